@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import answer as room
 from .. import workloads
 from ..arithmetic.rational import Number
+from ..frozen import field, frozen, replace
 from ..plan.plan import Plan
 from ..query.algebra.expression import Field, fields_of
 from ..query.algebra.tree import Finish, Question
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Interval = tuple[Value, Value] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Answer:
     """Columns and rows as the question asked to see them; everything here is private to nobody.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ..frozen import frozen
 from ..query.algebra.tree import Question
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Made:
     """The question, the level of the intervals that are shown, and the plan as it was told when it was run.
 

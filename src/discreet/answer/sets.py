@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..frozen import frozen
 from ..noise import Bits
 from ..plan.plan import Plan
 from ..plan.several.together import filtered_count
@@ -34,7 +34,7 @@ _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
 Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Moves:
     """Whether counts are moved to 0 or above, and to whole numbers; all sums are kept."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..arithmetic.rational import Number, rational
 from ..data.unit import People
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..noise import Bits
 from ..plan.release import choice_of
 from ..plan.route import routes, split
@@ -31,7 +31,7 @@ USUAL_TAIL, LEAST_TAIL = Fraction(1, 100), Fraction(1, 1000)
 """How many of the rows are cut at either end where no size is declared, and the least that is cut."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SuggestedBounds:
     """Suggested bounds for clipping, each 0 or a power of two times the step, and what finding them did."""
 
@@ -40,7 +40,7 @@ class SuggestedBounds:
     events: tuple[Event, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SuggestedCaps:
     """A suggested cap on the rows of one person that count, a power of two, and what finding it did."""
 
@@ -69,7 +69,7 @@ def suggest_bounds(
     return run_bounds(plan_bounds(column, rows, spend=spend, tail=tail), engine, bits=bits)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoundsPlan:
     """What finding bounds will do: the ends of the octaves, and two choices among them. No data is read."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.special import logsumexp, ndtri
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from .evidence.bounds import Floats
 from .evidence.claim import claimed_epsilon, read_claim
@@ -19,7 +19,7 @@ from .evidence.claim import claimed_epsilon, read_claim
 _MARGIN = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Exact:
     """The true privacy loss of two known laws, up to rounding of the sums; `missing` is mass that was not given."""
 

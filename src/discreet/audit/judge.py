@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .evidence.bounds import level
 from .evidence.ceiling import Ceiling, PromiseFamily, at_delta, ceiling, family, gaussian_within
@@ -13,7 +12,7 @@ from .evidence.claim import claimed_epsilon, read_claim
 from .evidence.runs_needed import least_runs
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Judge:
     """What is claimed, and by what standard it is judged."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from .evidence.bounds import at_least, at_most, level
 from .evidence.claim import claimed_epsilon, read_claim
@@ -44,7 +44,7 @@ def guesses_doubt(correct: int, guesses: int, canaries: int, epsilon: float, del
     return min(1.0, tail + m * delta * float(spread))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneRun:
     """What the guesses of one run show."""
 

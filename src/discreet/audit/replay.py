@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, Protocol, TypeAlias
 
@@ -23,6 +22,7 @@ import numpy as np
 
 from ..arithmetic.rational import rational
 from ..errors import ClaimRefuted, InvalidArgument
+from ..frozen import frozen
 from .targets.inputs import Unit, check_inputs, plain
 
 Norm: TypeAlias = Literal["l1", "l2", "linf"]
@@ -53,7 +53,7 @@ class Recorder(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Move:
     """How far one mechanism's input moved, against what it declares."""
 
@@ -68,7 +68,7 @@ class Move:
         return not self.moved <= self.declared
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Replay:
     """Every move of a mechanism's input, and every difference that should not be there."""
 
@@ -142,12 +142,12 @@ class _Diverged(Exception):
     """The second run cannot go on: what it asks for was never recorded."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Stopped:
     """In place of an answer after the runs diverged."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Entry:
     kind: str
     label: object

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -14,6 +13,7 @@ from ..arithmetic.rational import whole
 from ..curator import Curator
 from ..data.files.file import read_schemas
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..ledger import Ledger, open_ledger
 from ..plan.asked.terms import SpendWords
 from ..privacy.budget_words import budget_from_words
@@ -40,7 +40,7 @@ _PLENTY = 10**6
 """What a plan without a ledger and without a budget may cost: it only says how much."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermFlags:
     """What may be spent, or how wrong the answer may be."""
 
@@ -84,7 +84,7 @@ class TermFlags:
         )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlaceFlags:
     """Where the facts and the ledger are, and who asks."""
 

@@ -7,12 +7,12 @@ import re
 import secrets
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
 from ..errors import EngineFailure, InvalidArgument, NotAllowed, Unreachable
+from ..frozen import frozen
 from ..optional import load
 from ..wire.reply import refusal_from_json
 from ..wire.text import write_json
@@ -28,7 +28,7 @@ LONGEST_WAIT = 90.0
 """Seconds for which one attempt waits for a reply."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stake:
     """What a request may have cost when nothing is heard of it: a price, or nothing for what is free."""
 
@@ -48,7 +48,7 @@ class Stake:
 FREE = Stake()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Line:
     """An open connection, how many seconds to keep trying, and how many to wait for the answer to one question."""
 

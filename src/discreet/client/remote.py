@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Any, Self, Unpack
 
 from ..answer.answer import Answer
@@ -19,6 +18,7 @@ from ..curator.verbs.synthesize import synthesis_of
 from ..curator.verify import read_receipt
 from ..data.schema import Schema
 from ..errors import UnsupportedQuery
+from ..frozen import field, frozen
 from ..learn.estimator import Estimator
 from ..learn.explanation import TrainingExplanation
 from ..ledger.review.history import History
@@ -43,7 +43,7 @@ from .exchange import make_answer, make_bounds, make_caps, make_model, make_synt
 from .line import Line
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Remote:
     """A data set of a service, for one person; the same verbs as `Curator`. Made by `connect`."""
 

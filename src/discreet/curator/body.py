@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from ..answer.stored_mechanism import read_object
 from ..arithmetic.canonical import canonical_json
 from ..errors import DiscreetError, LedgerCorrupt
+from ..frozen import field, frozen
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..privacy.events.json import Json, measure_from_json, measure_to_json
@@ -25,7 +25,7 @@ _FACTS = {"terms", "neighbours", "tables", "asked"}
 _FIELDS = {1: {"body", "price", "answers"}, 2: {"body", "price", "answers"} | _FACTS}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Said:
     """One question: as SQL, its fingerprint, the plan as it was shown, and how much of one unit counted."""
 
@@ -35,7 +35,7 @@ class Said:
     shares: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BodyFacts:
     """What was asked: the questions by name, the terms that are in the key, and the tables with their versions."""
 
@@ -45,7 +45,7 @@ class BodyFacts:
     asked: Mapping[str, Said] = field(hash=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Body:
     """A price in the ledger's measure, the answers by name, and the facts; None for a body of version 1."""
 

@@ -7,17 +7,16 @@ question ─► plan ─► price ─► charge ─► run ─► finish ─► 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Unpack
 
 from ..answer.answer import Answer
 from ..answer.ask import run_plan, run_plans
 from ..answer.stored import answer_to_json
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument
+from ..frozen import field, fill, frozen
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan.asked.terms import Terms, TermWords
@@ -48,7 +47,7 @@ if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
     from .verbs.learn import Model
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Curator:
     """Answer questions about private tables, within a ledger's budget.
 

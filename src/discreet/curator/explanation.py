@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 
 from ..data.columns.keys import KeyValue
+from ..frozen import frozen
 from ..plan.plan import Plan
 from ..plan.text.plan import plan_html, plan_text
 from ..privacy.events.json import measure_to_json
@@ -13,7 +13,7 @@ from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ..show.markup import element, join
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explanation:
     """The question as it was understood, its plan, its price, and what the store would be asked.
 

@@ -10,8 +10,8 @@ them. Everything here follows from the ledger, the question and its terms.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 
+from ..frozen import field, frozen, replace
 from ..ledger.order import Order
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
@@ -22,7 +22,7 @@ from .old import fits_terms
 from .stand import Stand
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Priced:
     """An order, what the ledger would take for it now, in its own measure, and what is asked, by name: as SQL, and
     its fingerprint.

@@ -20,12 +20,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, field
 from threading import Lock
 
 from ..arithmetic.canonical import digest
 from ..engines.base import failure
 from ..errors import Cancelled, DiscreetError
+from ..frozen import field, frozen
 from ..ledger import Entry, Ledger, clock, steps
 from ..ledger.clock import read_time
 from ..ledger.order import Order, Settlement
@@ -38,7 +38,7 @@ LONGEST_HOLD = 60.0
 _PAUSE = 0.02
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Locks:
     """One lock for each of 64 groups of keys: threads that ask the same wait for one answer, others do not wait."""
 
@@ -53,7 +53,7 @@ def _nothing() -> None:
     """Refuse nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Work:
     """What an order pays for: `run` makes the answer's text; `check` refuses, before the charge, what would fail.
 
@@ -65,7 +65,7 @@ class Work:
     pause: Callable[[float], object] = time.sleep
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paid:
     """The charge of an order as its asker may see it, the stored answer, and whether the asker had it before."""
 

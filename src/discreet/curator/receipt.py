@@ -6,11 +6,10 @@ receipt can also write its hash, so only a signature (`Signer`) or the ledger it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from ..arithmetic.canonical import canonical_json, hash_json
 from ..data.columns.keys import KeyValue
 from ..errors import DiscreetError
+from ..frozen import frozen, replace
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.filters.filter import open_filter
@@ -23,7 +22,7 @@ from .sign import Signer
 VERSION = 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReceiptQuestion:
     """One question of a receipt: its name in a release ("" if alone), its text, its fingerprint, its answer's hash."""
 
@@ -33,7 +32,7 @@ class ReceiptQuestion:
     answer: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Receipt:
     """What the ledger took for an answer, and what for.
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..arithmetic.frozen import fill
 from ..errors import ClaimRefuted, InvalidArgument
+from ..frozen import field, fill, frozen
 from ..optional import load
 
 if TYPE_CHECKING:
@@ -19,7 +18,7 @@ _DOMAIN = b"discreet receipt, version 1\n"
 """Stands before every signed text, so that a signature says what it signs."""
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(repr=False)
 class Signer:
     """Sign receipts with a secret key; `public` is what others check them by.
 

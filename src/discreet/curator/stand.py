@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument, SchemaMismatch
+from ..frozen import field, frozen
 from ..ledger import Ledger
 from ..noise import Bits
 from ..plan.planner import Planner
@@ -17,7 +17,7 @@ from ..privacy.neighbours import Neighbours
 _ENGINE = ("tally", "explain", "check", "public_values")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stand:
     """A store, its tables by name, and a ledger. Public values are read once: a version is the steward's word."""
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument, SchemaMismatch
+from ..frozen import fill, frozen
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .columns.column import Column, Date, Timestamp
 from .columns.nulls import flag
@@ -20,7 +19,7 @@ from .unit import LONGEST_NAME, People, Unit, read_name
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Schema:
     """Declare what anyone may know about a table; nothing here is read from the data.
 

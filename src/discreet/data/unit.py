@@ -5,13 +5,12 @@ The bounds of `People` are enforced, not believed: whatever a person's rows, at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import ClassVar, Literal, TypeAlias, get_args
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..frozen import fill, frozen
 from .columns.amount import call
 
 Period: TypeAlias = Literal["hour", "day", "week", "month", "quarter", "year"]
@@ -35,7 +34,7 @@ def read_name(value: object, what: str) -> str:
     return str(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rows:
     """Protect one row: for data with one row per person, or where only the single event is secret.
 
@@ -50,7 +49,7 @@ class Rows:
         return "one row"
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class People:
     """Protect a person: all rows whose column `id` holds the same value; rows without an id count nowhere.
 

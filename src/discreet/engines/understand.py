@@ -7,11 +7,11 @@ arithmetic of a share within 64-bit integers: |c|, and r·|c| of a clipped sum, 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
+from ..frozen import frozen
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import GroupShare, KeptKeys, RowShare, Tally, Term
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
@@ -25,7 +25,7 @@ MOST_SHARE = 1 << 31
 """Shares of more rows or groups than this are refused: n·k of a person's n rows must stay within 64 bits."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TermFacts:
     """A term with its static facts: its domain, and the range of one row's contribution."""
 
@@ -40,7 +40,7 @@ class TermFacts:
         return isinstance(self.domain, Truth)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TallyFacts:
     """A tally with the domains of its columns and keys, its parts, and whose rows they are."""
 

@@ -8,13 +8,12 @@ import gzip
 import io
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Literal, TypeAlias
 
-from ..arithmetic.frozen import fill
 from ..data.drafting.delimiter import DELIMITERS
 from ..errors import InvalidArgument
+from ..frozen import fill, frozen, replace
 from .bad_record import mended
 from .grammar import Records, check_grammar
 
@@ -23,7 +22,7 @@ BadRecord: TypeAlias = Literal["refuse", "drop", "null"]
 """What becomes of a record that breaks the grammar: the file is refused, or by the steward's word the record goes."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Csv:
     r"""Declare how a CSV file is written; nothing about it is guessed from its records.
 
@@ -60,7 +59,7 @@ class Csv:
         fill(self, names=tuple(self.names), encoding=_encoding(self.encoding))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CsvFile:
     """A well-formed file: where it lies, what separates its fields, the names of its columns, and its records.
 

@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 
 LF, CR, QUOTE = 10, 13, 34
 
@@ -32,7 +33,7 @@ _NUL = "holds a NUL character"
 _TEXT = "is not UTF-8 text; save the file as UTF-8"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Records:
     """What a well-formed file holds.
 

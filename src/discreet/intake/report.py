@@ -7,13 +7,14 @@ stewards, where its configuration says so.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any
 
 from ..data.drafting.forms import advice
+from ..frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ColumnReport:
     """What became of the cells of one column: missing, unreadable, clipped to the bounds (or cut), not in the list.
 
@@ -41,7 +42,7 @@ class ColumnReport:
         return f"  {self.name}: {', '.join(said) or 'every cell read'}{shapes}{hint}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableReport:
     """One table: its rows, those without a person's id, records that went by the steward's word, and its columns."""
 
@@ -66,7 +67,7 @@ class TableReport:
         return "\n".join(lines)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StewardReport:
     """The steward's report on all tables of a store; private."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Self
 
+from ..frozen import frozen
 from ..optional import load
 from ..show.table import text_table
 from .coding.feature import Bins
 from .task import Fitted, Task
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effect:
     """What one column adds: a value for each of its bins, and how far each is off (one deviation).
 
@@ -25,7 +25,7 @@ class Effect:
     ordered: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Effects:
     """The effects of every column; `print` them, or `plot` them."""
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Self
 
+from ..frozen import frozen
 from ..privacy.events import Event
 from ..show.table import text_table
 from .task import Task, Training
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TrainingExplanation:
     """A plan of training in words; `print` it.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..noise import Bits
 from ..privacy.events import Event
@@ -19,7 +19,7 @@ FINE = 1 << 20
 """The clipping norm in whole steps: 2^20 of them are finer than any noise that protects anybody."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NoisySum:
     """A noisy sum, and the event that a ledger is to be charged with."""
 

@@ -19,10 +19,10 @@ A number is predicted by LinearRegression, from s ≥ 300 on by AdditiveRegresso
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ..arithmetic.rational import whole
 from ..data.schema import Schema
+from ..frozen import frozen
 from ..privacy.calibrate import least_scale
 from ..privacy.events import GaussianNoise
 from ..privacy.measures import Measure
@@ -37,7 +37,7 @@ _FEW_CLASSES = 4
 _LINES, _SHAPES, _FINE = 20, 50, 300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Recommendation:
     """A kind of model with its parameters, and why."""
 

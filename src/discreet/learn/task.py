@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from numpy import float64
 from numpy.typing import NDArray
 
+from ..frozen import frozen
 from ..noise import Bits
 from ..privacy.events import Event
 from ..privacy.measures import Measure
@@ -23,7 +23,7 @@ Fitted = Mapping[str, Floats]
 """What was learned: arrays by name. It is made from noisy sums alone, so it may be shown and stored."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Task:
     """Predict a label from a design; or, with no label, describe the rows."""
 
@@ -31,7 +31,7 @@ class Task:
     label: Label | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Training:
     """All the noise of one fit, decided before any row is read."""
 

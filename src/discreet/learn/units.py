@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..frozen import frozen
 from ..query.domains.domain import Domain, Whole
 from .coding.design import ModelDesign
 from .coding.feature import Numeric
 from .task import Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Units:
     """The middle and half the width of each column's bounds; a column of a listed value stays 0 or 1."""
 

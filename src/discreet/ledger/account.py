@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from ..arithmetic.canonical import canonical_json
 from ..data.unit import window_start
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt
+from ..frozen import frozen, replace
 from ..privacy.events import Event, Repeated
 from ..privacy.events.json import read_amount
 from ..privacy.filters.filter import Filter
@@ -34,7 +34,7 @@ _UNPRICED = Fraction(2**64)
 """What is used of a tail that cannot price an event: more than any budget comes to."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Used:
     """Amounts in the filter's own measure, the δ that events leaked themselves, and Σε where it is kept.
 
@@ -72,7 +72,7 @@ class Used:
         return replace(self, amounts=amounts)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Account:
     """What was spent since the window began: on all the data, and on each part that was asked about.
 

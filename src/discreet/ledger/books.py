@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorrupt, NotAllowed
+from ..frozen import frozen, replace
 from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json
 from ..privacy.filters.filter import Filter
@@ -23,7 +23,7 @@ from .parts import label
 from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, account_name
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shares:
     """The allowances in force: a filter each, None for one that was withdrawn."""
 
@@ -50,7 +50,7 @@ class Shares:
         return canonical_json({"named": named, "anyone": self.anyone})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Books:
     """What was promised and what has been spent, by everyone and by one person."""
 

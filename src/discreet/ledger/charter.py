@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias, get_args
 
 from ..arithmetic.canonical import canonical_json
 from ..arithmetic.rational import Number
 from ..errors import DiscreetError, InvalidArgument, LedgerCorrupt
+from ..frozen import frozen
 from ..privacy.budget_words import budget_to_words
 from ..privacy.events.json import Json
 from ..privacy.filters.filter import Filter, open_filter
@@ -30,7 +30,7 @@ OTHERS = "*"
 _FIELDS = {"filter", "allowances", "window", "parts"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Charter:
     """What was fixed at creation: the opened filter, the first allowances, the window and the parts."""
 

@@ -8,11 +8,12 @@ what they cost is worked out by whoever reads them.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields
 from typing import Literal, TypeAlias, get_args
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..errors import LedgerCorrupt
+from ..frozen import field, frozen, replace
 from ..privacy.events.json import Json
 from .clock import read_time
 
@@ -23,7 +24,7 @@ FORMAT = 1
 """Of a line; ledgers are kept for decades, so it changes only with a new number."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entry:
     """One line, as it was written.
 

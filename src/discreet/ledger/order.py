@@ -13,11 +13,11 @@ and `fits` says whether one of them is what is asked for now.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..data.columns.keys import KeyValue
 from ..errors import InvalidArgument, LedgerCorrupt
+from ..frozen import field, frozen, replace
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from .account import window_of
@@ -34,7 +34,7 @@ Fits = Callable[[Entry, str], bool]
 """Whether a charge with a key of the first format, and its stored answer, are what is asked for now."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Order:
     """What is to be charged: to whom, for which event, and the key under which the answer is stored."""
 
@@ -51,7 +51,7 @@ class Order:
     """Whether what somebody else was charged for counts in this person's own account, as if nobody had asked it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Settlement:
     """What a ledger holds for an order: its charge, and its answer unless it is still to be run.
 

@@ -23,13 +23,12 @@ a part in a charge must have checked that, and that the question reads nothing e
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from ..arithmetic.canonical import canonical_json
-from ..arithmetic.frozen import fill
 from ..data.columns.keys import KeyValue, listed
 from ..data.unit import read_name
 from ..errors import InvalidArgument, LedgerCorrupt
+from ..frozen import fill, frozen
 from ..privacy.events.json import Json
 
 
@@ -43,7 +42,7 @@ def label(part: KeyValue) -> str:
     return canonical_json(part)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Parts:
     """The parts of one table, by the values of one column; rows with another value belong to no part.
 

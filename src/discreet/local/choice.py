@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
+from ..frozen import field, fill, frozen
 from ..mechanisms.reading.allowance import largest_epsilon
 from ..mechanisms.response.randomized import Frequencies, read_answers
 from ..noise import Bits
@@ -34,7 +33,7 @@ from .spend import read_epsilon
 _MOST = 1 << 22  # options
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Choice:
     """Report one of several options under ε-DP for the person who reports.
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..show.table import html_table
 from .designs.design import Facts
 from .designs.direct import direct_facts
@@ -35,7 +35,7 @@ _POINTS, _VECTORS = 1 << 22, 1 << 24  # points that a server transforms: so many
 FIELDS = tuple(q for q in range(2, LARGEST + 1) if prime_power(q))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Candidate:
     """One member: its sizes, its parameter (options named, or elements of the field), its variance."""
 
@@ -44,7 +44,7 @@ class Candidate:
     variance: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ranking:
     """The best of every member, the least variance first, and which one was taken."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import rational, whole
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..mechanisms import Gaussian, Laplace
 from ..privacy.events import Shuffled
 from ..privacy.measures import ApproxDP, Measure, PureDP
@@ -26,14 +26,14 @@ _LARGEST = 16.0
 _ROOT_TWO = Fraction(14142135624, 10**10)  # above √2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FrequencyQuestion:
     """How frequent each of `options` answers is."""
 
     options: int = 2
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeanQuestion:
     """The mean of a number between public bounds."""
 
@@ -45,7 +45,7 @@ TrustQuestion: TypeAlias = FrequencyQuestion | MeanQuestion
 _HEAD = ("model", "trusted", "ε of a report", "standard error")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Trust:
     """A row for each model: who is trusted, the ε of what leaves the device, the standard error."""
 

@@ -9,7 +9,6 @@ which option, and in nothing else. Drawn are, in this order and whatever the val
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from math import gcd
 from typing import Any
@@ -17,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import fill
 from ..errors import InvalidArgument
+from ..frozen import field, fill, frozen
 from ..noise import Bits
 from ..noise.coin import Coin
 from ..noise.exp import Bounds, exp_neg
@@ -32,7 +31,7 @@ from .designs.subset import Subset, subset_facts
 from .law import TwoLevelLaw
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InsideCoin(Coin):
     """True with probability a/(a + b·e^−ε); `bias` is ε, a and b the outputs inside and outside, without common factor.
 
@@ -53,7 +52,7 @@ class InsideCoin(Coin):
         return top // (own + self.outside * high), -(-top // (own + self.outside * low))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Family:
     """A design at an ε: what a device draws and what a server makes of it, options being numbers from 0.
 

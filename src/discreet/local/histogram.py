@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
@@ -12,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
+from ..frozen import fill, frozen
 from ..mechanisms.laws.quantile import read_beta
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
@@ -35,7 +34,7 @@ from .tree import Tree, grow, level_sizes, make_tree
 _MOST = 2048
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+@frozen(init=False, eq=False, repr=False)
 class Histogram:
     """Report in which of `bins` even parts of a public range a number lies, so that every range of bins can be
     told.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..arithmetic.rational import Number, whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..mechanisms.laws.quantile import read_beta
 from ..noise.exp import exp_neg
 from ..privacy.events import Response
@@ -18,7 +18,7 @@ from .designs.design import Facts
 _FINE = 256  # bits of e^−ε where a whole number is rounded down from it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TwoLevelLaw:
     """What the four sizes of a design and ε say: chances, variance, price.
 

@@ -9,13 +9,13 @@ any other    nothing       the report (ε)                nothing
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..mechanisms.response.randomized import read_answers
 from ..noise import Bits, uniform
 from ..privacy.events import Promise, Response
@@ -94,7 +94,7 @@ def from_plain(kept: Any) -> Any:  # noqa: ANN401
     return kept
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _PlainMemory:
     mechanism: Randomizer
     each: Fraction
@@ -113,7 +113,7 @@ class _PlainMemory:
         self.mechanism.randomize(value)  # drawn for nothing: whatever the state, a value is refused as at first
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _OneBitMemory:
     mechanism: OneBitMean
     each: Fraction
@@ -133,7 +133,7 @@ class _OneBitMemory:
         self.mechanism.steps(value)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _BitFlipMemory:
     mechanism: BitFlip
     each: Fraction
@@ -152,7 +152,7 @@ class _BitFlipMemory:
         read_answers([value], self.mechanism.buckets)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _RapporMemory:
     mechanism: Rappor
     each: Fraction

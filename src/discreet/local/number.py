@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number as Amount
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
+from ..frozen import fill, frozen
 from ..mechanisms.laws.quantile import read_beta
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
@@ -36,7 +35,7 @@ _CHUNK = 1 << 16
 _LARGEST = 10  # ε beyond which the table of ε = 10 is used: a report is then within a thousandth of the range
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+@frozen(init=False, eq=False, repr=False)
 class Number:
     """Report a number from a public range under ε-DP for the person who reports, so that the mean can be told.
 

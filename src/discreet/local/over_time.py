@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
@@ -30,6 +29,7 @@ import numpy as np
 from ..arithmetic.rational import whole
 from ..arithmetic.rounding import shown
 from ..errors import BudgetExceeded, InvalidArgument
+from ..frozen import frozen
 from ..noise import Bits
 from .deployments.alpha_point import AlphaPoint
 from .memory import from_plain, memory_of, to_plain
@@ -49,7 +49,7 @@ _PATTERN = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lifetime:
     """What a period of reporting promises: an ε, and between which histories it holds.
 

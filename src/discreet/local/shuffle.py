@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..arithmetic.rational import Number, rational, whole
 from ..arithmetic.root import crossing
+from ..frozen import frozen
 from ..privacy.compose import compose
 from ..privacy.curve import Curve
 from ..privacy.events import Shuffled
@@ -17,7 +17,7 @@ from ..privacy.pairs.shuffled import lower_binary, lower_pair
 from .designs.design import Facts
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Below:
     """What shuffled reports cost at least: nobody can prove less."""
 
@@ -35,7 +35,7 @@ class Below:
         return self.pair().lower_delta(float(rational(epsilon, "epsilon")))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shuffle:
     """The price of one report among those of at least n people, once a shuffler has taken the senders off.
 

@@ -12,7 +12,6 @@ rationals, and the values of the outputs are solved again so that every input is
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
@@ -21,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..noise.exp import exp_neg
 from .designs.design import Integers
 from .estimates.estimate import Array
@@ -33,7 +33,7 @@ _UNBIASED = Fraction(1, 10**9)  # of the range: what rounding to whole weights m
 _LEAST_MASS = 1e-7  # a column lighter than this is left out
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class MeanTable:
     """Whole weights (a row for every input, each summing to 2^40) and the outputs' values in units of 2^-40."""
 

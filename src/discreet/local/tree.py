@@ -9,12 +9,12 @@ Suciu 2010; Cormode, Kulkarni, Srivastava 2019). The root is known: it holds eve
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .choose import Candidate, choose, make
 from .designs.geometry import Geometry, hyperplane_sums
 from .designs.hadamard import Hadamard, walsh
@@ -24,7 +24,7 @@ from .family import Family
 _KNOWN = 1e9  # weight of the root against the best level
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Tree:
     """Levels from the one below the root to the bins: a family each, and the inverse of AᵀWA."""
 

@@ -12,17 +12,16 @@ below has its proof in its docstring, and a test that finds the same maximum by 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, positive, rational, whole
 from ..errors import InvalidArgument
+from ..frozen import fill, frozen
 from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Sensitivity:
     """State how much one unit can change a vector of answers, in three norms.
 

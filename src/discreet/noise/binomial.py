@@ -8,7 +8,6 @@ the series can give.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from math import comb, isqrt
 from typing import overload
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, whole
+from ..frozen import frozen
 from .bits import Bits
 from .exp import Bounds, exp_between
 from .law import SPARE, Integers, closed, first
@@ -30,7 +30,7 @@ _SMALL = 1 << 12  # below, and where more than N/16 bits are asked for, ratios a
 _COUNTED = 1 << 20  # below, and likewise, the table is counted integer by integer
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BinomialLaw:
     """P(x) ∝ C(N, ⌊N/2⌋ + x)."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import overload
 
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .bits import Bits
 from .exp import Bounds, exp_neg
 from .sample import CHUNK
@@ -19,7 +19,7 @@ from .settle import GUARD, STEP, below
 from .words import RandomWords
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Coin:
     """True with probability `bias`."""
 
@@ -46,7 +46,7 @@ class Coin:
         return out
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ExponentialCoin(Coin):
     """True with probability exp(−bias)."""
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
 
 from ..arithmetic.rational import Number
+from ..frozen import frozen
 from .bits import Bits, readable
 from .law import Integers
 from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of
@@ -19,7 +19,7 @@ from .words import ByteWords, RandomWords
 _FINE = 40  # weights in units of 2^-40 of the best one
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Envelope:
     """Integer weights above the true ones, in units of 2^-unit, and how much of each is certain."""
 

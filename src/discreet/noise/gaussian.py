@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import overload
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .bits import Bits
 from .exp import Bounds, exp_neg
 from .law import SPARE, Integers, closed, first
@@ -24,7 +24,7 @@ MOST_VARIANCE = 1 << 100
 _FINE = 6  # a cell is 1/128 to 1/64 of sigma: a table of at most 2 400 cells
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GaussianLaw:
     """P(x) ∝ exp(−x²/(2·variance))."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import overload
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .bits import Bits
 from .exp import Bounds, exp_neg
 from .law import Integers
@@ -52,7 +52,7 @@ def decreasing(scale: Fraction, shift: int, precision: int, *, one: Bounds) -> I
         low, high = (low * low_ratio) >> precision, -((-high * high_ratio) >> precision)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GeometricLaw:
     """P(k) ∝ exp(−k/scale), k ≥ 0."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import overload
 
 from ..arithmetic.rational import Number
+from ..frozen import frozen
 from .bits import Bits
 from .exp import Bounds, exp_neg
 from .geometric import GeometricLaw, decreasing, scale_of, shift_of
@@ -14,7 +14,7 @@ from .law import Integers
 from .serve import cached, integers
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LaplaceLaw(GeometricLaw):
     """P(x) ∝ exp(−|x|/scale): the cells 0, 1, … weigh 1, a, a² …, the cells −1, −2 … weigh r, ra, ra² … .
 

@@ -6,7 +6,6 @@ A candidate's exponent is e = |rate|·(best − score) ≥ 0, where best is the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .exp import Bounds, decay, exp_neg
 
 ScoreArray: TypeAlias = Sequence[int] | Sequence[float] | NDArray[Any]
@@ -24,7 +24,7 @@ CHANCE_ERROR = 2.0**-42  # the estimate of exp(−e) is off by less: 2^-44 from 
 _CHUNK = 1 << 15
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Scores:
     """Candidates, the best one and the rate, all checked."""
 

@@ -8,7 +8,6 @@ The list ends at the first F_j = 2^64 − 1: the endless rest of the cells lies 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import pairwise
 
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .law import Integers, Law, cell, thresholds
 from .settle import GUARD, STEP, settle
 from .words import RandomWords, Unsigned
@@ -24,7 +24,7 @@ CUT = -32768
 _NEAR_TAIL = 10  # cells beyond all but 2^-10 of the mass take the careful path: the quick bound need not hold there
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Widths:
     """How many bits each step reads; tests shrink them until every bit string can be tried."""
 
@@ -44,7 +44,7 @@ class Widths:
 WIDE = Widths()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LawTable:
     """All that is needed to draw from a law, certified once."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
@@ -10,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .bits import Bits, readable
 from .law import Integers
 from .serve import cached, integers
@@ -18,7 +18,7 @@ from .words import ByteWords, RandomWords
 _MOST = 1 << 63
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Uniform:
     """P(x) = 1/bound for x = 0 … bound − 1, bound ≤ 2^63."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import NoRandomness
+from ..frozen import frozen
 from .bits import Bits
 
 Unsigned: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64]
@@ -26,7 +26,7 @@ class RandomWords(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ByteWords:
     """Read words from bytes, little end first.
 

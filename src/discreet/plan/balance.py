@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..noise.geometric import MOST_SCALE
 from ..statistics.laws.noise_sum import LEAST_SCALE
 from .layout import Layout, Use
@@ -28,7 +28,7 @@ _LEAST_LIMIT = 1e-200  # errors are far from that; floats end soon after
 _DAMPED = 0.8  # of the step that would be exact for one statistic alone
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ErrorGoal:
     """Where errors are to be met: what is needed, at how many rows per key, with probability 1 − β, by which noise."""
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
@@ -30,6 +29,7 @@ import numpy as np
 from ..arithmetic.rounding import fraction_down
 from ..data.unit import People
 from ..errors import UnsupportedQuery
+from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.keys.counts import per_key
 from ..mechanisms.laws.tails import gaussian_tail, laplace_tail, least_above
@@ -52,7 +52,7 @@ from .route import Divisible
 _FINE = 2**30
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountSelection:
     """Keys are shown where the noisy total of one release, at `place` in its plan, reaches the threshold, in steps.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..query.bounds.public import is_public_count
 from ..statistics.recipe import Need
@@ -29,7 +29,7 @@ def exact_release(need: Need) -> NoisyRelease:
     return NoisyRelease(need, Geometric(_NO_NOISE, need.sensitivity))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PaidLayout:
     """What is left to be paid for, with the weights of the statistics that need it, and its places in the whole."""
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
 from ..errors import UnsupportedQuery
+from ..frozen import frozen
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
@@ -20,7 +20,7 @@ from ..statistics.releases.partition import PartitionNeed
 from ..statistics.releases.place import PlaceNeed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Use:
     """A statistic by its name, the places of what it is made from, its recipe, and how noise moves it."""
 
@@ -30,7 +30,7 @@ class Use:
     model: NoiseModel
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Layout:
     """Everything needed, each once however many statistics share it, and the statistics made from that."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from .. import workloads
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
+from ..frozen import frozen
 from ..mechanisms.laws.quantile import read_beta
 from ..privacy.events import Batch, Event, Promise
 from ..privacy.filters.filter import Filter
@@ -34,7 +34,7 @@ from .text.plan import plan_dict, plan_html, plan_text, rows_words
 Keys = tuple[tuple[Scalar, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Plan:
     """The releases of a question; `uses` says which of them, by place, each statistic is made from.
 

@@ -7,13 +7,13 @@ changes with the day), and the values of public tables.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias, Unpack, assert_never
 
 from .. import query
 from ..arithmetic.rational import Number
 from ..data.schema import Schema
 from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
+from ..frozen import frozen, replace
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
@@ -34,7 +34,7 @@ QuestionWords: TypeAlias = str | Question
 """A question as a curator takes it: SQL, or built from a Table."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Planner:
     """Plans questions about declared tables under a filter."""
 

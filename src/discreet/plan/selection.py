@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 from ..arithmetic.rounding import fraction_down
 from ..data.unit import People
+from ..frozen import frozen
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.keys.partition import PartitionSelection
 from ..mechanisms.keys.threshold import GaussianThreshold, LaplaceThreshold
@@ -31,7 +31,7 @@ Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Selection:
     """How unknown keys are selected: people are counted per key, once each, in at most `groups` keys."""
 

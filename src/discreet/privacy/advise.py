@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ..arithmetic.rational import Number, whole
 from ..arithmetic.rounding import shown, up
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .compose import compose
 from .convert import delta as delta_of
 from .convert import epsilon as epsilon_of
@@ -26,7 +26,7 @@ NOT_PROMISED = (
 """What differential privacy does not promise."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Advice:
     """A word on δ for a data set of n units; `fine` is False where the promise may be empty."""
 
@@ -65,7 +65,7 @@ def advise(delta: Number, n: int) -> Advice:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Meaning:
     """What a promise means for one person: the most an attacker's odds, guesses and beliefs can move.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from ..arithmetic.rational import Number, rational
 from ..arithmetic.rounding import down, up
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .accountants.methods import Method, ceiling, exact_methods, methods, numerical_method
 from .accountants.witness import witnesses
 from .events import ExponentialSelection
@@ -56,7 +57,7 @@ def read_epsilon(epsilon: Number) -> Fraction:
     return within_floats(exact)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lower:
     """What the events cost at least: no accountant that knows only these events can soundly say less."""
 

@@ -16,15 +16,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from types import ModuleType
 from typing import TypeAlias
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import Number, rational, whole
 from ..arithmetic.rounding import brief_text, exact_text, up
 from ..errors import InvalidArgument
+from ..frozen import fill, frozen
 
 
 def _amount(value: object, name: str) -> Fraction:
@@ -99,7 +98,7 @@ def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
     return price
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class PureDP(_Promise):
     """Promise ε-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] (Dwork, McSherry, Nissim, Smith 2006).
 
@@ -126,7 +125,7 @@ class PureDP(_Promise):
         return PureDP(whole(times, "times") * self.epsilon)
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class ApproxDP(_Promise):
     """Promise (ε, δ)-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ.
 
@@ -158,7 +157,7 @@ class ApproxDP(_Promise):
         return ApproxDP(whole(times, "times") * self.epsilon, times * self.delta)
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class ZCDP(_Promise):
     """Promise ρ-zero-concentrated DP: the Rényi divergence of order α is at most ρα for all α > 1 (Bun, Steinke 2016).
 
@@ -188,7 +187,7 @@ class ZCDP(_Promise):
         return ZCDP(whole(times, "times") * self.rho)
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class GaussianDP(_Promise):
     """Promise μ-Gaussian DP: no test tells D from D' better than N(0, 1) from N(μ, 1) (Dong, Roth, Su 2022).
 
@@ -238,7 +237,7 @@ class GaussianDP(_Promise):
         return GaussianDP.of_square(whole(times, "times") * self.squared)
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class RenyiDP(_Promise):
     """Promise Rényi DP: divergence of order α at most ε(α), at each listed order α > 1 (Mironov 2017).
 

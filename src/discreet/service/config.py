@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..arithmetic.rational import positive, whole
 from ..errors import InvalidArgument
+from ..frozen import field, frozen, replace
 from ..privacy.budget_words import budget_from_words
 from ..privacy.measures import Measure
 from .stores.store import is_server
@@ -19,7 +19,7 @@ CONFIG_VARIABLE = "DISCREET_CONFIG"
 """Names the configuration to the workers of a server, in the environment."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RequestBounds:
     """How much one person may ask for, and how large a request may be; every number is public."""
 
@@ -35,7 +35,7 @@ class RequestBounds:
     free_megabytes: int = 1024
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DataSource:
     """Where the rows are: an engine by name, what it is opened with, and the tables that the steward vouches for."""
 
@@ -45,7 +45,7 @@ class DataSource:
     trusted: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DataSet:
     """One data set: its public facts, its ledger and its store."""
 
@@ -62,7 +62,7 @@ class DataSet:
     """Whether stewards see on their pages how the tables were read: exact counts, from the data."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Config:
     """Everything a worker needs to start."""
 
@@ -147,7 +147,7 @@ def _documents(value: object) -> str:
 
 
 def _bounds(facts: Mapping[str, object]) -> RequestBounds:
-    _check_known(facts, RequestBounds.__slots__, "limits")
+    _check_known(facts, RequestBounds.__match_args__, "limits")
     return RequestBounds(**{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()})
 
 

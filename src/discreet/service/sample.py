@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
+from ..frozen import frozen
 from ..samples import example as sample
 from .config import read_config
 from .stores.people import Members
@@ -36,7 +36,7 @@ duckdb = {{ people = "{csv}" }}
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sample:
     """Where the service is set up, and the tokens of its two people, which are shown once."""
 

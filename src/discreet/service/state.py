@@ -6,8 +6,7 @@ an async route calls it by `starlette.concurrency.run_in_threadpool`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..frozen import frozen
 from .config import Config
 from .http.limits import Limits
 from .http.log import Log
@@ -23,7 +22,7 @@ from .stores.receipts import Receipts
 from .stores.store import ServiceStore, open_store
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class State:
     """The parts of a running worker."""
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from enum import StrEnum
+
+from ..frozen import frozen
 
 _EXACT = Context(prec=800)
 _FAR = 15
@@ -20,7 +21,7 @@ class Digits(StrEnum):
     EVERY = "every"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NumberWords:
     """A number in words, and how far off it may be: `± 60`, or the ends of an interval that is not symmetric."""
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
+
+from ..frozen import frozen
 
 Spot: TypeAlias = tuple[float, float]
 
 _STEPS = (1.0, 2.0, 5.0, 10.0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChartScale:
     """Numbers from `low` to `high`, drawn from `start` to `end`; by their logarithm if `log`.
 

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCorrelation
@@ -26,7 +26,7 @@ from .releases.total import NoisyTotal, total_need
 _LABELS = ("products", "sum of x", "sum of y", "rows", "squares of x", "squares of y")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorrelationRecipe:
     """The correlation of two numbers in public ranges."""
 
@@ -94,7 +94,7 @@ def correlation_error(
     return min(2.0, (mixed + 1 - root) / root)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CorrelationEstimate:
     """A correlation, from −1 to 1, as release 0.1.0 kept it.
 

@@ -5,9 +5,9 @@ Off by the noise on one total: the exact quantile, for any data.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from .joint_estimate import JointTotal
 from .recipe import Draws, Need, NoiseModel
@@ -16,7 +16,7 @@ from .releases.basis import Basis
 from .releases.total import TotalEstimate, total_need
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountRecipe:
     """The number of rows where a condition holds, or of people; by its name other statistics know the same total."""
 

@@ -6,10 +6,10 @@ Off as `laws.moment` says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCovariance
@@ -23,7 +23,7 @@ from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CovarianceRecipe:
     """The covariance of two numbers in public ranges."""
 
@@ -60,7 +60,7 @@ class CovarianceRecipe:
         return JointCovariance(draws.totals, *cross_weights((a, b), (wide, high), 4), *facts, sample=self.sample)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CovarianceEstimate:
     """A covariance of two columns in public ranges of some widths, moved by at most `blurs`, as 0.1.0 kept it.
 

@@ -13,11 +13,11 @@ distinct values, people) are made as always. Which way is taken is for the plan 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from math import prod
 
 from ..errors import UnsupportedQuery
+from ..frozen import frozen, replace
 from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.statistic import expressions_of
@@ -123,7 +123,7 @@ def _components(sums: Sequence[Statistic]) -> list[frozenset[Expression]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Piece:
     """A partition, the places of its columns, and whether it counts all rows."""
 

@@ -6,9 +6,9 @@ pairs of key and value that count, whether or not the values are public (`distin
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ..frozen import frozen
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Free, Tally, Term
 from ..query.bounds.cells import Cells
@@ -19,7 +19,7 @@ from .releases.basis import Basis
 from .releases.total import DistinctNeed, TotalEstimate
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DistinctRecipe:
     """How many of some values occur."""
 

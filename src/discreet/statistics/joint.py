@@ -13,11 +13,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache, partial
 
 from ..errors import UnsupportedQuery
+from ..frozen import frozen
 from ..query.domains.domain import Whole
 from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance, turned
 from .laws.box import at_least
@@ -40,7 +40,7 @@ _LABEL = ("parts of the rows",)
 _EVENLY = math.sqrt(12)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointTotalRecipe:
     """A count of rows that have a value in all `present` columns; or the sum of the column at `place`.
 
@@ -86,7 +86,7 @@ class JointTotalRecipe:
         return JointTotal(draws.totals, self.weights, low, self.whole, self.partition.names)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointMeanRecipe:
     """The mean of the column at `place`; `kind` is its domain."""
 
@@ -120,7 +120,7 @@ class JointMeanRecipe:
         return JointMean(draws.totals, *self._forms, low, high, column.width, column.blur)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointVarianceRecipe:
     """The variance of the column at `place`, or its root."""
 
@@ -164,7 +164,7 @@ class JointVarianceRecipe:
         return JointVariance(draws.totals, *self._forms, *sizes, sample=self.sample, root=self.root)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointCovarianceRecipe:
     """The covariance of the columns at two places."""
 
@@ -202,7 +202,7 @@ class JointCovarianceRecipe:
         return JointCovariance(draws.totals, *forms, widths, (b - a, d - c), blurs, self.sample)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointCorrelationRecipe:
     """The correlation of the columns at two places."""
 

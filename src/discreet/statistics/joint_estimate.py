@@ -7,10 +7,10 @@ together: see `laws.profile`. Totals count rows of values t in 0..1; x = low + w
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from ..frozen import frozen
 from .laws.box import blurred, clip, mixed_blur, outward
 from .laws.line import Noises, TotalWeights, WeightedSum, total_reach
 from .laws.profile import CrossLines, SpreadLines, correlation_ends, covariance_ends, quotient_ends, variance_ends
@@ -58,7 +58,7 @@ def _parts(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple[int, 
     return top, bottom
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointTotal:
     """A count or a sum. A count of whole rows is not whole itself: it is shown rounded, and kept exact.
 
@@ -110,7 +110,7 @@ class JointTotal:
         return outward((low, high) if below <= above else (min(low, high), max(low, high)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointMean:
     """A mean of values from `low` to `high`, which were moved by at most `blur`."""
 
@@ -147,7 +147,7 @@ class JointMean:
         return outward(clip((low, high), self.low, self.high))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointVariance:
     """A variance, or its root, of values in a public range of some breadth, which were moved by at most `blur`."""
 
@@ -191,7 +191,7 @@ class JointVariance:
         return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(math.sqrt(high), math.inf)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointCovariance:
     """A covariance of two columns in public ranges of some breadths, whose values were moved by at most `blurs`."""
 
@@ -237,7 +237,7 @@ class JointCovariance:
         return outward(clip((low - slack, high + slack), -self._limit, self._limit))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointCorrelation:
     """A correlation, from −1 to 1, of values that were moved by at most `blurs`, in parts of their widths.
 

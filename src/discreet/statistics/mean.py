@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar
 
 from ..arithmetic.rounding import up
+from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointMean
@@ -32,7 +32,7 @@ TINY = 1e-8
 """Below this chance the sum of two noises is bounded too coarsely; then each is bounded by itself."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeanRecipe:
     """The mean of a number in a public range."""
 
@@ -93,7 +93,7 @@ def mean_error(total: IntegerNoise, count: IntegerNoise, reach: float, size: int
     return least_error(lambda t: mean_miss(total, count, reach, size, t), beta, guess, 2 * reach)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MeanEstimate:
     """The mean m + Σ(x − m)/n of values from `low` to `high`, m their public middle.
 

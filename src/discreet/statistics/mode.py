@@ -8,9 +8,9 @@ the exact bound of its mechanism.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from ..frozen import frozen
 from ..query.bounds.cells import Cells
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
@@ -21,7 +21,7 @@ from .releases.choice import ChoiceNeed, cell_tally
 from .releases.stored import StoredForm
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModeRecipe:
     """The most frequent of some public values."""
 
@@ -43,7 +43,7 @@ class ModeRecipe:
         return ModeEstimate(chosen.cells.places[chosen.place][0], chosen.miss)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModeEstimate:
     """A mode: the chosen value. It has no interval; it has at most `shortfall` rows fewer than the most frequent one,
     with probability at least 0.95.

@@ -7,10 +7,10 @@ small public part of the value: `Ladder.grain`).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar
 
+from ..frozen import frozen
 from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.tally import Tally
 from ..query.algebra.tree import Where
@@ -39,7 +39,7 @@ def cells_for(keys: int | None) -> int:
     return MOST_CELLS // max(1, 64 if keys is None else keys)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuantileRecipe:
     """The quantile `at` of an expression."""
 
@@ -75,7 +75,7 @@ def place_tally(of: Expression, ladder: Ladder, basis: Basis) -> Tally:
     return rows_by((*basis.keys, *ladder.expressions), rows, basis)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuantileEstimate:
     """A quantile: the middle of a cell (release 0.1.0 chose cells; now both ends are the value), and its reach, which
     holds it with probability `level`. At a higher level only the public range is known.
@@ -111,7 +111,7 @@ class QuantileEstimate:
         return _plain(ends[0]), _plain(ends[1])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuantilePoint:
     """A quantile that all of its budget was spent on: it has no interval.
 

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Protocol, TypeAlias
 
+from ..frozen import frozen
 from ..query.meaning.finish import Value
 from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
@@ -39,7 +39,7 @@ Law: TypeAlias = Callable[[Sequence[IntegerNoise], int, float], float]
 """An error from the noises, at so many rows, with probability at least 1 − β."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoiseModel:
     """How noise on what it is made from moves a statistic, in the order of its needs.
 
@@ -64,7 +64,7 @@ class NoiseModel:
     elsewhere: tuple[tuple[str, Law], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draws:
     """What was released for one statistic in one key, in the order of its needs.
 

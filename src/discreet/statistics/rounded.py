@@ -9,11 +9,11 @@ rounded values, and the plan says so.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import ClassVar
 
+from ..frozen import frozen
 from ..query.algebra.expression import Call, Expression, Function
 from ..query.domains.domain import Domain, Whole
 from ..query.domains.domain_of import domain_of
@@ -26,7 +26,7 @@ _ASIDE = 0.04
 _FINE = 1 << 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rounding:
     """How far each value may be moved, and which part of a sum all of them together; None if that is not known."""
 
@@ -71,7 +71,7 @@ def _least(expression: Expression, columns: dict[str, Domain]) -> Fraction | Non
     return Fraction(isqrt(int(x.step * _FINE**2)), _FINE)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundedTotal:
     """A sum of values that were rounded: by at most `blur` each if `rows` counts them, else by that part of the sum.
 

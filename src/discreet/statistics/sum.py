@@ -11,9 +11,9 @@ once by as much as they are priced for, so nothing more is to be had from pricin
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointTotal
@@ -27,7 +27,7 @@ from .releases.total import TotalEstimate, total_need
 from .rounded import EXACT, RoundedTotal, Rounding
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CentredSumRecipe:
     """The sum of a number, from that of centred values and the number of rows, which have names of their own."""
 
@@ -60,7 +60,7 @@ class CentredSumRecipe:
         return JointTotal(draws.totals, weights, names=self.names)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SumRecipe:
     """The sum of a number."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar
 
+from ..frozen import frozen, replace
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointVariance
@@ -27,7 +27,7 @@ from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VarianceRecipe:
     """The variance of a number in a public range, or its root."""
 
@@ -86,7 +86,7 @@ def rooted(model: NoiseModel, even: Law, square: float) -> NoiseModel:
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VarianceEstimate:
     """A variance, or its root, of values in a public range of some width, as release 0.1.0 kept it.
 

@@ -11,7 +11,6 @@ public facts alone, and each row is in exactly one cell of every column: the tab
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from ..answer.export import plain
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..noise import Bits, uniform
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..query.domains.domain import Day, Domain, Scalar, Second, Whole
@@ -31,7 +31,7 @@ _FINEST = 13
 _EQUAL = 32
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attribute:
     """A column and its cells; `values` lists them, or `edges` are the first steps of bins, then one past the last.
 

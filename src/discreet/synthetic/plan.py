@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
 from ..errors import InvalidArgument
+from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..plan.route import routes_under
 from ..privacy.events import Batch, Event
@@ -26,7 +26,7 @@ NOT_GOOD_FOR = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyntheticPlan:
     """The sets that are measured, each with its noise; `expected` is the mean total variation expected of a pair."""
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..frozen import frozen
 from ..show.table import text_table
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PairQuality:
     """One pair: whether it was measured, the noise on a count, and how far weighted and whole records are from it."""
 
@@ -17,7 +16,7 @@ class PairQuality:
     whole: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyntheticQuality:
     """The total variation of every pair of columns, records against released tables; `print` it.
 

@@ -12,11 +12,11 @@ Randomness is secure, though nothing private hangs on it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from ..frozen import frozen
 from ..noise import Bits, uniform
 from ..workloads.change import Integers
 from ..workloads.components import Floats
@@ -31,7 +31,7 @@ _PACE = 5.0
 _FINE = 1 << 53
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Pool:
     """Records as cells of columns, one row each, with weights that add up to the released total."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from ..optional import load
 from ..show.table import text_table
 from ..workloads.components import Floats
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SHOWN = 20
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ReleasedTable:
     """Counts by columns: `values` are the best estimates, `noisy` the unbiased ones, of which the error bars are.
 

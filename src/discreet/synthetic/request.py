@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias, TypedDict
 
 from ..arithmetic.rational import whole
 from ..data.unit import People
 from ..errors import InvalidArgument, UnsupportedQuery
+from ..frozen import frozen
 from ..query.algebra.expression import Field
 from ..query.algebra.tree import PerPerson, Relation, Scan, Select, Where
 from ..query.bounds.fanout import person_rows
@@ -37,7 +37,7 @@ SIZE_SUPPOSED = 10_000
 """How many rows are supposed where neither the call nor the schema says; it decides only what is worth measuring."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SyntheticRequest:
     """Rows, the cells of their columns, and what is asked: all pairs, single columns, or just some sets of them.
 

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ..frozen import frozen
 from ..workloads.components import one_cell
 from ..workloads.measured import shares_of
 from .request import KeySet, SyntheticRequest
@@ -33,7 +33,7 @@ FLAT = 0.1
 _STEPS = 12
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BudgetShares:
     """The sets that are measured, the part of the budget of each, and the total variation expected of a pair."""
 

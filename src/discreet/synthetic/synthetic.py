@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..frozen import frozen, replace
 from ..noise import Bits
 from ..optional import load
 from ..workloads.change import Integers
@@ -30,7 +31,7 @@ KeySet = tuple[int, ...]
 MOST_ROWS = 10_000_000
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Measured:
     """What was released: for each set of columns its noisy contrasts, times a whole grid, and the noise's variance."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..errors import ClaimRefuted
+from ..frozen import frozen
 
 Law: TypeAlias = Callable[[], str | None]
 """One law: raises ClaimRefuted if it fails, returns None if it held, or says why it was not checked."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Findings:
     """Name the laws of one mechanism that held, and those not checked; a law that fails raises instead.
 

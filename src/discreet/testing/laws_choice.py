@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..frozen import frozen
 from ..privacy.compose import compose
 from ..privacy.events import Event
 from .findings import Law, refute
@@ -23,7 +23,7 @@ _MOST_EPSILON = 600.0
 _NO_LAW = "no probabilities(value) tells its law; discreet.audit.verify samples it"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Case:
     """What is known of one mechanism: inputs, neighbouring ones, what it must refuse, its exact law, its outputs.
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from math import inf, nan
 
+from ..frozen import frozen
 
-@dataclass(frozen=True, slots=True)
+
+@frozen
 class TypedRows:
     """A table to be stored: the types of its columns by name, and its rows in that order.
 

@@ -5,9 +5,8 @@ One definition of each request, by which it is read and described, as in `reques
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-
 from ..arithmetic.rational import Number
+from ..frozen import field, frozen, replace
 from ..learn.estimator import Estimator
 from ..privacy.budget_words import budget_to_words
 from ..privacy.measures import Measure
@@ -63,7 +62,7 @@ CUT = Record(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LearnRequest:
     """A model to be trained on the rows of a SELECT; `n` is about how many there are, to explain it."""
 
@@ -79,7 +78,7 @@ class LearnRequest:
         return {**asked, **({"why": self.why} if self.n is None else {"n": self.n})}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SynthesisRequest:
     """Columns of a table, or of the rows of a SELECT, to make synthetic records of."""
 
@@ -101,7 +100,7 @@ def _plain(value: object) -> object:
     return [_plain(one) for one in value] if isinstance(value, list | tuple | set | frozenset) else value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BoundsRequest:
     """A column of which bounds are to be suggested."""
 
@@ -118,7 +117,7 @@ class BoundsRequest:
         return {**asked, **tail, "why": self.why}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CapsRequest:
     """A table of which a cap on one person's rows is to be suggested."""
 
@@ -131,7 +130,7 @@ class CapsRequest:
         return {"table": self.table, "spend": budget_to_words(self.spend), "why": self.why}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CutRequest:
     """A table of which is to be told what the cap on one person's rows cuts off, perhaps also of a column's sum."""
 

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Generic, TypeVar, cast
 
 from ..errors import InvalidArgument
+from ..frozen import frozen
 from .shape import JsonSchema, JsonShape
 
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slot(Generic[T_co]):
     """A field of an object. One that is not required may be left out, which means `default`.
 
@@ -35,7 +35,7 @@ class Slot(Generic[T_co]):
         return {"anyOf": [self.shape.schema, {"type": "null"}]} if self.null else self.shape.schema
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HowMany:
     """A rule: how many of some fields must be said."""
 
@@ -56,7 +56,7 @@ class HowMany:
         return {"oneOf" if self.most == 1 else "anyOf": said}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Record:
     """An object of these fields and no others; `more` says that others may come, with a newer service.
 

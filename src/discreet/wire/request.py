@@ -6,9 +6,9 @@ The words are the library's own; unknown fields are refused, and so is whatever 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from ..errors import InvalidArgument
+from ..frozen import field, frozen, replace
 from ..plan.asked.terms import ExactErrors, Terms
 from ..privacy.budget_words import budget_from_words, budget_to_words
 from ..privacy.measures import Measure
@@ -23,7 +23,7 @@ MOST_QUERIES = 10**9
 MOST_ROWS = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ask:
     """One question in SQL, with its terms and the reason given for it."""
 
@@ -38,7 +38,7 @@ class Ask:
         return {"sql": self.sql, **terms_to_json(self.terms), "why": self.why, **rows}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReleaseRequest:
     """Several named questions under one charge."""
 
@@ -51,7 +51,7 @@ class ReleaseRequest:
         return {"questions": dict(self.questions), **terms_to_json(self.terms), "why": self.why}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanRequest:
     """A question, or several, and two of spend, error and queries."""
 

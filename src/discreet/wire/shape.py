@@ -7,12 +7,12 @@ less: whatever a reader reads, its schema allows.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Generic, TypeAlias, TypeVar
 
 from ..arithmetic.numeral import NUMERAL, read_number
 from ..errors import InvalidArgument
+from ..frozen import frozen
 
 JsonSchema: TypeAlias = dict[str, object]
 T = TypeVar("T")
@@ -22,7 +22,7 @@ T_co = TypeVar("T_co", covariant=True)
 _NUMERAL: JsonSchema = {"type": "string", "pattern": f"^({NUMERAL.pattern})$"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JsonShape(Generic[T_co]):
     """What may stand at one place: `read` takes a value and the name of its place, and refuses anything else."""
 

@@ -11,20 +11,20 @@ Let x be the exact totals of the finest cells and A the whole matrix of one bloc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..frozen import frozen, replace
 from ..mechanisms.sensitivity import Sensitivity
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
 
 Integers = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Change:
     """How one unit moves the exact totals of the finest cells: by at most `size` whole steps in all.
 
@@ -36,7 +36,7 @@ class Change:
     signed: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Block:
     """What one kind of noise of one scale is added to: `rows` whole numbers, and the norms of the columns behind them.
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..frozen import frozen
 from .workload import KeySet, Tables
 
 Floats = NDArray[np.float64]
@@ -64,7 +64,7 @@ def nested(sizes: Sequence[int], shares: Sequence[float]) -> tuple[Floats, Float
     return ratio * below, (np.asarray(shares)[:, None] * ratio**2 * below).sum(axis=0) * fresh
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Division:
     """Shares of the budget by measured table, and the mean squared error at a budget of 1 (Σq = 1, or Σ√q = 1)."""
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..frozen import frozen
 from .change import Integers, largest, roomy
 from .components import Floats, one_cell
 from .workload import KeySet
@@ -27,7 +27,7 @@ STEP = 2**20
 _ROOM = 2**61
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ExactTable:
     """A table of exact fractions with one denominator."""
 
@@ -117,7 +117,7 @@ def _next(sizes: Sequence[int], left: set[KeySet], joined: set[int], most: int) 
     return best if best is not None and gains[best] else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class ComponentEstimate:
     """Noisy components by their sets of keys, in multiples of 1/STEP, with the variance of each before projection."""
 

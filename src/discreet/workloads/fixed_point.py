@@ -16,11 +16,11 @@ needs O(n) for each point of a trapezoid rule in log t, which converges as e^(�
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from ..frozen import frozen
 from .components import Floats
 from .line import inverse_gram
 from .workload import RunningTotals
@@ -34,7 +34,7 @@ _DUST = 1e-7
 """What eigenvalues of a tridiagonal matrix of 4,096 rows may miss: 1e-16 of the largest is 1e-8 of the least."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class GaussianOptimum:
     """A Gram matrix X with unit diagonal at most, its error tr(G·X⁻¹), and the certified least error of any."""
 

@@ -7,11 +7,11 @@ so is the error, so nothing that is said hangs on how well it was rounded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ..frozen import frozen
 from .change import Block, Integers, block_of, largest, roomy
 from .components import Floats
 from .estimate import to_steps
@@ -29,7 +29,7 @@ RAISED = 1e-8
 """By what part of its mean diagonal a Gram matrix of counts is raised, so that it is never singular."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class CellEstimate:
     """Estimated cells in multiples of 1/STEP, the strategy that made them, and the variance of its noise."""
 
@@ -47,7 +47,7 @@ class CellEstimate:
         return np.asarray(np.cumsum(roomy(self.cells)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class MatrixStrategy:
     """Measure a whole matrix times the cells; `solver` is its pseudo-inverse.
 
@@ -98,7 +98,7 @@ class MatrixStrategy:
         return CellEstimate(cells, self, one.variance)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SumsStrategy:
     """Measure every cell of a line, times a whole number of its `own`, and a few whole weighted `sums` B of all cells.
 

@@ -13,13 +13,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
 from ..errors import UnsupportedQuery
+from ..frozen import frozen
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..mechanisms.additive.discrete_laplace import Geometric
 from ..mechanisms.additive.lattice import root_up
@@ -41,7 +41,7 @@ _LEAST = 1e-100
 _DEAR = 1 + Fraction(1, 2**27)  # the discrete Gaussian of σ ≥ 2^13 costs no more than this above the continuous
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Measurement:
     """One block on its grid, and the mechanism that releases it."""
 

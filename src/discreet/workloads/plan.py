@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from ..frozen import field, frozen
 from ..noise.bits import Bits
 from ..privacy.events import Batch, Event
 from .change import Change, Integers
@@ -28,7 +28,7 @@ ByMatrix: TypeAlias = MatrixStrategy | SumsStrategy
 AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | ByMatrix | LevelStrategy | NestedStrategy
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bound:
     """The least RMSE of any unbiased linear mechanism with this kind of noise and this price; `why` says so."""
 
@@ -51,7 +51,7 @@ def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
     return (1.0,)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StrategyPlan:
     """A strategy with its noise; `tried` are all that were compared, by name, noise and RMSE.
 

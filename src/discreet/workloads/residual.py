@@ -14,11 +14,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ..frozen import frozen
 from .change import Block, Integers
 from .components import energies, one_cell
 from .estimate import ComponentEstimate, contrast, sum_to, to_steps
@@ -51,7 +51,7 @@ def _roots(workload: Tables) -> np.ndarray:
     return np.asarray(np.sqrt(np.array(prices) * energies(workload)))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ResidualStrategy:
     """Measure the contrasts of every set below those that are asked, each with its optimal share."""
 

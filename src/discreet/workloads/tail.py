@@ -12,10 +12,10 @@ from __future__ import annotations
 import math
 from collections import OrderedDict
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from ..frozen import frozen
 from ..mechanisms.laws.normal import quantile
 from .components import Floats
 
@@ -30,7 +30,7 @@ _CHUNK = 256
 _MOST_KNOWN = 8192
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SumLaw:
     """How far off one sum is: normal, of deviation `scale`; or of terms (weight, how many) of geometric noise.
 

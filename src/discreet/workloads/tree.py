@@ -11,13 +11,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..frozen import frozen
 from .change import Block, Integers, roomy
 from .components import Floats, best_shares, nested
 from .estimate import to_steps
@@ -25,7 +25,7 @@ from .measured import Measurement, shares_of
 from .workload import Hierarchy
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LevelEstimate:
     """Estimated leaves, in multiples of 1/STEP; levels are sums of leaves, exactly."""
 
@@ -45,7 +45,7 @@ def level_sums(tree: Hierarchy, leaves: NDArray[Any]) -> list[NDArray[Any]]:
     return found[::-1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LevelStrategy:
     """Measure every level that has a share; `groups` tables stand side by side, such as one for each sex."""
 

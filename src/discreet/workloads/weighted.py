@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ..frozen import frozen
 from .change import Block, Integers
 from .components import Floats, best_shares, energies, one_cell, table_gains
 from .estimate import ComponentEstimate, sum_to, to_steps
@@ -23,7 +23,7 @@ from .workload import KeySet, Tables
 _MOST_FINEST = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableStrategy:
     """Measure some tables as they are; `weights` are their shares of the budget."""
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from ..arithmetic.frozen import fill
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
+from ..frozen import field, fill, frozen
 from .change import Integers
 
 KeySet: TypeAlias = tuple[int, ...]
@@ -29,7 +28,7 @@ MOST_SETS = 1024
 MOST_COUNTED = 1024
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Tables:
     """Sums over all keys but those of a set, for several sets of keys of `sizes` values each.
 
@@ -108,7 +107,7 @@ def marginals(sizes: Sequence[int], up_to: int, weigh: Literal["cells", "sets"] 
     return Tables(sizes, sets, weigh)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class RunningTotals:
     """The running totals of ordered cells; with `ranges`, the sum of every range of neighbouring cells.
 
@@ -133,7 +132,7 @@ class RunningTotals:
         return self.size * (self.size + 1) // 2 if self.ranges else self.size
 
 
-@dataclass(frozen=True, slots=True, init=False, eq=False)
+@frozen(init=False, eq=False)
 class Hierarchy:
     """Nested levels from the root down; `parents[k]` says for each node of level k + 1 which node of level k holds it.
 
@@ -168,7 +167,7 @@ class Hierarchy:
         return (1, *(level.size for level in self.parents))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Counts:
     """Rows of 0 and 1 over public cells: which cells each count adds up; `mark` tells equal ones.
 

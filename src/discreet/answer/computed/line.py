@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.meaning.finish import Value
 from ...statistics.joint_estimate import JointTotal
@@ -24,7 +24,7 @@ from ...statistics.releases.total import NoisyTotal, TotalEstimate
 _ASIDE = 0.04
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoisyLine:
     """A constant and multiples of noisy totals, by what tells one total from another: its row and its name there."""
 
@@ -53,7 +53,7 @@ class NoisyLine:
         return total_reach(noises, beta) if noises else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowAt:
     """A row of noisy values at its place in the table, its keys, and what a window over the table says of it."""
 

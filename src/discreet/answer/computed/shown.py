@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import cast
 
+from ...frozen import frozen
 from ...mechanisms.additive.discrete_laplace import Geometric
 from ...mechanisms.laws.tails import gaussian_tail, laplace_tail
 from ...plan.counted import CountSelection
@@ -37,7 +37,7 @@ _ASIDE = 0.04
 _WIDE = 500.0  # beyond this deviation the tail of a discrete Gaussian is a bound, not a sum
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ShownKeys:
     """The threshold, the count that reached it, and all statistics that are made from that count."""
 

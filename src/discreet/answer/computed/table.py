@@ -10,9 +10,9 @@ each at half of β.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from fractions import Fraction
 
+from ...frozen import field, frozen
 from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
 from ...query.algebra.tree import Finish, Mode, Question
 from ...query.algebra.windows import outside_windows, window_name, windows_of
@@ -41,7 +41,7 @@ def read_box(ends: _Ends) -> Box | None:
     return Fraction(ends[0]), Fraction(ends[1])  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TableLaw:
     """The noisy table of a question, row by row, with the law of the noise of everything that is computed from it."""
 

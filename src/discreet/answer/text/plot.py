@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...optional import load
 from ..export import plain
 from .seen import ordered_keys
@@ -26,7 +26,7 @@ FEWEST = 3
 """A line has at least so many points."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Mark:
     """One value with its interval, and the keys it belongs to."""
 
@@ -35,7 +35,7 @@ class _Mark:
     ends: tuple[float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Drawing:
     """What is drawn: the column, the names of the keys, those with an order, the level, and a title."""
 

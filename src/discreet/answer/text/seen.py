@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...frozen import frozen
 from ...query.algebra.expression import Field
 from ...query.algebra.tree import Count, CountDistinct, CountOf, CountPeople, Mean, Quantile, Question, Statistic, Sum
 from ...query.bounds.rows import columns_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _COUNTS = (Count, CountOf, CountPeople, CountDistinct)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Seen:
     """An answer, its intervals at the level that was asked for, the digits of its columns, and its faint rows."""
 

@@ -8,17 +8,17 @@ P(member | in) ≤ e^ε·P(member | out) + δ: what the attack reaches is a lowe
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Membership:
     """What an attack reached: how often it says "member" of members and of others, and what that says about ε.
 

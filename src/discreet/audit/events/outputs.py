@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ..targets.runs import Raised, Raw
 from .cells import flatten
 
 Values: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputColumn:
     """One feature of every output: a number (NaN where there is none), or the index of a word."""
 
@@ -25,7 +25,7 @@ class OutputColumn:
     words: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outputs:
     """What many runs on one input returned, as named columns of one length."""
 

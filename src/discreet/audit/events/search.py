@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from ...arithmetic.special import ndtri
+from ...frozen import frozen
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ..evidence.bounds import Floats
 from ..evidence.ceiling import Ceiling, PromiseFamily, ceiling, family, gaussian
@@ -31,7 +31,7 @@ _Z = 3.0
 """How many standard errors a training frequency is distrusted by: rare events must be clearly seen to be chosen."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputEvent:
     """A set of outputs, fixed before it is judged: a view at least (or below) a threshold, likelier on one input."""
 
@@ -62,7 +62,7 @@ class OutputEvent:
         return f"{name.removeprefix('likelihood ratio of ')} {'is none of' if self.below else 'is one of'}: {listed}"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Found:
     score: float
     view: OutputView

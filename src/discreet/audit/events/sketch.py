@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...frozen import frozen
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 from .views import OutputView
@@ -15,7 +15,7 @@ from .views import OutputView
 _BARS = 48
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sketch:
     """Frequencies of a view on both inputs: between edges, or one bar for each label."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import combinations, pairwise
 
 import numpy as np
 
+from ...frozen import frozen
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 
@@ -15,7 +15,7 @@ _WIDEST = 48
 """At most this many coordinates are looked at one by one; the rest are seen by sums and classifiers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputView:
     """A name and a function from outputs to one number each (NaN: this view does not apply)."""
 

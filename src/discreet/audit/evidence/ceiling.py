@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arithmetic.special import expit, log_expit, logit, ndtr, ndtri
+from ...frozen import frozen
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .bounds import Floats
 from .claim import bisect, gaussian_delta
@@ -27,7 +27,7 @@ _HALVINGS = 32
 """Log-odds are known to 100/2^32 from above; a ceiling that is so much too high hides nothing."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PromiseFamily:
     """Ceilings that rise with one number: the least of them that survives the evidence is a lower bound on it."""
 

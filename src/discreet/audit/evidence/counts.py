@@ -10,13 +10,13 @@ once. It is sharper than a rectangle of two intervals: two things rarely go wron
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 import numpy as np
 
 from ...arithmetic.root import crossing
 from ...arithmetic.special import ndtri
+from ...frozen import frozen, replace
 from .bounds import Floats, at_least, at_most, clopper_pearson_lower, clopper_pearson_upper
 from .ceiling import Ceiling, PromiseFamily
 
@@ -26,7 +26,7 @@ _TINY = 5e-9
 """A bound is known to 2e-4 of itself, or of this."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Evidence:
     """How often one event happened on each input.
 
@@ -143,7 +143,7 @@ def slope_for(p: float, q: float, runs: int, family: PromiseFamily, *, trained: 
     return float(slopes[int(np.argmax(least))])
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Truth:
     """A pair of probabilities that may be true, and how far from them the bound will lie, in standard errors."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 from typing import Any
 
+from ...frozen import frozen
 from ...privacy.measures import Measure
 from ...show.table import text_table
 from ..events.sketch import Sketch
@@ -17,7 +17,7 @@ from .page import body, page
 from .plot import figure
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finding:
     """One event, fixed on other runs, and how often it happened."""
 
@@ -36,7 +36,7 @@ class Finding:
         return self.refuted, self.epsilon, self.delta
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Report:
     """The outcome of an audit. Bounds hold all together with probability `confidence`, over the runs made.
 

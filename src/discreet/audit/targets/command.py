@@ -8,14 +8,14 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from .runs import NotARun, Raised
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(repr=False)
 class TableFile:
     """A CSV file with a header as an input: its name goes into the command, its rows are checked to be neighbours."""
 

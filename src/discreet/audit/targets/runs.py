@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 
 Vector: TypeAlias = Literal["auto", "size", "array", "no"]
 Progress: TypeAlias = Callable[[int], None]
@@ -23,7 +23,7 @@ class NotARun(InvalidArgument):
     """Raised by a runnable that cannot be run as asked; it ends the audit, where other exceptions are outputs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Raised:
     """An exception as an output: its type and its words are seen by the analyst, so they may leak."""
 

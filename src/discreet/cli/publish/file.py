@@ -18,11 +18,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 
 from ...errors import InvalidArgument
+from ...frozen import field, frozen
 from ...plan.asked.terms import read_terms
 from ...privacy.budget_words import budget_from_words
 from ...privacy.measures import Measure
@@ -44,7 +44,7 @@ _FIELDS = {
 _QUESTION = {"title", "sql", "weight", "error"}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PublishedTable:
     """One table of a release: its question, its title, and its part of the budget or the error it may have."""
 
@@ -54,7 +54,7 @@ class PublishedTable:
     error: str | Mapping[str, str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReleaseFile:
     """A release as it is written down; paths are relative to the file's folder."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...answer.suggest import BoundsPlan, SuggestedBounds, SuggestedCaps, plan_bounds, plan_caps, run_bounds
@@ -10,6 +9,7 @@ from ...arithmetic.canonical import hash_json
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...ledger import Entry
 from ...ledger.order import Order
 from ...ledger.stores.store import SECOND
@@ -28,7 +28,7 @@ from ..pay import Work, pay
 from .learn import Learner
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Wanted:
     """What is to be suggested: the plan, its price, the fingerprint of the request and its words."""
 

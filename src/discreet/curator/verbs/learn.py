@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from ...arithmetic.canonical import hash_json
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...learn.estimator import Estimator
 from ...learn.explanation import TrainingExplanation
 from ...learn.store.source import Stored, influence_of
@@ -56,7 +56,7 @@ class Learner(Protocol):
         """Who asks, and is charged."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Course(Generic[Model]):
     """A model that is to learn from the rows of a SELECT: its task, all its noise, and what is written down."""
 

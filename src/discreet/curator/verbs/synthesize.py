@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...arithmetic.canonical import hash_json
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner
 from ...privacy.events.json import Json, measure_to_json
@@ -27,7 +26,7 @@ from ..pay import Work, pay
 from .learn import Learner, count_of, order_for
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Synthesis:
     """What is to be measured of a table, and what is written down about it."""
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from .amount import call
 from .cell import absent, key_number, text, truth
 from .keys import KeyKind, KeyValue, few, key_kind, listed, other_key, read_key
@@ -17,7 +16,7 @@ from .nulls import Nulls, flag, nulls
 _READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {"text": text, "integer": key_number, "boolean": truth}
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Category:
     """Declare a closed public list of keys, all text, all whole numbers or all booleans; every one always appears.
 
@@ -83,7 +82,7 @@ class Category:
         return every
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Boolean:
     """Declare yes or no: booleans, 1 and 0, and the words true t yes y, false f no n; all else is NULL.
 
@@ -121,7 +120,7 @@ class Boolean:
         return every
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Text:
     """Declare free text, cut after `max_length` characters; its keys are unknown, so showing one needs δ.
 

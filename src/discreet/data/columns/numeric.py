@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import ClassVar, Literal
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from .amount import INT64_HIGH, INT64_LOW, call, plain
 from .cell import nearest, number
 from .keys import MOST_KEYS, few
@@ -24,7 +23,7 @@ LEAST, MOST = Fraction("1e-290"), Fraction("1e290")
 PUBLIC = "state bounds that anyone may know without looking at the data"
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Integer:
     """Declare whole numbers from `low` to `high`: values beyond are clipped, fractions are rounded, halves to even.
 
@@ -112,7 +111,7 @@ class Integer:
         return (*range(self.low, self.high + 1), *((None,) if self.null_key else ()))
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Real:
     """Declare real numbers from `low` to `high`, rounded to the nearest whole multiple of `step`, halves to even.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 from typing import ClassVar, Literal
 
-from ...arithmetic.frozen import fill
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from .amount import call
 from .cell import day, moment
 from .keys import MOST_KEYS, few
@@ -20,7 +19,7 @@ EPOCH = datetime(1970, 1, 1)
 SECOND = timedelta(seconds=1)
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Date:
     """Declare days from `low` to `high`: earlier and later ones are clipped. One step is one day since 1970.
 
@@ -97,7 +96,7 @@ class Date:
         return (*days, *((None,) if self.null_key else ()))
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Timestamp:
     """Declare times from `low` to `high` in UTC, cut to whole seconds; earlier and later ones are clipped.
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...privacy.neighbours import Neighbours
 from ..columns.column import Column, ColumnType
 from ..files.file import table_toml
@@ -21,7 +20,7 @@ HEAD = """\
 """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Draft:
     """A schema that may still lack facts: a column known only by its kind, a unit known only by its id, or none."""
 

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO, Any, TypeAlias
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..columns.cell import absent, moment, native, number, truth
 from ..columns.column import ColumnType
 from ..unit import read_name
@@ -78,7 +79,7 @@ class Look:
             self.times = (time, time) if self.times is None else (min(time, self.times[0]), max(time, self.times[1]))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Looks:
     """What all columns look like, and the most rows of one person if an id was given."""
 

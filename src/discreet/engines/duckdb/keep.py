@@ -6,7 +6,6 @@ Beside each person's number stands how many rows they have, and what share of ea
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 
 import duckdb
 
@@ -14,6 +13,7 @@ from ...data.columns.column import Boolean, Category, Column
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
+from ...frozen import frozen
 from ...query.algebra.tally import FINE
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.select import named_cells, select_sql
@@ -26,7 +26,7 @@ FIRST = 1
 """People are numbered from here, so that 0 is nobody's."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptLayout:
     """How a kept table lies: how people's ids were compared ("" without people), and which columns have counts.
 
@@ -39,7 +39,7 @@ class KeptLayout:
     first: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TakenIn:
     """A table that was kept: its layout, how many rows each part had, and the counts of `seen_sql`."""
 

@@ -8,7 +8,6 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
@@ -16,6 +15,7 @@ import duckdb
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..sql.dialect import put_quotes
 from ..sql.select import select_sql
 
@@ -33,7 +33,7 @@ STATISTICS = "statistics_propagation"
 """Simplifies what it can decide by the least and greatest values; kept tables hide theirs, but for people's numbers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoreLimits:
     """How much a store may use: memory such as "2GB", threads; None leaves it to DuckDB."""
 

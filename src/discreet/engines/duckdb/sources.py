@@ -11,11 +11,11 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from ...errors import InvalidArgument
+from ...frozen import frozen, replace
 from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load
 from ..postgres.engine import Postgres
@@ -28,21 +28,21 @@ _TEXT = (".csv", ".tsv", ".txt")
 _READABLE = "give the path of a .csv, .tsv or .parquet file, or a pandas, Polars or Arrow table"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CsvFiles:
     """Text files that keep the grammar."""
 
     files: tuple[CsvFile, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ParquetFiles:
     """Parquet files."""
 
     paths: tuple[Path, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Frame:
     """A table in memory: columns by name, each an Arrow column or a pandas one of Python objects."""
 
@@ -50,7 +50,7 @@ class Frame:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DatabaseTable:
     """A table of a DuckDB file, by the names of its schema and its own."""
 
@@ -58,7 +58,7 @@ class DatabaseTable:
     names: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ServerTable:
     """A table of PostgreSQL, and the private folder into which its cells are taken out, read as a schema says."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import duckdb
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...intake.report import TableReport, table_from_dict, table_to_dict
 from ...intake.stamp import Stamp
 from ..sql.select import select_sql
@@ -23,7 +23,7 @@ MARK = '"\\discreet"'
 """No declared table can be called so."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptTable:
     """One table of a store: the schema it was read by, how it lies, where it came from, and what the steward saw."""
 
@@ -40,7 +40,7 @@ class KeptTable:
         return table_from_dict(table_to_dict(self.report), stale)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mark:
     """All tables of a prepared store, by name."""
 

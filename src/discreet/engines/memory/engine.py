@@ -5,12 +5,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
-from ...arithmetic.frozen import fill
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
+from ...frozen import fill, frozen
 from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
@@ -24,7 +23,7 @@ from .rows import StoredRows, check_matches, names_of, owned_rows, public_rows
 GroupKey = tuple[Scalar, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Contribution:
     """What one row, or one person in one key, contributes: None where a term is NULL."""
 
@@ -33,7 +32,7 @@ class Contribution:
     parts: tuple[int | None, ...]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Memory:
     """Answer from rows in memory: `Memory({"people": [{"age": 37}, …]})`, with rows as mappings of names to values.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from fractions import Fraction
 from typing import TypeAlias
@@ -13,6 +12,7 @@ from ...data.columns.cell import native
 from ...data.columns.column import Column, Date, Timestamp
 from ...data.schema import Schema
 from ...data.unit import People, window_start
+from ...frozen import frozen
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ...query.bounds.fanout import find_cut, find_cuts
@@ -26,7 +26,7 @@ ReadRow: TypeAlias = Mapping[str, Scalar]
 StoredRows: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Owned:
     """One row, and the unit it belongs to: None if each row is its own unit."""
 
@@ -128,7 +128,7 @@ def _owner(schema: Schema, cells: Mapping[str, object]) -> Hashable:
     return person, window_start(datetime(*time.timetuple()[:6]), per)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WrittenId:
     """An id that is no key in Python, such as a list: by its type and how it is written, so that it meets no text."""
 

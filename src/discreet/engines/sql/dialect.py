@@ -7,12 +7,12 @@ store, so what they can disagree about is on this page and in the three dialects
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Literal, TypeAlias
 
 from ...data.columns.column import Column
 from ...data.schema import Schema
+from ...frozen import field, frozen
 from ...query.algebra.expression import Function
 
 Stored: TypeAlias = Literal[
@@ -24,7 +24,7 @@ One: TypeAlias = Callable[[str], str]
 Two: TypeAlias = Callable[[str, str], str]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredColumn:
     """A column as it is stored: how to refer to it, its type's name and its class.
 
@@ -41,7 +41,7 @@ class StoredColumn:
     seen: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredTable:
     """A table as it is stored: what stands after FROM, and its columns by their stored names.
 
@@ -63,7 +63,7 @@ class StoredTable:
     read_by: Schema | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dialect:
     """How one store writes what stores write differently."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ...data.columns.keys import MOST_KEYS
+from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ...query.algebra.tally import Free, RowShare, Tally
 from ...query.algebra.tree import Scan
@@ -24,7 +24,7 @@ from .scope import SqlScope
 from .select import named_cells, select_sql
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class EntryNumber:
     """What a row adds to one total: `sign`·`column` − `less`, and nothing where the column is NULL.
 
@@ -38,7 +38,7 @@ class EntryNumber:
     less: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Entries:
     """A SELECT of what each row, or each person in a key, contributes: the SQL names of its columns.
 

@@ -7,10 +7,10 @@ same key but for NULL; and only if nothing else reads that column, so that it ca
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 from ...data.columns.column import Category
 from ...data.schema import Schema
+from ...frozen import frozen, replace
 from ...query.algebra.expression import Field, fields_of
 from ...query.algebra.tally import Tally
 from ...query.algebra.tree import Relation, Scan, Where
@@ -21,7 +21,7 @@ from .rows.frame import Writer
 from .rows.relation import stored_column
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Late:
     """A key that stays as it is stored: its column, and how it is read from its SQL name, NULL if it is not listed.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ...errors import UnsupportedQuery
+from ...frozen import frozen
 from ...query.domains.domain import Domain
 from .dialect import Dialect
 
@@ -13,7 +13,7 @@ LONGEST = 200_000
 """Text longer than this is refused: what a function needs twice is written twice, so nesting multiplies."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SqlScope:
     """The columns an expression may read: their SQL names and their domains."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 
 from ...data.columns.column import Column
 from ...data.schema import Schema
 from ...errors import EngineFailure, SchemaMismatch
+from ...frozen import field, frozen
 from ...query.algebra.tally import Tally, Totals
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ...query.bounds.rows import tables_of
@@ -30,7 +30,7 @@ _NOTHING = ("null", "void")
 Fetch = Callable[[str], Sequence[Sequence[object]]]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SqlStore:
     """Tables in one dialect, and a way to run a text; knows which public tables have been counted."""
 

@@ -6,7 +6,6 @@ What stands in an array or a data frame is read here, cell by cell; what comes f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import Any, TypeAlias
 
@@ -14,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.columns.cell import absent, key_number, moment, native, number, text, truth
+from ...frozen import frozen
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 
 _EPOCH = date(1970, 1, 1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Steps:
     """Ordered cells: whole steps of the column's grid; `missing` marks NULL."""
 
@@ -27,7 +27,7 @@ class Steps:
     missing: NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Listed:
     """Cells of a public list, each a value or None."""
 

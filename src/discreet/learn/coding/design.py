@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 import numpy as np
 
 from ...data.columns.keys import KeyValue
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...query.domains.domain import Day, Domain, Second, Texts, Whole
 from .bins import BINS, public_edges
 from .cells import Cells
@@ -18,7 +18,7 @@ from .rows import CodedRows, Whole64
 from .shrink import Shrink, shrink_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ModelDesign:
     """Features in the order of a model's columns: numbers first, then one block each; the constant comes last."""
 

@@ -10,13 +10,13 @@ UNIT·√features whatever it holds, and no float decides how much one row may m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ...query.domains.domain import Scalar
 from .cells import Listed, Steps
 
@@ -26,7 +26,7 @@ UNIT = 1 << 10
 Codes: TypeAlias = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Numeric:
     """A number between public bounds, as one column: `low` is −UNIT, `high` is UNIT.
 
@@ -60,7 +60,7 @@ class Numeric:
         return np.where(cells.missing | (self.high == self.low), 0, coded)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OneHot:
     """A value of a public list, as one column for each, and one for all that is not listed."""
 
@@ -85,7 +85,7 @@ class OneHot:
         return np.fromiter((found[value] for value in cells.values), dtype=np.int64, count=len(cells.values))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bins:
     """A number between public bounds, as one column for each bin: [low, e1), [e1, e2), … [ek, high].
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
@@ -10,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Whole
 from .cells import Cells, Listed, Steps
 from .feature import UNIT, Numeric, OneHot
 from .rows import Whole64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Classes:
     """One of a public list of values; a row with another one, or NULL, is left out of the training."""
 
@@ -31,7 +31,7 @@ class Classes:
         return np.where(found == len(self.values), -1, found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amount:
     """A number between public bounds, in whole steps; a row with NULL is left out of the training."""
 

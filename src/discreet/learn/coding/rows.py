@@ -9,11 +9,11 @@ depends on the company a row keeps). `CHUNK` bounds how many rows are added befo
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from .feature import UNIT
 
 Whole64 = NDArray[np.int64]
@@ -21,7 +21,7 @@ Whole64 = NDArray[np.int64]
 CHUNK = 1 << 14
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class CodedRows:
     """Rows, each counted `weights` times."""
 

@@ -12,18 +12,18 @@ shortens alike, so a model is never asked about rows of another kind than it has
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from .feature import UNIT
 
 FINE_FACTOR = 1 << 12
 _RATIO = (21, 20)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Shrink:
     """Numbers of squared norm up to `limit` stay; those up to each of `steps` become ⌊u·factor/4096⌋."""
 

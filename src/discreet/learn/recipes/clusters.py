@@ -6,11 +6,11 @@ The first centres lie along the principal directions of a noisy covariance: no r
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
@@ -26,7 +26,7 @@ _START = Fraction(1, 5)
 _FINE = 1 << 10
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clusters:
     """Find `clusters` centres in `rounds` noisy rounds."""
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..task import Fitted, Task, Training
@@ -16,7 +15,7 @@ from ..training.source import Source
 from .moments import moments_of, moments_slice
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Components:
     """Release the moments of rows without a label."""
 

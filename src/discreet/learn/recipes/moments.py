@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
@@ -57,7 +57,7 @@ def moments_of(task: Task, training: Training, source: Source, *, bits: Bits | N
     return Moments(found.square, found.cross * scale, found.own * scale**2, found.deviation)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LeastSquares:
     """Linear regression, or a linear score for each class, from one noisy matrix of moments.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT
@@ -32,7 +32,7 @@ _START = Fraction(1, 5)
 """The part of μ² that the moments get: from a tenth to a third makes no difference that can be seen on Adult."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Descent:
     """Logistic regression (two classes or several) or quantile regression by noisy whitened steps.
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.measures import Measure
 from ..coding.feature import UNIT, Numeric
@@ -17,7 +16,7 @@ from ..training.influence import Influence
 from ..training.source import Source
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ClassSums:
     """Release, for each class, the sum of its rows; `squares` adds those of squared numbers.
 

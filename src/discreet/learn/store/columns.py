@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
+from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tree import Named, Relation, Select
 from ...query.bounds.rows import columns_of
@@ -16,14 +16,14 @@ from ..coding.label import Amount, Classes, Label
 from ..coding.shrink import FINE_FACTOR, Shrink
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Amounts:
     """A column of whole numbers in −UNIT..UNIT."""
 
     expression: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flags:
     """A column that holds UNIT where a condition is true, else 0; `feature` names whose value it is."""
 

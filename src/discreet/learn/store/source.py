@@ -6,11 +6,10 @@ weight, in the store's own reading; they are coded here, used and dropped.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ...answer.gather import Tallier
+from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
 from ...query.algebra.tree import Relation, Where
@@ -43,7 +42,7 @@ def influence_of(rows: Relation) -> Influence:
     return Influence(multiplicity(rows), 1, relation)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Stored:
     """The rows of a relation in a store."""
 

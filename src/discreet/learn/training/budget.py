@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.additive.lattice import root_up
 from ...privacy.calibrate import fits, least_scale
@@ -22,7 +22,7 @@ from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slice:
     """What one release asks of the budget: Δ2² of a vector of whole numbers, how often, and its share."""
 
@@ -32,7 +32,7 @@ class Slice:
     share: Fraction = Fraction(1)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Release:
     """Noise for a vector, drawn anew each of the `times` it is used."""
 

@@ -7,12 +7,12 @@ it, so the norm only shrinks; times 985 all is whole (Sheffet 2017; Dwork, Talwa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ...noise import Bits
 from ..coding.rows import Whole64
 from .budget import Release, Slice
@@ -26,7 +26,7 @@ ExactMoments: TypeAlias = tuple[Whole64, Whole64, Whole64]
 """Σ x xᵀ, Σ x yᵀ and Σ y² of each label, as whole numbers."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Moments:
     """Noisy Σ x xᵀ, Σ x yᵀ and Σ y², in units of 1; `deviation` is that of the noise on the diagonal."""
 

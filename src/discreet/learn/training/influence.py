@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...frozen import frozen
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Influence:
     """The total weight of one unit's rows is at most `weight`, in the whole numbers of `CodedRows.weights`.
 

@@ -7,17 +7,17 @@ nothing but noise, and its inverse anything. λ + c·σ√(2d) in place of λ is
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from .gram import Moments
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Spectrum:
     """Eigenvectors of noisy moments as columns, and their eigenvalues, lifted and so positive."""
 

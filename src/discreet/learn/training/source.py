@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from ...frozen import frozen
 from ..coding.cells import Cells
 from ..coding.design import ModelDesign
 from ..coding.feature import UNIT
@@ -42,7 +42,7 @@ def sums_by_class(rows: CodedRows, found: Whole64, classes: int, *, squares: boo
     return np.column_stack([sums, np.stack([weights @ second for weights in each])])
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Arrays:
     """Columns in memory."""
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from ...frozen import frozen
 from ...noise import Bits
 from ..coding.feature import UNIT
 from ..coding.rows import CodedRows, Whole64
@@ -35,7 +35,7 @@ Residual = Callable[[Whole64, Whole64], Whole64]
 """Margins and labels, each with a row for a row and a column for a class, to residuals."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Whitened:
     """P as whole numbers, what its 1 is, the norm to which rows are clipped, and the noisy number of rows."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TypeAlias, overload
 
 from ...arithmetic.canonical import digest
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument, LedgerCorrupt
+from ...frozen import field, frozen, replace
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
 from ...show.bar import share_bar
@@ -26,7 +26,7 @@ _CHUNK = 1000
 _SHORT = 80
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class History(Sequence[Entry]):
     """Entries, oldest first, with what was spent so far; `asked` has the texts of what was asked, by their numbers."""
 

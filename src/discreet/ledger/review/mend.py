@@ -12,16 +12,16 @@ next window begins, if there is one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ...arithmetic.canonical import canonical_json
+from ...frozen import frozen, replace
 from ..account import Account, fresh_account, window_of
 from ..books import Books, read_event
 from ..charter import Charter
 from ..entry import Entry
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountedCharge:
     """A charge, or a loss, and the window that it counts in: that of its time, unless that time had not come."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...frozen import frozen
 from ...privacy.measures import Measure
 from ...show.bar import share_bar
 from ...show.table import html_pairs, text_table
@@ -13,7 +13,7 @@ Checkpoint: TypeAlias = tuple[int, str]
 """The number of an entry and its hash: who keeps it can tell later whether the ledger still contains it."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """A chain that holds: how long it is, what it adds up to, and where it ends.
 

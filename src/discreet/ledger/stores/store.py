@@ -8,10 +8,10 @@ what it returns: that is the condition, and there is no other way to write.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from typing import NamedTuple, Protocol, TypeAlias
 
+from ...frozen import field, frozen
 from ..entry import Entry
 
 TERMS, ALLOWANCES, EVERYONE, ROLL = "terms", "allowances", "everyone", "roll"
@@ -37,7 +37,7 @@ def step_of(entry: Entry) -> str:
     return {"answer": "finish", "again": "charge"}.get(entry.kind, entry.kind)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lookup:
     """Which lines a decision needs: those of a key, and those with a key of the first format about a question."""
 
@@ -48,7 +48,7 @@ class Lookup:
 NOTHING = Lookup()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Newest:
     """The last so many lines, everyone's or somebody's; bodies of answers, which may be long, are left out."""
 
@@ -65,7 +65,7 @@ class StoredLine(NamedTuple):
     key: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """What stands in a store at one moment; number 0 means that there is no ledger yet."""
 
@@ -78,7 +78,7 @@ class Snapshot:
     """The lines that were looked for, each with its body: those of the key, then those of the question, in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Page:
     """What is written at once: a line, its body if it has one, and the texts that it changes.
 

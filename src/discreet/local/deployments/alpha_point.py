@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, uniform
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class AlphaPoint:
     """Round numbers from low to high to the points low, low + step, …, high, by one shift α of this device.
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...mechanisms.laws.quantile import named, read_beta
 from ...mechanisms.response.randomized import read_answers
 from ...noise import Bits, uniform
@@ -32,7 +31,7 @@ from .one_bit import flip_with
 _Rows = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class BitFlip:
     """Send `sample` bits about as many buckets drawn once: is the value in this one? Each is flipped now and then.
 

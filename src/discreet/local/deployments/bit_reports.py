@@ -5,7 +5,6 @@ One report is (row, bits as hexadecimal text, the first bit lowest in the first 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..reports.report import HEX
 
 BitReport: TypeAlias = tuple[int, str]
@@ -20,7 +20,7 @@ BitReport: TypeAlias = tuple[int, str]
 _CHUNK = 1 << 22  # bits that are unpacked at a time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class BitReports:
     """Reports of many people: `rows[i]` and the bits of person i, packed, little bit first."""
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...mechanisms.laws.quantile import named
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
@@ -31,7 +31,7 @@ _NAME = "hadamard-count-mean-sketch"
 _Reports = NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class HadamardCountMeanSketch:
     """Send a random row, a random column and one bit: the Hadamard coefficient of the value's cell, or not it.
 

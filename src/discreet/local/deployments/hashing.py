@@ -9,7 +9,6 @@ rests on a hash; the errors do.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import frozen
 
 Words64 = NDArray[np.uint64]
 
@@ -59,7 +59,7 @@ def _text(value: object) -> str:
     return value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowHashes:
     """`rows` hash functions from fingerprints to `width` cells, a power of two.
 

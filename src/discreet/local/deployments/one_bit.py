@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen, replace
 from ...mechanisms.laws.quantile import named, read_beta
 from ...noise import Bits, coin
 from ...noise.bits import readable
@@ -35,7 +34,7 @@ GRID = 1 << 32
 """Steps into which low … high is divided before a coin is thrown: a value is rounded to the nearest."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class OneBitMean:
     """Send one bit about a number from low to high: true with a chance that grows with the number.
 

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...mechanisms.laws.quantile import named, read_beta
 from ...noise import Bits, coin, uniform
 from ...privacy.events import Promise
@@ -32,7 +31,7 @@ from .sketch_estimate import read_candidates
 _Bits = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Rappor:
     """Send a cohort and the bits of a Bloom filter, with a permanent and an instantaneous noise.
 

@@ -22,7 +22,6 @@ of 100 trials. So with fewer than 200 cells left over the note says that the lev
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -30,6 +29,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import student, student_tail
 from .bit_reports import BitReports, column_counts
@@ -49,7 +49,7 @@ _CLEAR = 2.5  # deviations above 0 that make a candidate worth adjusting for
 _ADJUSTED = 4  # cells for each candidate that is adjusted for
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Decoded:
     """A frequency and a standard error for every candidate, from n reports; `free` cells measured the scatter."""
 
@@ -60,7 +60,7 @@ class Decoded:
     free: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Cells:
     """What each cell says and how heavily it counts: y and 1/variance."""
 
@@ -68,7 +68,7 @@ class _Cells:
     weights: Floats
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Fit:
     """Values, their errors by the coins alone, and how much wider the cells scatter than coins do."""
 

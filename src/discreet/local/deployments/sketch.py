@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
+from ...frozen import frozen
 from ...mechanisms.laws.quantile import named
 from ...noise import Bits, uniform
 from ...privacy.events import Promise
@@ -28,7 +28,7 @@ from .sketch_shape import fill_shape, reach_error, read_shape, write_shape
 _NAME = "count-mean-sketch"
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class CountMeanSketch:
     """Send a random row of a sketch and `width` bits: the one-hot cell of the value, every bit flipped now and then.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...mechanisms.laws.quantile import read_beta
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import deviations
@@ -38,7 +38,7 @@ class MeanSketch(Protocol):
         """The key of the hash functions."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class SketchCells:
     """Unbiased counts of each cell, the people of each row, and the coins' variance of a count for each person."""
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, whole
+from ...frozen import fill
 from ...privacy.measures import Measure, PureDP
 from ..estimates.calibration import least_epsilon
 from ..reports.parameters import fields_of

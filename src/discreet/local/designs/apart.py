@@ -5,18 +5,18 @@ Of the w outputs of the set apart devices report one, |Y| of the geometry: which
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 from .geometry import Geometry
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Apart:
     """S_v = the hyperplane of v; the last option's set has as many outputs, none of them a point.
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...noise import Bits
 from ...noise.law import Integers
 
@@ -17,7 +17,7 @@ __all__ = ["Design", "Facts", "Flags", "Integers", "read_array", "read_numbers"]
 Flags: TypeAlias = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Facts:
     """The numbers that price, estimate and choose: |Y| outputs, |S_v| = `inside`, |S_u ∩ S_v| = `shared`.
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 
@@ -22,7 +22,7 @@ def direct_facts(options: int) -> Facts:
     return Facts("direct", options, options, 1, 0, (options - 1).bit_length())
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Direct:
     """S_v = {v}."""
 

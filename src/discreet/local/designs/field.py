@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
@@ -10,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from .design import Integers
 
 LARGEST = 512
 """Largest field with tables."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class FiniteField:
     """Addition and multiplication tables, inverses, and `dual`: L(a·b) = digits of dual[a] · digits of b modulo p.
 

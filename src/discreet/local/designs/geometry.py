@@ -7,13 +7,13 @@ and S_v the points y with ⟨v, y⟩ = 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 from .field import FiniteField, field_of
@@ -42,7 +42,7 @@ def _points(q: int, t: int) -> int:
     return int((q**t - 1) // (q - 1))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Geometry:
     """S_v = the hyperplane ⟨v, y⟩ = 0 over the field of q elements, in t dimensions."""
 

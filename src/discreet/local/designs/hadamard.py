@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers, read_numbers
 
@@ -23,7 +23,7 @@ def hadamard_facts(options: int) -> Facts:
     return Facts("hadamard", options, 1 << bits, 1 << (bits - 1), 1 << (bits - 2), bits)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hadamard:
     """S_v = {y : y and v + 1 have evenly many ones in common}."""
 

@@ -5,7 +5,6 @@ A report is a row of ⌈d/8⌉ bytes, bit v of which says that option v is named
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import comb
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...noise import Bits, uniform
 from .design import Facts, Flags, Integers
 
@@ -30,7 +30,7 @@ def subset_facts(options: int, named: int) -> Facts:
     return Facts("subset", options, comb(options, named), comb(options - 1, named - 1), shared, options)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Subset:
     """S_v = the k-subsets with v in them."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from ...arithmetic.rational import rational
 from ...arithmetic.series import Array
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...show.markup import element, join
 from ...show.table import html_table
 
@@ -20,7 +20,7 @@ Whose: TypeAlias = Literal["reporters", "population"]
 _SHOWN = 20  # rows of a long estimate that are printed
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Estimate:
     """Unbiased values with their standard errors and intervals; each interval holds with probability at least `level`.
 

@@ -13,13 +13,13 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 
 VERSION = 1
 HEX = re.compile("[0-9a-f]+")
@@ -28,7 +28,7 @@ _MAGIC = b"DLR1"
 _LONGEST = 1 << 16  # characters of one line: nothing sent by a device is parsed beyond it
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LocalReport:
     """One report: the metric it belongs to, the hash of its parameters, and what was drawn (JSON types)."""
 

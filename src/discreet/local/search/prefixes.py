@@ -10,18 +10,18 @@ those of Z − length·ln 2 against the sum of its rivals.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ..estimates.estimate import Array
 
 _CLEAR = 4.5  # deviations from which an extension counts as there: a handful of a million would without being there
 _SURE = 5.0  # log-odds from which a word that scouts found counts as found
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class PrefixEvidence:
     """What the rounds so far say of each prefix: its frequency, the variance, ln of the sum of its rivals, log-odds."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 
@@ -10,13 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 
 _FIRST = 20  # bits that a search begins with: as many candidates as a server counts in well under a second
 _STEP, _LEAP = 7, 14  # bits that a later round adds at most: of the search proper, and of scouts
 _SCOUT, _COUNT, _ALL = 20, 100, 1000  # people of a scouts' round, of the last round, and of all, in thousandths
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stage:
     """One round: it knows at most `most` prefixes of `known` bits and asks its share `people` for `length`."""
 

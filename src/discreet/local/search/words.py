@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen, replace
 from ...mechanisms.laws.quantile import named
 from ...noise import Bits, uniform
 from ...privacy.events import Response
@@ -35,7 +34,7 @@ _Ints: TypeAlias = NDArray[np.int64]
 _Heard: TypeAlias = tuple[tuple[float, float, float], ...]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Words:
     """Find the `top` most frequent words of `bits` bits among words that nobody could list.
 
@@ -136,7 +135,7 @@ class Words:
         return WordRound(self, len(self.stages) - 1, tuple(range(self.stages[-1].most))).family.law
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WordRound:
     """One round: which of the extensions of the prefixes kept so far a word begins with, or none of them.
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 
 MOST_PEOPLE = (1 << 53) - 1
 """Counts, true or believed, stay below 2^53: there floats are whole, and a difference of two of them is exact."""
 _ROWS = 1024  # queries are turned into floats so many at a time
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Hypothesis:
     """A histogram made from private answers only: every question about it is free.
 

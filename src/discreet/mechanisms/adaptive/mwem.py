@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice, gaussian, laplace
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, ExponentialSelection, Repeated, Sequence
 from ...privacy.measures import Measure, PureDP
@@ -29,7 +28,7 @@ from .hypothesis import MOST_PEOPLE, Hypothesis, counts_of, read_histogram, read
 Noise: TypeAlias = Literal["laplace", "gaussian"]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class MWEM:
     """Select the query the belief gets most wrong, measure it, learn from it; `rounds` times.
 

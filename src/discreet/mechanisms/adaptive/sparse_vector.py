@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import BudgetExceeded, InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, grid_exponent, laplace
 from ...noise.bits import generation
 from ...noise.geometric import MOST_SCALE
@@ -26,7 +25,7 @@ from ..reading.allowance import largest_epsilon
 from ..reading.steps import add, cells, step, steps
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class SparseVector:
     """Compare each answer plus Lap(2cΔ/ε₂) with one noisy threshold T + Lap(Δ/ε₁); stop at the c-th yes.
 

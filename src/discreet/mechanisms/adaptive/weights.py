@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import math
 import threading
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import BudgetExceeded, InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...privacy.events import DiscreteLaplaceNoise, Repeated, Sequence
 from ...privacy.events import SparseVector as SparseVectorEvent
@@ -30,7 +29,7 @@ from .sparse_vector import SparseVector
 _BLOCK = 512
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class MultiplicativeWeights:
     """Keep a public histogram; compare each query's true answer with it, and correct it where they are far apart.
 

@@ -7,16 +7,15 @@ from its pmf, never from a loose closed form.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import field, fill, frozen
 from ...noise.binomial import MOST_TRIALS
 from ...noise.bits import Bits
 from ...privacy.calibrate import fits
@@ -36,7 +35,7 @@ from .integer import add_drawn, whole_l1
 _MARGIN = 2.0**-30  # the incomplete beta function keeps nine digits for any number of trials
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Binomial:
     """Add centred binomial noise to whole numbers; (ε, δ) exactly, and no promise without δ.
 

@@ -6,7 +6,6 @@ P(x) ∝ e^(−x²/2σ²) (Canonne, Kamath, Steinke 2020).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any, cast
@@ -14,11 +13,11 @@ from typing import Any, cast
 import numpy as np
 
 from ... import noise
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...noise.geometric import MOST_SCALE
 from ...privacy.calibrate import least_scale
@@ -36,7 +35,7 @@ from .integer import add_drawn, most_noise, whole_norm
 from .lattice import root_up
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class DiscreteGaussian:
     """Add discrete Gaussian noise of parameter σ = `scale` to whole numbers: ρ = Δ2²/2σ², (ε, δ) by exact summation.
 

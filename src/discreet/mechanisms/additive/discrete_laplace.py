@@ -6,14 +6,13 @@ The two-sided geometric law P(x) ∝ a^|x| with a = e^(−ε/Δ1) (Ghosh, Roughg
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
 from ... import noise
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rounding import up
+from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...noise.geometric import scale_of
 from ...privacy.events import DiscreteLaplaceNoise
@@ -31,7 +30,7 @@ from .truncated import TruncatedGeometric
 __all__ = ["DiscreteLaplace", "Geometric", "TruncatedGeometric"]
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class DiscreteLaplace:
     """Add discrete Laplace noise to whole numbers: ε = Δ1/scale, exactly.
 

@@ -7,17 +7,16 @@ exact privacy curve (Balle, Wang 2018), not from the classic formula, which is k
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any, cast
 
 from ... import noise
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
+from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...privacy.calibrate import least_scale
 from ...privacy.events import GaussianNoise
@@ -35,7 +34,7 @@ MOST_COORDINATES = 1 << 32
 """The dimension an event states where none was declared; the price does not feel it on so fine a lattice."""
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Gaussian:
     """Add Gaussian noise of standard deviation `scale` to every coordinate: μ = Δ2/σ, ρ = Δ2²/2σ², (ε, δ) exactly.
 

@@ -6,16 +6,15 @@ The law of the lectures, density e^(−|y|/b)/2b with b = Δ1/ε, realised exact
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import partial
 from typing import Any, cast
 
 from ... import noise
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import positive, whole
 from ...arithmetic.rounding import up
+from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...privacy.calibrate import least_scale
 from ...privacy.events import LaplaceNoise
@@ -34,7 +33,7 @@ def _l1(sensitivity: Fraction | Sensitivity) -> Fraction:
     return sensitivity.l1 if isinstance(sensitivity, Sensitivity) else sensitivity
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class Laplace:
     """Add Laplace noise of one scale to every coordinate of an answer: ε = Δ1/scale (Dwork et al. 2006).
 

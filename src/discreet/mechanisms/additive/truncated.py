@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, cast
 
 import numpy as np
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number as Real
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import field, fill, frozen
 from ...noise.bits import Bits
 from ...noise.geometric import scale_of
 from ...noise.truncated import truncated_geometric
@@ -29,7 +28,7 @@ from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import least_laplace, most_noise, whole_l1
 
 
-@dataclass(frozen=True, slots=True, init=False, repr=False)
+@frozen(init=False, repr=False)
 class TruncatedGeometric:
     """Add discrete Laplace noise and clamp to a *public* range low..high: ε = Δ1/scale, exactly.
 

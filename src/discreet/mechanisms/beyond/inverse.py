@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection
 from ...privacy.measures import Measure
@@ -22,7 +21,7 @@ from ..selection.pieces import Piece, choose_piece
 from .ordered import PLACES, Range
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class InverseQuantile:
     """Choose among 2^32 + 1 public places by the exponential mechanism, with the distance in ranks as the score.
 

@@ -7,22 +7,21 @@ data stay neighbouring. From here on everything is a whole number.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ..laws.quantile import named
 
 PLACES = 1 << 32
 """The number of steps between the public bounds."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Range:
     """Public bounds, and the lattice between them.
 

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
@@ -23,7 +22,7 @@ from ..reading.allowance import approximate
 from .ordered import PLACES, Range, ranks, span
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class ProposeTestRelease:
     """Release a whole number with noise of scale bound/ε₂ if its neighbourhood passes a test of price ε₁; else None.
 
@@ -119,7 +118,7 @@ class ProposeTestRelease:
         return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class ProposedQuantile:
     """Release a quantile of bounded values with noise for a proposed local sensitivity, if the data are that tight.
 

@@ -7,17 +7,16 @@ proportion to a smooth upper bound of that local sensitivity is private (Nissim,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational
 from ...arithmetic.rounding import fraction_down, up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...noise.exp import exp_neg
 from ...privacy.events import Promise
@@ -32,7 +31,7 @@ _FLOOR = 1 << 6
 _LEAST = Fraction(1, 1 << 16)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class SmoothQuantile:
     """Release a quantile with geometric noise of scale 2S/ε, S a smooth bound on its local sensitivity.
 
@@ -91,7 +90,7 @@ class SmoothQuantile:
         return _error(_scale(ordered, *ranks(self.quantile, ordered.size), self.epsilon, self.delta), self.range, beta)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class SmoothTrimmedMean:
     """Release the mean of the values left when a share `trim` is cut off at each end, with noise that fits the data.
 

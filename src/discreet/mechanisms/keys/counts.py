@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -13,12 +12,13 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import down
 from ...errors import InvalidArgument
+from ...frozen import field, frozen
 from ..laws.quantile import brief
 
 _LEAST = 1e-300
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyCounts:
     """The keys that reached the threshold, in the order of their printed form, and their noisy counts.
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil
 
 import numpy as np
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, uniform
 from ...noise.exp import exp_neg
 from ...privacy.events import Promise
@@ -27,7 +26,7 @@ _FINE = 2 * _WORD
 _LONGEST = 1 << 18
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class PartitionSelection:
     """Show a key held by n people with probability π(n), the greatest that any (ε, δ)-DP rule can give it.
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive
+from ...frozen import fill, frozen
 from ...noise import Bits, laplace
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
@@ -35,7 +34,7 @@ def stability_histogram(budget: Measure) -> LaplaceThreshold:
     return LaplaceThreshold.spending(budget, max_groups=1)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class PrivateMode:
     """Release the most frequent key itself, without noise, if its lead over the second is large; else None.
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, gaussian, laplace
 from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySelection
@@ -41,7 +40,7 @@ def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> fl
     return 1 + max(0.0, -math.log(2 * chance)) * float(scale)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class LaplaceThreshold:
     """Add discrete Laplace noise of scale K/ε to the count of every key present; show those that reach t.
 
@@ -107,7 +106,7 @@ class LaplaceThreshold:
         return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class GaussianThreshold:
     """Add discrete Gaussian noise to the count of every key present; show those that reach t.
 

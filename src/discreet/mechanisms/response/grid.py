@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
 from ...privacy.events import Promise, Response
 from ...privacy.measures import Measure, PureDP
@@ -26,7 +25,7 @@ Score: TypeAlias = Literal["uniform", "distance"]
 Place: TypeAlias = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class GridResponse:
     """Report a cell (row, column) of a k × k grid: the exponential mechanism with a uniform or a distance score.
 
@@ -144,7 +143,7 @@ class GridResponse:
         return read_answers(places, self.side)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class GridFrequencies:
     """A table of frequencies told by grid responses: every person's report adds w = u_row ⊗ u_column − shift, unbiased.
 

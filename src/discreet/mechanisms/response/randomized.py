@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...arithmetic.special import betaincinv
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, coin, exponential_choice, uniform
 from ...privacy.events import Response
 from ...privacy.measures import Measure
@@ -24,7 +23,7 @@ from ..reading.allowance import largest_epsilon
 from .count import holders
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class RandomizedResponse:
     """Answer the truth among k options with probability p, else one of the others, each with probability q.
 
@@ -174,7 +173,7 @@ class RandomizedResponse:
         return up(_hoeffding(n, beta) / abs(self.p - self.q))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Frequencies:
     """Frequencies told by randomized responses: `values` are unbiased, so single ones may lie outside 0 … 1."""
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
 from ...noise.scores import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection
@@ -23,7 +22,7 @@ from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Exponential:
     """Select candidate o with probability ∝ exp(ε w(D, o)/2Δ), where Δ = max |w(D, o) − w(D', o)| over neighbours.
 

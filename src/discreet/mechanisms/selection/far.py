@@ -18,9 +18,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 
+from ...frozen import frozen
 from .pieces import Piece
 
 MOST_DOUBLINGS = 6
@@ -29,7 +29,7 @@ _SMALL = 7
 """Grids of less than 2^(7 + 1) steps are left alone."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Far:
     """What every place counts, if a cell of `bound` is the last one; cells double in width after every `size` of them.
 

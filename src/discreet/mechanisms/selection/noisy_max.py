@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, grid_exponent, laplace, permute_and_flip
 from ...noise.scores import ScoreArray, scores_of
 from ...privacy.events import PermuteAndFlipSelection
@@ -30,7 +29,7 @@ _ROWS = 1024  # places of the integrand at a time
 _TAIL = 45.0  # beyond 45 scales lies less than 3e-20 of the law
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class NoisyMax:
     """Add noise of scale 2Δ/ε to each score and report the index of the greatest; ties go to the lower index.
 

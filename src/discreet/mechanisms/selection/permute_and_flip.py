@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, permute_and_flip
 from ...noise.scores import ScoreArray
 from ...privacy.events import PermuteAndFlipSelection
@@ -26,7 +25,7 @@ MOST_LISTED = 2000
 """The largest set of candidates whose exact law is computed (the quadrature takes half as many nodes)."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class PermuteAndFlip:
     """Visit the candidates in random order; take the first whose coin of bias exp(ε(w − max w)/2Δ) falls heads.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ...frozen import frozen
 from ...noise import Bits
 from ...noise.bits import readable
 from ...noise.exp import Bounds, exp_neg
@@ -13,7 +13,7 @@ from ...noise.settle import settle
 from ...noise.words import ByteWords
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Piece:
     """Neighbouring places of equal score: where they begin, how many there are, how deep they lie below the best.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
@@ -29,7 +28,7 @@ _PARTS = 64
 """Into how many places a cell is cut where its rows may lie on both sides of a split."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class SplitQuantiles:
     """Choose the cells of several quantiles: the middle one of all rows, then of the rows on either side of it, and on.
 

@@ -10,13 +10,12 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 from heapq import merge
 from itertools import accumulate
 
-from ...arithmetic.frozen import fill
+from ...frozen import fill, frozen
 from .pieces import Piece
 
 Rank = Callable[[int], int]
@@ -24,7 +23,7 @@ _BEYOND = 1 << 80
 """Further than any place; numbers have at most 2^62 steps."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stretch:
     """Places `low` to `high` that may be chosen, and the rows that count: those from `low` to below `end`."""
 
@@ -38,7 +37,7 @@ class Stretch:
         return self.high - self.low + 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Aim:
     """The part `at` of the rows of a stretch, from its first row to its last: the rank a + at·(N − a − b), N rows.
 
@@ -83,7 +82,7 @@ class Aim:
         return 2 * max(self.at.numerator, self.at.denominator - self.at.numerator) * unit
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class RankedRows:
     """How many rows (in weights, `weight` a row) lie in each cell that has any, in order.
 

@@ -24,12 +24,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
 
 from ...arithmetic.rounding import up
+from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.events import ExponentialSelection
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
@@ -56,7 +56,7 @@ def distances(places: int) -> tuple[int, ...]:
     return tuple(found)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reach:
     """Choose how far to go from a place, so that as many ranks are passed on both sides as a miss may take back.
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
 from ...noise.scores import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection, Repeated
@@ -23,7 +22,7 @@ from ..reading.allowance import largest_epsilon
 from .exponential import Exponential, chances_of, rate_of, read_selection
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class TopK:
     """Run the exponential mechanism k times at `epsilon` each, removing what was chosen.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeVar, assert_never
 
 from ...arithmetic.rational import positive, rational
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
@@ -25,7 +25,7 @@ LEAST_ERROR = Fraction(1, 10**60)
 """Far below any step that a grid can have; nobody asks for less but by mistake."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Asked:
     """Either a spend or an error for every statistic; the weights, in the order of the statistics."""
 

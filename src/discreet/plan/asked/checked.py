@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ...frozen import frozen
 from ...query.algebra.tree import Question
 from ...query.bounds.check import require_sound
 from ...query.bounds.keys import PublicValues
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Checked:
     """A sound question, with the values of public tables by which it was found so."""
 

@@ -7,14 +7,13 @@ the way from one to the other.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias, TypedDict, Unpack
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...data.columns.nulls import flag
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ...mechanisms.reading.budget import read_budget
 from ...privacy.measures import Measure, PureDP
 from .spend import read_spend
@@ -56,7 +55,7 @@ class SpendWords(TermWords, total=False):
     spend: Measure | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Terms:
     """What may be spent, or how wrong the answer may be, and how it is made; every number is exact.
 

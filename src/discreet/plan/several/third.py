@@ -11,13 +11,13 @@ With `under`, questions may be chosen after seeing answers: then the arithmetic 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, Unpack, assert_never
 
 from ...arithmetic.rational import whole
 from ...arithmetic.rounding import fraction_down
 from ...errors import InvalidArgument, UnsupportedQuery
+from ...frozen import frozen, replace
 from ...privacy.calibrate import most_queries
 from ...privacy.events import Event, Repeated
 from ...privacy.filters.filter import Filter, open_filter
@@ -33,7 +33,7 @@ from ..route import Divisible, routes
 _MOST = 2**60
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Third:
     """The plan of one question, how many such questions there are, what they spend together, and which was found."""
 

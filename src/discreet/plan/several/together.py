@@ -9,10 +9,10 @@ person's share that is counted by key would cut off something else by other keys
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
 from ...data.unit import Rows
 from ...errors import InvalidArgument, UnsupportedQuery
+from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.names import fresh
 from ...query.algebra.tally import Free, RowShare
@@ -26,7 +26,7 @@ from ..counts import LEAST_COUNTS, MOST_COUNTS
 from ..plan import Plan, public_tuples
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Joined:
     """Questions by name that are planned as one, `checked`; a question that stays alone is planned as it is."""
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Unpack
 
 from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, UnsupportedQuery
+from ...frozen import frozen, replace
 from ...privacy.events import Batch, Event
 from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ApproxDP, Measure, PureDP
@@ -25,7 +25,7 @@ from ..text.workload import workload_html, workload_text
 from .together import Joined, cut_plans, join_questions
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Workload:
     """Plans by the names of their questions, to be charged as one event and run one after the other."""
 

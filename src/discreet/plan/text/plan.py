@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
 from ...arithmetic.rounding import shown
+from ...frozen import frozen
 from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
@@ -74,7 +75,7 @@ def _many(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanLine:
     """One line of the table: a statistic, or one of the totals it is made from."""
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class LaplaceNoise:
     """Laplace noise of one scale in every coordinate; `sensitivity` is Δ1.
 
@@ -41,7 +40,7 @@ def _step(step: Number, sensitivity: Fraction) -> Fraction:
     return g
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class DiscreteLaplaceNoise:
     """Discrete Laplace noise on the integers, P(x) ∝ exp(−|x|/scale); `sensitivity` is Δ1 in whole steps."""
 
@@ -54,7 +53,7 @@ class DiscreteLaplaceNoise:
         fill(self, scale=positive(scale, "scale"), sensitivity=d, neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class TruncatedGeometricNoise:
     """Discrete Laplace noise on one value, clamped to the public range low..high; the true value lies there too.
 
@@ -78,7 +77,7 @@ class TruncatedGeometricNoise:
         fill(self, neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class GaussianNoise:
     """Gaussian noise of one variance in every coordinate; `squared_sensitivity` is Δ2², exact where Δ2 is a root.
 
@@ -117,7 +116,7 @@ class GaussianNoise:
         return cls(positive(scale, "scale") ** 2, positive(sensitivity, "sensitivity") ** 2, neighbours=neighbours)
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class DiscreteGaussianNoise:
     """Discrete Gaussian noise on the integers, P(x) ∝ exp(−x²/2σ²), in `dimension` coordinates.
 
@@ -146,7 +145,7 @@ class DiscreteGaussianNoise:
         fill(self, neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class BinomialNoise:
     """Centred binomial noise Bin(trials, ½) − trials/2 in every coordinate; `sensitivity` is Δ1 in whole steps."""
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ..measures import Measure
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class ExponentialSelection:
     """The exponential mechanism: the log-odds of any two candidates move by at most ε (bounded range ε)."""
 
@@ -24,7 +23,7 @@ class ExponentialSelection:
         fill(self, epsilon=positive(epsilon, "epsilon"), neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class PermuteAndFlipSelection:
     """Permute-and-flip, or report-noisy-max with exponential or Laplace noise, calibrated to ε."""
 
@@ -35,7 +34,7 @@ class PermuteAndFlipSelection:
         fill(self, epsilon=positive(epsilon, "epsilon"), neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Response:
     """Randomized response among `options`: the truth with probability e^ε/(e^ε + options − 1), else another, evenly."""
 
@@ -48,7 +47,7 @@ class Response:
         fill(self, neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class SparseVector:
     """AboveThreshold in the correct variant of Lyu, Su, Li (2017): any number of questions, `answers` positive ones."""
 
@@ -61,7 +60,7 @@ class SparseVector:
         fill(self, neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Promise:
     """A black box that keeps a promise of any measure."""
 
@@ -74,7 +73,7 @@ class Promise:
         fill(self, measure=measure, neighbours=read_neighbours(neighbours))
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class OwnCurve:
     """A black box known by points (ε, δ) of its privacy curve: at each listed ε it is (ε, δ)-DP, in both directions."""
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, rational, whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .additive import (
     BinomialNoise,
@@ -23,7 +22,7 @@ from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Pro
 from .shuffled import Shuffled
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Sampled:
     """An event run on a Poisson sample: every unit takes part independently with probability `rate`."""
 
@@ -44,7 +43,7 @@ class Sampled:
         return ADD_REMOVE
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Repeated:
     """One event, `times` over, each run with fresh noise; later ones may depend on earlier answers."""
 
@@ -60,7 +59,7 @@ class Repeated:
         return self.event.neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class KeySelection:
     """Noisy counts of unknown keys, shown above a threshold: `noise` for the counts, and δ for a key of one person."""
 
@@ -79,7 +78,7 @@ class KeySelection:
         return self.noise.neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Sequence:
     """Several events in slots fixed beforehand; what is asked in each may depend on the answers before."""
 
@@ -94,7 +93,7 @@ class Sequence:
         return self.events[0].neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Batch:
     """Several events asked at once, before any answer is seen."""
 
@@ -109,7 +108,7 @@ class Batch:
         return self.events[0].neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Parallel:
     """One event on each of several disjoint, public parts of the data; the parts are stated under add/remove.
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import gcd
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number, positive, whole
 from ...errors import InvalidArgument
+from ...frozen import fill, frozen
 from ..neighbours import REPLACE, Neighbours
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Shuffled:
     """Reports of at least n people, each ε-DP by itself, in an order that tells nothing (neighbours: replace).
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
+from ...frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Attack:
     """A guess at its best: at this false-positive rate the false-negative rate is at least the one given."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...arithmetic.rounding import shown
+from ...frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MethodPrice:
     """One method, its price, and the reason for it."""
 
@@ -18,7 +18,7 @@ class MethodPrice:
     because: str
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@frozen(repr=False)
 class Why:
     """Every method that applies, its ε at one δ, and which won; prints as a small table.
 

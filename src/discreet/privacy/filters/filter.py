@@ -21,13 +21,13 @@ filter.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 from ...arithmetic.rational import Number
 from ...arithmetic.rounding import shown
 from ...errors import InvalidArgument
+from ...frozen import frozen, replace
 from ..events import Event, Promise
 from ..measures import ApproxDP, Measure, PureDP, read_measure
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
@@ -78,7 +78,7 @@ def open_filter(
     return Filter(kept, terms, capacity, tuple(Fraction() for _ in capacity), Fraction(), relation)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Filter:
     """What is promised and what has been spent, as a frozen value; `after` gives the next one.
 

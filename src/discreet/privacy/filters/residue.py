@@ -41,7 +41,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -51,6 +50,7 @@ from ...arithmetic.root import crossing
 from ...arithmetic.rounding import MARGIN, fraction_up
 from ...arithmetic.series import Array
 from ...arithmetic.special import ndtr
+from ...frozen import frozen, replace
 from ..events import (
     DiscreteLaplaceNoise,
     Event,
@@ -72,7 +72,7 @@ _PANELS = 128
 _NOISE = 2.0**-46  # above the rounding error of a distance, a sum of at most 131 terms of total weight 1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SymmetricLoss:
     """A symmetric loss: its law under D (or one no better at e = 0), its r_1, and where the crossings are proved."""
 

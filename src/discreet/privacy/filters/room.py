@@ -7,10 +7,10 @@ largest ε of one pure question, the most exact Gaussian noise, and the δ for e
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...arithmetic.rounding import fraction_up, shown
+from ...frozen import frozen
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .rule import MOST_LEAK
 
@@ -18,7 +18,7 @@ _STEPS = 24
 _HAIR = 1 + Fraction(1, 10**8)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Room:
     """The largest single question that fits now: pure with `epsilon`, or Gaussian with `mu`; either with `delta`.
 

@@ -16,11 +16,11 @@ may depend on all answers throughout.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..events import Event
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.parts import Flattened
@@ -32,7 +32,7 @@ MOST_LEAK = Fraction(999_999, 1_000_000)
 _FINEST = 2**512  # what was spent is rounded up to this grid once its denominator is longer: the state stays short
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilterTerms:
     """What a filter is opened with: the budget, the part of its δ kept for leaks, and the Rényi orders."""
 
@@ -51,7 +51,7 @@ class FilterTerms:
         return self.budget.delta - self.delta if isinstance(self.budget, ApproxDP) else Fraction()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilterPrice:
     """What an event takes: amounts of the tail (None if it has none), a δ of its own, and its ε (None if not pure).
 
@@ -64,7 +64,7 @@ class FilterPrice:
     keys: Fraction = Fraction()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """One kind of filter: which budgets it takes, and three plain functions."""
 

@@ -7,11 +7,11 @@ not know what the ε added up to: the sum admits nothing then.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import get_args
 
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..events.json import Json, measure_from_json, measure_to_json, read_amount, read_list
 from ..neighbours import Neighbours
 from .options import FilterKind
@@ -23,7 +23,7 @@ _FIELDS = {"filter", "version", "budget", "delta", "orders", "capacity", "used",
 _VERSIONS = {1: _FIELDS, 2: _FIELDS | {"added"}}
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FilterState:
     """What a filter is: its kind and terms, what its budget came to, what was spent, leaked and added up."""
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ...frozen import frozen
 from ..pairs.atoms import Atoms
 from ..pairs.cells import Array, LossCells, LossPair
 
 EPS = 2.0**-52
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Comb:
     """P-masses at the losses offset + step·(start + j), and what was given up on the way.
 

@@ -9,11 +9,11 @@ the bracket is as narrow as was asked.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
+from ...frozen import field, frozen
 from ..events import Event
 from ..pairs.cells import LossPair, ceiling
 from ..pairs.dominating import merged_parts, parts_of
@@ -22,7 +22,7 @@ from .pair import pairs_of
 from .side import Bracket, Side
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Numerical:
     """Bounds on the privacy curve of a composition, worst over both directions, each within a relative `gap` if it can.
 

@@ -15,11 +15,11 @@ bends only at x0, so the bound loses order k h², as the upper bound does, even 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
+from ...frozen import frozen
 from ..pairs.cells import Array
 from ..pairs.hyperbola import bounded_range
 from .comb import dots
@@ -27,7 +27,7 @@ from .ring import Profile, power
 from .tilt import log_share
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Spread:
     """The law of ln s on half steps −reach..reach, with bounds for what lies outside and for rounding.
 
@@ -73,7 +73,7 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     return Spread(half, weights, tail, noise)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Proof:
     """What a composition of combs says about the true curve: its profile, and bounds on all that was changed.
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ..pairs.cells import Array
 from .comb import Comb
 
@@ -20,7 +20,7 @@ OUTSIDE = 40.0
 """The tilted mass left outside the ring is at most 2e^−40."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Profile:
     """Bounds on the curve of a composed comb at its grid points, infinite losses apart, and what they rest on.
 
@@ -35,7 +35,7 @@ class Profile:
     log_moment: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Tilted:
     """A comb after the tilt: weights that sum to 1, ln of what they were divided by, their mean and variance."""
 
@@ -49,7 +49,7 @@ class Tilted:
     centred: Array
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Known:
     """What is known of a ring: `noise` bounds the error of each tilted weight, `outside` the tilted mass not on it."""
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
 
 from ...arithmetic.rounding import fraction_up, up
+from ...frozen import frozen
 from ..pairs.atoms import Atoms
 from ..pairs.cells import Array, LossPair, ceiling
 from .comb import Comb, aligned, common_pitch, dots, fits_pitch
@@ -39,7 +39,7 @@ LONGEST = 2**22
 """Most points of a grid; refinements stop at a quarter of that."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bracket:
     """A certified lower and upper bound on one number."""
 
@@ -47,7 +47,7 @@ class Bracket:
     upper: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Composed:
     """The composed combs and what they prove: δ(ε) ≤ top + e^a · upper(ε − 2a), and lower bounds by evidence."""
 
@@ -82,7 +82,7 @@ _Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Brack
 """How a composition narrows a bracket, how wide a bracket counts, and how wide it may stay."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Side:
     """The pairs of one direction, each with how often it happens."""
 

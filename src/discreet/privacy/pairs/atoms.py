@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rounding import down, up
+from ...frozen import field, fill, frozen
 from .cells import Array, Lattice, LossCells, ceiling
 
 EPS = 2.0**-52
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Atoms:
     """A pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
 

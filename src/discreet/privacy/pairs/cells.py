@@ -8,18 +8,18 @@ H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ...arithmetic.series import Array
+from ...frozen import frozen
 
 __all__ = ["Array", "Directions", "Lattice", "LossCells", "LossPair", "ceiling", "narrowest"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class LossCells:
     """The P-mass and the Q-mass of the loss L = ln(p/q) between edges.
 

@@ -12,12 +12,12 @@ are post-processing. So a run of c and s may be stood for by its worst corner, a
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from .atoms import Atoms
 from .cells import Array
 
@@ -27,7 +27,7 @@ _SMALL = 1e-33  # a chance below which a case is counted as lost, not computed
 _FINE = 2048  # grid steps in a standard deviation of the loss
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Counters:
     """Cases (columns: totals c; rows: anything else) with their chances and slopes s; `even` is the chance of no loss.
 

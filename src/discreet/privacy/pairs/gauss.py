@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ...arithmetic.special import erfcx, log_ndtr, ndtr, ndtri
+from ...frozen import frozen
 from .cells import Array, Lattice, LossCells, narrowest
 
 EPS = 2.0**-52
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Gauss:
     """The pair G(μ). Gaussian noise of deviation σ and any shift of L2 length Δ is exactly G(Δ/σ): it is rotated away.
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from ...arithmetic.rounding import down, up
+from ...frozen import frozen
 from .cells import Array, Lattice, LossCells, narrowest
 
 EPS = 2.0**-52
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hyperbola:
     """A symmetric pair: P-mass `end` at the loss `high`, its mirror at −high, density ½·root·e^{l/2} for |l| ≤ `wide`.
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from ...arithmetic.rounding import fraction_up, up
 from ...arithmetic.special import gammaln, ndtr, xlogy
+from ...frozen import frozen, replace
 from .atoms import Atoms, binary
 from .cells import Array, Lattice
 from .hyperbola import Hyperbola, discrete_laplace_hull
@@ -25,7 +25,7 @@ MOST = 2**62
 """Trials that noise can have; beyond, floats no longer tell the losses apart."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Law:
     """P at y and the loss at y, increasing, for whole y in low..high and smooth between."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from ...arithmetic.rounding import down, up
+from ...frozen import frozen
 from .cells import Array, Lattice, LossCells, LossPair
 
 RAREST = 1e-300
@@ -18,7 +18,7 @@ FAR = 1e6
 """Stands for an infinite inner loss where an edge is needed."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mixture:
     """The pair of a Poisson sample at `rate` γ (0 < γ < 1) of an event with pair `inner` = (A, B), same direction.
 

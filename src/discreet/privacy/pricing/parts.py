@@ -10,11 +10,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..events import Batch, Event, GaussianNoise, KeySelection, Parallel, Promise, Repeated, Sequence
 from ..measures import ApproxDP, PureDP
 from ..neighbours import ADD_REMOVE, Neighbours
@@ -23,7 +23,7 @@ from .limits import refuse_beyond, refuse_count
 from .on_lattice import on_lattice
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Flattened:
     """Distinct atoms with their counts, and leaks δ with theirs; the order of events does not matter to the price."""
 

@@ -7,10 +7,10 @@ NULL follows SQL: a function of NULL is NULL, except IS_NULL, COALESCE, CASE and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeAlias, assert_never
 
+from ...frozen import frozen
 from ..domains.domain import Scalar
 
 
@@ -75,14 +75,14 @@ class Function(StrEnum):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Field:
     """A column of the rows below, by its unique name."""
 
     name: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class Constant:
     """A public value: an exact number, text, truth or NULL. A day or second is given as a `Field` domain's integer.
 
@@ -102,7 +102,7 @@ class Constant:
         return isinstance(self.value, bool), self.value, self.time
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A function of expressions."""
 

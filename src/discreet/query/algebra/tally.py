@@ -28,9 +28,9 @@ Influence of one person on the totals of a term with |c| ≤ c_max (proofs in `s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
+from ...frozen import frozen
 from ..domains.domain import Scalar
 from .expression import Expression
 from .tree import Relation
@@ -39,19 +39,19 @@ FINE = 1 << 20
 """A share is counted in parts of this fineness, so that rounding down loses about 1 in a million of a contribution."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Free:
     """Every row counts in full; the unit is a row, and how many rows it becomes is bounded by the relation."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowShare:
     """A person counts as at most `rows` rows, over all keys together."""
 
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GroupShare:
     """A person counts in at most `groups` keys, in each as at most `rows` rows."""
 
@@ -59,7 +59,7 @@ class GroupShare:
     rows: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeptKeys:
     """A person counts in at most `groups` keys, kept by a secret hash, in each as at most `rows` rows.
 
@@ -74,7 +74,7 @@ class KeptKeys:
 Share: TypeAlias = Free | RowShare | GroupShare | KeptKeys
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Term:
     """One total: the sum over rows of `weight` × (the whole steps of a number), or `weight` × 1 where a truth holds.
 
@@ -89,7 +89,7 @@ class Term:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Tally:
     """Totals of each term over the rows of each key; `keys` are evaluated per row, and a row with a key outside
     `only` (if given: the public keys, as tuples) counts nowhere. With no keys there is exactly one row of totals.

@@ -10,11 +10,11 @@ that true, which is why there is no join of private tables but on the person, no
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal, TypeAlias
 
 from ...data.schema import Schema
+from ...frozen import frozen
 from ..domains.domain import Scalar
 from .expression import Expression
 
@@ -22,14 +22,14 @@ Named: TypeAlias = tuple[tuple[str, Expression], ...]
 """Expressions with their names, in order; names are unique."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scan:
     """All rows of a private table, its columns read as the schema declares them."""
 
     schema: Schema
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Where:
     """The rows for which a condition is true (not false, not NULL)."""
 
@@ -37,7 +37,7 @@ class Where:
     condition: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Select:
     """One row for each row, with just these columns."""
 
@@ -45,7 +45,7 @@ class Select:
     columns: Named
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinPublic:
     """Each row with the public rows that match it: `on` pairs an expression of the row with a public column.
 
@@ -60,7 +60,7 @@ class JoinPublic:
     keep: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinPeople:
     """Pairs of rows of one and the same person from two relations, further matched on `on`; names must not collide.
 
@@ -74,14 +74,14 @@ class JoinPeople:
     outer: Literal["", "left", "full"] = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Union:
     """All rows of several relations with the same column names and domains (UNION ALL)."""
 
     parts: tuple[Relation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Total:
     """What `PerPerson` works out about one person's rows, clipped to `low`..`high` whole steps of `step`.
 
@@ -95,7 +95,7 @@ class Total:
     high: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PerPerson:
     """One row for each person and key: GROUP BY the person (and more) in a sub-query."""
 
@@ -107,45 +107,45 @@ class PerPerson:
 Relation: TypeAlias = Scan | Where | Select | JoinPublic | JoinPeople | Union | PerPerson
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Count:
     """COUNT(*): rows."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountOf:
     """COUNT(x): rows where x is not NULL."""
 
     of: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountPeople:
     """COUNT(DISTINCT person): people with at least one row."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountDistinct:
     """COUNT(DISTINCT x) of an expression with public keys: how many of them occur."""
 
     of: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Sum:
     """SUM(x); NULL adds nothing."""
 
     of: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mean:
     """AVG(x) over the rows where x is not NULL."""
 
     of: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Variance:
     """VARIANCE(x) (`sample`) or VAR_POP(x); its root if `root`."""
 
@@ -154,7 +154,7 @@ class Variance:
     root: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Quantile:
     """The value below which a share `at` of the rows lies: MIN is 0, MEDIAN 1/2, MAX 1."""
 
@@ -162,14 +162,14 @@ class Quantile:
     at: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Mode:
     """The most frequent public value of an expression."""
 
     of: Expression
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Covariance:
     """COVAR_SAMP(x, y) (`sample`) or COVAR_POP(x, y) over rows where neither is NULL."""
 
@@ -178,7 +178,7 @@ class Covariance:
     sample: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Correlation:
     """CORR(x, y) over rows where neither is NULL."""
 
@@ -191,7 +191,7 @@ Statistic: TypeAlias = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Key:
     """A column of GROUP BY. `values` are its public keys, all of which appear; None: they are selected privately."""
 
@@ -200,7 +200,7 @@ class Key:
     values: tuple[Scalar, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Finish:
     """Post-processing of the noisy table: the columns to show, HAVING, ORDER BY, LIMIT, OFFSET. It costs nothing.
 
@@ -214,7 +214,7 @@ class Finish:
     offset: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Nest:
     """Keys that lie within each other, by their places, the widest first, and every public combination of their values.
 
@@ -225,7 +225,7 @@ class Nest:
     rows: tuple[tuple[Scalar, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Question:
     """Statistics of the rows, for each key.
 

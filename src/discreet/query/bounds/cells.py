@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ...frozen import frozen
 from ..algebra.expression import Expression
 from ..domains.domain import Scalar
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cells:
     """The expressions that say which cell a row is in, the cells by their values, and the ends of each cell.
 

@@ -12,10 +12,10 @@ a second in a short range, else its hour, else its day.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...errors import UnsupportedQuery
+from ...frozen import frozen
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..domains.calendar import DAY_SECONDS
 from ..domains.domain import Day, Domain, Scalar, Second, Whole
@@ -27,7 +27,7 @@ _HOURS = 1 << 18
 """Hours that are cells, at most: thirty years; beyond, days are."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Ladder:
     """The expressions that say which cell a row is in, and where every cell begins and ends, in whole steps.
 

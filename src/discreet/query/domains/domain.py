@@ -12,13 +12,13 @@ Since bounds are exact and static, no engine can overflow: a domain beyond 2^62 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias, assert_never
 
 from ...data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ...errors import UnsupportedQuery
+from ...frozen import field, frozen
 
 MOST_STEPS = 1 << 62
 
@@ -26,7 +26,7 @@ Scalar: TypeAlias = int | Fraction | str | bool | None
 """A value of an expression: a number (exact), text, a truth value, or NULL. Days and seconds are integers."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Whole:
     """A number as whole steps: value = n·step, low ≤ n ≤ high; `rounded`: decimals were rounded to a binary grid.
 
@@ -49,14 +49,14 @@ class Whole:
             )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Truth:
     """True or false."""
 
     keys: tuple[Scalar, ...] | None = (False, True)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Texts:
     """Text of at most `most` characters."""
 
@@ -64,7 +64,7 @@ class Texts:
     keys: tuple[Scalar, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Day:
     """A day, as days since 1970."""
 
@@ -73,7 +73,7 @@ class Day:
     keys: tuple[Scalar, ...] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Second:
     """A second of UTC, as seconds since 1970."""
 

@@ -13,11 +13,11 @@ the last j with n ≥ round(t(j)) is ⌊((2n + 1)·d + 2v − (n mod 2))/(2u)⌋
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
 
 from ...data.columns.cell import nearest
+from ...frozen import frozen
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from .domain import MOST_STEPS, Domain, Whole
 
@@ -26,7 +26,7 @@ _TESTS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Fun
 _HALF = Fraction(1, 2)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Affine:
     """The expression times·x + plus of one column x."""
 
@@ -35,7 +35,7 @@ class Affine:
     plus: Fraction
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RoundedTest:
     """A comparison of a column's steps with whole steps; `turned`: the steps stand on the right."""
 
@@ -45,7 +45,7 @@ class RoundedTest:
     steps: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Binned:
     """A number rounded to an integer: sign·⌊((2·side·n + 1)·d + 2v − (n mod 2))/(2u)⌋ of a column's steps n."""
 

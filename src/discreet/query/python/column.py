@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -11,6 +10,7 @@ from typing import NoReturn, TypeAlias
 
 from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ..algebra.chain import chain
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.fold import exact
@@ -80,7 +80,7 @@ def case(*branches: tuple[Col, Col | Literal], otherwise: Col | Literal = None) 
     return _call(Function.CASE, *parts, otherwise)
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@frozen(eq=False, repr=False)
 class Col:
     """An expression over columns; operators build larger ones. It has no truth value: use & | ~, not and, or, not."""
 

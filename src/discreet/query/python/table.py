@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
 from ...errors import InvalidArgument, UnsupportedQuery
+from ...frozen import fill, frozen, replace
 from ..algebra.chain import chain
 from ..algebra.expression import Expression, Field, Function
 from ..algebra.joins import apart, public_columns
@@ -33,7 +32,7 @@ from .people import people_in
 from .sets import Places, level_sets, listed_keys, named_levels, nest_of, read_places, running_key, sets_up_to
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class Table:
     """Rows of people to ask about; every method gives a new table, or a question.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 
 from sqlglot import exp
 
 from ...errors import UnsupportedQuery
+from ...frozen import frozen
 from ..algebra.chain import chain
 from ..algebra.expression import Call, Constant, Expression, Function
 from ..algebra.fold import fold
@@ -21,7 +21,7 @@ from .constant import as_type, literal
 from .syntax import clause_of, only, refuse_node
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Names:
     """What names mean here: a column's expression, the types of fields, their domains where they are rows, and a reader
     that comes first (for aggregates).

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from sqlglot import exp
 
 from ...errors import UnsupportedQuery
+from ...frozen import frozen
 from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
@@ -20,7 +20,7 @@ from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, 
 from .window import is_result_window, read_window
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grouping:
     """The keys of GROUP BY with their names, whether the person is among them, and the sets of them that are asked."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from sqlglot import exp
 
 from ...data.schema import Schema
 from ...errors import SchemaMismatch
+from ...frozen import frozen, replace
 from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
@@ -41,7 +41,7 @@ MOST_NODES = 200
 """A CTE that is used twice doubles the tree, so a short text could otherwise make a huge one."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Catalogue:
     """The declared tables, and the views of WITH, which hide them; by case-folded names."""
 

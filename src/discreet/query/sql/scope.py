@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import NoReturn, TypeAlias
 
@@ -12,6 +11,7 @@ from sqlglot import exp
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import SchemaMismatch
+from ...frozen import frozen
 from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import own_names
 from ..algebra.refusal import refusal
@@ -23,12 +23,12 @@ from .expression import Names
 from .syntax import identifier
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PersonId:
     """The person's id: it may be counted, joined on and grouped by, never read."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Absent:
     """The person's id of a side of an outer join: NULL where the side is missing, which its flag tells; never read."""
 
@@ -40,7 +40,7 @@ ShownColumns: TypeAlias = tuple[tuple[str, Field | PersonId | Absent], ...]
 """The columns of a table or sub-query by the names that SQL sees, in order."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class RowView:
     """Rows with the columns that SQL sees of them."""
 
@@ -48,7 +48,7 @@ class RowView:
     shown: ShownColumns
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class FromItem:
     """One item of FROM under its alias."""
 
@@ -56,7 +56,7 @@ class FromItem:
     shown: ShownColumns
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Scope:
     """The rows of FROM and the names of each item; of a name in `merged` (by USING) all items mean the same."""
 
@@ -66,7 +66,7 @@ class Scope:
     chosen: ChosenKeys | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PublicItem:
     """A public table in FROM, under its alias."""
 
@@ -74,7 +74,7 @@ class PublicItem:
     alias: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class KeyItem:
     """A public list of keys in FROM: rows that are written out, or the distinct rows of columns of a public table."""
 
@@ -84,7 +84,7 @@ class KeyItem:
     table: Schema | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChosenKeys:
     """Which keys an answer has: columns of a public list, by the fields of the rows that they are matched with.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import count
 
 from ...data.unit import People
+from ...frozen import frozen
 from ..algebra.expression import Constant, Expression
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..bounds.fanout import person_rows
@@ -14,7 +14,7 @@ from ..bounds.rows import columns_of, unit_of
 from .expression import expression_text, quote
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Naming:
     """FROM (and WHERE) as text, and how its columns and its person are written there."""
 
@@ -23,7 +23,7 @@ class Naming:
     person: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ListedKeys:
     """Expressions of rows, and the combinations of their values that are asked."""
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import field, frozen
 from ...wire.text import read_json
 from ..state import State
 from ..stores.people import Member
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApiCall:
     """A request that came through the door."""
 
@@ -44,7 +44,7 @@ class ApiCall:
         return None if given is None else whole(given, name, least=1, most=most)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What is sent back: JSON, or text as it stands."""
 
@@ -66,7 +66,7 @@ Waiter = Callable[[State, ApiCall], Awaitable[Reply]]
 Who = Literal["anybody", "person", "steward"]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Way:
     """A method and a path; `handler` blocks and runs in a thread, `waiter` waits in the event loop.
 

@@ -7,11 +7,10 @@ who shows a token that opens never is.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from starlette.requests import HTTPConnection
 
 from ...errors import NotAllowed
+from ...frozen import frozen
 from ..state import State
 from ..stores.people import Member
 from .csrf import check_csrf
@@ -27,7 +26,7 @@ class NoEntry(NotAllowed):
     """No token, or none that opens: the answer is 401."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Admission:
     """Who came in; `session` only if by the page's cookie."""
 

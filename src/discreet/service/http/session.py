@@ -7,18 +7,18 @@ from __future__ import annotations
 
 import secrets
 import time
-from dataclasses import dataclass, field
 from typing import cast
 
 from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
+from ...frozen import field, frozen
 from ..config import Config
 from ..stores.people import Member, Members, token_hash
 from ..stores.store import ServiceStore
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Session:
     """Somebody signed in on the page; `id` is the secret of the cookie, `csrf` the one of the forms."""
 

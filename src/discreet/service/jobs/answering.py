@@ -14,10 +14,10 @@ import json
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from ...engines.base import failure
 from ...errors import Cancelled, DiscreetError, EngineFailure, LedgerConflict, TooSlow
+from ...frozen import frozen
 from ...wire.reply import refusal_to_json, status_of
 from ..api.verbs import CHARGED
 from ..http.log import Log, place_of
@@ -28,7 +28,7 @@ from .job import Job
 from .run import Run
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Outcome:
     """What came of a job."""
 

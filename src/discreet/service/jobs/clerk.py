@@ -14,7 +14,6 @@ import socket
 import sys
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any, NoReturn
@@ -26,6 +25,7 @@ from ...data.unit import Rows
 from ...engines.base import PublicKeys, failure
 from ...engines.memory.engine import Memory
 from ...errors import DiscreetError, TooSlow
+from ...frozen import frozen
 from ...ledger import Ledger, open_ledger
 from ...privacy.measures import PureDP
 from ...query.algebra.tally import Tally, Totals
@@ -36,7 +36,7 @@ from .sheet import BRIEF, Broken, Setup
 MEMORY = TooSlow("working this out needs more memory than is allowed; nothing was spent. Ask for less at once")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _FarEngine:
     """The store as a clerk sees it: it can be asked what it would do, not for a row."""
 

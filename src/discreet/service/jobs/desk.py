@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as NotInTime
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +18,7 @@ import anyio
 import anyio.to_thread
 
 from ...errors import Cancelled, DiscreetError, LedgerConflict, TooSlow
+from ...frozen import field, frozen
 from ...wire.reply import BROKEN
 from ..config import Config
 from ..http.limits import TooMany
@@ -52,7 +52,7 @@ class WentWrong(Exception):
         self.place = place
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Sheet:
     """A piece of work on its way, and where its result is waited for."""
 

@@ -8,14 +8,14 @@ the first, at most log₂(T/g) + 1 outcomes within T seconds. The ticks depend o
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import anyio
 
+from ...frozen import frozen
 from .clock import steady
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grid:
     """Ticks of a base length in seconds.
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import secrets
-from dataclasses import dataclass
 from typing import Any, Literal, cast
 
+from ...frozen import frozen
 from .clock import steady
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
@@ -20,7 +20,7 @@ LISTED = COLUMNS.replace(", reply", ", NULL")
 """The same without what came of it, which may be long: for lists of jobs."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Job:
     """The row of a job; times are seconds since 1970, UTC."""
 

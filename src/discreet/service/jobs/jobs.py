@@ -12,9 +12,9 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from dataclasses import dataclass
 
 from ...errors import LedgerConflict
+from ...frozen import frozen
 from ...wire.text import write_json
 from ..config import Config
 from ..http.limits import TooMany
@@ -31,7 +31,7 @@ from .pulse import Pulse
 from .shelf import Shelf
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Held:
     """A job in hand here, with what came of it if that could not be written down yet."""
 

@@ -9,15 +9,16 @@ import subprocess
 import sys
 import threading
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import cache
 from multiprocessing.connection import Connection
 from pathlib import Path
 
+from ...frozen import frozen
+
 ROOT = Path(__file__).parents[3]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Clerk:
     """One clerk: the line to it, and its number."""
 

@@ -10,20 +10,20 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 
 from ...curator.stand import keeps_all_rows
 from ...data.schema import Schema
 from ...engines.base import Engine, PublicKeys
 from ...engines.snapshot import one_snapshot
 from ...errors import Cancelled, EngineFailure
+from ...frozen import field, frozen
 from ...noise import secure_bits
 from ...query.algebra.tally import Tally, Totals
 from .clock import steady
 from .grid import Grid
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoppableBits:
     """Secure bits until somebody says that it is enough: a training of many steps draws noise in each of them."""
 
@@ -36,7 +36,7 @@ class StoppableBits:
         return secure_bits().take(count)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Paced:
     """The engine inside, its totals held back to the next tick; `touched` is set as soon as it is asked for any.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ...data.schema import Schema
+from ...frozen import frozen
 
 BRIEF = 2.0
 """Seconds of processor time after which a piece of free work goes on only while nothing else wants the processor.
 Whoever did it is too low in rank for the next, and is replaced."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Setup:
     """What a clerk must know of one data set; no ledger if it is in the worker's own memory."""
 
@@ -23,7 +22,7 @@ class Setup:
     rows_public: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Broken:
     """Something that is no refusal went wrong, and where; never what it said."""
 

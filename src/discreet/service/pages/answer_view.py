@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 from ...curator.verify import read_receipt
+from ...frozen import frozen
 from ...show.number import Digits, number_words
 from ...show.spreadsheet import safe_csv
 from .charts.series import Chart
@@ -25,7 +25,7 @@ FILES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Cell:
     """One value in words, and how far off it may be."""
 
@@ -34,7 +34,7 @@ class Cell:
     noisy: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerColumn:
     """A column's name, whether its values carry noise, and how many digits of them are shown."""
 
@@ -43,7 +43,7 @@ class AnswerColumn:
     digits: Digits = Digits.ERROR
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerRow:
     """One row; a faint one says nothing, since its noise is as large as what it hides."""
 
@@ -51,7 +51,7 @@ class AnswerRow:
     faint: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerSet:
     """One table of an answer; it has a title where there are several."""
 
@@ -60,7 +60,7 @@ class AnswerSet:
     rows: tuple[AnswerRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerView:
     """Everything the piece shows; `more` counts the rows that are not, `links` says whether there is a receipt."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...arithmetic.numeral import read_number
 from ...data.columns.column import Category, Integer, Real
 from ...data.schema import Schema
 from ...errors import InvalidArgument
+from ...frozen import frozen
 from ...plan.asked.terms import ExactErrors, Terms
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP
 from ...wire.request import Ask, read_ask
@@ -20,7 +20,7 @@ STEPS = tuple(f"{float(digit) * 10.0**power:.6g}" for power in range(-4, 3) for 
 """Round amounts from 0.0001 to 700."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BudgetUnit:
     """The measure people spend in, and the steps of its slider; `delta` if a δ may be spent too."""
 
@@ -62,7 +62,7 @@ def unit_of(budget: Measure) -> BudgetUnit:
     return BudgetUnit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskFields:
     """What stands in the form, as text; `mode` is `spend` or `error`."""
 

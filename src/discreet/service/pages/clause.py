@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ...errors import (
     BudgetExceeded,
@@ -17,6 +16,7 @@ from ...errors import (
     SchemaMismatch,
     TooSlow,
 )
+from ...frozen import frozen
 
 TITLES: dict[str, str] = {
     BudgetExceeded.__name__: "This costs more than is left",
@@ -38,7 +38,7 @@ QUOTED = re.compile(r"'([^']{1,100})'")
 KEYS = re.compile(r"the keys of ([\w, ]+?) are not public")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextPlace:
     """A stretch of the text, and the line around it."""
 
@@ -50,7 +50,7 @@ class TextPlace:
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Refusal:
     """What was refused, in kind words: a title, why not, what would work, and where in the text."""
 

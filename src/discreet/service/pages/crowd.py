@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from starlette.responses import Response
 from starlette.routing import Route
 
 from ...errors import DiscreetError
+from ...frozen import frozen
 from ...wire.reply import status_of
 from ...wire.text import write_json
 from ..api import people as crew
@@ -30,7 +30,7 @@ def crowd_routes(state: State) -> list[Route]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CrowdRow:
     """One person in the list."""
 

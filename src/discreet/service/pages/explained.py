@@ -5,12 +5,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Any
 
 from ...curator import Curator
 from ...curator.explanation import Explanation
 from ...errors import BudgetExceeded, DiscreetError
+from ...frozen import frozen, replace
 from ...plan.plan import Plan
 from ...plan.text.plan import share_text
 from ...privacy.measures import Measure
@@ -28,7 +28,7 @@ from .words import error_words, percent
 MOST_COLUMNS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlanRow:
     """One statistic: how far off, by which mechanism, and what of a person counts."""
 
@@ -38,7 +38,7 @@ class PlanRow:
     counts: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Explained:
     """Everything the piece shows; `size` is said only where an error depends on it."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from ...frozen import frozen
 from ...show.table import cut
 from ..jobs.job import LISTED, Job, read_job
 from ..state import State
@@ -19,7 +19,7 @@ _SELECT = f"SELECT {LISTED}, substr(reply, 1, {_BEGINNING}) FROM discreet_jobs "
 _OF_PERSON = _SELECT + "WHERE person = ? AND verb = 'sql' AND (dataset = ? OR ? = '') ORDER BY created DESC LIMIT ?"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Past:
     """One job in a list; `state` is what its person may see by now."""
 

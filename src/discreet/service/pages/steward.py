@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from starlette.responses import Response
@@ -11,6 +10,7 @@ from starlette.routing import Route
 from ...data.display import facts, heading
 from ...engines import DuckDB
 from ...errors import LedgerCorrupt, NotAllowed
+from ...frozen import frozen
 from ...ledger import Ledger
 from ...ledger.entry import Entry
 from ...privacy.budget_words import budget_to_words
@@ -45,7 +45,7 @@ def steward_routes(state: State) -> list[Route]:
     ]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Standing:
     """How somebody stands in a ledger; without an allowance, `purse` is None."""
 
@@ -55,7 +55,7 @@ class Standing:
     limited: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class LedgerLine:
     """One entry of the ledger, in words."""
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
@@ -16,6 +15,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from ...errors import DiscreetError, InvalidArgument, NotAllowed
+from ...frozen import frozen
 from ...wire.reply import BROKEN, status_of
 from ..http.csrf import FIELD, check_csrf
 from ..http.door import address_of, require_steward, session_of
@@ -42,7 +42,7 @@ LESSONS = ("/learn", "/telemetry")
 PUBLIC = (("Learn", "/learn"), ("API", "/docs"))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Visit:
     """One request to a page; `session` is None only in rooms that are open to all."""
 

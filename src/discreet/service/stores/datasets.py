@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from ...curator.stand import keeps_all_rows
 from ...data.files.file import read_schemas
 from ...data.schema import Schema
 from ...errors import NotAllowed
+from ...frozen import frozen
 from ...ledger import Ledger, open_ledger
 from ...optional import load
 from ..config import Config, DataSet, DataSource
@@ -26,7 +26,7 @@ WAIT = 10
 """Seconds that a charge waits for another before it says so; the job then tries again."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hired:
     """A curator for one thread, with its own engine, so that stopping one question stops no other."""
 
@@ -51,7 +51,7 @@ class Hired:
             self.engine.hang_up()
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Opened:
     config: DataSet
     schemas: tuple[Schema, ...]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ... import engines  # each store's driver is imported when its engine is touched
 from ...data.schema import Schema
 from ...errors import DiscreetError
+from ...frozen import frozen
 from ..config import DataSet
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class OpenedStore:
     """An engine, and what the steward must be told: "" if the source could be read.
 

@@ -12,12 +12,12 @@ import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, cast, get_args
 
 from ...arithmetic.rational import Number, positive
 from ...errors import InvalidArgument, NotAllowed
+from ...frozen import frozen
 from .store import ServiceStore
 
 Role = Literal["steward", "analyst"]
@@ -28,7 +28,7 @@ _BY_NAME = "SELECT name, role, datasets, expires, revoked, created FROM discreet
 _ALL = "SELECT name, role, datasets, expires, revoked, created FROM discreet_people ORDER BY name"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Member:
     """Somebody who may ask; times are seconds since 1970, UTC."""
 

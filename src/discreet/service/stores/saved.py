@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import secrets
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from ...errors import InvalidArgument, NotAllowed
+from ...frozen import frozen
 from ..jobs.clock import steady
 from .store import ServiceStore
 
@@ -22,7 +22,7 @@ _SAVE = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SavedQuestion:
     """A question under its name: the fields of the form as they stood, and the job of its answer if it has one."""
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise, product
 
+from ...frozen import frozen
 from .least_error import least_error
 from .line import line_reach
 from .noise_sum import IntegerNoise, line_tail
@@ -24,7 +24,7 @@ _EVEN = 1 / 12
 Bounds = tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointLines:
     """The weights of Σts, Σt, Σs and n in the totals of a partition; s is t for a variance."""
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
 from ...arithmetic.rounding import up
+from ...frozen import frozen
 from .least_error import least_error
 from .noise_sum import IntegerNoise, line_tail, sum_tail
 
@@ -19,7 +19,7 @@ Noises: TypeAlias = tuple[IntegerNoise, ...]
 _FINE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class WeightedSum:
     """The value of a weighted sum of noisy totals, and its weights, in floats."""
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
 from typing import TypeAlias, TypeVar
@@ -27,6 +26,7 @@ import numpy as np
 
 from ...arithmetic.rounding import up
 from ...arithmetic.special import ndtr
+from ...frozen import frozen
 from ...mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ...mechanisms.additive.discrete_laplace import Geometric
 from ...mechanisms.laws import discrete_gaussian as theta
@@ -45,7 +45,7 @@ LEAST_SCALE = 1e-9  # noise of a smaller scale is 0; squares stay within the flo
 _RATES = np.linspace(0.02, 0.98, 49)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class IntegerNoise:
     """Integer noise in floats: its family, its parameter in steps, and what one step of it moves the sum."""
 

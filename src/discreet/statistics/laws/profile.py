@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
+from ...frozen import frozen
 from .line import Noises, WeightedSum, line_reach
 
 Ends = tuple[float, float]
@@ -35,7 +35,7 @@ _HAIR = 1e-12
 """Far above what is lost in floats, beside totals that are counted in rows of values of size 1."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SpreadLines:
     """What a variance is made from: Σx², Σx and the number of rows, and between which ends x lies."""
 
@@ -45,7 +45,7 @@ class SpreadLines:
     within: Ends
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CrossLines:
     """What a covariance is made from: Σxy, Σx, Σy and the number of rows, and between which ends x and y lie."""
 

@@ -6,10 +6,10 @@ the sensitivity of Σx.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
 from ...errors import UnsupportedQuery
+from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
 from ...query.bounds.present import always_present
@@ -17,7 +17,7 @@ from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Addend:
     """What a row adds to a total, in whole steps from `low` to `high`, and the value of a step."""
 

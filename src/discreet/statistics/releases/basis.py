@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 
+from ...frozen import frozen
 from ...query.algebra.expression import Expression
 from ...query.algebra.tally import Share
 from ...query.algebra.tree import Quantile, Question, Relation
@@ -13,7 +13,7 @@ from ...query.bounds.rows import columns_of
 from ...query.domains.domain import Domain
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Basis:
     """The rows with their columns, the expressions of the keys, and the share of one unit that counts.
 

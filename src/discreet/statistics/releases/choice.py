@@ -5,11 +5,11 @@ One event for all keys together: a choice in every key is one choice among all c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
 
 from ...errors import UnsupportedQuery
+from ...frozen import frozen
 from ...mechanisms.selection.exponential import Exponential
 from ...mechanisms.selection.permute_and_flip import PermuteAndFlip
 from ...privacy.events import Event
@@ -28,7 +28,7 @@ from .total import ExactTotals, KeyValues
 _DEEP = -(1 << 62)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChoiceNeed:
     """One cell per key: the quantile `at`, or the most frequent one if `at` is None.
 
@@ -79,7 +79,7 @@ class ChoiceNeed:
         return [max(_DEEP, score) for score in inner]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChosenRelease:
     """Cells or values, and the mechanism that chooses one per key."""
 
@@ -101,7 +101,7 @@ class ChosenRelease:
         return self.mechanism.error(self.need.options, beta) / self.need.steps_per_row
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChosenCell:
     """A cell that was chosen, and how many ranks or rows the choice misses at most, with probability at least 0.95."""
 

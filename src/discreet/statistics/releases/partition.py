@@ -17,13 +17,13 @@ by at most (|ΔT| + q − 1)/q, so k totals of m rows together by (Δ1 + mk(q �
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 from math import comb, prod
 
 from ...errors import UnsupportedQuery
+from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...privacy.neighbours import ADD_REMOVE
@@ -55,7 +55,7 @@ JointTotals = dict[KeyValues, tuple[int, ...]]
 """The exact totals of several terms, for the keys that occur."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartitionColumn:
     """A number of public range, its degree, the grid it is counted on, how far that moves it at most, and whether rows
     without a value count.
@@ -91,7 +91,7 @@ def column_text(expression: Expression) -> str:
     return expression_text(expression, {name: quote(name) for name in fields_of(expression)})
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Partition:
     """The products of the bases of some columns, the last column's places running fastest."""
 
@@ -143,7 +143,7 @@ def _share(degree: int, place: int, power: int | None) -> Fraction:
     return Fraction(0) if place > degree else Fraction(comb(place, power), comb(degree, power))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PartitionNeed:
     """The totals of all terms of `tally`, one noise each and one event together; a step is worth `unit` rows.
 
@@ -161,7 +161,7 @@ class PartitionNeed:
         return tuple(total >> self.shift for total in found) if self.shift else found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JointRelease:
     """Totals of a partition, and the noise that is added to each of them."""
 

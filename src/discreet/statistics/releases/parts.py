@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from ...frozen import frozen
 from ...mechanisms import selection
 from ...mechanisms.additive.discrete_laplace import Geometric
 from ...noise import Bits
@@ -40,7 +40,7 @@ _SCALE = 4
 _COUNTS, _REACH, _BORDERS = 0.4, 0.5, 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class QuantileParts:
     """The borders of the parts, the value in each, and the noisy number of rows in each."""
 

@@ -12,10 +12,10 @@ interval is narrowest with a quarter for its value, and hardly wider with a thir
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from ...frozen import frozen
 from ...mechanisms import selection
 from ...mechanisms.additive.discrete_laplace import Geometric
 from ...noise import Bits, uniform
@@ -37,7 +37,7 @@ _ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
 _SEVERAL = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlaceNeed:
     """The quantiles `ats` of one expression, in order, with or without intervals.
 
@@ -108,7 +108,7 @@ class PlaceNeed:
         return sorted_by_key
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChosenPlaces:
     """The values chosen for the quantiles `ats` in one key, the intervals around them, and the public range."""
 
@@ -118,7 +118,7 @@ class ChosenPlaces:
     range: Ends
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class PlaceRelease:
     """Quantiles of one column at an ε for all of them, in pure differential privacy; other measures price the event."""
 

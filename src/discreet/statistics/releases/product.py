@@ -6,11 +6,11 @@ interval; so is that of a root or a quotient, which is rounded before anything e
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from typing import TypeAlias
 
+from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
 from ...query.domains.domain import Domain
@@ -101,7 +101,7 @@ def moment_blur(x: Domain, y: Domain) -> float:
     return at_least(Fraction(reach_of(x)) * blur_of(y) + blur_of(x) * Fraction(reach_of(y)) + blur_of(x) * blur_of(y))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Factor:
     """A centred value as a product takes it: an expression, and what 1 of it is worth."""
 

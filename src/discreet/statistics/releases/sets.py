@@ -6,10 +6,10 @@ them, and every set is a sum of it: so sets add up. One charge: the batch of the
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar
 
+from ...frozen import field, frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...query.algebra.tally import Tally
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ...workloads import StrategyPlan, SumLaw
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CellsNeed:
     """How many rows lie in each of some public cells; the tally's keys say the cell, one step is worth `unit`."""
 
@@ -37,7 +37,7 @@ class CellsNeed:
         return counts.get(key, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CountedTable:
     """One of several tables that are counted: the places of its keys, its cells in order, and what is asked."""
 
@@ -46,7 +46,7 @@ class CountedTable:
     need: TotalNeed
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetsRelease:
     """The totals of the finest cells, and the strategy by which sums of them are released.
 
@@ -85,7 +85,7 @@ class SetsRelease:
         return at_least(Fraction(max(found if self.asked is None else (found[i] for i in self.asked))) * self.unit)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SetEstimate:
     """A sum of estimated cells; `shown` differs from `total` where it was moved so that nothing is negative.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ...frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StoredForm:
     """A name, and the kind of every field that is kept: one of those that `answer/stored.py` writes."""
 

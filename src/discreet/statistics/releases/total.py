@@ -9,10 +9,10 @@ Each release is one event, whatever the number of keys: its sensitivity is that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, TypeAlias
 
+from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...query.algebra.tally import Tally, Term
@@ -32,7 +32,7 @@ ExactTotals: TypeAlias = dict[KeyValues, int]
 """The exact totals of one term, for the keys that occur."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TotalNeed:
     """The totals of one term, the only one of `tally`; one whole step of them is worth `unit`."""
 
@@ -45,7 +45,7 @@ class TotalNeed:
         return counts.get(key, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class DistinctNeed:
     """How many of the cells have a total above 0, per key; the tally's last keys say the cell."""
 
@@ -74,7 +74,7 @@ class DistinctNeed:
         return found
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoisyRelease:
     """Numbers, and the noise that is added to them."""
 
@@ -113,7 +113,7 @@ def total_need(addend: Addend, basis: Basis, *, people: bool = False) -> TotalNe
     return TotalNeed(tally, addend.step / weight, influence(tally, 0, basis.key_count))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NoisyTotal:
     """A total with noise, in whole steps that are worth `unit` each."""
 
@@ -137,7 +137,7 @@ class NoisyTotal:
         return self.value - reach, self.value + reach
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TotalEstimate:
     """A count or a sum; `low` and `high` are public bounds it is moved into, where asked for.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from ...frozen import frozen
 from ...privacy.measures import Measure
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Specimen:
     """A mechanism with a claim. `run(input, size=n)` gives n outputs (without `size` where outputs are exceptions).
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ...frozen import frozen
 from ..change import Integers, largest
 from ..components import Floats, one_cell
 from ..estimate import STEP, ExactTable
@@ -24,7 +24,7 @@ from .workload import NestedTables
 _ROOM = 2**60
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class NestedEstimate:
     """Levels of every component, the root first, down to the deepest that is known, with the variance of each node."""
 

@@ -12,13 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import product
 
 import numpy as np
 
+from ...frozen import frozen, replace
 from ..change import Block, Integers
 from ..components import Floats, best_shares, one_cell
 from ..estimate import to_steps
@@ -33,7 +33,7 @@ _LEAST = 1e-6
 _MOST_DENSE = 128
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class NestedStrategy:
     """Measure some levels by some keys, as tables or as their contrasts; `weights` are their shares of the budget."""
 
@@ -183,7 +183,7 @@ class NestedStrategy:
         return table.reshape(len(table), -1)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@frozen(eq=False)
 class _Known:
     """How well one component is known: by which blocks, with which noise on each level, and what follows for nodes."""
 

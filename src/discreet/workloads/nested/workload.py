@@ -10,14 +10,13 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from itertools import combinations, product
 
 import numpy as np
 
-from ...arithmetic.frozen import fill
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
+from ...frozen import field, fill, frozen
 from ..components import Floats, one_cell
 from ..workload import MOST_CELLS, MOST_SETS, Hierarchy, KeySet
 
@@ -25,7 +24,7 @@ LevelSet = tuple[int, KeySet]
 """A depth of the tree, and the keys beside it by place."""
 
 
-@dataclass(frozen=True, slots=True, init=False)
+@frozen(init=False)
 class NestedTables:
     """Some levels of a tree, each by some of the keys beside it, of `sizes` values each; every set counts alike.
 

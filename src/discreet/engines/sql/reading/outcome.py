@@ -14,9 +14,9 @@ from copy import copy
 from datetime import date, datetime
 from fractions import Fraction
 
-from ....arithmetic.frozen import fill
 from ....data.columns.column import Category, Column, Date, Integer, Real, Text, Timestamp
 from ....data.columns.numeric import MOST_STEPS
+from ....frozen import fill
 from ..dialect import Dialect, StoredColumn
 from .value import read
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from itertools import count
 
+from ....frozen import field, frozen
 from ....query.domains.domain import Domain
 from ...needed import ColumnNames
 from ..dialect import Dialect, StoredTable
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SqlFrame:
     """A SELECT: the SQL names of its columns, their domains, and the names of its owner."""
 
@@ -21,7 +21,7 @@ class SqlFrame:
     owner: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Writer:
     """What is needed to write SQL: the dialect, the stored tables, a supply of fresh names, and which columns of a
     table are left as they are stored, to be read later.

@@ -10,14 +10,14 @@ hidden from statistics, by which an optimizer would find that the added row cann
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ....frozen import frozen
 from ..dialect import Dialect
 from ..select import select_sql
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class JoinSide:
     """One side of a join: its SELECT, its letter, the owners to be equal, and the keys, of which none may be NULL."""
 

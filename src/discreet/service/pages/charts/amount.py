@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import assert_never
 
+from ....frozen import frozen
 from ....privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ....show.markup import Html, element
 
@@ -31,7 +31,7 @@ def amount(measure: Measure) -> Fraction:
             assert_never(measure)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Purse:
     """What is spent and what is left, in the measure the ledger counts in, and perhaps what an answer would take."""
 

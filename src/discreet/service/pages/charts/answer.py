@@ -6,9 +6,9 @@ What is not drawn is said in the words below the picture.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
+from ....frozen import frozen
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear
 from ....show.table import cut
@@ -19,7 +19,7 @@ FEWEST = 3
 """A line has at least so many points."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Bar:
     """One value with its interval, the key it belongs to, and where that stands on an axis, if it has an order."""
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from ....frozen import frozen
 from ....show import markup
 from ....show.markup import Html, element, join, text
 from ....show.scale import ChartScale, Spot
@@ -13,7 +13,7 @@ WIDTH, HEIGHT = 400, 250
 """One size for all: wide enough to read on a phone of 375 px without a scaling that shrinks the words."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ChartFrame:
     """The two axes of a chart."""
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from ....frozen import frozen
 from ....show.markup import Html
 from ..words import key_words
 from .answer import Bar, answer_chart, drawn_words
@@ -13,7 +13,7 @@ from .answer import Bar, answer_chart, drawn_words
 MOST_CHARTS = 4
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Most:
     """How much is drawn of one column: groups below each other, and pictures beside each other."""
 
@@ -24,7 +24,7 @@ class Most:
 FIRST, ALL = Most(40, 6), Most(400, 30)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Chart:
     """The chart of one column, or of one part of it, and what it leaves out; `cut` if more can be drawn."""
 
@@ -34,7 +34,7 @@ class Chart:
     cut: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Table:
     """A reply, its keys apart: `apart` is the place of the key that has a picture for each value, `axis` the other."""
 

@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ....frozen import frozen
 from .series import Chart, charts_of
 
 SEVERAL = re.compile(r"\b(CUBE|ROLLUP|GROUPING\s+SETS)\b", re.IGNORECASE)
 MOST_DRAWN = 6
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AnswerPart:
     """One table: what it is by (empty if the answer has one only), and a reply with its own rows and columns."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ....arithmetic.canonical import canonical_json
 from ....errors import DiscreetError
+from ....frozen import frozen
 from ....ledger import Ledger
 from ....ledger.books import open_books, read_event
 from ....ledger.clock import read_time
@@ -27,7 +27,7 @@ STEPS = 100
 """About so many steps are drawn: to say what is left of an (ε, δ) budget takes milliseconds."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Point:
     """What was spent after a charge, in the amount that adds up."""
 

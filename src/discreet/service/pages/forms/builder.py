@@ -7,7 +7,6 @@ stands in the address, so it can be kept and sent to others.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from starlette.responses import Response
 from starlette.routing import Route
@@ -17,6 +16,7 @@ from ....data.columns.column import Boolean, Category, Column, Date, Integer, Re
 from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import InvalidArgument
+from ....frozen import frozen
 from ...state import State
 from ..visit import Visit, for_analysts, to
 from .grouping import TABLES, key_fields, running_key, write_groups
@@ -36,7 +36,7 @@ TESTS = {"=": "is", "<>": "is not", "<": "is below", "<=": "is at most", ">": "i
 MOST_KEYS = 1_000
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class BuilderForm:
     """What can be chosen of one table."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 
+from ....frozen import frozen, replace
 from ....show.markup import Html
 from ..charts.chart import plain
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Slide:
     """A slider over a few round numbers; what travels is the place on the list, so only listed numbers are computed.
 
@@ -53,7 +53,7 @@ class Slide:
         return replace(self, place=read_slide(asked.get(self.name), self))
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Fact:
     """One number worth a look, and what it is."""
 
@@ -61,7 +61,7 @@ class Fact:
     words: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lesson:
     """What one corner of the page shows now; `table` is the picture in words for those who do not see it."""
 

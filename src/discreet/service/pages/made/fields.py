@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from ....arithmetic.rational import whole
 from ....data.columns.column import Text
 from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import InvalidArgument
+from ....frozen import frozen
 from ....privacy.budget_words import budget_to_words
 from ....privacy.measures import ApproxDP, Measure
 from ..ask_form import BudgetUnit, spend_of, unit_of
@@ -34,7 +34,7 @@ UNAIMED = tuple(COUNTED)
 """Models that predict no column."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MakeFields:
     """What stands in the form, as text; `columns` are those ticked, `select` rows to take instead of a table."""
 

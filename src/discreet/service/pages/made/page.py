@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
 
 from markupsafe import Markup
@@ -11,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ....errors import DiscreetError, NotAllowed
+from ....frozen import frozen
 from ...jobs.job import Job
 from ...state import State
 from ..answer_view import AnswerSet, cost_of, set_of
@@ -37,7 +37,7 @@ FILES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MadeView:
     """Everything the piece shows of what was made."""
 

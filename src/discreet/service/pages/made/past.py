@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from ....errors import NotAllowed
+from ....frozen import frozen
 from ....show.table import cut
 from ...jobs.job import LISTED, Job, read_job
 from ...jobs.shelf import UNKNOWN
@@ -22,7 +22,7 @@ _OF_PERSON = (
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MadeBefore:
     """One line of the list; `state` is what its person may see by now."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -12,6 +11,7 @@ from starlette.routing import Route
 
 from ....data.schema import Schema
 from ....errors import DiscreetError
+from ....frozen import frozen
 from ....wire.making import read_learn, read_synthesis
 from ....wire.reply import status_of
 from ....wire.text import write_json
@@ -27,7 +27,7 @@ from .past import made_before
 from .weighed import Weighed, weigh_model, weigh_synthesis
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class MakeRoom:
     """One room: its address, the verb it pays for, how its fields become a request, and how that is weighed."""
 

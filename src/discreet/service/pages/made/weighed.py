@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
 from ....curator import Curator
 from ....curator.verbs.learn import course_of, order_for
 from ....curator.verbs.synthesize import synthesis_of
 from ....errors import BudgetExceeded
+from ....frozen import frozen, replace
 from ....ledger.order import Order
 from ....privacy.measures import Measure
 from ....wire.made_reply import synthesis_plan_reply, training_reply
@@ -18,7 +17,7 @@ from ..charts.amount import Purse
 FAINT_SIGNAL = 1.0
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Weighed:
     """A plan in words, what is left, and whether it fits; `stored` if it was paid before, `warning` if it is poor."""
 

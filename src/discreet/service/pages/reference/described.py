@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from ....frozen import frozen
 
 _AT = "#/components/schemas/"
 TITLES = {
@@ -19,7 +20,7 @@ TITLES = {
 """The groups in the order of a day."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReferenceField:
     """A parameter, or a field of a part; `refers` are the names of the parts that may stand there."""
 
@@ -30,7 +31,7 @@ class ReferenceField:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Operation:
     """One way in: what it does, what it takes, what it gives by status."""
 
@@ -44,7 +45,7 @@ class Operation:
     gives: tuple[ReferenceField, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Group:
     """Operations about one thing."""
 
@@ -53,7 +54,7 @@ class Group:
     operations: tuple[Operation, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Part:
     """A named shape: its fields if it is an object, else what may stand there; and an example."""
 
@@ -65,7 +66,7 @@ class Part:
     example: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Described:
     """The whole description."""
 
