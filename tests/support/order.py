@@ -128,17 +128,6 @@ def stop_tracing(tracer) -> None:
         other.stop()
 
 
-def stop_tracing(tracer) -> None:
-    """Pause coverage, and end what pytest-cov started before it in a worker: nobody reads that one, and it would go on
-    tracing, at two to four times the price of a test, whenever the other is paused.
-    """
-    from coverage import Coverage
-
-    tracer.pause()
-    while (other := Coverage.current()) is not None:
-        other.stop()
-
-
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
     """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds.
