@@ -83,7 +83,7 @@ unit: $(VENV)/.test       ## the tests, with every branch in the rooms that prom
 	rm -f .pytest_cache/v/cache/lastfailed
 	DISCREET_TESTS=$(PROFILE) $(BIN)/pytest -q --numprocesses $(WORKERS) --cov --cov-report= || \
 	  DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/again.py
-	DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/gates.py
+	$(BIN)/python tests/support/gates.py
 
 bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against peers and the physical limit
 	$(BENCH)/bin/python benchmarks/keep.py imports

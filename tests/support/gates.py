@@ -1,13 +1,10 @@
 """After a run: how many branches of the rooms that promise were taken; a room below its floor is shown and fails.
 
     python tests/support/gates.py
-
-In `make deep` every test is measured, and the table of all rooms follows.
 """
 
 from __future__ import annotations
 
-import os
 import sys
 from io import StringIO
 
@@ -36,8 +33,6 @@ def main() -> int:
         sys.stdout.write(f"coverage of {room}: {found:.2f} %, at least {floor} %\n")
         sys.stdout.write(told.getvalue() if missed else "")
         low |= missed
-    if os.environ.get("DISCREET_TESTS") == "deep":
-        measured.report()
     return int(low)
 
 
