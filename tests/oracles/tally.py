@@ -50,11 +50,11 @@ def rows_of(relation, tables):
     raise NotImplementedError
 
 
-def contribution(term, row, columns):
+def contribution(term, row, columns, kind=None):
     value = evaluate(term.expression, row, columns)
     if value is None:
         return 0
-    kind = domain_of(term.expression, columns)
+    kind = kind or domain_of(term.expression, columns)
     if not isinstance(kind, Whole):
         return term.weight * int(value)
     steps = Fraction(value) / kind.step
@@ -70,11 +70,12 @@ def shrink(amount, top, bottom):
 def totals(tally, tables):
     columns = columns_of(tally.rows)
     only = None if tally.only is None else set(tally.only)
+    terms = [(term, domain_of(term.expression, columns)) for term in tally.terms]
     items = []
     for owner, row in rows_of(tally.rows, tables):
         key = tuple(evaluate(k, row, columns) for k in tally.keys)
         if only is None or key in only:
-            items.append((owner, key, [contribution(t, row, columns) for t in tally.terms]))
+            items.append((owner, key, [contribution(term, row, columns, kind) for term, kind in terms]))
     if tally.people:
         best = {}
         for owner, key, values in items:
