@@ -35,6 +35,9 @@ STATISTICS = {
     "high": Quantile(X, Fraction(1)), "values": CountDistinct(Field("region")), "mode": Mode(Field("region")),
 }  # fmt: skip
 
+VISITS = visits()
+STORE = Remembered(VISITS)
+
 
 def truth(rows):
     xs = [r["x"] for r in rows if r["x"] is not None]
@@ -71,10 +74,8 @@ def misses(plan, store, exact, runs=RUNS, level=0.95):
 @pytest.mark.parametrize("spend", [PureDP(30), ZCDP(20), ApproxDP(30, "1e-6")], ids=repr)
 def test_rows_as_units(spend):
     """False alarm: at most 1e-11 for each of 14 statistics of one table, below 1e-9 together."""
-    rows = visits()
-    plan = plan_question(question(relation(), STATISTICS), spend)
-    exact = truth(rows)
-    missed, widths = misses(plan, Remembered(rows), [exact])
+    plan, exact = plan_question(question(relation(), STATISTICS), spend), truth(VISITS)
+    missed, widths = misses(plan, STORE, [exact])
     assert {name for _, name in missed} == set(exact)
     assert max(missed.values()) <= most_misses(RUNS)
     assert widths[0, "mean"] < 1

@@ -33,6 +33,9 @@ ASKED = {
 RATIO = Call(Function.DIVIDE, (Field("total"), Call(Function.CASE, (Call(Function.EQUAL, (N, Constant(0))), Constant(None), N))))  # fmt: skip
 SHOWN = (*((name, Field(name)) for name in ASKED), ("ratio", RATIO))
 
+VISITS = visits(600)
+STORE = Remembered(VISITS)
+
 
 def truth(rows):
     both = [(r["x"], float(r["y"])) for r in rows if r["x"] is not None]
@@ -50,12 +53,11 @@ def test_every_statistic_by_key_at_every_level(spend):
     """False alarm: at most 1e-12 for each interval of 54, of 18 outside deep. Widths (`deep`): at most 1.3 of what is attainable, 1.1 of
     counts, sums and means; that is twice the quantile of the errors that were made, which 400 runs tell to some 10 %.
     """
-    rows = visits(600)
     plan = plan_question(question(relation(), ASKED, [("region", REGIONS[:2])], columns=SHOWN), spend)
-    exact = [truth([r for r in rows if r["region"] == region]) for region in REGIONS[:2]]
-    store, missed, widths, errors = Remembered(rows), {}, {}, {}
+    exact = [truth([r for r in VISITS if r["region"] == region]) for region in REGIONS[:2]]
+    missed, widths, errors = {}, {}, {}
     for _ in range(RUNS):
-        answer = run_plan(plan, store)
+        answer = run_plan(plan, STORE)
         for level in LEVELS:
             for place, row in enumerate(answer.interval(level)):
                 for name, (low, high) in row.items():
@@ -211,11 +213,11 @@ class TestLines:
 def test_a_word_where_intervals_are_wider_than_planned():
     """The plan supposed 1,000 rows in each key; one has 30."""
     asked = question(relation(), {"m": Mean(X)}, [("region", REGIONS[:2])])
-    rows = [{"x": i % 60, "y": 1, "region": "N" if i > 30 else "S"} for i in range(1030)]
-    answer = run_plan(plan_question(asked, PureDP(1), size=1000), Remembered(rows))
+    store = Remembered([{"x": i % 60, "y": 1, "region": "N" if i > 30 else "S"} for i in range(1030)])
+    answer = run_plan(plan_question(asked, PureDP(1), size=1000), store)
     assert "m wider than planned, which supposed 1,000 rows per key (given)" in str(answer)
-    assert "wider" not in str(run_plan(plan_question(asked, PureDP(1)), Remembered(rows)))  # nobody vouched for it
-    assert "wider" not in str(run_plan(plan_question(asked, PureDP(1), size=10), Remembered(rows)))
+    assert "wider" not in str(run_plan(plan_question(asked, PureDP(1)), store))  # nobody vouched for it
+    assert "wider" not in str(run_plan(plan_question(asked, PureDP(1), size=10), store))
 
 
 def test_columns_are_python_values():

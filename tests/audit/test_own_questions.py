@@ -1,6 +1,7 @@
 """The project's own SQL under its own auditor: black box on the worst neighbours, grey box on all of them."""
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -71,6 +72,13 @@ class TestTheAuditorWouldSee:
         assert not audit(run, spend, pair, samples=samples // 3, confidence=1 - 1e-11).refuted
 
 
+@cache
+def near(relation, person):
+    """List what `neighbours` thinks of near the people; who has no id is nobody."""
+    found = [pair[:2] for pair in neighbours(PEOPLE, relation, low=0, high=10, unit=person)]
+    return [pair for pair in found if None not in [row["id"] for row in [*pair[0], *pair[1]]]]
+
+
 def pairs(unit, relation, some=slice(None), comers=slice(None)):
     """Give the comers, and what `neighbours` thinks of near the people, or some of both."""
     person = None if unit == "rows" else "id"
@@ -79,8 +87,7 @@ def pairs(unit, relation, some=slice(None), comers=slice(None)):
         known.append(([], COMER["high"]))
     else:
         known = [(PEOPLE + COMER["low"], PEOPLE + rows) for rows in COMER.values() if person or len(rows) == 1][2:]
-    found = list(neighbours(PEOPLE, relation, low=0, high=10, unit=person))[some]
-    return known[comers] + [pair[:2] for pair in found if None not in [row["id"] for row in [*pair[0], *pair[1]]]]
+    return known[comers] + near(relation, person)[some]
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace"])
@@ -129,21 +136,24 @@ class TestReplayWouldSee:
             assert replay(program(plan), (PEOPLE, [*PEOPLE, visit(8, 10, 4.0), visit(9, 10, 4.0)])).refuted, name
 
 
+@cache
+def duckdb_with(comer):
+    """Open a real store of the people and of who comes."""
+    import pyarrow as pa
+
+    texts, numbers = ({name: pa.string() for name in ("id", "ward", "shop", "town")}, dict.fromkeys("xy", pa.float64()))
+    plain = [{**row, "id": str(row["id"])} for row in PEOPLE + COMER.get(comer, [])]
+    return DuckDB({"visits": pa.Table.from_pylist(plain, schema=pa.schema(texts | numbers))})
+
+
 @pytest.mark.parametrize("name", ["sum", "variance", "median", "by shop", "by two"])
 def test_replay_on_duckdb(name):
     """The same on a real store, with every comer that it can hold."""
-    import pyarrow as pa
-
-    def store(tables):
-        types = pa.schema([("id", pa.string()), ("x", pa.float64()), ("y", pa.float64()), ("ward", pa.string())])
-        types = types.append(pa.field("shop", pa.string())).append(pa.field("town", pa.string()))
-        plain = [{**row, "id": str(row["id"])} for row in tables["visits"]]
-        return DuckDB({"visits": pa.Table.from_pylist(plain, schema=types)})
-
     plan = planned(SQL[name], schema("people"), ONE)
-    comers = list(COMER.values())
-    for comer in comers if DEEP else comers[len(name) % 2 :: 2]:
-        replay(program(plan, store=store), (PEOPLE, PEOPLE + comer), neighbours="add-remove", unit="id").require()
+    for comer in COMER if DEEP else list(COMER)[len(name) % 2 :: 2]:
+        stores = {len(PEOPLE): duckdb_with(None), len(PEOPLE + COMER[comer]): duckdb_with(comer)}
+        run = program(plan, store=lambda tables, stores=stores: stores[len(tables["visits"])])
+        replay(run, (PEOPLE, PEOPLE + COMER[comer]), neighbours="add-remove", unit="id").require()
 
 
 class TestSharedTotals:

@@ -9,7 +9,7 @@ from discreet.query.algebra.tree import Scan, Select, Union, Where
 from discreet.query.bounds.rows import columns_of, unit_of
 from discreet.query.domains.domain import Whole
 from discreet.query.domains.domain_of import domain_of
-from discreet.query.meaning.evaluate import evaluate
+from discreet.query.meaning.evaluate import evaluate, meaning_of
 
 
 class Store:
@@ -51,10 +51,12 @@ def rows_of(relation, tables):
 
 
 def contribution(term, row, columns):
-    value = evaluate(term.expression, row, columns)
+    return added(term, evaluate(term.expression, row, columns), domain_of(term.expression, columns))
+
+
+def added(term, value, kind):
     if value is None:
         return 0
-    kind = domain_of(term.expression, columns)
     if not isinstance(kind, Whole):
         return term.weight * int(value)
     steps = Fraction(value) / kind.step
@@ -70,11 +72,13 @@ def shrink(amount, top, bottom):
 def totals(tally, tables):
     columns = columns_of(tally.rows)
     only = None if tally.only is None else set(tally.only)
+    keys = [meaning_of(key, columns) for key in tally.keys]
+    terms = [(t, meaning_of(t.expression, columns), domain_of(t.expression, columns)) for t in tally.terms]
     items = []
     for owner, row in rows_of(tally.rows, tables):
-        key = tuple(evaluate(k, row, columns) for k in tally.keys)
+        key = tuple(meaning(row) for meaning in keys)
         if only is None or key in only:
-            items.append((owner, key, [contribution(t, row, columns) for t in tally.terms]))
+            items.append((owner, key, [added(term, meaning(row), kind) for term, meaning, kind in terms]))
     if tally.people:
         best = {}
         for owner, key, values in items:

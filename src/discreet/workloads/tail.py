@@ -27,6 +27,7 @@ _HALVINGS = 40
 _RATIO = 1.06
 _BINS = 64
 _CHUNK = 256
+_AT_ONCE = 1 << 15
 _MOST_KNOWN = 8192
 
 
@@ -157,8 +158,7 @@ def laplace_reach(weights: Floats, counts: Floats, scale: Floats | float, beta: 
 def _quantile(scales: Floats, counts: Floats, beta: float) -> Floats:
     """Return z with P(|S| > z) ≤ β for sums of Laplace laws of these scales, each of variance 1."""
     step = 2 * math.pi / _WRAP
-    logs = np.stack([_over(np.log1p(scales**2 * (step * k) ** 2), counts) for k in _TERMS], axis=1)
-    parts = np.exp(-logs)
+    parts = np.exp(-_logs(1.0, scales, step * _TERMS[None, :], counts))
     low, high = np.zeros(len(scales)), _chernoff(scales, counts, beta)
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
@@ -172,13 +172,19 @@ def _quantile(scales: Floats, counts: Floats, beta: float) -> Floats:
 
 def _chernoff(scales: Floats, counts: Floats, beta: float) -> Floats:
     """Return z with 2·e^(−λz)·E e^(λS) ≤ β at the best of some λ."""
-    most = scales.max(axis=1)
-    found = np.full(len(scales), math.inf)
-    for rate in np.linspace(0.02, 0.98, 49):
-        pull = rate / most
-        logs = _over(-np.log1p(-((pull[:, None] * scales) ** 2)), counts)
-        found = np.minimum(found, (logs + math.log(2 / beta)) / pull)
-    return found
+    pull = np.linspace(0.02, 0.98, 49) / scales.max(axis=1)[:, None]
+    logs = -_logs(-1.0, scales, pull, counts)
+    return np.asarray(((logs + math.log(2 / beta)) / pull).min(axis=1))
+
+
+def _logs(sign: float, scales: Floats, factors: Floats, counts: Floats) -> Floats:
+    """Return Σ ln(1 ± (factor·scale)²) over the terms of every row, for each of its factors; as many at once as fit."""
+    squares, by, found = sign * scales[:, None, :] ** 2, factors[:, :, None] ** 2, []
+    many = max(1, _AT_ONCE // max(1, scales.size))
+    for start in range(0, factors.shape[1], many):
+        values = np.log1p(squares * by[:, start : start + many])
+        found.append(values @ counts if counts.ndim == 1 else (values @ counts[:, :, None])[:, :, 0])
+    return np.concatenate(found, axis=1)
 
 
 def loose_reach(variance: Floats, largest: float, beta: float) -> Floats:

@@ -13,7 +13,7 @@ from ...frozen import fill, frozen
 from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
-from ...query.meaning.evaluate import evaluate
+from ...query.meaning.evaluate import meaning_of
 from ..base import PublicKeys, in_order, require_columns, require_public
 from ..needed import fields_in
 from ..sql.held import hold, value_of
@@ -109,18 +109,17 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
     only, listed = None if tally.only is None else set(tally.only), tally.listed
     found = []
     needed = fields_in((*tally.keys, *(term.expression for term in tally.terms)))
+    keys = [(meaning_of(key, columns), domain) for key, domain in zip(tally.keys, facts.keys, strict=True)]
+    parts = [(meaning_of(part.term.expression, columns), part) for part in facts.parts]
     for one in owned_rows(tally.rows, tables, needed):
-        values = (evaluate(key, one.row, columns) for key in tally.keys)
-        key = tuple(value_of(hold(v, domain), domain) for v, domain in zip(values, facts.keys, strict=True))
+        key = tuple(value_of(hold(meaning(one.row), domain), domain) for meaning, domain in keys)
         if only is None or key[:listed] in only:
-            found.append(
-                Contribution(one.owner, key, tuple(_contribution(part, one.row, facts) for part in facts.parts))
-            )
+            added = tuple(_contribution(meaning(one.row), part) for meaning, part in parts)
+            found.append(Contribution(one.owner, key, added))
     return found
 
 
-def _contribution(part: TermFacts, row: Mapping[str, Scalar], facts: TallyFacts) -> int | None:
-    value = evaluate(part.term.expression, row, facts.columns)
+def _contribution(value: Scalar, part: TermFacts) -> int | None:
     if value is None or value is False:
         return None
     steps = 1 if part.counts else hold(value, part.domain)

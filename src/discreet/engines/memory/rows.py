@@ -18,7 +18,7 @@ from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, S
 from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.rows import columns_of
 from ...query.domains.domain import Domain, Scalar
-from ...query.meaning.evaluate import evaluate
+from ...query.meaning.evaluate import meaning_of
 from ..base import find_column, require_matches
 from ..needed import ColumnNames, needed_below
 
@@ -40,13 +40,14 @@ def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> l
         case Scan(schema=schema):
             return _scan(schema, tables[schema.name])
         case Where(rows=rows, condition=condition):
-            columns = columns_of(rows)
+            holds = meaning_of(condition, columns_of(rows))
             found = owned_rows(rows, tables, *needed_below(relation, needed))
-            return [one for one in found if evaluate(condition, one.row, columns) is True]
+            return [one for one in found if holds(one.row) is True]
         case Select(rows=rows, columns=chosen):
             columns = columns_of(rows)
+            meanings = [(name, meaning_of(expression, columns)) for name, expression in chosen]
             return [
-                Owned(one.owner, {name: evaluate(expression, one.row, columns) for name, expression in chosen})
+                Owned(one.owner, {name: meaning(one.row) for name, meaning in meanings})
                 for one in owned_rows(rows, tables, *needed_below(relation, needed))
             ]
         case JoinPublic():
@@ -174,9 +175,9 @@ def _join(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Own
     matches: dict[tuple[Scalar, ...], list[ReadRow]] = defaultdict(list)
     for row in public:
         matches[tuple(row[name] for _, name in join.on)].append(row)
-    found = []
+    found, on = [], [meaning_of(expression, columns) for expression, _ in join.on]
     for one in _cut_rows(join.rows, find_cut(join), tables, *needed_below(join, needed)):
-        key = tuple(evaluate(expression, one.row, columns) for expression, _ in join.on)
+        key = tuple(meaning(one.row) for meaning in on)
         partners: list[ReadRow] = [] if None in key else matches.get(key, [])
         if not partners and join.keep:
             partners = [dict.fromkeys(join.table.columns)]
@@ -192,13 +193,14 @@ def _pair(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Own
     sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
     mine, yours = (_cut_rows(side, most, tables, below) for side, most, below in sides)
     partners: dict[object, list[Owned]] = defaultdict(list)
+    on = [(meaning_of(one, left), meaning_of(other, right)) for one, other in join.on]
     for one in yours:
-        key = tuple(evaluate(expression, one.row, right) for _, expression in join.on)
+        key = tuple(meaning(one.row) for _, meaning in on)
         if None not in key:
             partners[one.owner, key].append(one)
     found, met, nothing = [], set(), [Owned(None, dict.fromkeys(right))]
     for one in mine:
-        key = tuple(evaluate(expression, one.row, left) for expression, _ in join.on)
+        key = tuple(meaning(one.row) for meaning, _ in on)
         matches = partners.get((one.owner, key), [])
         met |= set(map(id, matches))
         found += [Owned(one.owner, {**one.row, **other.row}) for other in matches or (nothing if join.outer else [])]
@@ -209,9 +211,10 @@ def _pair(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Own
 
 def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     columns = columns_of(relation.rows)
+    keys = [meaning_of(expression, columns) for _, expression in relation.keys]
     groups: dict[tuple[Hashable, tuple[Scalar, ...]], list[ReadRow]] = defaultdict(list)
     for one in owned_rows(relation.rows, tables, *needed_below(relation, needed)):
-        groups[one.owner, tuple(evaluate(e, one.row, columns) for _, e in relation.keys)].append(one.row)
+        groups[one.owner, tuple(meaning(one.row) for meaning in keys)].append(one.row)
     return [
         Owned(
             owner,
@@ -225,7 +228,8 @@ def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) ->
 def _total(total: Total, rows: Iterable[ReadRow], columns: Mapping[str, Domain]) -> Scalar:
     """Work out one person's total, clipped; the steps are whole since the step divides that of the expression."""
     expression: Expression = Constant(1) if total.expression is None else total.expression
-    values = [Fraction(v) for row in rows if (v := evaluate(expression, row, columns)) is not None]
+    meaning = meaning_of(expression, columns)
+    values = [Fraction(v) for row in rows if (v := meaning(row)) is not None]
     if not values and total.what != "count":
         return None
     match total.what:

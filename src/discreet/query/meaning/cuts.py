@@ -13,7 +13,7 @@ from math import ceil, floor, prod
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..domains.domain import Domain, Scalar, Whole
-from .evaluate import evaluate
+from .evaluate import meaning_of
 
 _COMPARE = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
 
@@ -45,7 +45,8 @@ def cut_values(expression: Expression, columns: Mapping[str, Domain], most: int)
     if prod(map(len, sides)) > most:
         return None
     rows = (dict(zip(cuts, values, strict=True)) for values in product(*sides))
-    return tuple(dict.fromkeys(_plain(evaluate(expression, row, columns)) for row in rows))
+    meaning = meaning_of(expression, columns)
+    return tuple(dict.fromkeys(_plain(meaning(row)) for row in rows))
 
 
 def _plain(value: Scalar) -> Scalar:
