@@ -22,6 +22,7 @@ from ledger.schedules import READS, STEPS, TOUCHES, Stage, every_schedule
 
 NOISE = dp.Laplace(scale=1, sensitivity=1).event
 DEATHS = [*STEPS, "charge:written", "finish:written"]
+STORES = ["memory", "sqlite"]
 PLENTY = dp.PureDP(10**9)
 
 
@@ -39,7 +40,17 @@ class World:
         return [Order(who(asker), "", key[2:], key, NOISE, text="", apart=apart) for asker, key in enumerate(keys)]
 
 
-@pytest.fixture(params=["memory", "sqlite"])
+def crossed(name, values):
+    """Every value and every store; all pairs in deep."""
+    pairs = [
+        pytest.param(value, store, marks=[pytest.mark.slow] * ((row + column) % 2))
+        for row, value in enumerate(values)
+        for column, store in enumerate(STORES)
+    ]
+    return pytest.mark.parametrize((name, "world"), pairs, indirect=["world"])
+
+
+@pytest.fixture(params=STORES)
 def world(request, tmp_path_factory, monkeypatch):
     monkeypatch.setattr(paying, "PATIENCE", 0.0)  # nobody waits for anybody: whoever can run, runs
     yield from _world(request.param, tmp_path_factory)
@@ -97,12 +108,12 @@ def test_two_askers_in_every_schedule_are_charged_once_and_told_the_same(world, 
     assert READS and plain > 40 and 1 < fewer < plain
 
 
-@pytest.mark.parametrize("dies", DEATHS)
+@crossed("dies", DEATHS)
 def test_so_it_is_if_one_of_them_dies_at_any_step(world, monkeypatch, dies):
     assert play_all(world, monkeypatch, dies=dies, points=TOUCHES) >= 10
 
 
-@pytest.mark.parametrize("dies", [None, "charge:after", "run:after"])
+@crossed("dies", [None, "charge:after", "run:after", "finish:written"])
 def test_askers_apart_have_an_entry_each_and_the_ledger_one_charge(world, monkeypatch, dies):
     """Each asker's own account has the whole price, the ledger has it once."""
     monkeypatch.setattr(paying, "LONGEST_HOLD", 0.0)

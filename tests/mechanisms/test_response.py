@@ -227,7 +227,7 @@ def binomial(n, p):
     """The pmf in high precision."""
     with mp.workdps(60):
         x, y = mp.mpf(p), 1 - mp.mpf(p)
-        found = [mp.binomial(n, i) * x**i * y ** (n - i) for i in range(n + 1)]
+        found = [math.comb(n, i) * x**i * y ** (n - i) for i in range(n + 1)]
         return np.array([float(v) for v in found])
 
 

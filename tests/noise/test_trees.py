@@ -33,6 +33,7 @@ from oracles.noise import (
     real,
     walk,
 )
+from support.profile import DEEP
 
 TINY = Widths(top=3, word=5, accept=3, step=1)
 REJECTED = "rejected"
@@ -88,10 +89,11 @@ class TestLaws:
             out = np.empty(1, dtype=np.int64)
             return REJECTED if _propose(made, out, draw).size else int(out[0])
 
-        mass, undecided = walk(run, 16)
+        limit, most = (16, 25 if law.shift else 100) if DEEP or not law.shift else (14, 10)
+        mass, undecided = walk(run, limit)
         cells, _ = cumulated(weight, law.shift, law.sides)
         total = mpmath.fsum(weight(nearest(h, law.shift)) for h in cells) * 2**law.shift
-        assert undecided < Fraction(1, 25 if law.shift else 100)
+        assert undecided < Fraction(1, most)
         assert sum(mass.values()) + undecided == 1
         span = max(abs(x) for x in mass if x != REJECTED) + 9
         for x in range(-span, span):
@@ -178,7 +180,7 @@ class TestChoices:
 
     def test_permute_and_flip(self, scores, rate):
         checked = scores_of(scores, rate)
-        mass, undecided = walk(lambda draw: flip(checked, draw, width=3, step=1), 15)
+        mass, undecided = walk(lambda draw: flip(checked, draw, width=3, step=1), 15 if DEEP else 13)
         chances = laws(scores, rate)
         assert undecided < Fraction(1, 6)
         for index in range(len(scores)):

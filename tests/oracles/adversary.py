@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -106,15 +107,21 @@ class NaiveLedger:
         return tuple(n + (i + 1 == units) for i, n in enumerate(self.asked))
 
 
+@cache
+def _spaced(units, times, unit):
+    """Give the law of the loss of so many responses of one size, on the lattice."""
+    right = 1 / (1 + math.exp(-units * unit))
+    law = np.zeros(2 * units * times + 1)
+    law[:: 2 * units] = [math.comb(times, j) * right**j * (1 - right) ** (times - j) for j in range(times + 1)]
+    return law
+
+
 def composed(counts, *, epsilon, unit):
     """Give the exact δ(ε) of counts[i] randomized responses of i + 1 units each: a convolution of binomials."""
     law = np.ones(1)
     for i, times in enumerate(counts):
-        right = 1 / (1 + math.exp(-(i + 1) * unit))
-        binomial = np.array([math.comb(times, j) * right**j * (1 - right) ** (times - j) for j in range(times + 1)])
-        spaced = np.zeros(2 * (i + 1) * times + 1)
-        spaced[:: 2 * (i + 1)] = binomial if times else 1.0
-        law = np.convolve(law, spaced)
+        if times:
+            law = np.convolve(law, _spaced(i + 1, times, unit))
     losses = np.arange(law.size) - (law.size - 1) // 2
     over = losses > epsilon
     return float(np.sum(law[over] * -np.expm1(-unit * (losses[over] - epsilon))))

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 from ..errors import InvalidArgument
 
 LONGEST_WHO = 200
 LONGEST_TEXT = 2000
+_NOT_KEPT = re.compile("[\0\ud800-\udfff]")
 
 
 def read_who(value: object) -> str:
@@ -45,6 +48,6 @@ def read_text(value: object, name: str) -> str:
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         kind = f"{len(value)} characters" if isinstance(value, str) else type(value).__name__
         raise InvalidArgument(f"{name} must be text of at most {LONGEST_TEXT} characters, got {kind}")
-    if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in value):
+    if _NOT_KEPT.search(value):
         raise InvalidArgument(f"{name} holds a character that no store can hold; leave it out")
     return value

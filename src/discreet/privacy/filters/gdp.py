@@ -15,6 +15,7 @@ at creation: the largest μ whose curve passes under it.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from ...arithmetic.rounding import fraction_down
 from ..measures import ApproxDP, GaussianDP
@@ -23,6 +24,7 @@ from ..pricing.parts import Flattened
 from .residue import charge
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
+_each = lru_cache(maxsize=1024)(gdp.price_gdp)
 _WORKS = "open the filter with kind='zcdp', or state its (ε, δ) as a Promise"
 
 
@@ -35,7 +37,7 @@ def _capacity(terms: FilterTerms) -> Amounts:
 def _plain(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
-        each = gdp.price_gdp(atom)
+        each = _each(atom)
         if each is None:
             raise unpriced(atom, "Gaussian DP", _WORKS)
         total += times * each

@@ -15,11 +15,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
 from ...arithmetic.rounding import fraction_down
+from ..events import Event
 from ..measures import ApproxDP, RenyiDP
+from ..neighbours import Neighbours
 from ..pricing.parts import Flattened
 from ..pricing.rdp import renyi_parts
 from ..pricing.zcdp import price_zcdp
@@ -56,18 +59,26 @@ def _capacity(terms: FilterTerms) -> Amounts:
 
 def _price(parts: Flattened, _left: Amounts, orders: Orders) -> tuple[Amounts, Fraction]:
     totals = [Fraction()] * len(orders)
-    alphas = np.array([float(a) for a in orders])
     for atom, times in parts.atoms:
-        one = Flattened(((atom, 1),), (), parts.neighbours)
-        prices = [Fraction(p) if math.isfinite(p) else None for p in renyi_parts(one, alphas).tolist()]
-        rho = price_zcdp(atom)
-        for i, price in enumerate(prices):
-            known = [c for c in (price, None if rho is None else rho * orders[i]) if c is not None]
-            if not known:
-                works = "state a Rényi promise at the filter's orders, or its (ε, δ), as a Promise"
-                raise unpriced(atom, f"Rényi divergence of order {orders[i]}", works)
-            totals[i] += times * min(known)
+        each = _each(atom, orders, parts.neighbours)
+        totals = [total + times * price for total, price in zip(totals, each, strict=True)]
     return tuple(totals), parts.leak_sum
+
+
+@lru_cache(maxsize=1024)
+def _each(atom: Event, orders: Orders, neighbours: Neighbours) -> Amounts:
+    """Return the divergence of one atom at each order, or ρα where that is less."""
+    one, rho = Flattened(((atom, 1),), (), neighbours), price_zcdp(atom)
+    prices = renyi_parts(one, np.array([float(order) for order in orders])).tolist()
+    best = list[Fraction]()
+    for order, price in zip(orders, prices, strict=True):
+        known = [Fraction(price)] if math.isfinite(price) else []
+        known += [] if rho is None else [rho * order]
+        if not known:
+            works = "state a Rényi promise at the filter's orders, or its (ε, δ), as a Promise"
+            raise unpriced(atom, f"Rényi divergence of order {order}", works)
+        best.append(min(known))
+    return tuple(best)
 
 
 RENYI = Rule(

@@ -157,6 +157,7 @@ def _second(x: float, steps: int) -> float:
     return x * x * (ends + (n - 1) * (n - 2) / (3 * n)) / (ends + n - 1)
 
 
+@lru_cache(maxsize=2**10)
 def charge(atom: Event, times: int, left: Fraction) -> Fraction | None:
     """Return what `times` copies of an atom take, one after the other, from what is left; None if it has no price.
 
@@ -176,7 +177,7 @@ def charge(atom: Event, times: int, left: Fraction) -> Fraction | None:
             return None
         if each > s or not each:
             return left - s + remaining * each
-        run = min(remaining, int((s - floor) / each) + 1)
+        run = min(remaining, int((s - floor) / each) + 1) if remaining > 1 else 1
         s, remaining = s - run * each, remaining - run
     return left - s
 
@@ -186,8 +187,9 @@ def _rounded(s: Fraction) -> Fraction:
     if s <= 0:
         return Fraction()
     shift = s.numerator.bit_length() - s.denominator.bit_length() - _BITS
-    unit = Fraction(2) ** shift
-    return s // unit * unit
+    if shift < 0:
+        return Fraction((s.numerator << -shift) // s.denominator, 1 << -shift)
+    return Fraction(s.numerator // (s.denominator << shift) << shift)
 
 
 @lru_cache(maxsize=2**14)
