@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from discreet.answer import answer_question
 from discreet.answer.answer import Answer
+from discreet.answer.ask import run_plan
+from discreet.plan import Plan, plan_question
 from discreet.privacy.measures import ApproxDP, Measure, PureDP
 from discreet.query import parse
 from end_to_end.stores import Beside, number, translated
@@ -36,11 +37,24 @@ class Case:
         return self.own.get(store) or translated(self.plain or self.sql, store)
 
 
-def ask(sql: str, beside: Beside, schemas, spend: Measure = EXACT, **options) -> Answer:
+PLANS: dict[tuple[object, ...], Plan] = {}
+"""Plans by question, budget and level: no store changes them, since all list the same public values (tests/engines)."""
+
+
+def plan(sql: str, beside: Beside, schemas, spend: Measure = EXACT, level: float = 0.95) -> Plan:
+    """Plan a question once for all stores that are asked it."""
+
     def values(table, *columns):
         return beside.engine.public_values(schemas[table], *columns)
 
-    return answer_question(parse(sql, schemas, values), beside.engine, spend, public_values=values, **options)
+    asked = (*schemas.values(), sql, spend, level)
+    if asked not in PLANS:
+        PLANS[asked] = plan_question(parse(sql, schemas, values), spend, public_values=values, level=level)
+    return PLANS[asked]
+
+
+def ask(sql: str, beside: Beside, schemas, spend: Measure = EXACT, level: float = 0.95) -> Answer:
+    return run_plan(plan(sql, beside, schemas, spend, level), beside.engine, level=level)
 
 
 def rows_of(answer: Answer) -> list[tuple[object, ...]]:

@@ -7,7 +7,7 @@ from contextlib import closing
 import pytest
 
 from end_to_end.cases import CHOSEN, JOINS, KEYS, RELATIONS, STATISTICS
-from end_to_end.compare import check
+from end_to_end.compare import check, plan
 from end_to_end.functions import FUNCTIONS
 from end_to_end.stores import duckdb_beside, memory_beside, postgres_beside, spark_beside
 from end_to_end.world import SCHEMAS, world
@@ -51,40 +51,59 @@ def test_names_are_unique_and_every_tolerance_has_its_reason():
     assert all(bool(case.within) == bool(case.why) for case in CASES)
 
 
-HALVES = [[case.name for case in [*STATISTICS, *KEYS, *CHOSEN][start::2]] for start in (0, 1)]
-ROWWISE = [case.name for case in FUNCTIONS]
-"""What DuckDB alone is asked outside deep, since tests/engines/test_functions.py holds functions of a row against their
-meaning on every store, value by value; and of statistics, keys and choices each other store is asked every other one.
-How rows meet is asked of all in full."""
+@pytest.fixture
+def planned(name, duckdb):
+    """The plan that all stores share, made here since fixtures are traced whoever asks first."""
+    return plan(BY_NAME[name].sql, duckdb, SCHEMAS, BY_NAME[name].spend)
 
 
-def asked_but(*later):
-    """Return every case; those to be asked in deep only are marked so."""
+def share_of(place, count, *groups):
+    """Return the names of every `count`-th case of some groups."""
+    return {case.name for case in [case for group in groups for case in group][place::count]}
+
+
+FORMS, MEETING = (STATISTICS, KEYS, CHOSEN), (RELATIONS, JOINS)
+ASKED = {
+    "memory": share_of(0, 3, *FORMS) | share_of(0, 1, *MEETING),
+    "postgres": share_of(1, 3, *FORMS) | share_of(0, 1, *MEETING),
+    "spark": share_of(2, 3, *FORMS) | share_of(0, 2, *MEETING),
+}
+"""Outside deep DuckDB is asked all, and the others take turns with statistics, keys and choices; how rows meet is asked
+of all, of Spark every other one. Functions of a row are held against their meaning on every store, value by value, by
+tests/engines/test_functions.py."""
+
+
+def asked_of(store):
+    """Return every case; those that this store is asked in deep only are marked so."""
     return pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=[pytest.mark.slow] * any(name in some for some in later)) for name in BY_NAME]
+        "name", [pytest.param(name, marks=[] if name in ASKED[store] else [pytest.mark.slow]) for name in BY_NAME]
     )
 
 
-@asked_but()
+@pytest.mark.usefixtures("planned")
+@pytest.mark.parametrize("name", BY_NAME)
 def test_duckdb(name, duckdb):
     check(BY_NAME[name], duckdb, SCHEMAS)
 
 
 @pytest.mark.untraced
-@asked_but(HALVES[0], ROWWISE)
+@pytest.mark.usefixtures("planned")
+@asked_of("memory")
 def test_memory(name, memory):
     check(BY_NAME[name], memory, SCHEMAS)
 
 
 @pytest.mark.untraced
-@asked_but(HALVES[1], ROWWISE)
+@pytest.mark.usefixtures("planned")
+@asked_of("postgres")
 def test_postgres(name, postgres):
     check(BY_NAME[name], postgres, SCHEMAS)
 
 
 @pytest.mark.untraced
+@pytest.mark.usefixtures("planned")
 @pytest.mark.filterwarnings("ignore")
-@asked_but(HALVES[1], ROWWISE)
+@asked_of("spark")
 def test_spark(name, spark, duckdb):
     """Outside deep, plain SQL is run by DuckDB: it has said the same as Spark, and Spark takes long to say it."""
     check(BY_NAME[name], spark, SCHEMAS, None if DEEP else duckdb)

@@ -33,6 +33,7 @@ from engines.tables import arrow, in_memory, same_totals
 from engines.test_reading import every_value
 from engines.test_shares import ROWS as SHARED
 from engines.test_shares import TALLIES
+from support.profile import DEEP
 
 PEOPLE = Schema(
     "people", Rows(), {"age": Integer(0, 120), "income": Real(0, 1000, step=0.5), "region": Category(["N", "S"])}
@@ -269,7 +270,7 @@ class TestPackedText:
         memory = in_memory({"visits": SHARED})
         with in_own_tables({"visits": SHARED}) as engine:
             assert "ENUM('Oslo', 'Rome', 'Bonn')" in engine.explain(TALLIES[2])
-            for tally in TALLIES:
+            for tally in TALLIES if DEEP else TALLIES[2::5]:
                 same_totals(engine.tally(tally), memory.tally(tally))
 
     @pytest.mark.parametrize("other", [None, "else"])
@@ -281,9 +282,10 @@ class TestPackedText:
         pq.write_table(pa.table({"who": [1] * len(cells), "w": cells}), path)
         memory = Memory({"words": [{"who": 1, "w": cell} for cell in cells]})
         rows = Scan(Schema("words", People("who", max_rows=2), {"w": column}))
-        for share in (Free(), RowShare(2), GroupShare(2, 1)):
-            tally = Tally(rows, (Field("w"),), (Term(Constant(True), 64, 0, 64),), share)
-            assert DuckDB({"words": path}).tally(tally) == memory.tally(tally)
+        with DuckDB({"words": path}) as engine:
+            for share in (Free(), RowShare(2), GroupShare(2, 1)):
+                tally = Tally(rows, (Field("w"),), (Term(Constant(True), 64, 0, 64),), share)
+                assert engine.tally(tally) == memory.tally(tally)
 
 
 class TestCollations:

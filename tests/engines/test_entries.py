@@ -132,6 +132,8 @@ class TestClippingAtTheEnds:
         Integer(-7, 9),
     )
 
+    NAMES = tuple(f"x{place}" for place in range(len(COLUMNS)))
+
     @staticmethod
     def values(column):
         low, high, step = float(column.low), float(column.high), float(column.step)
@@ -140,13 +142,17 @@ class TestClippingAtTheEnds:
         middle = (low + high) / 2
         return [*ends, *near, middle, -0.0, -1e-300, 5e-324, inf, -inf, nan, None, 1e300, -1e300]
 
-    @pytest.mark.parametrize("place", range(len(COLUMNS)))
-    def test_value_by_value(self, load, place):
-        column = self.COLUMNS[place]
-        table = Table({"n": "bigint", "x": "double"}, list(enumerate(self.values(column))))
-        held = Schema("held", Rows(), {"n": Integer(0, 99), "x": column})
-        low, high = column.ends
-        tally = Tally(Scan(held), (Field("n"),), (Term(Field("x"), 1, low, high),), Free())
+    def test_value_by_value(self, load):
+        """All columns at once, with the row's number as the key."""
+        rows = zip(*map(self.values, self.COLUMNS), strict=True)
+        table = Table({"n": "bigint"} | dict.fromkeys(self.NAMES, "double"), [(n, *row) for n, row in enumerate(rows)])
+        named = dict(zip(self.NAMES, self.COLUMNS, strict=True))
+        held = Schema("held", Rows(), {"n": Integer(0, 99)} | named)
+        terms = tuple(Term(Field(name), 1, *column.ends) for name, column in named.items())
+        tally = Tally(Scan(held), (Field("n"),), terms, Free())
         expected = in_memory({"held": table}).tally(tally)
-        assert expected == {(n,): (column.steps(x) or 0,) for n, x in table.rows}
+        assert expected == {
+            (n,): tuple(column.steps(x) or 0 for column, x in zip(self.COLUMNS, row, strict=True))
+            for n, *row in table.rows
+        }
         same_totals(load({"held": table}).tally(tally), expected)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -166,16 +166,12 @@ def start(
     with (house.folder / "server.txt").open("ab") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | (environment or {}))
     end = time.monotonic() + 60
-    while time.monotonic() < end:
-        try:
-            with house.client() as client:
+    with house.client() as client:
+        while time.monotonic() < end and process.poll() is None:
+            with suppress(httpx.TransportError):
                 if client.get("/health").status_code == 200:
                     return Server(house, process)
-        except httpx.TransportError:
-            pass
-        time.sleep(0.1)
-        if process.poll() is not None:
-            break
+            time.sleep(0.1)
     raise AssertionError((house.folder / "server.txt").read_text())
 
 

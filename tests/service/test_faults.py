@@ -19,6 +19,7 @@ from discreet.ledger import open_ledger
 from discreet.ledger.stores.postgres_line import connect
 from discreet.service.app import build_app
 from discreet.service.config import read_config
+from discreet.service.http import guard, prompt
 from discreet.service.http import health as health_room
 from discreet.service.http.health import health_of
 from discreet.service.jobs import clock, pulse
@@ -29,7 +30,7 @@ from discreet.service.jobs.paced import pace
 from discreet.service.jobs.shelf import Shelf
 from discreet.service.state import open_state
 from discreet.service.stores import postgres_store
-from service.house import COUNT, ONE, build, free_port, start
+from service.house import COUNT, ONE, build, free_port, serving
 from service.inside import inside
 from service.own_postgres import SETUP, own_postgres
 from service.states import BODY, edited, ended
@@ -400,31 +401,22 @@ class TestStrangers:
         assert unsigned.status_code == 429
 
 
-HASTY = """
-from discreet.service.http import guard, prompt
-guard.BODY_SECONDS = prompt.HEAD_SECONDS = 0.5
-from discreet.cli.app import app
-app()
-"""
-
-
 class TestHalfSentRequests:
-    def test_lines_on_which_no_whole_request_comes_are_closed(self, tmp_path):
+    def test_lines_on_which_no_whole_request_comes_are_closed(self, tmp_path, monkeypatch):
+        for room, name in ((guard, "BODY_SECONDS"), (prompt, "HEAD_SECONDS")):
+            monkeypatch.setattr(room, name, 0.5)
         house = build(tmp_path, port=free_port(), service='grid = "0.05"')
-        server = start(house, script=HASTY)
         place = house.url.removeprefix("http://")
         head = f"Host: {place}\r\nAuthorization: Bearer {house.tokens['ana']}\r\n"
         begun = f"POST /api/v1/datasets/people/explain HTTP/1.1\r\n{head}Content-Length: 90\r\n\r\n{{"
         page = f"POST /sign-in HTTP/1.1\r\nHost: {place}\r\nContent-Length: 90\r\n\r\ntok"
         whole = f"GET /api/v1/me HTTP/1.1\r\n{head}\r\n"
-        try:
+        with serving(house):
             assert _heard(house, "") == ""
             assert _heard(house, "GET /api/v1/me HTTP/1.1\r\nHos") == ""
             assert _heard(house, whole + "GET /api/v1/me HT").startswith("HTTP/1.1 200")
             for half in (begun, page):
                 assert _heard(house, half).startswith("HTTP/1.1 408")
-        finally:
-            server.stop()
 
 
 def _heard(house, text):

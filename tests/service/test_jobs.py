@@ -69,7 +69,7 @@ def follow(client, place, patience=60):
         seen = client.get(place).json()
         if "reply" in seen:
             return seen
-        time.sleep(0.1)
+        time.sleep(max(0.1, seen["again_in"]))
     raise AssertionError(seen)
 
 
@@ -177,8 +177,9 @@ app()
 
 
 class TestDeath:
-    @pytest.mark.parametrize("step", ["charge:after", "finish:after"])
+    @pytest.mark.parametrize("step", [pytest.param("charge:after", marks=pytest.mark.slow), "finish:after"])
     def test_a_worker_that_dies_at_a_step_leaves_a_request_that_is_charged_once(self, tmp_path, step):
+        """Outside deep, the death after the charge is that of tests/client/test_making.py."""
         house = build(tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"')
         dying = start(house, script=DEADLY, environment={"DIE_AT": step})
         with house.client("ana") as client, suppress(httpx.TransportError):  # the answer may be lost with the worker
@@ -195,9 +196,10 @@ class TestDeath:
 
 def wait_until_charged(house):
     end = time.monotonic() + 60
-    while "charge" not in charges(house)[0]:
-        assert time.monotonic() < end
-        time.sleep(0.02)
+    with open_ledger(house.folder / "slow.ledger") as ledger:
+        while ledger.spent() == dp.PureDP(0):
+            assert time.monotonic() < end
+            time.sleep(0.05)
 
 
 class TestShutdown:
@@ -220,6 +222,7 @@ class TestShutdown:
             place = post(client, ask(40)).headers["Location"].removeprefix("/api/v1")
         wait_until_charged(house)
         running.stop()
+        assert "failed" not in (tmp_path / "server.txt").read_text()
         assert charges(house)[0] == ["charge"]
         write_slow(tmp_path / f"slow{ENDLESS}.duckdb", 1_000)
         with serving(house), house.client("stella") as client:

@@ -146,7 +146,7 @@ class Storm:
                         json.loads(reply["receipt"])["number"] if "receipt" in reply else None,
                     )
                 assert found is None or found.status_code in (202, 429, 502, 503, 504), found.text
-                time.sleep(0.1)
+                time.sleep(0.2)
         raise AssertionError("a request without an end")
 
     def stop(self):

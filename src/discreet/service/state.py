@@ -41,11 +41,12 @@ class State:
     metrics: Metrics
 
     def close(self) -> None:
-        """Finish or release the running jobs, then close what is open."""
-        self.jobs.stop(self.config.drain_seconds)
+        """Finish or release the running jobs, then close what is open, unless a job goes on with it to the end."""
+        finished = self.jobs.stop(self.config.drain_seconds)
         self.desk.close()
-        self.datasets.close()
-        self.store.close()
+        if finished:
+            self.datasets.close()
+            self.store.close()
 
 
 def open_state(config: Config) -> State:

@@ -130,14 +130,15 @@ class Jobs:
         self._answering.stop(job.id, "cancelled")
         return self.shelf.find(job_id, person)
 
-    def stop(self, seconds: float) -> None:
-        """Let running jobs finish for some seconds, then give up the leases of the rest."""
+    def stop(self, seconds: float) -> bool:
+        """Let running jobs finish for some seconds, then give up the leases of the rest; return whether all did."""
         self._stopping.set()
         self._line.close()
         end = time.monotonic() + seconds
         for thread in self._threads:
             thread.join(max(0.0, end - time.monotonic()))
         self.shelf.release()
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _enqueue(self, job: Job) -> None:
         with self._lock:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import signal
 import socket
@@ -16,6 +17,8 @@ from pathlib import Path
 from ...frozen import frozen
 
 ROOT = Path(__file__).parents[3]
+PATIENCE = 2.0
+"""Seconds in which an office that is told to end does so by itself."""
 
 
 @frozen
@@ -50,6 +53,14 @@ class Office:
         clerk.line.close()
         with suppress(OSError):
             self._say(str(clerk.number).encode())
+
+    def close(self) -> None:
+        """Let the office end, and with it whoever still works there; nobody waits long for one that does not answer."""
+        if self._lock.acquire(timeout=PATIENCE):
+            try:
+                self._shut()
+            finally:
+                self._lock.release()
 
     def _say(self, word: bytes, *handles: int) -> bytes:
         with self._lock:
@@ -89,7 +100,7 @@ class Office:
             self._line = None
         if self._process is not None:
             try:
-                self._process.wait(2)
+                self._process.wait(PATIENCE)
             except subprocess.TimeoutExpired:
                 os.killpg(self._process.pid, signal.SIGKILL)
                 self._process.wait()
@@ -98,5 +109,7 @@ class Office:
 
 @cache
 def the_office() -> Office:
-    """Return the office of this process."""
-    return Office()
+    """Return the office of this process, which ends before the process does."""
+    office = Office()
+    atexit.register(office.close)
+    return office
