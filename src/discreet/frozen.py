@@ -2,7 +2,7 @@
 
 Python compiles six methods for a frozen dataclass, one after the other: a third of what importing this package cost.
 Here one is compiled, `__init__`; the others are the same few functions for every class. `field` and `replace` are those
-of `dataclasses`. Fields are not inherited, and none is an `InitVar`.
+of `dataclasses`; there is no `InitVar`.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ def decreasing(scale: Fraction, shift: int, precision: int, *, one: Bounds) -> I
     low, high = one
     while True:
         yield low, high
-        low, high = (low * low_ratio) >> precision, -((-high * high_ratio) >> precision)
+        low, high = low * low_ratio >> precision, -(-high * high_ratio >> precision)
 
 
 @frozen

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import overload
 
 from ..arithmetic.rational import Number
 from ..frozen import frozen
 from .bits import Bits
 from .exp import Bounds, exp_neg
-from .geometric import GeometricLaw, decreasing, scale_of, shift_of
+from .geometric import GeometricLaw, scale_of, shift_of
 from .law import Integers
 from .serve import cached, integers
 
@@ -27,11 +28,11 @@ class LaplaceLaw(GeometricLaw):
         """Bound each cell's weight and their sum (1 + r)/(1 − a)."""
         one = 1 << precision
         below = exp_neg(self.scale.denominator, self.scale.numerator, precision)
-        _, (low, high) = GeometricLaw.weights(self, precision)
+        right, (low, high) = GeometricLaw.weights(self, precision)
         total = low * (one + below[0]) >> precision, -(-high * (one + below[1]) >> precision)
-        right = decreasing(self.scale, self.shift, precision, one=(one, one))
-        left = decreasing(self.scale, self.shift, precision, one=below)
-        return (weight for pair in zip(right, left, strict=True) for weight in pair), total
+        least, most = below
+        sides = (((a, b), (a * least >> precision, -(-b * most >> precision))) for a, b in right)
+        return chain.from_iterable(sides), total
 
 
 @cached

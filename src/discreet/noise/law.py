@@ -76,10 +76,12 @@ def thresholds(law: Law, precision: int) -> Iterator[Bounds]:
     cells, (least, most) = law.weights(precision)
     low = high = 0
     one = 1 << precision
+    under, over = (one << precision) // most, -((-one << precision) // least)  # once: a quotient costs two products
     for low_weight, high_weight in cells:
         low += low_weight
         high += high_weight
-        yield (low << precision) // most, min(one, -((-high << precision) // least))
+        above = -(-high * over >> precision)
+        yield low * under >> precision, above if above < one else one  # `min` would cost as much as the rest
 
 
 def closed(right: Iterable[Bounds], left: Iterable[Bounds], precision: int) -> tuple[list[Bounds], Bounds]:

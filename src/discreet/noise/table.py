@@ -9,7 +9,6 @@ The list ends at the first F_j = 2^64 − 1: the endless rest of the cells lies 
 from __future__ import annotations
 
 from functools import lru_cache, partial
-from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,14 +92,15 @@ def held(h: int, shift: int) -> int:
 
 def build(law: Law, widths: Widths = WIDE) -> LawTable:
     """Certify the table of a law."""
-    low, high = _floors(law, widths.word)
-    cells = np.array([cell(j, law.sides) for j in range(len(low) + 1)], dtype=np.int64)
+    low, high = (np.array(bounds, np.uint64) for bounds in _floors(law, widths.word))
+    order = np.arange(low.size + 1)
+    cells = (order >> 1) ^ -(order & 1) if law.sides == 2 else order
     lookup = _lookup(widths, low, high, cells)
     quick = 1 << widths.accept
     if law.shift:
         quick, near = _quick(law, widths, low)
-        lookup[low[near - 1] >> (widths.word - widths.top) :] = CUT
-    return LawTable(law, widths, lookup, np.array(low, np.uint64), np.array(high, np.uint64), cells, quick)
+        lookup[int(low[near - 1]) >> (widths.word - widths.top) :] = CUT
+    return LawTable(law, widths, lookup, low, high, cells, quick)
 
 
 def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
@@ -111,11 +111,12 @@ def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
         low, high, wide = list[int](), list[int](), False
         spare = precision - width
         for a, b in thresholds(law, precision):
-            below, above = a >> spare, min(last, b >> spare)
+            below, above = a >> spare, b >> spare
             if below >= last:
                 low.append(last)
                 high.append(last)
                 break
+            above = above if above < last else last
             low.append(below)
             high.append(above)
             wide |= above - below > 1
@@ -123,23 +124,21 @@ def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
             return low, high
 
 
-def _lookup(widths: Widths, low: list[int], high: list[int], cells: Integers) -> NDArray[np.int16]:
+def _lookup(widths: Widths, low: Unsigned, high: Unsigned, cells: Integers) -> NDArray[np.int16]:
     """Spread the cells over all first words; mark those that a threshold cuts."""
-    rest = widths.word - widths.top
-    cuts = [0, *(a >> rest for a in low), 1 << widths.top]
-    lookup = np.repeat(cells.astype(np.int16), [b - a for a, b in pairwise(cuts)])
-    lookup[cuts[1:-1]] = CUT
-    lookup[[b >> rest for b in high]] = CUT
+    below, above = ((bounds >> np.uint64(widths.word - widths.top)).astype(np.int64) for bounds in (low, high))
+    lookup = np.repeat(cells.astype(np.int16), np.diff(below, prepend=0, append=1 << widths.top))
+    lookup[below] = lookup[above] = CUT
     return lookup
 
 
-def _quick(law: Law, widths: Widths, low: list[int]) -> tuple[int, int]:
+def _quick(law: Law, widths: Widths, low: Unsigned) -> tuple[int, int]:
     """Bound the acceptance from below over the near cells; say how many cells are near.
 
     By log-concavity the least acceptance of the cells up to |h| is that of the far end of the last cell on each side.
     """
     far = (1 << widths.word) - (1 << max(0, widths.word - _NEAR_TAIL))
-    near = max(1, sum(a < far for a in low))
+    near = max(1, int(np.count_nonzero(low < far)))
     last = [cell(max(0, near - 1 - side), law.sides) for side in range(law.sides)]
     ends = [(h + 1 << law.shift) - 1 if h >= 0 else h << law.shift for h in last]
     return min(law.chance(x, widths.accept + GUARD)[0] for x in ends) >> GUARD, near

@@ -154,7 +154,8 @@ class DuckDB:
     def _open(self, tables: object) -> TableShelf:
         shelf = open_shelf(tables, self._workspace, self._limits, self._trusted)
         if not isinstance(tables, duckdb.DuckDBPyConnection):
-            close_doors(shelf.connection, shelf.files, kept=shelf.kept, progress=self._progress)
+            files = shelf.files if isinstance(tables, Mapping) else None
+            close_doors(shelf.connection, files, kept=shelf.kept, progress=self._progress)
         elif self._progress:
             show_progress(shelf.connection)
         return shelf

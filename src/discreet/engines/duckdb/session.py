@@ -32,6 +32,8 @@ BLIND = (
 STATISTICS = "statistics_propagation"
 """Simplifies what it can decide by the least and greatest values; kept tables hide theirs, but for people's numbers."""
 
+_PROGRESS = ("SET enable_progress_bar = true", "SET enable_progress_bar_print = false")
+
 
 @frozen
 class StoreLimits:
@@ -94,9 +96,13 @@ def open_session(database: str, limits: StoreLimits, *, read_only: bool = False)
     return duckdb.connect(database, read_only=read_only, config=config)
 
 
+def _blind(*, kept: bool) -> str:
+    return f"SET disabled_optimizers = '{','.join(BLIND if kept else (*BLIND, STATISTICS))}'"
+
+
 def blindfold(connection: duckdb.DuckDBPyConnection, *, kept: bool) -> None:
     """Let the optimizer look at no values; `kept`: all tables are kept ones."""
-    connection.execute(f"SET disabled_optimizers = '{','.join(BLIND if kept else (*BLIND, STATISTICS))}'")
+    connection.execute(_blind(kept=kept))
 
 
 def see_again(connection: duckdb.DuckDBPyConnection) -> None:
@@ -105,27 +111,24 @@ def see_again(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def close_doors(
-    connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str], *, kept: bool, progress: bool
+    connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str] | None, *, kept: bool, progress: bool
 ) -> None:
-    """Let a connection read these files and no others, and change no setting from now on."""
-    asked = "SELECT current_setting('lock_configuration'), current_setting('enable_external_access')"
-    locked, outside = connection.execute(asked).fetchall()[0]
-    if locked:
-        return  # the file is open in this process already
-    blindfold(connection, kept=kept)
-    if progress:
-        show_progress(connection)
-    settings = ["lock_configuration = true"]
-    if outside:
+    """Let a connection read these files and no others, and change no setting from now on.
+
+    None: it reads a database file alone, which may be open in this process already, with its doors closed.
+    """
+    settings = [_blind(kept=kept), *(_PROGRESS if progress else ())]
+    if files is not None:
         listed = ", ".join(put_quotes(str(file), "'") for file in files)
-        settings = [f"allowed_paths = [{listed}]", "enable_external_access = false", *settings]
-    connection.execute("; ".join(f"SET {setting}" for setting in settings))
+        settings += [f"SET allowed_paths = [{listed}]", "SET enable_external_access = false"]
+    elif connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
+        return
+    connection.execute("; ".join([*settings, "SET lock_configuration = true"]))
 
 
 def show_progress(connection: duckdb.DuckDBPyConnection) -> None:
     """Let DuckDB count how far a query is, without printing it."""
-    connection.execute("SET enable_progress_bar = true")
-    connection.execute("SET enable_progress_bar_print = false")
+    connection.execute("; ".join(_PROGRESS))
 
 
 def require_own_functions(connection: duckdb.DuckDBPyConnection, name: str) -> None:

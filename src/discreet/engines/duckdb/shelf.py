@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -149,7 +149,7 @@ class SourceShelf:
         target = DUCKDB.quote(schema.name if self.made == 1 else f"{schema.name} {self.made}")
         number = all(map(_is_copied, self.sources.values()))
         taken = take_in(self.connection, source, schema, parts, target, number=number, count=False)
-        return kept_table(target, schema, taken.layout)
+        return replace(kept_table(target, schema, taken.layout), own=True)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the sources again, and count."""

@@ -49,7 +49,7 @@ class StoredTable:
     where the store numbers people; else the declared id says it. `counts` names columns that hold how many rows their
     person has: all of them (""), or those with a value in a column. `shares` names those that hold what share of each
     row counts where at most `share_rows` rows of a person do. `nobody` is a number that no person has. `read_by` is the
-    schema by which a server prepared it.
+    schema by which a server prepared it. `own` says that this very store made it, and nobody else can reach it.
     """
 
     sql: str
@@ -61,6 +61,7 @@ class StoredTable:
     steady: bool = False
     nobody: str = ""
     read_by: Schema | None = None
+    own: bool = False
 
 
 @frozen

@@ -36,8 +36,10 @@ Additive: TypeAlias = Geometric | DiscreteGaussian
 """The mechanisms that add integer noise to totals."""
 Point = TypeVar("Point", float, np.ndarray)
 
-_TERMS = np.arange(1.0, 769.0)
 _WRAP = 60.0  # the circumference of the circle, in deviations of the sum
+_STEP = 2 * math.pi / _WRAP
+_TERMS = np.arange(1.0, 769.0)
+_SQUARES = (_STEP * _TERMS) ** 2
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
 _COARSE = (0.75, 4.0)  # noise of a smaller scale is 0 more often than not, or half a step is much of it
 _CELLS = 256
@@ -230,9 +232,10 @@ def _smooth_tails(noises: Sequence[IntegerNoise], points: np.ndarray) -> np.ndar
         found = _laplace_tail(scales, z, np.exp)
     else:
         square = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
-        around = _wrapped(np.array(scales), square, z)
+        around = _wrapped(scales, square, z)
         rare = ~((around > 1e-6) & (around < 1))
-        around[rare] = np.minimum(around[rare], _chernoff(np.array(scales), square, z[rare]))
+        if rare.any():
+            around[rare] = np.minimum(around[rare], _chernoff(np.array(scales), square, z[rare]))
         return np.where(z > 0, np.minimum(1.0, around), 1.0)
     return np.where(z > 0, np.minimum(1.0, found * (1 + 1e-9)), 1.0)
 
@@ -257,15 +260,13 @@ def _laplace_tail(scales: Sequence[float], z: Point, exp: Callable[[Point], Poin
     return found
 
 
-def _wrapped(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:
-    step = 2 * math.pi / _WRAP
-    squares = (step * _TERMS) ** 2
-    parts = np.exp(-square / 2 * squares)
+def _wrapped(scales: Sequence[float], square: float, z: np.ndarray) -> np.ndarray:
+    parts = np.exp(-square / 2 * _SQUARES) if square else np.ones(len(_TERMS))
     for scale in scales:
-        parts /= 1 + scale**2 * squares
-    near = np.clip(z, 1e-9, _WRAP / 3)
-    inside = step * near / math.pi + 2 / math.pi * (np.sin(np.outer(step * near, _TERMS)) @ (parts / _TERMS))
-    rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / np.sin(step * near / 2)
+        parts /= 1 + scale**2 * _SQUARES
+    near = np.minimum(np.maximum(z, 1e-9), _WRAP / 3)
+    inside = _STEP * near / math.pi + 2 / math.pi * (np.sin(np.outer(_STEP * near, _TERMS)) @ (parts / _TERMS))
+    rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / np.sin(_STEP * near / 2)
     return np.where(z < _WRAP / 3, 1 - inside + rest + 1e-9, 1.0)
 
 

@@ -28,18 +28,16 @@ def read_cells_sql(
         raw, q, k = (f"{letter}{place}" for letter in "rqk")
         stored = stored_column(name, part)
         x = prepare(column, stored, dialect)
-        inner[raw], inner[q] = stored.sql, x.sql
-        if stored.seen:
-            inner[f"o{place}"], middle[f"o{place}"] = f"t.{stored.seen}", f"o{place}"
-        middle |= {raw: raw, q: q, k: read(column, replace(x, sql=q), dialect)}
-        outer[k] = k
-        if seen:
-            told = outcome_sql(column, replace(stored, sql=raw), replace(x, sql=q), k, dialect)
-            outer[f"o{place}"] = f"o{place}" if stored.seen else told
+        inner[q], middle[k], outer[k] = x.sql, read(column, replace(x, sql=q), dialect), k
+        if seen and stored.seen:
+            inner[f"o{place}"], middle[f"o{place}"], outer[f"o{place}"] = f"t.{stored.seen}", f"o{place}", f"o{place}"
+        elif seen:
+            inner[raw], middle[raw], middle[q] = stored.sql, raw, q
+            outer[f"o{place}"] = outcome_sql(column, replace(stored, sql=raw), replace(x, sql=q), k, dialect)
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, part)
         inner["p"] = f"CASE WHEN {present_sql(person, dialect)} THEN {id_sql(person)} END"
         middle["p"] = outer["p"] = "p"
     source = select_sql(named_cells(inner.items()), f"{part.sql} AS t")
     cells = select_sql(named_cells(middle.items()), f"({source}) AS t")
-    return select_sql(named_cells(outer.items()), f"({cells}) AS t")
+    return select_sql(named_cells(outer.items()), f"({cells}) AS t") if seen else cells
