@@ -1,6 +1,6 @@
 """After a run: how many branches of the rooms that promise were taken; a room below its floor is shown and fails.
 
-    python tests/support/gates.py
+python tests/support/gates.py
 """
 
 from __future__ import annotations
