@@ -110,8 +110,9 @@ class RankedRows:
         if part == 0 or found == len(self.cells) or self.cells[found] != cell:
             return self.before[found]
         rounds, more = divmod(self.before[found + 1] - self.before[found], self.parts * self.weight)
-        turns = (more - turn * self.weight for turn in _turns(self.parts)[:part])
-        return self.before[found] + part * rounds * self.weight + sum(min(self.weight, max(0, turn)) for turn in turns)
+        turn, left = divmod(more, self.weight)  # so many places get one row more, and the next what is left
+        whole = part * rounds + bisect_left(_filled(self.parts, turn), part)
+        return self.before[found] + whole * self.weight + (left if _turns(self.parts)[turn] < part else 0)
 
     def depth(self, where: Stretch, place: int, aim: int, scale: int) -> int:
         """Return how many steps beside the aim a place of a stretch lies."""
@@ -161,23 +162,25 @@ class RankedRows:
     def _next(self, place: int) -> int:
         """Find the first place from here on that has rows; one beyond every place if there is none."""
         for found in range(bisect_left(self.cells, place // self.parts), len(self.cells)):
-            for at in self._places(found):
-                if at >= place:
-                    return at
+            start, filled = self._places(found)
+            at = bisect_left(filled, place - start)
+            if at < len(filled):
+                return start + filled[at]
         return _BEYOND
 
     def _previous(self, place: int) -> int:
         """Find the last place up to here that has rows; one before every place if there is none."""
         for found in range(bisect_right(self.cells, place // self.parts) - 1, -1, -1):
-            for at in reversed(self._places(found)):
-                if at <= place:
-                    return at
+            start, filled = self._places(found)
+            at = bisect_right(filled, place - start)
+            if at:
+                return start + filled[at - 1]
         return -_BEYOND
 
-    def _places(self, found: int) -> list[int]:
-        """List the places of a cell that have rows."""
-        start, count = self.cells[found] * self.parts, self.before[found + 1] - self.before[found]
-        return [start + part for part, turn in enumerate(_turns(self.parts)) if turn * self.weight < count]
+    def _places(self, found: int) -> tuple[int, tuple[int, ...]]:
+        """Return the first place of a cell, and which of its places, counted from there, have rows."""
+        rows = -((self.before[found] - self.before[found + 1]) // self.weight)
+        return self.cells[found] * self.parts, _filled(self.parts, min(rows, self.parts))
 
 
 @cache
@@ -192,6 +195,17 @@ def _turns(parts: int) -> tuple[int, ...]:
         return (0,)
     half = _turns(parts // 2)
     return (*(2 * turn for turn in half), *(2 * turn + 1 for turn in half))
+
+
+@cache
+def _filled(parts: int, rows: int) -> tuple[int, ...]:
+    """List the places that have a row once so many rows were dealt out in turn, at most one each.
+
+    >>> from discreet.mechanisms.selection.ranks import _filled
+    >>> _filled(8, 3)
+    (0, 2, 4)
+    """
+    return tuple(place for place, turn in enumerate(_turns(parts)) if turn < rows)
 
 
 def _depth(piece: Piece) -> int:
