@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 
@@ -42,13 +43,18 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
     sigma = math.sqrt(variance)
     if sigma <= _NEAR:
         reach = math.ceil(40 * sigma) + 1
-        x = np.arange(-reach, reach + 1)
-        weights = np.exp(-(x.astype(np.float64) ** 2) / (2 * sigma**2))
-        beyond = np.arange(max(z, -reach), max(z, -reach) + 2 * reach)  # far enough also where z lies beyond 40 σ
-        tail = math.fsum(np.exp(-(beyond.astype(np.float64) ** 2) / (2 * sigma**2)))
-        return min(1.0, up(tail / math.fsum(weights)))
+        first = max(z, -reach)
+        tail = _weights(sigma, first, max(first, 0) + reach)  # far enough also where z lies beyond 40 σ
+        return min(1.0, up(tail / _weights(sigma, -reach, reach + 1)))
     peak = math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
     return min(1.0, up(float(ndtr(-z / sigma)) + peak))
+
+
+@lru_cache(maxsize=256)
+def _weights(sigma: float, first: int, end: int) -> float:
+    """Add up exp(−x²/2σ²) from a number on to before another; pairs of pairs lose far less than `up` adds."""
+    x = np.arange(float(first), float(end))
+    return float(np.sum(np.exp(-(x**2) / (2 * sigma**2))))
 
 
 def least_above(tail: Callable[[int], float], chance: float) -> int:
