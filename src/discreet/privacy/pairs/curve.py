@@ -16,11 +16,12 @@ from .cells import Array, LossPair
 
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Sixty digits, and e^ε also where it is no float."""
+Value = Fraction | Decimal | float
 Point = tuple[Decimal, Decimal, Decimal]
 """(ε, x = e^ε, δ): the curve is convex and falls in x."""
 
 
-def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> Atoms:
+def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
     """Make the pair whose curve joins the points (ε, δ) by chords in x = e^ε, from (0, 1) and flat after the last.
 
     Every privacy curve is convex and decreasing in x with H(0) ≤ 1 (Zhu, Dong, Wang 2022, Proposition 7), so the lower
@@ -49,16 +50,20 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
     return Atoms(at, p, top, limit)
 
 
-def _point(epsilon: Fraction | float, delta: Fraction | float) -> Point:
-    e, d = _decimals(epsilon, delta)
-    return e, e.exp(), d
+def _point(epsilon: Fraction | float, delta: Value) -> Point:
+    e = _loss(epsilon)
+    return e, e.exp(), _decimal(delta)
 
 
-def _decimals(epsilon: Fraction | float, delta: Fraction | float) -> tuple[Decimal, Decimal]:
+def _loss(epsilon: Fraction | float) -> Decimal:
     if abs(float(epsilon)) > 1e18:
         raise InvalidArgument("a curve is not followed numerically beyond a loss of 1e18; add more noise")
-    e, d = (Fraction(v) for v in (epsilon, delta))
-    return Decimal(e.numerator) / Decimal(e.denominator), Decimal(d.numerator) / Decimal(d.denominator)
+    return _decimal(epsilon)
+
+
+def _decimal(value: Value) -> Decimal:
+    """Round to sixty digits; what is a float or a decimal is so at once."""
+    return Decimal(value.numerator) / Decimal(value.denominator) if isinstance(value, Fraction) else +Decimal(value)
 
 
 def _hull(points: list[Point]) -> list[Point]:
@@ -77,18 +82,17 @@ def _slope(a: Point, b: Point) -> Decimal:
     return (b[2] - a[2]) / (b[1] - a[1])
 
 
-def mirrored(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> list[tuple[Fraction, Fraction]]:
+def mirrored(points: Iterable[tuple[Fraction | float, Value]]) -> list[tuple[Fraction | float, Value]]:
     """Add to points (ε, δ) known in both directions what they say at −ε: H(−ε) = 1 − e^−ε (1 − H'(ε)).
 
     >>> from discreet.privacy.pairs.curve import mirrored
     >>> [(float(e), round(float(d), 6)) for e, d in mirrored([(1, 0)])]
     [(1.0, 0.0), (-1.0, 0.632121)]
     """
-    given = [(Fraction(e), Fraction(d)) for e, d in points]
+    given = list(points)
     with localcontext(DIGITS):
-        known = [_decimals(e, d) for e, d in given]
-        back = [(-given[i][0], Fraction(1 - (1 - d) * (-e).exp())) for i, (e, d) in enumerate(known)]
-    return given + back
+        back = [(-e, 1 - (1 - _decimal(d)) * (-_loss(e)).exp()) for e, d in given]
+    return [*given, *back]
 
 
 def from_renyi(orders: Callable[[float], tuple[Array, Array]], reach: float) -> Atoms:
@@ -113,10 +117,10 @@ def from_zcdp(rho: float) -> Atoms:
     >>> round(from_zcdp(0.5).delta(5.2215344445301690442), 8)
     1e-06
     """
+    around = np.geomspace(0.25, 4, 513)
 
     def orders(e: float) -> tuple[Array, Array]:
-        middle = max((e - rho) / (2 * rho), 1e-3)
-        a = 1 + middle * np.geomspace(0.25, 4, 513)
+        a = 1 + max((e - rho) / (2 * rho), 1e-3) * around
         return a, rho * a
 
     return from_renyi(orders, rho + 2 * math.sqrt(rho * 350))
