@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import mpmath as mp
 import numpy as np
@@ -28,6 +29,7 @@ def geometric_tail(scale, t):
         return 2 * a ** (t + 1) / (1 - a) / (1 + 2 * a / (1 - a))
 
 
+@cache
 @untraced
 def gaussian_weights(variance):
     """List e^(−x²/2σ²) for x = 0, 1, … down to 1e-260."""

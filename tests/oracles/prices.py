@@ -1,5 +1,7 @@
 """Prices in 60-digit arithmetic, written straight from the definitions; shares no code with the package."""
 
+import math
+
 from mpmath import mp, mpf
 
 from support.untraced import untraced
@@ -26,7 +28,7 @@ def responses_delta(epsilon0, times, epsilon):
     q = 1 - p
     grown = mp.exp(epsilon)
     terms = (
-        mp.binomial(times, j) * (p**j * q ** (times - j) - grown * q**j * p ** (times - j)) for j in range(times + 1)
+        math.comb(times, j) * (p**j * q ** (times - j) - grown * q**j * p ** (times - j)) for j in range(times + 1)
     )
     return mp.fsum(term for term in terms if term > 0)
 
@@ -66,11 +68,12 @@ def sampled_gaussian_renyi(mu, rate, alpha, *, adds=False):
         step = min(mpf(1), mp.pi / mu) / 12
         first, last = int(-16 / step), int((16 + max(power, 1) * mu) / step)
         root = mp.sqrt(2 * mp.pi)
-        terms = (
-            mp.exp(-((i * step) ** 2) / 2) / root * (1 - q + q * mp.exp(mu * i * step - mu * mu / 2)) ** power
-            for i in range(first, last + 1)
-        )
-        return mp.log(mp.fsum(terms) * step) / (a - 1)
+        grown, rise = mp.exp(mu * first * step - mu * mu / 2), mp.exp(mu * step)
+        terms = []
+        for i in range(first, last + 1):
+            terms.append(mp.exp(-((i * step) ** 2) / 2) * (1 - q + q * grown) ** power)
+            grown *= rise
+        return mp.log(mp.fsum(terms) * step / root) / (a - 1)
 
 
 def zcdp_epsilon(rho, delta, alpha):

@@ -4,8 +4,9 @@ Shares nothing with the package: laws come in as lists of (loss, mass under P) i
 """
 
 from itertools import product as outcomes
+from math import comb, factorial
 
-from mpmath import binomial, erfc, exp, factorial, inf, log, mp, mpf, quad, sqrt
+from mpmath import erfc, exp, inf, log, mp, mpf, quad, sqrt
 
 from support.untraced import untraced
 
@@ -56,11 +57,9 @@ def discrete_gauss_law(variance, shift, reach=60):
 @untraced
 def binomial_law(trials, shift):
     """Losses of binomial noise; infinite where only P can be."""
-    law = []
-    for y in range(trials + 1):
-        p = binomial(trials, y) / mpf(2) ** trials
-        law.append((log(p / (binomial(trials, y + shift) / mpf(2) ** trials)) if y + shift <= trials else inf, p))
-    return law
+    ways, whole = [comb(trials, y) for y in range(trials + 1)], mpf(2) ** trials
+    losses = [log(mpf(ways[y]) / ways[y + shift]) if y + shift <= trials else inf for y in range(trials + 1)]
+    return [(loss, way / whole) for loss, way in zip(losses, ways, strict=True)]
 
 
 def reverse(law):
@@ -97,11 +96,11 @@ def delta_of(law, epsilon):
 
 
 def epsilon_of(curve, delta, high):
-    """The least ε ≥ 0 with curve(ε) ≤ δ, by bisection, from below: short of it by less than 1e-50."""
+    """The least ε ≥ 0 with curve(ε) ≤ δ, by bisection, from below: short of it by less than 1e-20."""
     low, high = mpf(0), mpf(high)
     if curve(low) <= delta:
         return low
-    for _ in range(200):
+    for _ in range(80):
         middle = (low + high) / 2
         low, high = (middle, high) if curve(middle) > delta else (low, middle)
     return low
@@ -159,7 +158,7 @@ def hyperbola_delta(shape, count, epsilon):
         j = count - plus - minus
         if j < 0 or (end == 0 and plus + minus > 0):
             continue
-        ways = factorial(count) / (factorial(plus) * factorial(minus) * factorial(j))
+        ways = factorial(count) // (factorial(plus) * factorial(minus) * factorial(j))
         weight = ways * end**plus * (end * exp(-high)) ** minus
         total += weight * _flat_part(j, wide, root, epsilon - (plus - minus) * high)
     return total
@@ -182,5 +181,5 @@ def _flat_part(j, wide, root, epsilon):
 def _irwin_hall(j, x):
     if j == 1:
         return mpf(1)
-    terms = ((-1) ** i * binomial(j, i) * (x - i) ** (j - 1) for i in range(j + 1) if x > i)
+    terms = ((-1) ** i * comb(j, i) * (x - i) ** (j - 1) for i in range(j + 1) if x > i)
     return sum(terms, mpf(0)) / factorial(j - 1)

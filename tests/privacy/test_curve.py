@@ -1,5 +1,6 @@
 import math
 from fractions import Fraction
+from functools import cache
 from random import Random
 
 import numpy as np
@@ -59,13 +60,19 @@ MANY = {
 }
 
 
+@cache
+def curve_of(name):
+    """One curve for all that ask it untraced: it keeps what it has found."""
+    return compose(MANY[name])
+
+
 @pytest.mark.parametrize("name", MANY)
 class TestEveryKind:
     """Lower ≤ upper, δ falls with ε, ε falls with δ, and both say the same."""
 
     @pytest.mark.untraced
     def test_bracket(self, name):
-        curve = compose(MANY[name])
+        curve = curve_of(name)
         for d in (1e-2, 1e-6, 1e-7):
             assert curve.lower.epsilon(d) <= curve.epsilon(d)
             assert curve.gap(d) >= 0
@@ -74,7 +81,7 @@ class TestEveryKind:
 
     @pytest.mark.untraced
     def test_monotone(self, name):
-        curve = compose(MANY[name])
+        curve = curve_of(name)
         deltas = [curve.delta(e) for e in (0, "0.05", "0.2", 1, 3)]
         assert deltas == sorted(deltas, reverse=True)
         epsilons = [curve.epsilon(d) for d in ("1e-7", "1e-5", "1e-2", "0.5")]
@@ -87,7 +94,7 @@ class TestEveryKind:
 
     @pytest.mark.untraced
     def test_why_contains_the_price(self, name):
-        curve = compose(MANY[name])
+        curve = curve_of(name)
         why = curve.why(1e-6)
         assert curve.epsilon(1e-6) <= why.winner.epsilon * (1 + 1e-3)
         assert why.winner.method in repr(why)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, grid_exponent, laplace, permute_and_flip
@@ -159,7 +160,7 @@ def _laplace_law(scores: NDArray[np.float64]) -> NDArray[np.float64]:
         )
     reach = scores[scores > -2 * _TAIL]  # whoever lies lower wins with probability below 1e-38
     ends = np.unique(np.concatenate([reach, np.arange(reach.min() - _TAIL, _TAIL)]))
-    nodes, weights = np.polynomial.legendre.leggauss(20)
+    nodes, weights = legendre(20)
     half = np.diff(ends)[:, None] / 2
     places = (ends[:-1, None] + half * (nodes + 1)).reshape(-1)
     measure = (half * weights).reshape(-1)

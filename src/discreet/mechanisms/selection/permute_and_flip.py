@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ...arithmetic.rational import Number, positive, whole
 from ...arithmetic.rounding import fraction_up, up
+from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, permute_and_flip
@@ -133,7 +134,7 @@ def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
         raise InvalidArgument(
             f"the exact law is listed for at most {MOST_LISTED} candidates; release has no such limit"
         )
-    nodes, weights = np.polynomial.legendre.leggauss(bias.size // 2 + 1)
+    nodes, weights = legendre(bias.size // 2 + 1)
     times = (nodes + 1) / 2
     logs = np.log1p(-np.outer(times, bias))
     others = np.exp(logs.sum(axis=1, keepdims=True) - logs)

@@ -17,11 +17,12 @@ from .cells import Array, LossPair
 
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Sixty digits, and e^ε also where it is no float."""
+Value = Fraction | Decimal | float
 Point = tuple[Decimal, Decimal, Decimal]
 """(ε, x = e^ε, δ): the curve is convex and falls in x."""
 
 
-def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> Atoms:
+def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
     """Make the pair whose curve joins the points (ε, δ) by chords in x = e^ε, from (0, 1) and flat after the last.
 
     Every privacy curve is convex and decreasing in x with H(0) ≤ 1 (Zhu, Dong, Wang 2022, Proposition 7), so the lower
@@ -50,18 +51,19 @@ def from_points(points: Iterable[tuple[Fraction | float, Fraction | float]]) -> 
     return Atoms(at, p, top, limit)
 
 
-def _point(epsilon: Fraction | float, delta: Fraction | float) -> Point:
-    e, d = _decimals(epsilon, delta)
-    return e, _exp(e), d
+def _point(epsilon: Fraction | float, delta: Value) -> Point:
+    e = _loss(epsilon)
+    return e, _exp(e), _decimal(delta)
 
 
-def _decimals(epsilon: Fraction | float, delta: Fraction | float) -> tuple[Decimal, Decimal]:
+def _loss(epsilon: Fraction | float) -> Decimal:
     if abs(float(epsilon)) > 1e18:
         raise InvalidArgument("a curve is not followed numerically beyond a loss of 1e18; add more noise")
-    return _decimal(epsilon), _decimal(delta)
+    return _decimal(epsilon)
 
 
-def _decimal(value: Fraction | float) -> Decimal:
+def _decimal(value: Value) -> Decimal:
+    """Round to sixty digits; what is a float or a decimal is so at once."""
     return Decimal(value.numerator) / Decimal(value.denominator) if isinstance(value, Fraction) else +Decimal(value)
 
 
@@ -86,9 +88,7 @@ def _slope(a: Point, b: Point) -> Decimal:
     return (b[2] - a[2]) / (b[1] - a[1])
 
 
-def mirrored(
-    points: Iterable[tuple[Fraction | float, Fraction | float]],
-) -> list[tuple[Fraction | float, Fraction | float]]:
+def mirrored(points: Iterable[tuple[Fraction | float, Value]]) -> list[tuple[Fraction | float, Value]]:
     """Add to points (ε, δ) known in both directions what they say at −ε: H(−ε) = 1 − e^−ε (1 − H'(ε)).
 
     >>> from discreet.privacy.pairs.curve import mirrored
@@ -97,8 +97,7 @@ def mirrored(
     """
     given = list(points)
     with localcontext(DIGITS):
-        known = [_decimals(e, d) for e, d in given]
-        back = [(-given[i][0], Fraction(1 - (1 - d) * _exp(-e))) for i, (e, d) in enumerate(known)]
+        back = [(-e, 1 - (1 - _decimal(d)) * _exp(-_loss(e))) for e, d in given]
     return [*given, *back]
 
 
@@ -124,10 +123,10 @@ def from_zcdp(rho: float) -> Atoms:
     >>> round(from_zcdp(0.5).delta(5.2215344445301690442), 8)
     1e-06
     """
+    around = np.geomspace(0.25, 4, 513)
 
     def orders(e: float) -> tuple[Array, Array]:
-        middle = max((e - rho) / (2 * rho), 1e-3)
-        a = 1 + middle * np.geomspace(0.25, 4, 513)
+        a = 1 + max((e - rho) / (2 * rho), 1e-3) * around
         return a, rho * a
 
     return from_renyi(orders, rho + 2 * math.sqrt(rho * 350))

@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from ...arithmetic.rounding import down, up
+from ...arithmetic.series import legendre
 from ...arithmetic.special import erfcx, log_ndtr, ndtr, ndtri
 from ...frozen import frozen
 from .cells import Array, Lattice, LossCells, narrowest
@@ -76,7 +77,7 @@ def _curve(mu: float, epsilon: float) -> float:
     if mu > 1:
         difference = float(erfcx(t / math.sqrt(2)) - erfcx((t + mu) / math.sqrt(2)))
     else:
-        nodes, weights = np.polynomial.legendre.leggauss(20)
+        nodes, weights = legendre(20)
         s = (t + mu * (1 + nodes) / 2) / math.sqrt(2)
         slope = 2 / math.sqrt(math.pi) - 2 * s * erfcx(s)
         difference = float(weights @ slope) * mu / (2 * math.sqrt(2))

@@ -60,8 +60,8 @@ def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
 def _worst(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
     """Bound the largest of their curves on a grid of ε."""
     error = 3 * (8 * min(n, MOST) + 4096) * 2.0**-52  # of a chance, relatively: p is right to 2^-52
-    worst: Array = np.max([_curve(p, q, grid, error) for p, q in laws], axis=0)
-    return np.minimum(worst + _CUT, 1.0)
+    worst = np.max([_curve(p, q, grid, error) for p, q in laws], axis=0)
+    return np.asarray(np.minimum(worst + _CUT, 1.0))
 
 
 def _far(p: Array, q: Array) -> float:

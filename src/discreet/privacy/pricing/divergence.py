@@ -7,6 +7,7 @@ that no two nearly equal numbers are subtracted: small losses keep their digits.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -116,6 +117,7 @@ def sampled_gaussian_renyi(mu: float, rate: float, alphas: Array) -> Array:
     return np.array([_sampled(mu, rate, float(a)) / (float(a) - 1) for a in alphas])
 
 
+@lru_cache(maxsize=4096)
 def _sampled(mu: float, rate: float, alpha: float) -> float:
     floor = math.floor(alpha)
     if alpha == floor:

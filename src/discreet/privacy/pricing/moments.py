@@ -13,7 +13,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...arithmetic.rational import whole
-from ...arithmetic.series import Array
+from ...arithmetic.series import Array, legendre
 from ...errors import InvalidArgument
 from ..events import DiscreteLaplaceNoise, Event, LaplaceNoise, Promise, Response, TruncatedGeometricNoise
 from ..measures import PureDP
@@ -96,7 +96,7 @@ def _laplace(ratio: float, steps: int) -> tuple[Array, Array]:
     if steps > 2**20:
         steps = 0  # the lattice and the continuous law agree to twelve digits
     if steps == 0:
-        nodes, weights = np.polynomial.legendre.leggauss(64)
+        nodes, weights = legendre(64)
         inner = ratio * nodes
         density = weights * ratio * np.exp((inner - ratio) / 2) / 4
         return np.concatenate([[ratio, -ratio], inner]), np.concatenate([[0.5, math.exp(-ratio) / 2], density])

@@ -155,12 +155,11 @@ def _sizes(noises: Sequence[IntegerNoise], s: float) -> np.ndarray:
     found[0] = 1.0
     for noise in noises:
         *chances, beyond = _size_chances(noise.laplace, noise.scale)
-        before, found = found, np.zeros(_CELLS + 2)
         steps = np.arange(len(chances)) * (noise.worth / s * _CELLS * (1 - 1e-12))
-        for cells, chance in zip(np.ceil(np.minimum(steps, _CELLS + 1)).astype(int).tolist(), chances, strict=True):
-            found[cells:] += chance * before[: _CELLS + 2 - cells]
-            found[-1] += chance * before[_CELLS + 2 - cells :].sum()
-        found[-1] += beyond
+        cells = np.ceil(np.minimum(steps, _CELLS + 1)).astype(int)
+        both = np.convolve(found, np.bincount(cells, chances, _CELLS + 2))
+        found = both[: _CELLS + 2]
+        found[-1] += both[_CELLS + 2 :].sum() + beyond
     return found
 
 
