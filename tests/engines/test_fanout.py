@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import pytest
 
 from audit.replayed import program
@@ -43,10 +45,10 @@ class TestAPersonIsCutBeforeRowsMultiply:
         assert engine.tally(by_cost) == memory.tally(by_cost) == {(1,): (4,), (5,): (4,), (9,): (4,)}
 
     @pytest.mark.untraced
-    @pytest.mark.parametrize("key", ["note", "dx", "code", "cost"])
-    def test_alike_on_every_engine(self, load, key):
+    def test_alike_on_every_engine(self, load):
         engine, memory = load(tables(HEAVY + LIGHT)), in_memory(tables(HEAVY + LIGHT))
-        for rows in (MANY, JoinPeople(MANY, OTHER), JoinPeople(MANY, OTHER, ((Field("code"), Field("cost2")),))):
+        joins = (MANY, JoinPeople(MANY, OTHER), JoinPeople(MANY, OTHER, ((Field("code"), Field("cost2")),)))
+        for rows, key in load.few(list(product(joins, ("note", "dx", "code", "cost"))), 3):
             asked = Tally(rows, (Field(key),), (ONE, Term(Field("cost"), 1, 0, 99)), Free())
             same_totals(engine.tally(asked), memory.tally(asked))
 

@@ -20,6 +20,7 @@ from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import JoinPeople, JoinPublic, Scan, Where
+from support.profile import DEEP
 
 TESTS = Path(__file__).parents[1]
 CONNECT = """
@@ -318,7 +319,8 @@ class TestJoinsReadBothSides:
                 tally = Tally(join, (), (COUNT,), GroupShare(1, 2))
                 assert engine.tally(tally) == {(): (rows,)}
                 frame = spark_session.sql(engine.explain(tally))
-                frame.collect()
+                if DEEP:
+                    frame.collect()  # a plan that adapts itself is settled when it has run
                 plan = frame._jdf.queryExecution()
                 assert "FullOuter" in plan.optimizedPlan().toString()
                 assert plan.executedPlan().toString().count("FileScan parquet") >= 2

@@ -60,6 +60,13 @@ class TestBound:
         s = deviations * math.sqrt(sum(noise.spread**2 for noise in noises))
         assert sum_tail(noises, s) >= exact_tail(noises, s) * (1 - 1e-9) - 1e-12
 
+    @pytest.mark.parametrize("s", [30.0, 45.0, 55.0])
+    def test_of_two_geometric_noises_far_out(self, s):
+        """Down to 1e-14, beside their convolution, whose summands are all positive: floats lose nothing of it."""
+        law = np.exp(-np.abs(np.arange(-200, 201)) / 1.5) * math.tanh(0.5 / 1.5)
+        tail = np.convolve(law, law)[np.abs(np.arange(-400, 401)) > s].sum()
+        assert tail < 1e-7 and tail * (1 - 1e-9) <= sum_tail(PAIRS[3], s) <= tail * 1.02
+
     @pytest.mark.parametrize("noises", [PAIRS[i] for i in (0, 1, 2, 4)], ids=("one", "gauss", "mean", "mean-gauss"))
     def test_tight_where_one_noise_is_fine(self, noises):
         s = 2 * math.sqrt(sum(noise.spread**2 for noise in noises))

@@ -13,6 +13,7 @@ _STRIDE = 2.0
 _PAST = 1 / 64
 _SECANTS = 6
 _NOTHING = 1e-3
+_PATIENCE = 16
 
 
 def least_error(miss: Callable[[float], float], beta: float, guess: float, most: float) -> float:
@@ -39,10 +40,12 @@ def least_error(miss: Callable[[float], float], beta: float, guess: float, most:
         if low < first * _NOTHING:  # the noise is mostly 0: nothing is missed
             return low
         low, high = low * ahead(low) * (1 - _PAST), low
+    step = 0
     while low == high or excess(high) > 0:
         if high >= most:
             return most
-        low, high = high, min(most, high * ahead(high) * (1 + _PAST))
+        step += 1  # a tail that falls no more is left behind faster and faster
+        low, high = high, min(most, high * ahead(high) * (1 + _PAST) * max(1, step - _PATIENCE))
     return crossing(excess, *_narrowed(excess, low, high), relative=_CLOSE)[1]
 
 

@@ -86,6 +86,8 @@ def total_reach(noises: Noises, beta: float) -> float:
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> total_reach((IntegerNoise(True, 1.0, 1.0),) * 2, 0.05) <= 4.001
     True
+    >>> total_reach((IntegerNoise(True, 1.0, 1.0),) * 2, 1e-14) <= 37.001
+    True
     """
     if _any_chance(noises) <= beta:
         return 0.0

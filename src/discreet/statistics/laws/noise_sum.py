@@ -180,7 +180,9 @@ def _one_tail(noise: IntegerNoise, s: float) -> float:
 
 
 def _by_integers(small: IntegerNoise, other: IntegerNoise, s: float) -> float:
-    """Sum over the integers of one noise the two tails of the other: exact for geometric noise."""
+    """Sum over the integers of one noise the two tails of the other: exact for geometric noise, but for
+    integers beyond 40 scales, which count as if they always missed.
+    """
     reach = math.ceil(small.scale * (40 if small.laplace else 10)) + 1
     k = np.arange(-reach, reach + 1.0)
     if small.laplace:
@@ -189,7 +191,8 @@ def _by_integers(small: IntegerNoise, other: IntegerNoise, s: float) -> float:
         weights = np.exp(-(k**2) / (2 * small.scale**2))
         chances = weights / weights.sum()
     beyond = s - k * small.worth  # by symmetry one side, twice
-    return up(2 * float(np.dot(chances, _above(other, beyond))) + 1e-12, 1e-9)
+    rest = 4 * math.exp(-40) if small.laplace and other.laplace else 1e-12
+    return up(2 * float(np.dot(chances, _above(other, beyond))) + rest, 1e-9)
 
 
 def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
