@@ -14,7 +14,7 @@ from ...errors import InvalidArgument, SchemaMismatch
 from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals
 from ...query.bounds.rows import tables_of
 from ...query.domains.domain import Scalar
-from ...query.meaning.evaluate import evaluate
+from ...query.meaning.evaluate import make_reader
 from ..base import PublicKeys, in_order, require_columns, require_public
 from ..needed import fields_in
 from ..sql.held import hold, value_of
@@ -110,18 +110,19 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
     only, listed = None if tally.only is None else set(tally.only), tally.listed
     found = []
     needed = fields_in((*tally.keys, *(term.expression for term in tally.terms)))
+    keys = [make_reader(key, columns) for key in tally.keys]
+    parts = [(part, make_reader(part.term.expression, columns)) for part in facts.parts]
     for one in owned_rows(tally.rows, tables, needed):
-        values = (evaluate(key, one.row, columns) for key in tally.keys)
+        values = (read(one.row) for read in keys)
         key = tuple(value_of(hold(v, domain), domain) for v, domain in zip(values, facts.keys, strict=True))
         if only is None or key[:listed] in only:
             found.append(
-                Contribution(one.owner, key, tuple(_contribution(part, one.row, facts) for part in facts.parts))
+                Contribution(one.owner, key, tuple(_contribution(part, read(one.row)) for part, read in parts))
             )
     return found
 
 
-def _contribution(part: TermFacts, row: Mapping[str, Scalar], facts: TallyFacts) -> int | None:
-    value = evaluate(part.term.expression, row, facts.columns)
+def _contribution(part: TermFacts, value: Scalar) -> int | None:
     if value is None or value is False:
         return None
     steps = 1 if part.counts else hold(value, part.domain)

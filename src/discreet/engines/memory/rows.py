@@ -13,12 +13,12 @@ from ...data.columns.cell import native
 from ...data.columns.column import Column, Date, Timestamp
 from ...data.schema import Schema
 from ...data.unit import People, window_start
-from ...query.algebra.expression import Constant, Expression
+from ...query.algebra.expression import Constant
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.rows import columns_of
-from ...query.domains.domain import Domain, Scalar
-from ...query.meaning.evaluate import evaluate
+from ...query.domains.domain import Scalar
+from ...query.meaning.evaluate import make_reader
 from ..base import find_column, require_matches
 from ..needed import ColumnNames, needed_below
 
@@ -40,13 +40,14 @@ def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> l
         case Scan(schema=schema):
             return _scan(schema, tables[schema.name])
         case Where(rows=rows, condition=condition):
-            columns = columns_of(rows)
+            holds = make_reader(condition, columns_of(rows))
             found = owned_rows(rows, tables, *needed_below(relation, needed))
-            return [one for one in found if evaluate(condition, one.row, columns) is True]
+            return [one for one in found if holds(one.row) is True]
         case Select(rows=rows, columns=chosen):
             columns = columns_of(rows)
+            made = [(name, make_reader(expression, columns)) for name, expression in chosen]
             return [
-                Owned(one.owner, {name: evaluate(expression, one.row, columns) for name, expression in chosen})
+                Owned(one.owner, {name: read(one.row) for name, read in made})
                 for one in owned_rows(rows, tables, *needed_below(relation, needed))
             ]
         case JoinPublic():
@@ -174,9 +175,9 @@ def _join(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Own
     matches: dict[tuple[Scalar, ...], list[ReadRow]] = defaultdict(list)
     for row in public:
         matches[tuple(row[name] for _, name in join.on)].append(row)
-    found = []
+    found, keys = [], [make_reader(expression, columns) for expression, _ in join.on]
     for one in _cut_rows(join.rows, find_cut(join), tables, *needed_below(join, needed)):
-        key = tuple(evaluate(expression, one.row, columns) for expression, _ in join.on)
+        key = tuple(read(one.row) for read in keys)
         partners: list[ReadRow] = [] if None in key else matches.get(key, [])
         if not partners and join.keep:
             partners = [dict.fromkeys(join.table.columns)]
@@ -191,14 +192,15 @@ def _pair(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Own
     left, right = columns_of(join.left), columns_of(join.right)
     sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
     mine, yours = (_cut_rows(side, most, tables, below) for side, most, below in sides)
+    my_keys, your_keys = ([make_reader(on[side], (left, right)[side]) for on in join.on] for side in (0, 1))
     partners: dict[object, list[Owned]] = defaultdict(list)
     for one in yours:
-        key = tuple(evaluate(expression, one.row, right) for _, expression in join.on)
+        key = tuple(read(one.row) for read in your_keys)
         if None not in key:
             partners[one.owner, key].append(one)
     found, met, nothing = [], set(), [Owned(None, dict.fromkeys(right))]
     for one in mine:
-        key = tuple(evaluate(expression, one.row, left) for expression, _ in join.on)
+        key = tuple(read(one.row) for read in my_keys)
         matches = partners.get((one.owner, key), [])
         met |= set(map(id, matches))
         found += [Owned(one.owner, {**one.row, **other.row}) for other in matches or (nothing if join.outer else [])]
@@ -209,23 +211,27 @@ def _pair(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Own
 
 def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     columns = columns_of(relation.rows)
+    keys = [make_reader(expression, columns) for _, expression in relation.keys]
     groups: dict[tuple[Hashable, tuple[Scalar, ...]], list[ReadRow]] = defaultdict(list)
     for one in owned_rows(relation.rows, tables, *needed_below(relation, needed)):
-        groups[one.owner, tuple(evaluate(e, one.row, columns) for _, e in relation.keys)].append(one.row)
+        groups[one.owner, tuple(read(one.row) for read in keys)].append(one.row)
+    totals = [
+        (name, total, make_reader(Constant(1) if total.expression is None else total.expression, columns))
+        for name, total in relation.totals
+    ]
     return [
         Owned(
             owner,
             dict(zip((name for name, _ in relation.keys), key, strict=True))
-            | {name: _total(total, rows, columns) for name, total in relation.totals},
+            | {name: _total(total, map(read, rows)) for name, total, read in totals},
         )
         for (owner, key), rows in groups.items()
     ]
 
 
-def _total(total: Total, rows: Iterable[ReadRow], columns: Mapping[str, Domain]) -> Scalar:
+def _total(total: Total, found: Iterable[Scalar]) -> Scalar:
     """Work out one person's total, clipped; the steps are whole since the step divides that of the expression."""
-    expression: Expression = Constant(1) if total.expression is None else total.expression
-    values = [Fraction(v) for row in rows if (v := evaluate(expression, row, columns)) is not None]
+    values = [Fraction(value) for value in found if value is not None]
     if not values and total.what != "count":
         return None
     match total.what:

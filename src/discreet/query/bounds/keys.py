@@ -25,7 +25,7 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function, fi
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ..domains.domain import Day, Domain, Scalar, Second, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
-from ..meaning.evaluate import evaluate
+from ..meaning.evaluate import make_reader
 from .rows import columns_of
 from .spans import list_starts, narrowed_columns, reads_times
 
@@ -99,10 +99,11 @@ def _combine(expression: Expression, relation: Relation, search: _Search) -> Key
     if not tests and isinstance(relation, Scan) and _is_year(expression):
         return _range(domain_of(expression, columns), search.most)  # every year of a range of days occurs
     found: dict[Scalar, None] = {}
+    allowed, read = [make_reader(test, columns) for test in tests], make_reader(expression, columns)
     for combination in product(*known):
         row = dict(zip(names, combination, strict=True))
-        if all(evaluate(test, row, columns) is True for test in tests):
-            found[evaluate(expression, row, columns)] = None
+        if all(test(row) is True for test in allowed):
+            found[read(row)] = None
     return tuple(found)
 
 
@@ -158,7 +159,7 @@ def _apply(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relati
         call.function, tuple(Field(str(i)) if str(i) in places else a for i, a in enumerate(call.arguments))
     )
     rows = ({str(i): value for i, value in enumerate(values)} for values in product(*arguments))
-    return tuple(dict.fromkeys(evaluate(stand_in, row, places) for row in rows))
+    return tuple(dict.fromkeys(map(make_reader(stand_in, places), rows)))
 
 
 def _range(domain: Domain, most: int) -> KeyValues:
@@ -208,11 +209,9 @@ def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
 def _narrow(name: str, relation: Where, domain: KeyValues) -> KeyValues:
     if domain is None:
         return None
-    columns, tests = (
-        columns_of(relation),
-        [c for c in leaves(Function.AND, relation.condition) if fields_of(c) == {name}],
-    )
-    return tuple(v for v in domain if all(evaluate(test, {name: v}, columns) is True for test in tests))
+    columns, own = columns_of(relation), [c for c in leaves(Function.AND, relation.condition) if fields_of(c) == {name}]
+    tests = [make_reader(test, columns) for test in own]
+    return tuple(v for v in domain if all(test({name: v}) is True for test in tests))
 
 
 def _declared_values(column: Column, most: int) -> KeyValues:

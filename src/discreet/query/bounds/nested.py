@@ -16,7 +16,7 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function, fi
 from ..algebra.refusal import refusal
 from ..algebra.tree import Key, Nest, Question
 from ..domains.domain import Domain, Scalar
-from ..meaning.evaluate import evaluate
+from ..meaning.evaluate import make_reader
 from .keys import PublicValues, public_keys
 from .rows import columns_of
 
@@ -85,7 +85,8 @@ def _each(expression: Expression, name: str, values: Row, columns: dict[str, Dom
             arguments=(Call(function=Function.DIVIDE, arguments=(Field(), Constant(value=int(width)))),),
         ) if width > 0 and all(type(value) is int for value in values):
             return [value // width for value in values]  # type: ignore[operator]
-    found = [evaluate(expression, {name: value}, columns) for value in values]
+    read = make_reader(expression, columns)
+    found = [read({name: value}) for value in values]
     return [int(v) if _is_whole(v) else v for v in found]  # type: ignore[arg-type]
 
 

@@ -13,7 +13,7 @@ from math import ceil, floor, prod
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..domains.domain import Domain, Scalar, Whole
-from .evaluate import evaluate
+from .evaluate import make_reader
 
 _COMPARE = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
 
@@ -45,7 +45,7 @@ def cut_values(expression: Expression, columns: Mapping[str, Domain], most: int)
     if prod(map(len, sides)) > most:
         return None
     rows = (dict(zip(cuts, values, strict=True)) for values in product(*sides))
-    return tuple(dict.fromkeys(_plain(evaluate(expression, row, columns)) for row in rows))
+    return tuple(dict.fromkeys(map(_plain, map(make_reader(expression, columns), rows))))
 
 
 def _plain(value: Scalar) -> Scalar:

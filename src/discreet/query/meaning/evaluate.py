@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from math import isqrt
+from operator import itemgetter
 from typing import assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
@@ -17,10 +18,11 @@ from ..domains.edges import RoundedTest, rounded_bin, rounded_test
 from ..domains.times import TIMES
 from .like import like_regex
 
-__all__ = ["evaluate", "half_up", "settle"]
+__all__ = ["evaluate", "half_up", "make_reader", "settle"]
 
 Row = Mapping[str, Scalar]
 Columns = Mapping[str, Domain]
+Reader = Callable[[Row], Scalar]
 
 _LOWER = {ord(c): ord(c.lower()) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _UPPER = {ord(c): ord(c.upper()) for c in "abcdefghijklmnopqrstuvwxyz"}
@@ -38,24 +40,61 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
     >>> evaluate(decade, {"age": 39}, columns), evaluate(decade, {"age": None}, columns)
     (3, None)
     """
+    return make_reader(expression, columns)(row)
+
+
+def make_reader(expression: Expression, columns: Columns) -> Reader:
+    """Return what evaluates an expression for any row: all that does not depend on the row is looked up once.
+
+    >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
+    >>> from discreet.query.meaning.evaluate import make_reader
+    >>> read = make_reader(Call(Function.LESS, (Field("x"), Constant(3))), {})
+    >>> [read({"x": x}) for x in (1, 3, None)]
+    [True, False, None]
+    """
     match expression:
         case Field(name=name):
-            return row[name]
+            return itemgetter(name)
         case Constant(value=value):
-            return value
-        case Call(function=Function.CASE, arguments=arguments):
-            return _case(arguments, row, columns)
+            return lambda _: value
         case Call(function=function, arguments=arguments):
-            values = [evaluate(a, row, columns) for a in arguments]
-            if function in _LENIENT or None in values:
-                return _lenient(function, values) if function in _LENIENT else None
-            if (test := rounded_test(expression, columns)) is not None:
-                return _test(test, row, columns)
-            if (bins := rounded_bin(expression, columns)) is not None:
-                return bins.at(_steps(bins.column, row, columns))
-            return _strict(expression, function, values, columns)
+            parts = [make_reader(argument, columns) for argument in arguments]
+            if function is Function.CASE:
+                return _choose(parts)
+            if function in _LENIENT:
+                return lambda row: _lenient(function, [part(row) for part in parts])
+            return _apply(expression, parts, columns)
         case _:
             assert_never(expression)
+
+
+def _choose(parts: Sequence[Reader]) -> Reader:
+    choices, last = list(zip(parts[:-1:2], parts[1::2], strict=True)), parts[-1]
+
+    def read(row: Row) -> Scalar:
+        for condition, value in choices:
+            if condition(row) is True:
+                return value(row)
+        return last(row)
+
+    return read
+
+
+def _apply(call: Call, parts: Sequence[Reader], columns: Columns) -> Reader:
+    """Return what applies a function of which one NULL makes NULL."""
+    test, bins = rounded_test(call, columns), rounded_bin(call, columns)
+
+    def read(row: Row) -> Scalar:
+        values = [part(row) for part in parts]
+        if None in values:
+            return None
+        if test is not None:
+            return _test(test, row, columns)
+        if bins is not None:
+            return bins.at(_steps(bins.column, row, columns))
+        return _strict(call, call.function, values, columns)
+
+    return read
 
 
 def settle(settled: bool, values: Sequence[object]) -> bool | None:
@@ -87,13 +126,6 @@ def _test(test: RoundedTest, row: Row, columns: Columns) -> bool:
     return x < y if test.function is Function.LESS else x <= y
 
 
-def _case(arguments: Sequence[Expression], row: Row, columns: Columns) -> Scalar:
-    for condition, value in zip(arguments[:-1:2], arguments[1::2], strict=True):
-        if evaluate(condition, row, columns) is True:
-            return evaluate(value, row, columns)
-    return evaluate(arguments[-1], row, columns)
-
-
 _LENIENT = (Function.IS_NULL, Function.COALESCE, Function.AND, Function.OR)
 
 
@@ -110,7 +142,7 @@ def _lenient(function: Function, values: Sequence[Scalar]) -> Scalar:
             return settle(True, values)
 
 
-def _strict(call: Expression, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:
+def _strict(call: Call, function: Function, values: Sequence[Scalar], columns: Columns) -> Scalar:
     if isinstance(values[0], str) and function not in _COMPARISONS:
         return _of_text(function, values)
     if function in TIMES:
@@ -131,7 +163,7 @@ _COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.AMONG)
 
 
 def _number(value: Scalar) -> Fraction:
-    return Fraction(value)  # type: ignore[arg-type]
+    return value if isinstance(value, Fraction) else Fraction(value)  # type: ignore[arg-type]
 
 
 def _of_numbers(function: Function, x: Sequence[Fraction]) -> Scalar:
