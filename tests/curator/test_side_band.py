@@ -15,7 +15,6 @@ import ssl
 import subprocess
 import sys
 from hashlib import shake_128
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -41,9 +40,13 @@ ASKED = [
 ]
 
 
+KINDS = {"memory": 200 if DEEP else 20, "duckdb": 100 if DEEP else 20}
+"""How many questions are asked of each store; fewer of the one that is slower to ask."""
+
+
 def questions(kind):
-    """List the questions with their prices; fewer for a store that is slower to ask."""
-    chance, many = random.Random(12), {"memory": 200 if DEEP else 20, "duckdb": 100 if DEEP else 20}[kind]
+    """List the questions with their prices."""
+    chance, many = random.Random(12), KINDS[kind]
     return [(ASKED[k % len(ASKED)].format(n=k // len(ASKED)), chance.choice(["1/10", "1/7", "9"])) for k in range(many)]
 
 
@@ -96,25 +99,29 @@ def observed(kind, more):
     return {"seen": seen, "free": free, "logged": logged.getvalue(), "printed": printed.getvalue(), "entries": entries}
 
 
-def in_a_process(kind, more):
-    """Observe in a fresh process of its own, with the noise fixed there."""
-    here = "from curator import test_side_band as t; t.fix_the_noise(); "
-    script = f"{here}import json, sys; json.dump(t.observed({kind!r}, {more}), sys.stdout, default=str)"
-    tests = str(Path(__file__).parents[1])
+def in_a_process(more):
+    """Observe one data set in all stores, in a fresh process of its own, with the noise fixed there."""
+    here = "from curator import test_side_band as t; t.fix_the_noise(); import json, sys; "
+    script = f"{here}json.dump({{kind: t.observed(kind, {more}) for kind in t.KINDS}}, sys.stdout, default=str)"
     run = subprocess.run(
         [sys.executable, "-W", "error", "-c", script],
         check=False,
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": tests},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
     )
     assert (run.returncode, run.stderr) == (0, "")
     return json.loads(run.stdout)
 
 
-@pytest.mark.parametrize("kind", ["memory", "duckdb"])
-def test_neighbouring_data_sets_look_the_same_from_outside(kind):
-    without, with_her = in_a_process(kind, False), in_a_process(kind, True)
+@pytest.fixture(scope="module")
+def neighbours():
+    return in_a_process(False), in_a_process(True)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_neighbouring_data_sets_look_the_same_from_outside(kind, neighbours):
+    without, with_her = (seen[kind] for seen in neighbours)
     assert len(without["seen"]) == len(questions(kind))
     statuses = {one[0] for one in without["seen"]}
     assert (

@@ -8,6 +8,7 @@ import os
 import stat
 
 import duckdb
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -29,12 +30,15 @@ ROWS = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def csv_file(tmp_path):
-    path = tmp_path / "people.csv"
+def write_rows(path):
     lines = [",".join("" if cell is None else str(cell) for cell in row.values()) for row in ROWS]
     path.write_text("id,age,paid,region\n" + "\n".join(lines) + "\n")
     return path
+
+
+@pytest.fixture
+def csv_file(tmp_path):
+    return write_rows(tmp_path / "people.csv")
 
 
 @pytest.fixture
@@ -43,12 +47,26 @@ def store(csv_file, tmp_path):
         yield made
 
 
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A file and the store made of it, for those who change neither."""
+    place = tmp_path_factory.mktemp("kept")
+    dp.prepare({"people": write_rows(place / "people.csv")}, [PEOPLE], place / "people.store").close()
+    return place
+
+
+@pytest.fixture(scope="module")
+def kept(folder):
+    with dp.DuckDB(folder / "people.store") as opened:
+        yield opened
+
+
 def with_columns(**columns):
     return dp.Schema("people", PEOPLE.unit, COLUMNS | columns)
 
 
 class TestStores:
-    def test_answers_as_the_source_does(self, store):
+    def test_answers_as_the_source_does(self, kept):
         """Shares that are stored, those that are not, and joins of numbered people."""
         memory, scan = dp.Memory({"people": ROWS}), Scan(PEOPLE)
         old = Call(Function.LESS, (Constant(40), Field("age")))
@@ -61,9 +79,9 @@ class TestStores:
         tallies.append(Tally(Where(scan, old), (Field("region"),), (FINE,), RowShare(3)))
         tallies.append(Tally(scan, (), (FINE,), RowShare(3)))
         for tally in tallies:
-            assert store.tally(tally) == memory.tally(tally), tally
-        assert "\\share region" in store.explain(tallies[4])
-        assert "\\rows region" in store.explain(tallies[7])
+            assert kept.tally(tally) == memory.tally(tally), tally
+        assert "\\share region" in kept.explain(tallies[4])
+        assert "\\rows region" in kept.explain(tallies[7])
 
     @pytest.mark.parametrize(
         "asked",
@@ -74,12 +92,12 @@ class TestStores:
             dp.Schema("people", dp.People("id", max_rows=2), {"AGE": dp.Integer(0, 120, null_key=True)}, version="2"),
         ],
     )
-    def test_open_by_a_narrower_schema(self, store, asked):
+    def test_open_by_a_narrower_schema(self, kept, asked):
         keys = tuple(map(Field, asked.columns))
         rows = [row | {"AGE": row["age"]} for row in ROWS] if "AGE" in asked.columns else ROWS
         for share in (Free(), RowShare(2)):
             tally = Tally(Scan(asked), keys, (FINE,), share)
-            assert store.tally(tally) == dp.Memory({"people": rows}).tally(tally)
+            assert kept.tally(tally) == dp.Memory({"people": rows}).tally(tally)
 
     @pytest.mark.parametrize(
         "asked",
@@ -96,9 +114,9 @@ class TestStores:
             dp.Schema("people", dp.People("id", max_rows=4), COLUMNS),
         ],
     )
-    def test_refuse_any_other(self, store, asked):
+    def test_refuse_any_other(self, kept, asked):
         with pytest.raises(SchemaMismatch, match="discreet prepare SOURCE --schema SCHEMA.toml --out people.store"):
-            store.check(asked)
+            kept.check(asked)
 
     def test_are_private_files_and_say_nothing_of_ids(self, store, tmp_path):
         path = tmp_path / "people.store"
@@ -258,6 +276,20 @@ class TestSources:
             dp.Csv("t.csv", **words)
 
 
+@pytest.mark.parametrize("progress", [False, True])
+def test_progress_shows_where_it_is_asked_for_and_goes(folder, tmp_path, capsys, monkeypatch, progress):
+    monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, as rich sees it
+    monkeypatch.setenv("TERM", "xterm")
+    dp.prepare({"people": folder / "people.csv"}, [PEOPLE], tmp_path / "s", progress=progress).close()
+    said = capsys.readouterr()
+    assert said.out == ""
+    if not progress:
+        assert said.err == ""
+        return
+    assert "counting people" in said.err and "100%" in said.err
+    assert not said.err.endswith("\n") and "\x1b[2K" in said.err.partition("100%")[2]  # the line is wiped
+
+
 class TestNothingHalfWritten:
     def refused(self, sources, schemas, out, match, kind=InvalidArgument):
         with pytest.raises(kind, match=match):
@@ -317,10 +349,10 @@ class TestDoors:
     """At question time a store opens no file, loads nothing and changes no setting."""
 
     @pytest.mark.parametrize("kind", ["csv", "store", "arrow"])
-    def test_are_closed(self, csv_file, store, tmp_path, kind):
+    def test_are_closed(self, folder, tmp_path, kind):
         source = {
-            "csv": {"people": csv_file},
-            "store": tmp_path / "people.store",
+            "csv": {"people": folder / "people.csv"},
+            "store": folder / "people.store",
             "arrow": {"people": pa.table({"x": [1]})},
         }
         with dp.DuckDB(source[kind], **({} if kind == "store" else {"memory": "1GB", "threads": 1})) as opened:
@@ -365,16 +397,12 @@ class TestClock:
     @pytest.mark.parametrize("kept", [False, True])
     def test_reads_the_same_rows(self, tmp_path, kept):
         counts = set()
+        size = 130_000  # more than a row group
         for place, age in enumerate((30, 119)):
-            people = pa.table(
-                {
-                    "id": range(200_000),
-                    "age": [age] + [20] * 199_999,
-                    "paid": [1.0] * 200_000,
-                    "region": ["N"] * 200_000,
-                }
-            )
-            sources = {"people": people, "visits": pa.table({"id": range(200_000), "n": [1] * 200_000})}
+            ages = np.full(size, 20)
+            ages[0] = age
+            people = pa.table({"id": range(size), "age": ages, "paid": np.ones(size), "region": ["N"] * size})
+            sources = {"people": people, "visits": pa.table({"id": range(size), "n": np.ones(size, np.int64)})}
             store = dp.prepare(sources, [PEOPLE, VISITS], tmp_path / f"{place}") if kept else own_tables(sources)
             old = Where(Scan(PEOPLE), Call(Function.LESS, (Constant(100), Field("age"))))
             tallies = [
@@ -384,7 +412,7 @@ class TestClock:
             ]
             counts.add(tuple(self.scanned(store, tally) for tally in tallies))
         assert len(counts) == 1
-        assert min(*counts) >= 200_000
+        assert min(*counts) >= size
 
 
 VISITS = dp.Schema("visits", dp.People("id", max_rows=2), {"n": dp.Integer(0, 9)})

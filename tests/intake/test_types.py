@@ -123,27 +123,38 @@ def some(kinds, kind):
     return tuple(RULES) if DEEP else tuple(RULES)[list(kinds).index(kind) % 2 :: 2]
 
 
-def agree(source, hostile, plain, folder, rules, *, prepared=True):
-    """The first and the last row of a source count as they do without what is between them; nothing fails."""
-    read = {}
-    with dp.DuckDB({"t": source}) as store, dp.DuckDB({"t": plain}) as alone:
-        for name in rules:
-            schema = dp.Schema("t", dp.Rows(), {"x": RULES[name]})
-            try:
-                store.check(schema)
-            except SchemaMismatch:  # by the type, whatever the cells hold
-                with pytest.raises(SchemaMismatch):
-                    alone.check(schema)
-                continue
-            read[schema] = store.tally(counted(schema))
-            ((key, (two,)),) = alone.tally(counted(schema)).items()
-            assert two == 2
-            assert read[schema][key][0] >= 2
-            assert sum(total for (total,) in read[schema].values()) == hostile + 2
-        assert {table.rows for table in store.report.tables} <= {hostile + 2}
-    for schema in list(read)[-1:] if prepared or DEEP else ():
-        with dp.prepare({"t": source}, [schema], folder / "s") as again:
-            assert again.tally(counted(schema)) == read[schema]
+def agree(hostile, folder, *asked, prepared=0):
+    """The first and the last row of a source count as they do without what is between them; nothing fails.
+
+    `asked` are sources, each with its plain twin and the rules to read it by; that of the number `prepared` is kept.
+    """
+    tables = {
+        name: table
+        for i, (source, plain, _) in enumerate(asked)
+        for name, table in ((f"t{i}", source), (f"plain{i}", plain))
+    }
+    read = [{} for _ in asked]
+    with dp.DuckDB(tables) as store:
+        for i, (_, _, rules) in enumerate(asked):
+            for rule in rules:
+                schema, alone = (dp.Schema(name, dp.Rows(), {"x": RULES[rule]}) for name in (f"t{i}", f"plain{i}"))
+                try:
+                    store.check(schema)
+                except SchemaMismatch:  # by the type, whatever the cells hold
+                    with pytest.raises(SchemaMismatch):
+                        store.check(alone)
+                    continue
+                read[i][schema] = store.tally(counted(schema))
+                ((key, (two,)),) = store.tally(counted(alone)).items()
+                assert two == 2
+                assert read[i][schema][key][0] >= 2
+                assert sum(total for (total,) in read[i][schema].values()) == hostile + 2
+        for table in store.report.tables:
+            assert table.rows == (2 if table.name.startswith("plain") else hostile + 2)
+    for i, found in enumerate(read):
+        for schema in list(found)[-1:] if DEEP or i == prepared else ():
+            with dp.prepare({schema.name: asked[i][0]}, [schema], folder / "s") as again:
+                assert again.tally(counted(schema)) == found[schema]
 
 
 def counted(schema):
@@ -154,15 +165,15 @@ def counted(schema):
 def test_arrow_and_parquet(tmp_path, kind):
     cells = ARROW[kind]
     hostile, plain = pa.table({"x": cells}), pa.table({"x": pa.concat_arrays([cells[:1], cells[-1:]])})
-    prepared = list(ARROW).index(kind) % 4 in (0, 3)  # the others as Parquet; neither goes by the turns of rules
-    agree(hostile, len(cells) - 2, plain, tmp_path, some(ARROW, kind), prepared=prepared)
+    asked = [(hostile, plain, some(ARROW, kind))]
     try:
         pq.write_table(hostile, tmp_path / "t.parquet")
         pq.write_table(plain, tmp_path / "plain.parquet")
+        asked.append((tmp_path / "t.parquet", tmp_path / "plain.parquet", ("real", "text", "moment")))
     except (pa.ArrowException, OSError):  # there is no such Parquet file
-        return
-    rules = ("real", "text", "moment")
-    agree(tmp_path / "t.parquet", len(cells) - 2, tmp_path / "plain.parquet", tmp_path, rules, prepared=not prepared)
+        pass
+    turn = list(ARROW).index(kind) % 4 not in (0, 3)  # not the turn of the rules
+    agree(len(cells) - 2, tmp_path, *asked, prepared=int(turn) % len(asked))
 
 
 @pytest.mark.parametrize("values", [["a", "b"], [1, 2]])
@@ -181,24 +192,24 @@ def test_pandas(tmp_path, kind):
     frame = pd.DataFrame({"x": PANDAS[kind]})
     if kind == "periods":
         frame = frame.iloc[[0, 1, 0]]
-    agree(frame, len(frame) - 2, frame.iloc[[0, -1]], tmp_path, some(PANDAS, kind))
+    agree(len(frame) - 2, tmp_path, (frame, frame.iloc[[0, -1]], some(PANDAS, kind)))
 
 
 @pytest.mark.parametrize("kind", POLARS)
 def test_polars(tmp_path, kind):
     column = POLARS[kind]
     ends = pl.Series([column[0], column[-1]], dtype=column.dtype)
-    agree(pl.DataFrame({"x": column}), len(column) - 2, pl.DataFrame({"x": ends}), tmp_path, some(POLARS, kind))
+    agree(len(column) - 2, tmp_path, (pl.DataFrame({"x": column}), pl.DataFrame({"x": ends}), some(POLARS, kind)))
 
 
 @pytest.mark.parametrize("kind", STORED)
 def test_tables_of_a_duckdb_file(tmp_path, kind):
-    for name, cells in (("t", STORED[kind]), ("plain", STORED[kind][:1] * 2)):
-        with duckdb.connect(str(tmp_path / f"{name}.duckdb")) as connection:
-            connection.execute(f"CREATE TABLE t (x {kind})")
-            for cell in cells:
-                connection.execute(f"INSERT INTO t VALUES ({cell})")
-    agree(tmp_path / "t.duckdb", len(STORED[kind]) - 2, tmp_path / "plain.duckdb", tmp_path, some(STORED, kind))
+    file = tmp_path / "t.duckdb"
+    with duckdb.connect(str(file)) as connection:
+        for name, cells in (("t", STORED[kind]), ("plain", STORED[kind][:1] * 2)):
+            connection.execute(f"CREATE TABLE {name} (x {kind})")
+            connection.execute(f"INSERT INTO {name} VALUES ({'), ('.join(cells)})")
+    agree(len(STORED[kind]) - 2, tmp_path, (f"{file}#t", f"{file}#plain", some(STORED, kind)))
 
 
 class Odd:
