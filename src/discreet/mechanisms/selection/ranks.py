@@ -128,7 +128,7 @@ class RankedRows:
         middle = self._first(where, aim, scale)
         nearest = Piece(middle, 1, max(0, aim - rank(middle + 1), rank(middle) - aim))
         runs = [iter([nearest]), self._up(where, middle + 1, aim, rank), self._down(where, middle - 1, aim, rank)]
-        return merge(*runs, key=_depth)
+        return merge(*runs, key=lambda piece: piece.depth)
 
     def _first(self, where: Stretch, aim: int, scale: int) -> int:
         """Find the first place at whose end the rows reach the aim; the last place if none does."""
@@ -191,7 +191,3 @@ def _turns(parts: int) -> tuple[int, ...]:
         return (0,)
     half = _turns(parts // 2)
     return (*(2 * turn for turn in half), *(2 * turn + 1 for turn in half))
-
-
-def _depth(piece: Piece) -> int:
-    return piece.depth
