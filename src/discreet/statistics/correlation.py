@@ -15,7 +15,7 @@ from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCorrelation
 from .laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment
-from .laws.moment import MomentNoise, moment_error
+from .laws.moment import MomentNoise, moment_error, quotient_miss
 from .laws.noise_sum import IntegerNoise
 from .recipe import EVEN_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
@@ -71,9 +71,6 @@ def correlation_error(
 ) -> float:
     """Bound the error of a correlation of values spread evenly over their ranges (variance a²/3), a third of β each.
 
-    If the covariance is off by c and the variances by parts x, y of themselves, the quotient by at most
-    (c/√(UV) + 1 − √((1 − x)(1 − y)))/√((1 − x)(1 − y)), below and above likewise.
-
     >>> from discreet.statistics.correlation import correlation_error
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
     >>> one = IntegerNoise(False, 10.0, 1.0)
@@ -88,10 +85,7 @@ def correlation_error(
     mixed = moment_error(noises, reach, size, third, same=False, sample=False) * 3 / (a * b)
     x = moment_error((squares[0], u, u, count), (a, a), size, third, same=True, sample=False) * 3 / a**2
     y = moment_error((squares[1], v, v, count), (b, b), size, third, same=True, sample=False) * 3 / b**2
-    if max(x, y) >= 1:
-        return 2.0
-    root = math.sqrt((1 - x) * (1 - y))
-    return min(2.0, (mixed + 1 - root) / root)
+    return quotient_miss(mixed, x, y)
 
 
 @frozen

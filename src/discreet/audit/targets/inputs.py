@@ -42,7 +42,8 @@ def check_inputs(inputs: object, neighbours: str | None = None, unit: Unit | Non
         return first, second
     if neighbours not in ("add-remove", "replace"):
         raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
-    gone, come = _changes(_units(first, unit), _units(second, unit))
+    ours, theirs = _units(first, unit), _units(second, unit)
+    gone, come = (ours - theirs).total(), (theirs - ours).total()
     if neighbours == "add-remove" and gone + come != 1:
         raise InvalidArgument(_words(neighbours, gone, come, "1 leaves or 1 comes"))
     if neighbours == "replace" and (gone, come) != (1, 1):
@@ -52,10 +53,6 @@ def check_inputs(inputs: object, neighbours: str | None = None, unit: Unit | Non
 
 def _words(neighbours: str, gone: int, come: int, right: str) -> str:
     return f"not {neighbours!r} neighbours: {gone} units leave and {come} come; exactly {right}"
-
-
-def _changes(first: Counter[Hashable], second: Counter[Hashable]) -> tuple[int, int]:
-    return (first - second).total(), (second - first).total()
 
 
 def plain(value: object) -> str:

@@ -71,7 +71,7 @@ def _tables(sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[st
     """Find the table of each file: the files without a name are all of one table."""
     file, _, place = sources[0].partition("#")
     first = place.rpartition(".")[2] if is_server(file) else file
-    tables: dict[str, list[str] | str] = {table_of(first, schemas): _one(sources)}
+    tables: dict[str, list[str] | str] = {table_of(first, schemas): sources[0] if len(sources) == 1 else list(sources)}
     for word in more:
         name, _, path = word.partition("=")
         if not path or name in tables:
@@ -94,10 +94,6 @@ def _on_server(tables: Mapping[str, list[str] | str], schemas: Sequence[Schema],
     with engines.Postgres(address, tables={name: place for name, (_, _, place) in found.items()}) as store:
         store.prepare([each for each in schemas if each.name in tables], home).close()
     typer.echo(f"{home}: ready")
-
-
-def _one(sources: Sequence[str]) -> list[str] | str:
-    return sources[0] if len(sources) == 1 else list(sources)
 
 
 def _check(stores: Sequence[str]) -> int:

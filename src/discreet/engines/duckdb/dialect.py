@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import get_args
 
 from ...query.algebra.expression import Function
@@ -40,10 +40,6 @@ def stored_class(type_name: str) -> Stored:
     return _CLASSES.get(type_name, "other")
 
 
-def _double(x: float) -> str:
-    return f"CAST('{x!r}' AS DOUBLE)"
-
-
 def _decimal_double(x: str, type_name: str) -> str:
     """Up to 15 digits the cast is one exact division; beyond, only the parser rounds correctly."""
     digits = int(type_name[len("DECIMAL(") :].split(",", maxsplit=1)[0])
@@ -53,10 +49,6 @@ def _decimal_double(x: str, type_name: str) -> str:
 def _time_literal(time: datetime, stored: Stored) -> str:
     zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
     return zone.format(time.isoformat(sep=" "))
-
-
-def _day_literal(day: date) -> str:
-    return f"DATE '{day.isoformat()}'"
 
 
 def _seconds(x: str, column: StoredColumn) -> str:
@@ -107,7 +99,6 @@ DUCKDB = Dialect(
     quote=lambda name: put_quotes(name, '"'),
     literal=lambda text: put_quotes(text, "'"),
     words="VARCHAR",
-    double=_double,
     divide=lambda a, b: f"({a} // {b})",
     wide=lambda x: f"CAST({x} AS HUGEINT)",
     total=lambda x, _: f"sum({x})",
@@ -124,7 +115,6 @@ DUCKDB = Dialect(
     quotient=lambda x, y: f"{x} / {y}",
     nearest=lambda x: f"CAST({x} AS BIGINT)",
     day_of=lambda x: f"TRY_CAST({x} AS DATE)",
-    day_literal=_day_literal,
     time_literal=_time_literal,
     days=lambda x: f"date_diff('day', DATE '1970-01-01', {x})",
     seconds=_seconds,

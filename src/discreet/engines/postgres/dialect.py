@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 
 from ...query.algebra.expression import Function
-from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
+from ..sql.dialect import Dialect, Stored, put_quotes
 
 _CLASSES: dict[str, Stored] = {
     **dict.fromkeys(("smallint", "integer", "bigint"), "integer"),
@@ -30,35 +30,23 @@ def stored_class(type_name: str, category: str) -> Stored:
     return "text" if category in ("S", "E") else _CLASSES.get(type_name, "other")
 
 
-def _double(x: float) -> str:
-    return f"CAST('{x!r}' AS double precision)"
-
-
 def _decimal_double(x: str, _: str) -> str:
     """A numeric beyond a double is an error, so it is clipped first; what is below 2^-1075 is 0 as a double."""
     return (
-        f"CASE WHEN {x} = 'NaN' THEN NULL WHEN {x} > 1e300 THEN {_double(1e300)} "
-        f"WHEN {x} < -1e300 THEN {_double(-1e300)} WHEN abs({x}) < {_LEAST} THEN {_double(0.0)} "
+        f"CASE WHEN {x} = 'NaN' THEN NULL WHEN {x} > 1e300 THEN {POSTGRES.double(1e300)} "
+        f"WHEN {x} < -1e300 THEN {POSTGRES.double(-1e300)} WHEN abs({x}) < {_LEAST} THEN {POSTGRES.double(0.0)} "
         f"ELSE CAST({x} AS double precision) END"
     )
 
 
 def _quotient(x: str, y: str) -> str:
     """An underflow is an error; the divisor is at least 1, so what is this small is no step."""
-    return f"CASE WHEN abs({x}) < {_double(1e-280)} THEN {_double(0.0)} ELSE {x} / {y} END"
+    return f"CASE WHEN abs({x}) < {POSTGRES.double(1e-280)} THEN {POSTGRES.double(0.0)} ELSE {x} / {y} END"
 
 
 def _time_literal(time: datetime, stored: Stored) -> str:
     zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
     return zone.format(time.isoformat(sep=" "))
-
-
-def _day_literal(day: date) -> str:
-    return f"DATE '{day.isoformat()}'"
-
-
-def _seconds(x: str, _: StoredColumn) -> str:
-    return f"CAST(floor(extract(epoch FROM {x})) AS bigint)"
 
 
 def _part(function: Function, days: str) -> str:
@@ -81,7 +69,6 @@ POSTGRES = Dialect(
     quote=lambda name: put_quotes(name, '"'),
     literal=lambda text: f"CAST({put_quotes(text, chr(39))} AS text)",
     words="text",
-    double=_double,
     divide=lambda a, b: f"({a} / {b})",
     wide=lambda x: f"CAST({x} AS numeric)",
     total=lambda x, _: f"sum({x})",
@@ -98,10 +85,9 @@ POSTGRES = Dialect(
     quotient=_quotient,
     nearest=lambda x: f"CAST({x} AS bigint)",
     day_of=lambda x: f"CAST({x} AS date)",
-    day_literal=_day_literal,
     time_literal=_time_literal,
     days=lambda x: f"CAST({x} - DATE '1970-01-01' AS bigint)",
-    seconds=_seconds,
+    seconds=lambda x, _: f"CAST(floor(extract(epoch FROM {x})) AS bigint)",
     part=_part,
     start=_start,
     months_later=_months_later,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
+from datetime import datetime
 
 from ...query.algebra.expression import Function
 from ...query.meaning.like import like_regex, wildcards
@@ -71,17 +71,9 @@ def _total(x: str, reach: int) -> str:
     return f"sum(CAST({x} AS DECIMAL(20, 0)))"
 
 
-def _double(x: float) -> str:
-    return f"CAST('{x!r}' AS DOUBLE)"
-
-
 def _time_literal(time: datetime, stored: Stored) -> str:
     text = time.isoformat(sep=" ")
     return f"TIMESTAMP '{text}+00:00'" if stored == "zoned" else f"TIMESTAMP_NTZ '{text}'"
-
-
-def _day_literal(day: date) -> str:
-    return f"DATE '{day.isoformat()}'"
 
 
 def _seconds(x: str, column: StoredColumn) -> str:
@@ -110,7 +102,6 @@ SPARK = Dialect(
     quote=lambda name: put_quotes(name, "`"),
     literal=_literal,
     words="STRING",
-    double=_double,
     divide=lambda a, b: f"({a} div {b})",
     wide=lambda x: f"CAST({x} AS DECIMAL(20, 0))",
     total=_total,
@@ -127,7 +118,6 @@ SPARK = Dialect(
     quotient=lambda x, y: f"{x} / {y}",
     nearest=lambda x: f"CAST(rint({x}) AS BIGINT)",
     day_of=lambda x: f"try_cast({x} AS DATE)",
-    day_literal=_day_literal,
     time_literal=_time_literal,
     days=lambda x: f"CAST(unix_date({x}) AS BIGINT)",
     seconds=_seconds,

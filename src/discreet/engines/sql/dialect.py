@@ -7,7 +7,7 @@ store, so what they can disagree about is on this page and in the three dialects
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import date, datetime
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from ...data.columns.column import Column
@@ -75,8 +75,6 @@ class Dialect:
     """A text constant."""
     words: str
     """The type of text."""
-    double: Callable[[float], str]
-    """A double, to the last bit."""
     divide: Two
     """The quotient of 64-bit integers, rounded towards 0; the divisor is never 0."""
     wide: One
@@ -108,7 +106,6 @@ class Dialect:
     """A double, at most 2^62 from 0, rounded to a 64-bit integer, halves to even."""
     day_of: One
     """Text of a valid day as a date."""
-    day_literal: Callable[[date], str]
     time_literal: Callable[[datetime, Stored], str]
     days: One
     """A date as days since 1970."""
@@ -143,6 +140,10 @@ class Dialect:
     """A column of a domain ("Whole", "Texts", …) unchanged, but for what is known about its values."""
     guarded: bool = False
     """Whether a join needs a row on each side that matches nothing, since the store skips what meets an empty side."""
+
+    def double(self, x: float) -> str:
+        """Write a double, to the last bit."""
+        return self.as_double(f"'{x!r}'")
 
 
 def bigint(number: int) -> str:

@@ -50,13 +50,9 @@ def _one(name: str, domain: Domain, values: set[Held], dialect: Dialect) -> str:
     listed = None if domain.keys is None else {hold(key, domain) for key in domain.keys} - {None}
     if listed is not None and listed <= values:
         return "" if None in values else _there(name)
-    some = ", ".join(constant_sql(value, dialect) for value in _sort(values - {None}))
+    some = ", ".join(constant_sql(value, dialect) for value in sorted(values - {None}, key=repr))
     among = f"{name} IN ({some})" if some else "FALSE"
     return f"({among} OR {name} IS NULL)" if None in values else among
-
-
-def _sort(values: Iterable[Held]) -> list[Held]:
-    return sorted(values, key=repr)
 
 
 def _together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: Dialect) -> str:

@@ -6,7 +6,7 @@ What stands in an array or a data frame is read here, cell by cell; what comes f
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import UTC, date, datetime
+from datetime import UTC, date
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -80,12 +80,8 @@ def _time(domain: Day | Second, value: object) -> int | None:
     found = moment(value)
     if found is None:
         return None
-    whole = (found.date() - _EPOCH).days if isinstance(domain, Day) else int(_utc(found).timestamp())
+    whole = (found.date() - _EPOCH).days if isinstance(domain, Day) else int(found.replace(tzinfo=UTC).timestamp())
     return min(max(whole, domain.low), domain.high)
-
-
-def _utc(time: datetime) -> datetime:
-    return time.replace(tzinfo=UTC)
 
 
 def _key(domain: Domain, value: object) -> Scalar:

@@ -130,7 +130,7 @@ class RankedRows:
         middle = self._first(where, aim, scale)
         nearest = Piece(middle, 1, max(0, aim - rank(middle + 1), rank(middle) - aim))
         runs = [iter([nearest]), self._up(where, middle + 1, aim, rank), self._down(where, middle - 1, aim, rank)]
-        return merge(*runs, key=_depth)
+        return merge(*runs, key=lambda piece: piece.depth)
 
     def _first(self, where: Stretch, aim: int, scale: int) -> int:
         """Find the first place at whose end the rows reach the aim; the last place if none does."""
@@ -207,7 +207,3 @@ def _earliest(parts: int, turns: int) -> tuple[int, ...]:
     (0, 2, 4)
     """
     return tuple(part for part, turn in enumerate(_turns(parts)) if turn < turns)
-
-
-def _depth(piece: Piece) -> int:
-    return piece.depth

@@ -60,7 +60,7 @@ def _meaning(item: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
     """Return which expression an item of GROUP BY is: itself, or an item of SELECT by its place or name."""
     item = item.unnest()
     if isinstance(item, exp.Literal):
-        return _no_aggregate(_without_alias(_at(node, whole_literal(item, "GROUP BY"), "GROUP BY")))
+        return _no_aggregate(_at(node, whole_literal(item, "GROUP BY"), "GROUP BY").unalias())
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier) and item.args.get("table") is None:
         name = identifier(item.this)
         if not lookup(scope, name, None):
@@ -82,10 +82,6 @@ def _at(node: exp.Select, place: int, clause: str) -> exp.Expr:
         raise refusal(f"{clause} {place}", f"SELECT has {len(node.expressions)} columns", "name the column")
     chosen: exp.Expr = node.expressions[place - 1]
     return chosen
-
-
-def _without_alias(node: exp.Expr) -> exp.Expr:
-    return node.unalias()
 
 
 def _names(node: exp.Select, scope: Scope) -> dict[Expression, str]:

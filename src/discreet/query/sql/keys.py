@@ -18,7 +18,7 @@ from ..algebra.expression import Constant, Expression, Field, fields_of
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import expressions_of
-from ..algebra.tree import Count, Key, Named, Nest, Question, Select, Statistic, Sum
+from ..algebra.tree import Count, Named, Nest, Question, Select, Statistic, Sum
 from ..bounds.keys import PublicValues
 from ..bounds.nested import MOST_LEAVES, in_order
 from ..bounds.rows import columns_of
@@ -216,12 +216,8 @@ def with_chosen(question: Question, chosen: ChosenKeys, public_values: PublicVal
     columns: dict[int, dict[Scalar, None]] = {
         place: dict.fromkeys(row[at] for row in rows) for at, place in enumerate(p for p in places if p is not None)
     }
-    keys = tuple(_with(key, tuple(columns[i])) if i in columns else key for i, key in enumerate(question.keys))
+    keys = tuple(replace(key, values=tuple(columns[i])) if i in columns else key for i, key in enumerate(question.keys))
     return replace(question, keys=keys, nested=Nest(tuple(columns), in_order(rows)))
-
-
-def _with(key: Key, values: tuple[Scalar, ...]) -> Key:
-    return replace(key, values=values)
 
 
 def _list_cells(question: Question, chosen: ChosenKeys, public_values: PublicValues | None) -> list[tuple[Scalar, ...]]:

@@ -89,12 +89,8 @@ def statistic_text(statistic: Statistic, shown: Naming) -> str:
     inner = ", ".join(expression_text(e, shown.names) for e in expressions_of(statistic)) or "*"
     name = function_name(statistic)
     if isinstance(statistic, Quantile) and name == "QUANTILE":
-        return f"QUANTILE({inner}, {_share(statistic.at)})"
+        return f"QUANTILE({inner}, {expression_text(Constant(statistic.at), {})})"
     return f"{name}(DISTINCT {inner})" if isinstance(statistic, CountDistinct) else f"{name}({inner})"
-
-
-def _share(at: Fraction) -> str:
-    return expression_text(Constant(at), {})
 
 
 def fingerprint(question: Question) -> str:

@@ -87,7 +87,7 @@ def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
     if len(lengths) > 1 or any(not text.isdigit() for text in lengths):
         return 400, "the Content-Length header is no number, or stands twice"
     if lengths and (len(lengths[0]) > 12 or int(lengths[0]) > config.bounds.body_bytes):
-        return 413, _large(config.bounds.body_bytes)
+        return 413, f"the body is larger than {config.bounds.body_bytes} bytes, which is the most that is read"
     if any(letter < " " or letter == "\x7f" for letter in scope["path"]) or "\\" in scope["path"]:
         return 400, "the path holds characters that no path here has"
     return None
@@ -112,10 +112,6 @@ def _count_bytes(receive: Receive, most: int, end: float) -> Receive:
         return message
 
     return counting
-
-
-def _large(most: int) -> str:
-    return f"the body is larger than {most} bytes, which is the most that is read"
 
 
 async def _refuse(send: Send, status: int, message: str) -> None:

@@ -23,7 +23,7 @@ from .visit import Visit, for_stewards, to
 def crowd_routes(state: State) -> list[Route]:
     """Return the routes of the people's page."""
     return [
-        Route("/people", for_stewards(state, _all), methods=["GET"]),
+        Route("/people", for_stewards(state, _page), methods=["GET"]),
         Route("/people", for_stewards(state, _add), methods=["POST"]),
         Route("/people/{person}/renew", for_stewards(state, _renew), methods=["POST"]),
         Route("/people/{person}/revoke", for_stewards(state, _revoke), methods=["POST"]),
@@ -40,10 +40,6 @@ class CrowdRow:
     since: str
     until: str
     state: str
-
-
-def _all(visit: Visit) -> Response:
-    return _page(visit)
 
 
 def _page(

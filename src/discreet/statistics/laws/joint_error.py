@@ -16,6 +16,7 @@ from itertools import pairwise, product
 from ...frozen import frozen
 from .least_error import least_error
 from .line import line_reach
+from .moment import quotient_miss
 from .noise_sum import IntegerNoise, line_tail
 
 _ASIDE = 0.02
@@ -172,15 +173,11 @@ def wide_correlation_miss(
 ) -> float:
     """Bound the error of a correlation of any values whose variances are at least `least`, in ranges of width 1.
 
-    If the covariance is off by c and the variances by parts x, y of themselves, the quotient is off by at most
-    (c/least + 1 − k)/k, k = √((1 − x)(1 − y)): a third of β for each.
+    A third of β for the covariance and for each variance.
     """
     sides = [JointLines(q, x, x, lines.rows) for q, x in zip(squares, (lines.x, lines.y), strict=True)]
     c, x, y = (joint_moment_error(noises, one, size, beta / 3, sample=False) / least for one in (lines, *sides))
-    if max(x, y) >= 1:
-        return 2.0
-    kept = math.sqrt((1 - x) * (1 - y))
-    return min(2.0, (c + 1 - kept) / kept)
+    return quotient_miss(c, x, y)
 
 
 def _slopes(lines: JointLines, squares: tuple[Bounds, Bounds], ends: tuple[float, float]) -> Iterator[list[float]]:

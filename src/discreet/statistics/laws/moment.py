@@ -94,3 +94,13 @@ def root_error(error: float, variance: float) -> float:
     (1.0, 4.0)
     """
     return math.sqrt(error) if error >= variance else math.sqrt(variance) - math.sqrt(variance - error)
+
+
+def quotient_miss(mixed: float, x: float, y: float) -> float:
+    """Bound the error of a correlation, at most 2, where the covariance is off by so many parts of √(UV), and the
+    variances U and V by parts x and y of themselves: (mixed + 1 − k)/k, k = √((1 − x)(1 − y)), above and below alike.
+    """
+    if max(x, y) >= 1:
+        return 2.0
+    kept = math.sqrt((1 - x) * (1 - y))
+    return min(2.0, (mixed + 1 - kept) / kept)

@@ -58,7 +58,7 @@ def _literals(x: StoredColumn, column: Date | Timestamp, dialect: Dialect) -> tu
     first, last = column.low, column.high
     if x.stored == "date":
         days = [bound.date() if isinstance(bound, datetime) else bound for bound in (first, last)]
-        return dialect.day_literal(days[0]), dialect.day_literal(days[1])
+        return f"DATE '{days[0].isoformat()}'", f"DATE '{days[1].isoformat()}'"
     times = [bound if isinstance(bound, datetime) else datetime.combine(bound, time()) for bound in (first, last)]
     if x.type == "TIMESTAMP_NS":
         return _nano_literal(times[0]), _nano_literal(times[1])

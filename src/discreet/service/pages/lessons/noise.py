@@ -43,7 +43,7 @@ def _picture(epsilon: float, draws: tuple[int, ...]) -> Html:
     with_you, without = _law(epsilon, TRUTH), _law(epsilon, TRUTH - 1)
     y = linear(0, max(p for _, p in with_you), HEIGHT - 76, 24)
     frame = ChartFrame(ChartScale(TRUTH - REACH - 0.5, TRUTH + REACH + 0.5, 46, WIDTH - 10), y)
-    shown_with, shown_without = (_stairs(law) for law in (with_you, without))
+    shown_with, shown_without = (steps([(x - 0.5, p) for x, p in law], law[-1][0] + 0.5) for law in (with_you, without))
     parts = [
         area(frame, shown_with, "area"),
         axes(frame, "what is told", "probability", x_ticks=8),
@@ -53,10 +53,6 @@ def _picture(epsilon: float, draws: tuple[int, ...]) -> Html:
     ]
     described = f"Two bell-like staircases, centred on {TRUTH} and {TRUTH - 1}, that nearly cover each other."
     return picture(f"Noise at ε = {epsilon:g}", described, parts)
-
-
-def _stairs(law: tuple[tuple[float, float], ...]) -> list[tuple[float, float]]:
-    return steps([(x - 0.5, p) for x, p in law], law[-1][0] + 0.5)
 
 
 def _marks(frame: ChartFrame, draws: tuple[int, ...]) -> Html:

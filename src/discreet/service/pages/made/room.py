@@ -9,7 +9,6 @@ from typing import Any
 from starlette.responses import Response
 from starlette.routing import Route
 
-from ....data.schema import Schema
 from ....errors import DiscreetError
 from ....frozen import frozen
 from ....wire.making import read_learn, read_synthesis
@@ -110,16 +109,12 @@ def _page(room: MakeRoom, visit: Visit, dataset: str, scales: dict[str, Any], st
         unit=unit,
         mark=fresh_mark(),
         tables=[one.name for one in schemas],
-        usable=_usable(schemas, fields.table),
+        usable=next(usable_columns(one) for one in schemas if one.name == fields.table),
         kinds=KINDS,
         unaimed=UNAIMED,
         past=made_before(visit.state, visit.person.name, dataset, room.verb),
         **scales,
     )
-
-
-def _usable(schemas: tuple[Schema, ...], table: str) -> tuple[str, ...]:
-    return next(usable_columns(one) for one in schemas if one.name == table)
 
 
 def _run(room: MakeRoom, visit: Visit) -> Response:
