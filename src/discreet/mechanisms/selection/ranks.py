@@ -170,12 +170,11 @@ class RankedRows:
 
     def _previous(self, place: int) -> int:
         """Find the last place up to here that has rows; one before every place if there is none."""
-        for found in range(bisect_right(self.cells, place // self.parts) - 1, -1, -1):
-            start, filled = self._places(found)
-            at = bisect_right(filled, place - start)
-            if at:
-                return start + filled[at - 1]
-        return -_BEYOND
+        found = bisect_right(self.cells, place // self.parts) - 1
+        if found < 0:
+            return -_BEYOND
+        start, filled = self._places(found)  # the first place of a cell always has a row
+        return start + filled[bisect_right(filled, place - start) - 1]
 
     def _places(self, found: int) -> tuple[int, tuple[int, ...]]:
         """Return the first place of a cell, and which of its places, counted from there, have rows."""
