@@ -190,10 +190,10 @@ def _turns(parts: int) -> tuple[int, ...]:
     >>> _turns(8)
     (0, 4, 2, 6, 1, 5, 3, 7)
     """
-    if parts == 1:
-        return (0,)
-    half = _turns(parts // 2)
-    return (*(2 * turn for turn in half), *(2 * turn + 1 for turn in half))
+    found: tuple[int, ...] = (0,)
+    while len(found) < parts:
+        found = (*(2 * turn for turn in found), *(2 * turn + 1 for turn in found))
+    return found
 
 
 @cache
