@@ -94,7 +94,8 @@ class TestNeverBelowTheTruth:
         assert truth <= clones_pair(epsilon, n).delta(at)
         assert family.design.facts.options > 2 or truth <= yes_no_pair(epsilon, n).delta(at) <= 1.02 * truth
         assert truth <= price.delta(epsilon=at)
-        assert truth <= shuffled_delta(price.event, at) <= shuffled_pair(price.event).delta(at)
+        for event in (price.event, Shuffled(epsilon, n)):
+            assert truth <= shuffled_delta(event, at) <= shuffled_pair(event).delta(at)
         assert price.lower.delta(at) <= truth
 
     def test_not_telling_how_many_is_no_bound(self):

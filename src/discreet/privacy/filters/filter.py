@@ -267,7 +267,7 @@ class Filter:
         if self.neighbours not in (None, parts.neighbours):
             near = f"this filter promises under {self.neighbours!r} neighbours"
             raise InvalidArgument(f"{near}, the event is stated under {parts.neighbours!r}; restate it")
-        added = _added(event) if self.adds else None
+        added = price_sum(parts) if self.adds else None
         amounts, leak = self._amounts(parts, added)
         if leak and not self.terms.delta:
             keeps = f"open an ApproxDP budget with delta= (or kind='approximate'), so that {shown(leak)} can be kept"
@@ -291,11 +291,6 @@ class Filter:
 
 
 _parts = lru_cache(maxsize=1024)(flatten)  # a ledger counts one event for everyone and for its asker, again and again
-
-
-@lru_cache(maxsize=1024)
-def _added(event: Event) -> Sum:
-    return price_sum(_parts(event))
 
 
 def _read_event(event: object) -> Event:

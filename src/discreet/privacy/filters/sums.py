@@ -29,6 +29,7 @@ several rules passes": past τ one of the two potentials is 0 on every path.
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import lru_cache
 
 from ..measures import ApproxDP
 from ..pricing.parts import Flattened
@@ -45,6 +46,7 @@ def adds_up(kind: FilterKind, terms: FilterTerms) -> bool:
     return isinstance(terms.budget, ApproxDP) and kind != "approximate"
 
 
+@lru_cache(maxsize=1024)
 def price_sum(parts: Flattened) -> Sum:
     """Return the ε of an event's parts, its leaks aside; None if some part is not ε-DP for any ε.
 
