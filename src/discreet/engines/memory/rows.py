@@ -229,9 +229,9 @@ def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) ->
     ]
 
 
-def _total(total: Total, found: Iterable[Scalar]) -> Scalar:
+def _total(total: Total, given: Iterable[Scalar]) -> Scalar:
     """Work out one person's total, clipped; the steps are whole since the step divides that of the expression."""
-    values = [Fraction(value) for value in found if value is not None]
+    values = [Fraction(value) for value in given if value is not None]
     if not values and total.what != "count":
         return None
     match total.what:
