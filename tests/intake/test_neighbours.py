@@ -111,22 +111,24 @@ class TestText:
 
     def test_every_mixture_of_line_ends(self, tmp_path):
         """At the ends of records and inside quotes, in the first record and later, with a line of names and without."""
-        path, ends = tmp_path / "p.csv", ("\n", "\r\n")
+        ends, forms, wanted = ("\n", "\r\n"), {}, {}
         for header, first, inner, last, cells in product((True, False), ends, (*ends, "\r"), ends, (1, 2)):
             rows = [[f'"x{inner}y"'] * cells, ["1"] * cells, [f'"{inner}""{inner}"'] * cells, ["2"] * cells]
-            names = "ab"[:cells]
-            lines = ([list(names)] if header else []) + rows
+            names = tuple("ab"[:cells])
+            lines = ([names] if header else []) + rows
             stops = [first, *[last] * (len(lines) - 2), ""]
             text = "".join(",".join(line) + stop for line, stop in zip(lines, stops, strict=True))
+            path = tmp_path / f"p{len(forms)}.csv"
             path.write_bytes(text.encode())
             read = list(csv.reader(io.StringIO(text, newline=""), strict=True))[header:]
-            schema = dp.Schema("p", dp.Rows(), {name: dp.Text(20) for name in names})
+            schema = dp.Schema(path.stem, dp.Rows(), {name: dp.Text(20) for name in names})
             tally = Tally(Scan(schema), tuple(map(Field, names)), (ONE,), Free())
-            form = (
-                dp.Csv(path, delimiter=",") if header else dp.Csv(path, delimiter=",", header=False, names=tuple(names))
-            )
-            with dp.DuckDB({"p": form}) as store:
-                assert store.tally(tally) == {tuple(row): (1,) for row in read}, text
+            wanted[text, header] = tally, {tuple(row): (1,) for row in read}
+            forms[path.stem] = dp.Csv(path, delimiter=",", header=header, names=() if header else names)
+        with dp.DuckDB(forms) as store:
+            for text, (tally, totals) in wanted.items():
+                assert store.tally(tally) == totals, text
+        assert len(wanted) == 48
 
 
 class TestObjects:
