@@ -77,7 +77,6 @@ def _made(body: type, init: bool, shown: bool, compared: bool) -> type:
         if own.get(name) is None:  # a class that defines `__eq__` alone has None for `__hash__`
             setattr(made, name, method)
     made.__setattr__, made.__delattr__ = _refuse_to_set, _refuse_to_delete
-    made.__dataclass_params__.frozen = True  # or a frozen dataclass of somebody else could not inherit from it
     return made  # type: ignore[no-any-return]
 
 

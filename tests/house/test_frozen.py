@@ -127,18 +127,6 @@ def test_copies_are_equal_and_another_is_made_by_replacing():
     assert is_dataclass(Pair)
 
 
-def test_a_frozen_dataclass_may_inherit():
-    @dataclass(frozen=True, slots=True)
-    class Triple(Pair):
-        """One of somebody else."""
-
-        third: int = 0
-
-    assert Triple(1, (2,), 3) == Triple(1, (2,), 3) != Pair(1, (2,))
-    with pytest.raises(FrozenInstanceError):
-        Triple(1).third = 4
-
-
 def test_what_a_class_defines_itself_stays():
     assert Own(2).double == 4
     assert Own(2) == Own(3)
