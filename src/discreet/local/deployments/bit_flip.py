@@ -20,7 +20,7 @@ from ...noise import Bits, uniform
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..designs.design import read_array
-from ..estimates.calibration import least_epsilon
+from ..estimates.calibration import reach_error
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import clopper_pearson
 from ..reports.parameters import fields_of
@@ -69,10 +69,7 @@ class BitFlip:
     @classmethod
     def for_error(cls, error: Number, *, n: int, buckets: int, sample: int, beta: Number = 0.05) -> BitFlip:
         """Take the least ε at which n reports give a frequency to within `error`, with probability at least 1 − β."""
-        found = least_epsilon(
-            lambda epsilon: cls(PureDP(epsilon), buckets=buckets, sample=sample).error(n=n, beta=beta), error
-        )
-        return cls(PureDP(found), buckets=buckets, sample=sample)
+        return reach_error(lambda spend: cls(spend, buckets=buckets, sample=sample), error, n=n, beta=beta)
 
     @property
     def event(self) -> Promise:

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...arithmetic.rational import Number, whole
-from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
-from ...frozen import frozen
-from ...mechanisms.laws.quantile import named
 from ...noise import Bits, uniform
-from ...privacy.events import Promise
-from ...privacy.measures import Measure
 from ..designs.design import read_array
 from ..estimates.estimate import Estimate
-from ..shuffle import Shuffle, shuffle_pure
-from .flip import flips, promise
-from .hashing import RowHashes, fingerprints
-from .sketch_estimate import SketchCells, estimate_cells, sketch_error, sketch_variance
-from .sketch_shape import fill_shape, reach_error, read_shape, write_shape
-
-_NAME = "hadamard-count-mean-sketch"
+from .flip import flips
+from .hashing import fingerprints
+from .mean_sketch import MeanSketch
+from .sketch_estimate import SketchCells, estimate_cells
 
 _Reports = NDArray[np.int64]
 
 
-@frozen(init=False)
-class HadamardCountMeanSketch:
+class HadamardCountMeanSketch(MeanSketch):
     """Send a random row, a random column and one bit: the Hadamard coefficient of the value's cell, or not it.
 
     Row j and column l are drawn evenly, without looking at the value; the bit is H[h_j(value), l] = (−1)^(popcount of
@@ -50,32 +39,18 @@ class HadamardCountMeanSketch:
     Refuses a width that is no power of two, values that are no text, and reports no device could have sent.
     """
 
-    epsilon: Fraction
-    rows: int
-    width: int
-    key: str
-
-    __repr__ = named
-
-    def __init__(self, spend: Measure, *, rows: int, width: int, key: str) -> None:
-        fill_shape(self, spend, rows=rows, width=width, key=key)
-
-    @classmethod
-    def for_error(
-        cls, error: Number, *, n: int, rows: int, width: int, key: str, beta: Number = 0.05
-    ) -> HadamardCountMeanSketch:
-        """Take the least ε at which n reports give a frequency to within `error`, with probability 1 − β."""
-        return reach_error(lambda spend: cls(spend, rows=rows, width=width, key=key), error, n=n, beta=beta)
-
-    @property
-    def event(self) -> Promise:
-        """What one report costs the person who sends it."""
-        return promise(self.epsilon)
+    __slots__ = ()
+    name = "hadamard-count-mean-sketch"
 
     @property
     def coin_variance(self) -> float:
         """The variance that flips and columns add to a count, for each person, at most: ((e^ε + 1)/(e^ε − 1))²."""
         return 1 / math.tanh(float(self.epsilon) / 2) ** 2
+
+    @property
+    def worth(self) -> float:
+        """How far one report can move the count of a cell: 2(e^ε + 1)/(e^ε − 1)."""
+        return 2 / math.tanh(float(self.epsilon) / 2)
 
     @overload
     def randomize(self, value: str, *, bits: Bits | None = None) -> tuple[int, int, int]: ...  # type: ignore[overload-overlap]
@@ -88,7 +63,7 @@ class HadamardCountMeanSketch:
         prints = fingerprints([value] if isinstance(value, str) else value, self.key)
         rows = uniform(self.rows, prints.size, bits=bits)
         columns = uniform(self.width, prints.size, bits=bits)
-        cells = RowHashes(self.rows, self.width, self.key).place(rows, prints)
+        cells = self.hashes.place(rows, prints)
         sent = _parity(cells & columns) ^ flips(self.epsilon, prints.size, bits)
         found = np.stack([rows, columns, sent.astype(np.int64)], axis=1)
         return (int(found[0, 0]), int(found[0, 1]), int(found[0, 2])) if isinstance(value, str) else found
@@ -102,7 +77,7 @@ class HadamardCountMeanSketch:
         )
         sums = scale * _transform(np.asarray(flat, dtype=np.float64).reshape(self.rows, self.width))
         people = np.bincount(read[:, 0], minlength=self.rows)
-        return estimate_cells(self, SketchCells(sums, people, self.coin_variance), candidates, level)
+        return estimate_cells(self.hashes, SketchCells(sums, people, self.coin_variance), candidates, level)
 
     def read(self, reports: object) -> _Reports:
         """Read reports; refuses those no device could have sent."""
@@ -112,41 +87,6 @@ class HadamardCountMeanSketch:
         if array.min() < 0 or (array.max(axis=0) >= [self.rows, self.width, 2]).any():
             raise InvalidArgument("a report names a row, a column or a bit that these parameters do not have")
         return array.astype(np.int64)
-
-    def variance(self, *, n: int, frequency: float = 0.0, others: float | None = None) -> float:
-        """Return the variance of an estimated frequency; `others` is Σ f² over the other values, by default the worst.
-
-        >>> from discreet.local import HadamardCountMeanSketch
-        >>> from discreet.privacy import PureDP
-        >>> safari = HadamardCountMeanSketch(PureDP(4), rows=1024, width=1024, key="safari")
-        >>> round(10**6 * safari.variance(n=10**6, others=0.0777), 2)
-        1.15
-        """
-        return sketch_variance(self.coin_variance, self.rows, self.width, n=n, frequency=frequency, others=others)
-
-    def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move an estimate, whatever they say: 2c·m/(m − 1) a report."""
-        people = whole(n, "n", least=1)
-        reach = 2 * self.width / (self.width - 1) / math.tanh(float(self.epsilon) / 2)
-        return up(reach * whole(forged, "forged", most=people) / people)
-
-    def error(self, *, n: int, beta: Number = 0.05, others: float | None = None) -> float:
-        """Bound |estimate − frequency| with probability 1 − β, by the normal law with the variance at frequency 0."""
-        return sketch_error(self.variance(n=n, others=others), beta)
-
-    def shuffled(self, n: int) -> Shuffle:
-        """Return what one report costs among those of at least n people, by clones."""
-        return shuffle_pure(self.epsilon, n)
-
-    def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs."""
-        return write_shape(_NAME, self.epsilon, rows=self.rows, width=self.width, key=self.key)
-
-    @classmethod
-    def from_json(cls, given: Mapping[str, Any]) -> HadamardCountMeanSketch:
-        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
-        spend, shape = read_shape(_NAME, given)
-        return cls(spend, **shape)
 
 
 def _parity(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:

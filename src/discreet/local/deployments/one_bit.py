@@ -22,7 +22,7 @@ from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..designs.design import read_array
 from ..designs.direct import direct_facts
-from ..estimates.calibration import least_epsilon
+from ..estimates.calibration import reach_error
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import clopper_pearson
 from ..reports.parameters import fields_of
@@ -80,8 +80,7 @@ class OneBitMean:
 
         Refuses an error that even true bits could not promise.
         """
-        made = least_epsilon(lambda epsilon: cls(low, high, PureDP(epsilon)).error(n=n, beta=beta), error)
-        return cls(low, high, PureDP(made))
+        return reach_error(lambda spend: cls(low, high, spend), error, n=n, beta=beta)
 
     @property
     def event(self) -> Promise:

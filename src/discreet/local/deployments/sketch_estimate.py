@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +19,6 @@ from .hashing import RowHashes, fingerprints
 
 _CHUNK = 1 << 22  # cells looked up at a time
 _MANY = 2.0  # deviations by which Σ n_v² is taken too large
-
-
-class MeanSketch(Protocol):
-    """What the estimate needs of a sketch."""
-
-    @property
-    def rows(self) -> int:
-        """How many hash functions there are."""
-
-    @property
-    def width(self) -> int:
-        """How many cells a row has."""
-
-    @property
-    def key(self) -> str:
-        """The key of the hash functions."""
 
 
 @frozen(eq=False)
@@ -60,14 +43,14 @@ class SketchCells:
         return min(n * n, max(float(found), 0.0) + _MANY * noise)
 
 
-def estimate_cells(sketch: MeanSketch, cells: SketchCells, candidates: Sequence[str], level: float) -> Estimate:
+def estimate_cells(hashes: RowHashes, cells: SketchCells, candidates: Sequence[str], level: float) -> Estimate:
     """Estimate the frequency of every candidate, with intervals."""
     names, sure = read_candidates(candidates), read_level(level)
-    n, width = int(cells.people.sum()), sketch.width
-    totals = _totals(sketch, cells.sums, names)
+    n, width = int(cells.people.sum()), hashes.width
+    totals = _totals(hashes, cells.sums, names)
     values = (totals / n - 1 / width) * width / (width - 1)
     others = cells.second_moment() / n**2
-    variance = sketch_variance(cells.coin_variance, sketch.rows, width, n=n, frequency=0.0, others=others)
+    variance = sketch_variance(cells.coin_variance, hashes.rows, width, n=n, frequency=0.0, others=others)
     errors = np.full(len(names), math.sqrt(variance))
     reach = deviations(1 - sure) * errors
     note = "normal law; over the coins and the choice of the hash key"
@@ -75,13 +58,12 @@ def estimate_cells(sketch: MeanSketch, cells: SketchCells, candidates: Sequence[
     return Estimate("frequency", names, values, errors, *ends, level=sure, n=n, note=note)
 
 
-def _totals(sketch: MeanSketch, sums: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
+def _totals(hashes: RowHashes, sums: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
     """Add up, over all rows, the cell of each candidate."""
-    prints, rows = fingerprints(names, sketch.key), np.arange(sketch.rows)
-    buckets, found = RowHashes(sketch.rows, sketch.width, sketch.key), np.empty(len(names))
-    step = max(1, _CHUNK // sketch.rows)
+    prints, rows = fingerprints(names, hashes.key), np.arange(hashes.rows)
+    found, step = np.empty(len(names)), max(1, _CHUNK // hashes.rows)
     for start in range(0, len(names), step):
-        cells = buckets.place(rows[:, None], prints[None, start : start + step])
+        cells = hashes.place(rows[:, None], prints[None, start : start + step])
         found[start : start + step] = sums[rows[:, None], cells].sum(axis=0)
     return found
 

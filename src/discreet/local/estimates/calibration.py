@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Protocol, TypeVar
 
 from ...arithmetic.rational import Number, positive
 from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
+from ...privacy.measures import Measure, PureDP
 
 MOST_EPSILON = 64.0
 """Beyond this ε a report is the truth in all but name."""
@@ -31,6 +33,18 @@ def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fract
         middle = low + (high - low) / 2
         low, high = (low, middle) if error_at(Fraction(middle)) <= target else (middle, high)
     return fraction_up(high)
+
+
+class _HasError(Protocol):
+    def error(self, *, n: int, beta: Number = 0.05) -> float: ...
+
+
+_Made = TypeVar("_Made", bound=_HasError)
+
+
+def reach_error(make: Callable[[Measure], _Made], error: Number, *, n: int, beta: Number) -> _Made:
+    """Make what n reports tell to within `error`, with the least ε."""
+    return make(PureDP(least_epsilon(lambda epsilon: make(PureDP(epsilon)).error(n=n, beta=beta), error)))
 
 
 def near_epsilon(

@@ -19,7 +19,7 @@ from ...privacy.events import Response
 from ...privacy.measures import Measure, PureDP
 from ..choose import candidate_of, choose, make
 from ..deployments.flip import epsilon_of
-from ..deployments.sketch_shape import reach_error
+from ..estimates.calibration import reach_error
 from ..estimates.estimate import Array, Estimate, read_level
 from ..estimates.proportion import clopper_pearson
 from ..family import Family, apart

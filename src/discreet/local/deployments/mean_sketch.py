@@ -1,0 +1,101 @@
+"""What both count-mean sketches share: their parameters, what they cost, and how far off they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from ...arithmetic.rational import Number, whole
+from ...arithmetic.rounding import up
+from ...frozen import fill, frozen
+from ...mechanisms.laws.quantile import named
+from ...privacy.events import Promise
+from ...privacy.measures import Measure, PureDP
+from ..estimates.calibration import reach_error
+from ..reports.parameters import fields_of
+from ..shuffle import Shuffle, shuffle_pure
+from .flip import epsilon_of, promise
+from .hashing import RowHashes, read_key, read_width
+from .sketch_estimate import sketch_error, sketch_variance
+
+
+@frozen(init=False)
+class MeanSketch:
+    """ε, rows, width and the key of the hashes; a sketch adds how a report is drawn and read."""
+
+    name: ClassVar[str]
+    epsilon: Fraction
+    rows: int
+    width: int
+    key: str
+
+    __repr__ = named
+
+    def __init__(self, spend: Measure, *, rows: int, width: int, key: str) -> None:
+        fields = {"epsilon": epsilon_of(spend), "rows": whole(rows, "rows", least=1, most=1 << 20)}
+        fill(self, **fields, width=read_width(width, "width"), key=read_key(key))
+
+    @classmethod
+    def for_error(cls, error: Number, *, n: int, rows: int, width: int, key: str, beta: Number = 0.05) -> Self:
+        """Take the least ε at which n reports give a frequency to within `error`, with probability 1 − β."""
+        return reach_error(lambda spend: cls(spend, rows=rows, width=width, key=key), error, n=n, beta=beta)
+
+    @property
+    def event(self) -> Promise:
+        """What one report costs the person who sends it."""
+        return promise(self.epsilon)
+
+    @property
+    def hashes(self) -> RowHashes:
+        """The hash function of every row."""
+        return RowHashes(self.rows, self.width, self.key)
+
+    @property
+    def coin_variance(self) -> float:
+        """The variance that chance adds to a count, for each person."""
+        raise NotImplementedError
+
+    @property
+    def worth(self) -> float:
+        """How far one report can move the count of a cell."""
+        raise NotImplementedError
+
+    def variance(self, *, n: int, frequency: float = 0.0, others: float | None = None) -> float:
+        """Return the variance of an estimated frequency; `others` is Σ f² over the other values.
+
+        By default one other value holds all the rest, the worst there is.
+
+        >>> from discreet.local import CountMeanSketch, HadamardCountMeanSketch
+        >>> from discreet.privacy import PureDP
+        >>> emoji = CountMeanSketch(PureDP(4), rows=1024, width=1024, key="emoji")
+        >>> safari = HadamardCountMeanSketch(PureDP(4), rows=1024, width=1024, key="safari")
+        >>> [round(10**6 * sketch.variance(n=10**6, others=0.0777), 2) for sketch in (emoji, safari)]
+        [0.26, 1.15]
+        """
+        return sketch_variance(self.coin_variance, self.rows, self.width, n=n, frequency=frequency, others=others)
+
+    def influence(self, *, n: int, forged: int = 1) -> float:
+        """Bound how far `forged` of n reports can move an estimate, whatever they say: `worth`·m/(m − 1) a report."""
+        people = whole(n, "n", least=1)
+        reach = self.width / (self.width - 1) * self.worth
+        return up(reach * whole(forged, "forged", most=people) / people)
+
+    def error(self, *, n: int, beta: Number = 0.05, others: float | None = None) -> float:
+        """Bound |estimate − frequency| with probability 1 − β, by the normal law with the variance at frequency 0."""
+        return sketch_error(self.variance(n=n, others=others), beta)
+
+    def shuffled(self, n: int) -> Shuffle:
+        """Return what one report costs among those of at least n people, by clones."""
+        return shuffle_pure(self.epsilon, n)
+
+    def to_json(self) -> dict[str, object]:
+        """Return the parameters, all a device needs."""
+        shape = {"rows": self.rows, "width": self.width, "key": self.key}
+        return {"mechanism": self.name, "version": 1, "epsilon": str(self.epsilon), **shape}
+
+    @classmethod
+    def from_json(cls, given: Mapping[str, Any]) -> Self:
+        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        read = fields_of(given, cls.name, ("epsilon", "rows", "width", "key"))
+        return cls(PureDP(read.pop("epsilon")), **read)
