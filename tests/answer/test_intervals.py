@@ -209,6 +209,20 @@ class TestLines:
         assert low <= 1 <= high
 
 
+@pytest.mark.parametrize("spend", [PureDP(1), ZCDP(1)], ids=repr)
+def test_levels_as_near_to_certain_as_floats_come(spend):
+    """Finite, no narrower, and right; false alarm: 1e-10."""
+    asked = {"n": Count(), "s": Sum(X), "m": Mean(X), "v": Variance(X)}
+    shown = (*((name, Field(name)) for name in asked), ("q", Call(Function.DIVIDE, (Field("s"), N))))
+    plan = plan_question(question(TestLines.ROWS, asked, columns=shown), spend)
+    answer, widths = run_plan(plan, Remembered([{"x": 40, "y": 1}] * 300)), dict.fromkeys("nsmvq", 0.0)
+    for level in (1 - 1e-10, 1 - 1e-11, 1 - 1e-13, 1 - 2**-52):
+        for name, (low, high) in answer.interval(level)[0].items():
+            assert -math.inf < low <= {"n": 300, "s": 12000, "v": 0}.get(name, 40) <= high < math.inf
+            assert high - low >= widths[name] * (1 - 1e-6)
+            widths[name] = high - low
+
+
 def test_a_word_where_intervals_are_wider_than_planned():
     """The plan supposed 1,000 rows in each key; one has 30."""
     asked = question(relation(), {"m": Mean(X)}, [("region", REGIONS[:2])])

@@ -43,6 +43,7 @@ _SQUARES = (_STEP * _TERMS) ** 2
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
 _COARSE = (0.75, 4.0)  # noise of a smaller scale is 0 more often than not, or half a step is much of it
 _CELLS = 256
+_RARE = 1e-9  # below this a sum over integers is no longer sharp: what it leaves out counts as missed
 LEAST_SCALE = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
 _RATES = np.linspace(0.02, 0.98, 49)
 
@@ -94,7 +95,8 @@ def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     small = min(moving, key=lambda noise: noise.scale)
     if len(moving) == 2 and small.scale <= _SMALL:
         other = moving[1] if moving[0] is small else moving[0]
-        return min(1.0, _by_integers(small, other, s))
+        found = min(1.0, _by_integers(small, other, s))
+        return found if found > _RARE else min(found, _least_tail(moving, s))
     return _least_tail(moving, s)
 
 
