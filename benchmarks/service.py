@@ -402,6 +402,6 @@ if __name__ == "__main__":
     if what in ("load", "both"):
         load(int(sys.argv[2]) if len(sys.argv) > 2 else 4)
     if what in ("worst", "both"):
-        worst(int(sys.argv[2]) if len(sys.argv) > 2 else 20)
+        worst(int(sys.argv[2]) if len(sys.argv) > 2 else 48)
     if what in ("times", "both"):
         times(int(sys.argv[2]) if len(sys.argv) > 2 else 200)

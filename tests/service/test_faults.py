@@ -233,7 +233,8 @@ class TestClocks:
         wait_for(lambda: not state.jobs.shelf.get("lost").open)
         found = state.jobs.shelf.get("lost")
         assert (found.state, found.owner) == ("done", state.jobs.owner)
-        done = replace(found, finished=found.started + Grid(0.05).tick(0.0, 0.1))
+        assert not state.jobs.view(replace(ahead, id="new"))[0], "it waited there, before it was taken"
+        done = replace(ahead, started=ahead.started + 1, finished=ahead.started + 1.1, state="done", reply="{}")
         assert not state.jobs.view(replace(done, id="new"))[0]
         wait_for(lambda: state.jobs.view(replace(done, id="new"))[0])
 
@@ -275,14 +276,28 @@ class TestFairShare:
         state = open_state(edited(build(tmp_path, service='grid = "0.8"'), threads=1))
         begun = []
         real = state.jobs.shelf.begin
-        monkeypatch.setattr(state.jobs.shelf, "begin", lambda job: (begun.append(clock.steady()), real(job))[1])
+        monkeypatch.setattr(state.jobs.shelf, "begin", lambda job, at: (begun.append(at), real(job, at))[1])
         first = state.jobs.put("ana", "people", "sql", body(31))
-        state.jobs.put("ana", "people", "sql", body(32))
+        second = state.jobs.put("ana", "people", "sql", body(32))
         state.jobs.start()
         wait_for(lambda: len(begun) == 2)
-        one = state.jobs.shelf.get(first.id)
+        one, two = state.jobs.shelf.get(first.id), ended(state, second)
+        assert [one.started, two.started] == begun, "ticks count from there"
         assert begun[1] >= Grid(0.8).tick(one.started, one.finished) > one.finished
         state.close()
+
+    def test_old_work_is_shown_and_leaves_its_hand_as_soon_as_new_work_does(self, state):
+        """Ticks lie further apart the longer ago they began: counted from when it was sent, this would take an hour."""
+        long_ago = clock.steady() - 3600
+        for k in range(3):
+            old = replace(_lost(), created=long_ago, id=f"old {k}", mark=f"old {k}", body=body(20 + k))
+            Shelf(state.store, "somebody gone", -3600.0).put(old)
+            waiting = state.jobs.view(state.jobs.shelf.get(old.id))[1]
+            assert waiting["seconds"] >= 3600 and waiting["again_in"] <= 1
+        state.jobs.start()
+        wait_for(lambda: all(state.jobs.view(state.jobs.shelf.get(f"old {k}"))[0] for k in range(3)))
+        state.jobs.put("bob", "people", "sql", BODY)
+        assert state.jobs._line._share(old.person) > 0, "what was waited for was no long work of its person"
 
     def test_a_retry_of_an_answered_request_is_not_refused_however_much_is_asked(self, tmp_path):
         house = build(tmp_path, service='grid = "0.05"')

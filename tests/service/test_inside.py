@@ -98,7 +98,7 @@ class TestJobs:
 
     def test_old_jobs_are_forgotten(self, state):
         job = state.jobs.put("ana", "people", "sql", BODY)
-        state.jobs.shelf.end(job, "failed", 500, "{}")
+        state.jobs.shelf.end(job, "failed", 500, "{}", job.started)
         state.store.ask("UPDATE discreet_jobs SET finished = 1")
         state.jobs.shelf.forget()
         assert state.jobs.shelf.get(job.id) is None

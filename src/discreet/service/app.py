@@ -6,6 +6,7 @@ guard ─► session and token (door) ─► route ─► handler in a thread, o
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
@@ -34,12 +35,19 @@ from .state import State, open_state
 SWITCH = 0.0005
 """Seconds after which a thread that computes lets others go on: a request changes threads some thirty times, and would
 wait for each thread that draws noise five milliseconds every time."""
+SELDOM = (50_000, 10, 10)
+"""How seldom garbage is looked for, and never among what is there before the first request: all threads stand still for
+it, a tenth of a second each time an answer of thousands of numbers is made."""
 
 
 def from_environment() -> ASGIApp:
     """Build the application of the configuration that the environment names; for uvicorn's workers."""
     sys.setswitchinterval(SWITCH)
-    return build_app(read_config(os.environ[CONFIG_VARIABLE]))
+    app = build_app(read_config(os.environ[CONFIG_VARIABLE]))
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*SELDOM)
+    return app
 
 
 def build_app(config: Config, state: State | None = None) -> ASGIApp:

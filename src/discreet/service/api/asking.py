@@ -90,7 +90,7 @@ def put_job(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
 
 
 async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
-    """Put up a job, wait for the tick that was fixed before it runs, and say what may be seen by then."""
+    """Put up a job, wait for its first tick, which is fixed before it runs, and say what may be seen by then."""
     job = await state.desk.run(put_job, state, call, verb, read)
     now = steady()
     if state.grid.shows(job.started, job.finished, now):  # sent again long after: there is nothing to wait for
@@ -98,6 +98,10 @@ async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
     moment = min(state.grid.tick(job.started, now), now + state.grid.seconds)
     await state.grid.until(moment)
     found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
+    if found.started > job.started:  # a hand has taken it since: its first tick is near, whether it has ended or not
+        moment = min(state.grid.tick(found.started, moment), moment + state.grid.seconds)
+        await state.grid.until(moment)
+        found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
     return job_reply(state, found, moment)
 
 

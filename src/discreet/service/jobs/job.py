@@ -22,7 +22,7 @@ LISTED = COLUMNS.replace(", reply", ", NULL")
 
 @frozen
 class Job:
-    """The row of a job; times are seconds since 1970, UTC."""
+    """The row of a job; times are seconds since 1970, UTC. It starts when it is sent, and anew when a hand takes it."""
 
     id: str
     person: str

@@ -54,7 +54,7 @@ class Jobs:
         self._line: WorkLine[_Held] = WorkLine(fair_share(config.bounds.threads))
         self._mine: set[str] = set()
         self._later: list[_Held] = []
-        self._first: dict[str, float] = {}
+        self._first: dict[tuple[str, float], float] = {}
         self._lock = threading.Lock()
         self._threads: list[threading.Thread] = []
 
@@ -110,7 +110,7 @@ class Jobs:
         with self._lock:
             if len(self._first) > 10_000:
                 self._first.clear()
-            return job.started + now - self._first.setdefault(job.id, now)
+            return job.started + now - self._first.setdefault((job.id, job.started), now)
 
     def find(self, person: str, job_id: str) -> Job:
         """Find a job of a person."""
@@ -121,6 +121,8 @@ class Jobs:
         moment = self._moment(job) if now is None else now
         shown = self._grid.shows(job.started, job.finished, moment)
         tick = self._grid.tick(job.started, max(moment, job.started) + 1e-6)
+        if job.state == "waiting":  # its ticks begin when a hand takes it, which may be soon
+            tick = min(tick, moment + max(1.0, self._grid.seconds))
         return shown, job.to_json(shown=shown, next_tick=tick, now=moment)
 
     def cancel(self, person: str, job_id: str) -> Job:
@@ -151,34 +153,33 @@ class Jobs:
         while (found := self._line.take()) is not None:
             (person, held), begin = found, steady()
             try:
-                ended = self._handle(held)
-                if ended is not None:
-                    # a hand that took the next job before the tick that shows this one would tell when it ended
-                    self._stopping.wait(max(0.0, self._grid.tick(held.job.started, ended) - steady()))
+                ended = self._handle(held, begin)
+                # a hand that took the next job before the tick that shows this one would tell when it ended
+                self._stopping.wait(max(0.0, self._grid.tick(begin, ended) - steady()))
             finally:
                 self._line.done(person, steady() - begin)
 
-    def _handle(self, held: _Held) -> float | None:
+    def _handle(self, held: _Held, begin: float) -> float:
         """Run a job, write down what came of it and when, and return when; while the store is away all is put off."""
         job, outcome, ended = held.job, held.outcome, None
         try:
-            outcome = outcome or self._outcome(job)
+            outcome = outcome or self._outcome(job, begin)
             if outcome is not None:
-                ended = self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply))
+                ended = self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply), begin)
                 self._note(job, outcome)
         except LedgerConflict:
             with self._lock:
                 self._later.append(_Held(job, outcome))
-            return None
+            return steady()
         except Exception as broken:  # noqa: BLE001 whatever it is, this thread goes on to the next job
             self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
         with self._lock:
             self._mine.discard(job.id)
-        return ended
+        return ended or steady()
 
-    def _outcome(self, job: Job) -> Outcome | None:
+    def _outcome(self, job: Job, begin: float) -> Outcome | None:
         """Run a job; None if it is no longer ours to run."""
-        if self.shelf.begin(job):
+        if self.shelf.begin(job, begin):
             return self._answering.answer(job)
         found = self.shelf.get(job.id)
         return CANCELLED if found is not None and found.open and found.owner == self.owner else None

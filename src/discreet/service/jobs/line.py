@@ -17,7 +17,7 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 LATE = 30.0
 """Seconds for which somebody who brought work is reckoned with, and the longest rest."""
-LONG = 2.0
+LONG = 1.0
 """Seconds that one piece of work may take before a rest is due."""
 
 

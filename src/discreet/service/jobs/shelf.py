@@ -73,34 +73,25 @@ class Shelf:
     def take(self, job: Job) -> Job | None:
         """Take over a job that was refused or whose lease ran out; None if somebody else was faster."""
         now = steady()
-        rows = self._store.ask(
-            _TAKE,
-            self._owner,
-            self._end(),
-            now if job.state == "refused" else job.started,
-            job.id,
-            now,
-            job.lease,
-            self._owner,
-        )
+        rows = self._store.ask(_TAKE, self._owner, self._end(), now, job.id, now, job.lease, self._owner)
         return read_job(rows[0]) if rows else None
 
-    def begin(self, job: Job) -> bool:
+    def begin(self, job: Job, started: float) -> bool:
         """Mark a job of ours as running, unless it was cancelled or somebody else has taken it over."""
         sql = (
-            "UPDATE discreet_jobs SET state = 'running' WHERE id = ? AND owner = ? AND cancel = 0 "
+            "UPDATE discreet_jobs SET state = 'running', started = ? WHERE id = ? AND owner = ? AND cancel = 0 "
             "AND state IN ('waiting', 'running') RETURNING id"
         )
-        return bool(self._store.ask(sql, job.id, self._owner))
+        return bool(self._store.ask(sql, started, job.id, self._owner))
 
-    def end(self, job: Job, state: str, status: int, reply: str) -> float:
-        """Write down what came of a job, and return when; the first word stands."""
+    def end(self, job: Job, state: str, status: int, reply: str, started: float) -> float:
+        """Write down what came of a job that a hand took then, and return when it ended; the first word stands."""
         now = steady()
         sql = (
-            "UPDATE discreet_jobs SET state = ?, status = ?, reply = ?, finished = ? "
+            "UPDATE discreet_jobs SET state = ?, status = ?, reply = ?, started = ?, finished = ? "
             "WHERE id = ? AND state IN ('waiting', 'running')"
         )
-        self._store.ask(sql, state, status, reply, now, job.id)
+        self._store.ask(sql, state, status, reply, started, now, job.id)
         return now
 
     def cancel(self, job: Job) -> None:
