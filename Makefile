@@ -38,7 +38,7 @@ test: $(VENV)/.test       ## everything a release needs: style, types, room bord
 	  echo "make test passed in $$(($$(date +%s) - begin)) seconds"
 endif
 
-deep: $(VENV)/.test       ## the same at full size: every example, long faults, rare environments (up to 40 minutes)
+deep: $(VENV)/.deep       ## the same at full size: every example, long faults, rare environments (up to 40 minutes)
 	@begin=$$(date +%s); $(MAKE) --no-print-directory style docs && \
 	  $(MAKE) --no-print-directory --jobs 2 unit types borders package pythons PROFILE=deep && \
 	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
@@ -126,6 +126,10 @@ $(VENV)/.test: $(VENV)/.demo tests/service/browser/setup_chromium.sh tests/servi
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade --target $(VENV)/generator --group generate
 	tests/service/browser/setup_chromium.sh
 	tests/service/setup_nginx.sh
+	touch $@
+
+$(VENV)/.deep: $(VENV)/.test
+	$(BIN)/python $(PIP) --group deep
 	touch $@
 
 $(DOCS)/.ready: pyproject.toml constraints.txt
