@@ -139,7 +139,10 @@ class TestTables:
 
     @pytest.mark.statistical
     def test_intervals_hold_as_often_as_they_say(self):
-        """Of 2,250 cells at 80 %, with noise that is independent between runs: false alarms below 1e-9."""
+        """Of 2,250 cells at 80 %. Ends are cut at 0, so that a cell of 0 is missed from above only: 90 % of those hold.
+
+        What holds of one run deviates by 1.9 % (seen in 300): ten runs by 0.6 %, and a false alarm is 6.6 of these.
+        """
         schema = dp.Schema("t", dp.Rows(), {"a": dp.Integer(0, 14, default=0), "b": dp.Integer(0, 14, default=0)})
         rows = [{"a": place % 15, "b": place * place % 15} for place in range(500)]
         plan = plan_synthetic(read_request(Scan(schema), workload=[("a", "b")]), SPEND)
@@ -149,8 +152,7 @@ class TestTables:
             found = Synthetic(measured_of(plan, measure(plan, dp.Memory({"t": rows})))).table("a", "b")
             low, high = found.interval(0.8)
             held.append(((low <= exact) & (exact <= high)).mean())
-        # cells of one run hang together through the margins: each run counts as 15 × 15 / 4 independent ones
-        assert abs(np.mean(held) - 0.8) < 6.2 * math.sqrt(0.8 * 0.2 / (10 * 225 / 4))
+        assert abs(np.mean(held) - np.where(exact == 0, 0.9, 0.8).mean()) < 0.04
 
     def test_refusals(self):
         synth = made(people(), SPEND, columns=["age", "day", "sex"])

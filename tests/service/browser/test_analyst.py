@@ -124,6 +124,7 @@ class TestDay:
         page.get_by_label("Your token").focus()
         page.keyboard.type(town.analyst)
         page.keyboard.press("Enter")
+        expect(page.locator(".editor.lit")).to_be_visible()  # keys are heard once the scripts are there
         page.get_by_label("Your question, in SQL").focus()
         page.keyboard.press("Control+a")
         page.keyboard.type("SELECT COUNT(*) AS everybody FROM people")
