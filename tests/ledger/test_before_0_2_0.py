@@ -1,0 +1,323 @@
+"""Ledgers written at the commit before the renaming: they open, verify and answer, and the same bytes are written."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import json
+import math
+import secrets
+import sqlite3
+import warnings
+from contextlib import closing
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+import discreet as dp
+from discreet.ledger import verify_export
+
+# The only names below a package's own; a renaming changes these two lines and nothing else here.
+from discreet.ledger.order import Order
+from discreet.privacy.events.json import from_json as read_event
+from fixtures.world_before_0_2_0 import (
+    ASKED,
+    LEDGERS,
+    MAY,
+    ROWS,
+    answers_of,
+    receipt_of,
+    shown,
+    state,
+    take,
+)
+
+HOME = Path(__file__).parents[1] / "fixtures" / "before_0_2_0"
+EXPECTED = json.loads((HOME / "expected.json").read_text(encoding="utf-8"))
+PLANNED_OTHERWISE: dict[tuple[str, str], str] = {}
+"""Questions that a later planner charges otherwise, by ledger and step, and why. Their keys stay equal all the same."""
+MENDED_INTERVALS: dict[tuple[str, str], str] = {}
+"""Answers whose intervals a later release states otherwise, by ledger and step, and why. Their values stay equal."""
+READ = {
+    "pure": """
+        count, mean, median, points, mode, people, rounded, filters, computed, months, part N, release, cases cube,
+        trips, bounds, caps, old deviation, old moment, old coefficient, again, eve
+    """,
+    "residue": "towns, bayes, pca, ones",
+    "zcdp": "april, april mean, mean, again, trips",
+}
+"""The steps that `make test` reads again: every form of a stored answer. `make deep` reads all of them."""
+ASKED_ANEW = {
+    "pure": "count, mean, median, mode, people, filters, bins, part N, release, bounds, caps, again",
+    "residue": "towns, bayes, ones",
+    "renyi": "count, again",
+}
+"""The steps that `make test` asks in a new ledger. `make deep` asks all of them."""
+
+
+def _chosen(quick):
+    names = {kind: [name.strip() for name in listed.split(",")] for kind, listed in quick.items()}
+    return [
+        *(pytest.param(kind, listed, id=f"{kind} quick") for kind, listed in names.items()),
+        *(pytest.param(kind, None, id=kind, marks=pytest.mark.slow) for kind in LEDGERS),
+    ]
+
+
+LIFE = [path.name.removesuffix(".ledger.gz") for path in sorted((HOME / "life").glob("*.gz"))]
+
+
+class Sealed:
+    """A store that nothing may be asked of."""
+
+    def __init__(self):
+        store = dp.Memory(ROWS)
+        self.explain, self.check, self.public_values = store.explain, store.check, store.public_values
+        self.rows_public = store.rows_public
+
+    def tally(self, tally):
+        raise AssertionError("the store was asked, though the answer is in the ledger")
+
+
+def _unpacked(source, folder):
+    path = folder / "old.ledger"
+    path.write_bytes(gzip.decompress(source.read_bytes()))
+    return path
+
+
+def _kept(path):
+    """Return every row that a ledger's file keeps: its lines with bodies and keys, and its books."""
+    with closing(sqlite3.connect(path)) as connection:
+        lines = connection.execute("SELECT number, line, body, key FROM entry ORDER BY number").fetchall()
+        return lines, dict(connection.execute("SELECT name, text FROM state"))
+
+
+@pytest.fixture
+def file(kind, tmp_path, stopped_clock):
+    """A copy of one ledger's file, at the time at which it was left."""
+    stopped_clock.set(MAY)
+    return _unpacked(HOME / f"{kind}.ledger.gz", tmp_path)
+
+
+def _steps(kind, names):
+    kept = LEDGERS[kind]
+    every = {step.name: step for step in (*kept.first, *kept.steps) if step.verb in ASKED}
+    return list(every.values()) if names is None else [every[name] for name in names]
+
+
+def _opened(path, kind):
+    return dp.open_ledger(path, LEDGERS[kind].budget, **LEDGERS[kind].terms)
+
+
+def _check(ledger, told, folder):
+    """Compare what a ledger says about itself, and what it exports, with what it said then."""
+    verdict = ledger.verify(checkpoint=tuple(told["checkpoint"]))
+    assert (str(verdict), list(verdict.checkpoint)) == (told["verdict"], told["checkpoint"])
+    assert state(ledger) == told["state"]
+    ledger.export(folder / "lines", answers=True)
+    assert hashlib.sha256((folder / "lines").read_bytes()).hexdigest() == told["export"]
+    assert str(verify_export(folder / "lines")) == told["verdict"]
+
+
+class TestALedgerOfThen:
+    @pytest.mark.parametrize("kind", LEDGERS)
+    def test_opens_verifies_counts_and_stays_as_it_is(self, file, kind, tmp_path):
+        before, told = _kept(file), EXPECTED["ledgers"][kind]
+        with _opened(file, kind) as ledger:
+            _check(ledger, told, tmp_path)
+            for step in told["steps"].values():
+                if step.get("receipt"):
+                    dp.verify_receipt(step["receipt"], ledger=ledger)  # it states every fact of a stored answer
+        assert _kept(file) == before
+
+    @pytest.mark.parametrize("kind", LIFE)
+    def test_that_was_moved_imported_or_repaired_opens_too(self, kind, tmp_path, stopped_clock):
+        stopped_clock.set(MAY)
+        path = _unpacked(HOME / "life" / f"{kind}.ledger.gz", tmp_path)
+        before = _kept(path)
+        with dp.open_ledger(path) as ledger:
+            _check(ledger, EXPECTED["life"][kind], tmp_path)
+            charge = ledger.history(kinds=("charge",))[0]
+            assert (ledger.body(charge) is None) is (kind == "imported without answers")
+        assert _kept(path) == before
+
+    @pytest.mark.parametrize(("kind", "names"), _chosen(READ))
+    def test_gives_every_answer_again_free_of_charge(self, file, kind, names):
+        before, told = _kept(file), EXPECTED["ledgers"][kind]["steps"]
+        with _opened(file, kind) as ledger, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is advised before a charge is not the point here
+            curator = dp.Curator(Sealed(), LEDGERS[kind].schemas, ledger)
+            for step in _steps(kind, names):
+                found, then = take(curator, step), told[step.name]
+                now = json.loads(json.dumps(shown(found)))
+                pair = [_without_mended(kind, step.name, one) for one in (now, then["shown"])]
+                assert _near(*pair), (step.name, *pair)
+                assert receipt_of(found) == then["receipt"], step.name
+                for one in answers_of(found).values():
+                    if isinstance(one, dp.Answer):  # the hash is of the answer as it would be stored today
+                        dp.verify_receipt(then["receipt"], answer=one, ledger=ledger)
+        assert _kept(file) == before
+
+    @pytest.mark.parametrize("kind", ["pure", pytest.param("zcdp", marks=pytest.mark.slow)])
+    def test_runs_what_is_pending_under_its_charge(self, file, kind, stopped_clock):
+        stopped_clock.move(hours=1)  # whoever asks at once would wait a moment for the process that was charged
+        [pending] = [step for step in LEDGERS[kind].steps if step.name == "pending"]
+        with _opened(file, kind) as ledger:
+            before = ledger.verify()
+            take(dp.Curator(dp.Memory(ROWS), LEDGERS[kind].schemas, ledger), pending)
+            after = ledger.verify()
+            assert (after.charges, after.answers, after.pending) == (
+                before.charges,
+                before.answers + 1,
+                before.pending - 1,
+            )
+
+
+def _without_mended(kind, name, told):
+    """Leave out intervals that are stated otherwise since."""
+    if (kind, name) not in MENDED_INTERVALS:
+        return told
+    return {of: {what: one for what, one in said.items() if what != "intervals"} for of, said in told.items()}
+
+
+class TestTheSameIsWritten:
+    """Today's code writes what that commit wrote: keys, events and texts, and the whole chain byte by byte."""
+
+    @pytest.mark.parametrize(("kind", "names"), _chosen(ASKED_ANEW))
+    def test_by_asking_in_a_new_ledger(self, file, kind, names):
+        """The noise is new; everything else follows from the question and its terms, and is equal."""
+        with closing(sqlite3.connect(file)) as connection:
+            old = _Lines(connection.execute("SELECT line, body FROM entry ORDER BY number").fetchall())
+        kept, told = LEDGERS[kind], EXPECTED["ledgers"][kind]["steps"]
+        with dp.open_ledger(":memory:", kept.budget, **kept.terms) as ledger, warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what is advised before a charge is not the point here
+            curator = dp.Curator(dp.Memory(ROWS), kept.schemas, ledger)
+            for step in _steps(kind, names):
+                found, planned = take(curator, step), step.planned and (kind, step.name) not in PLANNED_OTHERWISE
+                [entry] = ledger.history(last=1, kinds=("charge", "again"))
+                then = old.entries[told[step.name]["charge"]]
+                same = ["kind", "who", "why", "question", "key", "body_hash", "part", *["event"] * planned]
+                assert {name: getattr(entry, name) for name in same} == {name: then[name] for name in same}, step.name
+                if step.verb != "old":
+                    body = json.loads(ledger.answer(entry.key, entry.number)[1])
+                    stored = old.bodies[then["refers"] or then["number"]]
+                    _compare_bodies(body, stored, planned)
+                    if planned and ledger.terms.kind != "residue":  # which prices by what was spent before
+                        assert body["price"] == stored["price"], step.name
+                    if planned:
+                        plans = {
+                            n: one.plan.to_dict() for n, one in answers_of(found).items() if isinstance(one, dp.Answer)
+                        }
+                        assert _near(json.loads(json.dumps(plans)), told[step.name]["plans"]), step.name
+
+    @pytest.mark.parametrize("kind", LEDGERS)
+    def test_by_charging_and_finishing_the_same_in_a_new_file(self, file, kind, tmp_path, stopped_clock):
+        """The chain, the accounts and the digests of both are functions of the entries and their times."""
+        lines, books = _kept(file)
+        new = tmp_path / "new.ledger"
+        first = json.loads(lines[0][1])
+        stopped_clock.set(datetime.fromisoformat(first["time"]))
+        with _opened(new, kind) as ledger:
+            charges = {}
+            for number, line, body, _ in lines[1:]:
+                entry = json.loads(line)
+                stopped_clock.set(datetime.fromisoformat(entry["time"]))
+                charges[number] = _write_again(ledger, entry, body, charges)
+        assert _kept(new) == (lines, books)
+
+
+class _Lines:
+    """The entries of a ledger by their numbers, and the bodies of answers by those of their charges."""
+
+    def __init__(self, rows):
+        found = [(json.loads(line), body) for line, body in rows]
+        self.entries = {entry["number"]: entry for entry, _ in found}
+        self.bodies = {entry["refers"]: json.loads(body) for entry, body in found if entry["kind"] == "answer" and body}
+
+
+def _write_again(ledger, entry, body, charges):
+    """Do once more what an entry says, through the ledger's own verbs; give its charge."""
+    words = {name: entry[name] for name in ("who", "why", "question", "key", "part")}
+    match entry["kind"]:
+        case "charge" if body is None:
+            return ledger.charge(read_event(entry["event"]), **words)
+        case "charge" | "again":
+            text = json.loads(body)["asked"]
+            return ledger.settle(Order(event=read_event(entry["event"]), text=text, apart=True, **words)).entry
+        case "answer":
+            return ledger.finish(charges[entry["refers"]], body)
+        case "fail":
+            return ledger.fail(charges[entry["refers"]])
+        case "allow":
+            share = entry["terms"]["allowance"]
+            return ledger.allow(entry["who"], None if share is None else dp.Filter.from_json(share).terms.budget)
+    raise AssertionError(entry["kind"])
+
+
+def _compare_bodies(new, old, planned):
+    """Compare two stored answers to one question: everything but the noise, and the words of the plan."""
+    facts = ("body", "terms", "neighbours", "tables")
+    assert {name: new.get(name) for name in facts} == {name: old.get(name) for name in facts}
+    words = ("text", "fingerprint", *["shares"] * planned)
+    asked = [
+        {name: [said[word] for word in words] for name, said in one.get("asked", {}).items()} for one in (new, old)
+    ]
+    assert asked[0] == asked[1]
+    if planned:
+        assert _shape(new) == _shape(old)
+
+
+def _shape(data, path=""):
+    """Return the fields of a JSON value, however many of them a list has; values depend on the noise."""
+    if isinstance(data, dict) and data.keys().isdisjoint(("fraction", "date", "time")):  # these are values of keys
+        return {path + "{}"}.union(*(_shape(inner, f"{path}.{name}") for name, inner in data.items()))
+    if isinstance(data, list):
+        return {path}.union(*(_shape(inner, path + "[]") for inner in data))
+    return {path}
+
+
+def _near(one, two):
+    """Compare JSON values; the last digits of a float are the processor's."""
+    if isinstance(one, dict) and isinstance(two, dict):
+        return one.keys() == two.keys() and all(_near(one[name], two[name]) for name in one)
+    if isinstance(one, list) and isinstance(two, list):
+        return len(one) == len(two) and all(map(_near, one, two))
+    if isinstance(one, float) and isinstance(two, float):
+        return math.isclose(one, two, rel_tol=1e-9, abs_tol=1e-9)
+    return one == two and type(one) is type(two)
+
+
+def test_tables_are_declared_as_they_were():
+    """Fingerprints, and so all keys, hash what a schema says of itself."""
+    declared = [schema.to_dict() for kind in ("pure", "replace") for schema in LEDGERS[kind].schemas]
+    assert json.loads(json.dumps(declared)) == EXPECTED["schemas"]
+
+
+def test_a_signed_receipt_of_then_holds():
+    signed = EXPECTED["signed"]
+    assert dp.verify_receipt(signed["receipt"], key=signed["key"]).to_json() == signed["receipt"]
+    with pytest.raises(dp.ClaimRefuted):
+        dp.verify_receipt(signed["receipt"].replace('"number":2', '"number":3'), key=signed["key"])
+
+
+@pytest.mark.slow
+def test_ledgers_on_a_server_open_too(postgres_dsn, tmp_path, stopped_clock):
+    import psycopg
+
+    stopped_clock.set(MAY)
+    name = f"old_{secrets.token_hex(6)}"
+    with psycopg.connect(postgres_dsn, autocommit=True) as admin:
+        admin.execute(f"CREATE DATABASE {name}")
+    dsn = f"{postgres_dsn} dbname={name}"
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute((HOME / "postgres.sql").read_text(encoding="utf-8"))
+        kept = "SELECT ledger, number, line, body, key FROM discreet_ledger.entry ORDER BY 1, 2"
+        before = connection.execute(kept).fetchall()
+        for kind, told in EXPECTED["postgres"].items():
+            (tmp_path / kind).mkdir()
+            with dp.open_ledger(dsn, name=kind) as ledger:
+                _check(ledger, told, tmp_path / kind)
+                curator = dp.Curator(Sealed(), LEDGERS["zcdp"].schemas, ledger)
+                for step in _steps("zcdp", None) if kind == "zcdp" else ():
+                    assert shown(take(curator, step)) == told["steps"][step.name]["shown"]
+        assert connection.execute(kept).fetchall() == before

@@ -1,0 +1,44 @@
+"""The published OpenAPI document only grows: every path and every shape of it is as it was before 0.2.0."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+OLD = json.loads((Path(__file__).parents[1] / "fixtures" / "before_0_2_0" / "openapi.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def published(client):
+    return client.request("GET", "/api/v1/openapi.json").json()
+
+
+def shape(data):
+    """Leave out the prose. A field that is called `description` has a schema below it, no text, and stays."""
+    if isinstance(data, dict):
+        prose = [name for name in ("summary", "description") if isinstance(data.get(name), str)]
+        return {name: shape(inner) for name, inner in data.items() if name not in prose}
+    return [shape(inner) for inner in data] if isinstance(data, list) else data
+
+
+def test_every_path_is_there_and_takes_and_gives_the_same(published):
+    for path, ways in OLD["paths"].items():
+        for method, way in ways.items():
+            assert shape(published["paths"].get(path, {}).get(method)) == shape(way), (method, path)
+
+
+def test_every_shape_is_the_same(published):
+    assert len(OLD["components"]["schemas"]) > 40
+    for kind, named in OLD["components"].items():
+        for name, one in named.items():
+            assert shape(published["components"][kind].get(name)) == shape(one), name
+
+
+def test_all_else_is_the_same(published):
+    apart = ("info", "paths", "components")
+    assert {name: published[name] for name in OLD if name not in apart} == {
+        name: one for name, one in OLD.items() if name not in apart
+    }
+    assert published["info"].keys() == OLD["info"].keys() and published["info"]["title"] == OLD["info"]["title"]
