@@ -268,9 +268,10 @@ def _compare_bodies(new, old, planned):
 
 
 def _shape(data, path=""):
-    """Return the fields of a JSON value, however many of them a list has; values depend on the noise."""
+    """Return the fields of a JSON value and the names of its forms; other values depend on the noise."""
     if isinstance(data, dict) and data.keys().isdisjoint(("fraction", "date", "time")):  # these are values of keys
-        return {path + "{}"}.union(*(_shape(inner, f"{path}.{name}") for name, inner in data.items()))
+        kinds = {f"{path} {data.get(tag)}" for tag in ("estimate", "mechanism")}
+        return kinds.union(*(_shape(inner, f"{path}.{name}") for name, inner in data.items()))
     if isinstance(data, list):
         return {path}.union(*(_shape(inner, path + "[]") for inner in data))
     return {path}
