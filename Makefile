@@ -6,58 +6,57 @@ DOCS   := .venv-docs
 PEERS  := opendp pipelinedp smartnoise tumult local
 BIN    := $(VENV)/bin
 PIP    := -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
-# One more than the two cores of a small machine: a worker waits for servers half of its time. What else must pass
-# (types, borders; in `make deep` the package and other Pythons) runs beside the tests, one after the other.
+# One worker more than the two cores of a small machine: tests that start servers mostly wait. Types and import layers
+# (in `make deep` also the built package and other Pythons) run beside the tests, one after the other.
 WORKERS ?= 3
 PROFILE ?= ci
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
-# Byte code is kept even where the environment says otherwise: without it every worker, and every process that a test
-# starts, would compile the program anew.
+# Keep byte code even where the environment switches it off: otherwise every test process compiles the program again.
 export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: help demo serve test deep docs publish package pythons lint types borders style format unit bench audit faults pictures notebooks clean
 
-help:                     ## say what each target does
+help:                     ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
-demo: $(VENV)/.demo       ## private answers with error bars from bundled data, and what they cost
+demo: $(VENV)/.demo       ## private answers with error bars from bundled data, and their price
 	@$(BIN)/discreet demo
 
-serve: $(VENV)/.demo      ## the curator as a service with its pages, on bundled data
+serve: $(VENV)/.demo      ## run the service with its pages on bundled data
 	$(BIN)/python $(PIP) --editable '.[plot,service,client]'
 	$(BIN)/discreet serve --demo
 
-ifdef ROOM
-test: $(VENV)/.test       ## `make test ROOM=ledger`: the tests and examples of one room, in seconds
-	$(BIN)/pytest -q $(or $(wildcard tests/$(ROOM) src/discreet/$(ROOM)),$(error there is no room $(ROOM)))
+ifdef PART
+test: $(VENV)/.test       ## `make test PART=ledger`: the tests and examples of one package, in seconds
+	$(BIN)/pytest -q $(or $(wildcard tests/$(PART) src/discreet/$(PART)),$(error PART=$(PART) is no folder of tests/ or src/discreet/))
 else
-test: $(VENV)/.test       ## everything a release needs: style, types, room borders, tests, coverage
+test: $(VENV)/.test       ## everything a release needs: style, types, import layers, tests, coverage
 	@begin=$$(date +%s); $(MAKE) --no-print-directory style && \
 	  $(MAKE) --no-print-directory --jobs 2 unit types borders && \
 	  echo "make test passed in $$(($$(date +%s) - begin)) seconds"
 endif
 
-deep: $(VENV)/.deep       ## the same at full size: every example, long faults, rare environments (up to 40 minutes)
+deep: $(VENV)/.deep       ## the same at full size: all random examples, long fault tests, other Pythons (up to 40 minutes)
 	@begin=$$(date +%s); $(MAKE) --no-print-directory style docs && \
 	  $(MAKE) --no-print-directory --jobs 2 unit types borders package pythons PROFILE=deep && \
 	  echo "make deep passed in $$(($$(date +%s) - begin)) seconds"
 
-docs: $(DOCS)/.ready       ## the site, into site/; a broken link or a missing page stops it
+docs: $(DOCS)/.ready       ## build the site into site/; a broken link or a missing page fails
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build --quiet --strict
 
-publish: docs              ## the site of this release beside those of earlier ones: `make publish TO=folder`
+publish: docs              ## add the site of this release to a folder of sites by release: `make publish TO=folder`
 	$(DOCS)/bin/python docs/site/versions.py site $(or $(TO),$(error say where, such as TO=published)) \
 	  $$($(DOCS)/bin/python -c "from importlib.metadata import version; print(version('discreet'))")
 
-package: $(DOCS)/.ready    ## wheel and source into dist/, built twice alike and checked as an index would
+package: $(DOCS)/.ready    ## wheel and source archive into dist/; built twice, compared byte for byte, checked by twine
 	rm -rf dist dist-again
 	for target in dist dist-again; do SOURCE_DATE_EPOCH=1767225600 $(DOCS)/bin/python -m build --outdir $$target . >/dev/null || exit 1; done
 	cd dist && sha256sum * | (cd ../dist-again && sha256sum --check --quiet)
 	$(DOCS)/bin/python -m twine check --strict dist/*
 	rm -rf dist-again
 
-pythons:                   ## the rooms that need no server, under every other Python that is here
+pythons:                   ## the packages that need no server, under Python 3.12 and 3.13 where installed
 	tests/support/pythons.sh 3.12 3.13
 
 lint: $(VENV)/.test       ## ruff, mypy strict, import-linter, two at a time
@@ -72,20 +71,20 @@ borders: $(VENV)/.test
 style: $(VENV)/.test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/codespell docs src README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md
+	$(BIN)/codespell docs src .github *.md
 
-format: $(VENV)/.test     ## put the code into its house style
+format: $(VENV)/.test     ## fix and format the code with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-unit: $(VENV)/.test       ## the tests, with every branch in the rooms that promise
+unit: $(VENV)/.test       ## the tests, and the least branch coverage of each package
 	rm -f .coverage .coverage.*
 	rm -f .pytest_cache/v/cache/lastfailed
 	DISCREET_TESTS=$(PROFILE) $(BIN)/pytest -q --numprocesses $(WORKERS) --cov --cov-report= || \
 	  DISCREET_TESTS=$(PROFILE) $(BIN)/python tests/support/again.py
 	$(BIN)/python tests/support/gates.py
 
-bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against peers and the physical limit
+bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ratios against other libraries and plain queries
 	$(BENCH)/bin/python benchmarks/keep.py imports
 	$(BENCH)/bin/python benchmarks/keep.py noise
 	$(BENCH)/bin/python benchmarks/keep.py accounting
@@ -99,20 +98,20 @@ bench: $(BENCH)/.ready $(PEERS:%=$(BENCH)-%/.ready)  ## the benchmark tables: ra
 	$(BENCH)/bin/python benchmarks/keep.py ledger
 	$(BENCH)/bin/python benchmarks/keep.py local --peers $(BENCH)-local/bin/python
 
-audit: faults             ## attack everything that promises, with many runs, and the faults at full size (long)
+audit: faults             ## statistical audit of all mechanisms with many runs, after the long fault tests
 	$(BIN)/python benchmarks/audit_large.py
 
-faults: $(VENV)/.test     ## full size: the storm around a service, every schedule, a year of one ledger (a quarter of an hour)
+faults: $(VENV)/.test     ## the fault tests of service and ledger at full size (a quarter of an hour)
 	DISCREET_TESTS=deep $(BIN)/pytest -q -rA -m slow tests/service tests/ledger
 
-pictures: $(VENV)/.test   ## draw the pictures of the docs again
+pictures: $(VENV)/.test   ## redraw the pictures of the docs
 	for script in docs/pictures/*.py; do $(BIN)/python $$script || exit 1; done
 
-notebooks: $(VENV)/.test  ## run the notebooks of the docs again and keep what they show
+notebooks: $(VENV)/.test  ## run the notebooks of the docs and store their output
 	for notebook in docs/notebooks/*.ipynb; do \
 	  $(BIN)/python -m jupyter execute --inplace $$notebook || exit 1; done
 
-clean:                    ## remove what the other targets made
+clean:                    ## remove everything the other targets made
 	rm -rf $(VENV) $(VENV)-3.* $(DOCS) site dist $(BENCH) $(BENCH)-* .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
 
 $(VENV)/.demo: pyproject.toml constraints.txt
@@ -146,7 +145,7 @@ $(BENCH)/.ready: pyproject.toml constraints.txt
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check --group bench
 	touch $@
 
-# A peer that cannot be installed here does not stop the others: the table then says so.
+# A peer that cannot be installed does not stop the others: the benchmark tables mark it as missing.
 $(BENCH)-%/.ready: pyproject.toml
 	test -x $(@D)/bin/python || $(PYTHON) -m venv $(@D)
 	$(@D)/bin/python $(PIP) --upgrade pip

@@ -10,7 +10,7 @@ from _pytest.doctest import DoctestModule
 
 import discreet
 
-HOUSE = Path(discreet.__file__).parent
+PACKAGE = Path(discreet.__file__).parent
 
 
 def import_as_the_program_does(file: Path) -> None:
@@ -19,7 +19,7 @@ def import_as_the_program_does(file: Path) -> None:
     Otherwise pytest imports its package, which imports the module, and then runs the file again: there would be two
     classes of each name, and a value of the one cannot be pickled as the other.
     """
-    inside = file.relative_to(HOUSE.parent).with_suffix("").parts
+    inside = file.relative_to(PACKAGE.parent).with_suffix("").parts
     importlib.import_module(".".join(inside[:-1] if inside[-1] == "__init__" else inside))
 
 
@@ -27,7 +27,7 @@ def import_as_the_program_does(file: Path) -> None:
 def pytest_collect_file(file_path, parent):
     """Leave out files without an example: in the tests there are none, and to read each file again costs seconds."""
     found = yield
-    in_program = HOUSE in file_path.parents
+    in_program = PACKAGE in file_path.parents
     if in_program and found:
         import_as_the_program_does(file_path)
     shows = in_program and ">>>" in file_path.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""After a run: how many branches of the rooms that promise were taken; a room below its floor is shown and fails.
+"""Coverage gates: lines and branches covered in each gated package; a package below its floor fails the run.
 
 python tests/support/gates.py
 """
@@ -18,19 +18,19 @@ FLOORS = {
     "query": 99.0,
     "statistics": 92.0,
 }
-"""Per cent of lines and branches, by room."""
+"""Least per cent of lines and branches, by package."""
 
 
 def main() -> int:
-    """Print a line a room, the lines that were missed in those below their floor, and give the exit code."""
+    """Print one line a package and the missed lines of those below their floor; return the exit code."""
     measured = coverage.Coverage()
     measured.load()
     low = False
-    for room, floor in FLOORS.items():
+    for package, floor in FLOORS.items():
         told = StringIO()
-        found = measured.report(include=f"src/discreet/{room}/*", file=told)
+        found = measured.report(include=f"src/discreet/{package}/*", file=told)
         missed = round(found, 1) < floor or (floor == 100 and found < 100)
-        sys.stdout.write(f"coverage of {room}: {found:.2f} %, at least {floor} %\n")
+        sys.stdout.write(f"coverage of {package}: {found:.2f} %, at least {floor} %\n")
         sys.stdout.write(told.getvalue() if missed else "")
         low |= missed
     return int(low)

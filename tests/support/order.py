@@ -20,12 +20,12 @@ FIRST = ("tests/service/", "tests/curator/", "tests/ledger/", "tests/end_to_end/
          "tests/engines/", "tests/privacy/", "tests/")  # fmt: skip
 """Folders of long files before folders of short ones, so that no worker ends long before the other; doctests last."""
 PROMISING = ("arithmetic", "noise", "privacy", "mechanisms", "query", "statistics")
-"""The rooms whose every branch is measured."""
+"""The packages whose branches are measured (see `gates.py`)."""
 MEASURED = (
-    *(f"{top}/{room}/" for room in PROMISING for top in ("tests", "src/discreet")),
+    *(f"{top}/{package}/" for package in PROMISING for top in ("tests", "src/discreet")),
     "tests/laws/",
     "tests/vectors/",
-    "tests/house/test_rational.py",
+    "tests/repository/test_rational.py",
     "tests/local/test_shuffle.py",
     "tests/engines/test_fanout.py",
     "tests/curator/test_foreign.py",
@@ -130,7 +130,7 @@ def stop_tracing(tracer) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session):
-    """Import the rooms with a gate under coverage, then pause it: to trace the reading of all tests takes seconds.
+    """Import the gated packages under coverage, then pause it: to trace the collection of all tests takes seconds.
 
     What was read lives as long as the process: it is not looked through for garbage, now or during the tests, and what
     tests leave behind is looked through thirty times less often than is usual.
@@ -138,8 +138,8 @@ def pytest_collection(session):
     gc.disable()
     tracer = tracer_of(session.config)
     if tracer is not None:
-        for room in PROMISING:
-            home = importlib.import_module(f"discreet.{room}")
+        for package in PROMISING:
+            home = importlib.import_module(f"discreet.{package}")
             for module in pkgutil.walk_packages(home.__path__, f"{home.__name__}."):
                 importlib.import_module(module.name)
         stop_tracing(tracer)
