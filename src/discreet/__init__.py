@@ -178,7 +178,8 @@ _FORMERLY = {
 }
 """Names of version 0.1 and what they are called now: here, or in their room. They go with version 0.3."""
 
-__version__ = "0.1.0"
+__version__: str
+"""Version of the installed package, read when it is first used. Only pyproject.toml states it."""
 
 __all__ = [*_ROOMS, *_HOME_OF]  # noqa: PLE0604
 
@@ -187,8 +188,10 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first touched."""
     if name in _FORMERLY:
         return _former(name)
-    if name in _ROOMS:
-        found: object = import_module(f".{_ROOMS[name]}", __name__)
+    if name == "__version__":
+        found: object = import_module("importlib.metadata").version(__name__)
+    elif name in _ROOMS:
+        found = import_module(f".{_ROOMS[name]}", __name__)
     elif name in _HOME_OF:
         home, own = _HOME_OF[name]
         found = getattr(import_module(f".{home}", __name__), own)
