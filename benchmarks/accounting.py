@@ -46,8 +46,8 @@ def deviations():
 def discreet_price(job, gap):
     from discreet.privacy.events import DiscreteGaussianNoise, GaussianNoise, LaplaceNoise, Promise, Repeated, Sampled
     from discreet.privacy.measures import ApproxDP, PureDP
-    from discreet.privacy.numerical.engine import numerical
-    from discreet.privacy.numerical.side import Side
+    from discreet.privacy.numerical.accountant import numerical
+    from discreet.privacy.numerical.direction import Side
     from discreet.privacy.pairs.gauss import Gauss
 
     if job.startswith("gauss"):  # the closed form would be unfair: compose them like any other law

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 import discreet as dp
-from discreet.ledger.order import Order
+from discreet.ledger.charge_order import Order
 from discreet.privacy.events import LaplaceNoise
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 300

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer import answer_question, run_plan
 from discreet.answer.answer import Answer
-from discreet.answer.computed.box import box_of
-from discreet.answer.gather import gather
+from discreet.answer.computed.interval_arithmetic import box_of
 from discreet.answer.suggest import plan_bounds
+from discreet.answer.tally_batch import gather
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import Geometric
 from discreet.plan import plan_question
@@ -25,7 +25,15 @@ from discreet.query.algebra.tree import Count, CountDistinct, CountPeople, Mean,
 from discreet.show.bar import error_bar
 from discreet.statistics.correlation import CorrelationEstimate
 from discreet.statistics.covariance import CovarianceEstimate
-from discreet.statistics.laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment, unbiased
+from discreet.statistics.laws.interval_arithmetic import (
+    blurred,
+    clip,
+    mixed_blur,
+    mixed_moment,
+    outward,
+    second_moment,
+    unbiased,
+)
 from discreet.statistics.mean import MeanEstimate
 from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
 from discreet.statistics.variance import VarianceEstimate

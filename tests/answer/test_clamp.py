@@ -11,8 +11,8 @@ from discreet.privacy.measures import PureDP
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tally import Free
 from discreet.query.algebra.tree import Count, CountDistinct, CountPeople
-from discreet.query.bounds.rows import columns_of
-from discreet.statistics.of import recipe_of
+from discreet.query.bounds.relation_facts import columns_of
+from discreet.statistics.catalogue import recipe_of
 from discreet.statistics.recipe import Draws
 from discreet.statistics.releases.basis import Basis
 from discreet.statistics.releases.total import NoisyTotal

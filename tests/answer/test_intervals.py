@@ -9,7 +9,7 @@ import pytest
 
 from answer.cases import REGIONS, Remembered, question, relation, visits
 from discreet.answer import run_plan
-from discreet.answer.computed.line import RowAt, bound_quotient, line_of
+from discreet.answer.computed.linear_combination import RowAt, bound_quotient, line_of
 from discreet.answer.stored import answer_from_json, answer_to_json
 from discreet.data import Date, Integer, Rows, Schema
 from discreet.errors import InvalidArgument
@@ -18,7 +18,7 @@ from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Scan, Sum, Variance
 from discreet.query.sql.parse import parse
-from discreet.statistics.cover import SumWay
+from discreet.statistics.shared_totals import SumWay
 from support.misses import most_misses
 from support.profile import DEEP
 

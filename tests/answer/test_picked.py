@@ -9,13 +9,13 @@ from answer.cases import Remembered, question, relation, visits
 from answer.test_coverage import most_misses
 from answer.test_intervals import ASKED, SHOWN, N, X, truth
 from discreet.answer import run_plan
-from discreet.answer.computed.shown import keys_shown_by
+from discreet.answer.computed.thresholded_keys import keys_shown_by
 from discreet.answer.stored import answer_from_json, answer_to_json
 from discreet.data import Integer, People, Rows, Schema, Text
 from discreet.mechanisms import DiscreteGaussian, Geometric
 from discreet.mechanisms.laws.tails import gaussian_tail, laplace_tail
 from discreet.plan import plan_question
-from discreet.plan.counted import CountSelection
+from discreet.plan.thresholded_count import CountSelection
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Count, CountDistinct, CountOf, Mean, Scan, Sum, Variance

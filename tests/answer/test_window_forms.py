@@ -10,7 +10,7 @@ import pytest
 import discreet as dp
 from answer.cases import Kept
 from discreet.answer.ask import run_plan
-from discreet.answer.computed.box import box_of
+from discreet.answer.computed.interval_arithmetic import box_of
 from discreet.answer.stored import answer_from_json, answer_to_json
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from support.profile import draws

@@ -14,15 +14,15 @@ import pytest
 from discreet.answer import ask, run_plan
 from discreet.answer.fresh_noise import draw
 from discreet.engines.memory.engine import Memory
+from discreet.mechanisms.selection.quantile_interval import Reach, depths, ranks_beyond
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
-from discreet.mechanisms.selection.reach import Reach, depths, ranks_beyond
-from discreet.plan.counted import CountSelection
 from discreet.plan.selection import Selection
+from discreet.plan.thresholded_count import CountSelection
 from discreet.query.algebra.tally import KeptKeys
-from discreet.query.bounds.rows import neighbours_of
-from discreet.statistics.releases import parts
+from discreet.query.bounds.relation_facts import neighbours_of
+from discreet.statistics.releases import quantile_intervals as parts
 from discreet.statistics.releases.choice import ChosenRelease
-from discreet.statistics.releases.place import PlaceRelease
+from discreet.statistics.releases.quantile_release import PlaceRelease
 
 
 class Norms(NamedTuple):
@@ -142,7 +142,7 @@ def program(plan, universe=(), store=Memory):
             patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
             patch.setattr(Reach, "release", recorded_reach(recorder))
             patch.setattr(parts, "_noisy", recorded_counts(recorder))
-            patch.setattr("discreet.statistics.releases.place.uniform", lambda length, bits=None: length - 1)
+            patch.setattr("discreet.statistics.releases.quantile_release.uniform", lambda length, bits=None: length - 1)
             patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
             patch.setattr(CountSelection, "show", recorded_count(recorder, universe))
             patch.setattr(ask, "salted", with_one_salt)

@@ -7,8 +7,8 @@ import json
 import pytest
 
 import discreet as dp
-from discreet.client.exchange import make_answer
-from discreet.client.line import Line, _retry_after
+from discreet.client.decode import make_answer
+from discreet.client.http import Line, _retry_after
 from discreet.plan import Plan
 from service.house import COUNT, GROUPED, build, free_port, serving
 

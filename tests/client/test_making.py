@@ -13,13 +13,13 @@ import pytest
 
 import discreet as dp
 from discreet import learn
-from discreet.curator.verify import verify_receipt
+from discreet.curator.receipt_check import verify_receipt
 from discreet.learn.estimator import Estimator
-from discreet.wire.making import read_bounds, read_learn, read_synthesis
 from discreet.wire.models import KINDS, MODEL, model_to_words
+from discreet.wire.product_request import read_bounds, read_learn, read_synthesis
 from service.described import check_reply
 from service.house import SCHEMA, build, free_port, serving, start
-from service.test_jobs import DEADLY
+from service.test_scheduler import DEADLY
 
 SPEND = dp.ApproxDP(1, "1e-6")
 ROWS = "SELECT age, region, income FROM people"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import discreet as dp
-from discreet.statistics.cover import SumWay
+from discreet.statistics.shared_totals import SumWay
 
 REGIONS = ["N", "S", "E"]
 PEOPLE = dp.Schema(

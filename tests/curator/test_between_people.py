@@ -11,8 +11,8 @@ import pytest
 
 import discreet as dp
 from curator.cases import COUNT, curator, opened
+from discreet.curator import context as standing
 from discreet.curator import pay as paying
-from discreet.curator import stand as standing
 from discreet.learn import GaussianNB
 from discreet.ledger import verify_export
 from discreet.ledger.entry import read_line, seal, write_line

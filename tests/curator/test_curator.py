@@ -11,8 +11,8 @@ import pytest
 
 import discreet as dp
 from curator.cases import COUNT, MEAN, PEOPLE, ROWS, VISITS, WARDS, curator, opened
-from discreet.curator.key import event_of, key_name, prints_of, terms_of
-from discreet.ledger import steps
+from discreet.curator.answer_key import event_of, key_name, prints_of, terms_of
+from discreet.ledger import failpoints as steps
 from discreet.plan.asked.terms import Terms
 from discreet.query import count
 

@@ -6,7 +6,7 @@ import discreet as dp
 from answer.cases import Remembered
 from answer.test_coverage import most_misses
 from discreet.answer.ask import run_plan
-from discreet.query.python.cut import cut_question
+from discreet.query.python.truncation import cut_question
 
 VISITS = dp.Schema("visits", dp.People("who", max_rows=3), {"cost": dp.Integer(0, 10)}, size=400)
 ROWS = [{"who": p, "cost": p % 11} for p in range(400) for _ in range(1 + p % 8)]

@@ -16,7 +16,7 @@ import pytest
 import discreet as dp
 from curator.cases import PEOPLE, ROWS
 from discreet.answer.stored import answer_to_json
-from discreet.ledger import steps
+from discreet.ledger import failpoints as steps
 from support.fork import fork
 from support.profile import DEEP
 

@@ -13,7 +13,7 @@ import discreet as dp
 from curator.cases import PEOPLE, ROWS
 from discreet.curator import pay as paying
 from discreet.curator.pay import Locks, Work, pay
-from discreet.ledger.order import Order
+from discreet.ledger.charge_order import Order
 from ledger.crowd import forked, heard
 
 PROCESSES, QUESTIONS = 4, 6

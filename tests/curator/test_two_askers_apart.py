@@ -12,7 +12,7 @@ import discreet as dp
 from curator.cases import COUNT, PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet.curator.pay import Locks, Work, pay
 from discreet.ledger import clock
-from discreet.ledger.order import Order
+from discreet.ledger.charge_order import Order
 
 NOISE = dp.Laplace(scale=1, sensitivity=1).event
 TABLES = [PEOPLE, VISITS, WARDS]

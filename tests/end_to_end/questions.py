@@ -36,7 +36,7 @@ from discreet.query.algebra.tree import (
 from discreet.query.bounds.check import require_sound
 from discreet.query.bounds.keys import public_keys
 from discreet.query.bounds.nested import in_order
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.domains.domain import Whole
 from engines.hostile import CITY_ROWS, IDS, VALUES, expression, private_table, relation
 from engines.tables import Table

@@ -13,7 +13,7 @@ from discreet.learn.coding.design import design_of
 from discreet.learn.coding.label import amount_of, classes_of
 from discreet.learn.store.source import Stored
 from discreet.query.algebra.tree import Scan
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.synthetic.measure import exact_tables
 from discreet.synthetic.request import read_request
 from engines.tables import Table, in_duckdb, in_memory, in_postgres, in_spark

@@ -30,9 +30,9 @@ from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
 from engines.hostile import VALUES
 from engines.tables import arrow, in_memory, same_totals
+from engines.test_contribution_bounds import ROWS as SHARED
+from engines.test_contribution_bounds import TALLIES
 from engines.test_reading import every_value
-from engines.test_shares import ROWS as SHARED
-from engines.test_shares import TALLIES
 from support.profile import DEEP
 
 PEOPLE = Schema(

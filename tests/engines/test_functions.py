@@ -12,7 +12,7 @@ from discreet.data import Boolean, Date, Integer, Real, Rows, Schema, Text, Time
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, Tally, Term
 from discreet.query.algebra.tree import Scan
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.domains.calendar import UNITS
 from discreet.query.domains.domain_of import domain_of
 from engines.tables import Table, in_memory, same_totals

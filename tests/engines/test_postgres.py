@@ -11,7 +11,7 @@ import pytest
 
 from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
 from discreet.engines import Memory, Postgres
-from discreet.engines.postgres.catalogue import is_total
+from discreet.engines.postgres.catalog import is_total
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term

@@ -13,7 +13,7 @@ from discreet.engines.base import cancelled, failure
 from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.sql.rows.frame import Writer
 from discreet.engines.sql.tally import tally_sql
-from discreet.engines.understand import understand
+from discreet.engines.tally_analysis import understand
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch, UnboundedSensitivity, UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term

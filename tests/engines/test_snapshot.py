@@ -11,13 +11,13 @@ import discreet as dp
 from discreet.answer import run_plan
 from discreet.data import Rows, Schema, Text
 from discreet.engines.sql.tally import read_totals
-from discreet.engines.understand import understand
+from discreet.engines.tally_analysis import understand
 from discreet.errors import EngineFailure, UnsupportedQuery
 from discreet.plan import plan_question
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, Tally, Term
 from discreet.query.algebra.tree import Scan
-from discreet.service.jobs.paced import pace
+from discreet.service.jobs.paced_engine import pace
 
 PEOPLE = Schema("people", Rows(), {"name": Text(9)})
 TALLY = Tally(Scan(PEOPLE), (Field("name"),), (Term(Constant(True), 1, 0, 1),), Free())

@@ -15,7 +15,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import SchemaMismatch
-from discreet.intake.cells import id_cells
+from discreet.intake.object_cells import id_cells
 from discreet.query.algebra.expression import Constant, Field
 from discreet.query.algebra.tally import Free, Tally, Term
 from discreet.query.algebra.tree import Scan

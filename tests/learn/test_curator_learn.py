@@ -7,7 +7,7 @@ import pytest
 
 import discreet as dp
 from discreet import learn
-from discreet.curator.verify import verify_receipt
+from discreet.curator.receipt_check import verify_receipt
 from discreet.learn.coding.design import design_of
 from discreet.learn.coding.label import amount_of, classes_of
 from discreet.learn.frame import read_columns
@@ -15,7 +15,7 @@ from discreet.learn.store.source import FULL_WEIGHT, Stored, influence_of
 from discreet.learn.task import Task
 from discreet.learn.training.source import Arrays, label_matrix
 from discreet.query.algebra.tree import Scan
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 
 COLUMNS = {
     "age": dp.Integer(0, 99),

@@ -15,7 +15,7 @@ from discreet.learn.coding.design import design_of
 from discreet.learn.coding.feature import UNIT
 from discreet.learn.coding.label import Amount, amount_of, classes_of
 from discreet.learn.frame import read_columns
-from discreet.learn.noisy import FINE, _clipped
+from discreet.learn.private_sum import FINE, _clipped
 from discreet.learn.recipes.moments import LeastSquares, label_unit
 from discreet.learn.recipes.steps import Descent
 from discreet.learn.recipes.sums import ClassSums

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.learn.coding.bins import public_edges
-from discreet.learn.coding.cells import Listed, read_cells, steps_of
+from discreet.learn.coding.column_cells import Listed, read_cells, steps_of
 from discreet.learn.coding.design import ModelDesign, design_of
 from discreet.learn.coding.feature import UNIT
 from discreet.learn.coding.rows import CodedRows

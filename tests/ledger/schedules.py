@@ -1,6 +1,6 @@
 """Every order in which askers can move, one at a time, from one step of the ledger to the next; each order once.
 
-An asker is a thread that runs the real code and stops at steps of `discreet.ledger.steps`. Which steps, `POINTS` says:
+An asker is a thread that runs the real code and stops at steps of `discreet.ledger.failpoints`. Which steps, `POINTS` says:
 at all of them the enumeration is plain; at those before the store is touched it loses nothing, since what is between
 them touches nothing that others see. Orders that differ only in who of two *readers* reads first are the same: sleep
 sets leave all but one of them out (Godefroid, *Partial-Order Methods for the Verification of Concurrent Systems*, 1996).

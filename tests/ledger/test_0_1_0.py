@@ -12,7 +12,7 @@ import pytest
 
 import discreet as dp
 from curator.cases import plan_otherwise
-from discreet.curator.verify import read_receipt
+from discreet.curator.receipt_check import read_receipt
 from fixtures.world_0_1_0 import (
     ASKED,
     BUDGETS,

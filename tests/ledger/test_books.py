@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.ledger import account, open_ledger
 from discreet.ledger.account import fresh_account, read_account
-from discreet.ledger.charter import make_charter, read_charter
+from discreet.ledger.charge_order import Order
 from discreet.ledger.entry import read_line
-from discreet.ledger.order import Order
 from discreet.ledger.stores.store import Newest
+from discreet.ledger.terms import make_charter, read_charter
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Promise
 from support.profile import examples
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.ledger import steps
+from discreet.ledger import failpoints as steps
 from discreet.privacy.events import LaplaceNoise
 from ledger.crowd import die, forked, heard
 from support.profile import DEEP

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 import discreet as dp
-from discreet.ledger import clock, import_ledger, move_ledger, repair_ledger, steps
+from discreet.ledger import clock, import_ledger, move_ledger, repair_ledger
+from discreet.ledger import failpoints as steps
 from discreet.ledger.stores.store import ROLL
 from discreet.privacy.events import LaplaceNoise
 from fixtures.world_0_1_0 import MAY

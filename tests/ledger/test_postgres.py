@@ -103,7 +103,7 @@ class TestALostConnection:
         assert ledger.verify().charges == 2
 
     def test_one_that_is_lost_before_the_commit_charges_nothing(self, postgres_dsn, ledger, monkeypatch):
-        from discreet.ledger import steps
+        from discreet.ledger import failpoints as steps
 
         def cut(step):
             if step == "charge:written":
@@ -159,7 +159,7 @@ class TestASilentServer:
             assert ledger.verify().charges == 2
 
     def test_a_commit_that_is_never_confirmed_is_told_as_in_doubt(self, own_server, name, monkeypatch):
-        from discreet.ledger import steps
+        from discreet.ledger import failpoints as steps
 
         with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name) as ledger:
             line = ledger._store._connection()

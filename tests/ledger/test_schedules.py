@@ -16,8 +16,8 @@ import pytest
 import discreet as dp
 from discreet.curator import pay as paying
 from discreet.curator.pay import Locks, Work, pay
-from discreet.ledger import steps
-from discreet.ledger.order import Order
+from discreet.ledger import failpoints as steps
+from discreet.ledger.charge_order import Order
 from ledger.schedules import READS, STEPS, TOUCHES, Stage, every_schedule
 
 NOISE = dp.Laplace(scale=1, sensitivity=1).event

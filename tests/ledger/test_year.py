@@ -19,7 +19,7 @@ import pytest
 
 import discreet as dp
 from discreet.ledger import import_ledger, move_ledger, repair_ledger
-from discreet.ledger.order import Order
+from discreet.ledger.charge_order import Order
 from fixtures.world_0_1_0 import MAY
 
 OLD = Path(__file__).parents[1] / "fixtures" / "ledger_0_1_0" / "zcdp.ledger"

@@ -18,7 +18,7 @@ from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.mechanism import Mechanism
 from discreet.mechanisms.sensitivity import counting_queries, histogram
 from discreet.privacy.events import BinomialNoise, DiscreteLaplaceNoise, Event, LaplaceNoise
-from discreet.testing.mechanism import check_mechanism
+from discreet.testing.mechanism_laws import check_mechanism
 from support.profile import draws
 
 pytestmark = [pytest.mark.untraced, pytest.mark.statistical]  # false alarm below 1e-9 in each check, as it says

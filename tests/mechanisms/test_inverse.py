@@ -13,8 +13,8 @@ from discreet.errors import InvalidArgument
 from discreet.mechanisms.beyond import inverse, ordered
 from discreet.mechanisms.beyond.inverse import InverseQuantile
 from discreet.mechanisms.beyond.ordered import PLACES
-from discreet.mechanisms.selection import pieces as choosing
-from discreet.mechanisms.selection.pieces import Piece
+from discreet.mechanisms.selection import score_runs as choosing
+from discreet.mechanisms.selection.score_runs import Piece
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import UntouchedBits
 from oracles.selection import assert_agrees

@@ -17,7 +17,7 @@ from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
 from discreet.mechanisms.additive.lattice import exponent_for, placed, steps_apart
 from discreet.mechanisms.laws import discrete_laplace as two_sided
-from discreet.mechanisms.laws.quantile import around
+from discreet.mechanisms.laws.error_bound import around
 from discreet.mechanisms.sensitivity import Sensitivity, counting_queries, histogram
 from discreet.noise.grid import to_grid
 from discreet.privacy.calibrate import fits

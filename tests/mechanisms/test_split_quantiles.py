@@ -13,10 +13,10 @@ from discreet import InvalidArgument, PureDP
 from discreet.audit import exact
 from discreet.mechanisms.laws.exponentials import exponential_sum
 from discreet.mechanisms.selection import quantiles
-from discreet.mechanisms.selection.far import Far
-from discreet.mechanisms.selection.pieces import Piece, choose_piece
+from discreet.mechanisms.selection.place_weights import Far
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
 from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
+from discreet.mechanisms.selection.score_runs import Piece, choose_piece
 from discreet.privacy.events import ExponentialSelection, Repeated
 from support.profile import draws, examples
 

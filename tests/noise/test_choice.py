@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet import noise
-from discreet.noise.scores import CHANCE_ERROR, scores_of
+from discreet.noise.score_gaps import CHANCE_ERROR, scores_of
 from discreet.testing.bits import HashedBits, ScriptedBits
 from oracles.noise import real
 

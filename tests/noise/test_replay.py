@@ -11,9 +11,9 @@ from discreet.noise.binomial import _law as binomial_law
 from discreet.noise.gaussian import _law as gaussian_law
 from discreet.noise.geometric import _law as geometric_law
 from discreet.noise.laplace import _law as laplace_law
-from discreet.noise.sample import CHUNK, fill
+from discreet.noise.random_words import ByteWords
 from discreet.noise.table import CUT, build
-from discreet.noise.words import ByteWords
+from discreet.noise.vector_sample import CHUNK, fill
 from discreet.testing.bits import HashedBits
 from oracles.noise import (
     binomial_weight,

@@ -10,7 +10,7 @@ import pytest
 from discreet.noise.gaussian import GaussianLaw
 from discreet.noise.laplace import LaplaceLaw
 from discreet.noise.law import thresholds
-from discreet.noise.scores import scores_of
+from discreet.noise.score_gaps import scores_of
 
 VECTORS = {
     one["id"]: one for one in json.loads((Path(__file__).parents[1] / "vectors/vectors.json").read_text())["vectors"]

@@ -6,7 +6,7 @@ from fractions import Fraction
 from discreet.data.unit import People
 from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan, Select, Union, Where
-from discreet.query.bounds.rows import columns_of, unit_of
+from discreet.query.bounds.relation_facts import columns_of, unit_of
 from discreet.query.domains.domain import Whole
 from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate, meaning_of

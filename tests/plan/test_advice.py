@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.plan.advice.impossible import can_be_true, impossible_conditions
+from discreet.plan.advice.impossible_conditions import can_be_true, impossible_conditions
 from discreet.plan.advice.warnings import warnings_of
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.meaning.evaluate import evaluate
 from support.profile import examples
 

@@ -11,8 +11,8 @@ import pytest
 import discreet as dp
 from discreet.answer.ask import run_plan, salted
 from discreet.mechanisms.laws.tails import laplace_tail
-from discreet.plan.counted import CountSelection, show_from
 from discreet.plan.selection import Selection
+from discreet.plan.thresholded_count import CountSelection, show_from
 from discreet.privacy.compose import compose
 from discreet.privacy.events import KeySelection, Promise
 from discreet.query.algebra.tally import Free, KeptKeys

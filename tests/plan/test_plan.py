@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 
 from answer.cases import REGIONS, UNITS, question, relation
 from discreet.answer.ask import run_plan
-from discreet.answer.gather import gather
+from discreet.answer.tally_batch import gather
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
-from discreet.mechanisms.selection.far import ALIKE
+from discreet.mechanisms.selection.place_weights import ALIKE
 from discreet.mechanisms.selection.ranks import RankedRows, Stretch
 from discreet.plan import Selection, plan_question, routes, split
-from discreet.plan.counted import CountSelection
 from discreet.plan.plan import public_tuples
 from discreet.plan.selection import selection_of
+from discreet.plan.thresholded_count import CountSelection
 from discreet.privacy.calibrate import fits
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Field
@@ -37,7 +37,7 @@ from discreet.query.algebra.tree import (
     Variance,
 )
 from discreet.statistics.releases.choice import ChoiceNeed
-from discreet.statistics.releases.place import PlaceNeed, PlaceRelease
+from discreet.statistics.releases.quantile_release import PlaceNeed, PlaceRelease
 from oracles.tally import Store
 from support.profile import examples
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from answer.cases import REGIONS, question, relation
 from discreet.data import Category, Integer, Rows, Schema
 from discreet.plan import plan_question
-from discreet.plan.division import divide
+from discreet.plan.budget_allocation import divide
 from discreet.plan.layout import layout_of
-from discreet.plan.release import release_of
-from discreet.plan.route import routes, split
+from discreet.plan.mechanism_choice import release_of
+from discreet.plan.proportional_split import routes, split
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.query.algebra.expression import Field
 from discreet.query.algebra.tally import Free, GroupShare, RowShare
@@ -93,7 +93,7 @@ class TestOptimum:
         assert alone.parts[1] == Fraction(1, 2) < beside.parts[dict(beside.uses)["n"][0]]
 
     def test_they_add_up_wherever_the_search_stops(self, monkeypatch):
-        monkeypatch.setattr("discreet.plan.division._STEPS", 1)
+        monkeypatch.setattr("discreet.plan.budget_allocation._STEPS", 1)
         assert sum(plan_question(question(relation(), MIXED), PureDP(1)).parts) == 1
 
     def test_quantiles_of_one_column_are_one_release_of_both_their_parts(self):

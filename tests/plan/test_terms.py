@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.plan.asked.checked import check_question
+from discreet.plan.asked.checked_question import check_question
 from discreet.plan.asked.terms import Terms, read_terms
 from discreet.plan.planner import Planner
 from discreet.plan.question import plan_checked

@@ -33,8 +33,8 @@ from discreet.privacy.events import (
 )
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from discreet.privacy.pricing.event_parts import flatten
 from discreet.privacy.pricing.gaussian import tradeoff
-from discreet.privacy.pricing.parts import flatten
 from oracles.prices import gaussian_delta, responses_delta
 
 MANY = {

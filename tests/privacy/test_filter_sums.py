@@ -21,7 +21,7 @@ from discreet.privacy.events import (
     Response,
 )
 from discreet.privacy.filters.filter import Filter, open_filter
-from discreet.privacy.filters.room import Room, largest_pure, restate
+from discreet.privacy.filters.remaining import Room, largest_pure, restate
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from oracles.adversary import Attack, realised, response
 

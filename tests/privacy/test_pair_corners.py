@@ -21,7 +21,7 @@ from discreet.privacy.events import (
     TruncatedGeometricNoise,
 )
 from discreet.privacy.measures import ApproxDP
-from discreet.privacy.numerical.engine import numerical
+from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.pair import pairs_of
 from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.gauss import Gauss

@@ -30,13 +30,13 @@ from discreet.privacy.events import (
     Sequence,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
-from discreet.privacy.numerical.comb import aligned, dots
-from discreet.privacy.numerical.engine import numerical
-from discreet.privacy.numerical.lower import spread_law
+from discreet.privacy.numerical.accountant import numerical
+from discreet.privacy.numerical.convolution import compose
+from discreet.privacy.numerical.direction import Side
+from discreet.privacy.numerical.loss_grid import aligned, dots
+from discreet.privacy.numerical.lower_bound import spread_law
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
-from discreet.privacy.numerical.ring import compose
-from discreet.privacy.numerical.side import Side
-from discreet.privacy.numerical.tilt import log_share
+from discreet.privacy.numerical.tilting import log_share
 from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.gauss import Gauss
 from discreet.privacy.pairs.hyperbola import bounded_range

@@ -23,13 +23,13 @@ from discreet.privacy.events import (
     Sampled,
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.numerical.engine import numerical
-from discreet.privacy.numerical.lower import interpolate
+from discreet.privacy.numerical.accountant import numerical
+from discreet.privacy.numerical.direction import Side
+from discreet.privacy.numerical.lower_bound import interpolate
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
-from discreet.privacy.numerical.side import Side
-from discreet.privacy.numerical.tilt import log_share
+from discreet.privacy.numerical.tilting import log_share
 from discreet.privacy.pairs.atoms import Atoms
-from discreet.privacy.pairs.cells import Directions
+from discreet.privacy.pairs.loss_masses import Directions
 from discreet.privacy.pricing.boxes import optimal_delta
 
 

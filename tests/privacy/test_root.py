@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from discreet.arithmetic.root import bracket, crossing
+from discreet.arithmetic.root_finder import bracket, crossing
 from discreet.errors import InvalidArgument
 
 

@@ -16,7 +16,7 @@ from discreet.privacy.events import (
     Sequence,
 )
 from discreet.privacy.measures import ZCDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.pricing.parts import flatten
+from discreet.privacy.pricing.event_parts import flatten
 
 LAP = LaplaceNoise(2, 1)
 EXP = ExponentialSelection(1)

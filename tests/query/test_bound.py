@@ -2,7 +2,7 @@ from discreet.data import Boolean, Integer, People, Rows, Schema
 from discreet.query import parse
 from discreet.query.algebra.tally import FINE, Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan
-from discreet.query.bounds.shares import MOST_ROWS, most_groups, people_share, possible_shares, weight_of
+from discreet.query.bounds.contribution_bounds import MOST_ROWS, most_groups, people_share, possible_shares, weight_of
 
 
 def scan(unit):

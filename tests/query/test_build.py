@@ -33,7 +33,7 @@ from discreet.query import (
 )
 from discreet.query.algebra.expression import Constant, Function
 from discreet.query.algebra.tree import Nest
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.python.column import constant
 from query.samples import MONTHLY, PEOPLE, PRICES, TABLES, USERS, VISITS, WARDS
 

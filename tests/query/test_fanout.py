@@ -8,9 +8,9 @@ from discreet.data import Category, Integer, People, Rows, Schema, Text
 from discreet.errors import UnboundedSensitivity, UnsupportedQuery
 from discreet.query import parse
 from discreet.query.algebra.tally import RowShare
+from discreet.query.bounds.contribution_bounds import possible_shares
 from discreet.query.bounds.fanout import MOST_JOINED, find_cut, find_cuts
-from discreet.query.bounds.rows import multiplicity
-from discreet.query.bounds.shares import possible_shares
+from discreet.query.bounds.relation_facts import multiplicity
 
 COLUMNS = {"name": Text(20), "dx": Category(["hiv", "flu"]), "no": Integer(1, 9)}
 SICK = Schema("sick", People("uid", max_rows=2), COLUMNS)

@@ -15,9 +15,9 @@ from discreet.query import parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Scan, Where
 from discreet.query.bounds.keys import public_keys
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.domains.domain import Whole
-from discreet.query.meaning.cuts import cut_values
+from discreet.query.meaning.breakpoints import cut_values
 from discreet.query.meaning.evaluate import evaluate
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions

@@ -13,7 +13,7 @@ from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, Tally, Term
 from discreet.query.algebra.tree import Count, Finish, Question, Scan, Where
 from discreet.query.bounds.check import require_sound
 from discreet.query.bounds.sensitivity import influence, joint_influence
-from discreet.query.bounds.spans import list_starts, narrowed_columns
+from discreet.query.bounds.time_keys import list_starts, narrowed_columns
 from discreet.query.domains.calendar import LAST_DAY
 from discreet.query.domains.domain import Day, Second, Texts, Whole
 from discreet.query.domains.domain_of import domain_of

@@ -33,7 +33,7 @@ from discreet.query.algebra.tree import (
     Variance,
     Where,
 )
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from query.samples import PEOPLE, TABLES, USERS, VISITS, WARDS
 
 AGE, INCOME = Field("age"), Field("income")

@@ -13,7 +13,7 @@ import pytest
 from discreet.data import Boolean, Date, Integer, Real, Rows, Schema, Text, Timestamp
 from discreet.query import parse
 from discreet.query.algebra.tree import Scan
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.query.algebra.expression import Field
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
 from support.profile import examples

@@ -219,7 +219,7 @@ class TestImportIsCheap:
 WAITING = sorted(
     path.parent.relative_to(PACKAGE).as_posix().replace("/", ".")
     for path in PACKAGE.rglob("__init__.py")
-    if re.search(r"^from \.{2,}late import ", path.read_text(encoding="utf-8"), re.MULTILINE)
+    if re.search(r"^from \.{2,}lazy import ", path.read_text(encoding="utf-8"), re.MULTILINE)
 )
 """Found in the text: every worker collects these tests, and only one needs the trees of all files."""
 
@@ -230,7 +230,7 @@ class TestAPackageThatWaits:
         module = import_module(f"discreet.{package}")
         body = trees()[f"{package.replace('.', '/')}/__init__.py"].body
         spelled = next(node for node in body if isinstance(node, ast.If)).body
-        homes = ast.literal_eval(next(call.args[1] for call in _calls(body) if call.func.id == "late"))
+        homes = ast.literal_eval(next(call.args[1] for call in _calls(body) if call.func.id == "lazy_names"))
         table = {name for home, names in homes.items() for name in names.split() or [home]}
         assert table == set(module.__all__) == {alias.asname for node in spelled for alias in node.names}
         assert table <= set(dir(module))

@@ -21,7 +21,7 @@ import uvicorn
 from discreet.cli.commands.serve import _manners
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from discreet.service.http.prompt import PromptProtocol
+from discreet.service.http.request_timeout import PromptProtocol
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
 

@@ -14,10 +14,10 @@ import pytest
 
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from discreet.service.jobs.shelf import KEPT_SECONDS
-from discreet.service.pages.taken.code import fields_of, sql_code
-from discreet.service.pages.taken.drawing import LOOKS, drawing
-from discreet.service.pages.taken.parquet import answer_parquet
+from discreet.service.jobs.job_store import KEPT_SECONDS
+from discreet.service.pages.downloads.chart_file import LOOKS, drawing
+from discreet.service.pages.downloads.parquet import answer_parquet
+from discreet.service.pages.downloads.question_code import fields_of, sql_code
 from discreet.service.state import open_state
 from service.house import build
 from service.inside import inside
@@ -166,7 +166,7 @@ def test_answers_stay_and_what_was_refused_goes(held, monkeypatch):
     assert state.jobs.shelf.get(refused.id) is None and state.jobs.shelf.get(made.id).state == "done"
     assert ana.get(place).status_code == ana.get(newer).status_code == 200
     ana.post(f"{place}/save", name="kept")
-    monkeypatch.setattr("discreet.service.jobs.shelf.KEPT_ANSWERS", 0)
+    monkeypatch.setattr("discreet.service.jobs.job_store.KEPT_ANSWERS", 0)
     state.jobs.shelf.forget()
     assert ana.get(place).status_code == 200  # it has a name
     assert ana.get(newer).status_code == 403

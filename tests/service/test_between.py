@@ -9,11 +9,11 @@ from fractions import Fraction
 import pytest
 
 import discreet as dp
-from discreet.service.api.verbs import CHARGED
+from discreet.service.api.handlers import CHARGED
 from discreet.service.app import build_app
 from discreet.service.config import read_config
 from discreet.service.jobs.job import new_job
-from discreet.service.pages.past import asked_of
+from discreet.service.pages.history import asked_of
 from discreet.service.stores.datasets import DataSets
 from service.house import COUNT, GROUPED, ONE, build
 from service.inside import inside

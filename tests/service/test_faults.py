@@ -16,18 +16,20 @@ import pytest
 import discreet as dp
 from discreet.engines.base import failure
 from discreet.ledger import open_ledger
-from discreet.ledger.stores.postgres_line import connect
+from discreet.ledger.stores.postgres_connection import connect
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from discreet.service.http import guard, prompt
 from discreet.service.http import health as health_room
+from discreet.service.http import middleware as guard
+from discreet.service.http import request_timeout as prompt
 from discreet.service.http.health import health_of
-from discreet.service.jobs import clock, pulse
-from discreet.service.jobs.answering import Answering
-from discreet.service.jobs.grid import Grid
-from discreet.service.jobs.line import LATE, LONG, WorkLine
-from discreet.service.jobs.paced import pace
-from discreet.service.jobs.shelf import Shelf
+from discreet.service.jobs import heartbeat as pulse
+from discreet.service.jobs import steady_clock as clock
+from discreet.service.jobs.executor import Answering
+from discreet.service.jobs.fair_queue import LATE, LONG, WorkLine
+from discreet.service.jobs.job_store import Shelf
+from discreet.service.jobs.paced_engine import pace
+from discreet.service.jobs.timing_grid import Grid
 from discreet.service.state import open_state
 from discreet.service.stores import postgres_store
 from service.house import COUNT, ONE, build, free_port, serving
@@ -383,7 +385,7 @@ class TestFreeWork:
         assert state.datasets.ledger("people").spent() == dp.PureDP(0)
 
     def test_an_office_that_is_killed_is_opened_again(self, state):
-        from discreet.service.api.verbs import explain
+        from discreet.service.api.handlers import explain
         from discreet.wire.request import read_ask
 
         ask = read_ask({"sql": COUNT, "spend": ONE})

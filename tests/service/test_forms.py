@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from discreet.curator.verify import read_receipt
+from discreet.curator.receipt_check import read_receipt
 from discreet.learn import LinearRegression
 from discreet.learn.stored import model_from_json
 from discreet.synthetic.stored import measured_from_json

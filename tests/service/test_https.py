@@ -6,8 +6,8 @@ import pytest
 from starlette.responses import Response
 
 from discreet.service.config import Config
-from discreet.service.http.guard import guard_app
 from discreet.service.http.metrics import Metrics
+from discreet.service.http.middleware import guard_app
 from discreet.service.http.session import Session, cookie_name, drop_cookie, set_cookie
 from discreet.service.stores.people import Member
 from service.loops import run

@@ -13,10 +13,10 @@ import pytest
 import discreet as dp
 from discreet.service.app import build_app
 from discreet.service.config import DataSource, read_config
-from discreet.service.http.limits import TooMany
-from discreet.service.jobs import jobs as jobs_room
-from discreet.service.jobs.answering import patiently as _patiently
-from discreet.service.jobs.shelf import Shelf
+from discreet.service.http.rate_limit import TooMany
+from discreet.service.jobs import scheduler as jobs_room
+from discreet.service.jobs.executor import patiently as _patiently
+from discreet.service.jobs.job_store import Shelf
 from discreet.service.state import open_state
 from discreet.service.stores.datasets import open_engine
 from service.house import COUNT, ONE, build
@@ -94,7 +94,7 @@ class TestJobs:
         assert (job.state, job.status) == ("refused", 500)  # nothing was charged: it may be sent again
         assert "Ada" not in job.reply
         log = (tmp_path / "audit.log").read_text()
-        assert "error KeyError at answering.py" in log and "nonsense" in log and "Ada" not in log
+        assert "error KeyError at executor.py" in log and "nonsense" in log and "Ada" not in log
 
     def test_old_jobs_are_forgotten(self, state):
         job = state.jobs.put("ana", "people", "sql", BODY)
@@ -201,7 +201,7 @@ class TestTheApplication:
             response = client.request("GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"})
         assert response.status_code == 500
         assert "not shown" in response.json()["error"]["message"]
-        assert "AttributeError at door.py" in (tmp_path / "audit.log").read_text()
+        assert "AttributeError at authentication.py" in (tmp_path / "audit.log").read_text()
 
     def test_a_page_that_is_away_is_asked_again(self, tmp_path, monkeypatch):
         house = build(tmp_path)

@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 
 from discreet.service.api.bodies import ALLOWANCE, NEWCOMER, RENEWAL
 from discreet.service.api.routes import WAYS
-from discreet.wire.making import (
+from discreet.wire.product_request import (
     BOUNDS,
     CAPS,
     CUT,

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from discreet.engines.base import cancelled, failure
 from discreet.errors import EngineFailure, SchemaMismatch
 from discreet.service.config import RequestBounds
-from discreet.service.http import limits as limits_room
-from discreet.service.http.limits import Buckets, Limits, TooMany
-from discreet.service.http.log import Log, place_of
+from discreet.service.http import rate_limit as limits_room
+from discreet.service.http.audit_log import Log, place_of
 from discreet.service.http.metrics import Metrics
-from discreet.service.jobs.grid import Grid
-from discreet.service.jobs.paced import pace
+from discreet.service.http.rate_limit import Buckets, Limits, TooMany
+from discreet.service.jobs.paced_engine import pace
+from discreet.service.jobs.timing_grid import Grid
 from service.loops import run
 
 seconds = st.floats(0, 10_000)

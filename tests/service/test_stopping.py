@@ -11,8 +11,8 @@ import discreet as dp
 from curator.cases import PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet import learn
 from discreet.ledger import import_ledger
-from discreet.service.api.verbs import SHOWN
-from discreet.service.jobs.paced import pace
+from discreet.service.api.handlers import SHOWN
+from discreet.service.jobs.paced_engine import pace
 from service.house import COUNT, ONE, build, free_port, serving
 
 TABLES = [PEOPLE, VISITS, WARDS]

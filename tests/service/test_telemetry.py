@@ -6,7 +6,7 @@ import pytest
 
 from discreet.errors import InvalidArgument
 from discreet.local.reports.report import LocalReport, pack
-from discreet.service.http.limits import TooMany
+from discreet.service.http.rate_limit import TooMany
 from discreet.service.pages.telemetry import METRIC, OPTIONS, PER_MINUTE, Desk
 
 

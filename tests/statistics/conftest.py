@@ -2,7 +2,7 @@
 
 import pytest
 
-from discreet.statistics.cover import SumWay
+from discreet.statistics.shared_totals import SumWay
 
 
 @pytest.fixture

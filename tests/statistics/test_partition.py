@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from answer.cases import question
 from discreet.answer import run_plan
-from discreet.answer.gather import gather
+from discreet.answer.tally_batch import gather
 from discreet.data import Category, Integer, People, Real, Rows, Schema
 from discreet.engines import DuckDB, Memory
 from discreet.errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
@@ -22,12 +22,11 @@ from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Constant, Field
 from discreet.query.algebra.tally import Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Scan, Sum, Variance
-from discreet.query.bounds.rows import columns_of
-from discreet.statistics.cover import SumWay, possible_ways, recipes_of
+from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.laws.joint_error import JointLines, correlation_miss, joint_moment_error, wide_correlation_miss
-from discreet.statistics.laws.line import WeightedSum, line_reach
+from discreet.statistics.laws.linear_combination import WeightedSum, line_reach
 from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
-from discreet.statistics.laws.profile import (
+from discreet.statistics.laws.profile_interval import (
     CrossLines,
     SpreadLines,
     correlation_ends,
@@ -37,6 +36,7 @@ from discreet.statistics.laws.profile import (
 )
 from discreet.statistics.releases.basis import Basis
 from discreet.statistics.releases.partition import Partition, column_of, partition_need
+from discreet.statistics.shared_totals import SumWay, possible_ways, recipes_of
 from support.profile import examples
 
 X, Y = Field("x"), Field("y")

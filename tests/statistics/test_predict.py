@@ -15,12 +15,12 @@ from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free
 from discreet.query.algebra.tree import Correlation, Count, Covariance, Mean, Mode, Quantile, Scan, Sum, Variance
-from discreet.query.bounds.rows import columns_of
+from discreet.query.bounds.relation_facts import columns_of
+from discreet.statistics.catalogue import recipe_of
 from discreet.statistics.correlation import correlation_error
 from discreet.statistics.laws.moment import moment_error, root_error
 from discreet.statistics.laws.noise_sum import IntegerNoise
 from discreet.statistics.mean import mean_error
-from discreet.statistics.of import recipe_of
 from discreet.statistics.releases.basis import Basis
 
 X, Y = Field("x"), Field("y")

@@ -24,12 +24,12 @@ from discreet.query.algebra.tree import (
     Sum,
     Variance,
 )
-from discreet.query.bounds.rows import columns_of
-from discreet.statistics.of import list_estimates, recipe_of
+from discreet.query.bounds.relation_facts import columns_of
+from discreet.statistics.catalogue import list_estimates, recipe_of
 from discreet.statistics.recipe import Draws
 from discreet.statistics.releases.basis import Basis
 from discreet.statistics.releases.choice import ChoiceNeed, ChosenCell
-from discreet.statistics.releases.place import ChosenPlaces, PlaceNeed
+from discreet.statistics.releases.quantile_release import ChosenPlaces, PlaceNeed
 from discreet.statistics.releases.total import NoisyTotal
 
 X, Y, REGION = Field("x"), Field("y"), Field("region")

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.answer import run_plan
-from discreet.answer.gather import gather
-from discreet.statistics.cover import SumWay
+from discreet.answer.tally_batch import gather
 from discreet.statistics.releases.partition import MOST_JOINT, PartitionNeed
+from discreet.statistics.shared_totals import SumWay
 from support.misses import most_misses
 from support.profile import DEEP, examples
 

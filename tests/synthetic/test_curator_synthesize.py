@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet as dp
-from discreet.curator.verify import verify_receipt
+from discreet.curator.receipt_check import verify_receipt
 
 from .cases import COLUMNS, SPEND, people
 

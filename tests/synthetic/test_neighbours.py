@@ -20,7 +20,7 @@ from discreet.synthetic.request import read_request
 from discreet.synthetic.stored import measured_to_json
 from discreet.synthetic.synthesizer import measured_of
 from discreet.synthetic.synthetic import Synthetic
-from discreet.workloads.change import Block
+from discreet.workloads.strategy_norms import Block
 from support.profile import examples
 
 from .cases import COLUMNS, SPEND, people

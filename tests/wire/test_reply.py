@@ -9,6 +9,7 @@ import pytest
 import discreet as dp
 from discreet import errors
 from discreet.engines.base import cancelled, failure
+from discreet.wire.json_text import write_json
 from discreet.wire.reply import (
     answer_reply,
     explanation_reply,
@@ -18,7 +19,6 @@ from discreet.wire.reply import (
     refusal_to_json,
     status_of,
 )
-from discreet.wire.text import write_json
 
 RAISED = [
     errors.InvalidArgument("level must lie between 0 and 1"),

@@ -14,9 +14,9 @@ from jsonschema import Draft202012Validator
 import discreet as dp
 from discreet.errors import InvalidArgument
 from discreet.plan.asked.terms import Terms
+from discreet.wire.json_text import read_json, write_json
 from discreet.wire.reply_shape import SHAPES
 from discreet.wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
-from discreet.wire.text import read_json, write_json
 
 SQL = "SELECT COUNT(*) AS n FROM people"
 SPEND = {"epsilon": "1"}

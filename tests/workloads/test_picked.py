@@ -9,7 +9,7 @@ import pytest
 import discreet as dp
 from answer.cases import Kept
 from discreet.answer.ask import run_plan
-from discreet.statistics.releases.sets import SetsRelease
+from discreet.statistics.releases.set_totals import SetsRelease
 from support.misses import most_misses
 from support.profile import DEEP
 

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.answer.ask import run_plan
-from discreet.answer.gather import gather
 from discreet.answer.stored import answer_from_json, answer_to_json
+from discreet.answer.tally_batch import gather
 from discreet.audit import replay
-from discreet.plan.sets import change_of
-from discreet.statistics.releases.sets import CellsNeed, SetsRelease
+from discreet.plan.workload_plan import change_of
+from discreet.statistics.releases.set_totals import CellsNeed, SetsRelease
 from discreet.workloads import Tables
 from support.profile import examples
 

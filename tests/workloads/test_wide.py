@@ -7,9 +7,9 @@ import polars as pl
 import pytest
 
 import discreet as dp
-from discreet.answer.sets import exact_totals
-from discreet.plan.sets import change_of
-from discreet.query.bounds.wide import table_cells, table_question, tables_of
+from discreet.answer.workload_run import exact_totals
+from discreet.plan.workload_plan import change_of
+from discreet.query.bounds.wide_sets import table_cells, table_question, tables_of
 from discreet.workloads import RunningTotals, plan_strategy
 from discreet.workloads.fixed_point import line_bound
 

@@ -16,17 +16,17 @@ from ..query.algebra.expression import Field, fields_of
 from ..query.algebra.tree import Finish, Question
 from ..query.algebra.windows import windows_of
 from ..query.domains.type_of import ValueType, type_of
-from ..query.meaning.finish import NoisyRow, Types, Value, keep_rows, show_row, types_of, with_windows
+from ..query.meaning.post_processing import NoisyRow, Types, Value, keep_rows, show_row, types_of, with_windows
 from ..statistics.joint_estimate import JointTotal
 from ..statistics.recipe import NoisyValue
-from ..statistics.releases.sets import SetEstimate
+from ..statistics.releases.set_totals import SetEstimate
 from ..statistics.releases.total import KeyValues
 from . import export, text
-from .computed.shown import keys_shown_by
-from .computed.table import TableLaw, reads_rows
+from .computed.thresholded_keys import keys_shown_by
+from .computed.window_intervals import TableLaw, reads_rows
+from .confidence import read_level
 from .export import plain
-from .level import read_level
-from .made import Made
+from .provenance import Made
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa  # type: ignore[import-untyped]
 
-    from .one_set import Between
+    from .derived_views import Between
 
 Interval = tuple[Value, Value] | None
 
@@ -122,15 +122,15 @@ class Answer:
 
         Refuses a set that was not asked.
         """
-        return room.one_set.one_set(self, names)
+        return room.derived_views.one_set(self, names)
 
     def between(self, low: object, high: object, level: float = 0.95) -> Between:
         """Return the count from `low` up to and with `high`, of running totals, with its interval; it is free."""
-        return room.one_set.between(self, low, high, level)
+        return room.derived_views.between(self, low, high, level)
 
     def quantile(self, at: Number) -> Value:
         """Return the least value up to which a share `at` of the running total lies; it is free."""
-        return room.one_set.quantile_of(self, at)
+        return room.derived_views.quantile_of(self, at)
 
     def measurements(self) -> dict[str, object]:
         """Return what a workload released before anything was moved, with its covariance, as plain values for JSON."""

@@ -10,9 +10,9 @@ from .. import answer as room
 from ..arithmetic.rational import Number
 from ..engines.snapshot import one_snapshot
 from ..noise import Bits, uniform
-from ..plan.counted import CountSelection
 from ..plan.plan import Plan
 from ..plan.question import plan_question
+from ..plan.thresholded_count import CountSelection
 from ..privacy.measures import Measure
 from ..query.algebra.tally import KeptKeys, Tally
 from ..query.algebra.tree import Key as KeyColumn
@@ -20,12 +20,12 @@ from ..query.algebra.tree import Question, Relation
 from ..query.bounds.keys import PublicValues, declares_null
 from ..query.domains.domain import Scalar
 from ..statistics.recipe import Drawn, Draws, NoisyValue
-from ..statistics.releases.sets import SetsRelease
+from ..statistics.releases.set_totals import SetsRelease
 from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
+from .confidence import read_level
 from .fresh_noise import draw
-from .gather import Tallier, gather
-from .level import read_level
+from .tally_batch import Tallier, gather
 
 
 def answer_question(
@@ -81,7 +81,8 @@ def run_plan(
     confidence = read_level(level)
     if any(isinstance(release, SetsRelease) for release in plan.releases):
         with one_snapshot(engine):
-            return room.sets.run_sets(plan, engine, room.sets.Moves(nonnegative or whole, whole), bits=bits)
+            moves = room.workload_run.Moves(nonnegative or whole, whole)
+            return room.workload_run.run_sets(plan, engine, moves, bits=bits)
     with one_snapshot(engine):
         keys, counted = _keys(plan, engine, bits)
         drawn = _drawn(plan, keys, engine, confidence, bits)
@@ -128,7 +129,7 @@ def run_plans(
             continue
         if id(plan.within) not in shared:
             shared[id(plan.within)] = run_plan(plan.within, engine, **words)
-        found[name] = room.sets.cut_answer(shared[id(plan.within)], plan)
+        found[name] = room.workload_run.cut_answer(shared[id(plan.within)], plan)
     return found
 
 

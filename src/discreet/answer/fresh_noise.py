@@ -11,9 +11,9 @@ from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import Drawn, PlannedRelease
 from ..statistics.releases.choice import ChosenCell, ChosenRelease
 from ..statistics.releases.partition import JointRelease, JointTotals
-from ..statistics.releases.place import PlaceRelease
+from ..statistics.releases.quantile_release import PlaceRelease
 from ..statistics.releases.total import ExactTotals, KeyValues, NoisyTotal
-from .gather import GatheredTotals
+from .tally_batch import GatheredTotals
 
 
 def add_noise(mechanism: Additive, values: Sequence[int], *, bits: Bits | None = None) -> list[int]:

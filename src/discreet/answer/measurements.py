@@ -14,12 +14,12 @@ from ..errors import InvalidArgument
 from ..plan.plan import Plan
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
-from ..statistics.releases.sets import SetEstimate, SetsRelease
-from ..workloads.components import Floats
+from ..statistics.releases.set_totals import SetEstimate, SetsRelease
+from ..workloads.budget_shares import Floats
 from ..workloads.matrix import MatrixStrategy, SumsStrategy, asked_weights
 from ..workloads.nested import NestedStrategy
 from ..workloads.residual import ResidualStrategy
-from ..workloads.weighted import TableStrategy
+from ..workloads.weighted_tables import TableStrategy
 
 if TYPE_CHECKING:
     from .answer import Answer

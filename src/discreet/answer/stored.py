@@ -26,12 +26,12 @@ from ..plan.plan import Plan
 from ..privacy.events.json import Json, read_amount, read_list
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
+from ..statistics.catalogue import list_estimates
 from ..statistics.laws.noise_sum import Additive
-from ..statistics.of import list_estimates
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
 from .answer import Answer
-from .made import Made
+from .provenance import Made
 from .stored_mechanism import MechanismList, mechanism_from_json, mechanism_to_json, read_object
 
 VERSION = 1

@@ -10,22 +10,22 @@ from ..data.unit import People
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..noise import Bits
-from ..plan.release import choice_of
-from ..plan.route import routes, split
+from ..plan.mechanism_choice import choice_of
+from ..plan.proportional_split import routes, split
 from ..privacy.events import Event
 from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import PerPerson, Relation, Scan, Total
-from ..query.bounds.cells import Cells
-from ..query.bounds.rows import columns_of
+from ..query.bounds.contribution_bounds import possible_shares, weight_of
+from ..query.bounds.public_cells import Cells
+from ..query.bounds.relation_facts import columns_of
 from ..query.bounds.sensitivity import rank_influence
-from ..query.bounds.shares import possible_shares, weight_of
 from ..query.domains.domain import Whole
 from ..query.domains.domain_of import domain_of
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from .fresh_noise import choose_cells
-from .gather import Tallier, gather
+from .tally_batch import Tallier, gather
 
 USUAL_TAIL, LEAST_TAIL = Fraction(1, 100), Fraction(1, 1000)
 """How many of the rows are cut at either end where no size is declared, and the least that is cut."""

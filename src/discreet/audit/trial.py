@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 import numpy as np
 
+from .criteria import Judge
 from .events.outputs import Outputs, tabulate
 from .events.search import OutputEvent, search
 from .events.sketch import Sketch, draw
 from .evidence.ceiling import at_delta, at_epsilon
-from .judge import Judge
 from .reports.report import Finding, Report
 from .targets.inputs import shown
 from .targets.runs import Progress, Vector, collect

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 
 from ..errors import ClaimRefuted, InvalidArgument
 from ..privacy.measures import Measure
+from .criteria import judge_for
 from .evidence.bounds import level
-from .judge import judge_for
 from .reports.report import Report
 from .targets.inputs import Unit, check_inputs
 from .targets.runs import Progress, Vector, read_vector

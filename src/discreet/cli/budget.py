@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import InvalidArgument
-from ..privacy.budget_words import budget_from_words
+from ..privacy.budget_text import budget_from_words
 from ..privacy.measures import Measure
 
 

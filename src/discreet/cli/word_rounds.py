@@ -9,9 +9,9 @@ from pathlib import Path
 from ..errors import InvalidArgument
 from ..local.reports.collector import Collector
 from ..local.reports.parameters import device_parameters
-from ..local.search.stages import people_of
+from ..local.search.rounds import people_of
 from ..local.search.words import WordRound
-from .write import write_text
+from .output import write_text
 
 
 def recall(asked: WordRound, path: Path | None) -> WordRound:

@@ -7,7 +7,7 @@ from ..data.schema import Schema
 from ..errors import InvalidArgument
 from ..optional import load
 from ..privacy.filters.filter import Filter
-from .line import Line
+from .http import Line
 from .remote import Remote
 
 

@@ -9,13 +9,13 @@ from ..answer.answer import Answer
 from ..answer.stored import answer_from_json, scalar_from_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..arithmetic.rational import Number
+from ..curator.answer_key import event_of
 from ..curator.explanation import Explanation
-from ..curator.key import event_of
 from ..curator.receipt import Receipt
+from ..curator.receipt_check import read_receipt
 from ..curator.verbs.bounds import cut_of, table_of, wanted_bounds, wanted_caps
 from ..curator.verbs.learn import Model, course_of
 from ..curator.verbs.synthesize import synthesis_of
-from ..curator.verify import read_receipt
 from ..data.schema import Schema
 from ..errors import UnsupportedQuery
 from ..frozen import field, frozen
@@ -25,10 +25,10 @@ from ..ledger.review.history import History
 from ..plan import Plan, Third, Workload
 from ..plan.asked.terms import TermWords
 from ..plan.planner import Planner, QuestionWords
-from ..privacy.budget_words import budget_from_words
+from ..privacy.budget_text import budget_from_words
 from ..privacy.events import Event
 from ..privacy.filters.filter import Filter
-from ..privacy.filters.room import Room
+from ..privacy.filters.remaining import Room
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from ..query.text.question import describe, fingerprint
@@ -36,11 +36,11 @@ from ..synthetic.plan import SyntheticPlan
 from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
 from ..synthetic.synthetic import Synthetic
-from ..wire.making import BoundsRequest, CapsRequest, CutRequest, LearnRequest, SynthesisRequest
+from ..wire.product_request import BoundsRequest, CapsRequest, CutRequest, LearnRequest, SynthesisRequest
 from ..wire.reply import entry_from_json, room_from_json
 from ..wire.request import Ask, ReleaseRequest
-from .exchange import make_answer, make_bounds, make_caps, make_model, make_synthetic, sent_model, sql_text
-from .line import Line
+from .decode import make_answer, make_bounds, make_caps, make_model, make_synthetic, sent_model, sql_text
+from .http import Line
 
 
 @frozen

@@ -8,7 +8,7 @@ from __future__ import annotations
 from .curator import Curator
 from .explanation import Explanation
 from .receipt import Receipt
-from .sign import Signer
-from .verify import verify_receipt
+from .receipt_check import verify_receipt
+from .signing import Signer
 
 __all__ = ["Curator", "Explanation", "Receipt", "Signer", "verify_receipt"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..answer.answer import Answer
-from ..answer.made import Made
+from ..answer.provenance import Made
 from ..answer.stored import answer_from_json
 from ..arithmetic.canonical import hash_json
 from ..ledger import Entry
@@ -15,13 +15,13 @@ from ..plan.text.plan import cut_text
 from ..privacy.events.json import from_json, to_json
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..privacy.spoken import price_of_promise
-from .body import Body, BodyFacts, facts_of, read_body
-from .key import event_of, prints_of, shares_of, texts_of
-from .old import same_plan
+from ..privacy.price_text import price_of_promise
+from .answer_key import event_of, prints_of, shares_of, texts_of
+from .legacy_answers import same_plan
 from .pay import Paid
 from .receipt import Receipt, ReceiptQuestion
-from .sign import Signer
+from .signing import Signer
+from .stored_answer import Body, BodyFacts, facts_of, read_body
 
 
 def read_answers(

@@ -22,18 +22,18 @@ from ..ledger.names import read_who
 from ..plan.asked.terms import Terms, TermWords
 from ..plan.plan import Plan
 from ..plan.planner import QuestionWords
-from ..privacy.filters.room import Room
+from ..privacy.filters.remaining import Room
 from ..privacy.measures import Measure
 from . import verbs
 from .answers import read_answers
-from .body import Body, facts_of, write_body
+from .charge_request import order_of, plan_to_fit
+from .context import Stand, read_stand
 from .explain import explain_plan, store_texts
 from .explanation import Explanation
 from .history import history_of
-from .order import order_of, plan_to_fit
 from .pay import Locks, Work, pay
-from .sign import Signer
-from .stand import Stand, read_stand
+from .signing import Signer
+from .stored_answer import Body, facts_of, write_body
 
 if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
     from ..answer.suggest import SuggestedBounds, SuggestedCaps

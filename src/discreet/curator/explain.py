@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..answer.gather import gather
+from ..answer.tally_batch import gather
 from ..engines.base import Engine
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
@@ -14,12 +14,12 @@ from ..privacy.measures import ApproxDP, Measure
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term, Totals
 from ..query.algebra.tree import Relation
-from ..query.bounds.shares import possible_shares, weight_of
+from ..query.bounds.contribution_bounds import possible_shares, weight_of
 from ..query.text.question import describe
-from ..statistics.releases.sets import SetsRelease
+from ..statistics.releases.set_totals import SetsRelease
+from .charge_request import order_of
+from .context import Stand
 from .explanation import Explanation
-from .order import order_of
-from .stand import Stand
 
 
 def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from ..ledger import Entry, History
-from .stand import Stand
+from .context import Stand
 
 
 def history_of(stand: Stand, who: str, last: int | None, kinds: Collection[str] | None = None) -> History:

@@ -26,9 +26,9 @@ from ..arithmetic.canonical import digest
 from ..engines.base import failure
 from ..errors import Cancelled, DiscreetError
 from ..frozen import field, frozen
-from ..ledger import Entry, Ledger, clock, steps
+from ..ledger import Entry, Ledger, clock, failpoints
+from ..ledger.charge_order import Order, Settlement
 from ..ledger.clock import read_time
-from ..ledger.order import Order, Settlement
 
 PATIENCE = 1.0
 """Seconds after a charge for which others wait for its answer before they run it themselves. A longer wait would only
@@ -89,10 +89,10 @@ def pay(ledger: Ledger, order: Order, work: Work, locks: Locks) -> Paid:
         work.check()
         found, ran = _settle(ledger, order, known), False
         while found.body is None:
-            steps.passed("run:before")
+            failpoints.passed("run:before")
             body = _run(ledger, found, work)
             ran = True
-            steps.passed("run:after")
+            failpoints.passed("run:after")
             # What is given is what the ledger then finds: the first that was stored.
             if body is not None and ledger.finish(found.charge, body).kind == "fail":
                 raise failure()

@@ -13,11 +13,11 @@ from ..frozen import frozen, replace
 from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_to_json, to_json
 from ..privacy.filters.filter import open_filter
-from ..privacy.filters.room import restate
+from ..privacy.filters.remaining import restate
 from ..privacy.measures import ApproxDP, Measure
-from ..privacy.spoken import price_of_promise
+from ..privacy.price_text import price_of_promise
 from ..show.table import html_pairs, text_table
-from .sign import Signer
+from .signing import Signer
 
 VERSION = 1
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .columns.column import Boolean as Boolean
@@ -28,23 +28,23 @@ if TYPE_CHECKING:
     from .columns.column import Timestamp as Timestamp
     from .drafting.draft import Draft as Draft
     from .drafting.infer import infer as infer
-    from .files.file import read_schemas as read_schemas
-    from .files.file import schemas_from_toml as schemas_from_toml
-    from .files.file import schemas_to_toml as schemas_to_toml
-    from .files.file import write_schemas as write_schemas
+    from .files.schema_file import read_schemas as read_schemas
+    from .files.schema_file import schemas_from_toml as schemas_from_toml
+    from .files.schema_file import schemas_to_toml as schemas_to_toml
+    from .files.schema_file import write_schemas as write_schemas
     from .schema import Schema as Schema
     from .unit import People as People
     from .unit import Rows as Rows
     from .unit import Unit as Unit
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "columns.column": "Boolean Category Column ColumnType Date Integer Ordered Real Text Timestamp",
             "drafting.draft": "Draft",
             "drafting.infer": "infer",
-            "files.file": "read_schemas schemas_from_toml schemas_to_toml write_schemas",
+            "files.schema_file": "read_schemas schemas_from_toml schemas_to_toml write_schemas",
             "schema": "Schema",
             "unit": "People Rows Unit",
         },

@@ -13,7 +13,7 @@ from ..privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from .columns.column import Column, Date, Timestamp
 from .columns.nulls import flag
 from .display import schema_html, schema_text
-from .files.plain import schema_from_dict, schema_to_dict
+from .files.schema_json import schema_from_dict, schema_to_dict
 from .unit import LONGEST_NAME, People, Unit, read_name
 
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

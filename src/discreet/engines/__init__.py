@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from ..intake.csv_file import Csv as Csv
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .spark.engine import Spark as Spark
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             ".intake.csv_file": "Csv",

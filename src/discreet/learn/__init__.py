@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .models.additive import AdditiveClassifier as AdditiveClassifier
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from .models.naive_bayes import GaussianNB as GaussianNB
     from .models.pca import PCA as PCA
     from .models.quantile import QuantileRegression as QuantileRegression
-    from .noisy import NoisySum as NoisySum
-    from .noisy import noisy_sum as noisy_sum
+    from .private_sum import NoisySum as NoisySum
+    from .private_sum import noisy_sum as noisy_sum
     from .recommendation import Recommendation as Recommendation
     from .recommendation import recommend as recommend
     from .tuning import tune as tune
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "models.additive": "AdditiveClassifier AdditiveRegressor",
@@ -50,7 +50,7 @@ if not TYPE_CHECKING:
             "models.naive_bayes": "CategoricalNB GaussianNB",
             "models.pca": "PCA",
             "models.quantile": "QuantileRegression",
-            "noisy": "NoisySum noisy_sum",
+            "private_sum": "NoisySum noisy_sum",
             "recommendation": "Recommendation recommend",
             "tuning": "tune",
         },

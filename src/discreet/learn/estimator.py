@@ -19,7 +19,7 @@ from ..noise import Bits
 from ..optional import load
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
-from ..query.bounds.rows import columns_of, neighbours_of
+from ..query.bounds.relation_facts import columns_of, neighbours_of
 from ..query.domains.domain import Domain
 from ..show.table import text_table
 from .coding.design import ModelDesign, design_of

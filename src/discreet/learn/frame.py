@@ -9,7 +9,7 @@ import numpy as np
 
 from ..errors import InvalidArgument
 from ..query.domains.domain import Domain
-from .coding.cells import Cells, read_cells
+from .coding.column_cells import Cells, read_cells
 from .task import Task
 
 

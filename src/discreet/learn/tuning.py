@@ -28,8 +28,8 @@ from ..privacy.calibrate import largest
 from ..privacy.events import Event, ExponentialSelection, Parallel
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Scan
-from ..query.bounds.rows import columns_of, neighbours_of
-from .coding.cells import Cells, Listed, Steps
+from ..query.bounds.relation_facts import columns_of, neighbours_of
+from .coding.column_cells import Cells, Listed, Steps
 from .coding.feature import UNIT
 from .coding.label import Classes, Label
 from .estimator import REQUIRED, Estimator

@@ -15,10 +15,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .charter import Charter as Charter
     from .entry import Entry as Entry
     from .ledger import Ledger as Ledger
     from .life.imports import import_ledger as import_ledger
@@ -29,12 +28,13 @@ if TYPE_CHECKING:
     from .review.export import verify_export as verify_export
     from .review.history import History as History
     from .review.verdict import Verdict as Verdict
+    from .terms import Charter as Charter
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "charter": "Charter",
+            "terms": "Charter",
             "entry": "Entry",
             "ledger": "Ledger",
             "life.imports": "import_ledger",

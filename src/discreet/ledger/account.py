@@ -5,8 +5,8 @@ the filter, because an allowance may change. An amount above a lowered allowance
 So is what the sum of ε admitted, or one question as all there is, though the tail did not pay for it: at its own price,
 not at what was left. An allowance that is raised later then has the tail that its promise leaves, and no more.
 
-Where the filter adds up ε too (see `discreet.privacy.filters.sums`), so does the account. Accounts of release 0.1.0
-have no such sum: `recount` finds it in the entries, and until then the sum admits nothing.
+Where the filter adds up ε too (see `discreet.privacy.filters.basic_composition`), so does the account. Accounts of
+release 0.1.0 have no such sum: `recount` finds it in the entries, and until then the sum admits nothing.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from ..errors import BudgetExceeded, DiscreetError, InvalidArgument, LedgerCorru
 from ..frozen import frozen, replace
 from ..privacy.events import Event, Repeated
 from ..privacy.events.json import read_amount
+from ..privacy.filters.basic_composition import Sum
 from ..privacy.filters.filter import Filter
 from ..privacy.filters.refusal import exceeded
 from ..privacy.filters.rule import Amounts, FilterPrice
-from ..privacy.filters.sums import Sum
 from ..privacy.neighbours import REPLACE, Neighbours, read_neighbours
-from .charter import Window
 from .clock import read_time, write_time
+from .terms import Window
 
 _UNPRICED = Fraction(2**64)
 """What is used of a tail that cannot price an event: more than any budget comes to."""

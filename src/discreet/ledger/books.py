@@ -17,10 +17,10 @@ from ..privacy.events import Event
 from ..privacy.events.json import Json, from_json
 from ..privacy.filters.filter import Filter
 from .account import Account, fresh_account, read_account
-from .charter import OTHERS, Charter, read_charter
 from .entry import Entry
 from .parts import label
 from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, account_name
+from .terms import OTHERS, Charter, read_charter
 
 
 @frozen

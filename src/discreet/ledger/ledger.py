@@ -16,18 +16,13 @@ from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
-from ..privacy.filters.room import Room
+from ..privacy.filters.remaining import Room
 from ..privacy.measures import Measure
-from . import review, steps
+from . import failpoints, review
 from .account import count_for_part
+from .balance import left_of, room_of, spent_of
 from .books import Books, share_terms
-from .charter import OTHERS, Charter, allowance
-from .clock import stamp
-from .entry import Entry, EntryKind
-from .left import left_of, room_of, spent_of
-from .life.upgrade import upgrade_store
-from .names import read_text, read_who
-from .order import (
+from .charge_order import (
     Order,
     Settlement,
     decide_order,
@@ -39,9 +34,14 @@ from .order import (
     read_charge,
     stored_answer,
 )
-from .reading import closing_of, last_of, names_for, next_page, read_found
-from .recount import KnownSums
+from .clock import stamp
+from .entry import Entry, EntryKind
+from .legacy_sums import KnownSums
+from .life.upgrade import upgrade_store
+from .names import read_text, read_who
+from .snapshot import closing_of, last_of, names_for, next_page, read_found
 from .stores.store import NOTHING, ROLL, Decide, LedgerStore, Lookup, Page, Snapshot, step_of
+from .terms import OTHERS, Charter, allowance
 
 _NOBODY = "nobody"
 
@@ -259,9 +259,9 @@ class Ledger:
             self._forward = True
         self._sums.prepare(self._store, entry.who)
         step = step_of(entry)
-        steps.passed(f"{step}:before")
+        failpoints.passed(f"{step}:before")
         page = self._store.append(names_for(entry.who), lookup, decide)
-        steps.passed(f"{step}:after")
+        failpoints.passed(f"{step}:after")
         return page
 
     def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:

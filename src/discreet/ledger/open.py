@@ -12,18 +12,18 @@ from ..errors import InvalidArgument, LedgerConflict
 from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
+from .account_tree import whole_roll
 from .books import open_books, vouch
-from .charter import Charter, Window, make_charter
 from .clock import write_time
 from .entry import Entry, seal
 from .ledger import Ledger
 from .names import read_who
 from .parts import Parts
-from .reading import books_at, last_of, names_for
-from .roll import whole_roll
+from .snapshot import books_at, last_of, names_for
 from .stores.memory import LedgerInMemory
 from .stores.sqlite import LedgerInSqlite
 from .stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot, account_name
+from .terms import Charter, Window, make_charter
 
 _SERVER = re.compile(r"\s*(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)")
 WAIT = 60.0

@@ -9,12 +9,12 @@ sequence, chosen adaptively; so the promise of its filter holds, for every kind 
 the loss, of amounts C, P and Q. Each part's events are counted twice: the filters keep C + 2P ≤ B and C + 2Q ≤ B on
 every path; the mean of the two is C + P + Q ≤ B. This needs prices that add whatever was spent before: not `residue`.
 
-**Adding up ε** (`discreet.privacy.filters.sums`) goes part by part under add-remove: an account is one filter. Under
-replace it must be *one* decision for all parts, C_ε + 2·max P_ε ≤ ε or C_B + 2·max P_B ≤ B. From the first event that
-only the sums admit the amounts B are used up in every part, so all later events are admitted by the sums, and at the
-end C_ε + P_ε + Q_ε ≤ ε for every two parts p and q: the proof there goes through for each pair. Part by part it does
-not: one Laplace of ε = ½ in p, by its sum, and one Gaussian of half the capacity in q, by its amount, together have 22
-times the promised δ = 1e-6 for a row that moves from p to q.
+**Adding up ε** (`discreet.privacy.filters.basic_composition`) goes part by part under add-remove: an account is one
+filter. Under replace it must be *one* decision for all parts, C_ε + 2·max P_ε ≤ ε or C_B + 2·max P_B ≤ B. From the
+first event that only the sums admit the amounts B are used up in every part, so all later events are admitted by the
+sums, and at the end C_ε + P_ε + Q_ε ≤ ε for every two parts p and q: the proof there goes through for each pair. Part
+by part it does not: one Laplace of ε = ½ in p, by its sum, and one Gaussian of half the capacity in q, by its amount,
+together have 22 times the promised δ = 1e-6 for a row that moves from p to q.
 
 "All rows of a unit lie in one part" is a fact about the schema: a row lies in one part, a person may not. Whoever names
 a part in a charge must have checked that, and that the question reads nothing else; the curator does (`part_of`).

@@ -10,8 +10,8 @@ from .deployments.rappor import Rappor
 from .deployments.sketch import CountMeanSketch
 from .estimates.estimate import Estimate
 from .histogram import Histogram
+from .longitudinal import Device, Lifetime
 from .number import Number
-from .over_time import Device, Lifetime
 from .randomizer import Randomizer
 from .reports.catalogue import read_mechanism
 from .reports.collector import Collector

@@ -19,12 +19,12 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen
 from ..noise import Bits
+from ..noise.block_draws import serve
 from ..noise.coin import Coin
 from ..noise.exp import Bounds, exp_neg
-from ..noise.serve import serve
-from .designs.apart import Apart
 from .designs.design import Design, Flags, Integers
 from .designs.direct import Direct, direct_facts
+from .designs.extra_option import Apart
 from .designs.geometry import Geometry, geometry_facts
 from .designs.hadamard import Hadamard, hadamard_facts
 from .designs.subset import Subset, subset_facts

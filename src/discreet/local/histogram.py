@@ -16,7 +16,7 @@ from ..arithmetic.rational import whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
-from ..mechanisms.laws.quantile import read_beta
+from ..mechanisms.laws.error_bound import read_beta
 from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP

@@ -9,7 +9,7 @@ from ..arithmetic.rational import Number, whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from ..mechanisms.laws.quantile import read_beta
+from ..mechanisms.laws.error_bound import read_beta
 from ..noise.exp import exp_neg
 from ..privacy.events import Response
 from ..privacy.neighbours import REPLACE

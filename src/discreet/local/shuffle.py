@@ -7,7 +7,7 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from ..arithmetic.rational import Number, rational, whole
-from ..arithmetic.root import crossing
+from ..arithmetic.root_finder import crossing
 from ..frozen import frozen
 from ..privacy.compose import compose
 from ..privacy.curve import Curve

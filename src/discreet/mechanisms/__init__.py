@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .adaptive.mwem import MWEM as MWEM
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .sensitivity import Sensitivity as Sensitivity
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "adaptive.mwem": "MWEM",

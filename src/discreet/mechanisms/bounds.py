@@ -11,7 +11,7 @@ import math
 from ..arithmetic.rational import Number, positive, rational, whole
 from ..arithmetic.rounding import up
 from ..errors import InvalidArgument
-from .laws.quantile import read_beta
+from .laws.error_bound import read_beta
 
 
 def laplace_tail(t: Number) -> float:

@@ -17,12 +17,12 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import Number, whole
 from ..frozen import frozen
 from .bits import Bits
+from .block_draws import cached, integers
 from .exp import Bounds, exp_between
 from .law import SPARE, Integers, closed, first
-from .sample import sample
-from .serve import cached, integers
+from .random_words import RandomWords
 from .stirling import stirling
-from .words import RandomWords
+from .vector_sample import sample
 
 MOST_TRIALS = 1 << 62
 _FINE = 5  # a cell is 1/64 to 1/32 of the standard deviation

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from .bits import Bits, readable
+from .block_draws import count_of
 from .law import Integers
-from .serve import count_of
+from .random_words import ByteWords, RandomWords
 from .uniform import Uniform, wide
-from .words import ByteWords, RandomWords
 
 _MOST = 1 << 63
 

@@ -12,11 +12,11 @@ from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import Bits
+from .block_draws import cached, serve
+from .exact_search import GUARD, STEP, below
 from .exp import Bounds, exp_neg
-from .sample import CHUNK
-from .serve import cached, serve
-from .settle import GUARD, STEP, below
-from .words import RandomWords
+from .random_words import RandomWords
+from .vector_sample import CHUNK
 
 
 @frozen

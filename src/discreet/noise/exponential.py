@@ -9,12 +9,12 @@ import numpy as np
 from ..arithmetic.rational import Number
 from ..frozen import frozen
 from .bits import Bits, readable
+from .block_draws import count_of
+from .exact_search import STEP, settle
 from .law import Integers
-from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of
-from .serve import count_of
-from .settle import STEP, settle
+from .random_words import ByteWords, RandomWords
+from .score_gaps import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .uniform import Uniform
-from .words import ByteWords, RandomWords
 
 _FINE = 40  # weights in units of 2^-40 of the best one
 

@@ -14,11 +14,11 @@ from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import Bits
+from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
 from .law import SPARE, Integers, closed, first
-from .sample import sample
-from .serve import cached, integers
-from .words import RandomWords
+from .random_words import RandomWords
+from .vector_sample import sample
 
 MOST_VARIANCE = 1 << 100
 _FINE = 6  # a cell is 1/128 to 1/64 of sigma: a table of at most 2 400 cells

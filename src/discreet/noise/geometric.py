@@ -13,11 +13,11 @@ from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import Bits
+from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
 from .law import Integers
-from .sample import sample
-from .serve import cached, integers
-from .words import RandomWords
+from .random_words import RandomWords
+from .vector_sample import sample
 
 MOST_SCALE = 1 << 50
 _FINE = 5  # a cell is 1/64 to 1/32 of the scale: a table of at most 5 700 cells, at least 31 of 32 proposals accepted

@@ -9,10 +9,10 @@ from typing import overload
 from ..arithmetic.rational import Number
 from ..frozen import frozen
 from .bits import Bits
+from .block_draws import cached, integers
 from .exp import Bounds, exp_neg
 from .geometric import GeometricLaw, scale_of, shift_of
 from .law import Integers
-from .serve import cached, integers
 
 
 @frozen

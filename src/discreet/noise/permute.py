@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 
 from ..arithmetic.rational import Number
 from .bits import Bits, readable
-from .scores import CHANCE_ERROR, ScoreArray, Scores, scores_of
-from .settle import STEP, below
+from .exact_search import STEP, below
+from .random_words import ByteWords, RandomWords
+from .score_gaps import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .uniform import Uniform
-from .words import ByteWords, RandomWords
 
 _WIDTH = 64
 

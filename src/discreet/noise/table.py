@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from ..errors import InvalidArgument
 from ..frozen import frozen
+from .exact_search import GUARD, STEP, settle
 from .law import Integers, Law, cell, thresholds
-from .settle import GUARD, STEP, settle
-from .words import RandomWords, Unsigned
+from .random_words import RandomWords, Unsigned
 
 CUT = -32768
 _NEAR_TAIL = 10  # cells beyond all but 2^-10 of the mass take the careful path: the quick bound need not hold there

@@ -11,9 +11,9 @@ from ..arithmetic.rational import Number, whole
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .bits import Bits, readable
+from .block_draws import cached, integers
 from .law import Integers
-from .serve import cached, integers
-from .words import ByteWords, RandomWords
+from .random_words import ByteWords, RandomWords
 
 _MOST = 1 << 63
 
@@ -39,7 +39,7 @@ def wide(bound: int, draw: RandomWords) -> int:
     """Draw one uniform Python integer below any bound, by rejection from as many bits as the bound has.
 
     >>> from discreet.noise.uniform import wide
-    >>> from discreet.noise.words import ByteWords
+    >>> from discreet.noise.random_words import ByteWords
     >>> class Zeros:
     ...     def take(self, count):
     ...         return bytes(count)

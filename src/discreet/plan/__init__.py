@@ -7,28 +7,28 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .plan import Plan as Plan
+    from .proportional_split import routes as routes
+    from .proportional_split import split as split
     from .question import plan_question as plan_question
-    from .route import routes as routes
-    from .route import split as split
     from .selection import Selection as Selection
-    from .several.third import Third as Third
-    from .several.third import find_third as find_third
+    from .several.tradeoff import Third as Third
+    from .several.tradeoff import find_third as find_third
     from .several.workload import Workload as Workload
     from .several.workload import plan_workload as plan_workload
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "plan": "Plan",
             "question": "plan_question",
-            "route": "routes split",
+            "proportional_split": "routes split",
             "selection": "Selection",
-            "several.third": "Third find_third",
+            "several.tradeoff": "Third find_third",
             "several.workload": "Workload plan_workload",
         },
     )

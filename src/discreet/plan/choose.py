@@ -42,29 +42,29 @@ from typing import assert_never
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.events import Event
 from ..privacy.filters.filter import open_filter
-from ..privacy.filters.whole import is_untouched
+from ..privacy.filters.single_spend import is_untouched
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
-from ..query.bounds.shares import possible_shares
-from ..statistics.cover import SumWay
+from ..query.bounds.contribution_bounds import possible_shares
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
+from ..statistics.shared_totals import SumWay
 from .asked import Asked
-from .counted import CountSelection, count_selection, counted_layout
-from .counts import better, plan_counts
-from .division import divide
-from .free import exact_release, free_places, paid_layout
+from .budget_allocation import divide
+from .error_target import meet
+from .filtered_counts import better, plan_counts
 from .layout import Layout, layouts_of
+from .mechanism_choice import release_of
 from .plan import Keys, Plan, public_tuples
-from .release import release_of
-from .route import Divisible, routes_under, split
+from .proportional_split import Divisible, routes_under, split
+from .public_totals import exact_release, free_places, paid_layout
 from .selection import Selection, key_part, selection_of
-from .sets import plan_sets
-from .target import meet
 from .text.plan import join_errors
+from .thresholded_count import CountSelection, count_selection, counted_layout
+from .workload_plan import plan_sets
 
 Route = tuple[Selection | Fraction | None, Divisible] | bool
 """A selection of keys, or the δ with which a count shows them, and a budget to divide; or, where errors are to be met,

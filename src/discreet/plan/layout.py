@@ -11,13 +11,13 @@ from ..frozen import frozen
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
-from ..statistics.cover import SumWay, possible_ways, recipes_of
 from ..statistics.laws.noise_sum import LEAST_SCALE, IntegerNoise
 from ..statistics.recipe import Need, NoiseModel, Recipe
 from ..statistics.releases.basis import basis_of
 from ..statistics.releases.choice import ChoiceNeed
 from ..statistics.releases.partition import PartitionNeed
-from ..statistics.releases.place import PlaceNeed
+from ..statistics.releases.quantile_release import PlaceNeed
+from ..statistics.shared_totals import SumWay, possible_ways, recipes_of
 
 
 @frozen

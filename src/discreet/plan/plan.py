@@ -10,26 +10,26 @@ from .. import workloads
 from ..arithmetic.rational import Number
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..frozen import frozen
-from ..mechanisms.laws.quantile import read_beta
+from ..mechanisms.laws.error_bound import read_beta
 from ..privacy.events import Batch, Event, Promise
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure, PureDP
 from ..query.algebra.tally import Share
 from ..query.algebra.tree import Question
 from ..query.bounds.nested import MOST_LEAVES, count_cells, finest_cells, leaf_question
-from ..query.bounds.rows import neighbours_of
-from ..query.bounds.wide import MOST_FINEST, is_wide, table_cells, tables_of
+from ..query.bounds.relation_facts import neighbours_of
+from ..query.bounds.wide_sets import MOST_FINEST, is_wide, table_cells, tables_of
 from ..query.domains.domain import Scalar
-from ..statistics.cover import SumWay
 from ..statistics.laws.noise_sum import IntegerNoise, noise_of
 from ..statistics.recipe import ANY_DATA, ROUNDED_DATA, PlannedRelease, Recipe
 from ..statistics.releases.partition import JointRelease
-from ..statistics.releases.sets import SetsRelease
+from ..statistics.releases.set_totals import SetsRelease
 from ..statistics.releases.total import NoisyRelease
+from ..statistics.shared_totals import SumWay
 from . import advice
-from .counted import CountSelection, show_from
 from .selection import Selection, people_from
 from .text.plan import plan_dict, plan_html, plan_text, rows_words
+from .thresholded_count import CountSelection, show_from
 
 Keys = tuple[tuple[Scalar, ...], ...]
 

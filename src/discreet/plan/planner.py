@@ -20,14 +20,14 @@ from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Re
 from ..query.bounds.keys import PublicValues
 from ..query.text.question import fingerprint
 from . import several
-from .asked.checked import Checked, check_question
+from .asked.checked_question import Checked, check_question
 from .asked.spend import read_spend
 from .asked.terms import Terms, TermWords, read_terms
 from .plan import Plan
 from .question import check_whole, plan_checked
 
 if TYPE_CHECKING:
-    from .several.third import Third
+    from .several.tradeoff import Third
     from .several.workload import Workload
 
 QuestionWords: TypeAlias = str | Question
@@ -96,7 +96,7 @@ class Planner:
                 raise InvalidArgument("queries= is for one question that is asked so often; leave it out for several")
             return self.workload(asked, terms)
         if queries is not None or (terms.spend is not None and terms.error is not None):
-            return several.third.third_of(self.question(asked), terms, queries=queries, under=self.filter)
+            return several.tradeoff.third_of(self.question(asked), terms, queries=queries, under=self.filter)
         return self.plan(asked, terms)
 
 

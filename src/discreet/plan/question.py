@@ -9,9 +9,9 @@ from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
-from ..query.bounds.wide import MOST_FINEST, is_wide
-from .asked.asked import read_asked
-from .asked.checked import Checked, check_question
+from ..query.bounds.wide_sets import MOST_FINEST, is_wide
+from .asked.checked_question import Checked, check_question
+from .asked.options import read_asked
 from .asked.terms import Terms, TermWords, read_terms
 from .choose import choose
 from .plan import Plan

@@ -22,10 +22,10 @@ from ..query.algebra.expression import Constant
 from ..query.algebra.refusal import refusal
 from ..query.algebra.tally import Free, KeptKeys, Tally, Term
 from ..query.algebra.tree import Question
-from ..query.bounds.rows import multiplicity, neighbours_of, unit_of
-from ..query.bounds.shares import most_groups
+from ..query.bounds.contribution_bounds import most_groups
+from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
 from ..query.domains.domain import Scalar
-from .route import routes
+from .proportional_split import routes
 
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold

@@ -16,14 +16,14 @@ from itertools import chain
 from typing import assert_never
 
 from ..arithmetic.rational import Number, positive
-from ..arithmetic.root import bracket, crossing
+from ..arithmetic.root_finder import bracket, crossing
 from ..errors import InvalidArgument
 from .curve import Curve, read_delta
 from .events import Event, Repeated
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP, read_measure
 from .pricing.boxes import price_approx
+from .pricing.event_parts import Flattened, flatten
 from .pricing.gdp import price_gdp
-from .pricing.parts import Flattened, flatten
 from .pricing.pure import price_pure
 from .pricing.rdp import price_order
 from .pricing.zcdp import price_zcdp

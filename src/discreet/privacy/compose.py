@@ -18,7 +18,7 @@ from ..arithmetic.rational import Number, rational
 from ..errors import InvalidArgument
 from .curve import Curve
 from .events import Event
-from .pricing.parts import flatten
+from .pricing.event_parts import flatten
 
 
 def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curve:

@@ -23,8 +23,8 @@ from .calibrate import fits
 from .curve import Curve
 from .events import Promise
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
+from .pricing.event_parts import flatten
 from .pricing.gdp import price_gdp
-from .pricing.parts import flatten
 from .pricing.pure import price_pure
 from .pricing.rdp import price_order
 from .pricing.zcdp import price_zcdp

@@ -20,8 +20,8 @@ from .explain.picture import draw, plot
 from .explain.why import MethodPrice, Why
 from .neighbours import Neighbours
 from .pricing import gdp, rdp
+from .pricing.event_parts import Flattened
 from .pricing.limits import STEEP, within_floats
-from .pricing.parts import Flattened
 from .pricing.pure import price_pure
 from .pricing.zcdp import price_zcdp
 
@@ -86,7 +86,7 @@ class Curve:
 
     >>> import discreet as dp
     >>> from discreet.privacy import GaussianNoise
-    >>> from discreet.privacy.pricing.parts import flatten
+    >>> from discreet.privacy.pricing.event_parts import flatten
     >>> curve = dp.Curve(flatten([GaussianNoise.of(scale=10, sensitivity=1)] * 1000))
     >>> round(curve.epsilon(delta=1e-6), 6), round(curve.delta(epsilon=10), 6)
     (19.423656, 0.03378)

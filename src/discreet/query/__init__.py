@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .algebra.tree import Question as Question
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .text.question import fingerprint as fingerprint
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "algebra.tree": "Question",

@@ -21,14 +21,14 @@ from starlette.types import ASGIApp
 
 from ..errors import DiscreetError
 from ..wire.reply import refusal_to_json, status_of
-from .api.call import Reply
+from .api.endpoint import Reply
 from .api.routes import api_routes, send
 from .config import CONFIG_VARIABLE, Config, read_config
-from .http.door import NoEntry
-from .http.guard import guard_app
-from .http.limits import TooMany
-from .http.log import place_of
-from .jobs.desk import WentWrong
+from .http.audit_log import place_of
+from .http.authentication import NoEntry
+from .http.middleware import guard_app
+from .http.rate_limit import TooMany
+from .jobs.planning_pool import WentWrong
 from .pages.routes import routes as page_routes
 from .state import State, open_state
 

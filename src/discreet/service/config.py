@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from ..arithmetic.rational import positive, whole
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
-from ..privacy.budget_words import budget_from_words
+from ..privacy.budget_text import budget_from_words
 from ..privacy.measures import Measure
 from .stores.store import is_server
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from ..frozen import frozen
 from .config import Config
-from .http.limits import Limits
-from .http.log import Log
+from .http.audit_log import Log
+from .http.concurrency_limit import Turns
 from .http.metrics import Metrics
+from .http.rate_limit import Limits
 from .http.session import Sessions
-from .http.turns import Turns
-from .jobs.desk import FreeDesk
-from .jobs.grid import Grid
-from .jobs.jobs import Jobs
+from .jobs.planning_pool import FreeDesk
+from .jobs.scheduler import Jobs
+from .jobs.timing_grid import Grid
 from .stores.datasets import DataSets
 from .stores.people import Members
 from .stores.receipts import Receipts

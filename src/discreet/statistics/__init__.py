@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import correlation as correlation
@@ -24,6 +24,6 @@ if TYPE_CHECKING:
     from . import quantile as quantile
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__, {"correlation": "", "covariance": "", "distinct": "", "mode": "", "quantile": ""}
     )

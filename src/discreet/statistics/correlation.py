@@ -14,7 +14,7 @@ from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCorrelation
-from .laws.box import blurred, clip, mixed_blur, mixed_moment, outward, second_moment
+from .laws.interval_arithmetic import blurred, clip, mixed_blur, mixed_moment, outward, second_moment
 from .laws.moment import MomentNoise, moment_error, quotient_miss
 from .laws.noise_sum import IntegerNoise
 from .recipe import EVEN_DATA, Draws, Need, NoiseModel

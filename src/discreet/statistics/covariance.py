@@ -13,7 +13,7 @@ from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCovariance
-from .laws.box import clip, mixed_blur, mixed_moment, outward, unbiased
+from .laws.interval_arithmetic import clip, mixed_blur, mixed_moment, outward, unbiased
 from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel

@@ -11,9 +11,9 @@ from fractions import Fraction
 from ..frozen import frozen
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Free, Tally, Term
-from ..query.bounds.cells import Cells
+from ..query.bounds.contribution_bounds import people_share
+from ..query.bounds.public_cells import Cells
 from ..query.bounds.sensitivity import distinct_influence
-from ..query.bounds.shares import people_share
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.total import DistinctNeed, TotalEstimate

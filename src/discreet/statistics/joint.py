@@ -20,7 +20,7 @@ from ..errors import UnsupportedQuery
 from ..frozen import frozen
 from ..query.domains.domain import Whole
 from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance, turned
-from .laws.box import at_least
+from .laws.interval_arithmetic import at_least
 from .laws.joint_error import (
     JointLines,
     correlation_miss,
@@ -28,7 +28,7 @@ from .laws.joint_error import (
     joint_moment_error,
     wide_correlation_miss,
 )
-from .laws.line import TotalWeights, total_reach
+from .laws.linear_combination import TotalWeights, total_reach
 from .laws.noise_sum import IntegerNoise
 from .recipe import EVEN_DATA, SIZED_DATA, WIDE, WIDE_DATA, Draws, Need, NoiseModel
 from .releases.addend import range_of

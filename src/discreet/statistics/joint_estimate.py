@@ -11,9 +11,16 @@ from fractions import Fraction
 from typing import ClassVar
 
 from ..frozen import frozen
-from .laws.box import blurred, clip, mixed_blur, outward
-from .laws.line import Noises, TotalWeights, WeightedSum, total_reach
-from .laws.profile import CrossLines, SpreadLines, correlation_ends, covariance_ends, quotient_ends, variance_ends
+from .laws.interval_arithmetic import blurred, clip, mixed_blur, outward
+from .laws.linear_combination import Noises, TotalWeights, WeightedSum, total_reach
+from .laws.profile_interval import (
+    CrossLines,
+    SpreadLines,
+    correlation_ends,
+    covariance_ends,
+    quotient_ends,
+    variance_ends,
+)
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal
 

@@ -18,7 +18,7 @@ from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointMean
-from .laws.box import at_least, clip, outward, ratio
+from .laws.interval_arithmetic import at_least, clip, outward, ratio
 from .laws.least_error import least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel

@@ -11,10 +11,10 @@ from __future__ import annotations
 from typing import ClassVar
 
 from ..frozen import frozen
-from ..query.bounds.cells import Cells
+from ..query.bounds.public_cells import Cells
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
-from ..query.meaning.finish import Value
+from ..query.meaning.post_processing import Value
 from .recipe import Draws, Need, NoiseModel
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, cell_tally

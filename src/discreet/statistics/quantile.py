@@ -1,8 +1,8 @@
 """QUANTILE, MEDIAN, MIN, MAX: places chosen privately, by how many ranks they are beside the quantile.
 
-All quantiles of one column are one release: see `releases/place.py`. Errors are in rows, for the worst data, and speak
-of the value that is shown; rows in its own cell count as none (a cell is one step of the declared grid, or at most a
-small public part of the value: `Ladder.grain`).
+All quantiles of one column are one release: see `releases/quantile_release.py`. Errors are in rows, for the worst
+data, and speak of the value that is shown; rows in its own cell count as none (a cell is one step of the declared
+grid, or at most a small public part of the value: `Ladder.grain`).
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ..frozen import frozen
 from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.tally import Tally
 from ..query.algebra.tree import Where
-from ..query.bounds.ladder import Ladder, ladder_of
+from ..query.bounds.quantile_grid import Ladder, ladder_of
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
-from ..query.meaning.finish import Value
+from ..query.meaning.post_processing import Value
 from .recipe import Draws, Need, NoiseModel, NoisyValue
 from .releases.addend import present
 from .releases.basis import Basis
 from .releases.choice import rows_by
-from .releases.place import PlaceNeed
+from .releases.quantile_release import PlaceNeed
 from .releases.stored import StoredForm
 
 MOST_CELLS = 1 << 18

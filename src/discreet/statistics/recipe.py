@@ -14,13 +14,13 @@ from collections.abc import Callable, Sequence
 from typing import ClassVar, Protocol, TypeAlias
 
 from ..frozen import frozen
-from ..query.meaning.finish import Value
+from ..query.meaning.post_processing import Value
 from .laws.noise_sum import IntegerNoise
 from .releases.basis import Basis
 from .releases.choice import ChoiceNeed, ChosenCell, ChosenRelease
 from .releases.partition import JointRelease, PartitionNeed
-from .releases.place import ChosenPlaces, PlaceNeed, PlaceRelease
-from .releases.sets import SetsRelease
+from .releases.quantile_release import ChosenPlaces, PlaceNeed, PlaceRelease
+from .releases.set_totals import SetsRelease
 from .releases.stored import StoredForm
 from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 

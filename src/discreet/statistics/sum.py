@@ -17,14 +17,14 @@ from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointTotal
-from .laws.box import at_least
-from .laws.line import total_reach
+from .laws.interval_arithmetic import at_least
+from .laws.linear_combination import total_reach
 from .laws.noise_sum import IntegerNoise
 from .recipe import ANY_DATA, ROUNDED_DATA, SIZED_DATA, Draws, Need, NoiseModel
 from .releases.addend import centred, middle_of, number_addend, present, rows_addend, whole_of
 from .releases.basis import Basis
 from .releases.total import TotalEstimate, total_need
-from .rounded import EXACT, RoundedTotal, Rounding
+from .rounded_sums import EXACT, RoundedTotal, Rounding
 
 
 @frozen

@@ -17,7 +17,7 @@ from ..frozen import frozen, replace
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointVariance
-from .laws.box import Box, blurred, clip, outward, second_moment, unbiased
+from .laws.interval_arithmetic import Box, blurred, clip, outward, second_moment, unbiased
 from .laws.moment import moment_error, root_error
 from .laws.noise_sum import IntegerNoise
 from .recipe import EVEN_DATA, SIZED_DATA, WIDE, WIDE_DATA, Draws, Law, Need, NoiseModel

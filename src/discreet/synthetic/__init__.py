@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
     from .plan import SyntheticPlan as SyntheticPlan
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from .synthetic import Synthetic as Synthetic
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
             "plan": "SyntheticPlan",

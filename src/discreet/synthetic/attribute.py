@@ -23,7 +23,7 @@ from ..noise import Bits, uniform
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..query.domains.domain import Day, Domain, Scalar, Second, Whole
 from ..query.domains.type_of import ValueType
-from ..workloads.change import Integers
+from ..workloads.strategy_norms import Integers
 
 MOST_STEPS_LISTED = 100
 """A column of no more steps is told apart step by step; one of more is cut into bins."""

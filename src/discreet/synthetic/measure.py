@@ -11,13 +11,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..answer.gather import Tallier
+from ..answer.tally_batch import Tallier
 from ..noise.bits import Bits
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term
-from ..query.bounds.shares import possible_shares
-from ..workloads.change import Integers
+from ..query.bounds.contribution_bounds import possible_shares
 from ..workloads.estimate import contrast, covers, sum_to
+from ..workloads.strategy_norms import Integers
 from .plan import SyntheticPlan
 from .request import KeySet, SyntheticRequest
 

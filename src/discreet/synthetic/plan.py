@@ -7,15 +7,15 @@ import math
 from ..errors import InvalidArgument
 from ..frozen import frozen, replace
 from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
-from ..plan.route import routes_under
+from ..plan.proportional_split import routes_under
 from ..privacy.events import Batch, Event
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import ZCDP, GaussianDP, Measure
 from ..show.table import text_table
-from ..workloads.measured import Measurement, calibrate, square_of
 from ..workloads.residual import residual_block
+from ..workloads.strategy_noise import Measurement, calibrate, square_of
 from .request import KeySet, SyntheticRequest
-from .shares import choose_sets
+from .table_selection import choose_sets
 
 HOPELESS = 0.3
 NOT_GOOD_FOR = (

@@ -18,8 +18,8 @@ import numpy as np
 
 from ..frozen import frozen
 from ..noise import Bits, uniform
-from ..workloads.change import Integers
-from ..workloads.components import Floats
+from ..workloads.budget_shares import Floats
+from ..workloads.strategy_norms import Integers
 
 KeySet = tuple[int, ...]
 Released = Mapping[KeySet, Floats]

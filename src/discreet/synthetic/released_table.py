@@ -12,7 +12,7 @@ from ..errors import InvalidArgument
 from ..frozen import frozen
 from ..optional import load
 from ..show.table import text_table
-from ..workloads.components import Floats
+from ..workloads.budget_shares import Floats
 from ..workloads.tail import normal_reach
 
 if TYPE_CHECKING:

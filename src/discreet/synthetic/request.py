@@ -14,7 +14,7 @@ from ..frozen import frozen
 from ..query.algebra.expression import Field
 from ..query.algebra.tree import PerPerson, Relation, Scan, Select, Where
 from ..query.bounds.fanout import person_rows
-from ..query.bounds.rows import columns_of, multiplicity, neighbours_of, tables_of, unit_of
+from ..query.bounds.relation_facts import columns_of, multiplicity, neighbours_of, tables_of, unit_of
 from ..workloads import Change
 from .attribute import Attribute, attribute_of
 

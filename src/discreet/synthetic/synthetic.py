@@ -13,10 +13,10 @@ from ..errors import InvalidArgument
 from ..frozen import frozen, replace
 from ..noise import Bits
 from ..optional import load
-from ..workloads.change import Integers
-from ..workloads.components import Floats
+from ..workloads.budget_shares import Floats
 from ..workloads.estimate import ComponentEstimate, to_steps
 from ..workloads.project import denoised, distance
+from ..workloads.strategy_norms import Integers
 from .attribute import Attribute
 from .plan import NOT_GOOD_FOR
 from .quality import PairQuality, SyntheticQuality

@@ -5,9 +5,9 @@ Never import this where data are private: its bits are not random.
 
 from __future__ import annotations
 
-from .engine import engine_suite
+from .engine_laws import engine_suite
 from .findings import Findings
-from .mechanism import check_mechanism
+from .mechanism_laws import check_mechanism
 from .typed_rows import TypedRows
 
 __all__ = ["Findings", "TypedRows", "check_mechanism", "engine_suite"]

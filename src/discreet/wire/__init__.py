@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from .json_text import read_json, write_json
 from .request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
-from .text import read_json, write_json
 
 __all__ = [
     "Ask",

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
-from ..answer.text.seen import ordered_keys, see
+from ..answer.text.display_facts import ordered_keys, see
 from ..arithmetic.canonical import canonical_json as line_of
 from ..arithmetic.canonical import digest
 from ..arithmetic.numeral import read_number
@@ -37,8 +37,8 @@ from ..errors import (
     UnsupportedQuery,
 )
 from ..ledger.entry import Entry, read_line, write_line
-from ..privacy.budget_words import budget_from_words, budget_to_words
-from ..privacy.filters.room import Room
+from ..privacy.budget_text import budget_from_words, budget_to_words
+from ..privacy.filters.remaining import Room
 from ..privacy.measures import GaussianDP, Measure
 
 if TYPE_CHECKING:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from .making import BOUNDS, CAPS, CUT, LEARN, SYNTHESIZE, TRAINING
 from .models import MODEL, MODELS
+from .product_request import BOUNDS, CAPS, CUT, LEARN, SYNTHESIZE, TRAINING
 from .record import Record, Slot
 from .request import ASK, BUDGET, PARTS, PLAN, REHEARSAL, RELEASE
 from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable, refer, text

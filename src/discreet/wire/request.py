@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
 from ..plan.asked.terms import ExactErrors, Terms
-from ..privacy.budget_words import budget_from_words, budget_to_words
+from ..privacy.budget_text import budget_from_words, budget_to_words
 from ..privacy.measures import Measure
 from .record import HowMany, Record, Slot
 from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, refer, text, whole

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..late import late
+from ..lazy import lazy_names
 
 if TYPE_CHECKING:
-    from .change import Block as Block
-    from .change import Change as Change
     from .choose import bound_of as bound_of
     from .choose import plan_strategy as plan_strategy
     from .estimate import covers as covers
@@ -19,6 +17,8 @@ if TYPE_CHECKING:
     from .plan import AnyWorkload as AnyWorkload
     from .plan import Bound as Bound
     from .plan import StrategyPlan as StrategyPlan
+    from .strategy_norms import Block as Block
+    from .strategy_norms import Change as Change
     from .tail import SumLaw as SumLaw
     from .tail import reaches as reaches
     from .workload import Counts as Counts
@@ -28,10 +28,10 @@ if TYPE_CHECKING:
     from .workload import marginals as marginals
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "change": "Block Change",
+            "strategy_norms": "Block Change",
             "choose": "bound_of plan_strategy",
             "estimate": "covers",
             "nested": "NestedTables",

@@ -29,18 +29,18 @@ from ..arithmetic.rational import Number, positive
 from ..errors import InvalidArgument
 from ..mechanisms.laws import discrete_gaussian as theta
 from ..mechanisms.laws import discrete_laplace as two_sided
-from ..mechanisms.laws.quantile import read_beta
+from ..mechanisms.laws.error_bound import read_beta
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
-from .change import Change
-from .components import nested
+from .budget_shares import nested
 from .fixed_point import dense_optimum, line_bound
 from .matrix import RAISED, gram_of, matrix_strategies
-from .measured import NoiseBudget, square_of
 from .nested import NestedTables, best_nested, nested_bound
 from .plan import AnyStrategy, AnyWorkload, Bound, StrategyPlan, planned
 from .residual import ResidualStrategy, residual_error
+from .strategy_noise import NoiseBudget, square_of
+from .strategy_norms import Change
 from .tree import best_levels
-from .weighted import best_tables, direct_tables, finest_table
+from .weighted_tables import best_tables, direct_tables, finest_table
 from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 _MOST_FREE = 100_000

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..frozen import frozen
-from .change import Integers, largest, roomy
-from .components import Floats, one_cell
+from .budget_shares import Floats, one_cell
+from .strategy_norms import Integers, largest, roomy
 from .workload import KeySet
 
 STEP = 2**20

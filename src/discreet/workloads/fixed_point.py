@@ -21,8 +21,8 @@ from functools import lru_cache
 import numpy as np
 
 from ..frozen import frozen
-from .components import Floats
-from .line import inverse_gram
+from .budget_shares import Floats
+from .range_gram import inverse_gram
 from .workload import RunningTotals
 
 GAP = 5e-4

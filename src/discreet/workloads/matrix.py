@@ -12,13 +12,13 @@ from fractions import Fraction
 import numpy as np
 
 from ..frozen import frozen
-from .change import Block, Integers, block_of, largest, roomy
-from .components import Floats
+from .budget_shares import Floats
 from .estimate import to_steps
 from .fixed_point import dense_optimum, line_optimum
-from .line import gram_diagonal, gram_times, upper_inverse
-from .measured import Measurement
 from .pidentity import dense_sums, line_sums
+from .range_gram import gram_diagonal, gram_times, upper_inverse
+from .strategy_noise import Measurement
+from .strategy_norms import Block, Integers, block_of, largest, roomy
 from .workload import Counts, RunningTotals
 
 _GRID = 2**12

@@ -19,8 +19,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .components import Floats
-from .line import gram_diagonal, gram_times
+from .budget_shares import Floats
+from .range_gram import gram_diagonal, gram_times
 from .workload import RunningTotals
 
 _Loss: TypeAlias = Callable[[Floats], tuple[float, Floats]]

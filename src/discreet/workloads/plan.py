@@ -12,15 +12,15 @@ import numpy as np
 from ..frozen import field, frozen
 from ..noise.bits import Bits
 from ..privacy.events import Batch, Event
-from .change import Change, Integers
-from .components import Floats
+from .budget_shares import Floats
 from .matrix import MatrixStrategy, SumsStrategy, asked_weights
-from .measured import Measurement, NoiseBudget, calibrate
 from .nested import NestedStrategy, NestedTables
 from .residual import ResidualStrategy
+from .strategy_noise import Measurement, NoiseBudget, calibrate
+from .strategy_norms import Change, Integers
 from .tail import SumLaw, binned, laplace_reach, loose_reach, normal_reach, unit_reach, wider
 from .tree import LevelStrategy
-from .weighted import TableStrategy
+from .weighted_tables import TableStrategy
 from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | NestedTables | Counts

@@ -19,10 +19,10 @@ from fractions import Fraction
 import numpy as np
 
 from ..frozen import frozen
-from .change import Block, Integers
-from .components import energies, one_cell
+from .budget_shares import energies, one_cell
 from .estimate import ComponentEstimate, contrast, sum_to, to_steps
-from .measured import Measurement, shares_of
+from .strategy_noise import Measurement, shares_of
+from .strategy_norms import Block, Integers
 from .workload import KeySet, Tables
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..frozen import frozen
 from ..mechanisms.laws.normal import quantile
-from .components import Floats
+from .budget_shares import Floats
 
 _WRAP = 60.0
 _TERMS = np.arange(1.0, 385.0)

@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..frozen import frozen
-from .change import Block, Integers, roomy
-from .components import Floats, best_shares, nested
+from .budget_shares import Floats, best_shares, nested
 from .estimate import to_steps
-from .measured import Measurement, shares_of
+from .strategy_noise import Measurement, shares_of
+from .strategy_norms import Block, Integers, roomy
 from .workload import Hierarchy
 
 

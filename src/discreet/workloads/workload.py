@@ -20,7 +20,7 @@ import numpy as np
 from ..arithmetic.rational import whole
 from ..errors import InvalidArgument
 from ..frozen import field, fill, frozen
-from .change import Integers
+from .strategy_norms import Integers
 
 KeySet: TypeAlias = tuple[int, ...]
 MOST_CELLS = 10_000_000

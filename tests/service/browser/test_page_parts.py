@@ -16,9 +16,9 @@ from discreet.plan.asked.terms import Terms
 from discreet.service.pages import (
     answer_view,
     ask_form,
-    clause,
-    explained,
-    visit,
+    explanation_view,
+    page_request,
+    refusal_view,
 )
 from discreet.service.pages.charts import spending, tradeoff
 from discreet.service.pages.charts.amount import Purse, amount, left_bar
@@ -28,8 +28,8 @@ from discreet.service.pages.charts.series import charts_of
 from discreet.service.pages.lessons import corner as learn
 from discreet.service.pages.lessons import curve as lesson_curve
 from discreet.show.scale import ChartScale, decades, linear
+from discreet.wire.json_text import write_json
 from discreet.wire.request import Ask
-from discreet.wire.text import write_json
 
 PEOPLE = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 110), "street": dp.Text(max_length=9)})
 
@@ -57,14 +57,14 @@ class TestClause:
         ],
     )
     def test_place(self, sql, message, marked, line):
-        found = clause.place_of(sql, message)
+        found = refusal_view.place_of(sql, message)
         assert (found and (found.marked, found.line)) == (marked and (marked, line))
         if found:
             assert sql[found.start : found.end] == marked
             assert found.before + found.marked + found.after == sql.splitlines()[line - 1]
 
     def test_every_kind_has_a_title(self):
-        assert {clause.word_refusal(kind, "x").title for kind in ("NotAllowed", "UnsupportedQuery", "")} == {
+        assert {refusal_view.word_refusal(kind, "x").title for kind in ("NotAllowed", "UnsupportedQuery", "")} == {
             "That is not yours to ask",
             "This cannot be asked privately as written",
             "Something broke",
@@ -209,7 +209,7 @@ class TestExplained:
     def test_unknown_keys_and_rows(self):
         sql = "SELECT street, COUNT(*) AS n, MEDIAN(age) AS m FROM people GROUP BY street"
         plan = dp.plan.plan_question(dp.parse_sql(sql, {"people": PEOPLE}), dp.ApproxDP(1, 1e-6))
-        rows = explained.plan_rows(plan)
+        rows = explanation_view.plan_rows(plan)
         assert [row.name for row in rows] == ["groups", "n", "m"]
         assert rows[0].error == "only common ones" and rows[2].error.endswith("rows")
 
@@ -380,11 +380,11 @@ class TestRequests:
 
 def test_nobody_is_nobody(town):
     with pytest.raises(NotAllowed, match="nobody is signed in"):
-        _ = visit.Visit(town.state, None, {}, None).person
+        _ = page_request.Visit(town.state, None, {}, None).person
 
 
 def test_only_pages_of_this_service():
-    assert [visit.local_path(path) for path in (None, "/\\x", "/a\nb", "/" + "a" * 3000, "/ok?x=1")] == [
+    assert [page_request.local_path(path) for path in (None, "/\\x", "/a\nb", "/" + "a" * 3000, "/ok?x=1")] == [
         "/",
         "/",
         "/",

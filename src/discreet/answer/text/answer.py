@@ -17,9 +17,9 @@ from ...show.markup import Html, element, join
 from ...show.number import Digits, NumberWords, number_words, plain_number
 from ...show.scale import ChartScale
 from ...show.table import fitted_table, html_rows, text_table
-from ..computed.table import why_unbounded
+from ..computed.window_intervals import why_unbounded
 from ..export import plain
-from .seen import Seen, see
+from .display_facts import Seen, see
 
 if TYPE_CHECKING:
     from ..answer import Answer, Interval

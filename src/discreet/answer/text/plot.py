@@ -13,7 +13,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...optional import load
 from ..export import plain
-from .seen import ordered_keys
+from .display_facts import ordered_keys
 
 if TYPE_CHECKING:
     import matplotlib.axes

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ..targets.runs import Raised, Raw
-from .cells import flatten
+from .scalars import flatten
 
 Values: TypeAlias = NDArray[np.float64] | NDArray[np.int64]
 

@@ -24,8 +24,8 @@ from ...errors import BudgetExceeded
 from ...ledger import open_ledger
 from ...privacy.measures import PureDP
 from ...samples import example
+from ..output import can_draw, write_picture
 from ..refusal import refusals
-from ..write import can_draw, write_picture
 
 PICTURE = "discreet-demo.png"
 PEOPLE = Schema(

@@ -11,12 +11,12 @@ from ... import learn as models
 from ...errors import InvalidArgument
 from ...learn.estimator import Estimator
 from ...learn.stored import model_to_json
-from ..asking import PlaceFlags, TermFlags, open_curator
 from ..budget import pairs
-from ..bundle import spread_flags
 from ..flags import JsonFlag, SourceArgument, SqlArgument, WhyFlag
+from ..option_group import spread_flags
+from ..output import STANDARD, echo, write_text
+from ..question_options import PlaceFlags, TermFlags, open_curator
 from ..refusal import refusals
-from ..write import STANDARD, echo, write_text
 
 _NAMED = {name: getattr(models, name) for name in dir(models)}
 KINDS = {name: kind for name, kind in _NAMED.items() if isinstance(kind, type) and issubclass(kind, Estimator)}

@@ -11,15 +11,15 @@ from rich.progress import Progress
 
 from ...errors import InvalidArgument
 from ...ledger import Ledger, Parts, open_ledger, verify_export
-from ...privacy.budget_words import budget_from_words, budget_to_words
+from ...privacy.budget_text import budget_from_words, budget_to_words
 from ...privacy.filters.options import FilterKind
 from ...privacy.neighbours import Neighbours
 from ...wire.reply import entry_to_json
 from ..budget import budget_of_flags, pairs
 from ..flags import DeltaFlag, EpsilonFlag, JsonFlag, MuFlag, RhoFlag
+from ..output import echo
 from ..refusal import refusals
-from ..write import echo
-from .ledger_life import At, Name, import_lines, move, read_checkpoint, repair, tell_verdict
+from .ledger_maintenance import At, Name, import_lines, move, read_checkpoint, repair, tell_verdict
 
 app = typer.Typer(
     name="ledger",

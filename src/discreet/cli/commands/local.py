@@ -27,9 +27,9 @@ from ...privacy.compose import compose
 from ...privacy.measures import PureDP
 from ..budget import pairs
 from ..flags import JsonFlag
+from ..output import write_text
 from ..refusal import refusals
 from ..word_rounds import go_on, recall
-from ..write import write_text
 
 app = typer.Typer(
     name="local", help="The local model: nobody is trusted, every device randomizes.", no_args_is_help=True

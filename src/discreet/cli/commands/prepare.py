@@ -9,7 +9,7 @@ from typing import Annotated, cast
 import typer
 
 from ... import engines  # DuckDB is imported when it is touched
-from ...data.files.file import read_schemas
+from ...data.files.schema_file import read_schemas
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...intake.csv_file import BadRecord

@@ -11,11 +11,9 @@ from ...curator import Curator
 from ...curator.verbs.bounds import cut_of
 from ...plan.asked.terms import SpendWords
 from ...wire.reply import answer_reply, explanation_reply, plan_reply
-from ..asking import PlaceFlags, TermFlags, open_curator
-from ..bundle import spread_flags
 from ..flags import IntervalsFlag, JsonFlag, NonnegativeFlag, SourceArgument, SqlArgument, WhyFlag
-from ..refusal import refusals
-from ..write import (
+from ..option_group import spread_flags
+from ..output import (
     STANDARD,
     check_out,
     check_picture,
@@ -26,6 +24,8 @@ from ..write import (
     write_picture,
     write_text,
 )
+from ..question_options import PlaceFlags, TermFlags, open_curator
+from ..refusal import refusals
 
 
 @spread_flags

@@ -11,8 +11,8 @@ import typer
 
 from ...curator import verify_receipt as verify
 from ..flags import JsonFlag
+from ..output import echo
 from ..refusal import refusals
-from ..write import echo
 from .ledger import open_existing
 
 

@@ -12,19 +12,19 @@ import typer
 
 from ...answer.measurements import HOW
 from ...curator import Curator
-from ...data.files.file import read_schemas
+from ...data.files.schema_file import read_schemas
 from ...errors import InvalidArgument
 from ...ledger import open_ledger
 from ...plan.plan import Plan
 from ...samples.country import write_country
 from ...wire.reply import plan_reply
 from ..flags import JsonFlag
-from ..publish.file import ReleaseFile, read_release
-from ..publish.page import MOST_DRAWN, page
+from ..interrupt import told_of_charges
+from ..output import can_draw, echo, write_picture, write_text
+from ..publish.release_file import ReleaseFile, read_release
+from ..publish.release_page import MOST_DRAWN, page
 from ..refusal import refusals
 from ..source import open_source
-from ..stopping import told_of_charges
-from ..write import can_draw, echo, write_picture, write_text
 
 if TYPE_CHECKING:
     from ...answer.answer import Answer

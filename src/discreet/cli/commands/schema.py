@@ -20,8 +20,8 @@ from ...data.drafting.answers import bounded, keyed, lengthy, split_answer
 from ...data.drafting.draft import Draft
 from ...data.drafting.infer import infer
 from ...data.drafting.sniff import look
-from ...data.files.file import read_schemas, write_toml
-from ...data.files.plain import SHAPES
+from ...data.files.schema_file import read_schemas, write_toml
+from ...data.files.schema_json import SHAPES
 from ...data.unit import People, Period, Rows, Unit
 from ...errors import InvalidArgument
 from ...privacy.neighbours import ADD_REMOVE, read_neighbours

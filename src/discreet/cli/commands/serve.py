@@ -17,7 +17,7 @@ import typer
 
 from ...errors import InvalidArgument
 from ...service.config import CONFIG_VARIABLE, Config, read_config
-from ...service.sample import make_sample
+from ...service.demo import make_sample
 from ..refusal import refusals
 
 
@@ -71,7 +71,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
     """Check the configuration and open everything once, so that what is missing is said here; then serve."""
     import uvicorn
 
-    from ...service.http.prompt import PromptProtocol
+    from ...service.http.request_timeout import PromptProtocol
     from ...service.state import open_state  # needs starlette, which comes with discreet[service]
 
     config = read_config(path)

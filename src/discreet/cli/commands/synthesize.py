@@ -15,12 +15,12 @@ from ...synthetic.plan import NOT_GOOD_FOR
 from ...synthetic.request import SynthesisWords
 from ...synthetic.stored import synthetic_to_json
 from ...synthetic.synthetic import Synthetic
-from ..asking import PlaceFlags, TermFlags, open_curator
 from ..budget import pairs
-from ..bundle import spread_flags
 from ..flags import JsonFlag, SourceArgument, WhyFlag
+from ..option_group import spread_flags
+from ..output import echo, write_text
+from ..question_options import PlaceFlags, TermFlags, open_curator
 from ..refusal import refusals
-from ..write import echo, write_text
 
 
 @spread_flags

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...late import late
+from ...lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import bounds as bounds
@@ -13,4 +13,4 @@ if TYPE_CHECKING:
     from . import synthesize as synthesize
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(__name__, {"bounds": "", "learn": "", "rehearse": "", "synthesize": ""})
+    __getattr__, __dir__, __all__ = lazy_names(__name__, {"bounds": "", "learn": "", "rehearse": "", "synthesize": ""})

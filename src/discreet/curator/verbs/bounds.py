@@ -11,7 +11,7 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...ledger import Entry
-from ...ledger.order import Order
+from ...ledger.charge_order import Order
 from ...ledger.stores.store import SECOND
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner
@@ -19,12 +19,12 @@ from ...privacy.events import Batch, Event
 from ...privacy.events.json import measure_to_json, to_json
 from ...privacy.measures import Measure
 from ...query.algebra.tree import Question, Scan
-from ...query.python.cut import cut_question
 from ...query.python.table import Table
-from ..body import Body, read_body, write_body
+from ...query.python.truncation import cut_question
 from ..explain import check_rows
-from ..old import fits_price
+from ..legacy_answers import fits_price
 from ..pay import Work, pay
+from ..stored_answer import Body, read_body, write_body
 from .learn import Learner
 
 

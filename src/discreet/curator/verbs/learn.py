@@ -14,24 +14,24 @@ from ...learn.explanation import TrainingExplanation
 from ...learn.store.source import Stored, influence_of
 from ...learn.stored import arrays_from_json, arrays_to_json, params_to_json
 from ...learn.task import Task, Training
-from ...ledger.order import Order
+from ...ledger.charge_order import Order
 from ...plan.planner import Planner
 from ...privacy.events import Event
 from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
 from ...query.algebra.tree import Count, Finish, Question, Relation
-from ...query.bounds.rows import columns_of, tables_of
+from ...query.bounds.relation_facts import columns_of, tables_of
 from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
+from ..answer_key import key_name
 from ..answers import receipt_of
-from ..body import Body, BodyFacts, Said, read_body, write_body
+from ..context import Stand
 from ..explain import check_rows
-from ..key import key_name
 from ..pay import Locks, Work, pay
 from ..receipt import Receipt
-from ..sign import Signer
-from ..stand import Stand
+from ..signing import Signer
+from ..stored_answer import Body, BodyFacts, Said, read_body, write_body
 
 Model = TypeVar("Model", bound=Estimator)
 

@@ -10,7 +10,7 @@ from ...plan.planner import Planner
 from ...privacy.events.json import Json, measure_to_json
 from ...privacy.measures import Measure
 from ...query.algebra.tree import Question, Relation, Scan
-from ...query.bounds.rows import tables_of
+from ...query.bounds.relation_facts import tables_of
 from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
 from ...synthetic.measure import measure
@@ -20,9 +20,9 @@ from ...synthetic.stored import measured_from_json, measured_to_json
 from ...synthetic.synthesizer import measured_of, warn_if_hopeless
 from ...synthetic.synthetic import Synthetic
 from ..answers import receipt_of
-from ..body import Body, BodyFacts, Said, read_body, write_body
 from ..explain import check_rows
 from ..pay import Work, pay
+from ..stored_answer import Body, BodyFacts, Said, read_body, write_body
 from .learn import Learner, count_of, order_for
 
 

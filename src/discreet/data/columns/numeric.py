@@ -14,7 +14,7 @@ from .amount import INT64_HIGH, INT64_LOW, call, plain
 from .cell import nearest, number
 from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
-from .written import check_marks, check_unit, plain_numeral
+from .text_format import check_marks, check_unit, plain_numeral
 
 MOST_STEPS = 2**62
 """A value is at most this many steps from zero, so that one value always fits in 64 bits with a bit to spare."""

@@ -12,7 +12,7 @@ from .amount import call
 from .cell import day, moment
 from .keys import MOST_KEYS, few
 from .nulls import Nulls, flag, nulls
-from .written import check_format, iso_text
+from .text_format import check_format, iso_text
 
 EPOCH = datetime(1970, 1, 1)
 """Steps of time are counted from here: days for a Date, seconds for a Timestamp."""

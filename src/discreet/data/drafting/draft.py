@@ -6,8 +6,8 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...privacy.neighbours import Neighbours
 from ..columns.column import Column, ColumnType
-from ..files.file import table_toml
-from ..files.plain import FORMAT, SHAPES, column_to_dict, unit_to_dict
+from ..files.schema_file import table_toml
+from ..files.schema_json import FORMAT, SHAPES, column_to_dict, unit_to_dict
 from ..schema import Schema
 from ..unit import Unit
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from ...errors import InvalidArgument
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..columns.column import Boolean, Column, ColumnType, Date, Integer, Real, Text, Timestamp
-from ..files.plain import SHAPES
+from ..files.schema_json import SHAPES
 from ..schema import read_table_name, read_version
 from ..unit import People, Unit
 from .draft import Draft

@@ -25,7 +25,7 @@ from ..columns.column import ColumnType
 from ..unit import read_name
 from .delimiter import DELIMITERS
 from .forms import form_of, proposal
-from .rows import frame_rows, stored_rows
+from .source_rows import frame_rows, stored_rows
 
 InferSource: TypeAlias = Any
 """The path of a CSV, Parquet or DuckDB file (FILE.duckdb#TABLE), a table of PostgreSQL (postgresql://…#TABLE), a data

@@ -9,7 +9,7 @@ from typing import get_args
 
 from ...query.algebra.expression import Function
 from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
-from ..sql.words import letters_sql
+from ..sql.text_functions import letters_sql
 
 _CLASSES: dict[str, Stored] = {
     **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),

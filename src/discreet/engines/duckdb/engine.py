@@ -15,15 +15,15 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...intake.report import StewardReport
 from ...query.algebra.tally import Tally, Totals
-from ...query.bounds.rows import tables_of
+from ...query.bounds.relation_facts import tables_of
 from ..base import PublicKeys, cancelled, failure, require_public
 from ..progress import watch
 from ..sql.dialect import StoredTable
-from ..sql.lines import in_lines
+from ..sql.pretty import in_lines
 from ..sql.store import SqlStore, public_tables
+from .catalog import TableShelf, open_shelf
 from .dialect import DUCKDB
 from .session import close_doors, open_workspace, read_limits, show_progress
-from .shelf import TableShelf, open_shelf
 from .sources import TableSource
 
 

@@ -15,7 +15,7 @@ from ..sql.reading.outcome import OUTCOMES, widest
 from ..sql.reading.value import prepare, read
 from ..sql.rows.relation import stored_column
 from ..sql.select import select_sql
-from .cells import cells_sql, seen_sql
+from .cell_sql import cells_sql, seen_sql
 from .dialect import DUCKDB
 
 MOST_FORMS = 5

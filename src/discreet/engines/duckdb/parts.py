@@ -13,8 +13,8 @@ from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.arrow import total_column
-from ...intake.cells import id_cells, read_cells
 from ...intake.csv_file import Csv, CsvFile, open_csv
+from ...intake.object_cells import id_cells, read_cells
 from ...optional import load
 from ..base import find_column, require_columns
 from ..postgres.export import FIRST

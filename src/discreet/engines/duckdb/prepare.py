@@ -18,17 +18,17 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.csv_file import BadRecord, Csv
 from ...intake.report import TableReport
-from ...intake.stamp import stamp_of
+from ...intake.source_digest import stamp_of
 from ..postgres.engine import Postgres
 from ..sql.store import require_readable
+from .catalog import take_in
 from .dialect import DUCKDB
 from .engine import DuckDB
 from .findings import make_report
+from .manifest import KeptTable, Mark, is_store, write_mark
 from .parts import parts_of
 from .session import StoreLimits, blindfold, open_session, read_limits, see_again
-from .shelf import take_in
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
-from .stored import KeptTable, Mark, is_store, write_mark
 
 Tell = Callable[[str], None]
 

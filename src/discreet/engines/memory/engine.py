@@ -11,13 +11,13 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...frozen import fill, frozen
 from ...query.algebra.tally import FINE, Free, GroupShare, KeptKeys, RowShare, Tally, Totals
-from ...query.bounds.rows import tables_of
+from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import Scalar
 from ...query.meaning.evaluate import meaning_of
 from ..base import PublicKeys, in_order, require_columns, require_public
-from ..needed import fields_in
-from ..sql.held import hold, value_of
-from ..understand import TallyFacts, TermFacts, understand
+from ..column_pruning import fields_in
+from ..sql.key_codec import hold, value_of
+from ..tally_analysis import TallyFacts, TermFacts, understand
 from .rows import StoredRows, check_matches, names_of, owned_rows, public_rows
 
 GroupKey = tuple[Scalar, ...]

@@ -16,11 +16,11 @@ from ...frozen import frozen
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ...query.bounds.fanout import find_cut, find_cuts
-from ...query.bounds.rows import columns_of
+from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Scalar
 from ...query.meaning.evaluate import meaning_of
 from ..base import find_column, require_matches
-from ..needed import ColumnNames, needed_below
+from ..column_pruning import ColumnNames, needed_below
 
 ReadRow: TypeAlias = Mapping[str, Scalar]
 StoredRows: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]

@@ -19,13 +19,13 @@ from ...query.algebra.tally import Tally, Totals
 from ..base import PublicKeys, cancelled, failure
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.place import read_place
 from ..sql.rows.relation import person_column
 from ..sql.store import SqlStore
-from .catalogue import AskServer, find_table, is_total
+from ..sql.table_name import read_place
+from .catalog import AskServer, find_table, is_total
 from .dialect import POSTGRES
 from .export import export_sql, save_blocks
-from .keep import keep_tables
+from .prepare import keep_tables
 from .session import open_session
 
 if TYPE_CHECKING:

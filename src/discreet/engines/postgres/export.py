@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...data.schema import Schema
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.rows.cells import read_cells_sql
+from ..sql.rows.cell_table import read_cells_sql
 from ..sql.rows.person import id_sql
 from ..sql.select import select_sql
 from .dialect import POSTGRES

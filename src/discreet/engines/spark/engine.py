@@ -15,14 +15,14 @@ from ...query.algebra.tally import Tally, Totals
 from ..base import PublicKeys, cancelled, failure
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.place import read_place
 from ..sql.rows.prepared import FIRST, prepared_table
 from ..sql.store import SqlStore
+from ..sql.table_name import read_place
 from .dialect import SPARK, stored_class
-from .keep import find_mark, keep_tables
-from .quiet import quiet
+from .log_filter import quiet
+from .plan_safety import is_total
+from .prepare import find_mark, keep_tables
 from .source import failing_setting, is_guessed, is_path, place_of, read_files, view_of
-from .total import is_total
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

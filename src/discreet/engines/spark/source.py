@@ -13,9 +13,9 @@ from typing import Any
 from uuid import uuid4
 
 from ...errors import InvalidArgument, SchemaMismatch
-from ..sql.place import read_place
+from ..sql.table_name import read_place
 from .dialect import SPARK
-from .quiet import quiet
+from .log_filter import quiet
 
 _MODES = tuple(f"spark.sql.{mode}RebaseModeInRead" for mode in ("parquet.datetime", "parquet.int96", "avro.datetime"))
 _GUESSES = "spark.sql.sources.partitionColumnTypeInference.enabled"

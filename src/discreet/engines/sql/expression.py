@@ -13,12 +13,12 @@ from ...query.algebra.expression import Call, Constant, Expression, Field, Funct
 from ...query.domains.arithmetic import shared_step
 from ...query.domains.domain import MOST_STEPS, Domain, Texts, Truth, Whole
 from ...query.domains.domain_of import domain_of
-from ...query.domains.edges import Binned, RoundedTest, rounded_bin, rounded_test
-from ...query.domains.times import TIMES
+from ...query.domains.rounded_edges import Binned, RoundedTest, rounded_bin, rounded_test
+from ...query.domains.time_functions import TIMES
 from .dialect import bigint, null
 from .division import floor_between, floor_of, modulo_sql, quotient_sql, root_sql, rounded_sql
 from .scope import SqlScope, short
-from .words import time_sql, words_sql
+from .text_functions import time_sql, words_sql
 
 _NUMBERS = (
     Function.ADD,

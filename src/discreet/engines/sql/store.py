@@ -11,14 +11,14 @@ from ...errors import EngineFailure, SchemaMismatch
 from ...frozen import field, frozen
 from ...query.algebra.tally import Tally, Totals
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
-from ...query.bounds.rows import tables_of
+from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import domain_of_column
 from ..base import PublicKeys, in_order, require_columns, require_matches, require_public
-from ..understand import TallyFacts, understand
+from ..tally_analysis import TallyFacts, understand
 from .dialect import Dialect, StoredColumn, StoredTable
-from .held import value_of
-from .lines import in_lines
-from .reading.readable import is_readable
+from .key_codec import value_of
+from .pretty import in_lines
+from .reading.type_support import is_readable
 from .rows.frame import Writer
 from .rows.prepared import require_fit
 from .rows.relation import stored_column

@@ -15,16 +15,16 @@ from dataclasses import replace
 from ...data.schema import Schema
 from ...data.unit import People
 from ...query.algebra.tally import Free, Totals
-from ...query.bounds.rows import tables_of
+from ...query.bounds.relation_facts import tables_of
 from ..base import failure
-from ..understand import TallyFacts
-from .entries import entries_of, once_sql
-from .held import value_of
+from ..tally_analysis import TallyFacts
+from .contribution_bounds import shared_sql
+from .contributions import entries_of, once_sql
+from .key_codec import value_of
 from .rows.frame import Writer
 from .rows.person import require_alike
 from .rows.relation import person_column, public_frame
 from .select import select_sql
-from .shares import shared_sql
 
 
 def tally_sql(facts: TallyFacts, writer: Writer) -> str:

@@ -12,7 +12,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...query.domains.domain import Day, Domain, Second, Texts, Whole
 from .bins import BINS, public_edges
-from .cells import Cells
+from .column_cells import Cells
 from .feature import UNIT, Bins, Feature, Numeric, OneHot
 from .rows import CodedRows, Whole64
 from .shrink import Shrink, shrink_of

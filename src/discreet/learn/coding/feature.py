@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ...query.domains.domain import Scalar
-from .cells import Listed, Steps
+from .column_cells import Listed, Steps
 
 UNIT = 1 << 10
 """What a model's 1 is in whole numbers: 1,024 steps are finer than any coefficient a private sum can tell apart."""
@@ -30,7 +30,7 @@ Codes: TypeAlias = NDArray[np.int64]
 class Numeric:
     """A number between public bounds, as one column: `low` is −UNIT, `high` is UNIT.
 
-    >>> from discreet.learn.coding.cells import steps_of
+    >>> from discreet.learn.coding.column_cells import steps_of
     >>> from discreet.learn.coding.feature import Numeric
     >>> Numeric("age", 0, 100).code(steps_of([0, 25, 100, None])).tolist()
     [-1024, -512, 1024, 0]
@@ -89,7 +89,7 @@ class OneHot:
 class Bins:
     """A number between public bounds, as one column for each bin: [low, e1), [e1, e2), … [ek, high].
 
-    >>> from discreet.learn.coding.cells import steps_of
+    >>> from discreet.learn.coding.column_cells import steps_of
     >>> from discreet.learn.coding.feature import Bins
     >>> Bins("age", 0, 100, (18, 65)).code(steps_of([0, 17, 18, 64, 100, None])).tolist()
     [0, 0, 1, 1, 2, 3]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Whole
-from .cells import Cells, Listed, Steps
+from .column_cells import Cells, Listed, Steps
 from .feature import UNIT, Numeric, OneHot
 from .rows import Whole64
 

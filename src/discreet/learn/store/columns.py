@@ -8,7 +8,7 @@ from typing import TypeAlias
 from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tree import Named, Relation, Select
-from ...query.bounds.rows import columns_of
+from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Whole
 from ..coding.design import ModelDesign
 from ..coding.feature import UNIT, Feature, Numeric, OneHot

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...answer.gather import Tallier
+from ...answer.tally_batch import Tallier
 from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
 from ...query.algebra.tree import Relation, Where
-from ...query.bounds.rows import columns_of, multiplicity, neighbours_of
-from ...query.bounds.shares import possible_shares
+from ...query.bounds.contribution_bounds import possible_shares
+from ...query.bounds.relation_facts import columns_of, multiplicity, neighbours_of
 from ...query.domains.domain import Domain, Scalar, Whole
 from ...query.domains.domain_of import domain_of
-from ..coding.cells import Cells, Listed, steps_of
+from ..coding.column_cells import Cells, Listed, steps_of
 from ..coding.design import ModelDesign, domain_is_ordered
 from ..coding.feature import UNIT
 from ..coding.label import Classes, Label

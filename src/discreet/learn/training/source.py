@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from ...frozen import frozen
-from ..coding.cells import Cells
+from ..coding.column_cells import Cells
 from ..coding.design import ModelDesign
 from ..coding.feature import UNIT
 from ..coding.label import Amount, Classes, Label

@@ -24,13 +24,13 @@ from ..clock import stamp, write_time
 from ..entry import Entry, read_line, write_line
 from ..names import read_who
 from ..open import open_store
-from ..reading import last_of
 from ..review.verdict import Verdict
 from ..review.verify import verify_store
 from ..review.walk import Walk
+from ..snapshot import last_of
 from ..stores.sqlite import LedgerInSqlite
 from ..stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot
-from .rest import append_at_rest, following
+from .optimistic import append_at_rest, following
 from .upgrade import upgrade_store
 
 

@@ -14,12 +14,12 @@ from ..clock import SMALL_STEP, read_time, write_time
 from ..entry import Entry
 from ..names import read_who
 from ..open import WAIT, open_store
-from ..reading import closed
 from ..review.walk import Walk
+from ..snapshot import closed
 from ..stores.sqlite import LedgerInSqlite
-from ..stores.sqlite_guard import noted_end
+from ..stores.sqlite_checks import noted_end
 from ..stores.store import Page, Snapshot
-from .rest import append_at_rest, following
+from .optimistic import append_at_rest, following
 from .upgrade import roll_as_kept
 
 

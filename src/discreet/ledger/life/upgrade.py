@@ -14,11 +14,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...privacy.events.json import Json
+from ..account_tree import numbers, whole_roll
 from ..clock import stamp
 from ..entry import Entry
-from ..roll import numbers, whole_roll
 from ..stores.store import ROLL, LedgerStore, Page, Snapshot, account_name
-from .rest import append_at_rest, following
+from .optimistic import append_at_rest, following
 
 if TYPE_CHECKING:
     from ..review.walk import Walk

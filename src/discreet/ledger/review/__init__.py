@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...late import late
+from ...lazy import lazy_names
 
 if TYPE_CHECKING:
     from . import export as export
@@ -14,6 +14,6 @@ if TYPE_CHECKING:
     from . import walk as walk
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(
+    __getattr__, __dir__, __all__ = lazy_names(
         __name__, {"export": "", "history": "", "verdict": "", "verify": "", "walk": ""}
     )

@@ -14,8 +14,8 @@ from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
 from ...show.bar import share_bar
 from ...show.table import cut, html_table, text_table
+from ..balance import spent_of, spent_share
 from ..entry import Entry, read_line
-from ..left import spent_of, spent_share
 from ..stores.store import LedgerStore, Newest
 
 Kinds: TypeAlias = Collection[str] | None

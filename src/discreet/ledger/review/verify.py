@@ -7,9 +7,9 @@ from fractions import Fraction
 
 from ...errors import InvalidArgument, LedgerCorrupt
 from ..account import Account, Used, read_account
-from ..left import spent_of, spent_share
-from ..reading import books_at, last_of
-from ..roll import numbers, whole_roll
+from ..account_tree import numbers, whole_roll
+from ..balance import spent_of, spent_share
+from ..snapshot import books_at, last_of
 from ..stores.store import ROLL, LedgerStore, Snapshot, StoredLine, account_name
 from .verdict import Checkpoint, Verdict
 from .walk import SLACK, Walk

@@ -13,12 +13,12 @@ from ...arithmetic.canonical import canonical_json, digest
 from ...errors import BudgetExceeded, DiscreetError, LedgerCorrupt
 from ...privacy.events.json import Json
 from ..account import Account, fresh_account, window_of
+from ..account_tree import changed_roll, numbers, whole_roll
 from ..books import Books, Shares, open_books, vouch
-from ..charter import Charter, read_charter
 from ..entry import Entry, EntryKind, read_line, seal, write_line
-from ..roll import changed_roll, numbers, whole_roll
 from ..stores.store import EVERYONE, account_name
-from .mend import CountedCharge, mended
+from ..terms import Charter, read_charter
+from .repaired_books import CountedCharge, mended
 
 _ROUNDED = ("zcdp", "renyi", "gdp", "residue")  # kinds that price through floating-point bounds
 SLACK = 1 + Fraction(1, 10**9)  # far above what two machines' mathematical libraries differ by

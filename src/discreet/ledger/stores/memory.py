@@ -9,7 +9,7 @@ from itertools import islice
 
 from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerConflict
-from .. import clock, steps
+from .. import clock, failpoints
 from ..entry import Entry, write_line
 from .store import NOTHING, SECOND, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
@@ -44,7 +44,7 @@ class LedgerInMemory:
             page = decide(self.read(names, lookup))
             if page is not None:
                 if page.entry is not None:
-                    steps.passed(f"{step_of(page.entry)}:written")
+                    failpoints.passed(f"{step_of(page.entry)}:written")
                 for entry, body in list(page.entries):
                     for place in _looks(entry):
                         self._places.setdefault(place, []).append(len(self._lines))

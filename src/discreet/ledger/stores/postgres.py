@@ -20,9 +20,9 @@ from psycopg import errors as e
 
 from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerConflict, LedgerCorrupt
-from .. import clock, steps
+from .. import clock, failpoints
 from ..entry import write_line
-from .postgres_line import ServerLine, ServerSilent, open_line, within
+from .postgres_connection import ServerLine, ServerSilent, open_line, within
 from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
 _TABLES = """
@@ -170,7 +170,7 @@ class LedgerInPostgres:
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
         """Write and commit in one round trip; until then the server undoes the turn of one who stalls or dies."""
-        steps.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
+        failpoints.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
         with connection.pipeline():
             for entry, body in page.entries:
                 connection.execute(_ADD, (self._name, entry.number, write_line(entry), body, entry.key))

@@ -17,8 +17,9 @@ from pathlib import Path
 
 from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerConflict, LedgerCorrupt
-from .. import clock, steps
+from .. import clock, failpoints
 from ..entry import write_line
+from .sqlite_checks import check_end, check_objects, note_end, noted_end
 from .sqlite_file import (
     INDEXES,
     OLD_LINE,
@@ -34,7 +35,6 @@ from .sqlite_file import (
     make_file,
     place_file,
 )
-from .sqlite_guard import check_end, check_objects, note_end, noted_end
 from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
 _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
@@ -230,7 +230,7 @@ def _write(connection: sqlite3.Connection, page: Page) -> None:
     connection.executemany(_PUT, page.texts.items())
     if page.entry is not None and page.entry.kind in ("repair", "resume", "upgrade"):
         connection.execute(f"PRAGMA user_version = {VERSION}")
-    steps.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
+    failpoints.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
 
 
 def _before_fork() -> None:

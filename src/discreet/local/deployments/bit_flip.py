@@ -14,7 +14,7 @@ from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ...mechanisms.laws.quantile import named, read_beta
+from ...mechanisms.laws.error_bound import named, read_beta
 from ...mechanisms.response.randomized import read_answers
 from ...noise import Bits, uniform
 from ...privacy.events import Promise

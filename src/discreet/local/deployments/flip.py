@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ...mechanisms.reading.allowance import largest_epsilon
 from ...noise import Bits
-from ...noise.serve import cached, serve
+from ...noise.block_draws import cached, serve
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE

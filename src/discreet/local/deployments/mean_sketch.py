@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...frozen import fill, frozen
-from ...mechanisms.laws.quantile import named
+from ...mechanisms.laws.error_bound import named
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..estimates.calibration import reach_error

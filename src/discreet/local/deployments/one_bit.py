@@ -14,10 +14,10 @@ from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
-from ...mechanisms.laws.quantile import named, read_beta
+from ...mechanisms.laws.error_bound import named, read_beta
 from ...noise import Bits, coin
 from ...noise.bits import readable
-from ...noise.words import ByteWords
+from ...noise.random_words import ByteWords
 from ...privacy.events import Promise
 from ...privacy.measures import Measure, PureDP
 from ..designs.design import read_array

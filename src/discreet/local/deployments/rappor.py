@@ -14,7 +14,7 @@ from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ...mechanisms.laws.quantile import named, read_beta
+from ...mechanisms.laws.error_bound import named, read_beta
 from ...noise import Bits, coin, uniform
 from ...privacy.events import Promise
 from ..estimates.estimate import Estimate

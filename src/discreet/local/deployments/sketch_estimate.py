@@ -12,7 +12,7 @@ from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import frozen
-from ...mechanisms.laws.quantile import read_beta
+from ...mechanisms.laws.error_bound import read_beta
 from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import deviations
 from .hashing import RowHashes, fingerprints

@@ -14,8 +14,8 @@ from fractions import Fraction
 import numpy as np
 
 from ..choose import FIELDS, choose, fits
-from ..designs.apart import Apart
 from ..designs.design import Facts, Integers
+from ..designs.extra_option import Apart
 from ..designs.geometry import geometry_facts
 from ..estimates.estimate import Array
 from ..family import Family

@@ -13,7 +13,7 @@ from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen, replace
-from ...mechanisms.laws.quantile import named
+from ...mechanisms.laws.error_bound import named
 from ...noise import Bits, uniform
 from ...privacy.events import Response
 from ...privacy.measures import Measure, PureDP
@@ -27,8 +27,8 @@ from ..law import TwoLevelLaw
 from ..reports.parameters import fields_of, read_wholes, write_wholes
 from .oracle import best_apart, frequencies_of
 from .prefixes import PrefixEvidence, alone, clear_share, no_evidence, rank, sure_of, weigh
+from .rounds import Stage, check_rising, groups_of, people_of, stages_of
 from .spelling import read_words, text_of
-from .stages import Stage, check_rising, groups_of, people_of, stages_of
 
 _Ints: TypeAlias = NDArray[np.int64]
 _Heard: TypeAlias = tuple[tuple[float, float, float], ...]

@@ -18,7 +18,7 @@ from ...noise import Bits, exponential_choice, gaussian, laplace
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, ExponentialSelection, Repeated, Sequence
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, least_above
 from ..reading.allowance import largest_epsilon
 from ..reading.budget import read_budget

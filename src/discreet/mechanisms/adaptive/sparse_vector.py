@@ -20,7 +20,7 @@ from ...noise.geometric import MOST_SCALE
 from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import add, cells, step, steps
 

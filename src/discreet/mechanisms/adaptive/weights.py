@@ -19,7 +19,7 @@ from ...privacy.events import DiscreteLaplaceNoise, Repeated, Sequence
 from ...privacy.events import SparseVector as SparseVectorEvent
 from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..laws.tails import laplace_tail, least_above
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import steps

@@ -23,10 +23,10 @@ from ...privacy.events import BinomialNoise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import binomial as coins
+from ..laws.error_bound import around, at, brief, first_true, least_whole, level
 from ..laws.normal import quantile
-from ..laws.quantile import around, at, brief, first_true, least_whole, level
 from ..reading.budget import refuse_pure
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from ..reading.value import Whole, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian

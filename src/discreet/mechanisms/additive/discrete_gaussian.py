@@ -25,10 +25,10 @@ from ...privacy.events import DiscreteGaussianNoise
 from ...privacy.measures import ZCDP, GaussianDP, Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_gaussian as theta
+from ..laws.error_bound import around, at, brief, least_whole, level
 from ..laws.normal import quantile
-from ..laws.quantile import around, at, brief, least_whole, level
 from ..reading.budget import refuse_pure
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from ..reading.value import Floats, Whole, count_of, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import add_drawn, most_noise, whole_norm

@@ -19,9 +19,9 @@ from ...privacy.events import DiscreteLaplaceNoise
 from ...privacy.measures import Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_laplace as law
-from ..laws.quantile import around, at, brief, least_whole, level
+from ..laws.error_bound import around, at, brief, least_whole, level
 from ..reading.budget import read_budget
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from ..reading.value import Whole, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import add_drawn, least_laplace, most_noise, whole_l1

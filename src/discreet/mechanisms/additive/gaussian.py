@@ -23,9 +23,9 @@ from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import normal
-from ..laws.quantile import around, at, brief, level, most_scale, target
+from ..laws.error_bound import around, at, brief, level, most_scale, target
 from ..reading.budget import refuse_pure
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import ROUNDS, add_noise, exponent_for, placed, root_up, square_apart, too_small, widening

@@ -15,7 +15,7 @@ from ...noise.geometric import MOST_SCALE
 from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import Measure, PureDP
-from ..laws.quantile import level, most_scale
+from ..laws.error_bound import level, most_scale
 from ..reading.value import Integers, add_whole
 from ..sensitivity import Sensitivity
 from .lattice import Draw

@@ -21,9 +21,9 @@ from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_laplace as law
-from ..laws.quantile import around, at, brief, level, most_scale, target
+from ..laws.error_bound import around, at, brief, level, most_scale, target
 from ..reading.budget import read_budget
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import ROUNDS, add_noise, exponent_for, placed, steps_apart, too_small, widening

@@ -20,9 +20,9 @@ from ...privacy.events import TruncatedGeometricNoise
 from ...privacy.measures import Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_laplace as law
-from ..laws.quantile import around, at, brief, least_whole, level
+from ..laws.error_bound import around, at, brief, least_whole, level
 from ..reading.budget import read_budget
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from ..reading.value import Floats, Integers, Whole, count_of, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .integer import least_laplace, most_noise, whole_l1

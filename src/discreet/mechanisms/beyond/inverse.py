@@ -14,10 +14,10 @@ from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, REPLACE, Neighbours, read_neighbours
-from ..laws.quantile import named
+from ..laws.error_bound import named
 from ..reading.allowance import largest_epsilon
 from ..selection.exponential import Exponential
-from ..selection.pieces import Piece, choose_piece
+from ..selection.score_runs import Piece, choose_piece
 from .ordered import PLACES, Range
 
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import Number, rational
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
-from ..laws.quantile import named
+from ..laws.error_bound import named
 
 PLACES = 1 << 32
 """The number of steps between the public bounds."""

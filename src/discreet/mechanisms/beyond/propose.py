@@ -16,7 +16,7 @@ from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..keys.counts import per_key
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..laws.tails import laplace_tail, least_above
 from ..reading.allowance import approximate
 from .ordered import PLACES, Range, ranks, span

@@ -22,7 +22,7 @@ from ...noise.exp import exp_neg
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import approximate
 from .ordered import PLACES, Range, outer, ranks, span
 

@@ -13,7 +13,7 @@ from ...arithmetic.rational import Number, rational, whole
 from ...arithmetic.rounding import down
 from ...errors import InvalidArgument
 from ...frozen import field, frozen
-from ..laws.quantile import brief
+from ..laws.error_bound import brief
 
 _LEAST = 1e-300
 

@@ -16,9 +16,9 @@ from ...noise import Bits, uniform
 from ...noise.exp import exp_neg
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import approximate
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from .counts import public_order, read_counts
 
 _WORD = 62

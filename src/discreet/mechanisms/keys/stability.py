@@ -13,7 +13,7 @@ from ...noise import Bits, laplace
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..laws.tails import laplace_tail, least_above
 from ..reading.allowance import approximate
 from .counts import per_key, public_order, read_counts

@@ -17,10 +17,10 @@ from ...noise import Bits, gaussian, laplace
 from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySelection
 from ...privacy.measures import ApproxDP, Measure
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, least_above
 from ..reading.allowance import approximate
-from ..reading.formerly import formerly
+from ..reading.deprecation import formerly
 from ..reading.steps import add
 from .counts import KeyCounts, per_key, read_counts, read_rule
 

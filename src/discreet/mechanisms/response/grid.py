@@ -17,7 +17,7 @@ from ...noise import Bits, exponential_choice
 from ...privacy.events import Promise, Response
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .randomized import RandomizedResponse, read_answers
 

@@ -18,7 +18,7 @@ from ...noise import Bits, coin, exponential_choice, uniform
 from ...privacy.events import Response
 from ...privacy.measures import Measure
 from ...privacy.neighbours import REPLACE
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .count import holders
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...late import late
+from ...lazy import lazy_names
 
 if TYPE_CHECKING:
+    from . import quantile_interval as quantile_interval
     from . import quantiles as quantiles
     from . import ranks as ranks
-    from . import reach as reach
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(__name__, {"quantiles": "", "ranks": "", "reach": ""})
+    __getattr__, __dir__, __all__ = lazy_names(__name__, {"quantiles": "", "ranks": "", "quantile_interval": ""})

@@ -14,11 +14,11 @@ from ...arithmetic.rounding import fraction_up, up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
-from ...noise.scores import ScoreArray, scores_of
+from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 
 

@@ -15,11 +15,11 @@ from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, grid_exponent, laplace, permute_and_flip
-from ...noise.scores import ScoreArray, scores_of
+from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 from ..reading.steps import add, cells, step, steps
 from .exponential import gaps_of, rate_of, read_selection

@@ -14,11 +14,11 @@ from ...arithmetic.series import legendre
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, permute_and_flip
-from ...noise.scores import ScoreArray
+from ...noise.score_gaps import ScoreArray
 from ...privacy.events import PermuteAndFlipSelection
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import chances_of, gap_of, rate_of, read_selection
 

@@ -14,13 +14,13 @@ from ...noise import Bits, uniform
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
+from ..laws.error_bound import named, read_beta
 from ..laws.exponentials import exponential_sum
-from ..laws.quantile import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import gap_of
-from .far import ALIKE, Far
-from .pieces import Piece, choose_piece
+from .place_weights import ALIKE, Far
 from .ranks import Aim, RankedRows, Stretch
+from .score_runs import Piece, choose_piece
 
 _PLACES_FOLDS = 16
 """e-folds of the most places there are, about."""

@@ -16,7 +16,7 @@ from heapq import merge
 from itertools import accumulate
 
 from ...frozen import fill, frozen
-from .pieces import Piece
+from .score_runs import Piece
 
 Rank = Callable[[int], int]
 _BEYOND = 1 << 80

@@ -13,11 +13,11 @@ from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice
-from ...noise.scores import ScoreArray, scores_of
+from ...noise.score_gaps import ScoreArray, scores_of
 from ...privacy.events import ExponentialSelection, Repeated
 from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from ..laws.quantile import named, read_beta
+from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .exponential import Exponential, chances_of, rate_of, read_selection
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...late import late
+from ...lazy import lazy_names
 
 if TYPE_CHECKING:
-    from . import impossible as impossible
+    from . import impossible_conditions as impossible_conditions
     from . import warnings as warnings
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(__name__, {"impossible": "", "warnings": ""})
+    __getattr__, __dir__, __all__ = lazy_names(__name__, {"impossible_conditions": "", "warnings": ""})

@@ -19,14 +19,14 @@ from ...arithmetic.rounding import shown
 from ...privacy.measures import ZCDP
 from ...query.algebra.expression import Expression, Field
 from ...query.algebra.tree import Key, Mean, Question, Relation, Scan, Statistic, Sum, Variance
-from ...query.bounds.rows import columns_of
+from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Day, Second, Whole
 from ...query.domains.domain_of import domain_of
 from ...show.number import plain_number
 from ...statistics.releases.choice import ChosenRelease
-from ...statistics.releases.place import PlaceRelease
+from ...statistics.releases.quantile_release import PlaceRelease
 from ..text.plan import cut_text
-from .impossible import impossible_conditions
+from .impossible_conditions import impossible_conditions
 
 if TYPE_CHECKING:
     from ..plan import Plan

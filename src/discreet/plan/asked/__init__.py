@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .asked import Asked
+from .options import Asked
 
 __all__ = ["Asked"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ...late import late
+from ...lazy import lazy_names
 
 if TYPE_CHECKING:
-    from . import third as third
-    from . import together as together
+    from . import shared_table as shared_table
+    from . import tradeoff as tradeoff
     from . import workload as workload
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = late(__name__, {"third": "", "together": "", "workload": ""})
+    __getattr__, __dir__, __all__ = lazy_names(__name__, {"tradeoff": "", "shared_table": "", "workload": ""})

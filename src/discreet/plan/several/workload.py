@@ -14,15 +14,15 @@ from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
-from ..asked.asked import read_errors
-from ..asked.checked import Checked, check_question
+from ..asked.checked_question import Checked, check_question
+from ..asked.options import read_errors
 from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
 from ..choose import amount_of
 from ..plan import Plan
+from ..proportional_split import routes_under, split
 from ..question import plan_checked
-from ..route import routes_under, split
 from ..text.workload import workload_html, workload_text
-from .together import Joined, cut_plans, join_questions
+from .shared_table import Joined, cut_plans, join_questions
 
 
 @frozen

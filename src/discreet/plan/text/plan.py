@@ -19,10 +19,10 @@ from ...show.markup import Html, element, join
 from ...show.table import fitted_table, html_table, text_table
 from ...statistics.recipe import ANY_DATA, EVEN_DATA, ROUNDED_DATA, SIZED_DATA, WIDE_DATA
 from ...statistics.releases.choice import ChosenRelease
-from ...statistics.releases.place import PlaceRelease
-from ..counted import CountSelection
+from ...statistics.releases.quantile_release import PlaceRelease
 from ..selection import Selection, people_from
-from .sets import strategy_lines
+from ..thresholded_count import CountSelection
+from .strategy import strategy_lines
 
 if TYPE_CHECKING:
     from ..plan import Plan

@@ -26,8 +26,8 @@ from ..measures import ZCDP, ApproxDP, PureDP, RenyiDP
 from ..pricing import gaussian, gdp, rdp, zcdp
 from ..pricing.advanced import advanced_delta, advanced_epsilon
 from ..pricing.boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
-from ..pricing.parts import Flattened
-from .engine import numerical
+from ..pricing.event_parts import Flattened
+from .lazy_numerical import numerical
 from .single import Price, single_prices
 
 _MEET = 2.0**-39  # twice the margin by which a pair may round a loss up, so that the lower bound stays below

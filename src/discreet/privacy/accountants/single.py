@@ -6,14 +6,14 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
-from ...arithmetic.root import bracket, crossing
+from ...arithmetic.root_finder import bracket, crossing
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ..events import Event
-from .engine import pairs_of, parts_of
+from .lazy_numerical import pairs_of, parts_of
 
 if TYPE_CHECKING:
-    from ..pairs.cells import Directions, LossPair
+    from ..pairs.loss_masses import Directions, LossPair
 
 Price: TypeAlias = Callable[[float], float]
 

@@ -26,9 +26,9 @@ from ..events import (
 )
 from ..measures import ZCDP, GaussianDP, PureDP, RenyiDP
 from ..neighbours import ADD_REMOVE
+from ..pricing.event_parts import Flattened, flatten
 from ..pricing.group import additive
 from ..pricing.limits import STEEP
-from ..pricing.parts import Flattened, flatten
 from ..pricing.zcdp import laplace_shape, price_zcdp
 
 

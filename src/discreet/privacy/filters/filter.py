@@ -31,14 +31,14 @@ from ...frozen import frozen, replace
 from ..events import Event, Promise
 from ..measures import ApproxDP, Measure, PureDP, read_measure
 from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
-from ..pricing.parts import Flattened, flatten
+from ..pricing.event_parts import Flattened, flatten
+from .basic_composition import Sum, adds_up, price_sum, sum_after
 from .options import FilterKind, read_delta, read_kind, read_orders, rule_of
 from .refusal import exceeded, state_price
-from .room import Room, gaussian_of, largest_pure
+from .remaining import Room, gaussian_of, largest_pure
 from .rule import MOST_LEAK, Amounts, FilterPrice, FilterTerms, short
+from .single_spend import fits, key_leak
 from .stored import FilterState, check_state, read_state, write_state
-from .sums import Sum, adds_up, price_sum, sum_after
-from .whole import fits, key_leak
 
 __all__ = ["Filter", "FilterKind", "open_filter"]
 

@@ -20,7 +20,7 @@ from functools import lru_cache
 from ...arithmetic.rounding import fraction_down
 from ..measures import ApproxDP, GaussianDP
 from ..pricing import gaussian, gdp
-from ..pricing.parts import Flattened
+from ..pricing.event_parts import Flattened
 from .residue import charge
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 

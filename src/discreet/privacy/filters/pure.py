@@ -12,7 +12,7 @@ from fractions import Fraction
 
 from ..measures import ApproxDP, PureDP
 from ..pricing.boxes import atom_box
-from ..pricing.parts import Flattened
+from ..pricing.event_parts import Flattened
 from ..pricing.pure import price_pure
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from ...arithmetic.rounding import shown
 from ...errors import BudgetExceeded
 from ..measures import ApproxDP, Measure, PureDP
-from .room import restate
+from .remaining import restate
 from .rule import MOST_LEAK, FilterPrice
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ from ...arithmetic.rounding import fraction_down
 from ..events import Event
 from ..measures import ApproxDP, RenyiDP
 from ..neighbours import Neighbours
-from ..pricing.parts import Flattened
+from ..pricing.event_parts import Flattened
 from ..pricing.rdp import renyi_parts
 from ..pricing.zcdp import price_zcdp
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced

@@ -46,7 +46,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ...arithmetic.root import crossing
+from ...arithmetic.root_finder import crossing
 from ...arithmetic.rounding import MARGIN, fraction_up
 from ...arithmetic.series import Array
 from ...arithmetic.special import ndtr
@@ -61,9 +61,9 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..neighbours import ADD_REMOVE
+from ..pricing.event_parts import flatten
 from ..pricing.gdp import exact_square, price_gdp
 from ..pricing.limits import LEAST
-from ..pricing.parts import flatten
 from ..pricing.pure import price_pure
 from ..pricing.zcdp import laplace_shape
 

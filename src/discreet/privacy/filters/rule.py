@@ -23,7 +23,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ..events import Event
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from ..pricing.parts import Flattened
+from ..pricing.event_parts import Flattened
 
 Amounts: TypeAlias = tuple[Fraction, ...]
 Orders: TypeAlias = tuple[Fraction, ...]

@@ -14,9 +14,9 @@ from ...errors import InvalidArgument
 from ...frozen import frozen
 from ..events.json import Json, measure_from_json, measure_to_json, read_amount, read_list
 from ..neighbours import Neighbours
+from .basic_composition import Sum, adds_up
 from .options import FilterKind
 from .rule import Amounts, FilterTerms
-from .sums import Sum, adds_up
 
 _SLACK = 1 + Fraction(1, 2**41)  # half of the margin by which a converted budget is rounded down
 _FIELDS = {"filter", "version", "budget", "delta", "orders", "capacity", "used", "leaked", "neighbours"}

@@ -22,7 +22,7 @@ from ...arithmetic.rounding import fraction_down
 from ..measures import ZCDP, ApproxDP
 from ..pricing import zcdp
 from ..pricing.boxes import atom_box
-from ..pricing.parts import Flattened
+from ..pricing.event_parts import Flattened
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
 _each = lru_cache(maxsize=1024)(zcdp.price_zcdp)

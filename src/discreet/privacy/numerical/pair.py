@@ -19,13 +19,13 @@ from ..events import (
     Sequence,
 )
 from ..pairs.atoms import Atoms
-from ..pairs.cells import Directions, LossPair
 from ..pairs.curve import from_points
 from ..pairs.dominating import largest_move, merged_parts, pair_of, parts_of
+from ..pairs.loss_masses import Directions, LossPair
 from ..pairs.mixture import RAREST, Mixture
 from ..pairs.parallel import alternatives, worst_of
 from ..pricing.limits import refuse_beyond
-from .side import Side
+from .direction import Side
 
 POINTS = 1201
 """Points of the curve that are joined."""
@@ -76,7 +76,7 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
 
     >>> from discreet.privacy.numerical.pair import composed_pairs
     >>> from discreet.privacy.pairs.atoms import binary
-    >>> from discreet.privacy.pairs.cells import Directions
+    >>> from discreet.privacy.pairs.loss_masses import Directions
     >>> from fractions import Fraction
     >>> both = Directions(binary(Fraction(1)), binary(Fraction(1)))
     >>> round(composed_pairs([(both, 2)]).remove.delta(1.0), 3)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ...frozen import field, fill, frozen
-from .cells import Array, Lattice, LossCells, ceiling
+from .loss_masses import Array, Lattice, LossCells, ceiling
 
 EPS = 2.0**-52
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from .atoms import Atoms
-from .cells import Array
+from .loss_masses import Array
 
 _LOG = 80.0  # what is cut off a binomial law has a chance of at most 2·e^−80 = 4e-35
 _CUT = 4e-35

@@ -13,7 +13,7 @@ import numpy as np
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from .atoms import Atoms
-from .cells import Array, LossPair
+from .loss_masses import Array, LossPair
 
 DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 """Sixty digits, and e^ε also where it is no float."""

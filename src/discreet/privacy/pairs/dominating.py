@@ -50,11 +50,11 @@ from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..pricing.limits import LEAST, STEEP
 from ..pricing.on_lattice import on_lattice
 from .atoms import Atoms, box, response
-from .cells import Array, LossPair
 from .curve import from_points, from_renyi, from_zcdp, mirrored
 from .gauss import Gauss, lattice_gauss
 from .hyperbola import bounded_range, laplace
 from .lattice import binomial, discrete_gauss, discrete_laplace
+from .loss_masses import Array, LossPair
 from .parallel import alternatives
 from .shuffled import shuffled_pair
 

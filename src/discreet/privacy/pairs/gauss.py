@@ -11,7 +11,7 @@ from ...arithmetic.rounding import down, up
 from ...arithmetic.series import legendre
 from ...arithmetic.special import erfcx, log_ndtr, ndtr, ndtri
 from ...frozen import frozen
-from .cells import Array, Lattice, LossCells, narrowest
+from .loss_masses import Array, Lattice, LossCells, narrowest
 
 EPS = 2.0**-52
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from ...arithmetic.rounding import down, up
 from ...frozen import frozen
-from .cells import Array, Lattice, LossCells, narrowest
+from .loss_masses import Array, Lattice, LossCells, narrowest
 
 EPS = 2.0**-52
 

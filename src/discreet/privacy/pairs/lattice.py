@@ -12,8 +12,8 @@ from ...arithmetic.rounding import fraction_up, up
 from ...arithmetic.special import gammaln, ndtr, xlogy
 from ...frozen import frozen, replace
 from .atoms import Atoms, binary
-from .cells import Array, Lattice
 from .hyperbola import Hyperbola, discrete_laplace_hull
+from .loss_masses import Array, Lattice
 
 ERROR = 2.0**-40
 """Relative error of the masses below, stated generously."""

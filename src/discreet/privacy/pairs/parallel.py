@@ -33,8 +33,8 @@ from ..events import (
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..neighbours import ADD_REMOVE
 from ..pricing.clamp import unclamped
-from .cells import Directions, LossPair
 from .curve import envelope
+from .loss_masses import Directions, LossPair
 
 MANY = 8
 """Most kinds of parts of which every two are priced together."""

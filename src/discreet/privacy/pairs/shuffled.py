@@ -26,8 +26,8 @@ import numpy as np
 from ...arithmetic.rounding import down, up
 from ..events.shuffled import Shuffled
 from .atoms import Atoms
-from .cells import Array
 from .counters import Counters, counters_delta, counters_pair, runs, window
+from .loss_masses import Array
 from .yes_no import yes_no_delta, yes_no_pair
 
 MOST = 10**8

@@ -17,9 +17,9 @@ import numpy as np
 
 from ...arithmetic.rounding import up
 from .atoms import Atoms
-from .cells import Array
 from .counters import window
 from .curve import from_points, mirrored
+from .loss_masses import Array
 
 MOST = 10**6
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""

@@ -12,13 +12,13 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.root import crossing
+from ...arithmetic.root_finder import crossing
 from ...arithmetic.rounding import fraction_up
 from ...arithmetic.special import gammaln
 from ..events import Event, OwnCurve, Parallel, Sampled
 from ..neighbours import ADD_REMOVE
+from .event_parts import Flattened, flatten
 from .group import delta_factor
-from .parts import Flattened, flatten
 from .pure import amplified, price_pure
 
 Box = tuple[Fraction, Fraction]

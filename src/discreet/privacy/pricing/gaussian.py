@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from ...arithmetic.root import bracket, crossing
+from ...arithmetic.root_finder import bracket, crossing
 from ...arithmetic.special import erfcx, erfinv, log_ndtr, ndtr, ndtri, ndtri_exp
 
 _SMALL = 0.25  # below this μ the two tails nearly cancel and are integrated instead

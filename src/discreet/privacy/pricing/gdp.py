@@ -14,10 +14,10 @@ from ...arithmetic.special import ndtri_exp
 from ..events import DiscreteGaussianNoise, Event, ExponentialSelection, GaussianNoise, Parallel, Promise, Sampled
 from ..measures import GaussianDP, PureDP
 from .bounded_range import range_square
+from .event_parts import Flattened, total
 from .gaussian import mu_of_pure
 from .group import group_privacy, no_promise, parallel_price
 from .limits import is_slight
-from .parts import Flattened, total
 from .pure import price_pure
 from .zcdp import moved
 

@@ -17,8 +17,8 @@ from ...arithmetic.series import Array, legendre
 from ...errors import InvalidArgument
 from ..events import DiscreteLaplaceNoise, Event, LaplaceNoise, Promise, Response, TruncatedGeometricNoise
 from ..measures import PureDP
+from .event_parts import flatten
 from .gdp import exact_square
-from .parts import flatten
 from .rdp import renyi
 from .zcdp import laplace_shape
 

@@ -26,8 +26,8 @@ from ..events import (
     TruncatedGeometricNoise,
 )
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
+from .event_parts import Flattened, total
 from .group import group_privacy, no_promise, parallel_price
-from .parts import Flattened, total
 
 
 def price_pure(events: Flattened | Event | Iterable[Event]) -> Fraction | None:

@@ -31,10 +31,10 @@ from ..events import (
 from ..measures import ZCDP, GaussianDP, RenyiDP
 from ..neighbours import ADD_REMOVE
 from .divergence import discrete_gaussian_renyi, laplace_renyi, range_renyi, response_renyi, sampled_gaussian_renyi
+from .event_parts import Flattened, flatten, total
 from .gdp import price_gdp
 from .group_event import group_event
 from .limits import is_slight
-from .parts import Flattened, flatten, total
 from .pure import price_pure
 from .zcdp import laplace_shape, moved, price_zcdp
 

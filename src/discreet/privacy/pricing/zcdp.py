@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.root import bracket, crossing
+from ...arithmetic.root_finder import bracket, crossing
 from ...arithmetic.rounding import fraction_up
 from ...arithmetic.series import exp_tail, sinhc, xcoth
 from ..events import (
@@ -32,9 +32,9 @@ from ..events import (
 )
 from ..measures import ZCDP, GaussianDP, PureDP
 from .divergence import response_renyi
+from .event_parts import Flattened, total
 from .group import group_privacy, no_promise, parallel_price
 from .limits import is_slight
-from .parts import Flattened, total
 from .pure import price_pure
 
 

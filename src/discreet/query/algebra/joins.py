@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...data.schema import Schema
-from ..bounds.rows import columns_of, tables_of
+from ..bounds.relation_facts import columns_of, tables_of
 from .expression import Constant, Expression, Field
 from .names import fresh
 from .tree import Relation, Select

@@ -37,15 +37,15 @@ from ..algebra.tree import (
 )
 from ..domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 from ..domains.domain_of import domain_of
+from ..domains.text_functions import text_domain
 from ..domains.type_of import ValueType, type_of
-from ..domains.words import text_domain
-from ..meaning.finish import types_of
+from ..meaning.post_processing import types_of
 from .fanout import check_joins
+from .grouping_sets import check_sets
 from .keys import PublicValues, public_keys
-from .means import by_sums
 from .nested import with_nest
-from .rows import columns_of, multiplicity, neighbours_of, unit_of
-from .sets import check_sets
+from .relation_facts import columns_of, multiplicity, neighbours_of, unit_of
+from .sums_for_means import by_sums
 
 _TEXT = (Function.LOWER, Function.UPPER, Function.TRIM, Function.LENGTH, Function.LIKE, Function.SUBSTRING)
 

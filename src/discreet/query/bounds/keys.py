@@ -26,8 +26,8 @@ from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Se
 from ..domains.domain import Day, Domain, Scalar, Second, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
 from ..meaning.evaluate import meaning_of
-from .rows import columns_of
-from .spans import list_starts, narrowed_columns, reads_times
+from .relation_facts import columns_of
+from .time_keys import list_starts, narrowed_columns, reads_times
 
 MOST_KEYS = 10_000
 PublicValues: TypeAlias = Callable[..., Iterable[object]]

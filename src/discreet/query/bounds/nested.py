@@ -18,7 +18,7 @@ from ..algebra.tree import Key, Nest, Question
 from ..domains.domain import Domain, Scalar
 from ..meaning.evaluate import meaning_of
 from .keys import PublicValues, public_keys
-from .rows import columns_of
+from .relation_facts import columns_of
 
 MOST_LEAVES = 200_000
 Row = tuple[Scalar, ...]

@@ -31,7 +31,7 @@ from ...errors import UnboundedSensitivity
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.neighbours import ADD_REMOVE
 from ..algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
-from .rows import multiplicity, neighbours_of, unit_of
+from .relation_facts import multiplicity, neighbours_of, unit_of
 
 
 def corners(tally: Tally) -> tuple[int, int]:

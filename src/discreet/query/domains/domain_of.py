@@ -12,10 +12,10 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
 from .arithmetic import common, half_up, negate, product, quotient, rescale, root, shared_step, sum_of, whole_part
 from .domain import Day, Domain, Second, Texts, Truth, Whole
-from .edges import rounded_bin
-from .times import TIMES, time_domain
+from .rounded_edges import rounded_bin
+from .text_functions import concat_domain, text_domain
+from .time_functions import TIMES, time_domain
 from .type_of import NOUNS, type_of_domain
-from .words import concat_domain, text_domain
 
 Columns = Mapping[str, Domain]
 _K = TypeVar("_K", Whole, Truth, Texts, Day, Second)

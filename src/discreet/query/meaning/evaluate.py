@@ -16,8 +16,8 @@ from ..domains.arithmetic import half_up, root_scale
 from ..domains.calendar import DAY_SECONDS, months_later, part_of, start_of
 from ..domains.domain import Domain, Scalar, Second, Whole
 from ..domains.domain_of import domain_of
-from ..domains.edges import rounded_bin, rounded_test
-from ..domains.times import TIMES
+from ..domains.rounded_edges import rounded_bin, rounded_test
+from ..domains.time_functions import TIMES
 from .like import like_regex
 
 __all__ = ["evaluate", "half_up", "meaning_of", "settle"]

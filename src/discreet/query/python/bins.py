@@ -10,10 +10,10 @@ from typing import TypeAlias
 
 from ...arithmetic.rational import Number, positive, rational
 from ...errors import InvalidArgument
+from ..algebra.constant_folding import exact, fold
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import exact, fold
 from ..domains.type_of import ValueType, type_of
-from ..meaning.times import as_second, fold_time
+from ..meaning.constant_times import as_second, fold_time
 from .column import constant
 
 Edge: TypeAlias = Number | date

@@ -12,8 +12,8 @@ from ...arithmetic.rational import rational
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ..algebra.chain import chain
+from ..algebra.constant_folding import exact
 from ..algebra.expression import Call, Constant, Expression, Field, Function
-from ..algebra.fold import exact
 from ..domains.calendar import EPOCH
 from ..text.expression import expression_text, quote
 

@@ -12,7 +12,7 @@ from ..algebra.expression import Expression, Field
 from ..algebra.tree import Key, Named, Nest, Relation
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.nested import in_order
-from ..bounds.rows import columns_of
+from ..bounds.relation_facts import columns_of
 from ..domains.domain import Scalar
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of, type_of_domain

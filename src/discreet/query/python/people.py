@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..algebra.expression import Call, Constant, Field, Function
 from ..algebra.joins import add_flag, apart
 from ..algebra.tree import JoinPeople, Named, Relation, Select, Where
-from ..bounds.totals import PersonTotals
+from ..bounds.person_totals import PersonTotals
 
 NO_COLUMNS: Named = (("present", Constant(1)),)
 """Stands in where only the person is selected: rows have at least one column."""

@@ -17,19 +17,19 @@ from ..algebra.statistic import statistic_name
 from ..algebra.tree import Finish, JoinPeople, JoinPublic, Question, Relation, Scan, Select, Statistic, Union, Where
 from ..bounds.check import check_rows, require_sound
 from ..bounds.keys import PublicValues
-from ..bounds.rows import columns_of
-from ..bounds.totals import PersonTotals
+from ..bounds.person_totals import PersonTotals
+from ..bounds.relation_facts import columns_of
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of_domain
-from ..meaning.times import timely
+from ..meaning.constant_times import timely
 from . import aggregate as statistics
 from .aggregate import Of, named_column
 from .bins import Edge, binned_by
 from .column import Col
 from .joins import On, join_pairs
+from .key_sets import Places, level_sets, listed_keys, named_levels, nest_of, read_places, running_key, sets_up_to
 from .keys import By, Keys, chosen_keys, named_keys, read_keys
 from .people import people_in
-from .sets import Places, level_sets, listed_keys, named_levels, nest_of, read_places, running_key, sets_up_to
 
 
 @frozen(init=False)

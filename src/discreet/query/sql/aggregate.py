@@ -25,7 +25,7 @@ from ..algebra.tree import (
     Variance,
 )
 from .expression import absent_side, read
-from .keys import check_beside_keys
+from .key_join import check_beside_keys
 from .scope import Scope, is_person, no_window, row_names
 from .syntax import aggregate_named, clause_of, nearest_to, only, refuse_node
 

@@ -9,8 +9,8 @@ from fractions import Fraction
 from sqlglot import exp
 
 from ...data.columns.cell import day, moment
+from ..algebra.constant_folding import exact
 from ..algebra.expression import Constant, Expression
-from ..algebra.fold import exact
 from ..algebra.refusal import refusal
 from ..domains.calendar import DAY_SECONDS, EPOCH
 from ..domains.type_of import ValueType

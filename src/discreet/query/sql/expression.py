@@ -10,13 +10,13 @@ from sqlglot import exp
 from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ..algebra.chain import chain
+from ..algebra.constant_folding import fold
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import fold
 from ..algebra.refusal import refusal
 from ..domains.domain import Domain
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
-from ..meaning.times import as_second
+from ..meaning.constant_times import as_second
 from .constant import as_type, literal
 from .syntax import clause_of, only, refuse_node
 

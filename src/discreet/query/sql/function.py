@@ -8,19 +8,19 @@ from functools import partial, reduce
 
 from sqlglot import exp
 
+from ..algebra.constant_folding import exact, fold
 from ..algebra.expression import Call, Constant, Expression, Function
-from ..algebra.fold import exact, fold
 from ..algebra.refusal import refusal
 from ..domains.domain import Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of
-from ..meaning.times import as_second, fold_time
+from ..meaning.constant_times import as_second, fold_time
 from ..python.bins import bin_of
 from .constant import as_type, on_day, on_second
 from .expression import Names, alike, read
+from .lexical.quote import quote_of
 from .syntax import clause_of, only, refuse_node, whole_literal
 from .times.functions import part_of_time
-from .words.quote import quote_of
 
 _TYPES = exp.DType
 _WHOLE = (_TYPES.INT, _TYPES.BIGINT, _TYPES.SMALLINT, _TYPES.TINYINT, _TYPES.INT128)

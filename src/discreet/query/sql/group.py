@@ -14,8 +14,8 @@ from ..algebra.refusal import refusal
 from ..algebra.tree import Named
 from ..domains.type_of import ValueType
 from .expression import Names, read
+from .grouping_sets_clause import grouping_flag, spread_sets
 from .scope import PersonId, Scope, find, is_person, lookup, row_names
-from .sets import grouping_flag, spread_sets
 from .syntax import identifier, is_aggregate, only, refuse_node, whole_literal, with_aggregate
 from .window import is_result_window, read_window
 

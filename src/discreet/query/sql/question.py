@@ -15,22 +15,22 @@ from ..algebra.statistic import statistic_name
 from ..algebra.tree import Finish, Key, Question, Relation, Statistic
 from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues, public_keys
-from ..bounds.rows import columns_of
+from ..bounds.relation_facts import columns_of
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of_domain
-from ..meaning.finish import types_of
+from ..meaning.post_processing import types_of
 from .aggregate import statistic_of
 from .expression import Names, read
 from .group import Grouping, group_of, grouped_names
-from .item import item_names
-from .keys import with_chosen
-from .listed import with_lists
+from .grouping_sets_clause import running_total
+from .in_public import with_lists
+from .key_join import with_chosen
+from .lexical.statement import read_statement, too_deep
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scope import Scope, exact_rows, row_names
-from .sets import running_total
+from .select_item import item_names
 from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
 from .window import is_result_window
-from .words.statement import read_statement, too_deep
 
 _CLAUSES = (
     *("expressions", "distinct", "from_", "joins", "where", "group"),

@@ -14,7 +14,7 @@ from ..algebra.expression import Expression, Field
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Select, Union, Where
 from .expression import read
-from .keys import listed_keys, read_key_join
+from .key_join import listed_keys, read_key_join
 from .people.exists import without_people
 from .people.join import Joined, join_items
 from .people.per_person import read_people

@@ -16,7 +16,7 @@ from ..algebra.expression import Constant, Expression, Field
 from ..algebra.names import own_names
 from ..algebra.refusal import refusal
 from ..algebra.tree import Relation, Scan, Select
-from ..bounds.rows import columns_of, unit_of
+from ..bounds.relation_facts import columns_of, unit_of
 from ..domains.type_of import type_of_domain
 from ..python.people import NO_COLUMNS
 from .expression import Names

@@ -7,7 +7,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from ..algebra.refusal import refusal
-from .words.quote import quote_of, shorten
+from .lexical.quote import quote_of, shorten
 
 DETAILS = "docs/questions.md lists what can be asked"
 _ROWS = "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, or a prepared column"

@@ -11,7 +11,7 @@ from ...data.schema import Schema
 from ..algebra.expression import Constant, Expression
 from ..algebra.statistic import expressions_of, function_name
 from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
-from ..meaning.finish import types_of
+from ..meaning.post_processing import types_of
 from .expression import expression_text, quote
 from .relation import ListedKeys, Naming, from_text
 

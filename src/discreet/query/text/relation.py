@@ -10,7 +10,7 @@ from ...frozen import frozen
 from ..algebra.expression import Constant, Expression
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ..bounds.fanout import person_rows
-from ..bounds.rows import columns_of, unit_of
+from ..bounds.relation_facts import columns_of, unit_of
 from .expression import expression_text, quote
 
 

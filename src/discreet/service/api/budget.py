@@ -6,13 +6,13 @@ import tempfile
 from pathlib import Path
 
 from ...errors import NotAllowed
-from ...privacy.budget_words import budget_to_words
+from ...privacy.budget_text import budget_to_words
 from ...wire.reply import entry_to_json, room_to_json
 from ..state import State
 from ..stores.people import NAME
 from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
-from .call import ApiCall, Reply
-from .verbs import history
+from .endpoint import ApiCall, Reply
+from .handlers import history
 
 MOST_ENTRIES = 1000
 

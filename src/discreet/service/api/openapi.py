@@ -9,7 +9,7 @@ from importlib.metadata import version
 from ...wire.reply_shape import SHAPES
 from ..config import Config
 from .bodies import BODIES
-from .call import Way
+from .endpoint import Way
 
 Json = dict[str, object]
 _ERRORS = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ...answer.stored import scalar_to_json
 from ...data.schema import Schema
 from ...errors import InvalidArgument, NotAllowed
-from ...privacy.budget_words import budget_to_words
+from ...privacy.budget_text import budget_to_words
 from ..http.health import health_of
 from ..state import State
 from ..stores.people import EVERYTHING, Member
 from .bodies import DATASETS, DAYS, NEWCOMER, RENEWAL, ROLE, WHO_NAME
-from .call import ApiCall, Reply
+from .endpoint import ApiCall, Reply
 
 
 def get_health(state: State) -> Reply:

@@ -12,12 +12,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 
 from ...errors import InvalidArgument
-from ..http.door import MARK, enter, require_steward
+from ..http.authentication import MARK, enter, require_steward
 from ..state import State
 from ..stores.people import Member
-from . import asking, budget, making
+from . import budget, products, questions
 from . import people as crew
-from .call import ApiCall, Handler, Reply, Way
+from .endpoint import ApiCall, Handler, Reply, Way
 from .openapi import document
 
 ROOT = "/api/v1"
@@ -29,55 +29,55 @@ WAYS: tuple[Way, ...] = (
     Way("GET", SET, "Give the public facts of a data set.", crew.describe_dataset, gives="DataSet"),
     Way("GET", SET + "/values/{table}/{column}", "List a public column's values.", crew.list_values, gives="Values"),
     Way(
-        "POST", SET + "/explain", "Show what a question would do, cost and miss; free.", asking.explain_question,
+        "POST", SET + "/explain", "Show what a question would do, cost and miss; free.", questions.explain_question,
         takes="AskRequest", gives="Explanation",
     ),
     Way(
-        "POST", SET + "/plan", "Plan, or find the third of spend, error, queries; free.", asking.plan_question,
+        "POST", SET + "/plan", "Plan, or find the third of spend, error, queries; free.", questions.plan_question,
         takes="PlanRequest", gives="Plan",
     ),
     Way(
-        "POST", SET + "/rehearse", "Answer from made-up rows; free.", asking.rehearse_question,
+        "POST", SET + "/rehearse", "Answer from made-up rows; free.", questions.rehearse_question,
         takes="RehearsalRequest", gives="Answer",
     ),
     Way(
-        "POST", SET + "/sql", "Answer one question; charged.", waiter=asking.ask_sql,
+        "POST", SET + "/sql", "Answer one question; charged.", waiter=questions.ask_sql,
         takes="AskRequest", gives="Answer", status=(200, 202),
     ),
     Way(
-        "POST", SET + "/release", "Answer several questions with one charge.", waiter=asking.ask_release,
+        "POST", SET + "/release", "Answer several questions with one charge.", waiter=questions.ask_release,
         takes="ReleaseRequest", gives="Answers", status=(200, 202),
     ),
     Way(
-        "POST", SET + "/learn", "Train a model on the rows of a SELECT; charged.", waiter=making.learn_model,
+        "POST", SET + "/learn", "Train a model on the rows of a SELECT; charged.", waiter=products.learn_model,
         takes="LearnRequest", gives="Trained", status=(200, 202),
     ),
     Way(
-        "POST", SET + "/explain_model", "Say what training would release, cost and lose; free.", making.explain_model,
+        "POST", SET + "/explain_model", "Say what training would release, cost and lose; free.", products.explain_model,
         takes="TrainingRequest", gives="TrainingExplanation",
     ),
     Way(
         "POST", SET + "/synthesize", "Release tables that records are made from; charged.",
-        waiter=making.synthesize_table, takes="SynthesisRequest", gives="Synthetic", status=(200, 202),
+        waiter=products.synthesize_table, takes="SynthesisRequest", gives="Synthetic", status=(200, 202),
     ),
     Way(
-        "POST", SET + "/plan_synthesis", "Say what synthesize would measure and cost; free.", making.plan_synthesis,
+        "POST", SET + "/plan_synthesis", "Say what synthesize would measure and cost; free.", products.plan_synthesis,
         takes="SynthesisRequest", gives="SynthesisPlan",
     ),
     Way(
-        "POST", SET + "/suggest_bounds", "Suggest bounds of a column; charged.", waiter=making.suggest_bounds,
+        "POST", SET + "/suggest_bounds", "Suggest bounds of a column; charged.", waiter=products.suggest_bounds,
         takes="BoundsRequest", gives="SuggestedBounds", status=(200, 202),
     ),
     Way(
         "POST", SET + "/suggest_caps", "Suggest how many rows of one person count; charged.",
-        waiter=making.suggest_caps, takes="CapsRequest", gives="SuggestedCaps", status=(200, 202),
+        waiter=products.suggest_caps, takes="CapsRequest", gives="SuggestedCaps", status=(200, 202),
     ),
     Way(
         "POST", SET + "/estimate_cut", "Estimate what the cap on one person's rows cuts off; charged.",
-        waiter=making.estimate_cut, takes="CutRequest", gives="Answer", status=(200, 202),
+        waiter=products.estimate_cut, takes="CutRequest", gives="Answer", status=(200, 202),
     ),
-    Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", asking.get_job, gives="Job"),
-    Way("DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", asking.cancel_job, status=(202,)),
+    Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", questions.get_job, gives="Job"),
+    Way("DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", questions.cancel_job, status=(202,)),
     Way("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),
     Way("GET", SET + "/spent", "Say what was spent.", budget.get_spent, gives="Spent"),
     Way(
@@ -85,7 +85,7 @@ WAYS: tuple[Way, ...] = (
         gives="History", query=("last",),
     ),
     Way("GET", SET + "/receipt/{number}", "Give the receipt of a charge.", budget.get_receipt, gives="Receipt"),
-    Way("GET", "/jobs", "List all open jobs.", asking.list_jobs, who="steward", gives="Jobs"),
+    Way("GET", "/jobs", "List all open jobs.", questions.list_jobs, who="steward", gives="Jobs"),
     Way("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
     Way(
         "POST", "/people", "Take in somebody new.", crew.add_person, who="steward",

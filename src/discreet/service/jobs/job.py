@@ -7,7 +7,7 @@ import secrets
 from typing import Any, Literal, cast
 
 from ...frozen import frozen
-from .clock import steady
+from .steady_clock import steady
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
 """`refused` spent nothing and may be tried again; `failed` was charged: the store broke or was too slow then."""

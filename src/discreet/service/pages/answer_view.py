@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ...curator.verify import read_receipt
+from ...curator.receipt_check import read_receipt
 from ...frozen import frozen
 from ...show.number import Digits, number_words
 from ...show.spreadsheet import safe_csv
+from .charts.grouping_tables import AnswerPart, answer_charts, parts_of
 from .charts.series import Chart
-from .charts.sets import AnswerPart, answer_charts, parts_of
-from .words import key_words, percent, value_words
+from .number_text import key_words, percent, value_words
 
 MOST_ROWS = 200
 MOST_TABLES = 16

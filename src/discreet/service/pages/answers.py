@@ -12,17 +12,17 @@ from starlette.routing import Route
 
 from ...errors import NotAllowed
 from ..jobs.job import Job
-from ..jobs.shelf import UNKNOWN
+from ..jobs.job_store import UNKNOWN
 from ..state import State
 from ..stores.saved import SavedQuestions
 from .answer_view import answer_view
-from .clause import word_refusal
-from .made.past import made_before
-from .past import past_of, sql_of
+from .downloads.question_code import fields_of, python_code, sql_code
+from .downloads.title import title_of
+from .history import past_of, sql_of
+from .page_request import Visit, for_analysts, to
+from .products.past_products import made_before
+from .refusal_view import word_refusal
 from .render import html
-from .taken.code import fields_of, python_code, sql_code
-from .taken.title import title_of
-from .visit import Visit, for_analysts, to
 
 PAST = 100
 

@@ -9,7 +9,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 from starlette.responses import HTMLResponse
 
-from .words import sentence
+from .number_text import sentence
 
 HEADERS = {"Cache-Control": "no-store"}
 """What pages add to the headers of every response, which the guard sets."""

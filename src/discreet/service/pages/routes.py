@@ -11,18 +11,18 @@ from starlette.types import Scope
 
 from ..state import State
 from .answers import answer_routes
-from .crowd import crowd_routes
+from .downloads.files import file_routes
 from .forms.builder import builder_routes
 from .forms.saved import saved_routes
 from .lessons.corner import learn_routes
-from .made.page import made_routes
-from .made.room import make_routes
+from .page_request import Visit, for_all
+from .people import crowd_routes
+from .products.product_forms import make_routes
+from .products.product_page import made_routes
 from .reference.page import reference_routes
-from .sign import sign_routes
+from .sign_in import sign_routes
 from .steward import steward_routes
-from .taken.files import file_routes
 from .telemetry import telemetry_routes
-from .visit import Visit, for_all
 from .workbench import workbench_routes
 
 STATIC = Path(__file__).parent.parent / "static"

@@ -13,20 +13,20 @@ from ...errors import LedgerCorrupt, NotAllowed
 from ...frozen import frozen
 from ...ledger import Ledger
 from ...ledger.entry import Entry
-from ...privacy.budget_words import budget_to_words
+from ...privacy.budget_text import budget_to_words
 from ...show.markup import Html
-from ...wire.text import write_json
+from ...wire.json_text import write_json
 from ..api import budget
-from ..api.call import ApiCall
+from ..api.endpoint import ApiCall
 from ..http.health import health_of
 from ..state import State
 from .ask_form import AskFields, BudgetUnit, ask_of, unit_of
 from .charts.amount import Purse, left_bar, part_bar
 from .charts.spending import price_of, spending_chart, spent_over_time
-from .clause import word_refusal
-from .entry_words import entry_words
-from .past import asked_of
-from .visit import Visit, for_stewards, to
+from .entry_text import entry_words
+from .history import asked_of
+from .page_request import Visit, for_stewards, to
+from .refusal_view import word_refusal
 from .workbench import dataset_of
 
 LAST = 25

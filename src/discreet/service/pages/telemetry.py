@@ -24,13 +24,13 @@ from ...local.reports.parameters import device_parameters
 from ...privacy.measures import PureDP
 from ...show.markup import Html
 from ...show.scale import ChartScale
+from ..http.authentication import address_of
 from ..http.csrf import check_origin
-from ..http.door import address_of
-from ..http.limits import Buckets, TooMany
+from ..http.rate_limit import Buckets, TooMany
 from ..state import State
 from .charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
 from .lessons.lesson import Fact
-from .visit import Visit, for_all
+from .page_request import Visit, for_all
 
 METRIC = "how people came here"
 OPTIONS = ("on foot", "by bicycle", "by bus or train", "by car")

@@ -10,21 +10,21 @@ from starlette.routing import Route
 
 from ...data.display import facts, heading
 from ...errors import DiscreetError, NotAllowed
+from ...wire.json_text import write_json
 from ...wire.reply import status_of
 from ...wire.request import Ask
-from ...wire.text import write_json
-from ..api.verbs import rehearse
+from ..api.handlers import rehearse
 from ..state import State
 from ..stores.saved import SavedQuestions
 from .answer_view import answer_view
 from .answers import find_job, fresh_mark, job_part
 from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, unit_of
-from .clause import word_refusal
-from .explained import check_run, explain_refusal, explanation
+from .explanation_view import check_run, explain_refusal, explanation
 from .forms.builder import builders
-from .past import past_of
+from .history import past_of
+from .page_request import Visit, for_analysts, to
+from .refusal_view import word_refusal
 from .render import html
-from .visit import Visit, for_analysts, to
 
 RECENT = 6
 COMPLETED = (

@@ -8,18 +8,18 @@ from typing import Any
 
 from ... import engines  # each store's driver is imported when its engine is touched
 from ...curator import Curator
-from ...curator.sign import Signer
-from ...curator.stand import keeps_all_rows
-from ...data.files.file import read_schemas
+from ...curator.context import keeps_all_rows
+from ...curator.signing import Signer
+from ...data.files.schema_file import read_schemas
 from ...data.schema import Schema
 from ...errors import NotAllowed
 from ...frozen import frozen
 from ...ledger import Ledger, open_ledger
 from ...optional import load
 from ..config import Config, DataSet, DataSource
-from ..jobs.paced import pace
-from ..jobs.sheet import Setup
-from .last_good import OpenedStore, open_last_good
+from ..jobs.messages import Setup
+from ..jobs.paced_engine import pace
+from .fallback import OpenedStore, open_last_good
 from .people import Member
 
 WAIT = 10

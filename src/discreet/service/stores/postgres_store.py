@@ -68,7 +68,7 @@ class PostgresServiceStore:
         if begin < self._away:
             raise driver.OperationalError("the server did not answer a moment ago")
         try:
-            line = load("discreet.ledger.stores.postgres_line", "postgres")
+            line = load("discreet.ledger.stores.postgres_connection", "postgres")
             found: psycopg.Connection = line.connect(self._dsn, ANSWER_SECONDS)
         except driver.OperationalError:
             if time.monotonic() - begin > _AGAIN:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from ...errors import InvalidArgument, NotAllowed
 from ...frozen import frozen
-from ..jobs.clock import steady
+from ..jobs.steady_clock import steady
 from .store import ServiceStore
 
 MOST = 200

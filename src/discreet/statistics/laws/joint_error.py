@@ -15,7 +15,7 @@ from itertools import pairwise, product
 
 from ...frozen import frozen
 from .least_error import least_error
-from .line import line_reach
+from .linear_combination import line_reach
 from .moment import quotient_miss
 from .noise_sum import IntegerNoise, line_tail
 

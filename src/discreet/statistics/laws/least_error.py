@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from functools import cache
 
-from ...arithmetic.root import crossing
+from ...arithmetic.root_finder import crossing
 
 _CLOSE = 2.0**-17
 _STRIDE = 2.0

@@ -12,7 +12,7 @@ from ...errors import UnsupportedQuery
 from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
-from ...query.bounds.present import always_present
+from ...query.bounds.not_null import always_present
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 

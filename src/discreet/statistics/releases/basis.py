@@ -9,7 +9,7 @@ from ...query.algebra.expression import Expression
 from ...query.algebra.tally import Share
 from ...query.algebra.tree import Quantile, Question, Relation
 from ...query.bounds.keys import PublicValues
-from ...query.bounds.rows import columns_of
+from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain
 
 

@@ -17,11 +17,11 @@ from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tally import GroupShare, RowShare, Tally, Term
 from ...query.algebra.tree import Relation
-from ...query.bounds.cells import Cells, list_cells
+from ...query.bounds.contribution_bounds import weight_of
 from ...query.bounds.keys import public_keys
-from ...query.bounds.rows import neighbours_of
-from ...query.bounds.shares import weight_of
-from ..laws.box import at_least
+from ...query.bounds.public_cells import Cells, list_cells
+from ...query.bounds.relation_facts import neighbours_of
+from ..laws.interval_arithmetic import at_least
 from .basis import Basis
 from .total import ExactTotals, KeyValues
 

@@ -29,13 +29,13 @@ from ...privacy.events import Event
 from ...privacy.neighbours import ADD_REMOVE
 from ...query.algebra.expression import Call, Constant, Expression, Function, fields_of
 from ...query.algebra.tally import Free, Tally, Term
+from ...query.bounds.contribution_bounds import weight_of
 from ...query.bounds.sensitivity import corners, joint_influence
-from ...query.bounds.shares import weight_of
 from ...query.domains.arithmetic import half_up
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
 from ...query.text.expression import expression_text, quote
-from ..laws.box import at_least
+from ..laws.interval_arithmetic import at_least
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
 from .addend import whole_of
 from .basis import Basis

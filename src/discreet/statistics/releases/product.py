@@ -15,7 +15,7 @@ from ...query.algebra.expression import Call, Constant, Expression, Function
 from ...query.algebra.tree import Relation
 from ...query.domains.domain import Domain
 from ...query.domains.domain_of import domain_of
-from ..laws.box import at_least
+from ..laws.interval_arithmetic import at_least
 from .addend import Addend, centred, middle_of, number_addend, present, range_of, rows_addend, whole_of
 
 MOST_ROOT = 1 << 18

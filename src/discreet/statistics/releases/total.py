@@ -16,11 +16,11 @@ from ...frozen import frozen
 from ...mechanisms.sensitivity import Sensitivity
 from ...privacy.events import Event
 from ...query.algebra.tally import Tally, Term
-from ...query.bounds.cells import Cells
+from ...query.bounds.contribution_bounds import people_share, weight_of
+from ...query.bounds.public_cells import Cells
 from ...query.bounds.sensitivity import influence
-from ...query.bounds.shares import people_share, weight_of
 from ...query.domains.domain import Scalar
-from ..laws.box import Box, at_least, clip, outward
+from ..laws.interval_arithmetic import Box, at_least, clip, outward
 from ..laws.noise_sum import Additive, IntegerNoise, noise_of
 from .addend import Addend
 from .basis import Basis

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...frozen import frozen
-from ..change import Integers, largest
-from ..components import Floats, one_cell
+from ..budget_shares import Floats, one_cell
 from ..estimate import STEP, ExactTable
 from ..project import whole_parts, whole_rows
+from ..strategy_norms import Integers, largest
 from ..workload import KeySet
 from .workload import NestedTables
 

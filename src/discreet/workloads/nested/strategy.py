@@ -19,11 +19,11 @@ from itertools import product
 import numpy as np
 
 from ...frozen import frozen, replace
-from ..change import Block, Integers
-from ..components import Floats, best_shares, one_cell
+from ..budget_shares import Floats, best_shares, one_cell
 from ..estimate import to_steps
-from ..measured import Measurement, shares_of
 from ..residual import residual_block
+from ..strategy_noise import Measurement, shares_of
+from ..strategy_norms import Block, Integers
 from ..tree import LevelStrategy, least_squares, level_sums
 from ..workload import Hierarchy, KeySet
 from .estimate import NestedEstimate, beside

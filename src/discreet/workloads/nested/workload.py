@@ -17,7 +17,7 @@ import numpy as np
 from ...arithmetic.rational import whole
 from ...errors import InvalidArgument
 from ...frozen import field, fill, frozen
-from ..components import Floats, one_cell
+from ..budget_shares import Floats, one_cell
 from ..workload import MOST_CELLS, MOST_SETS, Hierarchy, KeySet
 
 LevelSet = tuple[int, KeySet]

@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from ..components import Floats
+from ..budget_shares import Floats
 from ..estimate import ComponentEstimate
 from .nearest import simplex
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..change import Integers
-from ..components import Floats
+from ..budget_shares import Floats
+from ..strategy_norms import Integers
 
 
 def _starts(groups: Integers) -> Integers:

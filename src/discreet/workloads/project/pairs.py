@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..change import Integers
-from ..components import Floats
+from ..budget_shares import Floats
 from ..estimate import STEP, ComponentEstimate
+from ..strategy_norms import Integers
 from ..workload import KeySet
 from .nearest import whole_rows
 

@@ -15,10 +15,10 @@ from ....data.columns.column import Boolean, Category, Column, Date, Integer, Re
 from ....data.columns.keys import KeyValue
 from ..dialect import Dialect, StoredColumn, bigint, null
 from .constant import constant_sql
-from .kept import kept_sql
 from .number import WHOLE, double_sql, is_numeral, steps_sql
+from .prepared_column import kept_sql
+from .text_format import write_plainly
 from .time import moment_sql
-from .written import write_plainly
 
 
 def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:

@@ -7,7 +7,7 @@ from itertools import count
 
 from ....frozen import field, frozen
 from ....query.domains.domain import Domain
-from ...needed import ColumnNames
+from ...column_pruning import ColumnNames
 from ..dialect import Dialect, StoredTable
 
 

@@ -12,7 +12,7 @@ from ....query.domains.domain import MOST_STEPS, Domain
 from ..dialect import Dialect, StoredColumn
 from ..reading.number import clip_sql
 from ..reading.time import floor_sql
-from ..words import days_sql
+from ..text_functions import days_sql
 
 
 def id_sql(x: StoredColumn, dialect: Dialect) -> str:

@@ -12,10 +12,10 @@ from ....data.columns.column import Boolean, Category, Column, Text
 from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import SchemaMismatch
-from ....intake.narrower import misfit
+from ....intake.compatibility import misfit
 from ..dialect import Dialect, Stored, StoredColumn, StoredTable
 from ..select import named_cells, select_sql
-from .cells import read_cells_sql
+from .cell_table import read_cells_sql
 from .person import id_sql
 from .relation import person_column
 

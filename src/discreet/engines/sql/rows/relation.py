@@ -14,20 +14,20 @@ from ....data.unit import People
 from ....query.algebra.expression import Field
 from ....query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 from ....query.bounds.fanout import find_cut, find_cuts
-from ....query.bounds.rows import columns_of
+from ....query.bounds.relation_facts import columns_of
 from ....query.domains.domain import Domain, domain_of_column
 from ...base import find_column, require_columns
-from ...needed import ColumnNames, needed_below
-from ...understand import times_of
+from ...column_pruning import ColumnNames, needed_below
+from ...tally_analysis import times_of
 from ..dialect import StoredColumn, StoredTable
 from ..expression import alike_sql, expression_sql, scaled_sql
 from ..reading.value import prepare, read
 from ..scope import SqlScope, short
 from ..select import named_cells, select_sql
-from .cut import cut_frame
 from .frame import SqlFrame, Writer
-from .guard import JoinSide, join_sql
+from .join_barrier import JoinSide, join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
+from .truncation import cut_frame
 
 COUNT = "n"
 """How a frame calls the stored number of a person's rows."""

@@ -14,7 +14,7 @@ from ...algebra.expression import Expression, Field, Function
 from ...algebra.joins import add_flag, apart, public_columns
 from ...algebra.refusal import refusal, unbounded
 from ...algebra.tree import JoinPeople, JoinPublic, Relation, Where
-from ...bounds.rows import unit_of
+from ...bounds.relation_facts import unit_of
 from ...python.people import people_in
 from ..expression import read
 from ..scope import (

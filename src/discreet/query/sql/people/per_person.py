@@ -7,12 +7,12 @@ from sqlglot import exp
 from ...algebra.expression import Expression
 from ...algebra.refusal import refusal
 from ...algebra.tree import Where
-from ...bounds.totals import PersonTotals
+from ...bounds.person_totals import PersonTotals
 from ..aggregate import statistic_of
 from ..expression import Names, read
 from ..group import Grouping, group_of, grouped_names
-from ..item import item_names
 from ..scope import PersonId, RowView, Scope, choose_columns, is_person, no_window
+from ..select_item import item_names
 from ..syntax import is_aggregate, only
 
 

@@ -7,12 +7,12 @@ from functools import partial
 
 from sqlglot import exp
 
+from ...algebra.constant_folding import fold
 from ...algebra.expression import Call, Constant, Expression, Function
-from ...algebra.fold import fold
 from ...algebra.refusal import refusal
 from ...domains.calendar import DAY_SECONDS, UNITS
 from ...domains.type_of import ValueType, type_of
-from ...meaning.times import as_second, fold_date, fold_time
+from ...meaning.constant_times import as_second, fold_date, fold_time
 from ..constant import as_type
 from ..expression import Names, read
 from ..syntax import clause_of, only, refuse_node

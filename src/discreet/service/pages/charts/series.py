@@ -7,7 +7,7 @@ from typing import Any
 
 from ....frozen import frozen
 from ....show.markup import Html
-from ..words import key_words
+from ..number_text import key_words
 from .answer import Bar, answer_chart, drawn_words
 
 MOST_CHARTS = 4

@@ -9,10 +9,10 @@ from ....arithmetic.canonical import canonical_json
 from ....errors import DiscreetError
 from ....frozen import frozen
 from ....ledger import Ledger
+from ....ledger.balance import spent_of
 from ....ledger.books import open_books, read_event
 from ....ledger.clock import read_time
 from ....ledger.entry import Entry
-from ....ledger.left import spent_of
 from ....privacy.events.json import from_json
 from ....privacy.filters.filter import Filter
 from ....privacy.measures import Measure

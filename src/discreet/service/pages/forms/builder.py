@@ -18,7 +18,7 @@ from ....data.unit import People
 from ....errors import InvalidArgument
 from ....frozen import frozen
 from ...state import State
-from ..visit import Visit, for_analysts, to
+from ..page_request import Visit, for_analysts, to
 from .grouping import TABLES, key_fields, running_key, write_groups
 
 STATISTICS = {

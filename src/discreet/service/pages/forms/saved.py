@@ -13,8 +13,8 @@ from ...state import State
 from ...stores.saved import SavedQuestions
 from ..answers import find_job
 from ..ask_form import read_fields, unit_of
-from ..taken.code import fields_of
-from ..visit import Visit, for_analysts, local_path, to
+from ..downloads.question_code import fields_of
+from ..page_request import Visit, for_analysts, local_path, to
 
 
 def saved_routes(state: State) -> list[Route]:

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from ....privacy.advise import NOT_PROMISED
 from ...state import State
-from ..visit import Visit, for_all
+from ..page_request import Visit, for_all
 from .attacks.differencing import differencing_lesson
 from .attacks.floats import floats_lesson
 from .attacks.linkage import linkage_lesson

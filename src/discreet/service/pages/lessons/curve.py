@@ -15,7 +15,7 @@ from ....privacy.curve import Curve
 from ....show.markup import Html
 from ....show.scale import ChartScale, linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
-from ..words import price_words
+from ..number_text import price_words
 from .lesson import Fact, Lesson, Slide
 
 SPREAD = Slide("spread", "Standard deviation of the noise", "σ", (0.5, 0.7, 1, 1.5, 2, 3, 5, 10), 3)

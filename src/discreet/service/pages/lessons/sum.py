@@ -13,7 +13,7 @@ from ....privacy.measures import PureDP
 from ....show.markup import Html
 from ....show.scale import linear
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture
-from ..words import price_words
+from ..number_text import price_words
 from .lesson import Fact, Lesson, Slide
 
 QUERIES = Slide("queries", "Number of questions", "k", (2, 5, 10, 20, 50, 100, 200, 500, 1000), 5)

@@ -9,7 +9,7 @@ from ....privacy.measures import ApproxDP
 from ....show.markup import Html
 from ....show.scale import decades
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, picture, plain
-from ..words import error_words
+from ..number_text import error_words
 from .lesson import Fact, Lesson, Slide
 from .trust_table import TRUST
 

@@ -8,7 +8,7 @@ from starlette.routing import Route
 from ...api.openapi import document
 from ...api.routes import ROOT, WAYS
 from ...state import State
-from ..visit import Visit, for_all
+from ..page_request import Visit, for_all
 from .described import lay_out
 
 

@@ -1,0 +1,128 @@
+"""What a curator stands on: a store, the declared tables in it, and a ledger, checked to fit together."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping
+
+from ..data.schema import Schema
+from ..engines.base import Engine
+from ..errors import InvalidArgument, SchemaMismatch
+from ..frozen import field, frozen
+from ..ledger import Ledger
+from ..noise import Bits
+from ..plan.planner import Planner
+from ..privacy.neighbours import Neighbours
+
+_ENGINE = ("tally", "explain", "check", "public_values")
+
+
+@frozen
+class Stand:
+    """A store, its tables by name, and a ledger. Public values are read once: a version is the steward's word."""
+
+    engine: Engine
+    schemas: dict[str, Schema]
+    ledger: Ledger
+    share_questions: bool = False
+    """Whether analysts may know what others have asked."""
+    known: dict[tuple[str, ...], tuple[object, ...]] = field(default_factory=dict)
+
+    def public_values(self, table: str, *columns: str) -> tuple[object, ...]:
+        """List the distinct values of a public table's column, or the distinct tuples of several."""
+        if (table, *columns) not in self.known:
+            self.known[table, *columns] = tuple(self.engine.public_values(self.schemas[table], *columns))
+        return self.known[table, *columns]
+
+    @property
+    def planner(self) -> Planner:
+        """The planner of these tables, under the ledger's filter as it was opened."""
+        return Planner(self.schemas, self.ledger.terms.filter, self.public_values, keeps_all_rows(self.engine))
+
+    @property
+    def bits(self) -> Bits | None:
+        """Where noise is drawn from: the secure default, unless the store is one that can be told to stop."""
+        found: Bits | None = getattr(self.engine, "bits", None)
+        return found
+
+    @property
+    def pause(self) -> Callable[[float], object]:
+        """How one waits: asleep, unless the store is one that can be told to stop."""
+        found: Callable[[float], object] = getattr(self.engine, "pause", time.sleep)
+        return found
+
+    @property
+    def neighbours(self) -> Neighbours:
+        """The relation that all private tables declare."""
+        return next(schema.neighbours for schema in self.schemas.values() if not schema.public)
+
+
+def keeps_all_rows(engine: object) -> bool:
+    """Return whether a store says that it holds every record it was given; one that says nothing may have dropped some.
+
+    >>> import discreet as dp
+    >>> from discreet.curator.context import keeps_all_rows
+    >>> keeps_all_rows(dp.Memory({"votes": [{"yes": True}]})), keeps_all_rows(object())
+    (True, False)
+    """
+    return getattr(engine, "rows_public", False) is True
+
+
+def read_stand(engine: object, schemas: object, ledger: object, *, share_questions: object = False) -> Stand:
+    """Check that a store, tables and a ledger fit together.
+
+    Refuses drafts, tables or columns that the store does not have, neighbours that differ among the tables or from the
+    ledger's, and a ledger whose parts are of no such table.
+    """
+    if not all(callable(getattr(engine, name, None)) for name in _ENGINE):
+        raise InvalidArgument(f"a curator needs an engine such as DuckDB(…), got {type(engine).__name__}")
+    if not isinstance(ledger, Ledger):
+        raise InvalidArgument(f"a curator needs a ledger, as open_ledger(…) gives it, got {type(ledger).__name__}")
+    if not isinstance(share_questions, bool):
+        raise InvalidArgument(f"share_questions is True or False, got {type(share_questions).__name__}")
+    stand = Stand(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
+    _check_neighbours(stand)
+    _check_parts(stand)
+    for schema in stand.schemas.values():
+        stand.engine.check(schema)
+    return stand
+
+
+def _schemas(schemas: object) -> dict[str, Schema]:
+    listed = _list_schemas(schemas.values() if isinstance(schemas, Mapping) else schemas)
+    if not listed or not all(isinstance(schema, Schema) for schema in listed):
+        raise InvalidArgument("a curator needs a list of Schema, one for each table")
+    names = [schema.name.casefold() for schema in listed]
+    if len(set(names)) < len(names):
+        raise InvalidArgument("two schemas have the same name; a table is declared once")
+    if all(schema.public for schema in listed):
+        raise InvalidArgument("all tables are public, so their answers need no noise; ask the store itself")
+    return {schema.name: schema.ready() for schema in listed}
+
+
+def _list_schemas(given: object) -> list[Schema]:
+    if isinstance(given, Schema):
+        return [given]
+    return list(given) if isinstance(given, Iterable) else []
+
+
+def _check_neighbours(stand: Stand) -> None:
+    declared = {schema.neighbours for schema in stand.schemas.values() if not schema.public}
+    if len(declared) > 1:
+        raise SchemaMismatch("the tables declare different neighbour relations; one budget needs one for all")
+    promised = stand.ledger.terms.neighbours
+    if promised not in (None, *declared):
+        raise SchemaMismatch(
+            f"the ledger promises under {promised!r} neighbours, the tables declare {stand.neighbours!r}; "
+            "declare the same, or open another ledger"
+        )
+
+
+def _check_parts(stand: Stand) -> None:
+    parts = stand.ledger.terms.parts
+    if parts is None:
+        return
+    schema = stand.schemas.get(parts.table)
+    if schema is None or schema.public:
+        raise SchemaMismatch(f"the ledger has parts of {parts.table}, which is none of the private tables here")
+    schema.column(parts.column)

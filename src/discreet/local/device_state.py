@@ -1,0 +1,172 @@
+"""What a device keeps of a mechanism: the chance drawn once, the answer kept for a value, and what is sent of it.
+
+mechanism    once          kept for a value              at every report
+RAPPOR       the cohort    the permanent bits (ε∞)       the instantaneous bits
+BitFlip      the buckets   its bits (ε)                  a flip with probability γ
+OneBitMean   nothing       its bit (ε)                   a flip with probability γ
+any other    nothing       the report (ε)                nothing
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..errors import InvalidArgument
+from ..frozen import frozen
+from ..mechanisms.response.randomized import read_answers
+from ..noise import Bits, uniform
+from ..privacy.events import Promise, Response
+from ..privacy.measures import PureDP
+from .deployments.bit_flip import BitFlip
+from .deployments.bit_reports import pack_bits
+from .deployments.hashing import fingerprint, fingerprints
+from .deployments.one_bit import OneBitMean, flip_with
+from .deployments.rappor import Rappor
+from .randomizer import Randomizer
+
+
+class DeviceMemory(Protocol):
+    """A mechanism in three steps, and what they cost."""
+
+    @property
+    def each(self) -> Fraction:
+        """ε of one report."""
+
+    @property
+    def kept(self) -> Fraction:
+        """ε of one kept answer, however often it is sent."""
+
+    def begin(self, bits: Bits | None) -> Any:  # noqa: ANN401 - each mechanism has its own
+        """Draw what a device draws once."""
+
+    def remember(self, state: Any, value: Any, bits: Bits | None) -> Any:  # noqa: ANN401
+        """Draw the answer kept for a value."""
+
+    def send(self, state: Any, answer: Any, bits: Bits | None) -> Any:  # noqa: ANN401
+        """Draw what is sent of a kept answer."""
+
+    def check(self, value: Any) -> None:  # noqa: ANN401
+        """Refuse a value that the mechanism refuses."""
+
+
+def memory_of(mechanism: object) -> DeviceMemory:
+    """Return how a device keeps a mechanism's answers.
+
+    Refuses what is no mechanism of the local model, or promises anything but a pure ε.
+    """
+    match mechanism:
+        case Rappor():
+            return _RapporMemory(mechanism, mechanism.epsilon, mechanism.epsilon_for_ever)
+        case BitFlip():
+            return _BitFlipMemory(mechanism, mechanism.epsilon, mechanism.epsilon)
+        case OneBitMean():
+            return _OneBitMemory(mechanism, mechanism.epsilon, mechanism.epsilon)
+        case Randomizer(event=Response(epsilon=epsilon) | Promise(measure=PureDP(epsilon=epsilon))):
+            return _PlainMemory(mechanism, epsilon, epsilon)
+    raise InvalidArgument("a device needs a mechanism of discreet.local whose reports are ε-private")
+
+
+def to_plain(kept: Any) -> Any:  # noqa: ANN401 - whatever a mechanism keeps
+    """Write what is kept as JSON types.
+
+    >>> import numpy as np
+    >>> from discreet.local.device_state import from_plain, to_plain
+    >>> from_plain(to_plain(np.array([[True, False]]))).tolist(), from_plain(to_plain((3, "ff")))
+    ([[True, False]], (3, 'ff'))
+    """
+    if isinstance(kept, np.ndarray):
+        return {"bits" if kept.dtype == np.bool_ else "numbers": kept.tolist()}
+    return {"parts": list(kept)} if isinstance(kept, tuple) else kept
+
+
+def from_plain(kept: Any) -> Any:  # noqa: ANN401
+    """Read what `to_plain` wrote."""
+    match kept:
+        case {"bits": rows}:
+            return np.array(rows, dtype=np.bool_)
+        case {"numbers": rows}:
+            return np.array(rows, dtype=np.int64)
+        case {"parts": parts}:
+            return tuple(parts)
+    return kept
+
+
+@frozen
+class _PlainMemory:
+    mechanism: Randomizer
+    each: Fraction
+    kept: Fraction
+
+    def begin(self, bits: Bits | None) -> None:
+        """Draw nothing."""
+
+    def remember(self, _state: None, value: Any, bits: Bits | None) -> Any:  # noqa: ANN401
+        return self.mechanism.randomize(value, bits=bits)
+
+    def send(self, _state: None, answer: Any, _bits: Bits | None) -> Any:  # noqa: ANN401
+        return answer
+
+    def check(self, value: Any) -> None:  # noqa: ANN401
+        self.mechanism.randomize(value)  # drawn for nothing: whatever the state, a value is refused as at first
+
+
+@frozen
+class _OneBitMemory:
+    mechanism: OneBitMean
+    each: Fraction
+    kept: Fraction
+
+    def begin(self, bits: Bits | None) -> None:
+        """Draw nothing."""
+
+    def remember(self, _state: None, value: Any, bits: Bits | None) -> int:  # noqa: ANN401
+        plain = OneBitMean(self.mechanism.low, self.mechanism.high, PureDP(self.mechanism.epsilon))
+        return int(plain.randomize(value, bits=bits))
+
+    def send(self, _state: None, answer: int, bits: Bits | None) -> int:
+        return int(flip_with(self.mechanism.gamma, np.array([bool(answer)]), bits)[0])
+
+    def check(self, value: Any) -> None:  # noqa: ANN401
+        self.mechanism.steps(value)
+
+
+@frozen
+class _BitFlipMemory:
+    mechanism: BitFlip
+    each: Fraction
+    kept: Fraction
+
+    def begin(self, bits: Bits | None) -> Any:  # noqa: ANN401
+        return self.mechanism.draw_buckets(1, bits)
+
+    def remember(self, state: Any, value: Any, bits: Bits | None) -> Any:  # noqa: ANN401
+        return self.mechanism.answer(read_answers([value], self.mechanism.buckets), state, bits)
+
+    def send(self, state: Any, answer: Any, bits: Bits | None) -> list[int]:  # noqa: ANN401
+        return [int(mark) for mark in (2 * state + flip_with(self.mechanism.gamma, answer, bits))[0]]
+
+    def check(self, value: Any) -> None:  # noqa: ANN401
+        read_answers([value], self.mechanism.buckets)
+
+
+@frozen
+class _RapporMemory:
+    mechanism: Rappor
+    each: Fraction
+    kept: Fraction
+
+    def begin(self, bits: Bits | None) -> Any:  # noqa: ANN401
+        return uniform(self.mechanism.cohorts, 1, bits=bits)
+
+    def remember(self, state: Any, value: str, bits: Bits | None) -> Any:  # noqa: ANN401
+        marked = self.mechanism.marks(state, fingerprints([value], self.mechanism.key))
+        return self.mechanism.noise_once(marked, bits)
+
+    def send(self, state: Any, answer: Any, bits: Bits | None) -> tuple[int, str]:  # noqa: ANN401
+        return pack_bits(state, self.mechanism.noise_again(answer, bits))[0]
+
+    def check(self, value: Any) -> None:  # noqa: ANN401
+        fingerprint(value, self.mechanism.key)

@@ -1,0 +1,108 @@
+"""What the numerical engine asks of a pair: the masses of its privacy loss, cell by cell.
+
+A pair (P, Q) dominates an event in one direction of the neighbour relation if its hockey-stick curve
+H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε. Dominating pairs compose, also adaptively
+(Zhu, Dong, Wang 2022, Theorem 10), so the product of the pairs prices the composition.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ...arithmetic.series import Array
+from ...frozen import frozen
+
+__all__ = ["Array", "Directions", "Lattice", "LossCells", "LossPair", "ceiling", "narrowest"]
+
+
+@frozen(eq=False)
+class LossCells:
+    """The P-mass and the Q-mass of the loss L = ln(p/q) between edges.
+
+    Entry 0 is everything up to the first edge, entry i the interval (edge i−1, edge i], the last entry what lies above
+    the last edge but is finite. `top` is the P-mass where q = 0. Every mass is right to the relative `error`.
+    """
+
+    p: Array
+    q: Array
+    top: float
+    error: float
+
+
+class Lattice(NamedTuple):
+    """All losses are offset + whole multiples of pitch, exactly."""
+
+    pitch: Fraction
+    offset: Fraction
+
+
+class LossPair(Protocol):
+    """Two laws that are at least as easy to tell apart as the event's, in one direction.
+
+    `limit` is the largest finite loss (None: there is none), `top` the P-mass where q = 0, `lattice` where the losses
+    live if they live on one. `slack` a means: the curve of the event is at most e^a H(ε − 2a), and it adds up.
+    """
+
+    @property
+    def limit(self) -> Fraction | None:
+        """The largest finite loss, rounded up; None if there is none."""
+
+    @property
+    def top(self) -> Fraction:
+        """The P-mass where q = 0: exact, or rounded up."""
+
+    @property
+    def lattice(self) -> Lattice | None:
+        """Where the losses live, if on a lattice."""
+
+    @property
+    def slack(self) -> float:
+        """How far the event may stand above the pair."""
+
+    def cells(self, edges: Array) -> LossCells:
+        """Return the masses of the loss between increasing edges."""
+
+    def delta(self, epsilon: float) -> float:
+        """Return H(ε) of the event, rounded up; any real ε."""
+
+    def lower_delta(self, epsilon: float) -> float:
+        """Return H(ε) of the pair, rounded down; any real ε."""
+
+    def span(self, tail: float) -> tuple[float, float]:
+        """Return an interval with P-mass at most `tail` on either side of it (infinite losses apart)."""
+
+
+class Directions(NamedTuple):
+    """The two directions of a neighbour relation; one shared object if the event treats them alike."""
+
+    remove: LossPair
+    add: LossPair
+
+
+def ceiling(value: Fraction) -> float:
+    """Return the least float that is not below an exact number.
+
+    >>> from discreet.privacy.pairs.loss_masses import ceiling
+    >>> from fractions import Fraction
+    >>> ceiling(Fraction(1, 4)), ceiling(Fraction(1, 3)) > Fraction(1, 3)
+    (0.25, True)
+    """
+    near = float(value)
+    return near if Fraction(near) >= value else math.nextafter(near, math.inf)
+
+
+def narrowest(edges: Array) -> float:
+    """Return the least positive width of a cell: relative errors of differences grow with its inverse.
+
+    >>> import numpy as np
+    >>> from discreet.privacy.pairs.loss_masses import narrowest
+    >>> narrowest(np.array([0.0, 1.0, 1.0, 1.5]))
+    0.5
+    """
+    widths = np.diff(edges)
+    positive = widths[widths > 0]
+    return float(positive.min()) if len(positive) else 1.0

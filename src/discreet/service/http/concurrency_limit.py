@@ -1,0 +1,69 @@
+"""Turns of one person: pages and lists are made in the worker itself, and nobody has many of them made side by side.
+
+Whoever opens a hundred pages at once waits for their own pages, not others for theirs.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from .rate_limit import TooMany
+
+SIDE_BY_SIDE = 2
+PATIENCE = 30.0
+"""Seconds for which somebody waits for their own earlier pages."""
+
+
+class Turns:
+    """How much of each person is in work; `most` may be in work or wait.
+
+    >>> from discreet.service.http.concurrency_limit import Turns
+    >>> turns = Turns(most=1)
+    >>> with turns.turn("ana"), turns.turn("bob"):
+    ...     with turns.turn("ana"):
+    ...         pass
+    Traceback (most recent call last):
+    ...
+    discreet.service.http.rate_limit.TooMany: too many requests; the next one fits in 1 s
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._inside: Counter[str] = Counter()
+        self._working: Counter[str] = Counter()
+        self._changed = threading.Condition()
+
+    @contextmanager
+    def turn(self, person: str) -> Iterator[None]:
+        """Wait for a turn and hold it; refuses a person who has too much waiting here already."""
+        with self._changed:
+            if self._inside[person] >= self._most:
+                raise TooMany(1.0)
+            self._inside[person] += 1
+        try:
+            self._wait(person)
+            try:
+                yield
+            finally:
+                self._let_go(self._working, person)
+        finally:
+            self._let_go(self._inside, person)
+
+    def _wait(self, person: str) -> None:
+        end = time.monotonic() + PATIENCE
+        with self._changed:
+            while self._working[person] >= SIDE_BY_SIDE:
+                if not self._changed.wait(end - time.monotonic()):
+                    raise TooMany(1.0)
+            self._working[person] += 1
+
+    def _let_go(self, counts: Counter[str], person: str) -> None:
+        with self._changed:
+            counts[person] -= 1
+            if counts[person] <= 0:
+                del counts[person]
+            self._changed.notify_all()

@@ -1,0 +1,114 @@
+"""A question as text that asks it again: as Python, as SQL with its terms above it, and as fields of the form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from fractions import Fraction
+from math import isqrt
+
+from ....plan.asked.terms import Terms
+from ....privacy.budget_text import budget_to_words
+from ....privacy.measures import Measure
+from ....wire.request import read_ask
+
+MEASURES = {
+    ("epsilon",): "PureDP({epsilon})",
+    ("delta", "epsilon"): "ApproxDP({epsilon}, {delta})",
+    ("rho",): "ZCDP({rho})",
+    ("mu",): "GaussianDP({mu})",
+    ("mu_squared",): "GaussianDP.of_square({mu_squared})",
+    ("renyi",): "RenyiDP({renyi})",
+}
+PYTHON = '''"""Ask once more: the same question of the same person has the same answer, and costs nothing."""
+
+import os
+
+import discreet as dp
+
+with dp.connect({url!r}, token=os.environ["DISCREET_TOKEN"], dataset={dataset!r}) as curator:
+    answer = curator.sql(
+{lines},
+{terms}
+    )
+print(answer)
+'''
+
+
+def python_code(url: str, dataset: str, body: str) -> str:
+    """Write a program that asks what a job asked; whoever runs it gives their own token."""
+    ask = read_ask(json.loads(body))
+    lines = "\n".join(f"        {line!r}" for line in ask.sql.splitlines(keepends=True))
+    terms = "\n".join(f"        {name}={words}," for name, words in _terms(ask.terms).items())
+    return PYTHON.format(url=url, dataset=dataset, lines=lines, terms=terms)
+
+
+def sql_code(dataset: str, body: str) -> str:
+    r"""Write the question with its terms as remarks above it.
+
+    >>> from discreet.service.pages.downloads.question_code import sql_code
+    >>> print(sql_code("town", '{"sql": "SELECT COUNT(*) AS n\\nFROM people", "spend": {"epsilon": "1/2"}}'))
+    -- data set town; spend=dp.PureDP('1/2')
+    SELECT COUNT(*) AS n
+    FROM people
+    <BLANKLINE>
+    """
+    ask = read_ask(json.loads(body))
+    said = "; ".join((f"data set {dataset}", *(f"{name}={words}" for name, words in _terms(ask.terms).items())))
+    return f"-- {said}\n{ask.sql}\n"
+
+
+def _terms(terms: Terms) -> dict[str, str]:
+    """Return the terms that are said, as Python writes them."""
+    said = {"spend": "" if terms.spend is None else f"dp.{measure_code(terms.spend)}"}
+    said |= {"error": _numbers(terms.error), "weights": _numbers(terms.weights)}
+    said |= {"size": "" if terms.size is None else str(terms.size), "whole": "True" if terms.whole else ""}
+    said |= {"level": "" if terms.level == 0.95 else repr(terms.level)}
+    said |= {"nonnegative": "True" if terms.nonnegative else "", "intervals": "" if terms.intervals else "False"}
+    return {name: words for name, words in said.items() if words}
+
+
+def measure_code(measure: Measure) -> str:
+    """Write a measure as Python does, its numbers exact.
+
+    >>> import discreet as dp
+    >>> from discreet.service.pages.downloads.question_code import measure_code
+    >>> measure_code(dp.PureDP("1/3")), measure_code(dp.GaussianDP("1/3"))
+    ("PureDP('1/3')", "GaussianDP.of_square('1/9')")
+    """
+    words = budget_to_words(measure)
+    return MEASURES[tuple(sorted(words))].format(**{name: repr(value) for name, value in words.items()})
+
+
+def _numbers(value: object) -> str:
+    if value is None:
+        return ""
+    return repr({name: str(one) for name, one in value.items()}) if isinstance(value, Mapping) else repr(str(value))
+
+
+def fields_of(body: str) -> dict[str, str]:
+    """Return the fields of the workbench's form that would ask what a job asked.
+
+    >>> from discreet.service.pages.downloads.question_code import fields_of
+    >>> fields_of('{"sql": "SELECT 1", "error": {"n": "50"}, "nonnegative": true}')
+    {'sql': 'SELECT 1', 'mode': 'error', 'error': 'n = 50', 'nonnegative': '1'}
+    >>> fields_of('{"sql": "SELECT 1", "spend": {"epsilon": "1/2", "delta": "1e-6"}}')
+    {'sql': 'SELECT 1', 'mode': 'spend', 'spend': '1/2', 'delta': '1e-6'}
+    """
+    said = json.loads(body)
+    found = {"sql": str(said.get("sql", "")), "mode": "error" if "error" in said else "spend"}
+    error = said.get("error")
+    if error is not None:
+        pairs = error.items() if isinstance(error, Mapping) else ()
+        found["error"] = ", ".join(f"{name} = {value}" for name, value in pairs) or str(error)
+    spend = dict(said.get("spend") or {})
+    delta = spend.pop("delta", None)
+    if "mu_squared" in spend:  # what stood in the field was its root
+        square = Fraction(str(spend.pop("mu_squared")))
+        spend["mu"] = Fraction(isqrt(square.numerator), isqrt(square.denominator))
+    if spend:
+        found["spend"] = str(next(iter(spend.values())))
+    if delta is not None:
+        found["delta"] = str(delta)
+    why = {"why": str(said["why"])} if said.get("why") else {}
+    return found | why | ({"nonnegative": "1"} if said.get("nonnegative") else {})

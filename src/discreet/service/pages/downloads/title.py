@@ -1,0 +1,34 @@
+"""A title for a question that nobody has named: what it tells, of what, by which keys."""
+
+from __future__ import annotations
+
+import sqlglot
+from sqlglot import exp
+
+from ....show.table import cut
+
+LONGEST = 80
+
+
+def title_of(sql: str) -> str:
+    """Write a title from the words of a question; its first words if they cannot be read.
+
+    >>> from discreet.service.pages.downloads.title import title_of
+    >>> title_of("SELECT sex, COUNT(*) AS n, AVG(income) AS income FROM people WHERE age > 3 GROUP BY sex")
+    'people: n, income by sex (where age > 3)'
+    >>> title_of("SELECT COUNT(*) FROM people"), title_of("SELECT (")
+    ('people: COUNT(*)', 'SELECT (')
+    """
+    line = " ".join(sql.split())
+    try:
+        tree = sqlglot.parse_one(sql, read="duckdb")
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return cut(line, LONGEST)
+    table = tree.find(exp.Table)
+    if not isinstance(tree, exp.Select) or table is None:
+        return cut(line, LONGEST)
+    keys = [one.sql(comments=False) for one in tree.args["group"].expressions] if tree.args.get("group") else []
+    told = [one.alias or one.sql(comments=False) for one in tree.expressions if one.sql(comments=False) not in keys]
+    by = f" by {', '.join(keys)}" if keys else ""
+    where = f" (where {tree.args['where'].this.sql(comments=False)})" if tree.args.get("where") else ""
+    return cut(f"{table.name}: {', '.join(told)}{by}{where}", LONGEST)

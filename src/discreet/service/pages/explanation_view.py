@@ -1,0 +1,128 @@
+"""What an answer would be made from, cost and miss, as the workbench shows it before anything is spent.
+
+`explanation` and `check_run` are worked out at the desk, in a process of their own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...curator import Curator
+from ...curator.explanation import Explanation
+from ...errors import BudgetExceeded, DiscreetError
+from ...frozen import frozen, replace
+from ...plan.plan import Plan
+from ...plan.text.plan import share_text
+from ...privacy.measures import Measure
+from ...show.markup import Html
+from ...statistics.releases.choice import ChosenRelease
+from ...statistics.releases.quantile_release import PlaceRelease
+from ...wire.request import Ask
+from ..api.handlers import check_ask
+from .ask_form import AskFields, BudgetUnit, ask_of
+from .charts.amount import Purse, left_bar
+from .charts.tradeoff import tradeoff
+from .number_text import error_words, percent
+from .refusal_view import word_refusal
+
+MOST_COLUMNS = 4
+
+
+@frozen
+class PlanRow:
+    """One statistic: how far off, by which mechanism, and what of a person counts."""
+
+    name: str
+    error: str
+    mechanism: str
+    counts: str
+
+
+@frozen
+class Explained:
+    """Everything the piece shows; `size` is said only where an error depends on it."""
+
+    rows: tuple[PlanRow, ...]
+    level: str
+    size: str
+    stored: bool
+    after: Measure | None
+    texts: tuple[str, ...]
+    warnings: tuple[str, ...]
+    curve: Html
+
+
+def explained_of(explanation: Explanation, curve: Html) -> Explained:
+    """Lay out an explanation."""
+    plan = explanation.plan
+    averaged = any(len(places) > 1 for _, places in plan.uses)
+    return Explained(
+        rows=plan_rows(plan),
+        level=percent(float(plan.level)),
+        size=f"{plan.size:,}".replace(",", "\u202f") if averaged else "",
+        stored=explanation.stored,
+        after=explanation.after,
+        texts=explanation.texts,
+        warnings=tuple(f"{one}." for one in explanation.warnings),
+        curve=curve,
+    )
+
+
+def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
+    """Return one row for each statistic, after one for the keys if they are selected privately."""
+    rows = []
+    if plan.selection is not None:
+        counts = share_text(plan.selection.tally.share)
+        rows.append(PlanRow("groups", "only common ones", type(plan.selection).__name__, counts))
+    errors = plan.statistic_errors()
+    for name, places in plan.uses:
+        parts = [plan.releases[place] for place in places]
+        chosen = isinstance(parts[0], ChosenRelease | PlaceRelease)
+        mechanisms = dict.fromkeys(type(part.mechanism).__name__ for part in parts)
+        counts = ", ".join(dict.fromkeys(share_text(part.need.tally.share) for part in parts))
+        rows.append(
+            PlanRow(name, error_words(errors[name], "rows" if chosen else ""), " and ".join(mechanisms), counts)
+        )
+    return tuple(rows)
+
+
+def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
+    """Explain what stands in the form, or say what is wrong with it; what is left is shown in any case."""
+    purse: Purse | None = None
+    try:
+        purse = Purse(curator.spent(), curator.left())
+        ask = ask_of(fields, unit)
+        found = curator.explain(ask.sql, **ask.terms.words())
+    except DiscreetError as refusal:
+        return explain_refusal(refusal, fields, purse)
+    over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(curator, ask, found))
+    purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
+    curve = tradeoff(curator, ask, unit)
+    return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
+
+
+def explain_refusal(refusal: DiscreetError, fields: AskFields, purse: Purse | None = None) -> dict[str, Any]:
+    """Say why there is nothing to explain."""
+    words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
+    return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}
+
+
+def check_run(curator: Curator, ask: Ask, cells: int) -> None:
+    """Refuse before anything is written what public facts and the ledger refuse already."""
+    check_ask(curator, ask, cells)
+    found = curator.explain(ask.sql, **ask.terms.words())
+    if not found.fits and not found.stored:
+        raise BudgetExceeded(_too_much(curator, ask, found), asked=found.price, left=found.left)
+
+
+def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
+    """Say what it costs and what is left, and how far off the answer would be for all that is left."""
+    least = f"it costs {found.price}, and {found.left} is left"
+    try:
+        fits = curator.explain(ask.sql, **replace(ask.terms, spend=found.left, error=None).words())
+    except DiscreetError:  # nothing is left, or this cannot be had for what is
+        return f"{least}; ask your steward for more"
+    if not fits.fits:
+        return f"{least}; spend less, allow more error, or ask your steward for more"
+    rows = [f"{row.name} by {row.error}" for row in plan_rows(fits.plan) if row.name != "groups"][:MOST_COLUMNS]
+    return f"{least}; for {found.left} it would be off: {', '.join(rows)}; or ask your steward for more"

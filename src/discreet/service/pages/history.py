@@ -1,0 +1,85 @@
+"""What somebody asked before: their jobs of the last days, newest first."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from ...frozen import frozen
+from ...show.table import cut
+from ..jobs.job import LISTED, Job, read_job
+from ..state import State
+from .answer_view import cost_of
+from .products.past_products import title_of_job
+
+SHORT = 60
+_BEGINNING = 100_000
+"""So many characters of a reply are read here: the receipt stands at its beginning, and the rest may be long."""
+_SELECT = f"SELECT {LISTED}, substr(reply, 1, {_BEGINNING}) FROM discreet_jobs "  # noqa: S608 - constants
+_OF_PERSON = _SELECT + "WHERE person = ? AND verb = 'sql' AND (dataset = ? OR ? = '') ORDER BY created DESC LIMIT ?"
+
+
+@frozen
+class Past:
+    """One job in a list; `state` is what its person may see by now."""
+
+    id: str
+    dataset: str
+    who: str
+    sql: str
+    state: str
+    time: str
+    cost: str
+    why: str
+
+    @property
+    def short(self) -> str:
+        """The question on one line, cut if it is long."""
+        line = " ".join(self.sql.split())
+        return cut(line, SHORT)
+
+
+def past_of(state: State, who: str, *, most: int, dataset: str | None = None) -> tuple[Past, ...]:
+    """List the jobs of a person, all or those of one data set."""
+    rows = state.store.ask(
+        _OF_PERSON,
+        who,
+        dataset or "",
+        dataset or "",
+        most,
+    )
+    return tuple(_past(state, read_job(row[:-1]), row[-1]) for row in rows)
+
+
+def sql_of(job: Job) -> str:
+    """Return the question of a job."""
+    return str(json.loads(job.body).get("sql", ""))
+
+
+def asked_of(job: Job) -> str:
+    """Return what a job asks, in words, for stewards: its SQL, that of every question of a release, or what is made."""
+    body = json.loads(job.body)
+    if "questions" in body:
+        return "\n".join(f"{name}: {sql}" for name, sql in body["questions"].items())
+    if job.verb == "learn":
+        return f"{title_of_job(job)}: {body['sql']}"
+    if job.verb == "synthesize":
+        return f"{title_of_job(job)} of {body['table']}"
+    return str(body.get("sql", "")) or ".".join(str(body[name]) for name in ("table", "column") if name in body)
+
+
+def _cost(beginning: str) -> str:
+    """Return what the receipt says it cost, from the beginning of a reply; nothing if it is not whole there."""
+    _, found, rest = beginning.partition('"receipt":')
+    try:
+        return cost_of({"receipt": json.JSONDecoder().raw_decode(rest.lstrip())[0] if found else None})
+    except ValueError:
+        return ""
+
+
+def _past(state: State, job: Job, beginning: object) -> Past:
+    shown, seen = state.jobs.view(job)
+    cost = _cost(str(beginning)) if shown and job.state == "done" else ""
+    moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
+    why = str(json.loads(job.body).get("why", ""))
+    return Past(job.id, job.dataset, job.person, sql_of(job), str(seen["state"]), moment, cost, why)

@@ -1,0 +1,75 @@
+"""Numbers as people read them: short, with a space between thousands; an error is never shown smaller than it is."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+from ...arithmetic.rounding import shown
+from .charts.chart import plain
+
+
+def price_words(price: float, digits: int = 4) -> str:
+    """Write a price, rounded up; a float that is the nearest to a short decimal is written as that.
+
+    >>> from discreet.service.pages.number_text import price_words
+    >>> price_words(0.1 + 0.1), price_words(2**0.5, 3)
+    ('0.2', '1.42')
+    """
+    return shown(Fraction(repr(price)), digits)
+
+
+def error_words(error: float, unit: str = "") -> str:
+    r"""Write how far off something may be, rounded up to three digits.
+
+    >>> from discreet.service.pages.number_text import error_words
+    >>> error_words(6543.21), error_words(0.12341), error_words(31.2, "rows")
+    ('± 6\u202f550', '± 0.124', '± 31.2 rows')
+    """
+    words = f"± {plain(float(shown(error, 3)))}" if math.isfinite(error) else "no bound"
+    return f"{words} {unit}".strip()
+
+
+def sentence(words: str) -> str:
+    """Make a sentence of words: a capital letter first, but never a Greek one, and a point at the end.
+
+    >>> from discreet.service.pages.number_text import sentence
+    >>> sentence("it is so"), sentence("ε must be above 0"), sentence("Really?")
+    ('It is so.', 'ε must be above 0.', 'Really?')
+    """
+    first = words[:1].upper() if words[:1].isascii() else words[:1]
+    return first + words[1:] + ("" if words.endswith((".", "?", "!")) else ".")
+
+
+def value_words(value: object) -> str:
+    r"""Write one value of a table; NULL is said.
+
+    >>> from discreet.service.pages.number_text import value_words
+    >>> value_words(1234.5678), value_words(486.0), value_words(None), value_words("N"), value_words(False)
+    ('1\u202f234.57', '486', 'NULL', 'N', 'no')
+    """
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return plain(value) if isinstance(value, int | float) else str(value)
+
+
+def key_words(value: object) -> str:
+    """Write a key as it is: a year has no thousands.
+
+    >>> from discreet.service.pages.number_text import key_words
+    >>> key_words(2024), key_words(0.5), key_words(None), key_words(True)
+    ('2024', '0.5', 'NULL', 'yes')
+    """
+    return f"{value:.15g}" if isinstance(value, float) else value_words(str(value) if type(value) is int else value)
+
+
+def percent(level: float) -> str:
+    """Write a level.
+
+    >>> from discreet.service.pages.number_text import percent
+    >>> percent(0.95), percent(0.999)
+    ('95 %', '99.9 %')
+    """
+    return f"{100 * level:.6g} %"

@@ -1,0 +1,66 @@
+"""What somebody made before, and where to look at it again; nobody sees anybody else's."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+
+from ....errors import NotAllowed
+from ....frozen import frozen
+from ....show.table import cut
+from ...jobs.job import LISTED, Job, read_job
+from ...jobs.job_store import UNKNOWN
+from ...state import State
+from ..page_request import Visit
+
+VERBS = ("synthesize", "learn")
+MOST = 12
+LONGEST = 60
+_OF_PERSON = (
+    "SELECT " + LISTED + " FROM discreet_jobs "  # noqa: S608 - the columns are a constant
+    "WHERE person = ? AND (dataset = ? OR ? = '') AND verb IN (?, ?) ORDER BY created DESC LIMIT ?"
+)
+
+
+@frozen
+class MadeBefore:
+    """One line of the list; `state` is what its person may see by now."""
+
+    id: str
+    dataset: str
+    title: str
+    state: str
+    time: str
+
+
+def made_before(state: State, who: str, dataset: str = "", verb: str = "") -> tuple[MadeBefore, ...]:
+    """List the last things that a person made, all or those of one data set and one kind."""
+    verbs = (verb, verb) if verb else VERBS
+    rows = state.store.ask(_OF_PERSON, who, dataset, dataset, *verbs, MOST)
+    return tuple(_line(state, read_job(row)) for row in rows)
+
+
+def _line(state: State, job: Job) -> MadeBefore:
+    _, seen = state.jobs.view(job)
+    moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
+    return MadeBefore(job.id, job.dataset, cut(title_of_job(job), LONGEST), str(seen["state"]), moment)
+
+
+def title_of_job(job: Job) -> str:
+    """Say in a few words what a job makes."""
+    body = json.loads(job.body)
+    if job.verb == "learn":
+        target = body["model"].get("target")
+        return f"{body['model']['kind']}{f' of {target}' if target else ''}"
+    return f"Synthetic {', '.join(body.get('columns') or ['rows'])}"
+
+
+def find_made(visit: Visit, name: str) -> Job:
+    """Find one's own job.
+
+    Refuses what is somebody else's like what never was.
+    """
+    job = visit.state.jobs.shelf.get(name)
+    if job is not None and job.verb in VERBS and job.person == visit.person.name:
+        return job
+    raise NotAllowed(UNKNOWN)

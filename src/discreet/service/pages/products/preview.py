@@ -1,0 +1,68 @@
+"""What a synthetic table or a model would cost and lose, before anything is spent; worked out at the desk."""
+
+from __future__ import annotations
+
+from ....curator import Curator
+from ....curator.verbs.learn import course_of, order_for
+from ....curator.verbs.synthesize import synthesis_of
+from ....errors import BudgetExceeded
+from ....frozen import frozen, replace
+from ....ledger.charge_order import Order
+from ....privacy.measures import Measure
+from ....wire.product_reply import synthesis_plan_reply, training_reply
+from ....wire.product_request import LearnRequest, SynthesisRequest
+from ...api.handlers import check_count
+from ..charts.amount import Purse
+
+FAINT_SIGNAL = 1.0
+
+
+@frozen
+class Weighed:
+    """A plan in words, what is left, and whether it fits; `stored` if it was paid before, `warning` if it is poor."""
+
+    text: str
+    warning: str
+    purse: Purse
+    fits: bool
+    stored: bool
+
+    def check(self) -> None:
+        """Refuse what does not fit into what is left."""
+        price = self.purse.asked
+        if not self.fits and not self.stored and price is not None:
+            said = f"it costs {price}, and {self.purse.left} is left; spend less, or ask your steward for more"
+            raise BudgetExceeded(said, asked=price, left=self.purse.left)
+
+
+def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> Weighed:
+    """Say what making synthetic records would measure, cost and miss.
+
+    Refuses what the API refuses, from public facts alone.
+    """
+    made = synthesis_of(curator.stand.planner, asked.table, asked.spend, asked.words)
+    price = curator.ledger.price(made.plan.event)
+    reply = synthesis_plan_reply(made.plan, price)
+    check_count(int(str(reply["numbers"])), cells)
+    poor = "noise drowns these tables: spend more, or use fewer columns" if made.plan.hopeless else ""
+    return _weigh(curator, order_for(curator, made.facts, made.plan.event, ""), price, str(reply["text"]), poor)
+
+
+def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Weighed:
+    """Say what training a model on about so many rows would release, cost and lose."""
+    course = course_of(curator.stand.planner, asked.sql, asked.model, asked.spend)
+    check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
+    event, explained = course.training.event, course.explain(rows)
+    price = curator.ledger.price(event)
+    poor = "noise drowns this model: spend more, or use fewer columns" if explained.signal < FAINT_SIGNAL else ""
+    text = str(training_reply(explained, price)["text"])
+    return _weigh(curator, order_for(curator, course.facts, event, ""), price, text, poor)
+
+
+def _weigh(curator: Curator, order: Order, price: Measure, text: str, warning: str) -> Weighed:
+    ledger, event, who = curator.ledger, order.event, curator.who
+    book, known = ledger.filter(None, None), ledger.find(order)
+    stored = known is not None and known.body is not None
+    purse = Purse(curator.spent(), curator.left(), book.stated(event) if book.adds else price)
+    purse = replace(purse, asked=None) if stored else purse
+    return Weighed(text, warning, purse, ledger.admits(event, who=who), stored)

@@ -1,0 +1,140 @@
+"""Where in the text a refusal points: the clause it names, so that the words can stand beside it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ...errors import (
+    BudgetExceeded,
+    Cancelled,
+    EngineFailure,
+    InvalidArgument,
+    LedgerConflict,
+    LedgerCorrupt,
+    NotAllowed,
+    SchemaMismatch,
+    TooSlow,
+)
+from ...frozen import frozen
+
+TITLES: dict[str, str] = {
+    BudgetExceeded.__name__: "This costs more than is left",
+    NotAllowed.__name__: "That is not yours to ask",
+    SchemaMismatch.__name__: "A name is not in the schema",
+    InvalidArgument.__name__: "Something is missing or out of range",
+    LedgerConflict.__name__: "The ledger is busy; nothing was spent",
+    EngineFailure.__name__: "The store failed",
+    Cancelled.__name__: "The query was stopped",
+    TooSlow.__name__: "That takes too long",
+    LedgerCorrupt.__name__: "The ledger does not hold; nothing is answered",
+    "TooMany": "That was a little fast",
+    "": "Something broke",
+}
+OTHERWISE = "This cannot be asked privately as written"
+NEAR = re.compile(r"near line (\d+), column (\d+)")
+PHRASE = re.compile(r"[A-Z]{2,}(?: [A-Z]{2,})*")
+QUOTED = re.compile(r"'([^']{1,100})'")
+KEYS = re.compile(r"the keys of ([\w, ]+?) are not public")
+
+
+@frozen
+class TextPlace:
+    """A stretch of the text, and the line around it."""
+
+    start: int
+    end: int
+    before: str
+    marked: str
+    after: str
+    line: int
+
+
+@frozen
+class Refusal:
+    """What was refused, in kind words: a title, why not, what would work, and where in the text."""
+
+    kind: str
+    title: str
+    why: str
+    instead: str
+    place: TextPlace | None
+
+
+def word_refusal(kind: str, message: str, sql: str = "") -> Refusal:
+    """Word a refusal for the page; `kind` is the name of the error.
+
+    >>> from discreet.service.pages.refusal_view import word_refusal
+    >>> found = word_refusal("UnsupportedQuery", "OFFSET: it is not supported; use LIMIT", "SELECT 1 OFFSET 3")
+    >>> found.why, found.instead, found.place.marked
+    ('OFFSET: it is not supported', 'use LIMIT', 'OFFSET')
+    """
+    why, instead = words_of(message)
+    return Refusal(kind, TITLES.get(kind, OTHERWISE), why, instead, place_of(sql, message))
+
+
+def words_of(message: str) -> tuple[str, str]:
+    """Split a refusal into why not and what would work.
+
+    >>> from discreet.service.pages.refusal_view import words_of
+    >>> words_of("it has no bound; use WHERE; or HAVING"), words_of(";: one question is one statement")
+    (('it has no bound', 'use WHERE; or HAVING'), (';: one question is one statement', ''))
+    """
+    why, _, instead = message.partition("; ")
+    return why, instead
+
+
+def place_of(sql: str, message: str) -> TextPlace | None:
+    """Find the clause a refusal names; None if the text has none such.
+
+    >>> from discreet.service.pages.refusal_view import place_of
+    >>> place_of("SELECT AVG(agee) FROM people", "there is no column 'agee' here").marked
+    'agee'
+    >>> place_of("SELECT zip FROM people", "the ledger is busy") is None
+    True
+    """
+    near = NEAR.search(message)
+    if near:
+        return _near(sql, int(near[1]), int(near[2]))
+    for pattern in _patterns(message):
+        found = re.search(pattern, sql, re.IGNORECASE)
+        if found:
+            return _around(sql, *found.span())
+    return None
+
+
+def _patterns(message: str) -> Iterator[str]:
+    """List what to look for, the surest first: the clause before the colon, names in quotes, keys, words of SQL."""
+    clause, colon, _ = message.partition(": ")
+    if colon and len(clause) <= 40:
+        yield _pattern("(SELECT" if clause.startswith("a sub-query") else clause)
+        yield _pattern(clause.removesuffix("()"))
+    yield from (_pattern(name) for name in QUOTED.findall(message))
+    keys = KEYS.search(message)
+    if keys:
+        yield rf"(?<=group by )[^;]*?\b({'|'.join(map(re.escape, keys[1].split(', ')))})\b"
+    yield from (_pattern(phrase) for phrase in PHRASE.findall(message))
+
+
+def _pattern(words: str) -> str:
+    """Match words whatever the space between them, and only whole ones."""
+    inner = r"\s+".join(re.escape(word) for word in words.split())
+    left = r"\b" if words[:1].isalnum() else ""
+    right = r"\b" if words[-1:].isalnum() else ""
+    return left + inner.replace(re.escape("(SELECT"), r"\(\s*SELECT") + right
+
+
+def _near(sql: str, line: int, column: int) -> TextPlace | None:
+    """Mark the word that ends at a line and column, as the parser counts."""
+    lines = sql.splitlines(keepends=True)
+    if not 1 <= line <= len(lines):
+        return None
+    end = sum(map(len, lines[: line - 1])) + min(column, len(lines[line - 1].rstrip("\n")))
+    word = re.search(r"(\w+|\S)\s*$", sql[:end])
+    return None if word is None else _around(sql, word.start(1), word.end(1))
+
+
+def _around(sql: str, start: int, end: int) -> TextPlace:
+    first, last = sql.rfind("\n", 0, start) + 1, sql.find("\n", end)
+    last = len(sql) if last < 0 else last
+    return TextPlace(start, end, sql[first:start], sql[start:end], sql[end:last], sql.count("\n", 0, start) + 1)

@@ -1,0 +1,123 @@
+"""Boxes: between which exact numbers something lies, the same in floats, never narrower, and moments of boxes."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TypeAlias
+
+Box: TypeAlias = tuple[Fraction, Fraction]
+"""The least and the greatest value of something."""
+
+
+def ratio(top: Box, bottom: Box) -> Box:
+    """Bound s/n for s in one box and n in another that is above 0.
+
+    >>> from discreet.statistics.laws.interval_arithmetic import ratio
+    >>> from fractions import Fraction
+    >>> ratio((Fraction(-1), Fraction(4)), (Fraction(1), Fraction(2)))
+    (Fraction(-1, 1), Fraction(4, 1))
+    """
+    corners = [s / n for s in top for n in bottom]
+    return min(corners), max(corners)
+
+
+def clip(box: Box, low: Fraction, high: Fraction) -> Box:
+    """Move a box into a public range that the exact value lies in."""
+    return min(max(box[0], low), high), max(min(box[1], high), low)
+
+
+def at_least(exact: Fraction) -> float:
+    """Return the least float that is not below an exact number.
+
+    >>> from discreet.statistics.laws.interval_arithmetic import at_least
+    >>> from fractions import Fraction
+    >>> at_least(Fraction(3)), at_least(Fraction(1, 3)) > Fraction(1, 3)
+    (3.0, True)
+    """
+    near = float(exact)
+    top, bottom = near.as_integer_ratio()  # compared in whole numbers: an answer has hundreds of ends
+    return near if top * exact.denominator >= exact.numerator * bottom else math.nextafter(near, math.inf)
+
+
+def outward(box: Box) -> tuple[float, float]:
+    """Return a box in floats that holds the exact one.
+
+    >>> from discreet.statistics.laws.interval_arithmetic import outward
+    >>> from fractions import Fraction
+    >>> low, high = outward((Fraction(1, 3), Fraction(2, 3)))
+    >>> low <= Fraction(1, 3), high >= Fraction(2, 3), outward((Fraction(1), Fraction(2)))
+    (True, True, (1.0, 2.0))
+    """
+    return 0.0 - at_least(-box[0]), at_least(box[1])  # never −0.0
+
+
+def second_moment(squares: Box, total: Box, rows: Box) -> Box:
+    """Bound q/n − (s/n)² for q, s, n in three boxes, n above 0: the exact extremes.
+
+    It grows with q and falls with |s|. In n, q/n − s²/n² rises up to n = 2s²/q and falls after, so it is least at an
+    end of the box and greatest at that point or at the end nearest to it.
+
+    >>> from discreet.statistics.laws.interval_arithmetic import second_moment
+    >>> from fractions import Fraction
+    >>> second_moment((Fraction(5), Fraction(6)), (Fraction(1), Fraction(2)), (Fraction(1), Fraction(2)))
+    (Fraction(1, 1), Fraction(5, 1))
+    """
+    far = max(abs(total[0]), abs(total[1]))
+    near = Fraction(0) if total[0] <= 0 <= total[1] else min(abs(total[0]), abs(total[1]))
+    peak = rows[1] if squares[1] <= 0 else min(max(2 * near**2 / squares[1], rows[0]), rows[1])
+    most = squares[1] / peak - (near / peak) ** 2
+    return min(squares[0] / n - (far / n) ** 2 for n in rows), most
+
+
+def mixed_moment(products: Box, x: Box, y: Box, rows: Box) -> Box:
+    """Bound p/n − (a/n)(b/n) for p, a, b, n in four boxes, n above 0, each quotient by itself.
+
+    >>> from discreet.statistics.laws.interval_arithmetic import mixed_moment
+    >>> from fractions import Fraction
+    >>> one = (Fraction(1), Fraction(1))
+    >>> mixed_moment((Fraction(5), Fraction(6)), (Fraction(-1), Fraction(2)), one, one)
+    (Fraction(3, 1), Fraction(7, 1))
+    """
+    least, most = ratio(products, rows)
+    means = [a * b for a in ratio(x, rows) for b in ratio(y, rows)]
+    return least - max(means), most - min(means)
+
+
+def unbiased(box: Box, rows: Box) -> Box:
+    """Bound v·n/(n − 1) for v in a box and n in a box above 1; the factor falls in n.
+
+    >>> from discreet.statistics.laws.interval_arithmetic import unbiased
+    >>> from fractions import Fraction
+    >>> unbiased((Fraction(-1), Fraction(1)), (Fraction(2), Fraction(3)))
+    (Fraction(-2, 1), Fraction(2, 1))
+    """
+    corners = [v * n / (n - 1) for v in box for n in rows]
+    return min(corners), max(corners)
+
+
+def blurred(low: float, high: float, blur: float) -> tuple[float, float]:
+    """Bound the variance of values from that of the same values moved by at most `blur` each.
+
+    A standard deviation is a norm, so it moves by at most the deviation of the moves (Minkowski).
+
+    >>> from discreet.statistics.laws.interval_arithmetic import blurred
+    >>> blurred(4.0, 9.0, 0.0), blurred(0.25, 4.0, 1.0)
+    ((4.0, 9.0), (0.0, 9.000000000000002))
+    """
+    if blur == 0:
+        return low, high
+    least = max(0.0, math.sqrt(low) - blur)
+    return math.nextafter(least * least, 0.0), math.nextafter((math.sqrt(high) + blur) ** 2, math.inf)
+
+
+def mixed_blur(widths: tuple[Fraction, Fraction], blurs: tuple[Fraction, Fraction]) -> Fraction:
+    """Bound how far a covariance moves if values are moved by at most `blurs`: Cauchy and Schwarz, term by term.
+
+    >>> from discreet.statistics.laws.interval_arithmetic import mixed_blur
+    >>> from fractions import Fraction
+    >>> mixed_blur((Fraction(4), Fraction(6)), (Fraction(1, 2), Fraction(0)))
+    Fraction(3, 2)
+    """
+    (wide_x, wide_y), (x, y) = widths, blurs
+    return wide_x / 2 * y + x * wide_y / 2 + x * y

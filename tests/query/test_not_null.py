@@ -1,0 +1,61 @@
+"""Where NULL cannot be, one count serves COUNT(*), COUNT(x) and AVG(x); where it can, none is saved."""
+
+from __future__ import annotations
+
+import pytest
+
+from discreet.data import Category, Integer, People, Rows, Schema
+from discreet.plan.layout import layout_of
+from discreet.query import parse
+from discreet.query.algebra.expression import Call, Constant, Field, Function
+from discreet.query.bounds.contribution_bounds import possible_shares
+from discreet.query.bounds.not_null import always_present
+
+SCHEMAS = {
+    "people": Schema(
+        "people",
+        Rows(),
+        {"age": Integer(0, 120), "paid": Integer(0, 9, default=0), "region": Category(["N", "S"])},
+    ),
+    "regions": Schema.public_table("regions", {"region": Category(["N", "S"]), "size": Integer(0, 9)}, key="region"),
+    "visits": Schema("visits", People("id", max_rows=3), {"paid": Integer(0, 9, default=0)}),
+}
+
+
+def releases(sql):
+    """Count what is needed where each statistic has totals of its own."""
+    question = parse(sql, SCHEMAS)
+    return len(layout_of(question, possible_shares(question.rows, keyed=False)[0], 1, None).needs)
+
+
+@pytest.mark.parametrize(
+    ("sql", "count"),
+    [
+        ("SELECT COUNT(*) AS n, AVG(paid) AS x FROM people", 2),
+        ("SELECT COUNT(*) AS n, COUNT(paid) AS m FROM people", 1),
+        ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people", 3),
+        ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age > 17", 2),
+        ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age IS NOT NULL AND region = 'N'", 2),
+        ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age IN (1, 2)", 2),
+        ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age > 17 OR paid > 3", 3),
+        ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE region = 'N'", 3),
+        ("SELECT COUNT(*) AS n, AVG(paid + 1) AS x FROM people", 2),
+        ("SELECT COUNT(*) AS n, AVG(paid / 3) AS x FROM people", 3),
+        ("SELECT COUNT(*) AS n, VARIANCE(paid) AS x FROM people", 3),
+        ("SELECT COUNT(*) AS n, COVAR_POP(paid, paid + 1) AS x FROM people", 4),
+        ("SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT paid * 2 AS y FROM people) t", 2),
+        ("SELECT COUNT(*) AS n, AVG(p.paid) AS x FROM people p JOIN regions r ON r.region = p.region", 2),
+        ("SELECT COUNT(*) AS n, AVG(r.size) AS x FROM people p JOIN regions r ON r.region = p.region", 3),
+        ("SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT paid AS y FROM people UNION ALL SELECT age FROM people) t", 3),
+        ("SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT id, SUM(paid) AS y FROM visits GROUP BY id) t", 3),
+    ],
+)
+def test_rows_are_counted_once(sql, count):
+    assert releases(sql) == count
+
+
+def test_a_condition_that_is_no_comparison_says_nothing():
+    people = parse("SELECT COUNT(*) AS n FROM people WHERE NOT (age > 17)", SCHEMAS).rows
+    assert not always_present(Field("age"), people)
+    assert always_present(Constant(3), people) and not always_present(Constant(None), people)
+    assert not always_present(Call(Function.DIVIDE, (Constant(1), Constant(2))), people)
