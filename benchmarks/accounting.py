@@ -47,11 +47,13 @@ def discreet_price(job, gap):
     from discreet.privacy.events import DiscreteGaussianNoise, GaussianNoise, LaplaceNoise, Promise, Repeated, Sampled
     from discreet.privacy.measures import ApproxDP, PureDP
     from discreet.privacy.numerical.accountant import numerical
-    from discreet.privacy.numerical.direction import Side
+    from discreet.privacy.numerical.direction import DirectionBounds
     from discreet.privacy.pairs.gauss import Gauss
 
     if job.startswith("gauss"):  # the closed form would be unfair: compose them like any other law
-        found = Side(((Gauss(0.1), 1000 if job == "gauss-1e3" else 100_000),)).epsilon(Fraction(1, 10**6), gap)
+        found = DirectionBounds(((Gauss(0.1), 1000 if job == "gauss-1e3" else 100_000),)).epsilon(
+            Fraction(1, 10**6), gap
+        )
         return found.upper, found.lower
     events = {
         "laplace-1e5": lambda: [Repeated(LaplaceNoise(10, 1), 100_000)],

@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 import discreet as dp
-from discreet.ledger.charge_order import Order
+from discreet.ledger.charge_order import ChargeOrder
 from discreet.privacy.events import LaplaceNoise
 
 ROUNDS = int(sys.argv[1]) if len(sys.argv) > 1 else 300
@@ -160,7 +160,7 @@ def per_charge(ledger, rounds):
     kept, taken = [], {"charge and answer": 0.0, "find": 0.0, "left": 0.0}
     for number in range(rounds):
         key = f"2:{os.urandom(16).hex()}"
-        order = Order(f"analyst {number % 20}", "", key[2:], key, EVENT, text="SELECT …", apart=True)
+        order = ChargeOrder(f"analyst {number % 20}", "", key[2:], key, EVENT, text="SELECT …", apart=True)
 
         def charge(order=order):
             ledger.finish(ledger.settle(order).charge, '{"n": 12}')

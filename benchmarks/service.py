@@ -35,7 +35,7 @@ sys.path[0] = str(Path(__file__).parents[1] / "tests")  # not this folder: it ha
 
 import discreet as dp  # noqa: E402
 from discreet.ledger import open_ledger  # noqa: E402
-from discreet.service.jobs.job_store import Shelf  # noqa: E402
+from discreet.service.jobs.job_store import JobStore  # noqa: E402
 from discreet.service.stores.people import Members  # noqa: E402
 from discreet.service.stores.store import open_store  # noqa: E402
 from service.house import build, free_port, rows, start  # noqa: E402
@@ -336,7 +336,7 @@ def beside_villains(house):
 def wait_until_done(house, who):
     """Wait for what somebody left running: quiet is when it is over."""
     kept = open_store(str(house.folder / "service.db"))
-    while Shelf(kept, "nobody", 60.0).count(who):
+    while JobStore(kept, "nobody", 60.0).count(who):
         time.sleep(0.2)
     kept.close()
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from utility_jobs import Columns, Job
 
-Run = Callable[[], object]
+RunningJob = Callable[[], object]
 WORDS = 20
 """How many different words of a person count."""
 
@@ -29,7 +29,7 @@ class Many:
     answers: Callable[[int], list]
 
 
-def pipelinedp(job: Job, columns: Columns) -> tuple[str, Run]:
+def pipelinedp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     """PipelineDP in one process; keys are shown where a noisy count of people passes a threshold, which is paid once."""
     import pipeline_dp as pdp
 
@@ -65,7 +65,7 @@ def pipelinedp(job: Job, columns: Columns) -> tuple[str, Run]:
 
 def _pipeline(
     pdp: object, rows: list, metrics: list, public: list | None = None, delta: float = 0.0, **facts: object
-) -> Run:
+) -> RunningJob:
     """Aggregate in an engine and a budget of its own; a row is one person's one contribution to a key."""
     facts = {"max_partitions_contributed": 1, "max_contributions_per_partition": 1} | facts
     alone = "contribution_bounds_already_enforced" in facts  # then a row has no owner to be looked up
@@ -82,7 +82,7 @@ def _pipeline(
     return run
 
 
-def smartnoise(job: Job, columns: Columns) -> tuple[str, Run]:
+def smartnoise(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     """SmartNoise SQL over a data frame, at the ε and δ for which it names the price of the promise.
 
     Its ε is for every column that it makes: an average is two, a variance three. Of its δ it counts half more.

@@ -17,12 +17,12 @@ import numpy as np
 from utility_engines import Many, pipelinedp, smartnoise, tumult
 from utility_jobs import JOBS, Columns, Job, by_key_of, source, view
 
-Run = Callable[[], object]
+RunningJob = Callable[[], object]
 CANDIDATES = 100_001
 """Places among which OpenDP chooses a quantile, evenly spread between the bounds, as one who knows only these would."""
 
 
-def opendp(job: Job, columns: Columns) -> tuple[str, Run]:
+def opendp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     """OpenDP's own transformations and measurements, calibrated by its own search."""
     import opendp.prelude as odp
 
@@ -67,7 +67,7 @@ def opendp(job: Job, columns: Columns) -> tuple[str, Run]:
     raise NotImplementedError
 
 
-def _opendp_cells(key: np.ndarray, x: np.ndarray, odp: object) -> Run:
+def _opendp_cells(key: np.ndarray, x: np.ndarray, odp: object) -> RunningJob:
     """Half of ε for the counts of all keys, half for the sums; the mean is their quotient."""
     space = odp.vector_domain(odp.atom_domain(T=float, nan=False)), odp.l1_distance(T=float)
     counts, sums, _ = by_key_of(key, x)
@@ -80,7 +80,7 @@ def _opendp_cells(key: np.ndarray, x: np.ndarray, odp: object) -> Run:
     return run
 
 
-def _opendp_keys(columns: Columns, job: Job, odp: object) -> Run:
+def _opendp_keys(columns: Columns, job: Job, odp: object) -> RunningJob:
     """Noisy counts above a threshold: Laplace noise for one key a person, Gaussian noise for twenty.
 
     Release 0.16.0 shows an integer count that equals the threshold but prices only what is above it: keys of one row
@@ -137,7 +137,7 @@ def _opendp_quantile(odp, space, places, at, epsilon):
     return choice(places, high)
 
 
-def _opendp_tree(bucket: np.ndarray, odp: object) -> Run:
+def _opendp_tree(bucket: np.ndarray, odp: object) -> RunningJob:
     """Noisy counts of a tree, made consistent, of as many branches as OpenDP advises: its own way to ranges."""
     branches = odp.t.choose_branching_factor(size_guess=1024)
     space = odp.vector_domain(odp.atom_domain(T=int)), odp.symmetric_distance()
@@ -148,7 +148,7 @@ def _opendp_tree(bucket: np.ndarray, odp: object) -> Run:
     return lambda: np.cumsum(np.array(even(made(held))[:1024]))
 
 
-def diffprivlib(job: Job, columns: Columns) -> tuple[str, Run]:
+def diffprivlib(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     """diffprivlib's tools; it takes the number of rows as public, so its means and variances promise replace."""
     from diffprivlib import tools
 
@@ -165,7 +165,7 @@ def diffprivlib(job: Job, columns: Columns) -> tuple[str, Run]:
     raise NotImplementedError
 
 
-def pydp(job: Job, columns: Columns) -> tuple[str, Run]:
+def pydp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     """Google's library in Python: bounded means, and a quantile tree for extremes."""
     from pydp.algorithms import laplacian as google
 

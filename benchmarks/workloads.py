@@ -29,11 +29,11 @@ import numpy as np
 import discreet as dp
 from discreet.plan import plan_workload, routes
 from discreet.workloads import (
-    Change,
     Counts,
     Hierarchy,
     NestedTables,
     RunningTotals,
+    StrategyNorms,
     StrategyPlan,
     Tables,
     marginals,
@@ -213,7 +213,9 @@ def pairs() -> None:
             flat = np.bincount(rows[:, i] * counts[j] + rows[:, j], minlength=counts[i] * counts[j])
             exact[i, j] = flat.reshape(counts[i], counts[j])
         budget, asked = routes(dp.ApproxDP(1, "1e-9"))[1], marginals(counts, 2)
-        plan = planned(asked, ResidualStrategy(asked), budget, Change(), bound_of(asked, budget, Change()))
+        plan = planned(
+            asked, ResidualStrategy(asked), budget, StrategyNorms(), bound_of(asked, budget, StrategyNorms())
+        )
         runs = [_pairs_once(plan, exact, len(rows)) for _ in range(5)]
         rmse, apart, raw, took = np.mean(runs, axis=0)
         each = ", ".join(f"{one[1]:.4f}" for one in runs)

@@ -80,7 +80,7 @@ if TYPE_CHECKING:
         example as example
     )
     from .plan import (
-        Plan as Plan, Third as _Third, Workload as Workload, find_third as _find_third, plan_question as
+        Plan as Plan, Tradeoff as Tradeoff, Workload as Workload, solve_tradeoff as solve_tradeoff, plan_question as
         plan_question, plan_workload as plan_workload
     )
     from .answer import (
@@ -96,9 +96,9 @@ if TYPE_CHECKING:
     from .client import (
         Remote as Remote, connect as connect
     )
-    Tradeoff, parse_sql, solve_tradeoff = _Third, _parse, _find_third
+    parse_sql = _parse
 
-_ROOMS = {
+_PACKAGES = {
     "audit": "audit", "data": "data", "engines": "engines", "events": "privacy.events",
     "learn": "learn", "local": "local", "noise": "noise", "privacy": "privacy", "query": "query",
     "synthetic": "synthetic", "testing": "testing",
@@ -140,7 +140,7 @@ _HOMES = {
         example
     """,
     "plan": """
-        Plan Tradeoff=Third Workload solve_tradeoff=find_third plan_question plan_workload
+        Plan Tradeoff Workload solve_tradeoff plan_question plan_workload
     """,
     "answer": """
         Answer
@@ -181,7 +181,7 @@ _FORMERLY = {
 __version__: str
 """Version of the installed package, read when it is first used. Only pyproject.toml states it."""
 
-__all__ = [*_ROOMS, *_HOME_OF]  # noqa: PLE0604
+__all__ = [*_PACKAGES, *_HOME_OF]  # noqa: PLE0604
 
 
 def __getattr__(name: str) -> object:
@@ -190,8 +190,8 @@ def __getattr__(name: str) -> object:
         return _former(name)
     if name == "__version__":
         found: object = import_module("importlib.metadata").version(__name__)
-    elif name in _ROOMS:
-        found = import_module(f".{_ROOMS[name]}", __name__)
+    elif name in _PACKAGES:
+        found = import_module(f".{_PACKAGES[name]}", __name__)
     elif name in _HOME_OF:
         home, own = _HOME_OF[name]
         found = getattr(import_module(f".{home}", __name__), own)

@@ -114,7 +114,7 @@ def asking(sql: str, of: Schema, spend: Measure) -> Callable[[list], object]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionOptions:
     name: str
     sql: str
     unit: str
@@ -139,9 +139,9 @@ class Asked:
         return None if self.unit == "rows" else "id"
 
 
-def asked(name: str, unit: str, comer: str, **more) -> Asked:
+def asked(name: str, unit: str, comer: str, **more) -> QuestionOptions:
     sql = f"SELECT {STATISTICS[name]} AS v FROM visits" if name in STATISTICS else ASKED[name]
-    return Asked(f"{name}, {unit}, {comer}", sql, unit, comer, **more)
+    return QuestionOptions(f"{name}, {unit}, {comer}", sql, unit, comer, **more)
 
 
 CASES = [

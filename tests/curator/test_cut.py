@@ -6,7 +6,7 @@ import discreet as dp
 from answer.cases import Remembered
 from answer.test_coverage import most_misses
 from discreet.answer.ask import run_plan
-from discreet.query.python.truncation import cut_question
+from discreet.query.python.truncation import truncation_question
 
 VISITS = dp.Schema("visits", dp.People("who", max_rows=3), {"cost": dp.Integer(0, 10)}, size=400)
 ROWS = [{"who": p, "cost": p % 11} for p in range(400) for _ in range(1 + p % 8)]
@@ -31,7 +31,7 @@ def test_is_what_a_count_and_a_sum_miss():
 
 def test_is_charged_once_explained_and_given_again():
     here = curator()
-    told = here.explain(cut_question(VISITS, up_to=20), spend=dp.PureDP(1))
+    told = here.explain(truncation_question(VISITS, up_to=20), spend=dp.PureDP(1))
     assert "LEAST(COUNT(*), 20)" in str(told) and here.spent() == dp.PureDP(0)
     first, left = here.estimate_cut("visits", dp.PureDP(1), up_to=20), here.left()
     assert left == dp.PureDP(999) and first.receipt.asked[0].text.count("LEAST(COUNT(*), 20)") == 1
@@ -44,7 +44,7 @@ def test_is_charged_once_explained_and_given_again():
 @pytest.mark.parametrize("level", [0.5, 0.95, 0.99])
 def test_intervals_hold(level):
     """False alarm: at most 1e-11 for each of three intervals."""
-    plan, exact = curator().plan(cut_question(VISITS, up_to=12), spend=dp.PureDP(1)), {"rows": ALL, "cut": CUT, "share": CUT / ALL}  # fmt: skip
+    plan, exact = curator().plan(truncation_question(VISITS, up_to=12), spend=dp.PureDP(1)), {"rows": ALL, "cut": CUT, "share": CUT / ALL}  # fmt: skip
     store, runs = Remembered([]), 60
     store.store = dp.Memory({"visits": ROWS})
     ends = [run_plan(plan, store).interval(level)[0] for _ in range(runs)]
@@ -56,7 +56,7 @@ def test_intervals_hold(level):
 @pytest.mark.parametrize("rows", [1, 3, 4, 12, 13, 500])
 def test_nobody_moves_the_totals_by_more_than_is_said(rows):
     """Also somebody with more than `up_to` rows: the second cap cuts them before anything is added up."""
-    plan = curator().plan(cut_question(VISITS, up_to=12, of="cost"), spend=dp.PureDP(1))
+    plan = curator().plan(truncation_question(VISITS, up_to=12, of="cost"), spend=dp.PureDP(1))
     few = [row for row in ROWS if row["who"] < 24]
     more = [*few, *({"who": 1000, "cost": 10} for _ in range(rows))]
     for release in plan.releases:

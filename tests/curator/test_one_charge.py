@@ -13,7 +13,7 @@ import discreet as dp
 from curator.cases import PEOPLE, ROWS
 from discreet.curator import pay as paying
 from discreet.curator.pay import Locks, Work, pay
-from discreet.ledger.charge_order import Order
+from discreet.ledger.charge_order import ChargeOrder
 from ledger.crowd import forked, heard
 
 PROCESSES, QUESTIONS = 4, 6
@@ -67,7 +67,8 @@ def test_a_slow_run_of_an_older_plan_gives_what_was_stored_first(monkeypatch):
     monkeypatch.setattr(paying, "PATIENCE", 0.0)
     ledger, key = dp.open_ledger(":memory:", dp.PureDP(5)), "2:" + "a" * 64
     old, new = (
-        Order("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event, text="", apart=False) for n in (1, 2)
+        ChargeOrder("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event, text="", apart=False)
+        for n in (1, 2)
     )
     told = []
 

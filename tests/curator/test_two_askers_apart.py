@@ -12,7 +12,7 @@ import discreet as dp
 from curator.cases import COUNT, PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet.curator.pay import Locks, Work, pay
 from discreet.ledger import clock
-from discreet.ledger.charge_order import Order
+from discreet.ledger.charge_order import ChargeOrder
 
 NOISE = dp.Laplace(scale=1, sensitivity=1).event
 TABLES = [PEOPLE, VISITS, WARDS]
@@ -54,7 +54,7 @@ def test_ones_own_paid_answer_is_given_though_another_was_stored_first(allowance
     monkeypatch.setattr(clock, "now", lambda: now[0])
     shares = {"ana": dp.PureDP(2), "bob": dp.PureDP(allowance)}
     ledger = dp.open_ledger(":memory:", dp.PureDP(3), window="day", allowances=shares)
-    ana, bob = (Order(who, "", "q", "2:k", NOISE, text="", apart=True) for who in ("ana", "bob"))
+    ana, bob = (ChargeOrder(who, "", "q", "2:k", NOISE, text="", apart=True) for who in ("ana", "bob"))
     first = ledger.settle(ana)
     now[0] += timedelta(seconds=4)
 
@@ -69,8 +69,8 @@ def test_ones_own_paid_answer_is_given_though_another_was_stored_first(allowance
 def test_what_was_paid_for_by_another_event_is_another_question():
     """Else whether it is refused would tell what a colleague has asked."""
     ledger = opened(allowances={"ana": dp.PureDP(5), "bob": dp.PureDP(1)})
-    ana = Order("ana", "", "q", "2:k", dp.Laplace(scale="1/2", sensitivity=1).event, text="", apart=True)
-    bob = Order("bob", "", "q", "2:k", NOISE, text="", apart=True)
+    ana = ChargeOrder("ana", "", "q", "2:k", dp.Laplace(scale="1/2", sensitivity=1).event, text="", apart=True)
+    bob = ChargeOrder("bob", "", "q", "2:k", NOISE, text="", apart=True)
     assert pay(ledger, ana, Work(lambda: '"ana"'), Locks()).body == '"ana"'
     assert pay(ledger, bob, Work(lambda: '"bob"'), Locks()).body == '"bob"'
     assert (ledger.spent("ana"), ledger.spent("bob"), ledger.spent()) == (dp.PureDP(2), dp.PureDP(1), dp.PureDP(3))

@@ -53,7 +53,7 @@ def public_values(table, column):
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionOptions:
     """A plan, and the tables it is run on; `ids` are those that rows may have."""
 
     plan: Plan
@@ -128,7 +128,7 @@ def questions(draw):
         plan = plan_question(question, draw(st.sampled_from(spends)), public_values=public_values)
     except DiscreetError:
         assume(False)
-    return Asked(plan, tables, unit, near)
+    return QuestionOptions(plan, tables, unit, near)
 
 
 @st.composite
@@ -165,7 +165,7 @@ def same(a: object, b: object) -> bool:
     return a == b or (a != a and b != b)  # noqa: PLR0124 - NaN is nobody's equal
 
 
-def neighbour(asked: Asked, random: Random) -> dict[str, Table]:
+def neighbour(asked: QuestionOptions, random: Random) -> dict[str, Table]:
     """Remove a unit, or replace it: a person's rows in all tables, up to 40, or one row of one table."""
     changed = dict(asked.tables)
     if isinstance(asked.unit, Rows):

@@ -13,7 +13,7 @@ from discreet.engines import DuckDB, Memory
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan
-from discreet.query.bounds.quantile_grid import ladder_of
+from discreet.query.bounds.quantile_grid import quantile_grid_of
 from discreet.query.bounds.relation_facts import columns_of
 from engines.tables import Table, arrow, in_memory, same_totals
 from support.profile import DEEP
@@ -94,7 +94,7 @@ class TestEveryEngineSharesAlike:
     def test_the_first_keys_may_be_listed_alone(self, load):
         """By city and by the cells of a quantile, of which none is listed."""
         engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
-        cells = ladder_of(Field("paid"), columns_of(Scan(VISITS)), 1).expressions
+        cells = quantile_grid_of(Field("paid"), columns_of(Scan(VISITS)), 1).expressions
         for share in (Free(), RowShare(2)):
             tally = Tally(Scan(VISITS), (Field("city"), *cells), (COUNT,), share, only=(("Oslo",), (None,), ("Paris",)))
             wanted = memory.tally(tally)

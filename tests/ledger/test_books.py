@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import discreet as dp
 from discreet.ledger import account, open_ledger
 from discreet.ledger.account import fresh_account, read_account
-from discreet.ledger.charge_order import Order
+from discreet.ledger.charge_order import ChargeOrder
 from discreet.ledger.entry import read_line
 from discreet.ledger.stores.store import Newest
 from discreet.ledger.terms import make_charter, read_charter
@@ -265,7 +265,7 @@ class TestTheTableOfEntries:
         odd, ledger = 'a","why":"ε', place.open(dp.PureDP(10))
         for number, who in enumerate(["ann", odd, "bob", odd, odd, "ann", odd]):
             found = ledger.settle(
-                Order(who, "", f"q{number}", f"2:k{number}", noise("1/10"), text=f"S{number}", apart=False)
+                ChargeOrder(who, "", f"q{number}", f"2:k{number}", noise("1/10"), text=f"S{number}", apart=False)
             )
             ledger.finish(found.charge, "long" * 100)
         seen = [*ledger._store.lines(1, 15, Newest(4, odd))]

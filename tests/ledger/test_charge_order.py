@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import discreet as dp
-from discreet.ledger.charge_order import Order, Settlement
+from discreet.ledger.charge_order import ChargeOrder, Settlement
 
 NOISE = dp.Laplace(scale=1, sensitivity=1).event
 LESS = dp.Laplace(scale=2, sensitivity=1).event
@@ -14,7 +14,7 @@ QUESTION = "f" * 64
 
 
 def order(who="ann", event=NOISE, key=KEY, part=None, fits=None):
-    return Order(who, "why", QUESTION, key, event, part, fits, text="", apart=False)
+    return ChargeOrder(who, "why", QUESTION, key, event, part, fits, text="", apart=False)
 
 
 class TestAnOrder:

@@ -17,7 +17,7 @@ import discreet as dp
 from discreet.curator import pay as paying
 from discreet.curator.pay import Locks, Work, pay
 from discreet.ledger import failpoints as steps
-from discreet.ledger.charge_order import Order
+from discreet.ledger.charge_order import ChargeOrder
 from ledger.schedules import READS, STEPS, TOUCHES, Stage, every_schedule
 
 NOISE = dp.Laplace(scale=1, sensitivity=1).event
@@ -37,7 +37,9 @@ class World:
 
     def orders(self, who, *, same, apart=False):
         keys = [f"2:{secrets.token_hex(32)}"] * 9 if same else [f"2:{secrets.token_hex(32)}" for _ in range(9)]
-        return [Order(who(asker), "", key[2:], key, NOISE, text="", apart=apart) for asker, key in enumerate(keys)]
+        return [
+            ChargeOrder(who(asker), "", key[2:], key, NOISE, text="", apart=apart) for asker, key in enumerate(keys)
+        ]
 
 
 def crossed(name, values):

@@ -19,7 +19,7 @@ import pytest
 
 import discreet as dp
 from discreet.ledger import import_ledger, move_ledger, repair_ledger
-from discreet.ledger.charge_order import Order
+from discreet.ledger.charge_order import ChargeOrder
 from fixtures.world_0_1_0 import MAY
 
 OLD = Path(__file__).parents[1] / "fixtures" / "ledger_0_1_0" / "zcdp.ledger"
@@ -78,7 +78,9 @@ class Year:
         key = f"2:{version}:{question}:{root}"
         price = Fraction(1, 2 * (root * self.sigma) ** 2)
         try:
-            found = self.ledger.settle(Order(who, "", key[2:], key, noise(root * self.sigma), text="", apart=False))
+            found = self.ledger.settle(
+                ChargeOrder(who, "", key[2:], key, noise(root * self.sigma), text="", apart=False)
+            )
         except dp.BudgetExceeded:
             assert key not in self.model.answered and not self.model.admits(who, price)
             self.refused += 1

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.mechanisms.selection.place_weights import Far
+from discreet.mechanisms.selection.place_weights import PlaceWeights
 from discreet.mechanisms.selection.score_runs import Piece
 from support.profile import examples
 
@@ -39,7 +39,7 @@ class TestFar:
     )
     @settings(max_examples=examples(200))
     def test_pieces_are_cut_where_places_differ(self, bound, size, shape, start, length):
-        far, parts = Far(bound, size, *shape), shape[1]
+        far, parts = PlaceWeights(bound, size, *shape), shape[1]
         cut = list(far.cut(Piece(start, length, 3)))
         assert [part.start for part in cut] == [start, *(part.start + part.length for part in cut[:-1])]
         assert sum(part.length for part in cut) == length and {part.depth for part in cut} == {3}
@@ -48,13 +48,15 @@ class TestFar:
                 [one] = far.cut(Piece(place, 1, 0))
                 assert one.each == part.each
         mirrored = {-(part.start + part.length - 1): part.each for part in cut}
-        for part in Far(-bound, size, shape[0]).cut(Piece(1 - start - length, length, 0)) if parts == 1 else ():
+        for part in (
+            PlaceWeights(-bound, size, shape[0]).cut(Piece(1 - start - length, length, 0)) if parts == 1 else ()
+        ):
             assert mirrored.get(part.start, part.each) == part.each
 
     @given(st.integers(64, 300), SIZES, st.integers(1, 6))
     @settings(max_examples=examples(100))
     def test_what_a_step_counts_falls_by_the_second_then_by_the_fourth_power(self, bound, size, doublings):
-        far, seen = Far(bound, size, doublings), []
+        far, seen = PlaceWeights(bound, size, doublings), []
         for cell in range(bound + 1):
             [one] = far.cut(Piece(cell, 1, 0))
             seen.append((steps_of(cell, size), one.each))
@@ -73,14 +75,14 @@ class TestFar:
         ("bound", "doublings"), [(0, 0), (120, 0), (255, 0), (256, 1), (-500, 1), (5000, 5), (10**5, 6), (-(10**9), 6)]
     )
     def test_small_grids_are_left_alone(self, bound, doublings):
-        assert Far.beyond(bound, 1 << 40).doublings == doublings
-        assert (Far.beyond(bound, 1 << 40).spread > 0) == (doublings > 0)
-        assert Far.beyond(bound, 0).doublings == 0
+        assert PlaceWeights.beyond(bound, 1 << 40).doublings == doublings
+        assert (PlaceWeights.beyond(bound, 1 << 40).spread > 0) == (doublings > 0)
+        assert PlaceWeights.beyond(bound, 0).doublings == 0
 
 
 def greatest_error(rows, bound, epsilon=1.0):
     """The root mean square error of MAX by the exact law, rows and bound in steps of a grid that is not doubled."""
-    far, cells = Far.beyond(bound, 1 << 40), np.arange(bound + 1)
+    far, cells = PlaceWeights.beyond(bound, 1 << 40), np.arange(bound + 1)
     count = np.bincount(rows, minlength=bound + 1)
     each = np.zeros(bound + 1)
     for part in far.cut(Piece(0, bound + 1, 0)):

@@ -13,7 +13,7 @@ from discreet import InvalidArgument, PureDP
 from discreet.audit import exact
 from discreet.mechanisms.laws.exponentials import exponential_sum
 from discreet.mechanisms.selection import quantiles
-from discreet.mechanisms.selection.place_weights import Far
+from discreet.mechanisms.selection.place_weights import PlaceWeights
 from discreet.mechanisms.selection.quantiles import SplitQuantiles
 from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
 from discreet.mechanisms.selection.score_runs import Piece, choose_piece
@@ -163,7 +163,9 @@ class TestThePrice:
         made, law = SplitQuantiles(EPSILON, [1]), []
         for rows in ({0: 3, 5: 1}, {0: 3, 5: 1, 7: 1}):
             pieces = [
-                part for piece in RankedRows(rows).pieces(Stretch(0, 7, 8), 5, 2) for part in Far(7, 2, 2).cut(piece)
+                part
+                for piece in RankedRows(rows).pieces(Stretch(0, 7, 8), 5, 2)
+                for part in PlaceWeights(7, 2, 2).cut(piece)
             ]
             rate = made.rate(Aim(Fraction(1)), 0)
             mass = {p.start + i: p.each * math.exp(-rate * p.depth) for p in pieces for i in range(p.length)}
@@ -255,7 +257,7 @@ class TestTheError:
         one, greatest = SplitQuantiles(1, ["1/2"]), SplitQuantiles(1, [1])
         assert one.error(1000, doubling=8) == one.error(1000)
         more = greatest.error(1000, doubling=8) - greatest.error(1000)
-        assert more == pytest.approx(Far.beyond(999, 8).spread) and 16 * math.log(2) < more < 19 * math.log(2)
+        assert more == pytest.approx(PlaceWeights.beyond(999, 8).spread) and 16 * math.log(2) < more < 19 * math.log(2)
         assert greatest.error(200, doubling=256) == greatest.error(200)  # a small grid
 
     @pytest.mark.statistical

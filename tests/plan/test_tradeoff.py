@@ -9,7 +9,7 @@ import pytest
 from answer.cases import REGIONS, question, relation
 from discreet.errors import InvalidArgument
 from discreet.mechanisms import DiscreteGaussian, Geometric
-from discreet.plan import find_third, plan_question, plan_workload
+from discreet.plan import plan_question, plan_workload, solve_tradeoff
 from discreet.privacy.calibrate import fits
 from discreet.privacy.events import Repeated
 from discreet.privacy.filters.filter import open_filter
@@ -27,7 +27,7 @@ BOX = ApproxDP(1, "1e-6")
 class TestError:
     @pytest.mark.parametrize("queries", [1, 7, 100])
     def test_pure_budgets_are_divided_evenly(self, queries):
-        third = find_third(COUNT, spend=PureDP(1), queries=queries)
+        third = solve_tradeoff(COUNT, spend=PureDP(1), queries=queries)
         assert third.found == "error"
         assert third.plan.spend == PureDP(Fraction(1, queries))
         assert third.errors == {"n": Geometric(scale=queries, sensitivity=1).error()}
@@ -35,11 +35,11 @@ class TestError:
 
     def test_many_queries_of_a_box_are_gaussian(self):
         """σ of one query at (1, 1e-6) is 4.224678889326835 (Balle, Wang 2018); of k it is √k times that."""
-        third = find_third(COUNT, spend=BOX, queries=400)
+        third = solve_tradeoff(COUNT, spend=BOX, queries=400)
         mechanism = third.plan.releases[0].mechanism
         assert isinstance(mechanism, DiscreteGaussian)
         assert float(mechanism.scale) == pytest.approx(20 * 4.224678889326835, rel=1e-4)
-        assert isinstance(find_third(COUNT, spend=BOX, queries=1).plan.releases[0].mechanism, Geometric)
+        assert isinstance(solve_tradeoff(COUNT, spend=BOX, queries=1).plan.releases[0].mechanism, Geometric)
 
     @pytest.mark.parametrize(
         ("budget", "kind"),
@@ -49,24 +49,24 @@ class TestError:
     def test_a_fresh_filter_admits_all_of_them(self, budget, kind):
         under = open_filter(budget, kind)
         used = under.after(plan_question(COUNT, error=50, under=under).event)
-        third = find_third(COUNT, spend=budget, queries=20, under=used)
+        third = solve_tradeoff(COUNT, spend=budget, queries=20, under=used)
         assert under.admits(Repeated(third.plan.event, 20))
 
     def test_unknown_keys(self):
-        third = find_third(TOWNS, spend=BOX, queries=2)
+        third = solve_tradeoff(TOWNS, spend=BOX, queries=2)
         assert fits(Repeated(third.plan.event, 2), BOX)
 
 
 class TestQueries:
     def test_closed_forms(self):
         scale = Geometric.for_error(30, sensitivity=1).scale
-        assert find_third(COUNT, spend=PureDP(1), error=30).queries == math.floor(scale)
+        assert solve_tradeoff(COUNT, spend=PureDP(1), error=30).queries == math.floor(scale)
         sigma = DiscreteGaussian.for_error(30, sensitivity=1).scale
-        assert find_third(COUNT, spend=ZCDP("1/2"), error=30).queries == math.floor(sigma**2)
-        assert find_third(COUNT, spend=PureDP("1/1000"), error=30).queries == 0
+        assert solve_tradeoff(COUNT, spend=ZCDP("1/2"), error=30).queries == math.floor(sigma**2)
+        assert solve_tradeoff(COUNT, spend=PureDP("1/1000"), error=30).queries == 0
 
     def test_a_box_takes_the_noise_that_fits_more_often(self):
-        third = find_third(COUNT, spend=BOX, error=30)
+        third = solve_tradeoff(COUNT, spend=BOX, error=30)
         assert isinstance(third.plan.releases[0].mechanism, DiscreteGaussian)
         assert fits(Repeated(third.plan.event, third.queries), BOX)
         assert not fits(Repeated(third.plan.event, third.queries + 1), BOX)
@@ -74,31 +74,31 @@ class TestQueries:
     @pytest.mark.parametrize("kind", ["residue", "zcdp", "approximate"])
     def test_as_many_as_a_fresh_filter_admits(self, kind):
         under = open_filter(BOX, kind)
-        third = find_third(COUNT, spend=BOX, error=30, under=under)
+        third = solve_tradeoff(COUNT, spend=BOX, error=30, under=under)
         assert under.admits(Repeated(third.plan.event, third.queries))
         assert not under.admits(Repeated(third.plan.event, third.queries + 1))
 
     def test_a_filter_that_keeps_a_delta_keeps_the_same_part(self):
         under = open_filter(ApproxDP(1, "1e-6"), delta="5e-7")
-        third = find_third(COUNT, spend=ApproxDP(2, "1e-5"), error=30, under=under)
+        third = solve_tradeoff(COUNT, spend=ApproxDP(2, "1e-5"), error=30, under=under)
         assert open_filter(ApproxDP(2, "1e-5"), delta="5e-6").admits(Repeated(third.plan.event, third.queries))
 
 
 class TestSpend:
     def test_it_is_that_of_all_queries(self):
         one = plan_question(COUNT, error=30)
-        assert find_third(COUNT, error=30, queries=10).spend == PureDP(10 * one.spend.epsilon)
+        assert solve_tradeoff(COUNT, error=30, queries=10).spend == PureDP(10 * one.spend.epsilon)
         under = open_filter(ZCDP(1))
-        assert find_third(COUNT, error=30, queries=10, under=under).spend == under.price(
+        assert solve_tradeoff(COUNT, error=30, queries=10, under=under).spend == under.price(
             Repeated(plan_question(COUNT, error=30, under=under).event, 10)
         )
 
     def test_there_and_back(self):
-        spend = find_third(MIXED, error={"n": 40, "m": 3}, queries=10).spend
-        assert find_third(MIXED, error={"n": 40, "m": 3}, spend=spend).queries == 10
+        spend = solve_tradeoff(MIXED, error={"n": 40, "m": 3}, queries=10).spend
+        assert solve_tradeoff(MIXED, error={"n": 40, "m": 3}, spend=spend).queries == 10
 
     def test_it_shows_itself(self):
-        third = find_third(COUNT, spend=PureDP(1), queries=10)
+        third = solve_tradeoff(COUNT, spend=PureDP(1), queries=10)
         assert str(third).startswith("10 such questions within ε = 1, each with n ± 30 (found: error)\n")
         assert json.loads(json.dumps(third.to_dict()))["queries"] == 10
 
@@ -117,11 +117,11 @@ class TestThirdRefuses:
     )
     def test_with_a_word(self, options, why):
         with pytest.raises(InvalidArgument, match=why):
-            find_third(COUNT, **options)
+            solve_tradeoff(COUNT, **options)
 
     def test_unknown_keys_of_a_pure_budget(self):
         with pytest.raises(InvalidArgument, match="not public"):
-            find_third(TOWNS, spend=PureDP(1), queries=2)
+            solve_tradeoff(TOWNS, spend=PureDP(1), queries=2)
 
     def test_a_question_that_costs_nothing(self):
         from discreet.plan.several.tradeoff import _count_admitted

@@ -21,7 +21,7 @@ from discreet.privacy.events import (
     Response,
 )
 from discreet.privacy.filters.filter import Filter, open_filter
-from discreet.privacy.filters.remaining import Room, largest_pure, restate
+from discreet.privacy.filters.remaining import RemainingBudget, largest_pure, restate
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from oracles.adversary import Attack, realised, response
 
@@ -212,8 +212,8 @@ def test_words_for_amounts_of_every_kind():
     assert restate(ZCDP(100), Fraction(1, 10), Fraction(99, 100)).delta < 1
     assert largest_pure(Fraction(2), lambda _: True, Fraction(1)) == 2
     assert float(largest_pure(Fraction(0), lambda e: e <= 3, Fraction(1))) > 0.99
-    assert str(Room(Fraction(1), None, Fraction(0), Fraction(1, 10))) == "ε = 1 in one question"
-    assert Room(Fraction(1), None, Fraction(0), Fraction(1, 10)).box == ApproxDP(1, 0)
+    assert str(RemainingBudget(Fraction(1), None, Fraction(0), Fraction(1, 10))) == "ε = 1 in one question"
+    assert RemainingBudget(Fraction(1), None, Fraction(0), Fraction(1, 10)).box == ApproxDP(1, 0)
     with pytest.raises(BudgetExceeded, match="is left of"):
         open_filter(PureDP(1)).after(LaplaceNoise(1, 2))
 

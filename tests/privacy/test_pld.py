@@ -32,7 +32,7 @@ from discreet.privacy.events import (
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.privacy.numerical.accountant import numerical
 from discreet.privacy.numerical.convolution import compose
-from discreet.privacy.numerical.direction import Side
+from discreet.privacy.numerical.direction import DirectionBounds
 from discreet.privacy.numerical.loss_grid import aligned, dots
 from discreet.privacy.numerical.lower_bound import spread_law
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
@@ -74,7 +74,7 @@ class TestVectors:
     def test_gaussians_on_the_ring(self, name):
         """The same without the closed form: every Gaussian discretised and composed."""
         v = VECTORS[name]
-        side = Side(((Gauss(1 / float(v["inputs"]["sigma"])), v["inputs"]["k"]),))
+        side = DirectionBounds(((Gauss(1 / float(v["inputs"]["sigma"])), v["inputs"]["k"]),))
         found = side.epsilon(Fraction(v["inputs"]["delta"]), 1e-3)
         encloses(found.lower, found.upper, v["value"])
         assert found.upper <= found.lower * (1 + 1e-3)
@@ -100,7 +100,7 @@ class TestVectors:
 
     def test_measured_jobs(self):
         """The jobs of the design, against exact values or brackets by other programs."""
-        gauss = Side(((Gauss(0.1), 100_000),)).epsilon(Fraction(1, 10**6), 1e-3)
+        gauss = DirectionBounds(((Gauss(0.1), 100_000),)).epsilon(Fraction(1, 10**6), 1e-3)
         encloses(gauss.lower, gauss.upper, "649.38509")
         assert gauss.upper / gauss.lower - 1 <= 1e-3
         low, high = bracket([Promise(ApproxDP("0.1", "1e-10"))] * 1000, 1e-6)
@@ -127,7 +127,7 @@ class TestOracle:
     @few
     @given(st.sampled_from([0.01, 0.1, 0.5, 3.0]), st.sampled_from([2, 7, 60, 3000]), st.sampled_from(DELTAS))
     def test_gaussians(self, mu, times, delta):
-        found = Side(((Gauss(mu), times),)).epsilon(Fraction(delta), 1e-3)
+        found = DirectionBounds(((Gauss(mu), times),)).epsilon(Fraction(delta), 1e-3)
         whole = mpf(mu) * oracle.sqrt(times)
         exact = oracle.epsilon_of(lambda e: oracle.gauss_delta(whole, e), mpf(delta), whole * (whole + 60) + 1)
         encloses(found.lower, found.upper, exact)
@@ -449,7 +449,7 @@ class TestParts:
 
     def test_narrow_combs_on_a_short_ring(self):
         """A comb longer than the ring wraps around, and the bound still holds."""
-        side = Side(((Gauss(3.0), 1), (Gauss(0.01), 3)))
+        side = DirectionBounds(((Gauss(3.0), 1), (Gauss(0.01), 3)))
         found = side.epsilon(Fraction(1, 100), 1e-3)
         whole = oracle.sqrt(mpf(9) + 3 * mpf("0.01") ** 2)
         exact = oracle.epsilon_of(lambda e: oracle.gauss_delta(whole, e), mpf("0.01"), 300)
@@ -461,7 +461,7 @@ class TestParts:
     @pytest.mark.untraced
     def test_grids_that_do_not_fit_grow_coarser(self):
         """Very many composed events at a very narrow gap: a wider bracket, but a sound one."""
-        side = Side(((Gauss(0.001), 10**7), (pairs_of(Response(3)).remove, 1)))
+        side = DirectionBounds(((Gauss(0.001), 10**7), (pairs_of(Response(3)).remove, 1)))
         found = side.epsilon(Fraction(1, 10**6), 1e-8)
         assert 0 < found.lower <= found.upper < math.inf
 

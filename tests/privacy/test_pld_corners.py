@@ -24,7 +24,7 @@ from discreet.privacy.events import (
 )
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.numerical.accountant import numerical
-from discreet.privacy.numerical.direction import Side
+from discreet.privacy.numerical.direction import DirectionBounds
 from discreet.privacy.numerical.lower_bound import interpolate
 from discreet.privacy.numerical.pair import composed_pairs, pairs_of
 from discreet.privacy.numerical.tilting import log_share
@@ -108,7 +108,7 @@ class TestLargeEpsilon:
         assert curve.tolist() == [1.0, 0.5, 0.125, 0.125, 0.125]
 
     def test_all_below_the_grid(self):
-        made = Side(((pairs_of(LaplaceNoise(1, 1)).remove, 2),)).around(1e-6)
+        made = DirectionBounds(((pairs_of(LaplaceNoise(1, 1)).remove, 2),)).around(1e-6)
         above = float(made.evidence.profile.upper[0]) * 1.01
         assert made.epsilon(above) == pytest.approx(made.evidence.profile.losses[0])
 

@@ -11,7 +11,7 @@ import discreet as dp
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.query import parse
 from discreet.query.bounds.wide_sets import is_wide, largest_set, table_cells, table_question, tables_of
-from discreet.query.python.truncation import cut_question
+from discreet.query.python.truncation import truncation_question
 
 PEOPLE = dp.Schema(
     "people",
@@ -111,7 +111,7 @@ class TestCut:
     VISITS = dp.Schema("visits", dp.People("who", max_rows=3), {"cost": dp.Integer(-2, 10), "kind": dp.Text(9)})
 
     def test_asks_for_rows_beyond_the_cap_and_their_part_of_a_sum(self):
-        question = cut_question(self.VISITS, up_to=12, of="Cost")
+        question = truncation_question(self.VISITS, up_to=12, of="Cost")
         assert [name for name, _ in question.statistics] == ["cut", "kept", "cut_total", "total"]
         rows, total = (one for _, one in question.rows.totals)
         assert (rows.low, rows.high, total.low, total.high) == (1, 12, -24, 120)
@@ -126,4 +126,4 @@ class TestCut:
     )
     def test_refuses(self, schema, words, why):
         with pytest.raises(InvalidArgument, match=why):
-            cut_question(schema, **words)
+            truncation_question(schema, **words)

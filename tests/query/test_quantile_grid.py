@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discreet.data import Boolean, Date, Integer, Real, Timestamp
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Field
-from discreet.query.bounds.quantile_grid import LEAST_FINE, ladder_of
+from discreet.query.bounds.quantile_grid import LEAST_FINE, quantile_grid_of
 from discreet.query.domains.domain import domain_of_column
 from discreet.query.meaning.evaluate import evaluate
 from support.profile import examples
@@ -21,7 +21,7 @@ X = Field("x")
 def check_ladder(column, stored, most=1 << 12):
     """Cells are in order and touch, from end to end; a value lies in the cell that its expressions say."""
     columns = {"x": domain_of_column(column)}
-    ladder = ladder_of(X, columns, most)
+    ladder = quantile_grid_of(X, columns, most)
     low, high = column.ends
     assert (ladder.ends(ladder.first)[0], ladder.ends(ladder.last)[1]) == (low, high)
     for raw in stored:
@@ -52,9 +52,9 @@ def test_a_short_grid_is_cut_into_its_steps():
 
 def test_many_keys_leave_the_least_fineness():
     wide = {"x": domain_of_column(Real(0, 10**7))}
-    assert ladder_of(X, wide, 1).fine == LEAST_FINE
-    assert ladder_of(X, wide, 1 << 18).fine == 13
-    assert ladder_of(X, wide, 1 << 18).doubling == 1 << 13
+    assert quantile_grid_of(X, wide, 1).fine == LEAST_FINE
+    assert quantile_grid_of(X, wide, 1 << 18).fine == 13
+    assert quantile_grid_of(X, wide, 1 << 18).doubling == 1 << 13
 
 
 def test_days_and_seconds():
@@ -70,4 +70,4 @@ def test_days_and_seconds():
 
 def test_what_has_no_order():
     with pytest.raises(UnsupportedQuery, match="number, a date or a time"):
-        ladder_of(X, {"x": domain_of_column(Boolean())}, 10)
+        quantile_grid_of(X, {"x": domain_of_column(Boolean())}, 10)

@@ -253,7 +253,7 @@ class TestTheTopOfThePackage:
     def test_the_names_for_type_checkers_are_the_names_of_the_program(self):
         block = next(node for node in trees()["__init__.py"].body if isinstance(node, ast.If))
         imported = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
-        renamed = {n.id for node in block.body if isinstance(node, ast.Assign) for n in node.targets[0].elts}
+        renamed = {node.targets[0].id for node in block.body if isinstance(node, ast.Assign)}
         spelled = {name for name in imported | renamed if not name.startswith("_")}
         assert spelled == set(discreet.__all__) == set(dir(discreet))
 

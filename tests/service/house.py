@@ -21,7 +21,7 @@ import uvicorn
 from discreet.cli.commands.serve import _manners
 from discreet.service.app import build_app
 from discreet.service.config import read_config
-from discreet.service.http.request_timeout import PromptProtocol
+from discreet.service.http.request_timeout import RequestTimeoutProtocol
 from discreet.service.stores.people import Members
 from discreet.service.stores.store import open_store
 
@@ -183,7 +183,7 @@ def serving(house: House, *, port: int | None = None):
     """
     config = read_config(house.config)
     settings = uvicorn.Config(
-        build_app(config), port=port or urlsplit(config.url).port, http=PromptProtocol, **_manners(config)
+        build_app(config), port=port or urlsplit(config.url).port, http=RequestTimeoutProtocol, **_manners(config)
     )
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run)

@@ -6,12 +6,12 @@ import threading
 
 import pytest
 
-from discreet.service.http.concurrency_limit import SIDE_BY_SIDE, Turns
+from discreet.service.http.concurrency_limit import SIDE_BY_SIDE, ConcurrencyLimit
 from discreet.service.http.rate_limit import TooMany
 
 
 def test_one_person_has_two_pages_made_and_others_go_on():
-    turns, inside, go, most = Turns(most=8), threading.Semaphore(0), threading.Event(), []
+    turns, inside, go, most = ConcurrencyLimit(most=8), threading.Semaphore(0), threading.Event(), []
 
     def page(person):
         with turns.turn(person):
@@ -35,7 +35,7 @@ def test_one_person_has_two_pages_made_and_others_go_on():
 
 
 def test_who_has_too_many_waiting_or_waits_too_long_is_told_and_holds_nothing(monkeypatch):
-    turns = Turns(most=3)
+    turns = ConcurrencyLimit(most=3)
     monkeypatch.setattr("discreet.service.http.concurrency_limit.PATIENCE", 0.01)
     with turns.turn("ana"), turns.turn("ana"):
         with pytest.raises(TooMany), turns.turn("ana"):

@@ -25,11 +25,11 @@ from discreet.service.http import request_timeout as prompt
 from discreet.service.http.health import health_of
 from discreet.service.jobs import heartbeat as pulse
 from discreet.service.jobs import steady_clock as clock
-from discreet.service.jobs.executor import Answering
-from discreet.service.jobs.fair_queue import LATE, LONG, WorkLine
-from discreet.service.jobs.job_store import Shelf
+from discreet.service.jobs.executor import JobExecutor
+from discreet.service.jobs.fair_queue import LATE, LONG, FairQueue
+from discreet.service.jobs.job_store import JobStore
 from discreet.service.jobs.paced_engine import pace
-from discreet.service.jobs.timing_grid import Grid
+from discreet.service.jobs.timing_grid import TimingGrid
 from discreet.service.state import open_state
 from discreet.service.stores import postgres_store
 from service.house import COUNT, ONE, build, free_port, serving
@@ -100,7 +100,7 @@ class TestNoThreadEnds:
         wait_for(lambda: health_of(state)[0]["store"] == "failing")
         monkeypatch.undo()
         wait_for(lambda: health_of(state)[1] == 200)
-        Shelf(state.store, "somebody", -1.0).put(_lost())
+        JobStore(state.store, "somebody", -1.0).put(_lost())
         wait_for(lambda: state.jobs.shelf.get("lost").state == "done")
 
     def test_health_sees_a_thread_that_is_gone(self, state):
@@ -230,7 +230,7 @@ class TestClocks:
 
     def test_a_job_of_a_worker_whose_clock_is_ahead_is_shown_after_its_tick_and_taken_over_when_lost(self, state):
         ahead = replace(_lost(), started=clock.steady() + 3600, created=clock.steady() + 3600)
-        Shelf(state.store, "somebody", 3600.0).put(ahead)
+        JobStore(state.store, "somebody", 3600.0).put(ahead)
         state.jobs.start()
         wait_for(lambda: not state.jobs.shelf.get("lost").open)
         found = state.jobs.shelf.get("lost")
@@ -244,7 +244,7 @@ class TestClocks:
 class TestFairShare:
     def test_people_take_turns_and_hold_one_hand_each_or_half_of_them_alone(self):
         now = [0.0]
-        line = WorkLine(most=2, clock=lambda: now[0])
+        line = FairQueue(most=2, clock=lambda: now[0])
         for k in range(5):
             line.put("ana", k)
         assert [line.take() for _ in range(2)] == [("ana", 0), ("ana", 1)], "alone, two at a time"
@@ -285,7 +285,7 @@ class TestFairShare:
         wait_for(lambda: len(begun) == 2)
         one, two = state.jobs.shelf.get(first.id), ended(state, second)
         assert [one.started, two.started] == begun, "ticks count from there"
-        assert begun[1] >= Grid(0.8).tick(one.started, one.finished) > one.finished
+        assert begun[1] >= TimingGrid(0.8).tick(one.started, one.finished) > one.finished
         state.close()
 
     def test_old_work_is_shown_and_leaves_its_hand_as_soon_as_new_work_does(self, state):
@@ -293,7 +293,7 @@ class TestFairShare:
         long_ago = clock.steady() - 3600
         for k in range(3):
             old = replace(_lost(), created=long_ago, id=f"old {k}", mark=f"old {k}", body=body(20 + k))
-            Shelf(state.store, "somebody gone", -3600.0).put(old)
+            JobStore(state.store, "somebody gone", -3600.0).put(old)
             waiting = state.jobs.view(state.jobs.shelf.get(old.id))[1]
             assert waiting["seconds"] >= 3600 and waiting["again_in"] <= 1
         state.jobs.start()
@@ -312,7 +312,7 @@ class TestFairShare:
             )
             first = send("k")
             wait_for(lambda: state.jobs.view(state.jobs.shelf.marked("ana", "k"))[0])  # ended, and its tick is over
-            Shelf(state.store, "somebody", 60.0).put(replace(_lost(), person="ana"))
+            JobStore(state.store, "somebody", 60.0).put(replace(_lost(), person="ana"))
             assert send("new").status_code == 429
             again = [send("k") for _ in range(3)]
             assert [one.status_code for one in again] == [200] * 3
@@ -344,7 +344,7 @@ class TestFairShare:
             def hire(self, name):
                 raise failure()
 
-        outcome = Answering(Gone(), state.receipts, state.log, stopping=threading.Event()).answer(_lost())
+        outcome = JobExecutor(Gone(), state.receipts, state.log, stopping=threading.Event()).answer(_lost())
         assert (outcome.state, outcome.status) == ("refused", 502)
 
 

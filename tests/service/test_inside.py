@@ -16,7 +16,7 @@ from discreet.service.config import DataSource, read_config
 from discreet.service.http.rate_limit import TooMany
 from discreet.service.jobs import scheduler as jobs_room
 from discreet.service.jobs.executor import patiently as _patiently
-from discreet.service.jobs.job_store import Shelf
+from discreet.service.jobs.job_store import JobStore
 from discreet.service.state import open_state
 from discreet.service.stores.datasets import open_engine
 from service.house import COUNT, ONE, build
@@ -63,7 +63,7 @@ class TestJobs:
         assert state.datasets.ledger("people").spent() == dp.PureDP(0)
 
     def test_a_job_of_a_worker_that_is_gone_is_taken_over(self, state):
-        gone = Shelf(state.store, "somebody", -1.0)
+        gone = JobStore(state.store, "somebody", -1.0)
         now = time.time()
         job = replace(_job(now), owner="somebody")
         gone.put(job)
@@ -72,15 +72,15 @@ class TestJobs:
         assert (found.state, found.owner) == ("done", state.jobs.owner)
 
     def test_a_request_that_is_sent_again_takes_over_at_once(self, state):
-        Shelf(state.store, "somebody", -1.0).put(_job(time.time()))
+        JobStore(state.store, "somebody", -1.0).put(_job(time.time()))
         job = state.jobs.put("ana", "people", "sql", BODY, "mark")
         assert job.owner == state.jobs.owner
         state.jobs.start()
         assert ended(state, job).state == "done"
 
     def test_two_who_take_over_are_one(self, state):
-        first, second = Shelf(state.store, "a", 9.0), Shelf(state.store, "b", 9.0)
-        Shelf(state.store, "somebody", -1.0).put(_job(time.time()))
+        first, second = JobStore(state.store, "a", 9.0), JobStore(state.store, "b", 9.0)
+        JobStore(state.store, "somebody", -1.0).put(_job(time.time()))
         [lost] = first.lost()
         assert first.take(lost) is not None
         assert second.take(lost) is None

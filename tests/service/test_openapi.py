@@ -28,9 +28,9 @@ from discreet.wire.product_request import (
     TRAINING,
     read_bounds,
     read_caps,
-    read_cut,
     read_learn,
     read_synthesis,
+    read_truncation,
 )
 from discreet.wire.request import ASK, PLAN, REHEARSAL, RELEASE, read_ask, read_plan, read_release
 from service.described import COMPONENTS
@@ -117,7 +117,7 @@ def test_every_example_fits_its_own_schema():
     [(ASK, read_ask), (RELEASE, read_release), (PLAN, read_plan), (NEWCOMER, NEWCOMER.read), (RENEWAL, RENEWAL.read),
      (ALLOWANCE, ALLOWANCE.read), (REHEARSAL, lambda body: read_ask(body, rehearsal=True)),
      (LEARN, read_learn), (TRAINING, lambda body: read_learn(body, explained=True)), (SYNTHESIZE, read_synthesis),
-     (BOUNDS, read_bounds), (CAPS, read_caps), (CUT, read_cut)],
+     (BOUNDS, read_bounds), (CAPS, read_caps), (CUT, read_truncation)],
 )  # fmt: skip
 def test_every_example_of_a_body_is_read(record, read):
     assert record.example and read(dict(record.example))

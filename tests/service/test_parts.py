@@ -15,9 +15,9 @@ from discreet.service.config import RequestBounds
 from discreet.service.http import rate_limit as limits_room
 from discreet.service.http.audit_log import Log, place_of
 from discreet.service.http.metrics import Metrics
-from discreet.service.http.rate_limit import Buckets, Limits, TooMany
+from discreet.service.http.rate_limit import Limits, TokenBuckets, TooMany
 from discreet.service.jobs.paced_engine import pace
-from discreet.service.jobs.timing_grid import Grid
+from discreet.service.jobs.timing_grid import TimingGrid
 from service.loops import run
 
 seconds = st.floats(0, 10_000)
@@ -28,25 +28,25 @@ class TestGrid:
 
     @given(st.sampled_from([0.05, 0.25, 1.0]), seconds)
     def test_the_tick_is_the_first_power_of_two_that_is_late_enough(self, base, taken):
-        tick = Grid(base).tick(0.0, taken)
+        tick = TimingGrid(base).tick(0.0, taken)
         ticks = [base * 2**j for j in range(40)]
         assert tick == next(t for t in ticks if t >= taken - 1e-9 * taken)
 
     @given(seconds, seconds)
     def test_between_two_ticks_all_times_look_the_same(self, one, other):
-        grid = Grid(0.25)
+        grid = TimingGrid(0.25)
         if grid.tick(0.0, one) == grid.tick(0.0, other):
             for now in (0.1, 0.25, 1.0, 4096.0, 1e6):
                 assert grid.shows(0.0, one, now) == grid.shows(0.0, other, now)
 
     def test_what_is_not_finished_is_not_shown(self):
-        assert not Grid(0.25).shows(0.0, None, 1e9)
+        assert not TimingGrid(0.25).shows(0.0, None, 1e9)
 
     def test_it_waits_for_the_moment(self):
         started = time.time()
-        run(Grid(0.05).until, started + 0.05)
+        run(TimingGrid(0.05).until, started + 0.05)
         assert time.time() >= started + 0.049
-        run(Grid(0.05).until, started)
+        run(TimingGrid(0.05).until, started)
 
 
 class TestPaced:
@@ -100,7 +100,7 @@ class TestPaced:
 class TestLimits:
     def test_a_bucket_refills_steadily(self):
         now = [0.0]
-        bucket = Buckets(60, clock=lambda: now[0])
+        bucket = TokenBuckets(60, clock=lambda: now[0])
         assert all(bucket.wait("a") == 0 for _ in range(60))
         assert bucket.wait("a") == pytest.approx(1.0)
         assert bucket.wait("b") == 0
@@ -110,7 +110,7 @@ class TestLimits:
 
     def test_the_longest_unused_are_forgotten(self, monkeypatch):
         monkeypatch.setattr(limits_room, "MOST_KEYS", 2)
-        bucket = Buckets(1)
+        bucket = TokenBuckets(1)
         for key in ("a", "b", "c"):
             bucket.wait(key)
         assert bucket.wait("b") > 0

@@ -20,7 +20,7 @@ SOME = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
 ENDLESS = "SELECT " + ", ".join(f"MEDIAN(age + {j}) AS m{j}" for j in range(700)) + " FROM people"
 
 
-class Office:
+class ForkServer:
     """Curators over one ledger, each with an engine of its own that answers at ticks and can be told to stop."""
 
     def __init__(self, seconds=1.0):
@@ -49,7 +49,7 @@ class Office:
 class TestWhoStopsAQuestion:
     def test_is_told_and_charged_the_same_whether_or_not_a_colleague_had_asked_it(self):
         """Stopped while it is run or while an answer is held back: one constant message, and asked again, paid again."""
-        new, known = Office(), Office()
+        new, known = ForkServer(), ForkServer()
         assert known.ask("ana", stop=False)[0] == "Answer"
         seen = [[office.ask("bob", stop=stop) for stop in (True, True, False, False)] for office in (new, known)]
         assert seen[0] == seen[1]
@@ -59,7 +59,7 @@ class TestWhoStopsAQuestion:
             assert office.ledger.verify().exact
 
     def test_the_ledger_moves_with_what_was_stopped(self, tmp_path):
-        office = Office(0.2)
+        office = ForkServer(0.2)
         office.ask("ana", stop=False)
         office.ask("bob", stop=True)
         office.ledger.export(tmp_path / "lines", answers=True)

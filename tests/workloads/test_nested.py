@@ -15,7 +15,7 @@ from discreet.answer.stored import answer_from_json, answer_to_json
 from discreet.query import fingerprint
 from discreet.query.algebra.tree import Nest
 from discreet.query.bounds.check import require_sound
-from discreet.workloads import Change, Hierarchy, NestedTables, plan_strategy
+from discreet.workloads import Hierarchy, NestedTables, StrategyNorms, plan_strategy
 from discreet.workloads.estimate import STEP
 from discreet.workloads.nested.estimate import tidy
 from support.misses import most_misses
@@ -89,14 +89,14 @@ class TestStrategies:
     @settings(max_examples=examples(60))
     def test_no_unit_moves_a_block_by_more_than_is_declared(self, land, budget, near):
         """Δ1, Δ2² and Δ∞ of every block, against every unit that is added, or moved from one cell to another."""
-        plan = plan_strategy(land, [budget], change=Change(1, near))
+        plan = plan_strategy(land, [budget], change=StrategyNorms(1, near))
         units = np.eye(land.tree.sizes[-1] * int(np.prod(land.sizes)), dtype=np.int64)
         moved = [unit.reshape(land.tree.sizes[-1], -1) for unit in units]
         if near == "replace":
             moved += [a - b for a, b in product(moved[:5], moved)]
         for one in moved:
             for rows, block in zip(plan.strategy.measure(one), plan.strategy.blocks, strict=True):
-                said = block.sensitivity(Change(1, near))
+                said = block.sensitivity(StrategyNorms(1, near))
                 assert np.abs(rows).sum() <= said.l1
                 assert (rows.astype(object) ** 2).sum() <= said.squared_l2
                 assert np.abs(rows).max() <= said.linf

@@ -12,7 +12,16 @@ from hypothesis import strategies as st
 
 import discreet as dp
 from discreet.privacy import fits
-from discreet.workloads import Change, Counts, Hierarchy, RunningTotals, Tables, bound_of, marginals, plan_strategy
+from discreet.workloads import (
+    Counts,
+    Hierarchy,
+    RunningTotals,
+    StrategyNorms,
+    Tables,
+    bound_of,
+    marginals,
+    plan_strategy,
+)
 from discreet.workloads.choose import strategies
 from discreet.workloads.estimate import STEP
 from discreet.workloads.plan import planned
@@ -138,7 +147,7 @@ class TestSensitivity:
                 move[cell] -= sign
             found = strategy.measure(totals_of(workload, move))
             for rows, block in zip(found, strategy.blocks, strict=True):
-                norms = block.sensitivity(Change(size, near, signed))
+                norms = block.sensitivity(StrategyNorms(size, near, signed))
                 assert np.abs(rows).sum() <= norms.l1
                 assert (rows**2).sum() <= norms.squared_l2
                 assert np.abs(rows).max() <= norms.linf
@@ -155,7 +164,7 @@ class TestEstimates:
         x = np.array(data.draw(st.lists(st.integers(0, 10**6), min_size=size, max_size=size)), dtype=np.int64)
         truth = answers_of(workload, _of_cells(workload, x))
         for strategy in strategies(workload, laplace=isinstance(budget, dp.PureDP)):
-            plan = planned(workload, strategy, budget, Change(), bound_of(workload, budget, Change()))
+            plan = planned(workload, strategy, budget, StrategyNorms(), bound_of(workload, budget, StrategyNorms()))
             exact = strategy.measure(totals_of(workload, x))
             noisy = [rows * one.grid for rows, one in zip(exact, plan.measured, strict=True)]
             for found, true in zip(answers_of(workload, plan.estimate(noisy)), truth, strict=True):
@@ -166,7 +175,7 @@ class TestEstimates:
     def test_variances_are_those_of_the_linear_map(self, workload, budget):
         """Push one unit of noise at a time through the estimate: Σ squares is the variance."""
         for strategy in strategies(workload, laplace=isinstance(budget, dp.PureDP)):
-            plan = planned(workload, strategy, budget, Change(), bound_of(workload, budget, Change()))
+            plan = planned(workload, strategy, budget, StrategyNorms(), bound_of(workload, budget, StrategyNorms()))
             sums = None
             for at, one in enumerate(plan.measured):
                 for row in range(one.block.rows):
@@ -195,7 +204,7 @@ def _of_cells(workload, x):
     """Return an estimate that is the truth: the finest cells, measured without noise."""
     wide = Tables(workload.sizes, [tuple(range(len(workload.sizes)))]) if isinstance(workload, Tables) else workload
     found = strategies(wide, laplace=True)[0]
-    plan = planned(wide, found, dp.PureDP(1), Change(), bound_of(wide, dp.PureDP(1), Change()))
+    plan = planned(wide, found, dp.PureDP(1), StrategyNorms(), bound_of(wide, dp.PureDP(1), StrategyNorms()))
     exact = found.measure(totals_of(workload, x))
     return plan.estimate([rows * one.grid for rows, one in zip(exact, plan.measured, strict=True)])
 
@@ -206,14 +215,14 @@ class TestPrice:
     @given(workloads, st.sampled_from(BUDGETS), st.integers(1, 3), st.sampled_from(["add-remove", "replace"]))
     @settings(max_examples=examples(60))
     def test_fits_the_budget(self, workload, budget, size, near):
-        plan = plan_strategy(workload, [budget], change=Change(size, near))
+        plan = plan_strategy(workload, [budget], change=StrategyNorms(size, near))
         assert plan.event.neighbours == near
         assert fits(plan.event, budget)
 
     @given(workloads, st.sampled_from(BUDGETS), st.integers(1, 3))
     @settings(max_examples=examples(60))
     def test_never_crosses_the_bound(self, workload, budget, size):
-        plan = plan_strategy(workload, [budget], change=Change(size))
+        plan = plan_strategy(workload, [budget], change=StrategyNorms(size))
         assert plan.rmse >= plan.bound.rmse
         assert all(rmse >= plan.rmse - 1e-12 for _, _, rmse in plan.tried)
 
@@ -284,7 +293,9 @@ class TestRefusals:
             (lambda: plan_strategy(RunningTotals(3), [dp.ZCDP("1e-40")]), r"2\^50"),
             (lambda: plan_strategy(RunningTotals(3), [dp.PureDP("1e-40")]), r"2\^50"),
             (
-                lambda: Tables((2,), [(0,)]) and plan_strategy(RunningTotals(3), [dp.PureDP(1)], change=Change(0)),
+                lambda: (
+                    Tables((2,), [(0,)]) and plan_strategy(RunningTotals(3), [dp.PureDP(1)], change=StrategyNorms(0))
+                ),
                 "size",
             ),
         ],

@@ -26,7 +26,7 @@ from .computed.thresholded_keys import keys_shown_by
 from .computed.window_intervals import TableLaw, reads_rows
 from .confidence import read_level
 from .export import plain
-from .provenance import Made
+from .provenance import Provenance
 
 if TYPE_CHECKING:
     import matplotlib.axes
@@ -50,7 +50,7 @@ class Answer:
     columns: tuple[str, ...]
     rows: tuple[tuple[Value, ...], ...]
     sorts: tuple[ValueType | None, ...]
-    plan: Plan | Made
+    plan: Plan | Provenance
     keys: tuple[KeyValues, ...]
     estimates: tuple[dict[str, NoisyValue], ...]
     receipt: object = None
@@ -62,7 +62,7 @@ class Answer:
     @classmethod
     def of(
         cls,
-        plan: Plan | Made,
+        plan: Plan | Provenance,
         keys: Sequence[KeyValues],
         estimates: Sequence[dict[str, NoisyValue]],
         *,

@@ -25,12 +25,12 @@ from ..statistics.releases.total import KeyValues, NoisyTotal
 from .answer import Answer
 from .confidence import read_level
 from .fresh_noise import draw
-from .tally_batch import Tallier, gather
+from .tally_batch import TallyBatch, gather
 
 
 def answer_question(
     question: Question,
-    engine: Tallier,
+    engine: TallyBatch,
     spend: Measure,
     *,
     level: float = 0.95,
@@ -66,7 +66,7 @@ def answer_question(
 
 def run_plan(
     plan: Plan,
-    engine: Tallier,
+    engine: TallyBatch,
     *,
     level: float = 0.95,
     nonnegative: bool = False,
@@ -112,7 +112,7 @@ def _estimates(
 
 def run_plans(
     plans: Mapping[str, Plan],
-    engine: Tallier,
+    engine: TallyBatch,
     *,
     level: float = 0.95,
     nonnegative: bool = False,
@@ -133,7 +133,7 @@ def run_plans(
     return found
 
 
-def _keys(plan: Plan, engine: Tallier, bits: Bits | None) -> tuple[Sequence[KeyValues], Sequence[NoisyTotal]]:
+def _keys(plan: Plan, engine: TallyBatch, bits: Bits | None) -> tuple[Sequence[KeyValues], Sequence[NoisyTotal]]:
     """Return the keys to show; where a count shows them, with its noisy totals."""
     selection = plan.selection
     if selection is None:
@@ -168,7 +168,7 @@ def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
 
 
 def _drawn(
-    plan: Plan, keys: Sequence[KeyValues], engine: Tallier, level: float, bits: Bits | None
+    plan: Plan, keys: Sequence[KeyValues], engine: TallyBatch, level: float, bits: Bits | None
 ) -> list[Sequence[Drawn]]:
     drawn: list[Sequence[Drawn]] = [[] for _ in plan.releases]
     places = [place for place in range(len(drawn)) if place != plan.counted]

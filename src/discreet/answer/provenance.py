@@ -9,7 +9,7 @@ from ..query.algebra.tree import Question
 
 
 @frozen
-class Made:
+class Provenance:
     """The question, the level of the intervals that are shown, and the plan as it was told when it was run.
 
     It stands for the plan of an answer that a ledger has kept. The estimates carry their own noise, so values and

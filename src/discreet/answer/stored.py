@@ -31,7 +31,7 @@ from ..statistics.laws.noise_sum import Additive
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.total import NoisyTotal
 from .answer import Answer
-from .provenance import Made
+from .provenance import Provenance
 from .stored_mechanism import MechanismList, mechanism_from_json, mechanism_to_json, read_object
 
 VERSION = 1
@@ -65,7 +65,7 @@ def answer_to_json(answer: Answer) -> Json:
     }
 
 
-def answer_from_json(data: object, plan: Plan | Made) -> Answer:
+def answer_from_json(data: object, plan: Plan | Provenance) -> Answer:
     """Read an answer written by `answer_to_json`, as the answer to the plan's question.
 
     Nothing but the question is needed to read it; the plan is what the answer says about how it was made.

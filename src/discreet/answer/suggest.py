@@ -25,7 +25,7 @@ from ..query.domains.domain import Whole
 from ..query.domains.domain_of import domain_of
 from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from .fresh_noise import choose_cells
-from .tally_batch import Tallier, gather
+from .tally_batch import TallyBatch, gather
 
 USUAL_TAIL, LEAST_TAIL = Fraction(1, 100), Fraction(1, 1000)
 """How many of the rows are cut at either end where no size is declared, and the least that is cut."""
@@ -51,7 +51,7 @@ class SuggestedCaps:
 def suggest_bounds(
     column: str,
     rows: Relation,
-    engine: Tallier,
+    engine: TallyBatch,
     *,
     spend: Measure,
     tail: Number | None = None,
@@ -152,7 +152,7 @@ def _planned(column: str, rows: Relation, spend: Measure, at: Fraction, *, both:
     return BoundsPlan(tuple(ends), tuple(best))
 
 
-def run_bounds(plan: BoundsPlan, engine: Tallier, *, bits: Bits | None = None) -> SuggestedBounds:
+def run_bounds(plan: BoundsPlan, engine: TallyBatch, *, bits: Bits | None = None) -> SuggestedBounds:
     """Run a plan that has been paid for."""
     counts = gather([release.need for release in plan.releases], [()], engine)
     places = [choose_cells(r, c, [()], bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)]

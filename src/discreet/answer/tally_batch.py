@@ -18,7 +18,7 @@ GatheredTotals: TypeAlias = dict[KeyValues, Any]
 """What one need's `exact` takes: for the keys that occur a number, or those of a partition."""
 
 
-class Tallier(Protocol):
+class TallyBatch(Protocol):
     """What an answer needs of an engine: exact totals."""
 
     def tally(self, tally: Tally, /) -> Totals:
@@ -42,7 +42,7 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
     return replace(need.tally, terms=(), only=tuple(only))
 
 
-def gather(needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: Tallier) -> list[GatheredTotals]:
+def gather(needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: TallyBatch) -> list[GatheredTotals]:
     """Ask the store for everything that is needed, in as few questions as possible."""
     frames = [frame_of(need, keys) for need in needs]
     asked: dict[Tally, dict[Term, int]] = {}

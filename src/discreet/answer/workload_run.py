@@ -28,7 +28,7 @@ from ..workloads.weighted_tables import TableStrategy
 from ..workloads.workload import Counts, Tables
 from .answer import Answer
 from .nested_levels import level_cells
-from .tally_batch import Tallier, gather
+from .tally_batch import TallyBatch, gather
 
 _Cells = Iterator[tuple[Fraction, Fraction, SumLaw]]
 Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
@@ -42,7 +42,7 @@ class Moves:
     whole: bool = False
 
 
-def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = None) -> Answer:
+def run_sets(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None = None) -> Answer:
     """Run a plan of sets that has been paid for."""
     question, keys = plan.question, plan.keys or ()
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
@@ -62,7 +62,7 @@ def run_sets(plan: Plan, engine: Tallier, moves: Moves, *, bits: Bits | None = N
     return Answer.of(plan, list(set_cells(question)), rows)
 
 
-def exact_totals(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: Tallier) -> list[Any]:
+def exact_totals(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: TallyBatch) -> list[Any]:
     """Return the exact totals of every release: its finest cells, or the tables that hold all its sets."""
     if not releases[0].tables:
         counts = gather([release.need for release in releases], keys, engine)

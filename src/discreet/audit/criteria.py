@@ -13,7 +13,7 @@ from .evidence.runs_needed import least_runs
 
 
 @frozen
-class Judge:
+class Criteria:
     """What is claimed, and by what standard it is judged."""
 
     claim: Measure
@@ -49,7 +49,7 @@ def judge_for(
     mode: str,
     assume: str | None = None,
     delta: float | None = None,
-) -> Judge:
+) -> Criteria:
     """Read the arguments of an audit; `mode` says whether many runs can be asked for at once."""
     sure = level(confidence, "confidence")
     usual = 10_000 if mode == "no" else 200_000
@@ -61,7 +61,7 @@ def judge_for(
         at = float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
     else:
         at = 1e-5 if delta is None else level(delta, "delta")
-    return Judge(claim, sure, chosen, assume, claimed_epsilon(claim, at), at, ceiling(claim, assume=assume))
+    return Criteria(claim, sure, chosen, assume, claimed_epsilon(claim, at), at, ceiling(claim, assume=assume))
 
 
 def _check_assumption(claim: Measure, assume: str | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from .criteria import Judge
+from .criteria import Criteria
 from .events.outputs import Outputs, tabulate
 from .events.search import OutputEvent, search
 from .events.sketch import Sketch, draw
@@ -21,7 +21,7 @@ _FEW = 64
 
 def trial(
     run: Callable[..., object],
-    judge: Judge,
+    judge: Criteria,
     inputs: tuple[object, object],
     *,
     neighbours: str | None = None,
@@ -76,7 +76,7 @@ def _training(left: Outputs, right: Outputs) -> int:
     return look if len(seen) <= _FEW else n // 2
 
 
-def _finding(event: OutputEvent, rest: tuple[Outputs, Outputs], judge: Judge, alpha: float) -> Finding:
+def _finding(event: OutputEvent, rest: tuple[Outputs, Outputs], judge: Criteria, alpha: float) -> Finding:
     seen = event.evidence(*rest)
     epsilon = seen.least(at_delta(judge.delta, assume=judge.assume), alpha)
     return Finding(
@@ -90,7 +90,7 @@ def _finding(event: OutputEvent, rest: tuple[Outputs, Outputs], judge: Judge, al
     )
 
 
-def _nothing_tested(judge: Judge, left: Outputs, right: Outputs) -> str:
+def _nothing_tested(judge: Criteria, left: Outputs, right: Outputs) -> str:
     columns = [(c.values, right.columns[name].values, c.words) for name, c in left.columns.items()]
     if all(_same(x, y) for x, y, _ in columns):
         words = next((c[int(x[0])] for x, _, c in columns if c), "")

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any, cast
 
 from ..answer.answer import Answer
-from ..answer.provenance import Made
+from ..answer.provenance import Provenance
 from ..answer.stored import answer_from_json
 from ..answer.suggest import SuggestedBounds, SuggestedCaps
 from ..curator.receipt import Receipt
@@ -44,7 +44,7 @@ def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan])
     receipt = _receipt(reply, {name: fingerprint(one.question) for name, one in plans.items()})
     events = [event for one in plans.values() for event in one.events]
     told = f"planned by the service, charged as {receipt.event}"
-    made = plan if _same(receipt.event, events) else Made(plan.question, plan.level, told)
+    made = plan if _same(receipt.event, events) else Provenance(plan.question, plan.level, told)
     with _known_form():
         return answer_from_json(reply["exact"], made).with_receipt(receipt, reply["caption"])
 

@@ -22,13 +22,13 @@ from ..frozen import field, frozen
 from ..learn.estimator import Estimator
 from ..learn.explanation import TrainingExplanation
 from ..ledger.review.history import History
-from ..plan import Plan, Third, Workload
+from ..plan import Plan, Tradeoff, Workload
 from ..plan.asked.terms import TermWords
 from ..plan.planner import Planner, QuestionWords
 from ..privacy.budget_text import budget_from_words
 from ..privacy.events import Event
 from ..privacy.filters.filter import Filter
-from ..privacy.filters.remaining import Room
+from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from ..query.python.table import Table
 from ..query.text.question import describe, fingerprint
@@ -36,8 +36,8 @@ from ..synthetic.plan import SyntheticPlan
 from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
 from ..synthetic.synthetic import Synthetic
-from ..wire.product_request import BoundsRequest, CapsRequest, CutRequest, LearnRequest, SynthesisRequest
-from ..wire.reply import entry_from_json, room_from_json
+from ..wire.product_request import BoundsRequest, CapsRequest, LearnRequest, SynthesisRequest, TruncationRequest
+from ..wire.reply import entry_from_json, remaining_from_json
 from ..wire.request import Ask, ReleaseRequest
 from .decode import make_answer, make_bounds, make_caps, make_model, make_synthetic, sent_model, sql_text
 from .http import Line
@@ -131,7 +131,7 @@ class Remote:
         *,
         queries: int | None = None,
         **terms: Unpack[TermWords],
-    ) -> Plan | Workload | Third:
+    ) -> Plan | Workload | Tradeoff:
         """Plan as `Curator.plan` does, here: a plan needs public facts only."""
         return self._planner.find(question, self._planner.terms(spend, **terms), queries)
 
@@ -213,7 +213,7 @@ class Remote:
     ) -> Answer:
         """Estimate, privately, how many rows of people `max_rows` cuts off, as `Curator.estimate_cut` does."""
         plan = self._planner.plan(cut_of(self._planner, table, up_to, of), self._planner.terms(spend))
-        body = CutRequest(table, spend, up_to, of, why).to_json()
+        body = TruncationRequest(table, spend, up_to, of, why).to_json()
         reply = self.line.charge(self._at("estimate_cut"), body, key, self._price(event_of({"": plan})))
         return make_answer(reply, plan, {"": plan})
 
@@ -225,10 +225,12 @@ class Remote:
         """Return what this person may still spend, in the ledger's measure."""
         return budget_from_words(self.line.get(self._at("left"))["left"])
 
-    def room(self) -> Room:
+    def room(self) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
         found = self.line.get(self._at("left"))["room"]
-        return self.filter.room() if found is None else room_from_json(found)  # which says that there is no such budget
+        return (
+            self.filter.room() if found is None else remaining_from_json(found)
+        )  # which says that there is no such budget
 
     def spent(self) -> Measure:
         """Return what this person has spent, in the ledger's measure."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..answer.answer import Answer
-from ..answer.provenance import Made
+from ..answer.provenance import Provenance
 from ..answer.stored import answer_from_json
 from ..arithmetic.canonical import hash_json
 from ..ledger import Entry
@@ -69,13 +69,13 @@ def again_words(versions: Mapping[str, str]) -> str:
     return f"answered before, {data}, nothing spent"
 
 
-def _caption(caption: str, made: Plan | Made) -> str:
+def _caption(caption: str, made: Plan | Provenance) -> str:
     """Return the caption, with what a person's cap may have cut off."""
     cut = cut_text(made) if isinstance(made, Plan) else ""
     return f"{caption}; {cut}" if cut else caption
 
 
-def _how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Made]:
+def _how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Provenance]:
     """Return how the answers were made: by today's plans, or as the release told that planned them otherwise."""
     if body.facts is None:
         if same_plan(charge, plans, terms):
@@ -87,7 +87,7 @@ def _how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body
         if same and shares == {name: shares_of(plan) for name, plan in plans.items()}:
             return plans
         texts = {name: said.plan for name, said in body.facts.asked.items()}
-    return {name: Made(plan.question, plan.level, texts[name]) for name, plan in plans.items()}
+    return {name: Provenance(plan.question, plan.level, texts[name]) for name, plan in plans.items()}
 
 
 def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) -> Receipt:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..frozen import field, frozen, replace
-from ..ledger.charge_order import Order
+from ..ledger.charge_order import ChargeOrder
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import Planner
 from ..privacy.measures import ApproxDP, Measure
 from .answer_key import event_of, key_name, part_of_all, prints_of, question_name, terms_of, texts_of
-from .context import Stand
+from .context import CuratorContext
 from .legacy_answers import fits_terms
 
 
@@ -28,13 +28,13 @@ class Priced:
     its fingerprint.
     """
 
-    order: Order
+    order: ChargeOrder
     price: Measure
     texts: Mapping[str, str] = field(hash=False)
     prints: Mapping[str, str] = field(hash=False)
 
 
-def order_of(plans: Mapping[str, Plan], terms: Terms, stand: Stand, *, who: str, why: str = "") -> Priced:
+def order_of(plans: Mapping[str, Plan], terms: Terms, stand: CuratorContext, *, who: str, why: str = "") -> Priced:
     """Return what a ledger is to be charged with for plans. Nothing is charged.
 
     Refuses plans that release nothing, and what the ledger cannot price.
@@ -47,11 +47,13 @@ def order_of(plans: Mapping[str, Plan], terms: Terms, stand: Stand, *, who: str,
     texts = texts_of(plans)
     words = "\n".join(f"{name}: " * bool(name) + text for name, text in texts.items())  # one question has no name
     apart = not stand.share_questions
-    order = Order(who, why, question_name(prints), key, event, part, fits, text=words, apart=apart)
+    order = ChargeOrder(who, why, question_name(prints), key, event, part, fits, text=words, apart=apart)
     return Priced(order, price, texts, prints)
 
 
-def plan_to_fit(stand: Stand, terms: Terms, who: str, make: Callable[[Planner], dict[str, Plan]]) -> dict[str, Plan]:
+def plan_to_fit(
+    stand: CuratorContext, terms: Terms, who: str, make: Callable[[Planner], dict[str, Plan]]
+) -> dict[str, Plan]:
     """Return plans that fit now, if some do; else those under the filter as it was opened."""
     plans, ledger = make(stand.planner), stand.ledger
     if not isinstance(terms.spend, ApproxDP) or not ledger.terms.filter.adds:
@@ -64,6 +66,6 @@ def plan_to_fit(stand: Stand, terms: Terms, who: str, make: Callable[[Planner], 
     return again if _fit(stand, again, who) else plans
 
 
-def _fit(stand: Stand, plans: dict[str, Plan], who: str) -> bool:
+def _fit(stand: CuratorContext, plans: dict[str, Plan], who: str) -> bool:
     event, part = event_of(plans), part_of_all(plans, stand.ledger.terms.parts)
     return stand.ledger.admits(event, who=who, part=part)

@@ -18,7 +18,7 @@ _ENGINE = ("tally", "explain", "check", "public_values")
 
 
 @frozen
-class Stand:
+class CuratorContext:
     """A store, its tables by name, and a ledger. Public values are read once: a version is the steward's word."""
 
     engine: Engine
@@ -68,7 +68,7 @@ def keeps_all_rows(engine: object) -> bool:
     return getattr(engine, "rows_public", False) is True
 
 
-def read_stand(engine: object, schemas: object, ledger: object, *, share_questions: object = False) -> Stand:
+def read_context(engine: object, schemas: object, ledger: object, *, share_questions: object = False) -> CuratorContext:
     """Check that a store, tables and a ledger fit together.
 
     Refuses drafts, tables or columns that the store does not have, neighbours that differ among the tables or from the
@@ -80,7 +80,7 @@ def read_stand(engine: object, schemas: object, ledger: object, *, share_questio
         raise InvalidArgument(f"a curator needs a ledger, as open_ledger(…) gives it, got {type(ledger).__name__}")
     if not isinstance(share_questions, bool):
         raise InvalidArgument(f"share_questions is True or False, got {type(share_questions).__name__}")
-    stand = Stand(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
+    stand = CuratorContext(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
     _check_neighbours(stand)
     _check_parts(stand)
     for schema in stand.schemas.values():
@@ -106,7 +106,7 @@ def _list_schemas(given: object) -> list[Schema]:
     return list(given) if isinstance(given, Iterable) else []
 
 
-def _check_neighbours(stand: Stand) -> None:
+def _check_neighbours(stand: CuratorContext) -> None:
     declared = {schema.neighbours for schema in stand.schemas.values() if not schema.public}
     if len(declared) > 1:
         raise SchemaMismatch("the tables declare different neighbour relations; one budget needs one for all")
@@ -118,7 +118,7 @@ def _check_neighbours(stand: Stand) -> None:
         )
 
 
-def _check_parts(stand: Stand) -> None:
+def _check_parts(stand: CuratorContext) -> None:
     parts = stand.ledger.terms.parts
     if parts is None:
         return

@@ -22,12 +22,12 @@ from ..ledger.names import read_who
 from ..plan.asked.terms import Terms, TermWords
 from ..plan.plan import Plan
 from ..plan.planner import QuestionWords
-from ..privacy.filters.remaining import Room
+from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
 from .answers import read_answers
 from .charge_request import order_of, plan_to_fit
-from .context import Stand, read_stand
+from .context import CuratorContext, read_context
 from .explain import explain_plan, store_texts
 from .explanation import Explanation
 from .history import history_of
@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
     from ..answer.suggest import SuggestedBounds, SuggestedCaps
     from ..learn.estimator import Estimator
     from ..learn.explanation import TrainingExplanation
-    from ..plan import Third, Workload
+    from ..plan import Tradeoff, Workload
     from ..query.python.table import Table
     from ..synthetic.plan import SyntheticPlan
     from ..synthetic.request import SynthesisWords
@@ -75,7 +75,7 @@ class Curator:
 
     who: str
     signer: Signer | None
-    stand: Stand
+    stand: CuratorContext
     locks: Locks = field(compare=False)
 
     def __init__(
@@ -90,7 +90,7 @@ class Curator:
     ) -> None:
         if signer is not None and not isinstance(signer, Signer):
             raise InvalidArgument(f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one")
-        _fill(self, who, signer, read_stand(engine, schemas, ledger, share_questions=share_questions), Locks())
+        _fill(self, who, signer, read_context(engine, schemas, ledger, share_questions=share_questions), Locks())
 
     def __repr__(self) -> str:
         return f"<Curator of {', '.join(self.stand.schemas)} for {self.who}>"
@@ -110,7 +110,7 @@ class Curator:
         """Return what this analyst may still spend, in the budget's measure: of (ε, δ), at most so much at once."""
         return self.ledger.left(self.who)
 
-    def room(self) -> Room:
+    def room(self) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
         return self.ledger.room(self.who)
 
@@ -183,7 +183,7 @@ class Curator:
         *,
         queries: int | None = None,
         **terms: Unpack[TermWords],
-    ) -> Plan | Workload | Third:
+    ) -> Plan | Workload | Tradeoff:
         """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
         return self.stand.planner.find(question, self.stand.planner.terms(spend, **terms), queries)
 
@@ -261,7 +261,9 @@ class Curator:
     def estimate_cut(
         self, table: str, spend: Measure | Number, *, up_to: int, of: str | None = None, why: str = "estimate cut"
     ) -> Answer:
-        """Estimate, privately, how many rows of people `max_rows` cuts off and which share that is; see `cut_question`.
+        """Estimate, privately, how many rows of people `max_rows` cuts off and which share that is.
+
+        See `truncation_question`.
 
         `of` names a column, to be told the same of its sum. It supposes that nobody has more than `up_to` rows.
         """
@@ -293,5 +295,5 @@ class Curator:
         return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=ran.get(paid.body, {}))
 
 
-def _fill(curator: Curator, who: str, signer: Signer | None, stand: Stand, locks: Locks) -> None:
+def _fill(curator: Curator, who: str, signer: Signer | None, stand: CuratorContext, locks: Locks) -> None:
     fill(curator, who=read_who(who), signer=signer, stand=stand, locks=locks)

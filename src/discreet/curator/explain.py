@@ -18,11 +18,11 @@ from ..query.bounds.contribution_bounds import possible_shares, weight_of
 from ..query.text.question import describe
 from ..statistics.releases.set_totals import SetsRelease
 from .charge_request import order_of
-from .context import Stand
+from .context import CuratorContext
 from .explanation import Explanation
 
 
-def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanation:
+def explain_plan(stand: CuratorContext, plan: Plan, terms: Terms, who: str) -> Explanation:
     """Return what a plan would do and cost."""
     ledger, priced = stand.ledger, order_of({"": plan}, terms, stand, who=who)
     event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
@@ -42,7 +42,7 @@ def explain_plan(stand: Stand, plan: Plan, terms: Terms, who: str) -> Explanatio
     )
 
 
-def _rest(stand: Stand, event: Event, who: str) -> Measure:
+def _rest(stand: CuratorContext, event: Event, who: str) -> Measure:
     """Return what would be left of an (ε, δ) budget after an event that fits, for everyone and for this person."""
     found = [stand.ledger.filter(one) for one in (None, who)]
     boxes = [one.after(event).room().box for one in found if one.admits(event)]

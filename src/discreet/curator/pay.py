@@ -27,7 +27,7 @@ from ..engines.base import failure
 from ..errors import Cancelled, DiscreetError
 from ..frozen import field, frozen
 from ..ledger import Entry, Ledger, clock, failpoints
-from ..ledger.charge_order import Order, Settlement
+from ..ledger.charge_order import ChargeOrder, Settlement
 from ..ledger.clock import read_time
 
 PATIENCE = 1.0
@@ -74,7 +74,7 @@ class Paid:
     again: bool = field(default=False, compare=False)
 
 
-def pay(ledger: Ledger, order: Order, work: Work, locks: Locks) -> Paid:
+def pay(ledger: Ledger, order: ChargeOrder, work: Work, locks: Locks) -> Paid:
     """Return the charge and the stored answer of an order, running it if it was never answered.
 
     If questions are not shared, the entry is never somebody else's.
@@ -102,7 +102,7 @@ def pay(ledger: Ledger, order: Order, work: Work, locks: Locks) -> Paid:
         return Paid(found.entry, found.body)
 
 
-def _settle(ledger: Ledger, order: Order, known: Settlement | None) -> Settlement:
+def _settle(ledger: Ledger, order: ChargeOrder, known: Settlement | None) -> Settlement:
     """Find the answer or a charge to run under, waiting for the answer if somebody else may be running it."""
     found = ledger.settle(order) if known is None else known
     if found.body is not None or found.fresh:

@@ -10,7 +10,7 @@ from ..frozen import frozen
 
 
 @frozen
-class Stamp:
+class SourceDigest:
     """What a file was like."""
 
     path: str
@@ -33,15 +33,15 @@ class Stamp:
         return {"path": self.path, "size": self.size, "time": self.time, "digest": self.digest}
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, object]) -> Stamp:
+    def from_dict(cls, facts: Mapping[str, object]) -> SourceDigest:
         """Read the facts from plain values."""
         return cls(str(facts["path"]), int(str(facts["size"])), int(str(facts["time"])), str(facts["digest"]))
 
 
-def stamp_of(path: Path) -> Stamp:
+def digest_source(path: Path) -> SourceDigest:
     """Take the stamp of a file."""
     facts = path.stat()
-    return Stamp(str(path.resolve()), facts.st_size, facts.st_mtime_ns, _digest(path))
+    return SourceDigest(str(path.resolve()), facts.st_size, facts.st_mtime_ns, _digest(path))
 
 
 def _digest(path: Path) -> str:

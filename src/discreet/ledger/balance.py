@@ -7,12 +7,12 @@ from dataclasses import replace
 from fractions import Fraction
 
 from ..privacy.filters.filter import Filter
-from ..privacy.filters.remaining import Room
+from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import ApproxDP, GaussianDP, Measure
 from .books import Books
 
 
-def room_of(books: Books, part: str | None, *, own: bool) -> Room:
+def room_of(books: Books, part: str | None, *, own: bool) -> RemainingBudget:
     """Return the largest single question that fits: into the budget, and into somebody's allowance too.
 
     Refuses kinds of filters that count in one measure.
@@ -72,7 +72,7 @@ def _filters(books: Books, part: str | None, *, own: bool) -> Sequence[Filter]:
     return [*found, *books.own.each(books.shares.of(books.who, budget)[0], part)] if own else found
 
 
-def _least(rooms: Sequence[Room]) -> Room:
+def _least(rooms: Sequence[RemainingBudget]) -> RemainingBudget:
     mus = [room.mu.squared for room in rooms if room.mu is not None]
     return replace(
         rooms[0],

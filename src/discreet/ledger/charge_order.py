@@ -35,7 +35,7 @@ Fits = Callable[[Entry, str], bool]
 
 
 @frozen
-class Order:
+class ChargeOrder:
     """What is to be charged: to whom, for which event, and the key under which the answer is stored."""
 
     who: str
@@ -71,12 +71,12 @@ class Settlement:
         return self.charge if self.own is None else self.own
 
 
-def lookup_of(order: Order) -> Lookup:
+def lookup_of(order: ChargeOrder) -> Lookup:
     """Return which lines decide about an order."""
     return Lookup(order.key, order.question if order.fits is not None else "")
 
 
-def entry_of(order: Order) -> Entry:
+def entry_of(order: ChargeOrder) -> Entry:
     """Return the entry that charges an order, still without its place in the chain.
 
     Refuses names and texts that no store can hold.
@@ -95,7 +95,7 @@ def entry_of(order: Order) -> Entry:
     )
 
 
-def find_standing(order: Order, snapshot: Snapshot, window: Window | None) -> Settlement | None:
+def find_standing(order: ChargeOrder, snapshot: Snapshot, window: Window | None) -> Settlement | None:
     """Return what stands for an order: an answer, or a charge to run it under.
 
     A closed ledger gives its answers and refuses the rest.
@@ -106,18 +106,18 @@ def find_standing(order: Order, snapshot: Snapshot, window: Window | None) -> Se
     return found or find_pending(order, snapshot, window)
 
 
-def text_of(order: Order) -> str | None:
+def text_of(order: ChargeOrder) -> str | None:
     """Return what is kept beside a charge: the words of what was asked, as JSON that every store can hold."""
     return canonical_json({"asked": order.text}) if order.text else None
 
 
-def again_of(order: Order, charge: Entry) -> Entry:
+def again_of(order: ChargeOrder, charge: Entry) -> Entry:
     """Return the entry that counts somebody else's charge in the account of one who asks the same, apart."""
     asked = replace(entry_of(order), kind="again", refers=charge.number, part=charge.part, event=charge.event)
     return replace(asked, question=charge.question, key=charge.key)
 
 
-def own_of(order: Order, standing: Settlement | None, snapshot: Snapshot) -> Settlement | None:
+def own_of(order: ChargeOrder, standing: Settlement | None, snapshot: Snapshot) -> Settlement | None:
     """Return what stands for an order as its asker may have it; None if only others have asked it, and it is apart."""
     if standing is None or not order.apart or standing.charge.who == order.who:
         return standing
@@ -129,7 +129,7 @@ def own_of(order: Order, standing: Settlement | None, snapshot: Snapshot) -> Set
     return None
 
 
-def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
+def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
     """Return the stored answer to an order, the same one for ever.
 
     Of several (a slow run may end after its question was planned anew) it is the one that was stored first under the
@@ -156,7 +156,7 @@ def find_answer(order: Order, snapshot: Snapshot) -> Settlement | None:
     return min(found, key=lambda one: one[0])[1] if found else None
 
 
-def _mine(order: Order, entries: Sequence[tuple[Entry, str | None]]) -> set[int | None]:
+def _mine(order: ChargeOrder, entries: Sequence[tuple[Entry, str | None]]) -> set[int | None]:
     """Return the numbers of the charges that the asker has paid for: own ones, and others by an `again` that stands."""
     own = [entry for entry, _ in entries if entry.who == order.who and entry.kind in ("charge", "again")]
     charges = {entry.number for entry in own if entry.kind == "charge"}
@@ -167,7 +167,7 @@ def _paid_for(charge: Entry) -> str:
     return canonical_json([charge.event, charge.part])
 
 
-def find_pending(order: Order, snapshot: Snapshot, window: Window | None) -> Settlement | None:
+def find_pending(order: ChargeOrder, snapshot: Snapshot, window: Window | None) -> Settlement | None:
     """Return a charge that pays for just what is to be run now, and that was neither answered nor failed.
 
     The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
@@ -225,7 +225,7 @@ def is_present(charge: Entry, snapshot: Snapshot, window: Window | None) -> bool
 
 
 def decide_order(
-    order: Order, snapshot: Snapshot, standing: Settlement | None, books: Books
+    order: ChargeOrder, snapshot: Snapshot, standing: Settlement | None, books: Books
 ) -> tuple[Settlement | None, Page | None]:
     """Return what stands for an order, and what is to be written for it, while nobody else can write.
 

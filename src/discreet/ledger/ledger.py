@@ -16,14 +16,14 @@ from ..errors import BudgetExceeded, InvalidArgument, LedgerCorrupt, NotAllowed
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from ..privacy.filters.filter import Filter
-from ..privacy.filters.remaining import Room
+from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import failpoints, review
 from .account import count_for_part
 from .balance import left_of, room_of, spent_of
 from .books import Books, share_terms
 from .charge_order import (
-    Order,
+    ChargeOrder,
     Settlement,
     decide_order,
     entry_of,
@@ -99,9 +99,9 @@ class Ledger:
         (with what was asked and what is left; its message says whose) and NotAllowed; refuses what the filter cannot
         price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
         """
-        return self._append(entry_of(Order(who, why, question, key, event, part, text="", apart=False)))
+        return self._append(entry_of(ChargeOrder(who, why, question, key, event, part, text="", apart=False)))
 
-    def find(self, order: Order) -> Settlement | None:
+    def find(self, order: ChargeOrder) -> Settlement | None:
         """Return what stands here for an order: its stored answer, or a pending charge to run it under, or None.
 
         Raises NotAllowed for one who has no allowance: he is refused also what was paid for by others.
@@ -109,7 +109,7 @@ class Ledger:
         snapshot = self._store.read(names_for(order.who), lookup_of(order))
         return own_of(order, self._standing(order, snapshot), snapshot)
 
-    def settle(self, order: Order) -> Settlement:
+    def settle(self, order: ChargeOrder) -> Settlement:
         """Find what stands here for an order, or else charge it, in one transaction: one charge, whoever asks.
 
         What one asks apart and another was charged for is refused as if it were new, else counted in one's own account.
@@ -179,7 +179,7 @@ class Ledger:
         """
         return left_of(*self._placed(who, part), own=who is not None)
 
-    def room(self, who: str | None = None, part: KeyValue | None = None) -> Room:
+    def room(self, who: str | None = None, part: KeyValue | None = None) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now; refuses others."""
         return room_of(*self._placed(who, part), own=who is not None)
 
@@ -229,7 +229,7 @@ class Ledger:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _standing(self, order: Order, snapshot: Snapshot) -> Settlement | None:
+    def _standing(self, order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
         books = self._sums.books(snapshot, read_who(order.who))
         books.shares.of(books.who, books.terms.filter)  # raises NotAllowed
         return find_standing(order, snapshot, self.terms.window)

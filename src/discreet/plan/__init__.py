@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from .proportional_split import split as split
     from .question import plan_question as plan_question
     from .selection import Selection as Selection
-    from .several.tradeoff import Third as Third
-    from .several.tradeoff import find_third as find_third
+    from .several.tradeoff import Tradeoff as Tradeoff
+    from .several.tradeoff import solve_tradeoff as solve_tradeoff
     from .several.workload import Workload as Workload
     from .several.workload import plan_workload as plan_workload
 
@@ -28,7 +28,7 @@ if not TYPE_CHECKING:
             "question": "plan_question",
             "proportional_split": "routes split",
             "selection": "Selection",
-            "several.tradeoff": "Third find_third",
+            "several.tradeoff": "Tradeoff solve_tradeoff",
             "several.workload": "Workload plan_workload",
         },
     )

@@ -52,7 +52,7 @@ from ..query.bounds.contribution_bounds import possible_shares
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
-from .asked import Asked
+from .asked import QuestionOptions
 from .budget_allocation import divide
 from .error_target import meet
 from .filtered_counts import better, plan_counts
@@ -73,7 +73,7 @@ _PURE = ("pure", "approximate")
 """Filters that add up ε."""
 
 
-def choose(question: Question, asked: Asked) -> Plan:
+def choose(question: Question, asked: QuestionOptions) -> Plan:
     """Make every possible plan and take the best, by the table above.
 
     Refuses, with what stands in the way of geometric noise, if none is possible.
@@ -103,7 +103,7 @@ def choose(question: Question, asked: Asked) -> Plan:
     return better(_explained(best, ranked), together, asked, amount_of)
 
 
-def _layouts(question: Question, asked: Asked, share: Share, keys: Keys | None) -> Iterator[Layout]:
+def _layouts(question: Question, asked: QuestionOptions, share: Share, keys: Keys | None) -> Iterator[Layout]:
     count = None if keys is None else len(keys)
     return layouts_of(question, share, count, asked.public_values, intervals=asked.intervals)
 
@@ -129,7 +129,7 @@ def _pure(route: Route) -> bool:
     return route if isinstance(route, bool) else isinstance(route[1], PureDP)
 
 
-def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Route]:
+def _ways(question: Question, asked: QuestionOptions, keys: Keys | None) -> Sequence[Route]:
     spend = asked.spend
     if keys is None and asked.under and not asked.under.terms.delta:
         raise _unknown(
@@ -147,7 +147,7 @@ def _ways(question: Question, asked: Asked, keys: Keys | None) -> Sequence[Route
     return _unknown_ways(question, asked, spend)
 
 
-def _unknown_ways(question: Question, asked: Asked, spend: ApproxDP) -> Sequence[Route]:
+def _unknown_ways(question: Question, asked: QuestionOptions, spend: ApproxDP) -> Sequence[Route]:
     """List how unknown keys can be found: by themselves, or by a count that is asked for.
 
     δ is kept to the filter's, but for a count that is to spend all of an untouched budget.
@@ -176,7 +176,7 @@ def _unknown(question: Question, why: str) -> InvalidArgument:
     return InvalidArgument(f"the keys of {names} are not public, and {why}, or list the keys")
 
 
-def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, way: Route) -> Plan:
+def _made(question: Question, asked: QuestionOptions, keys: Keys | None, layout: Layout, way: Route) -> Plan:
     """Make one plan, and see that the filter can price it."""
     if isinstance(way, bool):
         releases, selection = meet(layout, asked.errors or (), asked.size, asked.beta, laplace=way), None
@@ -195,7 +195,7 @@ def _made(question: Question, asked: Asked, keys: Keys | None, layout: Layout, w
 
 
 def _divided(
-    question: Question, asked: Asked, layout: Layout, keys: Selection | Fraction | None, budget: Divisible
+    question: Question, asked: QuestionOptions, layout: Layout, keys: Selection | Fraction | None, budget: Divisible
 ) -> tuple[Layout, Selection | CountSelection | None, tuple[PlannedRelease, ...], tuple[Fraction, ...]]:
     """Divide a budget among what is needed; a count that shows the keys too counts as one statistic more."""
     if not layout.needs:

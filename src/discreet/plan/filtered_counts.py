@@ -29,7 +29,7 @@ from ..statistics.catalogue import recipe_of
 from ..statistics.releases.addend import present
 from ..statistics.releases.basis import basis_of
 from ..statistics.releases.set_totals import CellsNeed
-from .asked import Asked
+from .asked import QuestionOptions
 from .plan import Plan
 from .workload_plan import plan_one
 
@@ -39,7 +39,7 @@ MOST_COUNTS = 40
 _MOST_CELLS = 1024
 
 
-def plan_counts(question: Question, asked: Asked, amount_of: Callable[[Measure], Fraction]) -> Plan | None:
+def plan_counts(question: Question, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]) -> Plan | None:
     """Return the plan of many counts as one workload; None where the question is no such thing."""
     statistics = [statistic for _, statistic in question.statistics]
     if question.keys or not LEAST_COUNTS <= len(statistics) <= MOST_COUNTS:
@@ -81,7 +81,11 @@ def _code(truths: list[Expression]) -> Expression:
 
 
 def _best(
-    question: Question, asked: Asked, cells: Cells, shape: workloads.Counts, amount_of: Callable[[Measure], Fraction]
+    question: Question,
+    asked: QuestionOptions,
+    cells: Cells,
+    shape: workloads.Counts,
+    amount_of: Callable[[Measure], Fraction],
 ) -> Plan | None:
     share = possible_shares(question.rows, keyed=False)[0]
     weight = weight_of(1, share)
@@ -95,7 +99,7 @@ def _best(
         return None
 
 
-def better(one: Plan, other: Plan | None, asked: Asked, amount_of: Callable[[Measure], Fraction]) -> Plan:
+def better(one: Plan, other: Plan | None, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]) -> Plan:
     """Return the plan of less error, or of the lower price where an error was given."""
     if other is None:
         return one

@@ -20,14 +20,14 @@ from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Re
 from ..query.bounds.keys import PublicValues
 from ..query.text.question import fingerprint
 from . import several
-from .asked.checked_question import Checked, check_question
+from .asked.checked_question import CheckedQuestion, check_question
 from .asked.spend import read_spend
 from .asked.terms import Terms, TermWords, read_terms
 from .plan import Plan
 from .question import check_whole, plan_checked
 
 if TYPE_CHECKING:
-    from .several.tradeoff import Third
+    from .several.tradeoff import Tradeoff
     from .several.workload import Workload
 
 QuestionWords: TypeAlias = str | Question
@@ -47,21 +47,21 @@ class Planner:
         """Read the terms of a question; a spend that is a number is an ε if the filter's budget is a pure ε."""
         return read_terms(read_spend(spend, words.pop("epsilon", None), self.filter.promise()), **words)
 
-    def question(self, asked: object) -> Checked:
+    def question(self, asked: object) -> CheckedQuestion:
         """Read SQL, or take a question that was built in Python, about these very schemas; it is checked once.
 
         Refuses a question about another schema of the same table: it could name another unit, and so protect nobody.
         """
         if isinstance(asked, str):
             read = query.parse(asked, self.schemas, self.public_values)  # which has checked it
-            return Checked(read, self.public_values, self.rows_public)
+            return CheckedQuestion(read, self.public_values, self.rows_public)
         if isinstance(asked, query.Table):
             raise InvalidArgument("a table is no question yet; end it with count(), mean('age') or aggregate(…)")
         if not isinstance(asked, Question):
             raise InvalidArgument(f"a question is SQL text or built from a Table, got {type(asked).__name__}")
         return self._tree(asked)
 
-    def _tree(self, asked: Question) -> Checked:
+    def _tree(self, asked: Question) -> CheckedQuestion:
         try:
             fingerprint(asked)
             read = list(schemas_of(asked.rows))
@@ -89,14 +89,14 @@ class Planner:
         read = {name: self.question(asked) for name, asked in _check_names(questions).items()}
         return several.workload.workload_of(read, terms, under=self.filter)
 
-    def find(self, asked: object, terms: Terms, queries: int | None = None) -> Plan | Workload | Third:
+    def find(self, asked: object, terms: Terms, queries: int | None = None) -> Plan | Workload | Tradeoff:
         """Plan one question, several by name, or, given two of spend, error and queries, find the third."""
         if isinstance(asked, Mapping):
             if queries is not None:
                 raise InvalidArgument("queries= is for one question that is asked so often; leave it out for several")
             return self.workload(asked, terms)
         if queries is not None or (terms.spend is not None and terms.error is not None):
-            return several.tradeoff.third_of(self.question(asked), terms, queries=queries, under=self.filter)
+            return several.tradeoff.tradeoff_of(self.question(asked), terms, queries=queries, under=self.filter)
         return self.plan(asked, terms)
 
 

@@ -10,7 +10,7 @@ from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.wide_sets import MOST_FINEST, is_wide
-from .asked.checked_question import Checked, check_question
+from .asked.checked_question import CheckedQuestion, check_question
 from .asked.options import read_asked
 from .asked.terms import Terms, TermWords, read_terms
 from .choose import choose
@@ -48,7 +48,7 @@ def plan_question(
     return check_whole(plan_checked(check_question(question, public_values), read, under=under), read)
 
 
-def plan_checked(checked: Checked, terms: Terms, *, under: Filter | None) -> Plan:
+def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
     _check_moves(checked.question, terms)
     return choose(checked.question, read_asked(checked, terms, under=under))

@@ -19,7 +19,7 @@ from ..query.bounds.wide_sets import is_wide, table_cells, table_question, table
 from ..statistics.recipe import Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
-from .asked import Asked
+from .asked import QuestionOptions
 from .layout import Layout, layout_of
 from .plan import Keys, Plan
 from .proportional_split import Divisible, routes_under, split
@@ -49,15 +49,15 @@ def _levels(question: Question, nest: Nest, sizes: Sequence[int]) -> workloads.N
     return workloads.NestedTables(workloads.Hierarchy(parents), [sizes[place] for place in others], sets)
 
 
-def change_of(need: TotalNeed | CellsNeed) -> workloads.Change:
+def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
     """Return how one unit moves the totals of the finest cells: by at most g·r·c in all (see `query.bounds`)."""
     groups, rows = corners(need.tally)
     term = need.tally.terms[0]
     size = groups * rows * max(1, -term.low, term.high)
-    return workloads.Change(size, neighbours_of(need.tally.rows), signed=term.low < 0 < term.high)
+    return workloads.StrategyNorms(size, neighbours_of(need.tally.rows), signed=term.low < 0 < term.high)
 
 
-def plan_sets(question: Question, asked: Asked, keys: Keys, amount_of: Callable[[Measure], Fraction]) -> Plan:
+def plan_sets(question: Question, asked: QuestionOptions, keys: Keys, amount_of: Callable[[Measure], Fraction]) -> Plan:
     """Return the best plan of a question with sets or running totals, of all shares and ways to spend.
 
     With a spend the least weighted sum of logarithms of errors, with an error the least price, as for other questions.
@@ -84,7 +84,7 @@ def _counted(question: Question) -> Question:
     return table_question(question, tables_of(question)[0]) if is_wide(question) else leaf_question(question)
 
 
-def _tables(question: Question, asked: Asked, layout: Layout, place: int) -> tuple[CountedTable, ...]:
+def _tables(question: Question, asked: QuestionOptions, layout: Layout, place: int) -> tuple[CountedTable, ...]:
     """Return the tables that are counted for one total where the finest cells are not."""
     if not is_wide(question):
         return ()
@@ -99,7 +99,7 @@ def _tables(question: Question, asked: Asked, layout: Layout, place: int) -> tup
 
 def plan_one(
     question: Question,
-    asked: Asked,
+    asked: QuestionOptions,
     need: CellsNeed,
     shape: workloads.AnyWorkload,
     *,
@@ -128,13 +128,13 @@ def plan_one(
     return min(able or plans, key=lambda plan: plan.loss(asked.weights))
 
 
-def _ways(asked: Asked) -> Sequence[Divisible]:
+def _ways(asked: QuestionOptions) -> Sequence[Divisible]:
     if asked.spend is not None:
         return routes_under(asked.spend, asked.under)
     return (PureDP(1),) if asked.under is None else (ZCDP(1), PureDP(1))
 
 
-def _planned(question: Question, asked: Asked, keys: Keys, layout: Layout, way: Divisible) -> Plan:
+def _planned(question: Question, asked: QuestionOptions, keys: Keys, layout: Layout, way: Divisible) -> Plan:
     shape = workload_shape(question)
     needs = [need for need in layout.needs if isinstance(need, TotalNeed)]
     places = {place: [u for u, use in enumerate(layout.uses) if place in use.places] for place in range(len(needs))}

@@ -25,10 +25,10 @@ from .api.endpoint import Reply
 from .api.routes import api_routes, send
 from .config import CONFIG_VARIABLE, Config, read_config
 from .http.audit_log import place_of
-from .http.authentication import NoEntry
+from .http.authentication import Unauthenticated
 from .http.middleware import guard_app
 from .http.rate_limit import TooMany
-from .jobs.planning_pool import WentWrong
+from .jobs.planning_pool import WorkerFailed
 from .pages.routes import routes as page_routes
 from .state import State, open_state
 
@@ -82,7 +82,7 @@ Handler = Callable[[Request, Exception], Awaitable[Response]]
 def _handle_refusal(state: State) -> Handler:
     async def refused(request: Request, raised: Exception) -> Response:
         refusal = raised if isinstance(raised, DiscreetError) else DiscreetError()
-        status = 401 if isinstance(refusal, NoEntry) else status_of(refusal)
+        status = 401 if isinstance(refusal, Unauthenticated) else status_of(refusal)
         _note(state, request, status)
         headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
         headers |= {"Retry-After": "1"} if status == 503 else {}
@@ -108,7 +108,7 @@ async def _http(_request: Request, refusal: Exception) -> Response:
 
 def _broken(state: State) -> Handler:
     async def broken(request: Request, problem: Exception) -> Response:
-        place = problem.place if isinstance(problem, WentWrong) else place_of(problem)
+        place = problem.place if isinstance(problem, WorkerFailed) else place_of(problem)
         _note(state, request, 500, f"error {place}")
         return send(Reply(refusal_to_json(None), 500))
 

@@ -45,7 +45,7 @@ class Sample:
     analyst: str
 
 
-def make_sample(folder: Path, url: str = "http://127.0.0.1:8000") -> Sample:
+def make_demo(folder: Path, url: str = "http://127.0.0.1:8000") -> Sample:
     """Set up a service on the bundled census in an empty folder."""
     csv = Path(sample("pums.csv")).as_posix()
     (folder / "census.toml").write_text(_SCHEMA, encoding="utf-8")

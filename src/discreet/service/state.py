@@ -9,13 +9,13 @@ from __future__ import annotations
 from ..frozen import frozen
 from .config import Config
 from .http.audit_log import Log
-from .http.concurrency_limit import Turns
+from .http.concurrency_limit import ConcurrencyLimit
 from .http.metrics import Metrics
 from .http.rate_limit import Limits
 from .http.session import Sessions
-from .jobs.planning_pool import FreeDesk
-from .jobs.scheduler import Jobs
-from .jobs.timing_grid import Grid
+from .jobs.planning_pool import PlanningPool
+from .jobs.scheduler import JobScheduler
+from .jobs.timing_grid import TimingGrid
 from .stores.datasets import DataSets
 from .stores.people import Members
 from .stores.receipts import Receipts
@@ -32,11 +32,11 @@ class State:
     people: Members
     sessions: Sessions
     limits: Limits
-    turns: Turns
+    turns: ConcurrencyLimit
     log: Log
-    grid: Grid
-    jobs: Jobs
-    desk: FreeDesk
+    grid: TimingGrid
+    jobs: JobScheduler
+    desk: PlanningPool
     receipts: Receipts
     metrics: Metrics
 
@@ -53,7 +53,7 @@ def open_state(config: Config) -> State:
     """Open everything a configuration names; refuses what is missing before the first request comes in."""
     datasets = DataSets(config)
     store = open_store(config.store)
-    people, log, grid, receipts = Members(store), Log(config.log), Grid(config.grid), Receipts(store)
+    people, log, grid, receipts = Members(store), Log(config.log), TimingGrid(config.grid), Receipts(store)
     for name in filter(datasets.told, datasets.names):
         log.write("source unreadable, the last good store answers", dataset=name, status=500)
     return State(
@@ -63,11 +63,11 @@ def open_state(config: Config) -> State:
         people=people,
         sessions=Sessions(store, people, config.session_hours),
         limits=Limits(config.bounds),
-        turns=Turns(config.bounds.jobs_per_person),
+        turns=ConcurrencyLimit(config.bounds.jobs_per_person),
         log=log,
         grid=grid,
-        jobs=Jobs(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),
-        desk=FreeDesk(config, datasets, log),
+        jobs=JobScheduler(store, config, datasets=datasets, grid=grid, log=log, receipts=receipts),
+        desk=PlanningPool(config, datasets, log),
         receipts=receipts,
         metrics=Metrics(),
     )

@@ -2,7 +2,7 @@
 
 All quantiles of one column are one release: see `releases/quantile_release.py`. Errors are in rows, for the worst
 data, and speak of the value that is shown; rows in its own cell count as none (a cell is one step of the declared
-grid, or at most a small public part of the value: `Ladder.grain`).
+grid, or at most a small public part of the value: `QuantileGrid.grain`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..frozen import frozen
 from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.tally import Tally
 from ..query.algebra.tree import Where
-from ..query.bounds.quantile_grid import Ladder, ladder_of
+from ..query.bounds.quantile_grid import QuantileGrid, quantile_grid_of
 from ..query.bounds.sensitivity import vote_influence
 from ..query.domains.domain import Scalar
 from ..query.meaning.post_processing import Value
@@ -53,7 +53,7 @@ class QuantileRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one release of all quantiles of the expression; refuses what has no order."""
-        ladder = ladder_of(self.expression, basis.columns, cells_for(basis.key_count))
+        ladder = quantile_grid_of(self.expression, basis.columns, cells_for(basis.key_count))
         tally = place_tally(self.expression, ladder, basis)
         ats = tuple(sorted({self.at, *(at for of, at in basis.quantiles if of == self.expression)}))
         return [PlaceNeed(tally, ladder, ats, vote_influence(tally), basis.key_count == 1, basis.intervals)]
@@ -68,7 +68,7 @@ class QuantileRecipe:
         return QuantileEstimate((value, value), chosen.reaches[own], chosen.range, draws.level)
 
 
-def place_tally(of: Expression, ladder: Ladder, basis: Basis) -> Tally:
+def place_tally(of: Expression, ladder: QuantileGrid, basis: Basis) -> Tally:
     """Count the rows whose value is not NULL, by key and cell; a person counts as so many rows, over all of them."""
     condition = present(of, basis.rows)
     rows = basis.rows if condition == Constant(True) else Where(basis.rows, condition)

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..answer.tally_batch import Tallier
+from ..answer.tally_batch import TallyBatch
 from ..noise.bits import Bits
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term
@@ -25,7 +25,7 @@ MOST_JOINED = 1024
 """Tables are joined up to so many cells: one question to a store costs about as much as some thousand cells of it."""
 
 
-def exact_tables(request: SyntheticRequest, sets: Sequence[KeySet], store: Tallier) -> dict[KeySet, Integers]:
+def exact_tables(request: SyntheticRequest, sets: Sequence[KeySet], store: TallyBatch) -> dict[KeySet, Integers]:
     """Return exact tables that hold every set; from these all others follow."""
     share = possible_shares(request.rows, keyed=False)[0]
     found = {}
@@ -46,7 +46,7 @@ def contrasts_of(sets: Sequence[KeySet], exact: Mapping[KeySet, Integers]) -> tu
     return tuple(np.asarray(contrast(sum_to(exact, part)).ravel()) for part in sets)
 
 
-def measure(plan: SyntheticPlan, store: Tallier, *, bits: Bits | None = None) -> tuple[Integers, ...]:
+def measure(plan: SyntheticPlan, store: TallyBatch, *, bits: Bits | None = None) -> tuple[Integers, ...]:
     """Return the noisy whole numbers of every block: the one step that reads data and draws noise."""
     blocks = contrasts_of(plan.sets, exact_tables(plan.request, plan.sets, store))
     return tuple(one.release(rows, bits=bits) for one, rows in zip(plan.measured, blocks, strict=True))

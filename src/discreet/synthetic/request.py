@@ -15,7 +15,7 @@ from ..query.algebra.expression import Field
 from ..query.algebra.tree import PerPerson, Relation, Scan, Select, Where
 from ..query.bounds.fanout import person_rows
 from ..query.bounds.relation_facts import columns_of, multiplicity, neighbours_of, tables_of, unit_of
-from ..workloads import Change
+from ..workloads import StrategyNorms
 from .attribute import Attribute, attribute_of
 
 KeySet: TypeAlias = tuple[int, ...]
@@ -49,7 +49,7 @@ class SyntheticRequest:
     sets: tuple[KeySet, ...]
     given: bool
     size: int
-    change: Change
+    change: StrategyNorms
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -79,17 +79,17 @@ def read_request(
     return SyntheticRequest(rows, attributes, sets, not isinstance(workload, str), about, change)
 
 
-def _change(rows: Relation) -> Change:
+def _change(rows: Relation) -> StrategyNorms:
     """Return how much one unit moves any table of the rows."""
     unit = unit_of(rows)
     if not isinstance(unit, People):
-        return Change(multiplicity(rows), neighbours_of(rows))
+        return StrategyNorms(multiplicity(rows), neighbours_of(rows))
     if person_rows(rows) > 1:
         raise UnsupportedQuery(
             f"synthetic records stand for people, and a person may have {person_rows(rows)} rows here; make one row a "
             f"person first, by COUNT(*) AS visits, MAX(age) AS age … GROUP BY {unit.id}, or declare max_rows=1"
         )
-    return Change(1, neighbours_of(rows))
+    return StrategyNorms(1, neighbours_of(rows))
 
 
 def _attributes(rows: Relation, columns: Iterable[str] | None, bins: dict[str, int]) -> tuple[Attribute, ...]:

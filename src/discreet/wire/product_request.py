@@ -131,7 +131,7 @@ class CapsRequest:
 
 
 @frozen
-class CutRequest:
+class TruncationRequest:
     """A table of which is to be told what the cap on one person's rows cuts off, perhaps also of a column's sum."""
 
     table: str
@@ -141,7 +141,7 @@ class CutRequest:
     why: str = "estimate cut"
 
     def to_json(self) -> dict[str, object]:
-        """Return the request as plain JSON; `read_cut` reads it back."""
+        """Return the request as plain JSON; `read_truncation` reads it back."""
         of = {} if self.of is None else {"of": self.of}
         asked = {"table": self.table, "spend": budget_to_words(self.spend), "up_to": self.up_to}
         return {**asked, **of, "why": self.why}
@@ -186,8 +186,8 @@ def read_caps(body: object) -> CapsRequest:
     return CapsRequest(TABLE.of(found), PAID.of(found), str(found.get("why", "suggest caps")))
 
 
-def read_cut(body: object) -> CutRequest:
+def read_truncation(body: object) -> TruncationRequest:
     """Read a table of which is to be told what its cap cuts off from JSON."""
     found = CUT.read(body)
     why = str(found.get("why", "estimate cut"))
-    return CutRequest(TABLE.of(found), PAID.of(found), UP_TO.of(found), OF.of(found), why)
+    return TruncationRequest(TABLE.of(found), PAID.of(found), UP_TO.of(found), OF.of(found), why)

@@ -38,7 +38,7 @@ from ..errors import (
 )
 from ..ledger.entry import Entry, read_line, write_line
 from ..privacy.budget_text import budget_from_words, budget_to_words
-from ..privacy.filters.remaining import Room
+from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import GaussianDP, Measure
 
 if TYPE_CHECKING:
@@ -208,24 +208,26 @@ def entry_from_json(data: object) -> Entry:
     return read_line(line_of(data))
 
 
-def room_to_json(room: Room) -> dict[str, object]:
+def remaining_to_json(room: RemainingBudget) -> dict[str, object]:
     """Write what fits into an (ε, δ) budget at once; amounts are exact.
 
     >>> import discreet as dp
-    >>> from discreet.wire.reply import room_from_json, room_to_json
+    >>> from discreet.wire.reply import remaining_from_json, remaining_to_json
     >>> room = dp.open_filter(dp.ApproxDP(1, 1e-6)).room()
-    >>> room_from_json(room_to_json(room)) == room
+    >>> remaining_from_json(remaining_to_json(room)) == room
     True
     """
     squared = None if room.mu is None else str(room.mu.squared)
     return {"epsilon": str(room.epsilon), "mu_squared": squared, "delta": str(room.delta), "tail": str(room.tail)}
 
 
-def room_from_json(data: Mapping[str, object]) -> Room:
-    """Read what `room_to_json` wrote."""
+def remaining_from_json(data: Mapping[str, object]) -> RemainingBudget:
+    """Read what `remaining_to_json` wrote."""
     epsilon, delta, tail = (read_number(data[name], name) for name in ("epsilon", "delta", "tail"))
     squared = data["mu_squared"]
-    return Room(epsilon, None if squared is None else GaussianDP.of_square(read_number(squared, "mu²")), delta, tail)
+    return RemainingBudget(
+        epsilon, None if squared is None else GaussianDP.of_square(read_number(squared, "mu²")), delta, tail
+    )
 
 
 def plain_json(value: object) -> object:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .plan import Bound as Bound
     from .plan import StrategyPlan as StrategyPlan
     from .strategy_norms import Block as Block
-    from .strategy_norms import Change as Change
+    from .strategy_norms import StrategyNorms as StrategyNorms
     from .tail import SumLaw as SumLaw
     from .tail import reaches as reaches
     from .workload import Counts as Counts
@@ -31,7 +31,7 @@ if not TYPE_CHECKING:
     __getattr__, __dir__, __all__ = lazy_names(
         __name__,
         {
-            "strategy_norms": "Block Change",
+            "strategy_norms": "Block StrategyNorms",
             "choose": "bound_of plan_strategy",
             "estimate": "covers",
             "nested": "NestedTables",

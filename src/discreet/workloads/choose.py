@@ -38,7 +38,7 @@ from .nested import NestedTables, best_nested, nested_bound
 from .plan import AnyStrategy, AnyWorkload, Bound, StrategyPlan, planned
 from .residual import ResidualStrategy, residual_error
 from .strategy_noise import NoiseBudget, square_of
-from .strategy_norms import Change
+from .strategy_norms import StrategyNorms
 from .tree import best_levels
 from .weighted_tables import best_tables, direct_tables, finest_table
 from .workload import Counts, Hierarchy, RunningTotals, Tables
@@ -78,14 +78,14 @@ def _kept(workload: Tables | RunningTotals | Counts, laplace: bool) -> tuple[Any
     return (*found, best_tables(workload, laplace=True))
 
 
-def bound_of(workload: AnyWorkload, budget: NoiseBudget, change: Change) -> Bound:
+def bound_of(workload: AnyWorkload, budget: NoiseBudget, change: StrategyNorms) -> Bound:
     """Return the least RMSE of any unbiased linear mechanism with the noise of this budget.
 
     >>> import discreet as dp
-    >>> from discreet.workloads import Change, RunningTotals
+    >>> from discreet.workloads import StrategyNorms, RunningTotals
     >>> from discreet.workloads.choose import bound_of
     >>> totals = RunningTotals(64)
-    >>> bound_of(totals, dp.GaussianDP(1), Change()).rmse < bound_of(totals, dp.PureDP(1), Change()).rmse
+    >>> bound_of(totals, dp.GaussianDP(1), StrategyNorms()).rmse < bound_of(totals, dp.PureDP(1), StrategyNorms()).rmse
     True
     """
     least = _least(workload) * change.size**2
@@ -143,7 +143,7 @@ def plan_strategy(
     workload: AnyWorkload,
     budgets: Sequence[NoiseBudget],
     *,
-    change: Change | None = None,
+    change: StrategyNorms | None = None,
     error: Number | None = None,
     beta: Number = "1/20",
 ) -> StrategyPlan:
@@ -161,7 +161,7 @@ def plan_strategy(
 
     Refuses no budget, and an error that no noise meets.
     """
-    moved = change or Change()
+    moved = change or StrategyNorms()
     if not budgets:
         raise InvalidArgument("a workload is planned for a PureDP, ZCDP or GaussianDP budget; give one")
     found: list[StrategyPlan] = []

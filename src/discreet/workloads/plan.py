@@ -17,7 +17,7 @@ from .matrix import MatrixStrategy, SumsStrategy, asked_weights
 from .nested import NestedStrategy, NestedTables
 from .residual import ResidualStrategy
 from .strategy_noise import Measurement, NoiseBudget, calibrate
-from .strategy_norms import Change, Integers
+from .strategy_norms import Integers, StrategyNorms
 from .tail import SumLaw, binned, laplace_reach, loose_reach, normal_reach, unit_reach, wider
 from .tree import LevelStrategy
 from .weighted_tables import TableStrategy
@@ -61,7 +61,7 @@ class StrategyPlan:
     workload: AnyWorkload
     strategy: AnyStrategy = field(compare=False)
     budget: NoiseBudget
-    change: Change
+    change: StrategyNorms
     measured: tuple[Measurement, ...]
     bound: Bound = field(compare=False)
     tried: tuple[tuple[str, str, float], ...] = field(default=(), compare=False)
@@ -211,7 +211,7 @@ def _row_law(row: Floats, scale: float) -> SumLaw:
 
 
 def planned(
-    workload: AnyWorkload, strategy: AnyStrategy, budget: NoiseBudget, change: Change, bound: Bound
+    workload: AnyWorkload, strategy: AnyStrategy, budget: NoiseBudget, change: StrategyNorms, bound: Bound
 ) -> StrategyPlan:
     """Return a strategy with the noise that a budget buys."""
     measured = calibrate(strategy.blocks, strategy.shares, change, budget, alone=strategy.alone)

@@ -28,7 +28,7 @@ from ..noise.geometric import MOST_SCALE
 from ..privacy.events import Event
 from ..privacy.measures import ZCDP, GaussianDP, PureDP
 from ..privacy.pricing.gdp import price_gdp
-from .strategy_norms import Block, Change, Integers, largest
+from .strategy_norms import Block, Integers, StrategyNorms, largest
 
 NoiseBudget: TypeAlias = PureDP | ZCDP | GaussianDP
 """A budget whose amount is divided exactly: ε, ρ or μ²."""
@@ -102,7 +102,12 @@ def square_of(budget: ZCDP | GaussianDP) -> Fraction:
 
 
 def calibrate(
-    blocks: Sequence[Block], shares: Sequence[Fraction], change: Change, budget: NoiseBudget, *, alone: bool = False
+    blocks: Sequence[Block],
+    shares: Sequence[Fraction],
+    change: StrategyNorms,
+    budget: NoiseBudget,
+    *,
+    alone: bool = False,
 ) -> tuple[Measurement, ...]:
     """Return the least noise that each block's share of the budget allows; `alone`: each row is read by itself.
 
@@ -115,14 +120,14 @@ def calibrate(
     return tuple(_gaussian(block, change, budget, share) for block, share in pairs)
 
 
-def _laplace(block: Block, change: Change, epsilon: Fraction, grid: int) -> Measurement:
+def _laplace(block: Block, change: StrategyNorms, epsilon: Fraction, grid: int) -> Measurement:
     sensitivity = block.times(grid).sensitivity(change)
     if sensitivity.l1 / epsilon > MOST_SCALE:
         raise _beyond()
     return Measurement(block, grid, Geometric(sensitivity.l1 / epsilon, sensitivity))
 
 
-def _gaussian(block: Block, change: Change, budget: ZCDP | GaussianDP, share: Fraction) -> Measurement:
+def _gaussian(block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, share: Fraction) -> Measurement:
     """Return the block on the grid that makes σ the one of all blocks; by a σ of its own where that grid is coarse."""
     square = square_of(budget) * share
     variance = block.sensitivity(change).squared_l2 / square
@@ -142,7 +147,7 @@ def _fits(found: DiscreteGaussian, budget: ZCDP | GaussianDP, square: Fraction) 
 
 
 def _apart(
-    block: Block, change: Change, budget: ZCDP | GaussianDP, variance: Fraction, square: Fraction
+    block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, variance: Fraction, square: Fraction
 ) -> Measurement:
     grid = 1 << max(0, math.ceil(math.log2(FINE) - math.log2(float(variance)) / 2))
     sensitivity = block.times(grid).sensitivity(change)

@@ -25,7 +25,7 @@ Integers = NDArray[np.int64]
 
 
 @frozen
-class Change:
+class StrategyNorms:
     """How one unit moves the exact totals of the finest cells: by at most `size` whole steps in all.
 
     `signed`: one unit may raise a total and another lower it, as sums of values on both sides of 0 do.
@@ -59,12 +59,12 @@ class Block:
             self, l1=self.l1 * grid, square=self.square * grid**2, linf=self.linf * grid, pair=self.pair * grid**2
         )
 
-    def sensitivity(self, change: Change) -> Sensitivity:
+    def sensitivity(self, change: StrategyNorms) -> Sensitivity:
         """Return how much one unit moves the block.
 
-        >>> from discreet.workloads.strategy_norms import Block, Change
+        >>> from discreet.workloads.strategy_norms import Block, StrategyNorms
         >>> table = Block("table", rows=9, l1=1, square=1, linf=1, touched=1, pair=2)
-        >>> table.sensitivity(Change()).l1, table.sensitivity(Change(3, "replace")).squared_l2
+        >>> table.sensitivity(StrategyNorms()).l1, table.sensitivity(StrategyNorms(3, "replace")).squared_l2
         (Fraction(1, 1), Fraction(18, 1))
 
         Refuses a change of nothing.

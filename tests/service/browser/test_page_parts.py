@@ -21,7 +21,7 @@ from discreet.service.pages import (
     refusal_view,
 )
 from discreet.service.pages.charts import spending, tradeoff
-from discreet.service.pages.charts.amount import Purse, amount, left_bar
+from discreet.service.pages.charts.amount import BudgetBar, amount, left_bar
 from discreet.service.pages.charts.answer import Bar, answer_chart
 from discreet.service.pages.charts.chart import plain
 from discreet.service.pages.charts.series import charts_of
@@ -120,12 +120,12 @@ class TestAmounts:
     """What is spent, asked and left add up to the whole bar."""
 
     def test_bar(self):
-        over = left_bar(Purse(dp.PureDP(2), dp.PureDP(1), dp.PureDP(5)))
+        over = left_bar(BudgetBar(dp.PureDP(2), dp.PureDP(1), dp.PureDP(5)))
         assert 'class="left over"' in over and 'x="66.67" width="33.33"' in over
-        little = left_bar(Purse(dp.PureDP(0), dp.PureDP(1), dp.PureDP("1/100000")))
+        little = left_bar(BudgetBar(dp.PureDP(0), dp.PureDP(1), dp.PureDP("1/100000")))
         assert 'width="0.6"' in little  # what costs anything can be seen
-        assert 'x="0" width="0"' in left_bar(Purse(dp.PureDP(0), dp.PureDP(1), dp.PureDP(0)))
-        assert Purse(dp.PureDP(0), dp.PureDP(0)).share(dp.PureDP(0)) == 0.0
+        assert 'x="0" width="0"' in left_bar(BudgetBar(dp.PureDP(0), dp.PureDP(1), dp.PureDP(0)))
+        assert BudgetBar(dp.PureDP(0), dp.PureDP(0)).share(dp.PureDP(0)) == 0.0
 
     def test_renyi_counts_at_its_first_order(self):
         assert amount(dp.RenyiDP({2: "1/2", 8: 4})) == Fraction(1, 2)
@@ -380,7 +380,7 @@ class TestRequests:
 
 def test_nobody_is_nobody(town):
     with pytest.raises(NotAllowed, match="nobody is signed in"):
-        _ = page_request.Visit(town.state, None, {}, None).person
+        _ = page_request.PageRequest(town.state, None, {}, None).person
 
 
 def test_only_pages_of_this_service():

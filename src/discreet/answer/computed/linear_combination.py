@@ -25,22 +25,24 @@ _ASIDE = 0.04
 
 
 @frozen
-class NoisyLine:
+class NoisyCombination:
     """A constant and multiples of noisy totals, by what tells one total from another: its row and its name there."""
 
     constant: Fraction
     parts: Mapping[tuple[int, object], tuple[NoisyTotal, Fraction]]
 
-    def times(self, factor: Fraction) -> NoisyLine:
+    def times(self, factor: Fraction) -> NoisyCombination:
         """Return a multiple of it."""
-        return NoisyLine(self.constant * factor, {key: (one, w * factor) for key, (one, w) in self.parts.items()})
+        return NoisyCombination(
+            self.constant * factor, {key: (one, w * factor) for key, (one, w) in self.parts.items()}
+        )
 
-    def plus(self, other: NoisyLine) -> NoisyLine:
+    def plus(self, other: NoisyCombination) -> NoisyCombination:
         """Return the sum of both; noise in common is counted once."""
         parts = dict(self.parts)
         for key, (one, weight) in other.parts.items():
             parts[key] = one, weight + (parts[key][1] if key in parts else 0)
-        return NoisyLine(self.constant + other.constant, parts)
+        return NoisyCombination(self.constant + other.constant, parts)
 
     @property
     def value(self) -> Fraction:
@@ -60,10 +62,10 @@ class RowAt:
     place: int
     row: Mapping[str, NoisyValue]
     keys: Mapping[str, Value]
-    window: Callable[[Call], NoisyLine | None] | None = None
+    window: Callable[[Call], NoisyCombination | None] | None = None
 
 
-def line_of(expression: Expression, at: RowAt) -> NoisyLine | None:
+def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
     """Read an expression as a sum of multiples of noisy totals; None if it is none.
 
     NULLIF(x, 0) is x here: where x may be 0, no quotient by it has a bound.
@@ -71,7 +73,7 @@ def line_of(expression: Expression, at: RowAt) -> NoisyLine | None:
     row, keys = at.row, at.keys
     match expression:
         case Constant(value=int() | Fraction() as value) if not isinstance(value, bool):
-            return NoisyLine(Fraction(value), {})
+            return NoisyCombination(Fraction(value), {})
         case Field(name=name):
             return _total_line(at.place, name, row[name]) if name in row else _key_line(keys.get(name))
         case Call(function=Function.TOTAL | Function.LAG):
@@ -98,22 +100,24 @@ def is_nullif(expression: Expression) -> bool:
     return False
 
 
-def _total_line(place: int, name: str, made: NoisyValue) -> NoisyLine | None:
+def _total_line(place: int, name: str, made: NoisyValue) -> NoisyCombination | None:
     if isinstance(made, JointTotal):
         pairs = zip(made.totals, made.weights, strict=True)
-        return NoisyLine(Fraction(0), {(place, (name,)): pair for name, pair in zip(made.names, pairs, strict=True)})
+        return NoisyCombination(
+            Fraction(0), {(place, (name,)): pair for name, pair in zip(made.names, pairs, strict=True)}
+        )
     if isinstance(made, TotalEstimate):
-        return NoisyLine(Fraction(0), {(place, name): (made.total, Fraction(1))})
+        return NoisyCombination(Fraction(0), {(place, name): (made.total, Fraction(1))})
     return None
 
 
-def _key_line(value: Value) -> NoisyLine | None:
+def _key_line(value: Value) -> NoisyCombination | None:
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
         return None
-    return NoisyLine(Fraction(value), {})
+    return NoisyCombination(Fraction(value), {})
 
 
-def _combined(function: Function, one: NoisyLine, other: NoisyLine) -> NoisyLine | None:
+def _combined(function: Function, one: NoisyCombination, other: NoisyCombination) -> NoisyCombination | None:
     match function:
         case Function.ADD:
             return one.plus(other)
@@ -141,13 +145,13 @@ def bound_quotient(expression: Expression, at: RowAt, beta: float) -> tuple[floa
     return _fieller(*found, beta)
 
 
-def _apart(line: NoisyLine) -> bool:
+def _apart(line: NoisyCombination) -> bool:
     """Return whether no two totals of one row that stand alone could be the same one."""
     alone = [(place, one) for (place, key), (one, _) in line.parts.items() if isinstance(key, str)]
     return len(set(alone)) == len(alone)
 
 
-def _quotient_of(expression: Expression, at: RowAt) -> tuple[NoisyLine, NoisyLine] | None:
+def _quotient_of(expression: Expression, at: RowAt) -> tuple[NoisyCombination, NoisyCombination] | None:
     """Read a quotient of two lines, perhaps times a constant."""
     match expression:
         case Call(function=Function.DIVIDE, arguments=(top, bottom)):
@@ -161,7 +165,7 @@ def _quotient_of(expression: Expression, at: RowAt) -> tuple[NoisyLine, NoisyLin
     return None
 
 
-def _fieller(top: NoisyLine, bottom: NoisyLine, beta: float) -> tuple[float, float] | None:
+def _fieller(top: NoisyCombination, bottom: NoisyCombination, beta: float) -> tuple[float, float] | None:
     """Bound A/B: by both intervals first, then by the noise of A − rB over what is left."""
     if bottom.value < 0:
         top, bottom = top.times(Fraction(-1)), bottom.times(Fraction(-1))
@@ -177,6 +181,6 @@ def _fieller(top: NoisyLine, bottom: NoisyLine, beta: float) -> tuple[float, flo
     return quotient_ends(lines[0], lines[1], noises, ends, beta * (1 - _ASIDE))
 
 
-def _floats(line: NoisyLine, both: NoisyLine) -> WeightedSum:
+def _floats(line: NoisyCombination, both: NoisyCombination) -> WeightedSum:
     weights = (line.parts[key][1] if key in line.parts else Fraction(0) for key in both.parts)
     return WeightedSum(float(line.value), tuple(map(float, weights)))

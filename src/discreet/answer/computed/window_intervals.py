@@ -1,8 +1,8 @@
 """Intervals of what a window over the noisy table says: shares of a total, and differences between rows.
 
 Rows have noise of their own, so a sum of several, or a difference of two, is a line with the noise of all of them
-(`NoisyLine`). That holds for rows that public facts put there. Where noise decided which rows a window reads (HAVING on
-noisy values, keys that were selected privately, an order of noisy values), noise known to be large was added up,
+(`NoisyCombination`). That holds for rows that public facts put there. Where noise decided which rows a window reads (HAVING
+on noisy values, keys that were selected privately, an order of noisy values), noise known to be large was added up,
 and no interval is given. Shares among more than 32 rows are bounded by the interval of the row and that of the total,
 each at half of β.
 """
@@ -21,7 +21,7 @@ from ...statistics.laws.interval_arithmetic import Box, outward
 from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import KeyValues, NoisyTotal
 from .interval_arithmetic import box_of
-from .linear_combination import NoisyLine, RowAt, bound_quotient, line_of
+from .linear_combination import NoisyCombination, RowAt, bound_quotient, line_of
 from .thresholded_keys import ShownKeys
 
 _MOST_LINES = 32
@@ -110,7 +110,7 @@ class TableLaw:
     def _known(self, place: int) -> dict[str, Value]:
         return dict(zip((key.name for key in self.question.keys), self.keys[place], strict=True))
 
-    def _line(self, call: Call, place: int) -> NoisyLine | None:
+    def _line(self, call: Call, place: int) -> NoisyCombination | None:
         """Return a window as a line of the noise of the rows that it reads; None if they are many, or no lines."""
         if call.function is Function.TOTAL:
             group = self._group(call, place)
@@ -118,7 +118,7 @@ class TableLaw:
         other = self._before(call, place)
         return None if other is None else line_of(call.arguments[0], self._at(other))
 
-    def _sum(self, call: Call, group: Sequence[int]) -> NoisyLine | None:
+    def _sum(self, call: Call, group: Sequence[int]) -> NoisyCombination | None:
         lines = [line_of(call.arguments[0], self._at(place)) for place in group]
         known = [line for line in lines if line is not None]
         if len(known) < len(lines):
@@ -127,7 +127,7 @@ class TableLaw:
         for line in known:
             constant += line.constant
             parts.update(line.parts)  # of different rows, so no two are one
-        return NoisyLine(constant, parts)
+        return NoisyCombination(constant, parts)
 
     def _total(self, call: Call, place: int, beta: float) -> Box | None:
         """Bound a total over rows: by the noise of all of them, or each at its part of β."""
@@ -164,7 +164,7 @@ class TableLaw:
         return [self._known(place) for place in range(len(self.rows))]
 
 
-def _around(line: NoisyLine, beta: float) -> Box:
+def _around(line: NoisyCombination, beta: float) -> Box:
     value, reach = line.value, Fraction(line.reach(beta))
     return value - reach, value + reach
 

@@ -19,7 +19,7 @@ from ...show.scale import ChartScale
 from ...show.table import fitted_table, html_rows, text_table
 from ..computed.window_intervals import why_unbounded
 from ..export import plain
-from .display_facts import Seen, see
+from .display_facts import DisplayFacts, see
 
 if TYPE_CHECKING:
     from ..answer import Answer, Interval
@@ -55,7 +55,7 @@ def _word(value: object, sort: ValueType | None, *, key: bool = False) -> str:
     return str(shown)
 
 
-def _words(seen: Seen) -> Iterator[tuple[str, list[NumberWords]]]:
+def _words(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberWords]]]:
     """List the columns by name, their values in words."""
     answer = seen.answer
     noisy = set(answer.noisy)
@@ -65,7 +65,7 @@ def _words(seen: Seen) -> Iterator[tuple[str, list[NumberWords]]]:
         yield name, [cell(value, box, sort, seen.digits[name], key=name not in noisy) for value, box in pairs]
 
 
-def _below(seen: Seen, faint: str) -> str:
+def _below(seen: DisplayFacts, faint: str) -> str:
     """Return what stands below the table: caption, an unusual level, how rows were picked, which say nothing."""
     answer = seen.answer
     level = answer.plan.level
@@ -78,7 +78,7 @@ def _below(seen: Seen, faint: str) -> str:
     return "; ".join(word for word in words if word)
 
 
-def _unbounded(seen: Seen) -> Iterator[str]:
+def _unbounded(seen: DisplayFacts) -> Iterator[str]:
     """Name the columns that have no interval in any row, and why."""
     question = seen.answer.plan.question
     for name, expression in question.finish.columns:
@@ -86,14 +86,14 @@ def _unbounded(seen: Seen) -> Iterator[str]:
             yield f"no interval of {name}: {why_unbounded(expression, question)}"
 
 
-def _faint_words(seen: Seen, look: str) -> str:
+def _faint_words(seen: DisplayFacts, look: str) -> str:
     if not seen.faint:
         return ""
     rows = "1 row" if len(seen.faint) == 1 else f"{len(seen.faint):,} rows"
     return f"{rows}{look} say{'s' if len(seen.faint) == 1 else ''} nothing: the noise is as large as what it hides"
 
 
-def _beyond_plan(seen: Seen) -> str:
+def _beyond_plan(seen: DisplayFacts) -> str:
     """Return a word on intervals that are wider than was predicted for a number of rows that somebody vouched for."""
     answer, plan = seen.answer, seen.answer.plan
     if not isinstance(plan, Plan) or answer.candidates or plan.size_from == "assumed":
@@ -109,7 +109,7 @@ def _half(ends: Interval) -> float:
     return (high - low) / 2 if isinstance(low, float) and isinstance(high, float) else 0.0
 
 
-def _bars(seen: Seen, name: str, draw: Callable[[Sequence[float], Ends, bool], str]) -> list[str]:
+def _bars(seen: DisplayFacts, name: str, draw: Callable[[Sequence[float], Ends, bool], str]) -> list[str]:
     """Draw value and interval of every row of a column of numbers, all to one scale; nothing where there are none."""
     ends = (row[name] or () for row in seen.intervals)
     boxes = [(value, *box) for value, box in zip(seen.answer.column(name), ends, strict=True)]

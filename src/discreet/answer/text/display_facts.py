@@ -20,7 +20,7 @@ _COUNTS = (Count, CountOf, CountPeople, CountDistinct)
 
 
 @frozen
-class Seen:
+class DisplayFacts:
     """An answer, its intervals at the level that was asked for, the digits of its columns, and its faint rows."""
 
     answer: Answer
@@ -29,10 +29,10 @@ class Seen:
     faint: frozenset[int]
 
 
-def see(answer: Answer, level: float | None = None) -> Seen:
+def see(answer: Answer, level: float | None = None) -> DisplayFacts:
     """Look at an answer once, for everything that shows it."""
     intervals = answer.interval(float(answer.plan.level) if level is None else level)
-    return Seen(answer, intervals, digits_of(answer.plan.question), _faint(answer, intervals))
+    return DisplayFacts(answer, intervals, digits_of(answer.plan.question), _faint(answer, intervals))
 
 
 def digits_of(question: Question) -> dict[str, Digits]:

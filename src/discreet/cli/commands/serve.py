@@ -17,7 +17,7 @@ import typer
 
 from ...errors import InvalidArgument
 from ...service.config import CONFIG_VARIABLE, Config, read_config
-from ...service.demo import make_sample
+from ...service.demo import make_demo
 from ..refusal import refusals
 
 
@@ -61,7 +61,7 @@ def _check_installed() -> None:
 
 
 def _demo(folder: Path, host: str | None, port: int | None) -> Path:
-    made = make_sample(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
+    made = make_demo(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
     typer.echo(f"A demonstration on bundled census data, until you stop it; nothing is kept.\nsteward: {made.steward}")
     typer.echo(f"analyst: {made.analyst}\nSign in with one of these tokens; they are not shown again.")
     return made.config
@@ -71,7 +71,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
     """Check the configuration and open everything once, so that what is missing is said here; then serve."""
     import uvicorn
 
-    from ...service.http.request_timeout import PromptProtocol
+    from ...service.http.request_timeout import RequestTimeoutProtocol
     from ...service.state import open_state  # needs starlette, which comes with discreet[service]
 
     config = read_config(path)
@@ -85,7 +85,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
         host=host or place.hostname or "127.0.0.1",
         port=port or place.port or (443 if config.secure else 80),
         workers=workers,
-        http=PromptProtocol,
+        http=RequestTimeoutProtocol,
         **_manners(config),  # type: ignore[arg-type]
     )
 

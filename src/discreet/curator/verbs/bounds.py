@@ -11,7 +11,7 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...ledger import Entry
-from ...ledger.charge_order import Order
+from ...ledger.charge_order import ChargeOrder
 from ...ledger.stores.store import SECOND
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner
@@ -20,7 +20,7 @@ from ...privacy.events.json import measure_to_json, to_json
 from ...privacy.measures import Measure
 from ...query.algebra.tree import Question, Scan
 from ...query.python.table import Table
-from ...query.python.truncation import cut_question
+from ...query.python.truncation import truncation_question
 from ..explain import check_rows
 from ..legacy_answers import fits_price
 from ..pay import Work, pay
@@ -77,7 +77,7 @@ def wanted_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
 def cut_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
     """Return the question of what a declared table's cap on a person's rows cuts off."""
     table_of(planner, table)
-    return cut_question(_schema(planner, table), up_to=up_to, of=of)
+    return truncation_question(_schema(planner, table), up_to=up_to, of=of)
 
 
 def bounds_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedBounds:
@@ -105,7 +105,7 @@ def _find(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]
         return charge.event == to_json(event) or fits_price(read_body(body).price, spend, price)
 
     apart = not stand.share_questions
-    order = Order(asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart)
+    order = ChargeOrder(asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart)
     work = Work(run, lambda: check_rows(plan.releases[0].need.tally.rows, stand.engine), stand.pause)
     ends = read_body(pay(stand.ledger, order, work, asker.locks).body).answers
     return Fraction(str(ends["low"])), Fraction(str(ends["high"]))

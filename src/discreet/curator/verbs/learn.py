@@ -14,7 +14,7 @@ from ...learn.explanation import TrainingExplanation
 from ...learn.store.source import Stored, influence_of
 from ...learn.stored import arrays_from_json, arrays_to_json, params_to_json
 from ...learn.task import Task, Training
-from ...ledger.charge_order import Order
+from ...ledger.charge_order import ChargeOrder
 from ...plan.planner import Planner
 from ...privacy.events import Event
 from ...privacy.events.json import Json, measure_to_json
@@ -26,7 +26,7 @@ from ...query.sql.parse import parse_rows
 from ...query.text.question import describe, fingerprint
 from ..answer_key import key_name
 from ..answers import receipt_of
-from ..context import Stand
+from ..context import CuratorContext
 from ..explain import check_rows
 from ..pay import Locks, Work, pay
 from ..receipt import Receipt
@@ -40,7 +40,7 @@ class Learner(Protocol):
     """Who learns: the curator, as far as a model needs it."""
 
     @property
-    def stand(self) -> Stand:
+    def stand(self) -> CuratorContext:
         """What the curator stands on."""
 
     @property
@@ -123,8 +123,8 @@ def _facts(said: Question, rows: Relation, model: Estimator, training: Training,
     return BodyFacts(terms, training.influence.neighbours, versions, {"": words})
 
 
-def order_for(asker: Learner, facts: BodyFacts, event: Event, why: str) -> Order:
+def order_for(asker: Learner, facts: BodyFacts, event: Event, why: str) -> ChargeOrder:
     """Return the order by which the ledger knows what is made, a model or synthetic tables."""
     asked = facts.asked[""].fingerprint
     key, apart = key_name({"": asked}, facts.terms), not asker.stand.share_questions
-    return Order(asker.who, why, asked, key, event, text=facts.asked[""].text, apart=apart)
+    return ChargeOrder(asker.who, why, asked, key, event, text=facts.asked[""].text, apart=apart)

@@ -18,8 +18,8 @@ from ..sql.dialect import StoredTable
 from ..sql.select import select_sql
 from .dialect import DUCKDB
 from .findings import count_cells
-from .manifest import Mark, read_mark
-from .materialize import TakenIn, keep_table, kept_table
+from .manifest import Manifest, read_mark
+from .materialize import IngestedTable, keep_table, kept_table
 from .parts import describe, is_view, names_of, parts_of, table_sql, wanted_columns
 from .session import StoreLimits, blindfold, open_session, require_own_functions
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
@@ -28,7 +28,7 @@ IN_MEMORY = 1 << 30
 """Text files of more bytes than this are kept in a private file instead of in memory."""
 
 
-class TableShelf(Protocol):
+class TableCatalog(Protocol):
     """A connection and the tables that can be asked through it."""
 
     connection: duckdb.DuckDBPyConnection
@@ -52,7 +52,7 @@ class TableShelf(Protocol):
 
 def open_shelf(
     tables: object, workspace: Path, limits: StoreLimits, trusted: frozenset[str] = frozenset()
-) -> TableShelf:
+) -> TableCatalog:
     """Open whatever tables were given.
 
     Refuses what is no mapping, path or connection, a file that is none of DuckDB's, and a collation.
@@ -62,7 +62,7 @@ def open_shelf(
             raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
         blindfold(tables, kept=False)
         require_own_functions(tables, "the connection")
-        return DatabaseShelf(tables, trusted)
+        return DatabaseCatalog(tables, trusted)
     if isinstance(tables, Mapping):
         return _sources(tables, workspace, limits)
     if not isinstance(tables, str | Path):
@@ -75,12 +75,12 @@ def open_shelf(
         raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
     mark = read_mark(connection, Path(tables).name)
     if mark is not None:
-        return StoreShelf(connection, mark, str(tables))
+        return PreparedCatalog(connection, mark, str(tables))
     require_own_functions(connection, Path(tables).name)
-    return DatabaseShelf(connection, trusted)
+    return DatabaseCatalog(connection, trusted)
 
 
-def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableShelf:
+def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableCatalog:
     opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
     size = sum(
         file.path.stat().st_size for source in opened.values() if isinstance(source, CsvFiles) for file in source.files
@@ -91,7 +91,7 @@ def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) ->
             names_of(source, connection)  # attached while files can still be opened
     dropped = frozenset(name for name, source in opened.items() if _dropped(source, tables[name]))
     kept = all(isinstance(source, CsvFiles) for source in opened.values())
-    return SourceShelf(connection, opened, _files(opened), dropped, kept, _whole(opened, tables))
+    return SourceCatalog(connection, opened, _files(opened), dropped, kept, _whole(opened, tables))
 
 
 def _whole(opened: Mapping[str, OpenSource], given: Mapping[str, Any]) -> bool:
@@ -122,7 +122,7 @@ def _files(sources: Mapping[str, OpenSource]) -> tuple[str, ...]:
 
 
 @dataclass(slots=True)
-class SourceShelf:
+class SourceCatalog:
     """Files and frames by name: text and objects are kept, what has types that fit stays where it is."""
 
     connection: duckdb.DuckDBPyConnection
@@ -180,7 +180,7 @@ def take_in(
     number: bool = True,
     count: bool = True,
     settled: Callable[[], object] = lambda: None,
-) -> TakenIn:
+) -> IngestedTable:
     """Keep a source; refuses a text file in which DuckDB finds other records than the grammar does."""
     try:
         taken = keep_table(connection, schema, parts, target, number=number, count=count, settled=settled)
@@ -194,7 +194,7 @@ def take_in(
 
 
 @dataclass(slots=True)
-class DatabaseShelf:
+class DatabaseCatalog:
     """Tables of a DuckDB file or connection; a view is read once, so that what fails in it fails now.
 
     A view of which the steward gives his word that no row can make it fail is `trusted`, and read in place.
@@ -250,11 +250,11 @@ def _copy(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTab
 
 
 @dataclass(slots=True)
-class StoreShelf:
+class PreparedCatalog:
     """A prepared store: its tables are as they were read, and asked by the same schemas or narrower ones."""
 
     connection: duckdb.DuckDBPyConnection
-    mark: Mark
+    mark: Manifest
     path: str
     files: tuple[str, ...] = ()
     kept: bool = True

@@ -21,7 +21,7 @@ from ..progress import watch
 from ..sql.dialect import StoredTable
 from ..sql.pretty import in_lines
 from ..sql.store import SqlStore, public_tables
-from .catalog import TableShelf, open_shelf
+from .catalog import TableCatalog, open_shelf
 from .dialect import DUCKDB
 from .session import close_doors, open_workspace, read_limits, show_progress
 from .sources import TableSource
@@ -68,7 +68,7 @@ class DuckDB:
         self._held: dict[Schema, StoredTable] = {}
         self._limits = read_limits(memory, threads)
         self._workspace = open_workspace(self)
-        self._shelf: TableShelf = self._open(tables)
+        self._shelf: TableCatalog = self._open(tables)
         self._answer_over(self._shelf.connection)
 
     def tally(self, tally: Tally) -> Totals:
@@ -151,7 +151,7 @@ class DuckDB:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _open(self, tables: object) -> TableShelf:
+    def _open(self, tables: object) -> TableCatalog:
         shelf = open_shelf(tables, self._workspace, self._limits, self._trusted)
         if not isinstance(tables, duckdb.DuckDBPyConnection):
             files = shelf.files if isinstance(tables, Mapping) else None

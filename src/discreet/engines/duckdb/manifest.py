@@ -13,9 +13,9 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...frozen import frozen
 from ...intake.report import TableReport, table_from_dict, table_to_dict
-from ...intake.source_digest import Stamp
+from ...intake.source_digest import SourceDigest
 from ..sql.select import select_sql
-from .materialize import KeptLayout
+from .materialize import PreparedLayout
 from .session import StoreLimits, open_session
 
 FORMAT = 1
@@ -24,12 +24,12 @@ MARK = '"\\discreet"'
 
 
 @frozen
-class KeptTable:
+class PreparedTable:
     """One table of a store: the schema it was read by, how it lies, where it came from, and what the steward saw."""
 
     schema: Schema
-    layout: KeptLayout
-    stamps: tuple[Stamp, ...]
+    layout: PreparedLayout
+    stamps: tuple[SourceDigest, ...]
     report: TableReport
     whole: bool = False
     """Whether no record can have been left out, whatever it holds; stores that do not say so may have dropped some."""
@@ -41,20 +41,20 @@ class KeptTable:
 
 
 @frozen
-class Mark:
+class Manifest:
     """All tables of a prepared store, by name."""
 
-    tables: dict[str, KeptTable]
+    tables: dict[str, PreparedTable]
 
 
-def write_mark(connection: duckdb.DuckDBPyConnection, mark: Mark) -> None:
+def write_mark(connection: duckdb.DuckDBPyConnection, mark: Manifest) -> None:
     """Mark a DuckDB file as a prepared store."""
     facts = {"format": FORMAT, "tables": {name: _table_facts(table) for name, table in mark.tables.items()}}
     connection.execute(f"CREATE TABLE {MARK} (facts VARCHAR)")
     connection.execute(f"INSERT INTO {MARK} VALUES (?)", [json.dumps(facts)])  # noqa: S608
 
 
-def _table_facts(table: KeptTable) -> dict[str, Any]:
+def _table_facts(table: PreparedTable) -> dict[str, Any]:
     return {
         "schema": table.schema.to_dict(),
         "ids": table.layout.ids,
@@ -66,7 +66,7 @@ def _table_facts(table: KeptTable) -> dict[str, Any]:
     }
 
 
-def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Mark | None:
+def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Manifest | None:
     """Read the mark of a store, None if a DuckDB file has none.
 
     Refuses a mark of a later format.
@@ -78,7 +78,7 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Mark | None:
     facts = json.loads(rows[0][0]) if rows else {}
     if facts.get("format") != FORMAT:
         raise InvalidArgument(f"{name} was prepared by another version, which this one cannot read; prepare it again")
-    return Mark({name: _table(each) for name, each in facts["tables"].items()})
+    return Manifest({name: _table(each) for name, each in facts["tables"].items()})
 
 
 def is_store(place: Path) -> bool:
@@ -97,8 +97,8 @@ def is_store(place: Path) -> bool:
         return False
 
 
-def _table(facts: Mapping[str, Any]) -> KeptTable:
-    layout = KeptLayout(str(facts["ids"]), tuple(facts["counts"]), first=int(facts.get("first", 0)))
-    stamps = tuple(map(Stamp.from_dict, facts["stamps"]))
+def _table(facts: Mapping[str, Any]) -> PreparedTable:
+    layout = PreparedLayout(str(facts["ids"]), tuple(facts["counts"]), first=int(facts.get("first", 0)))
+    stamps = tuple(map(SourceDigest.from_dict, facts["stamps"]))
     report, whole = table_from_dict(facts["report"]), facts.get("whole") is True
-    return KeptTable(Schema.from_dict(facts["schema"]), layout, stamps, report, whole)
+    return PreparedTable(Schema.from_dict(facts["schema"]), layout, stamps, report, whole)

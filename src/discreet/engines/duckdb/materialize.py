@@ -27,7 +27,7 @@ FIRST = 1
 
 
 @frozen
-class KeptLayout:
+class PreparedLayout:
     """How a kept table lies: how people's ids were compared ("" without people), and which columns have counts.
 
     `type` is that of the ids where they were left as they are. People are numbered from `first`.
@@ -40,10 +40,10 @@ class KeptLayout:
 
 
 @frozen
-class TakenIn:
+class IngestedTable:
     """A table that was kept: its layout, how many rows each part had, and the counts of `seen_sql`."""
 
-    layout: KeptLayout
+    layout: PreparedLayout
     rows: tuple[int, ...]
     seen: tuple[int, ...]
 
@@ -57,7 +57,7 @@ def keep_table(
     number: bool = True,
     count: bool = True,
     settled: Callable[[], object] = lambda: None,
-) -> TakenIn:
+) -> IngestedTable:
     """Read the parts of a table into `target`, a name in quotes; its people are numbered as those of other tables.
 
     Without `number` ids stay, so that tables which are read in place can be joined. Without `count` nobody counts what
@@ -80,13 +80,13 @@ def keep_table(
         ids, verb = kind, f"INSERT INTO {staged} BY NAME"
     settled()
     seen = connection.execute(seen_sql(schema, staged)).fetchall()[0] if count else ()
-    layout = layout_of(schema, ids) if people or not ids else KeptLayout(ids, (), _type(connection, person, target))
+    layout = layout_of(schema, ids) if people or not ids else PreparedLayout(ids, (), _type(connection, person, target))
     if people:
         _number(connection, schema, layout, staged, target)
     else:
         for column in seen_columns(schema) if count else ():
             connection.execute(f"ALTER TABLE {target} DROP COLUMN {column}")
-    return TakenIn(layout, tuple(rows), tuple(map(int, seen)))
+    return IngestedTable(layout, tuple(rows), tuple(map(int, seen)))
 
 
 def _type(connection: duckdb.DuckDBPyConnection, column: str, source: str) -> str:
@@ -99,15 +99,15 @@ def _widen(connection: duckdb.DuckDBPyConnection, table: str, column: str, other
         connection.execute(f"ALTER TABLE {table} ALTER {column} TYPE VARCHAR")
 
 
-def layout_of(schema: Schema, ids: str) -> KeptLayout:
+def layout_of(schema: Schema, ids: str) -> PreparedLayout:
     """Decide which columns get counts of their person's rows: listed keys that may be NULL, if there are few."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
-        return KeptLayout(ids, (), first=FIRST)
+        return PreparedLayout(ids, (), first=FIRST)
     listed = [n for n, c in schema.columns.items() if isinstance(c, Category | Boolean) and c.default is None]
-    return KeptLayout(ids, ("", *listed[:MOST_COUNTS]), first=FIRST)
+    return PreparedLayout(ids, ("", *listed[:MOST_COUNTS]), first=FIRST)
 
 
-def kept_table(sql: str, schema: Schema, layout: KeptLayout) -> StoredTable:
+def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
     """Describe a kept table by the schema it was read by."""
     columns = {name: _kept_column(name, column) for name, column in schema.columns.items()}
     if not isinstance(schema.unit, People):
@@ -131,7 +131,7 @@ def _count(column: str, what: str = ROWS) -> str:
 
 
 def _number(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, layout: KeptLayout, staged: str, target: str
+    connection: duckdb.DuckDBPyConnection, schema: Schema, layout: PreparedLayout, staged: str, target: str
 ) -> None:
     """Give each person a number, the same in all tables with ids of one class, and the counts of their rows."""
     ids, person = DUCKDB.quote(f"\\ids {layout.ids}"), DUCKDB.quote(PERSON)

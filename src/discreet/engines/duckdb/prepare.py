@@ -18,14 +18,14 @@ from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.csv_file import BadRecord, Csv
 from ...intake.report import TableReport
-from ...intake.source_digest import stamp_of
+from ...intake.source_digest import digest_source
 from ..postgres.engine import Postgres
 from ..sql.store import require_readable
 from .catalog import take_in
 from .dialect import DUCKDB
 from .engine import DuckDB
 from .findings import make_report
-from .manifest import KeptTable, Mark, is_store, write_mark
+from .manifest import Manifest, PreparedTable, is_store, write_mark
 from .parts import parts_of
 from .session import StoreLimits, blindfold, open_session, read_limits, see_again
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
@@ -167,7 +167,7 @@ def _write(
     try:
         connection.execute("SET preserve_insertion_order = false")
         take = partial(_take, connection, workspace, tell)
-        mark = Mark({name: take(sources[name], schema) for name, schema in schemas.items()})
+        mark = Manifest({name: take(sources[name], schema) for name, schema in schemas.items()})
         for (name,) in connection.execute(
             "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '\\ids %'"
         ).fetchall():
@@ -181,12 +181,12 @@ def _write(
 
 def _take(
     connection: duckdb.DuckDBPyConnection, workspace: Path, tell: Tell, given: TableSource, schema: Schema
-) -> KeptTable:
+) -> PreparedTable:
     name = schema.name
     tell(f"checking {name}")
     server = isinstance(given, Postgres)
     source = ServerTable(given, workspace) if server else open_source(given, name, workspace)
-    stamps = tuple(map(stamp_of, _origins(given, source)))
+    stamps = tuple(map(digest_source, _origins(given, source)))
     parts = list(parts_of(source, schema, connection))
     require_readable(schema, parts)
     tell(f"reading {name}")
@@ -198,7 +198,7 @@ def _take(
     bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
     word = given.on_bad_record if isinstance(given, Csv) else "refuse"
     whole = word != "drop" and not isinstance(source, ServerTable | DatabaseTable)  # which may be views
-    return KeptTable(schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns), whole)
+    return PreparedTable(schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns), whole)
 
 
 def _origins(given: TableSource, source: OpenSource) -> Sequence[Path]:

@@ -22,7 +22,7 @@ from .rows.relation import stored_column
 
 
 @frozen
-class Late:
+class DeferredKeys:
     """A key that stays as it is stored: its column, and how it is read from its SQL name, NULL if it is not listed.
 
     `sure` says that it is NULL only where it is stored as NULL.
@@ -33,14 +33,14 @@ class Late:
     sure: bool
 
 
-def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, Late]:
+def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, DeferredKeys]:
     """Find the keys that can be read late, by their SQL names."""
     schema, used = _scan(tally.rows)
     if schema is None:
         return {}
     used |= frozenset().union(*(fields_of(term.expression) for term in tally.terms))
     return {
-        name: Late(key.name, *_read(name, key.name, schema, writer))
+        name: DeferredKeys(key.name, *_read(name, key.name, schema, writer))
         for name, key in zip(names, tally.keys, strict=True)
         if isinstance(key, Field) and key.name not in used and _listed_text(schema, key.name, writer)
     }

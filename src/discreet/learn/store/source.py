@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...answer.tally_batch import Tallier
+from ...answer.tally_batch import TallyBatch
 from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
@@ -46,7 +46,7 @@ def influence_of(rows: Relation) -> Influence:
 class Stored:
     """The rows of a relation in a store."""
 
-    engine: Tallier
+    engine: TallyBatch
     relation: Relation
 
     @property

@@ -30,17 +30,17 @@ _SMALL = 7
 
 
 @frozen
-class Far:
+class PlaceWeights:
     """What every place counts, if a cell of `bound` is the last one; cells double in width after every `size` of them.
 
     Cells are counted from 0, both ways; of less than two `size` each is one step. A cell has `parts` places. Places
     differ over so many `doublings` below the bound; 0: they all count alike.
 
-    >>> from discreet.mechanisms.selection.place_weights import Far
+    >>> from discreet.mechanisms.selection.place_weights import PlaceWeights
     >>> from discreet.mechanisms.selection.score_runs import Piece
-    >>> [(part.start, part.length, part.each) for part in Far(9, 16, 1).cut(Piece(-2, 12, 0))]
+    >>> [(part.start, part.length, part.each) for part in PlaceWeights(9, 16, 1).cut(Piece(-2, 12, 0))]
     [(-2, 6, 16384), (4, 1, 16384), (5, 1, 10484), (6, 1, 7280), (7, 1, 5348), (8, 1, 4096), (9, 1, 3236)]
-    >>> list(Far(0, 0).cut(Piece(-3, 30, 0)))
+    >>> list(PlaceWeights(0, 0).cut(Piece(-3, 30, 0)))
     [Piece(start=-3, length=30, depth=0, each=1)]
     """
 
@@ -50,7 +50,7 @@ class Far:
     parts: int = 1
 
     @classmethod
-    def beyond(cls, bound: int, size: int, parts: int = 1) -> Far:
+    def beyond(cls, bound: int, size: int, parts: int = 1) -> PlaceWeights:
         """Return what places count below a bound: all alike where there is none, or the grid is small."""
         if not bound or not size:
             return ALIKE
@@ -119,7 +119,7 @@ class Far:
 
 @lru_cache(maxsize=256)  # asked for by every plan of a question
 def _spread(bound: int, size: int, doublings: int) -> float:
-    found = [piece.each for piece in Far(bound, size, doublings).cut(Piece(0, abs(bound) + 1, 0))]
+    found = [piece.each for piece in PlaceWeights(bound, size, doublings).cut(Piece(0, abs(bound) + 1, 0))]
     return math.log(max(found) / min(found))
 
 
@@ -136,5 +136,5 @@ def _rung(cell: int, size: int) -> tuple[int, int]:
     return power + whole, (steps * 16 >> whole) - 16
 
 
-ALIKE = Far(0, 0)
+ALIKE = PlaceWeights(0, 0)
 """All places count the same."""

@@ -18,7 +18,7 @@ from ..laws.error_bound import named, read_beta
 from ..laws.exponentials import exponential_sum
 from ..reading.allowance import largest_epsilon
 from .exponential import gap_of
-from .place_weights import ALIKE, Far
+from .place_weights import ALIKE, PlaceWeights
 from .ranks import Aim, RankedRows, Stretch
 from .score_runs import Piece, choose_piece
 
@@ -182,7 +182,9 @@ class SplitQuantiles:
         """
         return self.epsilon / self.levels * self.weight < 4 * _PLACES_FOLDS * self.unit
 
-    def _draw(self, rows: RankedRows, where: Stretch, aim: Aim, level: int, far: Far, *, bits: Bits | None) -> int:
+    def _draw(
+        self, rows: RankedRows, where: Stretch, aim: Aim, level: int, far: PlaceWeights, *, bits: Bits | None
+    ) -> int:
         rate = self.rate(aim, level)
         count = rows.below(where.end) - rows.below(where.low)
         pieces = rows.pieces(where, aim.rank(count, self.weight), aim.scale)
@@ -236,6 +238,6 @@ class SplitQuantiles:
         return up(float(1 / (self.rate(aim, level) * aim.scale * self.weight)))
 
 
-def _far(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> Far:
+def _far(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> PlaceWeights:
     """Return what places count: all alike, unless the least or the greatest value is aimed at."""
-    return Far.beyond({0: first, 1: last}[int(aim.at)], doubling, parts) if aim.outermost else ALIKE
+    return PlaceWeights.beyond({0: first, 1: last}[int(aim.at)], doubling, parts) if aim.outermost else ALIKE

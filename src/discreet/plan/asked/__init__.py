@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from .options import Asked
+from .options import QuestionOptions
 
-__all__ = ["Asked"]
+__all__ = ["QuestionOptions"]

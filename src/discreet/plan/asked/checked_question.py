@@ -9,7 +9,7 @@ from ...query.bounds.keys import PublicValues
 
 
 @frozen
-class Checked:
+class CheckedQuestion:
     """A sound question, with the values of public tables by which it was found so."""
 
     question: Question
@@ -18,9 +18,9 @@ class Checked:
     """Whether the store holds every record it was given, so that under "replace" its number of rows is public."""
 
 
-def check_question(question: Question, public_values: PublicValues | None = None) -> Checked:
+def check_question(question: Question, public_values: PublicValues | None = None) -> CheckedQuestion:
     """Return the question as a checked one.
 
     Refuses what has no bound or does not fit together; see `query.bounds.check`.
     """
-    return Checked(require_sound(question, public_values), public_values)
+    return CheckedQuestion(require_sound(question, public_values), public_values)

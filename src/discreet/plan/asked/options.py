@@ -15,7 +15,7 @@ from ...query.algebra.expression import Field
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
 from ...query.bounds.keys import PublicValues
 from ...query.bounds.nested import count_cells
-from .checked_question import Checked
+from .checked_question import CheckedQuestion
 from .terms import ExactErrors, Terms
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ LEAST_ERROR = Fraction(1, 10**60)
 
 
 @frozen
-class Asked:
+class QuestionOptions:
     """Either a spend or an error for every statistic; the weights, in the order of the statistics."""
 
     spend: Measure | None
@@ -46,7 +46,7 @@ class Asked:
         return float(1 - self.level)
 
 
-def read_asked(checked: Checked, terms: Terms, *, under: Filter | None) -> Asked:
+def read_asked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> QuestionOptions:
     """Read the terms of one question for its statistics.
 
     Refuses both or neither of spend and error, weights beside errors, names that are no statistic.
@@ -59,7 +59,7 @@ def read_asked(checked: Checked, terms: Terms, *, under: Filter | None) -> Asked
         raise InvalidArgument(f"under= takes a Filter, as open_filter gives; got {type(under).__name__}")
     question = checked.question
     rows, source = _size(question, terms.size)
-    return Asked(
+    return QuestionOptions(
         terms.spend,
         None if terms.error is None else read_errors(question, terms.error),
         tuple(_weights(question, terms.weights or {})),

@@ -21,41 +21,41 @@ from ...query.bounds.contribution_bounds import possible_shares
 from ...query.bounds.relation_facts import unit_of
 from ...query.bounds.wide_sets import is_wide
 from ...statistics.releases.set_totals import SetsRelease
-from ..asked.checked_question import Checked, check_question
+from ..asked.checked_question import CheckedQuestion, check_question
 from ..filtered_counts import LEAST_COUNTS, MOST_COUNTS
 from ..plan import Plan, public_tuples
 
 
 @frozen
-class Joined:
+class SharedTable:
     """Questions by name that are planned as one, `checked`; a question that stays alone is planned as it is."""
 
     names: tuple[str, ...]
-    checked: Checked
+    checked: CheckedQuestion
 
 
-def join_questions(questions: Mapping[str, Checked]) -> list[Joined]:
+def join_questions(questions: Mapping[str, CheckedQuestion]) -> list[SharedTable]:
     """Return the questions, those that can be planned together as one; in the order of their first names."""
-    found: list[Joined] = []
+    found: list[SharedTable] = []
     for name, one in questions.items():
         for place, other in enumerate(found):
             both = _join([questions[known] for known in other.names], one)
             if both is not None:
-                found[place] = Joined((*other.names, name), both)
+                found[place] = SharedTable((*other.names, name), both)
                 break
         else:
-            found.append(Joined((name,), one))
+            found.append(SharedTable((name,), one))
     return [part for one in found for part in _worth(one, questions)]
 
 
-def _worth(joined: Joined, questions: Mapping[str, Checked]) -> list[Joined]:
+def _worth(joined: SharedTable, questions: Mapping[str, CheckedQuestion]) -> list[SharedTable]:
     """Return few counts apart: they are planned one by one anyway."""
     if joined.checked.question.keys or len(joined.names) >= LEAST_COUNTS:
         return [joined]
-    return [Joined((name,), questions[name]) for name in joined.names]
+    return [SharedTable((name,), questions[name]) for name in joined.names]
 
 
-def _join(known: Sequence[Checked], more: Checked) -> Checked | None:
+def _join(known: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQuestion | None:
     """Return all as one question; None where they are no sums of the same cells, or too many."""
     every = [*known, more]
     first = every[0].question
@@ -99,7 +99,7 @@ def filtered_count(question: Question) -> tuple[Relation, Statistic] | None:
     return question.rows.rows, CountOf(Call(Function.CASE, (question.rows.condition, Constant(1), Constant(None))))
 
 
-def _counts(counts: Sequence[tuple[Relation, Statistic]], more: Checked) -> Checked | None:
+def _counts(counts: Sequence[tuple[Relation, Statistic]], more: CheckedQuestion) -> CheckedQuestion | None:
     """Return counts of the same rows as one question, each thing counted once."""
     if len({rows for rows, _ in counts}) > 1 or len({one for _, one in counts}) > MOST_COUNTS:
         return None
@@ -143,7 +143,7 @@ def _sets_of(question: Question, keys: list[Expression]) -> list[tuple[int, ...]
     return [tuple(sorted(places[i] for i in one)) for one in _asked_sets(question)]
 
 
-def cut_plans(joined: Joined, plan: Plan, questions: Mapping[str, Checked]) -> list[tuple[str, Plan]]:
+def cut_plans(joined: SharedTable, plan: Plan, questions: Mapping[str, CheckedQuestion]) -> list[tuple[str, Plan]]:
     """Return a plan for each question, all of one; the first of them is charged for all."""
     if len(joined.names) == 1:
         return [(joined.names[0], plan)]

@@ -24,7 +24,7 @@ from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
-from ..asked.checked_question import Checked, check_question
+from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.terms import Terms, TermWords, read_terms
 from ..plan import Plan
 from ..proportional_split import Divisible, routes
@@ -34,7 +34,7 @@ _MOST = 2**60
 
 
 @frozen
-class Third:
+class Tradeoff:
     """The plan of one question, how many such questions there are, what they spend together, and which was found."""
 
     found: Literal["error", "queries", "spend"]
@@ -61,7 +61,7 @@ class Third:
         return plain | {"plan": self.plan.to_dict()}
 
 
-def find_third(
+def solve_tradeoff(
     question: Question,
     *,
     spend: Measure | None = None,
@@ -69,28 +69,28 @@ def find_third(
     under: Filter | None = None,
     public_values: PublicValues | None = None,
     **terms: Unpack[TermWords],
-) -> Third:
+) -> Tradeoff:
     """Find the third of spend, error and number of queries, given two. No data is touched, nothing is spent.
 
-    >>> from discreet.plan import find_third
+    >>> from discreet.plan import solve_tradeoff
     >>> import discreet as dp
     >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})}
     >>> count = dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes)
-    >>> find_third(count, spend=dp.PureDP(1), queries=10).errors
+    >>> solve_tradeoff(count, spend=dp.PureDP(1), queries=10).errors
     {'n': 30.0}
-    >>> find_third(count, spend=dp.PureDP(1), error=30).queries
+    >>> solve_tradeoff(count, spend=dp.PureDP(1), error=30).queries
     10
-    >>> find_third(count, error=30, queries=10).spend <= dp.PureDP(1)
+    >>> solve_tradeoff(count, error=30, queries=10).spend <= dp.PureDP(1)
     True
 
     Refuses all three or fewer than two, fewer than one query, and what `plan_question` refuses.
     """
     read = read_terms(spend, **terms)
-    return third_of(check_question(question, public_values), read, queries=queries, under=under)
+    return tradeoff_of(check_question(question, public_values), read, queries=queries, under=under)
 
 
-def third_of(checked: Checked, terms: Terms, *, queries: int | None, under: Filter | None) -> Third:
-    """Find the third for a question that was checked; see `find_third`."""
+def tradeoff_of(checked: CheckedQuestion, terms: Terms, *, queries: int | None, under: Filter | None) -> Tradeoff:
+    """Find the third for a question that was checked; see `solve_tradeoff`."""
     if sum(given is None for given in (terms.spend, terms.error, queries)) != 1:
         raise InvalidArgument("give exactly two of spend=, error= and queries=: the third is found")
     count = None if queries is None else whole(queries, "queries", least=1)
@@ -101,10 +101,10 @@ def third_of(checked: Checked, terms: Terms, *, queries: int | None, under: Filt
     plan = plan_checked(checked, terms, under=under)
     event = Repeated(plan.event, count or 1)
     price = (under or open_filter(PureDP(1))).price(event)
-    return Third("spend", plan, count or 1, price)
+    return Tradeoff("spend", plan, count or 1, price)
 
 
-def _error(checked: Checked, spend: Measure, count: int, terms: Terms, under: Filter | None) -> Third:
+def _error(checked: CheckedQuestion, spend: Measure, count: int, terms: Terms, under: Filter | None) -> Tradeoff:
     """Divide the budget evenly over so many questions, by each of its routes, and take the least error."""
     if under is None:
         fresh, pieces = None, [_nth(route, count) for route in routes(spend)]
@@ -123,20 +123,20 @@ def _error(checked: Checked, spend: Measure, count: int, terms: Terms, under: Fi
     if refused is not None and not plans:
         raise refused
     even = [Fraction(1)] * len(checked.question.statistics)
-    return Third("error", min(plans, key=lambda plan: plan.loss(even)), count, spend)
+    return Tradeoff("error", min(plans, key=lambda plan: plan.loss(even)), count, spend)
 
 
-def _queries(checked: Checked, spend: Measure, terms: Terms, under: Filter | None) -> Third:
+def _queries(checked: CheckedQuestion, spend: Measure, terms: Terms, under: Filter | None) -> Tradeoff:
     """Count how often the plan that meets the error fits: in a fresh filter, or by the tightest price of all."""
     if under is not None:
         fresh = _fresh(under, spend)
         plan = plan_checked(checked, terms, under=fresh)
-        return Third("queries", plan, _count_admitted(fresh, plan.event), spend)
+        return Tradeoff("queries", plan, _count_admitted(fresh, plan.event), spend)
     gates = [None] if isinstance(spend, PureDP) else [None, open_filter(_gaussian(spend))]
     found = []
     for gate in gates:
         plan = plan_checked(checked, terms, under=gate)
-        found.append(Third("queries", plan, most_queries(plan.event, spend), spend))
+        found.append(Tradeoff("queries", plan, most_queries(plan.event, spend), spend))
     return max(found, key=lambda third: third.queries)
 
 

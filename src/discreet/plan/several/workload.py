@@ -14,7 +14,7 @@ from ...privacy.filters.filter import Filter, open_filter
 from ...privacy.measures import ApproxDP, Measure, PureDP
 from ...query.algebra.tree import Question
 from ...query.bounds.keys import PublicValues
-from ..asked.checked_question import Checked, check_question
+from ..asked.checked_question import CheckedQuestion, check_question
 from ..asked.options import read_errors
 from ..asked.terms import ExactErrors, Terms, TermWords, read_terms
 from ..choose import amount_of
@@ -22,7 +22,7 @@ from ..plan import Plan
 from ..proportional_split import routes_under, split
 from ..question import plan_checked
 from ..text.workload import workload_html, workload_text
-from .shared_table import Joined, cut_plans, join_questions
+from .shared_table import SharedTable, cut_plans, join_questions
 
 
 @frozen
@@ -102,7 +102,7 @@ def plan_workload(
     return workload_of(named, read, under=under)
 
 
-def workload_of(questions: Mapping[str, Checked], terms: Terms, *, under: Filter | None) -> Workload:
+def workload_of(questions: Mapping[str, CheckedQuestion], terms: Terms, *, under: Filter | None) -> Workload:
     """Plan questions that were checked; see `plan_workload`."""
     if (terms.spend is None) == (terms.error is None):
         raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
@@ -115,17 +115,17 @@ def workload_of(questions: Mapping[str, Checked], terms: Terms, *, under: Filter
     return min((one for one in made if one is not None), key=lambda found: amount_of(found.spend))
 
 
-def _unions(questions: Mapping[str, Checked], terms: Terms) -> list[list[Joined]]:
+def _unions(questions: Mapping[str, CheckedQuestion], terms: Terms) -> list[list[SharedTable]]:
     """List what is tried: every question by itself, and those that can be together as one; none is dearer so."""
-    alone = [Joined((name,), one) for name, one in questions.items()]
+    alone = [SharedTable((name,), one) for name, one in questions.items()]
     weights = set((terms.weights or {}).values()) | {Fraction(1)}
     together = join_questions(questions) if len(weights) == 1 else alone
     return [alone] if len(together) == len(alone) else [alone, together]
 
 
 def _erring(
-    units: Sequence[Joined],
-    questions: Mapping[str, Checked],
+    units: Sequence[SharedTable],
+    questions: Mapping[str, CheckedQuestion],
     each: Mapping[str, ExactErrors | None],
     terms: Terms,
     under: Filter | None,
@@ -148,16 +148,16 @@ def _erring(
     return Workload(tuple(_in_order(plans, questions)), (under or open_filter(PureDP(1))).price(batch))
 
 
-def _least(error: ExactErrors | None, one: Checked) -> tuple[Fraction, ...]:
+def _least(error: ExactErrors | None, one: CheckedQuestion) -> tuple[Fraction, ...]:
     return read_errors(one.question, Fraction(1) if error is None else error)
 
 
-def _in_order(plans: Sequence[tuple[str, Plan]], questions: Mapping[str, Checked]) -> list[tuple[str, Plan]]:
+def _in_order(plans: Sequence[tuple[str, Plan]], questions: Mapping[str, CheckedQuestion]) -> list[tuple[str, Plan]]:
     found = dict(plans)
     return [(name, found[name]) for name in questions]
 
 
-def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, under: Filter | None) -> Workload:
+def _spending(questions: Mapping[str, CheckedQuestion], spend: Measure, terms: Terms, under: Filter | None) -> Workload:
     """Divide a spend among the questions in every way there is, and take the way of least error."""
     parts = _weights(list(questions), terms.weights or {})
     made: list[tuple[tuple[bool, float], Workload]] = []
@@ -179,9 +179,9 @@ def _spending(questions: Mapping[str, Checked], spend: Measure, terms: Terms, un
 
 
 def _planned(
-    units: Sequence[Joined],
+    units: Sequence[SharedTable],
     pieces: Sequence[Measure],
-    questions: Mapping[str, Checked],
+    questions: Mapping[str, CheckedQuestion],
     terms: Terms,
     under: Filter | None,
 ) -> list[tuple[str, Plan]]:

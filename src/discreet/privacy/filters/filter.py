@@ -35,7 +35,7 @@ from ..pricing.event_parts import Flattened, flatten
 from .basic_composition import Sum, adds_up, price_sum, sum_after
 from .options import FilterKind, read_delta, read_kind, read_orders, rule_of
 from .refusal import exceeded, state_price
-from .remaining import Room, gaussian_of, largest_pure
+from .remaining import RemainingBudget, gaussian_of, largest_pure
 from .rule import MOST_LEAK, Amounts, FilterPrice, FilterTerms, short
 from .single_spend import fits, key_leak
 from .stored import FilterState, check_state, read_state, write_state
@@ -197,7 +197,7 @@ class Filter:
         """Return what is left, in the measure this kind of filter counts in."""
         return self._shown(self._left(), self.terms.delta - self.leaked)
 
-    def room(self) -> Room:
+    def room(self) -> RemainingBudget:
         """Return the largest single question that would still fit, for whoever wrote an (ε, δ) budget.
 
         >>> import discreet as dp
@@ -216,7 +216,7 @@ class Filter:
 
         largest = largest_pure(by_sum, paid, 2 * self.terms.epsilon)
         mu = None if self.kind == "advanced" else gaussian_of(self.left())
-        return Room(largest, mu, self.terms.delta - self.leaked, self.terms.tail)
+        return RemainingBudget(largest, mu, self.terms.delta - self.leaked, self.terms.tail)
 
     def spent(self) -> Measure:
         """Return what was spent, in the measure this kind of filter counts in: book-keeping, not a guarantee."""

@@ -19,7 +19,7 @@ _HAIR = 1 + Fraction(1, 10**8)
 
 
 @frozen
-class Room:
+class RemainingBudget:
     """The largest single question that fits now: pure with `epsilon`, or Gaussian with `mu`; either with `delta`.
 
     `mu` is None where the filter has no price for Gaussian noise; `delta` is for events with a δ of their own, such as

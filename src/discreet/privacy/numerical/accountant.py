@@ -18,7 +18,7 @@ from ..events import Event
 from ..pairs.dominating import merged_parts, parts_of
 from ..pairs.loss_masses import LossPair, ceiling
 from ..pricing.limits import within_floats
-from .direction import Bracket, Side
+from .direction import Bracket, DirectionBounds
 from .pair import pairs_of
 
 
@@ -29,7 +29,7 @@ class Numerical:
     Lower bounds are for the composed dominating pairs: no accounting that knows only these pairs can promise less.
     """
 
-    sides: tuple[Side, ...]
+    sides: tuple[DirectionBounds, ...]
     gap: float
     known: dict[tuple[str, Fraction], Bracket] = field(default_factory=dict)
 
@@ -103,13 +103,13 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
     return Numerical(sides_of(part for event in todo for part in parts_of(event)), gap)
 
 
-def sides_of(parts: Iterable[tuple[Event, int]]) -> tuple[Side, ...]:
+def sides_of(parts: Iterable[tuple[Event, int]]) -> tuple[DirectionBounds, ...]:
     """Return the two directions of a composition, or one if both are the same."""
     groups = [(pairs_of(event), times) for event, times in merged_parts(parts)]
     remove: list[tuple[LossPair, int]] = [(pair.remove, times) for pair, times in groups]
     if all(pair.remove is pair.add for pair, _ in groups):
-        return (Side(tuple(remove)),)
-    return Side(tuple(remove)), Side(tuple((pair.add, times) for pair, times in groups))
+        return (DirectionBounds(tuple(remove)),)
+    return DirectionBounds(tuple(remove)), DirectionBounds(tuple((pair.add, times) for pair, times in groups))
 
 
 def _delta(value: Number) -> Fraction:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ..pairs.loss_masses import Array
-from .loss_grid import Comb
+from .loss_grid import LossGrid
 
 Wave: TypeAlias = NDArray[np.complex128]
 
@@ -61,7 +61,7 @@ class _Known:
     outside: float
 
 
-def tilted(comb: Comb, count: int, tilt: float) -> Tilted:
+def tilted(comb: LossGrid, count: int, tilt: float) -> Tilted:
     """Weigh the masses of a comb by e^{λl}, in logarithms so that nothing overflows."""
     losses = comb.losses
     live = comb.mass > 0
@@ -78,7 +78,7 @@ def tilted(comb: Comb, count: int, tilt: float) -> Tilted:
     )
 
 
-def compose(combs: Sequence[Comb], counts: Sequence[int], tilt: float, longest: int) -> Profile | None:
+def compose(combs: Sequence[LossGrid], counts: Sequence[int], tilt: float, longest: int) -> Profile | None:
     """Compose combs of one step, each `counts` times over; None if the ring would be longer than `longest`.
 
     Tilting by e^{λl} makes the errors of the transform, of wrapping around and of cutting off small against

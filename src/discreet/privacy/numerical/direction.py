@@ -15,7 +15,7 @@ from ..pairs.atoms import Atoms
 from ..pairs.loss_masses import Array, LossPair, ceiling
 from .convolution import Profile, compose
 from .crossing import last_above, most_below, solve
-from .loss_grid import Comb, aligned, common_pitch, dots, fits_pitch
+from .loss_grid import LossGrid, aligned, common_pitch, dots, fits_pitch
 from .lower_bound import Proof, interpolate, spread_law
 from .tilting import Cumulants
 
@@ -83,7 +83,7 @@ _Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Brack
 
 
 @frozen(eq=False)
-class Side:
+class DirectionBounds:
     """The pairs of one direction, each with how often it happens."""
 
     groups: tuple[tuple[LossPair, int], ...]
@@ -249,13 +249,13 @@ class Side:
             return None
         return self.composed(profile, combs)
 
-    def combs(self, step: float, tail: float, longest: int) -> list[Comb] | None:
+    def combs(self, step: float, tail: float, longest: int) -> list[LossGrid] | None:
         """Place every pair on one grid, on its own lattice if the grid can refine it without much cost."""
         pitch = common_pitch(self.groups, step)
         if pitch is not None and any(not fits_pitch(pair, pitch) for pair, _ in self.groups):
             pitch /= math.ceil(float(pitch) / step)
         h = step if pitch is None else float(pitch)
-        combs: list[Comb] = []
+        combs: list[LossGrid] = []
         for pair, _ in self.groups:
             low, high = pair.span(tail)
             if high - low > longest * h:
@@ -266,7 +266,7 @@ class Side:
                 combs.append(dots(pair, h, tail))
         return combs
 
-    def composed(self, profile: Profile, combs: list[Comb]) -> Composed:
+    def composed(self, profile: Profile, combs: list[LossGrid]) -> Composed:
         """Add up what was given up in the combs."""
         counts = [k for _, k in self.groups]
         both = list(zip(combs, counts, strict=True))

@@ -15,7 +15,7 @@ EPS = 2.0**-52
 
 
 @frozen(eq=False)
-class Comb:
+class LossGrid:
     """P-masses at the losses offset + step·(start + j), and what was given up on the way.
 
     `top` is the P-mass at an infinite loss; `error` bounds |ln| of the ratio of masses kept to true masses, and of
@@ -39,7 +39,7 @@ class Comb:
         return self.offset + self.step * np.arange(self.start, self.start + len(self.mass), dtype=np.float64)
 
 
-def aligned(pair: Atoms, step: Fraction) -> Comb:
+def aligned(pair: Atoms, step: Fraction) -> LossGrid:
     """Place a pair whose losses are on a lattice that the grid refines: nothing is split or rounded."""
     if pair.lattice is None:
         raise AssertionError("only a pair with a lattice can be aligned")
@@ -48,10 +48,10 @@ def aligned(pair: Atoms, step: Fraction) -> Comb:
     start = int(at[0])
     mass = np.bincount(at - start, weights=pair.p).astype(np.float64)
     error = pair.error + 32 * EPS * (1 + float(np.abs(pair.losses).max()))
-    return Comb(h, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
+    return LossGrid(h, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
 
 
-def dots(pair: LossPair, step: float, tail: float) -> Comb:
+def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
     """Connect the dots of a pair's curve at the grid points, in mass space.
 
     Each cell's (P, Q) mass is split between its two ends so that both are kept; a law on an interval of likelihood
@@ -80,7 +80,7 @@ def dots(pair: LossPair, step: float, tail: float) -> Comb:
     mass[0] += cells.p[0]
     top = (cells.top + float(cells.p[-1])) * (1 + cells.error)
     error = cells.error + 32 * EPS * (1 + far)
-    return Comb(step, start, mass, 0.0, top, error, leak, float(cells.p[0]), spread=True)
+    return LossGrid(step, start, mass, 0.0, top, error, leak, float(cells.p[0]), spread=True)
 
 
 def _upper_share(cells: LossCells, edges: Array, step: float, leak: float) -> Array:

@@ -25,7 +25,7 @@ from ..pairs.loss_masses import Directions, LossPair
 from ..pairs.mixture import RAREST, Mixture
 from ..pairs.parallel import alternatives, worst_of
 from ..pricing.limits import refuse_beyond
-from .direction import Side
+from .direction import DirectionBounds
 
 POINTS = 1201
 """Points of the curve that are joined."""
@@ -85,13 +85,13 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
     if not groups:
         nothing = Atoms(np.zeros(1), np.ones(1))
         return Directions(nothing, nothing)
-    remove = _one(Side(tuple((pair.remove, k) for pair, k in groups)))
+    remove = _one(DirectionBounds(tuple((pair.remove, k) for pair, k in groups)))
     if all(pair.remove is pair.add for pair, _ in groups):
         return Directions(remove, remove)
-    return Directions(remove, _one(Side(tuple((pair.add, k) for pair, k in groups))))
+    return Directions(remove, _one(DirectionBounds(tuple((pair.add, k) for pair, k in groups))))
 
 
-def _one(side: Side) -> LossPair:
+def _one(side: DirectionBounds) -> LossPair:
     if len(side.groups) == 1 and side.groups[0][1] == 1:
         return side.groups[0][0]
     points: list[tuple[Fraction | float, Fraction | float]] = [(0, 1), *_upper(side)]
@@ -100,7 +100,7 @@ def _one(side: Side) -> LossPair:
     return from_points(points)
 
 
-def _upper(side: Side) -> list[tuple[float, float]]:
+def _upper(side: DirectionBounds) -> list[tuple[float, float]]:
     """Return points on or above the curve of a composition, none if its grid would be too long at every stop."""
     profiles = [made for stop in _stops(side.certain) if (made := side.around(stop)) is not None]
     if not profiles:

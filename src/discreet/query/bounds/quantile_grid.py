@@ -28,7 +28,7 @@ _HOURS = 1 << 18
 
 
 @frozen
-class Ladder:
+class QuantileGrid:
     """The expressions that say which cell a row is in, and where every cell begins and ends, in whole steps.
 
     `step` is what a step is worth, None for days and seconds. `wide` is the number of steps of all cells alike (3600
@@ -117,14 +117,14 @@ def _steps(cell: int, fine: int) -> tuple[int, int]:
     return (cell - (power << fine)) << power, 1 << power
 
 
-def ladder_of(of: Expression, columns: dict[str, Domain], most: int) -> Ladder:
+def quantile_grid_of(of: Expression, columns: dict[str, Domain], most: int) -> QuantileGrid:
     """Cut the public range of an expression into about `most` cells, or more where 2^-10 of a number is finer.
 
-    >>> from discreet.query.bounds.quantile_grid import ladder_of
+    >>> from discreet.query.bounds.quantile_grid import quantile_grid_of
     >>> from discreet.query.domains.domain import Whole
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Field
-    >>> money = ladder_of(Field("x"), {"x": Whole(Fraction(1, 128), 0, 1_280_000_000)}, 1 << 18)
+    >>> money = quantile_grid_of(Field("x"), {"x": Whole(Fraction(1, 128), 0, 1_280_000_000)}, 1 << 18)
     >>> money.options, money.fine, [float(money.value(end)) for end in money.ends(money.cell_at(2997 * 128))]
     (149030, 13, [2997.0, 2997.2421875])
 
@@ -134,14 +134,14 @@ def ladder_of(of: Expression, columns: dict[str, Domain], most: int) -> Ladder:
         case Whole() as domain:
             return _numbers(of, domain, most)
         case Day(low=low, high=high):
-            return Ladder((of,), low, high, 0, None, 0, 1)
+            return QuantileGrid((of,), low, high, 0, None, 0, 1)
         case Second(low=low, high=high):
             return _seconds(of, low, high, most)
         case _:
             raise UnsupportedQuery("MIN, MAX and quantiles take a number, a date or a time; count text with GROUP BY")
 
 
-def _numbers(of: Expression, domain: Whole, most: int) -> Ladder:
+def _numbers(of: Expression, domain: Whole, most: int) -> QuantileGrid:
     low, high, step = domain.low, domain.high, domain.step
     anchor = min(max(0, low), high)
     reach = max(high - anchor, anchor - low)
@@ -154,7 +154,7 @@ def _numbers(of: Expression, domain: Whole, most: int) -> Ladder:
     cell: Expression = Call(Function.CASE, (Call(Function.LESS, (off, Constant(0))), down, up))
     if low >= anchor or high <= anchor:
         cell = up if low >= anchor else down
-    return Ladder((cell,), low, high, anchor, step, fine, blur=domain.blur)
+    return QuantileGrid((cell,), low, high, anchor, step, fine, blur=domain.blur)
 
 
 def _upwards(off: Expression, reach: int, step: Fraction, fine: int) -> Expression:
@@ -172,10 +172,10 @@ def _shift(off: Expression, power: int, step: Fraction, fine: int) -> Expression
     return Call(Function.ADD, (inner, Constant(power << fine))) if power else inner
 
 
-def _seconds(of: Expression, low: int, high: int, most: int) -> Ladder:
+def _seconds(of: Expression, low: int, high: int, most: int) -> QuantileGrid:
     if high - low < most:
-        return Ladder((of,), low, high, 0, None, 0, 1)
+        return QuantileGrid((of,), low, high, 0, None, 0, 1)
     day = Call(Function.DATE_OF, (of,))
     if (high - low) // 3600 < _HOURS:
-        return Ladder((day, Call(Function.HOUR, (of,))), low, high, 0, None, 0, 3600)
-    return Ladder((day,), low, high, 0, None, 0, DAY_SECONDS)
+        return QuantileGrid((day, Call(Function.HOUR, (of,))), low, high, 0, None, 0, 3600)
+    return QuantileGrid((day,), low, high, 0, None, 0, DAY_SECONDS)

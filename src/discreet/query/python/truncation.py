@@ -23,15 +23,15 @@ from ..domains.domain_of import domain_of
 _ROWS, _SUM = Field("rows"), Field("sum")
 
 
-def cut_question(schema: Schema, *, up_to: int, of: str | None = None) -> Question:
+def truncation_question(schema: Schema, *, up_to: int, of: str | None = None) -> Question:
     """Ask how many rows of people `max_rows` cuts off, and which share of them all; and of the sum of a column.
 
     >>> import discreet as dp
-    >>> from discreet.query.python.truncation import cut_question
+    >>> from discreet.query.python.truncation import truncation_question
     >>> visits = dp.Schema("visits", dp.People("patient", max_rows=2), {"cost": dp.Integer(0, 500)})
     >>> rows = [{"patient": p, "cost": 100} for p in range(500) for _ in range(1 + p % 4)]
     >>> curator = dp.Curator(dp.Memory({"visits": rows}), [visits], dp.open_ledger(":memory:", dp.PureDP(90)))
-    >>> answer = curator.ask(cut_question(visits, up_to=16), spend=dp.PureDP(90))
+    >>> answer = curator.ask(truncation_question(visits, up_to=16), spend=dp.PureDP(90))
     >>> answer.columns, round(answer.column("share")[0], 2)  # 375 of 1250
     (('rows', 'cut', 'share'), 0.3)
 

@@ -27,7 +27,7 @@ from ..domains.type_of import type_of
 from ..meaning.evaluate import evaluate
 from .constant import as_type
 from .expression import Names, read
-from .people.join import Joined, equalities, join_kind, natural
+from .people.join import SharedTable, equalities, join_kind, natural
 from .scope import (
     ChosenKeys,
     FromItem,
@@ -132,7 +132,7 @@ def _constant(node: exp.Expr, names: Names) -> Constant:
     return found
 
 
-def read_key_join(left: Joined, right: Joined, join: exp.Join) -> Scope | None:
+def read_key_join(left: SharedTable, right: SharedTable, join: exp.Join) -> Scope | None:
     """Read a join of a list of keys; None if it is another join."""
     if any(isinstance(side, Scope) and side.chosen is not None for side in (left, right)):
         raise refusal("JOIN", "a list of keys is joined last, in the outermost SELECT", _WAY)

@@ -16,7 +16,7 @@ from ..algebra.tree import Relation, Select, Union, Where
 from .expression import read
 from .key_join import listed_keys, read_key_join
 from .people.exists import without_people
-from .people.join import Joined, join_items
+from .people.join import SharedTable, join_items
 from .people.per_person import read_people
 from .scope import (
     Absent,
@@ -190,7 +190,7 @@ def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     return left
 
 
-def _join(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Joined:
+def _join(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> SharedTable:
     left = read_item(first, tables)
     for join in joins:
         right = read_item(join.this, tables)
@@ -198,7 +198,7 @@ def _join(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Join
     return left
 
 
-def read_item(node: exp.Expr, tables: Catalogue) -> Joined:
+def read_item(node: exp.Expr, tables: Catalogue) -> SharedTable:
     """Read one item of FROM: a declared table, a view of WITH, a sub-query, or a list of keys."""
     alias, columns = _alias(node)
     inner = isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table)
@@ -213,7 +213,7 @@ def read_item(node: exp.Expr, tables: Catalogue) -> Joined:
     return _subquery(node, alias, tables) if isinstance(node, exp.Subquery) else _table(node, alias, tables)
 
 
-def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> Joined:
+def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> SharedTable:
     if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
         only(node, "this", "joins")  # (a JOIN b ON …) JOIN c
         inner = node.this
@@ -226,7 +226,7 @@ def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> Joine
     return Scope(view.rows, (FromItem(alias or "", view.shown),))
 
 
-def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> Joined:
+def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> SharedTable:
     if not isinstance(node.this, exp.Identifier):
         there = f"there is {', '.join(tables.schemas)}"
         raise refusal(clause_of(node.this), "rows come from declared tables", there)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ...errors import NotAllowed
 from ...privacy.budget_text import budget_to_words
-from ...wire.reply import entry_to_json, room_to_json
+from ...wire.reply import entry_to_json, remaining_to_json
 from ..state import State
 from ..stores.people import NAME
 from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
@@ -27,7 +27,7 @@ def get_left(state: State, call: ApiCall) -> Reply:
             "left_for_all": budget_to_words(ledger.left()),
             "budget": budget_to_words(ledger.promise()),
             "text": str(ledger.left(call.person.name)),
-            "room": room_to_json(ledger.room(call.person.name)) if ledger.terms.filter.adds else None,
+            "room": remaining_to_json(ledger.room(call.person.name)) if ledger.terms.filter.adds else None,
         }
     )
 

@@ -67,7 +67,7 @@ Who = Literal["anybody", "person", "steward"]
 
 
 @frozen
-class Way:
+class Endpoint:
     """A method and a path; `handler` blocks and runs in a thread, `waiter` waits in the event loop.
 
     `takes` and `gives` name the shapes of the body and of the reply; the handler's own name names the operation.

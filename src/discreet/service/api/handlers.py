@@ -22,14 +22,14 @@ from ...wire.product_reply import (
 from ...wire.product_request import (
     BoundsRequest,
     CapsRequest,
-    CutRequest,
     LearnRequest,
     SynthesisRequest,
+    TruncationRequest,
     read_bounds,
     read_caps,
-    read_cut,
     read_learn,
     read_synthesis,
+    read_truncation,
 )
 from ...wire.reply import answer_reply, entry_to_json, explanation_reply, plan_reply
 from ...wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_release
@@ -111,7 +111,7 @@ def check_caps(curator: Curator, asked: CapsRequest) -> None:
     wanted_caps(curator.stand.planner, asked.table, asked.spend)
 
 
-def check_cut(curator: Curator, asked: CutRequest) -> None:
+def check_cut(curator: Curator, asked: TruncationRequest) -> None:
     """Refuse tables of which no cap cuts anything off, before anything is written."""
     curator.plan(cut_of(curator.stand.planner, asked.table, asked.up_to, asked.of), asked.spend)
 
@@ -164,7 +164,7 @@ def _caps(curator: Curator, body: object) -> dict[str, object]:
 
 
 def _cut(curator: Curator, body: object) -> dict[str, object]:
-    asked = read_cut(body)
+    asked = read_truncation(body)
     found = curator.estimate_cut(asked.table, asked.spend, up_to=asked.up_to, of=asked.of, why=asked.why)
     return answer_reply(found)
 

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from ...wire.reply_shape import SHAPES
 from ..config import Config
 from .bodies import BODIES
-from .endpoint import Way
+from .endpoint import Endpoint
 
 Json = dict[str, object]
 _ERRORS = {
@@ -33,7 +33,7 @@ _FREE = (
 )
 
 
-def document(ways: Iterable[Way], root: str, config: Config) -> Json:
+def document(ways: Iterable[Endpoint], root: str, config: Config) -> Json:
     """Describe every way in."""
     paths: dict[str, Json] = {}
     for way in ways:
@@ -58,7 +58,7 @@ def document(ways: Iterable[Way], root: str, config: Config) -> Json:
     }
 
 
-def _operation(way: Way) -> Json:
+def _operation(way: Endpoint) -> Json:
     parameters: list[Json] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
         for name in re.findall(r"{(\w+)}", way.path)
@@ -81,14 +81,14 @@ def _operation(way: Way) -> Json:
     return described
 
 
-def _responses(way: Way) -> Json:
+def _responses(way: Endpoint) -> Json:
     done: Json = {str(status): _content(*_outcome(way, status)) for status in way.status}
     if not way.gives and way.status == (200,):
         done["200"] = {"description": "Lines of JSON.", "content": {"application/x-ndjson": {"schema": _LINES}}}
     return {**done, **{str(status): _content(words, "Refusal") for status, words in _ERRORS.items()}}
 
 
-def _outcome(way: Way, status: int) -> tuple[str, str]:
+def _outcome(way: Endpoint, status: int) -> tuple[str, str]:
     """Return what a status means, and the shape of its reply; 202 is always a job."""
     return ("A job; ask again.", "Job") if status == 202 else ("Done.", way.gives)
 

@@ -52,12 +52,12 @@ def work_out(state: State, call: ApiCall, work: Callable[..., T], *words: object
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await charge(state, call, "sql", check_by_clerk(read_ask, handlers.check_ask))
+    return await charge(state, call, "sql", check_in_planning_pool(read_ask, handlers.check_ask))
 
 
 async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await charge(state, call, "release", check_by_clerk(read_release, handlers.check_release))
+    return await charge(state, call, "release", check_in_planning_pool(read_release, handlers.check_release))
 
 
 class Request(Protocol):
@@ -67,7 +67,9 @@ class Request(Protocol):
         """Return it as plain JSON."""
 
 
-def check_by_clerk(read: Callable[[object], Request], check: Callable[..., None], *, limited: bool = True) -> Reader:
+def check_in_planning_pool(
+    read: Callable[[object], Request], check: Callable[..., None], *, limited: bool = True
+) -> Reader:
     """Return how a charged request is read, and checked by a clerk unless its mark was checked before."""
 
     def checking(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:

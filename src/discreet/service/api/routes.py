@@ -17,92 +17,175 @@ from ..state import State
 from ..stores.people import Member
 from . import budget, products, questions
 from . import people as crew
-from .endpoint import ApiCall, Handler, Reply, Way
+from .endpoint import ApiCall, Endpoint, Handler, Reply
 from .openapi import document
 
 ROOT = "/api/v1"
 SET = "/datasets/{name}"
 
-WAYS: tuple[Way, ...] = (
-    Way("GET", "/me", "Say who is asking.", crew.get_me, gives="Person"),
-    Way("GET", "/datasets", "List the data sets of this person.", crew.list_datasets, gives="DataSets"),
-    Way("GET", SET, "Give the public facts of a data set.", crew.describe_dataset, gives="DataSet"),
-    Way("GET", SET + "/values/{table}/{column}", "List a public column's values.", crew.list_values, gives="Values"),
-    Way(
-        "POST", SET + "/explain", "Show what a question would do, cost and miss; free.", questions.explain_question,
-        takes="AskRequest", gives="Explanation",
+WAYS: tuple[Endpoint, ...] = (
+    Endpoint("GET", "/me", "Say who is asking.", crew.get_me, gives="Person"),
+    Endpoint("GET", "/datasets", "List the data sets of this person.", crew.list_datasets, gives="DataSets"),
+    Endpoint("GET", SET, "Give the public facts of a data set.", crew.describe_dataset, gives="DataSet"),
+    Endpoint(
+        "GET", SET + "/values/{table}/{column}", "List a public column's values.", crew.list_values, gives="Values"
     ),
-    Way(
-        "POST", SET + "/plan", "Plan, or find the third of spend, error, queries; free.", questions.plan_question,
-        takes="PlanRequest", gives="Plan",
+    Endpoint(
+        "POST",
+        SET + "/explain",
+        "Show what a question would do, cost and miss; free.",
+        questions.explain_question,
+        takes="AskRequest",
+        gives="Explanation",
     ),
-    Way(
-        "POST", SET + "/rehearse", "Answer from made-up rows; free.", questions.rehearse_question,
-        takes="RehearsalRequest", gives="Answer",
+    Endpoint(
+        "POST",
+        SET + "/plan",
+        "Plan, or find the third of spend, error, queries; free.",
+        questions.plan_question,
+        takes="PlanRequest",
+        gives="Plan",
     ),
-    Way(
-        "POST", SET + "/sql", "Answer one question; charged.", waiter=questions.ask_sql,
-        takes="AskRequest", gives="Answer", status=(200, 202),
+    Endpoint(
+        "POST",
+        SET + "/rehearse",
+        "Answer from made-up rows; free.",
+        questions.rehearse_question,
+        takes="RehearsalRequest",
+        gives="Answer",
     ),
-    Way(
-        "POST", SET + "/release", "Answer several questions with one charge.", waiter=questions.ask_release,
-        takes="ReleaseRequest", gives="Answers", status=(200, 202),
+    Endpoint(
+        "POST",
+        SET + "/sql",
+        "Answer one question; charged.",
+        waiter=questions.ask_sql,
+        takes="AskRequest",
+        gives="Answer",
+        status=(200, 202),
     ),
-    Way(
-        "POST", SET + "/learn", "Train a model on the rows of a SELECT; charged.", waiter=products.learn_model,
-        takes="LearnRequest", gives="Trained", status=(200, 202),
+    Endpoint(
+        "POST",
+        SET + "/release",
+        "Answer several questions with one charge.",
+        waiter=questions.ask_release,
+        takes="ReleaseRequest",
+        gives="Answers",
+        status=(200, 202),
     ),
-    Way(
-        "POST", SET + "/explain_model", "Say what training would release, cost and lose; free.", products.explain_model,
-        takes="TrainingRequest", gives="TrainingExplanation",
+    Endpoint(
+        "POST",
+        SET + "/learn",
+        "Train a model on the rows of a SELECT; charged.",
+        waiter=products.learn_model,
+        takes="LearnRequest",
+        gives="Trained",
+        status=(200, 202),
     ),
-    Way(
-        "POST", SET + "/synthesize", "Release tables that records are made from; charged.",
-        waiter=products.synthesize_table, takes="SynthesisRequest", gives="Synthetic", status=(200, 202),
+    Endpoint(
+        "POST",
+        SET + "/explain_model",
+        "Say what training would release, cost and lose; free.",
+        products.explain_model,
+        takes="TrainingRequest",
+        gives="TrainingExplanation",
     ),
-    Way(
-        "POST", SET + "/plan_synthesis", "Say what synthesize would measure and cost; free.", products.plan_synthesis,
-        takes="SynthesisRequest", gives="SynthesisPlan",
+    Endpoint(
+        "POST",
+        SET + "/synthesize",
+        "Release tables that records are made from; charged.",
+        waiter=products.synthesize_table,
+        takes="SynthesisRequest",
+        gives="Synthetic",
+        status=(200, 202),
     ),
-    Way(
-        "POST", SET + "/suggest_bounds", "Suggest bounds of a column; charged.", waiter=products.suggest_bounds,
-        takes="BoundsRequest", gives="SuggestedBounds", status=(200, 202),
+    Endpoint(
+        "POST",
+        SET + "/plan_synthesis",
+        "Say what synthesize would measure and cost; free.",
+        products.plan_synthesis,
+        takes="SynthesisRequest",
+        gives="SynthesisPlan",
     ),
-    Way(
-        "POST", SET + "/suggest_caps", "Suggest how many rows of one person count; charged.",
-        waiter=products.suggest_caps, takes="CapsRequest", gives="SuggestedCaps", status=(200, 202),
+    Endpoint(
+        "POST",
+        SET + "/suggest_bounds",
+        "Suggest bounds of a column; charged.",
+        waiter=products.suggest_bounds,
+        takes="BoundsRequest",
+        gives="SuggestedBounds",
+        status=(200, 202),
     ),
-    Way(
-        "POST", SET + "/estimate_cut", "Estimate what the cap on one person's rows cuts off; charged.",
-        waiter=products.estimate_cut, takes="CutRequest", gives="Answer", status=(200, 202),
+    Endpoint(
+        "POST",
+        SET + "/suggest_caps",
+        "Suggest how many rows of one person count; charged.",
+        waiter=products.suggest_caps,
+        takes="CapsRequest",
+        gives="SuggestedCaps",
+        status=(200, 202),
     ),
-    Way("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", questions.get_job, gives="Job"),
-    Way("DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", questions.cancel_job, status=(202,)),
-    Way("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),
-    Way("GET", SET + "/spent", "Say what was spent.", budget.get_spent, gives="Spent"),
-    Way(
-        "GET", SET + "/history", "List the last entries: one's own, a steward everybody's.", budget.list_history,
-        gives="History", query=("last",),
+    Endpoint(
+        "POST",
+        SET + "/estimate_cut",
+        "Estimate what the cap on one person's rows cuts off; charged.",
+        waiter=products.estimate_cut,
+        takes="CutRequest",
+        gives="Answer",
+        status=(200, 202),
     ),
-    Way("GET", SET + "/receipt/{number}", "Give the receipt of a charge.", budget.get_receipt, gives="Receipt"),
-    Way("GET", "/jobs", "List all open jobs.", questions.list_jobs, who="steward", gives="Jobs"),
-    Way("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
-    Way(
-        "POST", "/people", "Take in somebody new.", crew.add_person, who="steward",
-        takes="PersonRequest", gives="NewPerson", status=(201,),
+    Endpoint("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", questions.get_job, gives="Job"),
+    Endpoint(
+        "DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", questions.cancel_job, status=(202,)
     ),
-    Way(
-        "POST", "/people/{person}/token", "Give a new token.", crew.renew_token, who="steward",
-        takes="TokenRequest", gives="Token", status=(201,),
+    Endpoint("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),
+    Endpoint("GET", SET + "/spent", "Say what was spent.", budget.get_spent, gives="Spent"),
+    Endpoint(
+        "GET",
+        SET + "/history",
+        "List the last entries: one's own, a steward everybody's.",
+        budget.list_history,
+        gives="History",
+        query=("last",),
     ),
-    Way("DELETE", "/people/{person}", "Shut somebody out for good.", crew.revoke_person, who="steward", gives="Person"),
-    Way(
-        "POST", SET + "/allow", "Give an allowance.", budget.set_allowance, who="steward",
-        takes="AllowanceRequest", gives="Allowed", status=(201,),
+    Endpoint("GET", SET + "/receipt/{number}", "Give the receipt of a charge.", budget.get_receipt, gives="Receipt"),
+    Endpoint("GET", "/jobs", "List all open jobs.", questions.list_jobs, who="steward", gives="Jobs"),
+    Endpoint("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
+    Endpoint(
+        "POST",
+        "/people",
+        "Take in somebody new.",
+        crew.add_person,
+        who="steward",
+        takes="PersonRequest",
+        gives="NewPerson",
+        status=(201,),
     ),
-    Way("GET", SET + "/ledger/verify", "Prove the chain.", budget.verify_ledger, who="steward", gives="Verified"),
-    Way("GET", SET + "/ledger/export", "Give the chain as lines of JSON.", budget.export_ledger, who="steward"),
-)  # fmt: skip
+    Endpoint(
+        "POST",
+        "/people/{person}/token",
+        "Give a new token.",
+        crew.renew_token,
+        who="steward",
+        takes="TokenRequest",
+        gives="Token",
+        status=(201,),
+    ),
+    Endpoint(
+        "DELETE", "/people/{person}", "Shut somebody out for good.", crew.revoke_person, who="steward", gives="Person"
+    ),
+    Endpoint(
+        "POST",
+        SET + "/allow",
+        "Give an allowance.",
+        budget.set_allowance,
+        who="steward",
+        takes="AllowanceRequest",
+        gives="Allowed",
+        status=(201,),
+    ),
+    Endpoint("GET", SET + "/ledger/verify", "Prove the chain.", budget.verify_ledger, who="steward", gives="Verified"),
+    Endpoint("GET", SET + "/ledger/export", "Give the chain as lines of JSON.", budget.export_ledger, who="steward"),
+)
 
 
 def api_routes(state: State) -> list[BaseRoute]:
@@ -131,7 +214,7 @@ def send(reply: Reply) -> Response:
     return Response(reply.content(), reply.status, dict(reply.headers), reply.kind)
 
 
-def _endpoint(state: State, way: Way) -> Callable[[Request], Awaitable[Response]]:
+def _endpoint(state: State, way: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     async def endpoint(request: Request) -> Response:
         person = await run_in_threadpool(_enter, state, request, way)
         request.state.person, request.state.verb = person.name, f"{way.method} {way.path}"
@@ -160,19 +243,19 @@ async def _listen(request: Request, call: ApiCall) -> None:
     call.gone.set()
 
 
-def _handle(state: State, call: ApiCall, way: Way) -> Reply:
+def _handle(state: State, call: ApiCall, way: Endpoint) -> Reply:
     """Answer a call: what clerks work out waits in their line, anything else takes one of its person's turns."""
     with nullcontext() if way.at_desk else state.turns.turn(call.person.name):
         return _handler(way)(state, call)
 
 
-def _handler(way: Way) -> Handler:
+def _handler(way: Endpoint) -> Handler:
     if way.handler is None:  # pragma: no cover the table gives every way a handler or a waiter
         raise InvalidArgument("this way leads nowhere")
     return way.handler
 
 
-def _enter(state: State, request: Request, way: Way) -> Member:
+def _enter(state: State, request: Request, way: Endpoint) -> Member:
     person = enter(state, request).person
     if way.who == "steward":
         require_steward(person)

@@ -22,7 +22,7 @@ LONGEST_TOKEN = 200
 MARK = "Idempotency-Key"
 
 
-class NoEntry(NotAllowed):
+class Unauthenticated(NotAllowed):
     """No token, or none that opens: the answer is 401."""
 
 
@@ -43,7 +43,7 @@ def enter(state: State, request: HTTPConnection) -> Admission:
     found = _by_token(state, request) if "Authorization" in request.headers else _by_cookie(state, request)
     if found is None:
         state.limits.failure(address_of(request))
-        raise NoEntry("no entry: show a valid token in the header 'Authorization: Bearer dsc_…', or sign in")
+        raise Unauthenticated("no entry: show a valid token in the header 'Authorization: Bearer dsc_…', or sign in")
     _count(state, request, found.person.name)
     return found
 

@@ -18,11 +18,11 @@ PATIENCE = 30.0
 """Seconds for which somebody waits for their own earlier pages."""
 
 
-class Turns:
+class ConcurrencyLimit:
     """How much of each person is in work; `most` may be in work or wait.
 
-    >>> from discreet.service.http.concurrency_limit import Turns
-    >>> turns = Turns(most=1)
+    >>> from discreet.service.http.concurrency_limit import ConcurrencyLimit
+    >>> turns = ConcurrencyLimit(most=1)
     >>> with turns.turn("ana"), turns.turn("bob"):
     ...     with turns.turn("ana"):
     ...         pass

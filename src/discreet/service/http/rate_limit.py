@@ -24,12 +24,12 @@ class TooMany(Exception):
         self.seconds = max(1, round(seconds))
 
 
-class Buckets:
+class TokenBuckets:
     """One bucket for each key: `per_minute` requests at once, refilled within a minute.
 
-    >>> from discreet.service.http.rate_limit import Buckets
+    >>> from discreet.service.http.rate_limit import TokenBuckets
     >>> now = iter([0.0, 0.0, 0.0, 30.0])
-    >>> bucket = Buckets(2, clock=lambda: next(now))
+    >>> bucket = TokenBuckets(2, clock=lambda: next(now))
     >>> bucket.wait("ana"), bucket.wait("ana"), bucket.wait("ana"), bucket.wait("ana")
     (0.0, 0.0, 30.0, 0.0)
     """
@@ -59,10 +59,10 @@ class Limits:
 
     def __init__(self, bounds: RequestBounds) -> None:
         self.bounds = bounds
-        self._asked = Buckets(bounds.requests_per_minute)
-        self._again = Buckets(bounds.requests_per_minute)
-        self._failed = Buckets(bounds.failures_per_minute)
-        self._strangers = Buckets(bounds.requests_per_minute)
+        self._asked = TokenBuckets(bounds.requests_per_minute)
+        self._again = TokenBuckets(bounds.requests_per_minute)
+        self._failed = TokenBuckets(bounds.failures_per_minute)
+        self._strangers = TokenBuckets(bounds.requests_per_minute)
 
     def request(self, person: str) -> None:
         """Count a request of a person, or refuse it."""

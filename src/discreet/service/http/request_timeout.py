@@ -15,7 +15,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 HEAD_SECONDS = 15.0
 
 
-class PromptProtocol(H11Protocol):
+class RequestTimeoutProtocol(H11Protocol):
     """Uvicorn's own protocol, with an end to waiting for the head of a request."""
 
     _end: asyncio.TimerHandle | None = None

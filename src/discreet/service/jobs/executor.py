@@ -25,7 +25,7 @@ from ..stores.datasets import DataSets
 from ..stores.receipts import Receipts
 from ..stores.store import PATIENCE
 from .job import Job
-from .running_job import Run
+from .running_job import RunningJob
 
 
 @frozen
@@ -42,12 +42,12 @@ _UNASKED = TooSlow("the store did not say in time how it would answer; nothing w
 _LATE = Outcome("failed", status_of(TooSlow()), refusal_to_json(TooSlow()))
 
 
-class Answering:
+class JobExecutor:
     """The runs of one worker."""
 
     def __init__(self, datasets: DataSets, receipts: Receipts, log: Log, *, stopping: threading.Event) -> None:
         self._datasets, self._receipts, self._log, self._stopping = datasets, receipts, log, stopping
-        self._runs: dict[str, Run] = {}
+        self._runs: dict[str, RunningJob] = {}
         self._lock = threading.Lock()
 
     @property
@@ -72,7 +72,7 @@ class Answering:
     def answer(self, job: Job) -> Outcome:
         """Run a job to its end."""
         try:
-            run = Run(self._datasets.hire(job.dataset))
+            run = RunningJob(self._datasets.hire(job.dataset))
         except DiscreetError:  # the store went away before this thread had opened it; nothing was charged
             return _outcome("refused", failure())
         with self._lock:
@@ -91,7 +91,7 @@ class Answering:
                 del self._runs[job.id]
             run.end()
 
-    def _ask(self, job: Job, run: Run) -> Outcome:
+    def _ask(self, job: Job, run: RunningJob) -> Outcome:
         verb, body = CHARGED[job.verb], json.loads(job.body)
         reply = patiently(lambda: verb(run.hired.curator.named(job.person), body), self._stopping)
         self._receipts.keep(job.dataset, reply)
@@ -102,7 +102,7 @@ def _outcome(state: str, refusal: DiscreetError) -> Outcome:
     return Outcome(state, status_of(refusal), refusal_to_json(refusal))
 
 
-def _fail(run: Run, failed: EngineFailure) -> Outcome:
+def _fail(run: RunningJob, failed: EngineFailure) -> Outcome:
     if not run.charged and run.why != "cancelled":
         return _outcome("refused", _UNASKED if run.why == "late" else failed)
     return {"cancelled": CANCELLED, "late": _LATE}.get(run.why) or _outcome("failed", failed)

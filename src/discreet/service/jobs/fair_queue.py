@@ -21,11 +21,11 @@ LONG = 1.0
 """Seconds that one piece of work may take before a rest is due."""
 
 
-class WorkLine(Generic[T]):
+class FairQueue(Generic[T]):
     """Work by person.
 
-    >>> from discreet.service.jobs.fair_queue import WorkLine
-    >>> line = WorkLine(most=1)
+    >>> from discreet.service.jobs.fair_queue import FairQueue
+    >>> line = FairQueue(most=1)
     >>> for who, work in [("ana", 1), ("ana", 2), ("bob", 3)]:
     ...     line.put(who, work)
     >>> line.take(), line.take()

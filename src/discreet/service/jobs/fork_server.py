@@ -22,14 +22,14 @@ PATIENCE = 2.0
 
 
 @frozen
-class Clerk:
+class PlanningWorker:
     """One clerk: the line to it, and its number."""
 
     line: Connection
     number: int
 
 
-class Office:
+class ForkServer:
     """One process that hires and dismisses for all threads of a worker; it ends when the worker does."""
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Office:
         self._line: socket.socket | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
-    def hire(self) -> Clerk:
+    def hire(self) -> PlanningWorker:
         """Return a new clerk; raises OSError if there is no room for one."""
         ours, theirs = socket.socketpair()
         with theirs:
@@ -46,9 +46,9 @@ class Office:
             except BaseException:
                 ours.close()
                 raise
-        return Clerk(Connection(ours.detach()), number)
+        return PlanningWorker(Connection(ours.detach()), number)
 
-    def dismiss(self, clerk: Clerk) -> None:
+    def dismiss(self, clerk: PlanningWorker) -> None:
         """End a clerk, whatever it does."""
         clerk.line.close()
         with suppress(OSError):
@@ -108,8 +108,8 @@ class Office:
 
 
 @cache
-def the_office() -> Office:
+def the_office() -> ForkServer:
     """Return the office of this process, which ends before the process does."""
-    office = Office()
+    office = ForkServer()
     atexit.register(office.close)
     return office

@@ -10,7 +10,7 @@ STUCK = 60.0
 """Seconds for which one round may wait for a store that is away; a keeper that takes longer is not waiting but gone."""
 
 
-class Pulse:
+class Heartbeat:
     """When the keeper last began a round, and last ended one with the store in reach; read without waiting."""
 
     def __init__(self, pause: float) -> None:

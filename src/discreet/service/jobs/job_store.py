@@ -38,7 +38,7 @@ _FORGET = (
 )
 
 
-class Shelf:
+class JobStore:
     """The jobs of a service as one worker, the owner, sees them."""
 
     def __init__(self, store: ServiceStore, owner: str, lease: float) -> None:

@@ -20,7 +20,7 @@ from ...frozen import field, frozen
 from ...noise import secure_bits
 from ...query.algebra.tally import Tally, Totals
 from .steady_clock import steady
-from .timing_grid import Grid
+from .timing_grid import TimingGrid
 
 
 @frozen
@@ -45,7 +45,7 @@ class Paced:
     """
 
     engine: Engine
-    grid: Grid
+    grid: TimingGrid
     touched: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
     stopped: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
 
@@ -110,4 +110,4 @@ def pace(engine: Engine, seconds: float) -> Paced:
     >>> pace(None, 0.5).grid
     Grid(seconds=0.375)
     """
-    return Paced(engine, Grid(0.75 * seconds))
+    return Paced(engine, TimingGrid(0.75 * seconds))

@@ -23,8 +23,8 @@ from ...wire.reply import BROKEN
 from ..config import Config
 from ..http.audit_log import Log
 from ..http.rate_limit import TooMany
-from .fair_queue import WorkLine
-from .fork_server import Clerk, the_office
+from .fair_queue import FairQueue
+from .fork_server import PlanningWorker, the_office
 from .messages import BRIEF, Broken
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ LISTENING = 0.25
 """Seconds between two looks whether whoever asked is still there."""
 
 
-class HungUp(Exception):
+class ClientGone(Exception):
     """Whoever asked is not there any more."""
 
 
-class WentWrong(Exception):
+class WorkerFailed(Exception):
     """A clerk met something that is no refusal; `place` says where."""
 
     def __init__(self, place: str) -> None:
@@ -53,7 +53,7 @@ class WentWrong(Exception):
 
 
 @frozen
-class _Sheet:
+class _Task:
     """A piece of work on its way, and where its result is waited for."""
 
     dataset: str
@@ -64,12 +64,12 @@ class _Sheet:
     future: Future[Any] = field(default_factory=Future)
 
 
-class FreeDesk:
+class PlanningPool:
     """The clerks of one worker; they come when the first free question does."""
 
     def __init__(self, config: Config, datasets: DataSets, log: Log) -> None:
         self._bounds, self._datasets, self._log = config.bounds, datasets, log
-        self._line: WorkLine[_Sheet] = WorkLine(max(1, config.bounds.free_processes // 2))
+        self._line: FairQueue[_Task] = FairQueue(max(1, config.bounds.free_processes // 2))
         self._office = the_office()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -88,7 +88,7 @@ class FreeDesk:
         if self._line.load(person) >= self._bounds.jobs_per_person:
             raise TooMany(1.0)
         self._begin()
-        sheet = _Sheet(dataset, person, work, words, gone or threading.Event())
+        sheet = _Task(dataset, person, work, words, gone or threading.Event())
         self._line.put(person, sheet)
         end = time.monotonic() + OPENING + WAITING * self._bounds.free_seconds
         while time.monotonic() < end:
@@ -124,7 +124,7 @@ class FreeDesk:
 
     def _attend(self) -> None:
         """Give one clerk one sheet after the other; a clerk who is gone is replaced by a new one."""
-        clerk: Clerk | None = None
+        clerk: PlanningWorker | None = None
         while (found := self._line.take()) is not None:
             person, sheet = found
             try:
@@ -135,17 +135,17 @@ class FreeDesk:
         if clerk is not None:
             self._office.dismiss(clerk)
 
-    def _serve(self, clerk: Clerk | None, sheet: _Sheet) -> Clerk | None:
+    def _serve(self, clerk: PlanningWorker | None, sheet: _Task) -> PlanningWorker | None:
         """Have a sheet worked on; return the clerk, unless it had to be dismissed or took long (see `BRIEF`)."""
         begin, fit = 0.0, False
         try:
             clerk, begin = clerk or self._hire(), time.monotonic()
             sheet.future.set_result(self._follow(clerk, sheet))
             fit = True
-        except (DiscreetError, WentWrong) as refusal:
+        except (DiscreetError, WorkerFailed) as refusal:
             sheet.future.set_exception(refusal)
             fit = True
-        except HungUp:
+        except ClientGone:
             sheet.future.set_exception(Cancelled())
         except TimeoutError:
             sheet.future.set_exception(self._late())
@@ -156,18 +156,18 @@ class FreeDesk:
         self._office.dismiss(clerk)
         return None
 
-    def _hire(self) -> Clerk:
+    def _hire(self) -> PlanningWorker:
         clerk = self._office.hire()
         clerk.line.send((self._datasets.setups, self._bounds.free_megabytes))
         return clerk
 
-    def _follow(self, clerk: Clerk, sheet: _Sheet) -> object:
+    def _follow(self, clerk: PlanningWorker, sheet: _Task) -> object:
         """Send a sheet and answer what the clerk asks of the store, until it is done or its time is over."""
         end = time.monotonic() + self._bounds.free_seconds
         clerk.line.send((sheet.dataset, sheet.person, sheet.work, sheet.words))
         while (left := end - time.monotonic()) > 0:
             if sheet.gone.is_set():
-                raise HungUp
+                raise ClientGone
             if not clerk.line.poll(min(LISTENING, left)):
                 continue
             verb, found = clerk.line.recv()
@@ -195,5 +195,5 @@ def _open(found: object) -> object:
     if isinstance(found, DiscreetError):
         raise found
     if isinstance(found, Broken):
-        raise WentWrong(found.place)
+        raise WorkerFailed(found.place)
     return found

@@ -36,7 +36,7 @@ MEMORY = TooSlow("working this out needs more memory than is allowed; nothing wa
 
 
 @frozen
-class _FarEngine:
+class _RemoteEngine:
     """The store as a clerk sees it: it can be asked what it would do, not for a row."""
 
     line: Connection
@@ -149,7 +149,7 @@ def _attempt(work: Callable[[], object]) -> object:
 def _curator(line: Connection, setup: Setup, made: dict[str, Curator]) -> Curator:
     if setup.name not in made:
         ledger: Ledger = open_ledger(setup.ledger, name=setup.name, wait=setup.wait)
-        engine, share = _FarEngine(line, setup.name, setup.rows_public), setup.share_questions
+        engine, share = _RemoteEngine(line, setup.name, setup.rows_public), setup.share_questions
         made[setup.name] = Curator(engine, setup.schemas, ledger, share_questions=share)
     return made[setup.name]
 

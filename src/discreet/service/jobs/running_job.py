@@ -11,7 +11,7 @@ GRACE = 5.0
 """Seconds after it was told to stop for which a store may go on; then the line to it is cut, if there is one."""
 
 
-class Run:
+class RunningJob:
     """The run of one job; `why` says who stopped it: `cancelled` its person, `late` its time, nothing nobody."""
 
     def __init__(self, hired: Hired) -> None:

@@ -22,13 +22,13 @@ from ..http.rate_limit import TooMany
 from ..stores.datasets import DataSets
 from ..stores.receipts import Receipts, fingerprints
 from ..stores.store import ServiceStore
-from .executor import CANCELLED, Answering, Outcome
-from .fair_queue import WorkLine
-from .heartbeat import Pulse
+from .executor import CANCELLED, JobExecutor, Outcome
+from .fair_queue import FairQueue
+from .heartbeat import Heartbeat
 from .job import Job, new_job
-from .job_store import Shelf
+from .job_store import JobStore
 from .steady_clock import steady
-from .timing_grid import Grid
+from .timing_grid import TimingGrid
 
 
 @frozen
@@ -39,19 +39,19 @@ class _Held:
     outcome: Outcome | None = None
 
 
-class Jobs:
+class JobScheduler:
     """The jobs of one worker; `start` sets its threads going, `stop` finishes or releases what it holds."""
 
     def __init__(
-        self, store: ServiceStore, config: Config, *, datasets: DataSets, grid: Grid, log: Log, receipts: Receipts
+        self, store: ServiceStore, config: Config, *, datasets: DataSets, grid: TimingGrid, log: Log, receipts: Receipts
     ) -> None:
         self.owner = secrets.token_hex(8)
-        self.shelf = Shelf(store, self.owner, config.lease)
-        self.pulse = Pulse(pause=min(1.0, config.lease / 3))
+        self.shelf = JobStore(store, self.owner, config.lease)
+        self.pulse = Heartbeat(pause=min(1.0, config.lease / 3))
         self._grid, self._log, self._config = grid, log, config
         self._stopping = threading.Event()
-        self._answering = Answering(datasets, receipts, log, stopping=self._stopping)
-        self._line: WorkLine[_Held] = WorkLine(fair_share(config.bounds.threads))
+        self._answering = JobExecutor(datasets, receipts, log, stopping=self._stopping)
+        self._line: FairQueue[_Held] = FairQueue(fair_share(config.bounds.threads))
         self._mine: set[str] = set()
         self._later: list[_Held] = []
         self._first: dict[tuple[str, float], float] = {}

@@ -16,11 +16,11 @@ from .steady_clock import steady
 
 
 @frozen
-class Grid:
+class TimingGrid:
     """Ticks of a base length in seconds.
 
-    >>> from discreet.service.jobs.timing_grid import Grid
-    >>> grid = Grid(0.25)
+    >>> from discreet.service.jobs.timing_grid import TimingGrid
+    >>> grid = TimingGrid(0.25)
     >>> grid.tick(100.0, 100.01), grid.tick(100.0, 100.26), grid.tick(100.0, 101.2)
     (100.25, 100.5, 102.0)
     """

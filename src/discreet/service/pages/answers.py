@@ -19,7 +19,7 @@ from .answer_view import answer_view
 from .downloads.question_code import fields_of, python_code, sql_code
 from .downloads.title import title_of
 from .history import past_of, sql_of
-from .page_request import Visit, for_analysts, to
+from .page_request import PageRequest, for_analysts, to
 from .products.past_products import made_before
 from .refusal_view import word_refusal
 from .render import html
@@ -42,7 +42,7 @@ def fresh_mark() -> str:
     return secrets.token_urlsafe(16)
 
 
-def find_job(visit: Visit, name: str) -> Job:
+def find_job(visit: PageRequest, name: str) -> Job:
     """Find one's own job, or a colleague's answer where the steward lets analysts know of each other's questions.
 
     Refuses what is somebody else's like what never was.
@@ -53,7 +53,7 @@ def find_job(visit: Visit, name: str) -> Job:
     raise NotAllowed(UNKNOWN)
 
 
-def _shared(visit: Visit, job: Job) -> bool:
+def _shared(visit: PageRequest, job: Job) -> bool:
     given = visit.state.config.datasets.get(job.dataset)
     if given is None or not given.share_questions or not visit.person.may(job.dataset):
         return False
@@ -61,18 +61,18 @@ def _shared(visit: Visit, job: Job) -> bool:
     return shown and job.state == "done"
 
 
-def _show(visit: Visit) -> Response:
+def _show(visit: PageRequest) -> Response:
     return _show_job(visit, find_job(visit, visit.request.path_params["job"]))
 
 
-def _cancel(visit: Visit) -> Response:
+def _cancel(visit: PageRequest) -> Response:
     """Stop a job; what was charged stays charged."""
     job = visit.state.jobs.cancel(visit.person.name, visit.request.path_params["job"])
     visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
     return _show_job(visit, job) if visit.wants_part else to(f"/answers/{job.id}")
 
 
-def _show_job(visit: Visit, job: Job) -> Response:
+def _show_job(visit: PageRequest, job: Job) -> Response:
     """Show a job; to a script the part that changes, else a page with its title, its question and code to repeat it."""
     part = job_part(visit, job)
     if visit.wants_part:
@@ -95,7 +95,7 @@ def _show_job(visit: Visit, job: Job) -> Response:
     )
 
 
-def job_part(visit: Visit, job: Job) -> Markup:
+def job_part(visit: PageRequest, job: Job) -> Markup:
     """Return what there is to see of a job by now."""
     finished, seen = visit.state.jobs.view(job)
     words: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf}
@@ -112,7 +112,7 @@ def job_part(visit: Visit, job: Job) -> Markup:
     return html("piece_refusal.html", refusal=word_refusal(error["kind"], error["message"], sql_of(job)), **words)
 
 
-def _history(visit: Visit) -> Response:
+def _history(visit: PageRequest) -> Response:
     mine = past_of(visit.state, visit.person.name, most=PAST)
     saved = SavedQuestions(visit.state.store).of(visit.person.name)
     made = made_before(visit.state, visit.person.name)

@@ -20,7 +20,7 @@ from ...statistics.releases.quantile_release import PlaceRelease
 from ...wire.request import Ask
 from ..api.handlers import check_ask
 from .ask_form import AskFields, BudgetUnit, ask_of
-from .charts.amount import Purse, left_bar
+from .charts.amount import BudgetBar, left_bar
 from .charts.tradeoff import tradeoff
 from .number_text import error_words, percent
 from .refusal_view import word_refusal
@@ -88,20 +88,20 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
 
 def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
     """Explain what stands in the form, or say what is wrong with it; what is left is shown in any case."""
-    purse: Purse | None = None
+    purse: BudgetBar | None = None
     try:
-        purse = Purse(curator.spent(), curator.left())
+        purse = BudgetBar(curator.spent(), curator.left())
         ask = ask_of(fields, unit)
         found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
         return explain_refusal(refusal, fields, purse)
     over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(curator, ask, found))
-    purse = Purse(purse.spent, purse.left, None if found.stored else found.price)
+    purse = BudgetBar(purse.spent, purse.left, None if found.stored else found.price)
     curve = tradeoff(curator, ask, unit)
     return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
 
 
-def explain_refusal(refusal: DiscreetError, fields: AskFields, purse: Purse | None = None) -> dict[str, Any]:
+def explain_refusal(refusal: DiscreetError, fields: AskFields, purse: BudgetBar | None = None) -> dict[str, Any]:
     """Say why there is nothing to explain."""
     words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
     return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}

@@ -20,7 +20,7 @@ _OF_PERSON = _SELECT + "WHERE person = ? AND verb = 'sql' AND (dataset = ? OR ? 
 
 
 @frozen
-class Past:
+class PastQuestions:
     """One job in a list; `state` is what its person may see by now."""
 
     id: str
@@ -39,7 +39,7 @@ class Past:
         return cut(line, SHORT)
 
 
-def past_of(state: State, who: str, *, most: int, dataset: str | None = None) -> tuple[Past, ...]:
+def past_of(state: State, who: str, *, most: int, dataset: str | None = None) -> tuple[PastQuestions, ...]:
     """List the jobs of a person, all or those of one data set."""
     rows = state.store.ask(
         _OF_PERSON,
@@ -77,9 +77,9 @@ def _cost(beginning: str) -> str:
         return ""
 
 
-def _past(state: State, job: Job, beginning: object) -> Past:
+def _past(state: State, job: Job, beginning: object) -> PastQuestions:
     shown, seen = state.jobs.view(job)
     cost = _cost(str(beginning)) if shown and job.state == "done" else ""
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
     why = str(json.loads(job.body).get("why", ""))
-    return Past(job.id, job.dataset, job.person, sql_of(job), str(seen["state"]), moment, cost, why)
+    return PastQuestions(job.id, job.dataset, job.person, sql_of(job), str(seen["state"]), moment, cost, why)

@@ -43,7 +43,7 @@ PUBLIC = (("Learn", "/learn"), ("API", "/docs"))
 
 
 @frozen
-class Visit:
+class PageRequest:
     """One request to a page; `session` is None only in rooms that are open to all."""
 
     state: State
@@ -80,7 +80,7 @@ class Visit:
         return is_piece(self.request.headers)
 
 
-Handler = Callable[[Visit], Response]
+Handler = Callable[[PageRequest], Response]
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -124,7 +124,7 @@ def _endpoint(state: State, handler: Handler, check: Callable[[Session | None], 
 def _handle(
     state: State, request: Request, body: bytes, handler: Handler, check: Callable[[Session | None], object]
 ) -> Response:
-    visit = Visit(state, request, {}, session_of(state, request))
+    visit = PageRequest(state, request, {}, session_of(state, request))
     try:
         _count(state, visit)
         check(visit.session)
@@ -132,7 +132,7 @@ def _handle(
         if request.method == "POST" and visit.session is not None:
             check_csrf(state.config, request, visit.session, form.get(FIELD, ""))
         with state.turns.turn(_whose(visit)) if _is_counted(visit) else nullcontext():
-            return handler(Visit(state, request, form, visit.session))
+            return handler(PageRequest(state, request, form, visit.session))
     except _SignIn:
         return _sign_in(request)
     except TooMany as wait:
@@ -145,7 +145,7 @@ def _handle(
         return _refusal(visit, "", BROKEN, 500)
 
 
-def _count(state: State, visit: Visit) -> None:
+def _count(state: State, visit: PageRequest) -> None:
     """Count a visit: a person's by name, a stranger's by address."""
     if visit.session is not None:
         state.limits.request(visit.session.person.name)
@@ -153,17 +153,17 @@ def _count(state: State, visit: Visit) -> None:
         state.limits.stranger(address_of(visit.request))
 
 
-def _is_counted(visit: Visit) -> bool:
+def _is_counted(visit: PageRequest) -> bool:
     """Return whether a visit counts: whoever only comes to sign in is not counted among strangers."""
     return visit.session is not None or visit.request.url.path.startswith(LESSONS)
 
 
-def _whose(visit: Visit) -> str:
+def _whose(visit: PageRequest) -> str:
     """Name whose turn a visit takes; no name of a person has a space."""
     return f"at {address_of(visit.request)}" if visit.session is None else visit.session.person.name
 
 
-def _refusal(visit: Visit, kind: str, message: str, status: int) -> Response:
+def _refusal(visit: PageRequest, kind: str, message: str, status: int) -> Response:
     words = word_refusal(kind, message)
     if visit.wants_part:
         return visit.part("piece_refusal.html", status=status, refusal=words)

@@ -16,7 +16,7 @@ from ..api import people as crew
 from ..api.endpoint import ApiCall
 from ..state import State
 from ..stores.people import EVERYTHING, Member
-from .page_request import Visit, for_stewards, to
+from .page_request import PageRequest, for_stewards, to
 from .refusal_view import Refusal, word_refusal
 
 
@@ -31,7 +31,7 @@ def crowd_routes(state: State) -> list[Route]:
 
 
 @frozen
-class CrowdRow:
+class PersonRow:
     """One person in the list."""
 
     name: str
@@ -43,7 +43,7 @@ class CrowdRow:
 
 
 def _page(
-    visit: Visit, *, status: int = 200, token: str = "", name: str = "", refusal: Refusal | None = None
+    visit: PageRequest, *, status: int = 200, token: str = "", name: str = "", refusal: Refusal | None = None
 ) -> Response:
     seen = [one for one in visit.state.people.all() if visit.person.over(one)]
     return visit.show(
@@ -60,25 +60,25 @@ def _page(
     )
 
 
-def _row(person: Member) -> CrowdRow:
+def _row(person: Member) -> PersonRow:
     state = "active" if person.active(time.time()) else "expired"
     if person.revoked:
         state = "revoked"
     reach = "all data sets" if EVERYTHING in person.datasets else ", ".join(person.datasets)
     until = "no end" if person.expires is None else _day(person.expires)
-    return CrowdRow(person.name, person.role, reach, _day(person.created), until, state)
+    return PersonRow(person.name, person.role, reach, _day(person.created), until, state)
 
 
 def _day(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d")
 
 
-def _call(visit: Visit, fields: dict[str, object]) -> ApiCall:
+def _call(visit: PageRequest, fields: dict[str, object]) -> ApiCall:
     """Word a form as the API's own request, so that its checks are the only ones."""
     return ApiCall(visit.person, dict(visit.request.path_params), {}, write_json(fields).encode())
 
 
-def _add(visit: Visit) -> Response:
+def _add(visit: PageRequest) -> Response:
     form = visit.form
     reach = [name for name in form if name.startswith("dataset-")]
     fields: dict[str, object] = {
@@ -96,19 +96,19 @@ def _add(visit: Visit) -> Response:
     return _show_token(visit, made)
 
 
-def _renew(visit: Visit) -> Response:
+def _renew(visit: PageRequest) -> Response:
     made = crew.renew_token(visit.state, _call(visit, {})).body
     visit.state.log.write("people renew", who=visit.person.name, status=201)
     return _show_token(visit, made)
 
 
-def _show_token(visit: Visit, made: object) -> Response:
+def _show_token(visit: PageRequest, made: object) -> Response:
     """Show the token this once: it stands in this page only, and is kept nowhere."""
     fields = made if isinstance(made, dict) else {}
     return _page(visit, token=str(fields["token"]), name=str(fields["name"]))
 
 
-def _revoke(visit: Visit) -> Response:
+def _revoke(visit: PageRequest) -> Response:
     crew.revoke_person(visit.state, _call(visit, {}))
     visit.state.log.write("people revoke", who=visit.person.name, status=200)
     return to("/people")

@@ -15,7 +15,7 @@ from .downloads.files import file_routes
 from .forms.builder import builder_routes
 from .forms.saved import saved_routes
 from .lessons.corner import learn_routes
-from .page_request import Visit, for_all
+from .page_request import PageRequest, for_all
 from .people import crowd_routes
 from .products.product_forms import make_routes
 from .products.product_page import made_routes
@@ -59,5 +59,5 @@ class _Elsewhere(Route):
         return super().matches(scope)
 
 
-def _missing(visit: Visit) -> Response:
+def _missing(visit: PageRequest) -> Response:
     return visit.show("missing.html", status=404)

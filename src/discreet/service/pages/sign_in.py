@@ -9,7 +9,7 @@ from ..http.authentication import address_of
 from ..http.csrf import check_origin
 from ..http.session import drop_cookie, set_cookie
 from ..state import State
-from .page_request import Visit, for_all, for_analysts, local_path, to
+from .page_request import PageRequest, for_all, for_analysts, local_path, to
 
 WRONG = "Nobody holds this token, or it has expired or been revoked. Check it, or ask your steward for a new one."
 
@@ -24,19 +24,19 @@ def sign_routes(state: State) -> list[Route]:
     ]
 
 
-def _home(visit: Visit) -> Response:
+def _home(visit: PageRequest) -> Response:
     if visit.session is None:
         return to("/sign-in")
     return to("/steward" if visit.person.role == "steward" else "/workbench")
 
 
-def _ask(visit: Visit) -> Response:
+def _ask(visit: PageRequest) -> Response:
     asked = visit.request.query_params
     ended = asked.get("ended") == "1" and visit.session is None
     return visit.show("sign_in.html", here="Sign in", wrong="", ended=ended, next=local_path(asked.get("next")))
 
 
-def _open(visit: Visit) -> Response:
+def _open(visit: PageRequest) -> Response:
     """Open a session; a wrong token gets one word for all reasons, and an address that fails too often must wait."""
     state, address = visit.state, address_of(visit.request)
     check_origin(state.config, visit.request)
@@ -55,7 +55,7 @@ def _open(visit: Visit) -> Response:
     return response
 
 
-def _close(visit: Visit) -> Response:
+def _close(visit: PageRequest) -> Response:
     visit.state.sessions.close(visit.signed.id)
     response: RedirectResponse = to("/sign-in")
     drop_cookie(visit.state.config, response)

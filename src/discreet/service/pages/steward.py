@@ -21,11 +21,11 @@ from ..api.endpoint import ApiCall
 from ..http.health import health_of
 from ..state import State
 from .ask_form import AskFields, BudgetUnit, ask_of, unit_of
-from .charts.amount import Purse, left_bar, part_bar
+from .charts.amount import BudgetBar, left_bar, part_bar
 from .charts.spending import price_of, spending_chart, spent_over_time
 from .entry_text import entry_words
 from .history import asked_of
-from .page_request import Visit, for_stewards, to
+from .page_request import PageRequest, for_stewards, to
 from .refusal_view import word_refusal
 from .workbench import dataset_of
 
@@ -50,7 +50,7 @@ class Standing:
     """How somebody stands in a ledger; without an allowance, `purse` is None."""
 
     name: str
-    purse: Purse | None
+    purse: BudgetBar | None
     bar: Html
     limited: bool
 
@@ -68,7 +68,7 @@ class LedgerLine:
     price: str
 
 
-def _all(visit: Visit) -> Response:
+def _all(visit: PageRequest) -> Response:
     mine = visit.state.datasets.allowed(visit.person)
     sets = [(name, _purse(visit.state.datasets.ledger(name))) for name in mine]
     shown = [(name, purse, left_bar(purse), visit.state.datasets.schemas(name)) for name, purse in sets]
@@ -76,11 +76,11 @@ def _all(visit: Visit) -> Response:
     return visit.show("steward_all.html", here="Steward’s room", sets=shown, health=health)
 
 
-def _purse(ledger: Ledger) -> Purse:
-    return Purse(ledger.spent(), ledger.left())
+def _purse(ledger: Ledger) -> BudgetBar:
+    return BudgetBar(ledger.spent(), ledger.left())
 
 
-def _one(visit: Visit) -> Response:
+def _one(visit: PageRequest) -> Response:
     dataset = dataset_of(visit)
     try:
         return _room(visit, dataset)
@@ -89,7 +89,7 @@ def _one(visit: Visit) -> Response:
         return visit.show("steward_broken.html", status=500, here="Steward’s room", dataset=dataset, refusal=words)
 
 
-def _room(visit: Visit, dataset: str) -> Response:
+def _room(visit: PageRequest, dataset: str) -> Response:
     state = visit.state
     ledger = state.datasets.ledger(dataset)
     purse, unit = _purse(ledger), unit_of(ledger.promise())
@@ -113,12 +113,12 @@ def _room(visit: Visit, dataset: str) -> Response:
     )
 
 
-def _reports(visit: Visit, dataset: str) -> bool:
+def _reports(visit: PageRequest, dataset: str) -> bool:
     """Return whether a steward may see here how the tables were read, and the store can tell."""
     return visit.state.config.datasets[dataset].show_intake and isinstance(visit.state.datasets.engine(dataset), DuckDB)
 
 
-def _intake(visit: Visit) -> Response:
+def _intake(visit: PageRequest) -> Response:
     """Show how the tables were read, where the configuration says so; that somebody looked is written down."""
     dataset = dataset_of(visit)
     if not _reports(visit, dataset):
@@ -143,7 +143,7 @@ def _standings(ledger: Ledger, people: list[str]) -> list[Standing]:
 
 def _standing(ledger: Ledger, name: str) -> Standing:
     try:
-        purse = Purse(ledger.spent(name), ledger.left(name))
+        purse = BudgetBar(ledger.spent(name), ledger.left(name))
     except NotAllowed:
         return Standing(name, None, Html(""), limited=True)
     limited = ledger.filter(name).terms != ledger.terms.filter.terms
@@ -164,7 +164,7 @@ def _line(entry: Entry, ledger: Ledger, asked: str) -> LedgerLine:
     return LedgerLine(entry.number, moment, entry.kind, entry.who, what, asked, cost)
 
 
-def _verify(visit: Visit) -> Response:
+def _verify(visit: PageRequest) -> Response:
     """Walk the whole chain, with one click; a broken one says where."""
     dataset = dataset_of(visit)
     visit.state.limits.request(visit.person.name)
@@ -179,7 +179,7 @@ def _verify(visit: Visit) -> Response:
     return visit.show("verdict.html", here="Steward’s room", dataset=dataset, **words)
 
 
-def _allow(visit: Visit) -> Response:
+def _allow(visit: PageRequest) -> Response:
     """Set or withdraw an allowance, by the same way and the same checks as the API."""
     dataset = dataset_of(visit)
     who = visit.form.get("who", "").strip()

@@ -26,11 +26,11 @@ from ...show.markup import Html
 from ...show.scale import ChartScale
 from ..http.authentication import address_of
 from ..http.csrf import check_origin
-from ..http.rate_limit import Buckets, TooMany
+from ..http.rate_limit import TokenBuckets, TooMany
 from ..state import State
 from .charts.chart import WIDTH, ChartFrame, along, circle, label, path, picture
 from .lessons.lesson import Fact
-from .page_request import Visit, for_all
+from .page_request import PageRequest, for_all
 
 METRIC = "how people came here"
 OPTIONS = ("on foot", "by bicycle", "by bus or train", "by car")
@@ -49,7 +49,7 @@ class Desk:
         self.mechanism = Choice(list(OPTIONS), PureDP(EPSILON))
         self._collector = Collector(self.mechanism, metric=METRIC, most=MOST_REPORTS)
         self._lock = threading.Lock()
-        self._doors = Buckets(PER_MINUTE)
+        self._doors = TokenBuckets(PER_MINUTE)
         self._found: Estimate | None = None
 
     def take(self, address: str, lines: list[str]) -> None:
@@ -88,24 +88,24 @@ def telemetry_routes(state: State) -> list[BaseRoute]:
     ]
 
 
-def _whole(visit: Visit, desk: Desk) -> Response:
+def _whole(visit: PageRequest, desk: Desk) -> Response:
     envelope = json.dumps(device_parameters(desk.mechanism, metric=METRIC), ensure_ascii=False)
     words: dict[str, Any] = {"options": OPTIONS, "epsilon": EPSILON, "envelope": envelope, **_show(desk)}
     return visit.show("telemetry.html", here="Telemetry", csrf_word=_secret(visit), **words)
 
 
-def _part(visit: Visit, desk: Desk) -> Response:
+def _part(visit: PageRequest, desk: Desk) -> Response:
     return visit.part("piece_telemetry.html", **_show(desk))
 
 
-def _take(visit: Visit, desk: Desk) -> Response:
+def _take(visit: PageRequest, desk: Desk) -> Response:
     """Take the reports of a device; nothing about the sender is kept or logged."""
     check_origin(visit.state.config, visit.request)
     desk.take(address_of(visit.request), [line for line in visit.form.get("reports", "").split("\n") if line])
     return _part(visit, desk)
 
 
-def _secret(visit: Visit) -> str:
+def _secret(visit: PageRequest) -> str:
     return "" if visit.session is None else visit.session.csrf
 
 

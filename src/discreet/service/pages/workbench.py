@@ -22,7 +22,7 @@ from .ask_form import AskFields, BudgetUnit, ask_of, examples_of, read_fields, u
 from .explanation_view import check_run, explain_refusal, explanation
 from .forms.builder import builders
 from .history import past_of
-from .page_request import Visit, for_analysts, to
+from .page_request import PageRequest, for_analysts, to
 from .refusal_view import word_refusal
 from .render import html
 
@@ -47,19 +47,19 @@ def workbench_routes(state: State) -> list[Route]:
     ]
 
 
-def dataset_of(visit: Visit) -> str:
+def dataset_of(visit: PageRequest) -> str:
     """Read which data set is meant; refuses what is not the visitor's."""
     name: str = visit.request.path_params["dataset"]
     visit.state.datasets.check(visit.person, name)
     return name
 
 
-def _first(visit: Visit) -> Response:
+def _first(visit: PageRequest) -> Response:
     mine = visit.state.datasets.allowed(visit.person)
     return to(f"/workbench/{mine[0]}") if mine else visit.show("empty.html", here="Workbench")
 
 
-def _show(visit: Visit) -> Response:
+def _show(visit: PageRequest) -> Response:
     """Show the room; a form sent here without a script is explained on the page."""
     dataset = dataset_of(visit)
     schemas = visit.state.datasets.schemas(dataset)
@@ -87,7 +87,7 @@ def _show(visit: Visit) -> Response:
     )
 
 
-def _answer(visit: Visit) -> Markup:
+def _answer(visit: PageRequest) -> Markup:
     """Show the answer that the address names, so that a page that is loaded again has it still."""
     name = visit.request.query_params.get("answer")
     try:
@@ -106,24 +106,24 @@ def _columns(lines: list[tuple[str, str, str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "kind": kind, "values": values} for name, kind, values, _ in lines]
 
 
-def _unit(visit: Visit, dataset: str) -> BudgetUnit:
+def _unit(visit: PageRequest, dataset: str) -> BudgetUnit:
     return unit_of(visit.state.datasets.ledger(dataset).promise())
 
 
-def _explain(visit: Visit) -> Response:
+def _explain(visit: PageRequest) -> Response:
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
     return visit.part("piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit))
 
 
-def _explanation(visit: Visit, dataset: str, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
+def _explanation(visit: PageRequest, dataset: str, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
     try:
         return visit.state.desk.ask(visit.person.name, dataset, explanation, fields, unit)
     except DiscreetError as refusal:
         return explain_refusal(refusal, fields)
 
 
-def _rehearse(visit: Visit) -> Response:
+def _rehearse(visit: PageRequest) -> Response:
     """Answer from made-up rows: free, and it says nothing about the data."""
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
@@ -137,7 +137,7 @@ def _rehearse(visit: Visit) -> Response:
     return _show_piece(visit, dataset, "piece_answer.html", answer=view, job=None)
 
 
-def _run(visit: Visit) -> Response:
+def _run(visit: PageRequest) -> Response:
     """Put the question up as a job, unless it can be refused now; sent twice with one mark it is one job."""
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
@@ -156,16 +156,16 @@ def _run(visit: Visit) -> Response:
     return visit.part("piece_job.html", job=job, wait=wait, seconds=seen.get("seconds", 0), mark=fresh_mark())
 
 
-def _check(visit: Visit, dataset: str, ask: Ask) -> None:
+def _check(visit: PageRequest, dataset: str, ask: Ask) -> None:
     visit.state.desk.ask(visit.person.name, dataset, check_run, ask, visit.state.config.bounds.cells)
 
 
-def _show_refusal(visit: Visit, dataset: str, refusal: DiscreetError, sql: str) -> Response:
+def _show_refusal(visit: PageRequest, dataset: str, refusal: DiscreetError, sql: str) -> Response:
     words = word_refusal(type(refusal).__name__, str(refusal), sql)
     return _show_piece(visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words)
 
 
-def _show_piece(visit: Visit, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
+def _show_piece(visit: PageRequest, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
     """Return a part to the script of the page, or a page around it."""
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ...mechanisms.selection.quantile_interval import Reach
     from ...mechanisms.selection.quantiles import SplitQuantiles
     from ...mechanisms.selection.ranks import Aim, RankedRows
-    from ...query.bounds.quantile_grid import Ladder
+    from ...query.bounds.quantile_grid import QuantileGrid
 
 Ends = tuple[Scalar, Scalar]
 _ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
@@ -45,7 +45,7 @@ class PlaceNeed:
     """
 
     tally: Tally
-    ladder: Ladder
+    ladder: QuantileGrid
     ats: tuple[Fraction, ...]
     unit: int
     alone: bool
@@ -180,13 +180,13 @@ class PlaceRelease:
         return [parted.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
 
 
-def _moved(ladder: Ladder, steps: int, side: int) -> Scalar:
+def _moved(ladder: QuantileGrid, steps: int, side: int) -> Scalar:
     """Return what so many steps are worth, moved outwards by what rounding to steps may have moved values."""
     value = ladder.value(steps)
     return value + side * ladder.blur if isinstance(value, Fraction) and ladder.blur else value
 
 
-def _inside(ladder: Ladder, cell: int, bits: Bits | None) -> int:
+def _inside(ladder: QuantileGrid, cell: int, bits: Bits | None) -> int:
     """Draw a step of a cell, uniformly; which one says nothing about data."""
     low, high = ladder.ends(cell)
     return low + uniform(high - low + 1, bits=bits)

@@ -35,7 +35,7 @@ from ..syntax import identifier, only
 from ..times.interval import settle_units
 
 Operand: TypeAlias = Expression | PersonId | Absent
-Joined: TypeAlias = Scope | PublicItem | KeyItem
+SharedTable: TypeAlias = Scope | PublicItem | KeyItem
 """An item of FROM."""
 
 
@@ -75,7 +75,7 @@ def join_kind(join: exp.Join) -> str:
     return kind if kind in ("SEMI", "ANTI") else side
 
 
-def natural(left: Joined, right: Joined, join: exp.Join) -> exp.Join:
+def natural(left: SharedTable, right: SharedTable, join: exp.Join) -> exp.Join:
     """Read NATURAL JOIN as USING all names that both sides have."""
     theirs = {name.casefold() for name in _labels(right)}
     both = [name for name in dict.fromkeys(_labels(left)) if name.casefold() in theirs]
@@ -84,7 +84,7 @@ def natural(left: Joined, right: Joined, join: exp.Join) -> exp.Join:
     return exp.Join(this=join.this, using=[exp.to_identifier(name) for name in both])
 
 
-def _labels(item: Joined) -> list[str]:
+def _labels(item: SharedTable) -> list[str]:
     if isinstance(item, KeyItem):
         return list(item.names)
     if isinstance(item, PublicItem):

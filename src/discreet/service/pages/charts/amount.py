@@ -32,7 +32,7 @@ def amount(measure: Measure) -> Fraction:
 
 
 @frozen
-class Purse:
+class BudgetBar:
     """What is spent and what is left, in the measure the ledger counts in, and perhaps what an answer would take."""
 
     spent: Measure
@@ -48,8 +48,8 @@ class Purse:
         """Return a part as a share of the whole, from 0 to 1.
 
         >>> import discreet as dp
-        >>> from discreet.service.pages.charts.amount import Purse
-        >>> Purse(dp.PureDP(1), dp.PureDP(3)).share(dp.PureDP(1))
+        >>> from discreet.service.pages.charts.amount import BudgetBar
+        >>> BudgetBar(dp.PureDP(1), dp.PureDP(3)).share(dp.PureDP(1))
         0.25
         """
         return float(min(Fraction(1), amount(part) / self.whole)) if self.whole else 0.0
@@ -58,10 +58,10 @@ class Purse:
         """Say a part; amounts that do not add up as they are written, as a share of the whole too.
 
         >>> import discreet as dp
-        >>> from discreet.service.pages.charts.amount import Purse
-        >>> Purse(dp.PureDP(1), dp.PureDP(3)).words(dp.PureDP(1))
+        >>> from discreet.service.pages.charts.amount import BudgetBar
+        >>> BudgetBar(dp.PureDP(1), dp.PureDP(3)).words(dp.PureDP(1))
         'ε = 1'
-        >>> Purse(dp.GaussianDP(1), dp.GaussianDP(2)).words(dp.GaussianDP(1))
+        >>> BudgetBar(dp.GaussianDP(1), dp.GaussianDP(2)).words(dp.GaussianDP(1))
         '20 % (μ = 1)'
         """
         if not isinstance(part, GaussianDP):
@@ -74,7 +74,7 @@ class Purse:
         return self.asked is not None and amount(self.asked) > amount(self.left)
 
 
-def left_bar(purse: Purse) -> Html:
+def left_bar(purse: BudgetBar) -> Html:
     """Draw spent, asked and left as one bar."""
     spent = 100 * purse.share(purse.spent)
     asked = 0.0 if purse.asked is None else min(100 * purse.share(purse.asked), 100 - spent)
@@ -84,7 +84,7 @@ def left_bar(purse: Purse) -> Html:
     return _bar(spent, asked, words, over=purse.over)
 
 
-def part_bar(part: Measure, purse: Purse) -> Html:
+def part_bar(part: Measure, purse: BudgetBar) -> Html:
     """Draw what one person spent, of everything there is."""
     share = 100 * purse.share(part)
     return _bar(share, 0.0, f"{share:.0f} % of the whole", over=False)

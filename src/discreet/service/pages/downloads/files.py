@@ -14,7 +14,7 @@ from ..answer_view import answer_csv
 from ..answers import find_job
 from ..charts.grouping_tables import answer_charts
 from ..history import sql_of
-from ..page_request import Visit, for_analysts
+from ..page_request import PageRequest, for_analysts
 from ..render import HEADERS
 from .chart_file import drawing
 from .parquet import answer_parquet
@@ -35,7 +35,7 @@ def file_routes(state: State) -> list[Route]:
     return [Route(f"{room}/{name}", for_analysts(state, way), methods=["GET"]) for name, way in ways.items()]
 
 
-def _reply(visit: Visit) -> tuple[Job, dict[str, Any]]:
+def _reply(visit: PageRequest) -> tuple[Job, dict[str, Any]]:
     job = find_job(visit, visit.request.path_params["job"])
     finished, seen = visit.state.jobs.view(job)
     reply = seen.get("reply")
@@ -50,33 +50,33 @@ def file_of(job: Job, content: str | bytes, kind: str, ending: str) -> Response:
     return Response(content, media_type=kind, headers=heads)
 
 
-def _csv(visit: Visit) -> Response:
+def _csv(visit: PageRequest) -> Response:
     job, reply = _reply(visit)
     return file_of(job, answer_csv(reply), "text/csv", ".csv")
 
 
-def _parquet(visit: Visit) -> Response:
+def _parquet(visit: PageRequest) -> Response:
     job, reply = _reply(visit)
     return file_of(job, answer_parquet(reply), "application/vnd.apache.parquet", ".parquet")
 
 
-def _receipt(visit: Visit) -> Response:
+def _receipt(visit: PageRequest) -> Response:
     """Return the receipt in its one canonical text, byte for byte."""
     job, reply = _reply(visit)
     return file_of(job, str(reply["receipt"]), "application/json", "-receipt.json")
 
 
-def _python(visit: Visit) -> Response:
+def _python(visit: PageRequest) -> Response:
     job, _ = _reply(visit)
     return file_of(job, python_code(visit.state.config.url, job.dataset, job.body), "text/x-python", ".py")
 
 
-def _sql(visit: Visit) -> Response:
+def _sql(visit: PageRequest) -> Response:
     job, _ = _reply(visit)
     return file_of(job, sql_code(job.dataset, job.body), "application/sql", ".sql")
 
 
-def _chart(visit: Visit) -> Response:
+def _chart(visit: PageRequest) -> Response:
     """Return one chart as SVG; the page makes a PNG of it."""
     job, reply = _reply(visit)
     every = visit.request.query_params.get("groups") == "all"

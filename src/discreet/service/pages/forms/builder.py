@@ -18,7 +18,7 @@ from ....data.unit import People
 from ....errors import InvalidArgument
 from ....frozen import frozen
 from ...state import State
-from ..page_request import Visit, for_analysts, to
+from ..page_request import PageRequest, for_analysts, to
 from .grouping import TABLES, key_fields, running_key, write_groups
 
 STATISTICS = {
@@ -156,7 +156,7 @@ def builder_routes(state: State) -> list[Route]:
     return [Route("/workbench/{dataset}/build", for_analysts(state, _build), methods=["GET"])]
 
 
-def _build(visit: Visit) -> Response:
+def _build(visit: PageRequest) -> Response:
     name: str = visit.request.path_params["dataset"]
     visit.state.datasets.check(visit.person, name)
     sql = write_question(dict(visit.request.query_params), visit.state.datasets.schemas(name))

@@ -14,7 +14,7 @@ from ...stores.saved import SavedQuestions
 from ..answers import find_job
 from ..ask_form import read_fields, unit_of
 from ..downloads.question_code import fields_of
-from ..page_request import Visit, for_analysts, local_path, to
+from ..page_request import PageRequest, for_analysts, local_path, to
 
 
 def saved_routes(state: State) -> list[Route]:
@@ -26,7 +26,7 @@ def saved_routes(state: State) -> list[Route]:
     ]
 
 
-def _save(visit: Visit) -> Response:
+def _save(visit: PageRequest) -> Response:
     """Save what stands in the form; a question need not be right to be kept."""
     dataset: str = visit.request.path_params["dataset"]
     visit.state.datasets.check(visit.person, dataset)
@@ -39,7 +39,7 @@ def _save(visit: Visit) -> Response:
     return to(f"/workbench/{dataset}", **fields)
 
 
-def _save_answer(visit: Visit) -> Response:
+def _save_answer(visit: PageRequest) -> Response:
     """Name an answer: its page has that title from now on, and stays for good."""
     job = find_job(visit, visit.request.path_params["job"])
     name = visit.form.get("name", "")
@@ -47,6 +47,6 @@ def _save_answer(visit: Visit) -> Response:
     return to(f"/answers/{job.id}")
 
 
-def _forget(visit: Visit) -> Response:
+def _forget(visit: PageRequest) -> Response:
     SavedQuestions(visit.state.store).forget(visit.person.name, visit.request.path_params["saved"])
     return to(local_path(visit.form.get("back")))

@@ -7,7 +7,7 @@ from starlette.routing import Route
 
 from ....privacy.advise import NOT_PROMISED
 from ...state import State
-from ..page_request import Visit, for_all
+from ..page_request import PageRequest, for_all
 from .attacks.differencing import differencing_lesson
 from .attacks.floats import floats_lesson
 from .attacks.linkage import linkage_lesson
@@ -84,7 +84,7 @@ def learn_routes(state: State) -> list[Route]:
     ]
 
 
-def _whole(visit: Visit) -> Response:
+def _whole(visit: PageRequest) -> Response:
     """Show all lessons; without a script, the form of one lesson sends its sliders here."""
     asked = dict(visit.request.query_params)
     chosen = asked.get("lesson")
@@ -100,7 +100,7 @@ def _whole(visit: Visit) -> Response:
     )
 
 
-def _one(visit: Visit) -> Response:
+def _one(visit: PageRequest) -> Response:
     """Show one lesson with its sliders as asked."""
     make = LESSONS.get(visit.request.path_params["lesson"])
     if make is None:

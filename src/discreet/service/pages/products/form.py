@@ -35,7 +35,7 @@ UNAIMED = tuple(COUNTED)
 
 
 @frozen
-class MakeFields:
+class ProductFields:
     """What stands in the form, as text; `columns` are those ticked, `select` rows to take instead of a table."""
 
     table: str
@@ -63,7 +63,7 @@ def default_delta(budget: Measure) -> str:
     return f"{float(budget.delta) / 10:.1g}" if isinstance(budget, ApproxDP) and budget.delta > 0 else "0"
 
 
-def read_make(form: Mapping[str, str], schemas: tuple[Schema, ...], budget: Measure) -> MakeFields:
+def read_make(form: Mapping[str, str], schemas: tuple[Schema, ...], budget: Measure) -> ProductFields:
     """Read the fields, with defaults on the first visit: the first private table and a few of its columns.
 
     Refuses a table that is not there.
@@ -76,7 +76,7 @@ def read_make(form: Mapping[str, str], schemas: tuple[Schema, ...], budget: Meas
         raise InvalidArgument(f"choose one of the tables {', '.join(one.name for one in private)}")
     usable, unit = usable_columns(schema), unit_of(budget)
     ticked = tuple(name for name in usable if form.get(f"column {name}"))
-    return MakeFields(
+    return ProductFields(
         table=schema.name,
         columns=ticked if form.get("sent") else usable[:FIRST_COLUMNS],
         select=form.get("select", "").replace("\r\n", "\n").strip(),
@@ -98,7 +98,7 @@ def usable_columns(schema: Schema) -> tuple[str, ...]:
     return tuple(name for name, column in schema.declared if not isinstance(column, Text) and name != own)
 
 
-def synthesis_words(fields: MakeFields, unit: BudgetUnit) -> dict[str, object]:
+def synthesis_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
     """Return the request for synthetic tables, as JSON has it."""
     if not fields.select and not fields.columns:
         raise InvalidArgument("choose at least one column")
@@ -108,7 +108,7 @@ def synthesis_words(fields: MakeFields, unit: BudgetUnit) -> dict[str, object]:
     return {**words, "spend": budget_to_words(spend_of(fields.spend, fields.delta, unit))}
 
 
-def model_words(fields: MakeFields, unit: BudgetUnit) -> dict[str, object]:
+def model_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
     """Return the request for a model, as JSON has it; without a SELECT of its own it learns from the ticked columns."""
     aimed = fields.kind not in UNAIMED
     if aimed and not fields.target:

@@ -11,7 +11,7 @@ from ....show.table import cut
 from ...jobs.job import LISTED, Job, read_job
 from ...jobs.job_store import UNKNOWN
 from ...state import State
-from ..page_request import Visit
+from ..page_request import PageRequest
 
 VERBS = ("synthesize", "learn")
 MOST = 12
@@ -23,7 +23,7 @@ _OF_PERSON = (
 
 
 @frozen
-class MadeBefore:
+class PastProduct:
     """One line of the list; `state` is what its person may see by now."""
 
     id: str
@@ -33,17 +33,17 @@ class MadeBefore:
     time: str
 
 
-def made_before(state: State, who: str, dataset: str = "", verb: str = "") -> tuple[MadeBefore, ...]:
+def made_before(state: State, who: str, dataset: str = "", verb: str = "") -> tuple[PastProduct, ...]:
     """List the last things that a person made, all or those of one data set and one kind."""
     verbs = (verb, verb) if verb else VERBS
     rows = state.store.ask(_OF_PERSON, who, dataset, dataset, *verbs, MOST)
     return tuple(_line(state, read_job(row)) for row in rows)
 
 
-def _line(state: State, job: Job) -> MadeBefore:
+def _line(state: State, job: Job) -> PastProduct:
     _, seen = state.jobs.view(job)
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
-    return MadeBefore(job.id, job.dataset, cut(title_of_job(job), LONGEST), str(seen["state"]), moment)
+    return PastProduct(job.id, job.dataset, cut(title_of_job(job), LONGEST), str(seen["state"]), moment)
 
 
 def title_of_job(job: Job) -> str:
@@ -55,7 +55,7 @@ def title_of_job(job: Job) -> str:
     return f"Synthetic {', '.join(body.get('columns') or ['rows'])}"
 
 
-def find_made(visit: Visit, name: str) -> Job:
+def find_made(visit: PageRequest, name: str) -> Job:
     """Find one's own job.
 
     Refuses what is somebody else's like what never was.

@@ -7,23 +7,23 @@ from ....curator.verbs.learn import course_of, order_for
 from ....curator.verbs.synthesize import synthesis_of
 from ....errors import BudgetExceeded
 from ....frozen import frozen, replace
-from ....ledger.charge_order import Order
+from ....ledger.charge_order import ChargeOrder
 from ....privacy.measures import Measure
 from ....wire.product_reply import synthesis_plan_reply, training_reply
 from ....wire.product_request import LearnRequest, SynthesisRequest
 from ...api.handlers import check_count
-from ..charts.amount import Purse
+from ..charts.amount import BudgetBar
 
 FAINT_SIGNAL = 1.0
 
 
 @frozen
-class Weighed:
+class Preview:
     """A plan in words, what is left, and whether it fits; `stored` if it was paid before, `warning` if it is poor."""
 
     text: str
     warning: str
-    purse: Purse
+    purse: BudgetBar
     fits: bool
     stored: bool
 
@@ -35,7 +35,7 @@ class Weighed:
             raise BudgetExceeded(said, asked=price, left=self.purse.left)
 
 
-def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> Weighed:
+def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> Preview:
     """Say what making synthetic records would measure, cost and miss.
 
     Refuses what the API refuses, from public facts alone.
@@ -48,7 +48,7 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> We
     return _weigh(curator, order_for(curator, made.facts, made.plan.event, ""), price, str(reply["text"]), poor)
 
 
-def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Weighed:
+def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Preview:
     """Say what training a model on about so many rows would release, cost and lose."""
     course = course_of(curator.stand.planner, asked.sql, asked.model, asked.spend)
     check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
@@ -59,10 +59,10 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
     return _weigh(curator, order_for(curator, course.facts, event, ""), price, text, poor)
 
 
-def _weigh(curator: Curator, order: Order, price: Measure, text: str, warning: str) -> Weighed:
+def _weigh(curator: Curator, order: ChargeOrder, price: Measure, text: str, warning: str) -> Preview:
     ledger, event, who = curator.ledger, order.event, curator.who
     book, known = ledger.filter(None, None), ledger.find(order)
     stored = known is not None and known.body is not None
-    purse = Purse(curator.spent(), curator.left(), book.stated(event) if book.adds else price)
+    purse = BudgetBar(curator.spent(), curator.left(), book.stated(event) if book.adds else price)
     purse = replace(purse, asked=None) if stored else purse
-    return Weighed(text, warning, purse, ledger.admits(event, who=who), stored)
+    return Preview(text, warning, purse, ledger.admits(event, who=who), stored)

@@ -18,39 +18,39 @@ from ...state import State
 from ..answers import fresh_mark
 from ..ask_form import BudgetUnit, unit_of
 from ..charts.amount import left_bar
-from ..page_request import Visit, for_analysts, to
+from ..page_request import PageRequest, for_analysts, to
 from ..refusal_view import word_refusal
 from ..workbench import dataset_of
-from .form import KINDS, UNAIMED, MakeFields, model_words, read_make, synthesis_words, usable_columns
+from .form import KINDS, UNAIMED, ProductFields, model_words, read_make, synthesis_words, usable_columns
 from .past_products import made_before
-from .preview import Weighed, weigh_model, weigh_synthesis
+from .preview import Preview, weigh_model, weigh_synthesis
 
 
 @frozen
-class MakeRoom:
+class ProductForms:
     """One room: its address, the verb it pays for, how its fields become a request, and how that is weighed."""
 
     path: str
     verb: str
     template: str
-    words: Callable[[MakeFields, BudgetUnit], dict[str, object]]
-    weigh: Callable[[Visit, str, Mapping[str, object], MakeFields], Weighed]
+    words: Callable[[ProductFields, BudgetUnit], dict[str, object]]
+    weigh: Callable[[PageRequest, str, Mapping[str, object], ProductFields], Preview]
     read: Callable[[object], Any]
 
 
-def _weigh_synthesis(visit: Visit, dataset: str, words: Mapping[str, object], _fields: MakeFields) -> Weighed:
+def _weigh_synthesis(visit: PageRequest, dataset: str, words: Mapping[str, object], _fields: ProductFields) -> Preview:
     cells = visit.state.config.bounds.cells
     return visit.state.desk.ask(visit.person.name, dataset, weigh_synthesis, read_synthesis(words), cells)
 
 
-def _weigh_model(visit: Visit, dataset: str, words: Mapping[str, object], fields: MakeFields) -> Weighed:
+def _weigh_model(visit: PageRequest, dataset: str, words: Mapping[str, object], fields: ProductFields) -> Preview:
     cells, rows = visit.state.config.bounds.cells, int(fields.size)
     return visit.state.desk.ask(visit.person.name, dataset, weigh_model, read_learn(words), rows, cells)
 
 
 ROOMS = (
-    MakeRoom("/synthesize", "synthesize", "synthesize.html", synthesis_words, _weigh_synthesis, read_synthesis),
-    MakeRoom("/model", "learn", "model.html", model_words, _weigh_model, read_learn),
+    ProductForms("/synthesize", "synthesize", "synthesize.html", synthesis_words, _weigh_synthesis, read_synthesis),
+    ProductForms("/model", "learn", "model.html", model_words, _weigh_model, read_learn),
 )
 
 
@@ -65,23 +65,23 @@ def make_routes(state: State) -> list[Route]:
     return found
 
 
-def _fields(visit: Visit, dataset: str) -> tuple[MakeFields, BudgetUnit]:
+def _fields(visit: PageRequest, dataset: str) -> tuple[ProductFields, BudgetUnit]:
     budget = visit.state.datasets.ledger(dataset).promise()
     form = visit.form or dict(visit.request.query_params)
     return read_make(form, visit.state.datasets.schemas(dataset), budget), unit_of(budget)
 
 
-def _show(room: MakeRoom, visit: Visit) -> Response:
+def _show(room: ProductForms, visit: PageRequest) -> Response:
     """Show the form with what it would cost; a form sent here without a script is weighed on the page."""
     dataset = dataset_of(visit)
     return _page(room, visit, dataset, _scales(room, visit, dataset))
 
 
-def _weigh(room: MakeRoom, visit: Visit) -> Response:
+def _weigh(room: ProductForms, visit: PageRequest) -> Response:
     return visit.part("piece_weighed.html", **_scales(room, visit, dataset_of(visit)))
 
 
-def _scales(room: MakeRoom, visit: Visit, dataset: str) -> dict[str, Any]:
+def _scales(room: ProductForms, visit: PageRequest, dataset: str) -> dict[str, Any]:
     """Weigh what stands in the form, or say what is wrong with it."""
     fields, unit = _fields(visit, dataset)
     try:
@@ -96,7 +96,7 @@ def _scales(room: MakeRoom, visit: Visit, dataset: str) -> dict[str, Any]:
     return {"refusal": None, "weighed": found, "bar": left_bar(found.purse)}
 
 
-def _page(room: MakeRoom, visit: Visit, dataset: str, scales: dict[str, Any], status: int = 200) -> Response:
+def _page(room: ProductForms, visit: PageRequest, dataset: str, scales: dict[str, Any], status: int = 200) -> Response:
     fields, unit = _fields(visit, dataset)
     schemas = tuple(one for one in visit.state.datasets.schemas(dataset) if not one.public)
     return visit.show(
@@ -117,7 +117,7 @@ def _page(room: MakeRoom, visit: Visit, dataset: str, scales: dict[str, Any], st
     )
 
 
-def _run(room: MakeRoom, visit: Visit) -> Response:
+def _run(room: ProductForms, visit: PageRequest) -> Response:
     """Put it up as a job, unless it can be refused now; sent twice with one mark it is one job, charged once."""
     dataset = dataset_of(visit)
     fields, unit = _fields(visit, dataset)

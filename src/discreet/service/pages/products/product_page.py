@@ -18,7 +18,7 @@ from ..answers import fresh_mark
 from ..charts.grouping_tables import AnswerPart
 from ..charts.series import Chart, charts_of
 from ..downloads.files import file_of
-from ..page_request import Visit, for_analysts, to
+from ..page_request import PageRequest, for_analysts, to
 from ..refusal_view import word_refusal
 from ..render import html
 from .model_view import learned_tables
@@ -38,7 +38,7 @@ FILES = {
 
 
 @frozen
-class MadeView:
+class ProductView:
     """Everything the piece shows of what was made."""
 
     text: str
@@ -65,11 +65,11 @@ def made_routes(state: State) -> list[Route]:
     ]
 
 
-def _job(visit: Visit) -> Job:
+def _job(visit: PageRequest) -> Job:
     return find_made(visit, visit.request.path_params["job"])
 
 
-def _show(visit: Visit) -> Response:
+def _show(visit: PageRequest) -> Response:
     job = _job(visit)
     part = _part(visit, job)
     if visit.wants_part:
@@ -86,14 +86,14 @@ def _show(visit: Visit) -> Response:
     )
 
 
-def _cancel(visit: Visit) -> Response:
+def _cancel(visit: PageRequest) -> Response:
     """Stop a job; what was charged stays charged."""
     job = visit.state.jobs.cancel(visit.person.name, _job(visit).id)
     visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
     return visit.part("piece_plain.html", shown=_part(visit, job)) if visit.wants_part else to(f"/made/{job.id}")
 
 
-def _part(visit: Visit, job: Job) -> Markup:
+def _part(visit: PageRequest, job: Job) -> Markup:
     """Return what there is to see of a job by now."""
     finished, seen = visit.state.jobs.view(job)
     words: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf, "room": "/made"}
@@ -109,14 +109,14 @@ def _part(visit: Visit, job: Job) -> Markup:
     return html("piece_refusal.html", refusal=word_refusal(error["kind"], error["message"]), **words)
 
 
-def _view(visit: Visit, job: Job, reply: dict[str, Any]) -> MadeView:
+def _view(visit: PageRequest, job: Job, reply: dict[str, Any]) -> ProductView:
     parts = _parts(visit, job, reply)
     charts = [chart for part in parts for chart in charts_of(part.reply, 0.95) if len(part.reply["columns"]) == 2]
     text = reply["text"] if job.verb == "synthesize" else ""
-    return MadeView(text, cost_of(reply), tuple(map(set_of, parts)), tuple(charts), FILES[job.verb])
+    return ProductView(text, cost_of(reply), tuple(map(set_of, parts)), tuple(charts), FILES[job.verb])
 
 
-def _parts(visit: Visit, job: Job, reply: dict[str, Any]) -> tuple[AnswerPart, ...]:
+def _parts(visit: PageRequest, job: Job, reply: dict[str, Any]) -> tuple[AnswerPart, ...]:
     """Lay out what was released; where that takes too long for a page, the files still have it."""
     if job.verb == "learn":
         return learned_tables(reply["trained"])
@@ -126,7 +126,7 @@ def _parts(visit: Visit, job: Job, reply: dict[str, Any]) -> tuple[AnswerPart, .
         return ()
 
 
-def _done(visit: Visit, verb: str = "") -> tuple[Job, dict[str, Any]]:
+def _done(visit: PageRequest, verb: str = "") -> tuple[Job, dict[str, Any]]:
     job = _job(visit)
     finished, seen = visit.state.jobs.view(job)
     reply = seen.get("reply")
@@ -135,35 +135,35 @@ def _done(visit: Visit, verb: str = "") -> tuple[Job, dict[str, Any]]:
     return job, reply
 
 
-def _records(visit: Visit) -> Response:
+def _records(visit: PageRequest) -> Response:
     """Make records anew: every download has others, all cost nothing."""
     job, reply = _done(visit, "synthesize")
     made = visit.state.desk.ask(visit.person.name, job.dataset, records_csv, reply["released"])
     return file_of(job, made, "text/csv", "-records.csv")
 
 
-def _tables(visit: Visit) -> Response:
+def _tables(visit: PageRequest) -> Response:
     job, reply = _done(visit, "synthesize")
     made = visit.state.desk.ask(visit.person.name, job.dataset, tables_json, reply["released"])
     return file_of(job, made, "application/json", "-tables.json")
 
 
-def _model(visit: Visit) -> Response:
+def _model(visit: PageRequest) -> Response:
     job, reply = _done(visit, "learn")
     return file_of(job, json.dumps(reply["trained"]), "application/json", "-model.json")
 
 
-def _python(visit: Visit) -> Response:
+def _python(visit: PageRequest) -> Response:
     job, _ = _done(visit)
     return file_of(job, _code(visit, job), "text/x-python", ".py")
 
 
-def _code(visit: Visit, job: Job) -> str:
+def _code(visit: PageRequest, job: Job) -> str:
     write = model_code if job.verb == "learn" else synthesis_code
     return write(visit.state.config.url, job.dataset, job.body)
 
 
-def _receipt(visit: Visit) -> Response:
+def _receipt(visit: PageRequest) -> Response:
     """Return the receipt in its one canonical text, byte for byte."""
     job, reply = _done(visit)
     return file_of(job, str(reply["receipt"]), "application/json", "-receipt.json")

@@ -8,7 +8,7 @@ from starlette.routing import Route
 from ...api.openapi import document
 from ...api.routes import ROOT, WAYS
 from ...state import State
-from ..page_request import Visit, for_all
+from ..page_request import PageRequest, for_all
 from .described import lay_out
 
 
@@ -16,7 +16,7 @@ def reference_routes(state: State) -> list[Route]:
     """Return the route of the page; it is laid out once, when the service starts."""
     described = lay_out(document(WAYS, ROOT, state.config))
 
-    def show(visit: Visit) -> Response:
+    def show(visit: PageRequest) -> Response:
         return visit.show("reference.html", here="API", described=described, url=state.config.url)
 
     return [Route("/docs", for_all(state, show), methods=["GET"])]
