@@ -35,7 +35,7 @@ def find(path):
 def test_the_reference_has_every_public_name_once():
     site = runpy.run_path(str(ROOT / "docs" / "site" / "reference.py"))
     listed = re.findall(r"heading: (?:dp\.)?(\w+),", "".join(map(site["page"], site["TITLES"])))
-    missing = set(dp.__all__) - set(dp._ROOMS) - set(listed)
+    missing = set(dp.__all__) - set(dp._PACKAGES) - set(listed)
     assert not missing
     twice = {name for name in listed if listed.count(name) > 1}
     assert twice <= {"SparseVector"}  # a mechanism, and the event that ledgers hold of it

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 else:
     from importlib import import_module
 
-    def _later(room, name):
+    def _later(package, name):
         """Return a function that calls one of the engine, and imports it only then."""
 
         def call(*arguments, **options):
-            return getattr(import_module(f"discreet.privacy.{room}"), name)(*arguments, **options)
+            return getattr(import_module(f"discreet.privacy.{package}"), name)(*arguments, **options)
 
         call.__name__ = call.__qualname__ = name
         return call
 
-    numerical = _later("numerical.engine", "numerical")
+    numerical = _later("numerical.accountant", "numerical")
     pairs_of = _later("numerical.pair", "pairs_of")
     parts_of = _later("pairs.dominating", "parts_of")
