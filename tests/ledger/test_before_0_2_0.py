@@ -19,7 +19,7 @@ import discreet as dp
 from discreet.ledger import verify_export
 
 # The only names below a package's own; a renaming changes these two lines and nothing else here.
-from discreet.ledger.order import Order
+from discreet.ledger.charge_order import ChargeOrder
 from discreet.privacy.events.json import from_json as read_event
 from fixtures.world_before_0_2_0 import (
     ASKED,
@@ -243,7 +243,7 @@ def _write_again(ledger, entry, body, charges):
             return ledger.charge(read_event(entry["event"]), **words)
         case "charge" | "again":
             text = json.loads(body)["asked"]
-            return ledger.settle(Order(event=read_event(entry["event"]), text=text, apart=True, **words)).entry
+            return ledger.settle(ChargeOrder(event=read_event(entry["event"]), text=text, apart=True, **words)).entry
         case "answer":
             return ledger.finish(charges[entry["refers"]], body)
         case "fail":
