@@ -11,7 +11,9 @@ import json
 
 from ..errors import InvalidArgument
 
-_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+)
 
 
 def canonical_json(data: object) -> str:
@@ -26,7 +28,9 @@ def canonical_json(data: object) -> str:
     try:
         return _ENCODER.encode(data)
     except (ValueError, TypeError, RecursionError):
-        raise InvalidArgument("this is no JSON value: NaN, an infinity, or a type that JSON does not have") from None
+        raise InvalidArgument(
+            "this is no JSON value: NaN, an infinity, or a type that JSON does not have"
+        ) from None
 
 
 def digest(*texts: str) -> str:

@@ -12,7 +12,12 @@ NUMERAL = re.compile(
     r"[+-]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][+-]?[0-9]{1,3})?|[+-]?[0-9]{1,4000}/0{0,99}[1-9][0-9]{0,3999}"
 )
 """Bounded, since the exact value of 1e999999999 would fill the memory."""
-_KINDS: dict[type, str] = {bool: "true or false", list: "a list", dict: "an object", type(None): "null"}
+_KINDS: dict[type, str] = {
+    bool: "true or false",
+    list: "a list",
+    dict: "an object",
+    type(None): "null",
+}
 
 
 def read_number(value: object, name: str) -> Fraction:
@@ -29,5 +34,7 @@ def read_number(value: object, name: str) -> Fraction:
         raise InvalidArgument(f'{name} must be a number, or text such as "1/20"; got {kind}')
     text = str(value)
     if not NUMERAL.fullmatch(text):
-        raise InvalidArgument(f'{name} must be a finite number such as 0.5 or "1/20", got {text[:40]!r}')
+        raise InvalidArgument(
+            f'{name} must be a finite number such as 0.5 or "1/20", got {text[:40]!r}'
+        )
     return Fraction(text)

@@ -40,12 +40,16 @@ def rational(value: object, name: str) -> Fraction:
     if isinstance(value, Real):
         if not math.isfinite(value):
             raise InvalidArgument(f"{name} must be a finite number, got {float(value)}; {hint}")
-        return Fraction(str(value))  # str is the shortest decimal of the number's own width: np.float32(0.1) is 1/10
+        return Fraction(
+            str(value)
+        )  # str is the shortest decimal of the number's own width: np.float32(0.1) is 1/10
     if isinstance(value, Decimal | str):
         try:
             return Fraction(_bounded(value))
         except (ValueError, OverflowError, ZeroDivisionError):
-            raise InvalidArgument(f"{name} must be a finite number, got {str(value)[:40]!r}; {hint}") from None
+            raise InvalidArgument(
+                f"{name} must be a finite number, got {str(value)[:40]!r}; {hint}"
+            ) from None
     raise InvalidArgument(f"{name} must be a number, got {type(value).__name__}; {hint}")
 
 

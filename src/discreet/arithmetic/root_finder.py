@@ -34,7 +34,9 @@ def crossing(
         if step == 0:
             reach = least * 2.0 ** (math.ceil(math.log2(first / least)) + _SPARE)
         nudge = max(0.2 * (high - low) ** 2 / first, least)
-        middle = _guess((low, above), (high, below), math.ldexp(reach, -step) - (high - low) / 2, nudge)
+        middle = _guess(
+            (low, above), (high, below), math.ldexp(reach, -step) - (high - low) / 2, nudge
+        )
         step += 1
         if not low < middle < high:
             break
@@ -46,7 +48,9 @@ def crossing(
     return low, high
 
 
-def _guess(left: tuple[float, float], right: tuple[float, float], radius: float, nudge: float) -> float:
+def _guess(
+    left: tuple[float, float], right: tuple[float, float], radius: float, nudge: float
+) -> float:
     """Interpolate, truncate towards the middle so that both ends move, and project near enough to the middle."""
     (low, above), (high, below) = left, right
     half = low + (high - low) / 2
@@ -58,7 +62,9 @@ def _guess(left: tuple[float, float], right: tuple[float, float], radius: float,
     return point if abs(point - half) <= radius else half - side * max(radius, 0.0)
 
 
-def bracket(excess: Callable[[float], float], start: float, most: float = 1e300) -> tuple[float, float]:
+def bracket(
+    excess: Callable[[float], float], start: float, most: float = 1e300
+) -> tuple[float, float]:
     """Find low < high with excess(low) > 0 ≥ excess(high), searching from a positive guess by growing factors.
 
     If the function is at or below zero however small the argument, `low` is 0.
@@ -80,6 +86,8 @@ def bracket(excess: Callable[[float], float], start: float, most: float = 1e300)
     while True:
         low, high, factor = high, high * factor, factor * factor
         if not high < most:
-            raise InvalidArgument("no amount of noise brings the price within this budget; ask for a larger budget")
+            raise InvalidArgument(
+                "no amount of noise brings the price within this budget; ask for a larger budget"
+            )
         if excess(high) <= 0:
             return low, high

@@ -72,7 +72,9 @@ def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> s
     context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
     decimal = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
     near = float(decimal)
-    return f"{near:.{digits}g}" if near or not decimal else f"{decimal:e}"  # below the least float it is not 0
+    return (
+        f"{near:.{digits}g}" if near or not decimal else f"{decimal:e}"
+    )  # below the least float it is not 0
 
 
 def exact_text(amount: Fraction) -> str:

@@ -77,6 +77,13 @@ def convex_power(y: Array, exponent: float) -> Array:
     c = exponent
     tiny = np.abs(c * y) < 1e-3
     s = np.where(tiny, y, 0.0)
-    series = c * (c - 1) / 2 * s * s * (1 + (c - 2) / 3 * s * (1 + (c - 3) / 4 * s * (1 + (c - 4) / 5 * s)))
+    series = (
+        c
+        * (c - 1)
+        / 2
+        * s
+        * s
+        * (1 + (c - 2) / 3 * s * (1 + (c - 3) / 4 * s * (1 + (c - 4) / 5 * s)))
+    )
     with np.errstate(divide="ignore"):  # y = −1 is a limit: −1 − c·y there
         return np.where(tiny, series, np.expm1(c * np.log1p(y)) - c * y)

@@ -61,11 +61,15 @@ def judge_for(
         at = float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
     else:
         at = 1e-5 if delta is None else level(delta, "delta")
-    return Criteria(claim, sure, chosen, assume, claimed_epsilon(claim, at), at, ceiling(claim, assume=assume))
+    return Criteria(
+        claim, sure, chosen, assume, claimed_epsilon(claim, at), at, ceiling(claim, assume=assume)
+    )
 
 
 def _check_assumption(claim: Measure, assume: str | None) -> None:
     if assume not in (None, "gaussian"):
         raise InvalidArgument(f"assume must be None or 'gaussian', got {assume!r}")
     if assume and gaussian_within(claim) == 0:
-        raise InvalidArgument(f"no Gaussian noise keeps {claim}: it has no pure ε; state the claim with a δ")
+        raise InvalidArgument(
+            f"no Gaussian noise keeps {claim}: it has no pure ε; state the claim with a δ"
+        )

@@ -72,7 +72,9 @@ def _laws(first: object, second: object) -> tuple[Floats, Floats, list[object], 
     for law in (p, q):
         total = math.fsum(law)
         if not np.all(law >= 0) or not 1 - 1e-6 <= total <= 1 + 1e-9:
-            raise InvalidArgument(f"probabilities must be at least 0 and sum to 1 (they sum to {total:.9g})")
+            raise InvalidArgument(
+                f"probabilities must be at least 0 and sum to 1 (they sum to {total:.9g})"
+            )
     cut_p, cut_q = (max(0.0, 1 - math.fsum(law)) for law in (p, q))
     p, q = _forgiven(p, q, cut_q), _forgiven(q, p, cut_p)
     missing = max(cut_p, cut_q)
@@ -90,7 +92,9 @@ def _law(side: object) -> dict[Hashable, Any]:
         return dict(side)
     if isinstance(side, Sequence | np.ndarray) and not isinstance(side, str):
         return dict(enumerate(side))
-    raise InvalidArgument("a law is a dictionary from outcome to probability, or a sequence of probabilities")
+    raise InvalidArgument(
+        "a law is a dictionary from outcome to probability, or a sequence of probabilities"
+    )
 
 
 def _delta_of(claim: Measure, delta: float) -> float:
@@ -127,7 +131,9 @@ def _epsilon(p: Floats, q: Floats, delta: float) -> float:
     return max(0.0, float(np.max(needed, where=top_p > delta, initial=0.0)))
 
 
-def _own(p: Floats, q: Floats, claim: Measure, epsilon: float, missing: float) -> tuple[float, float]:
+def _own(
+    p: Floats, q: Floats, claim: Measure, epsilon: float, missing: float
+) -> tuple[float, float]:
     match claim:
         case PureDP() | ApproxDP():
             return epsilon, float(claim.epsilon)
@@ -137,7 +143,9 @@ def _own(p: Floats, q: Floats, claim: Measure, epsilon: float, missing: float) -
             alphas = 1 + np.geomspace(1e-4, 1e4, 400)
             return max(_divergence(p, q, float(a)) / float(a) for a in alphas), float(claim.rho)
         case _:
-            multiples = [_divergence(p, q, float(a)) / max(float(e), 1e-300) for a, e in claim.orders]
+            multiples = [
+                _divergence(p, q, float(a)) / max(float(e), 1e-300) for a, e in claim.orders
+            ]
             return max(multiples), 1.0
 
 

@@ -19,7 +19,9 @@ _LADDER = 100
 """ε is bounded in steps of a hundredth."""
 
 
-def guesses_doubt(correct: int, guesses: int, canaries: int, epsilon: float, delta: float = 0.0) -> float:
+def guesses_doubt(
+    correct: int, guesses: int, canaries: int, epsilon: float, delta: float = 0.0
+) -> float:
     """Bound the chance of so many correct guesses under (ε, δ)-DP: a p-value, rounded up.
 
     P[correct ≥ v] ≤ P[W ≥ v] + m δ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(guesses, e^ε/(1 + e^ε)): no adversary
@@ -61,7 +63,9 @@ class OneRun:
     @property
     def refuted(self) -> bool:
         """Whether the claim is false, with the stated confidence."""
-        doubt = guesses_doubt(self.correct, self.guesses, self.canaries, self.at_epsilon, self.at_delta)
+        doubt = guesses_doubt(
+            self.correct, self.guesses, self.canaries, self.at_epsilon, self.at_delta
+        )
         return doubt <= 1 - self.confidence
 
     def __str__(self) -> str:
@@ -97,26 +101,46 @@ def one_run(
     included = np.random.default_rng().random(m) < 0.5
     scores = np.asarray(run(included.copy()), dtype=np.float64)
     if scores.shape != (m,) or np.isnan(scores).any():
-        raise InvalidArgument(f"run must return one score for each of the {m} canaries, none of them NaN")
-    jitter = np.random.default_rng().permutation(m)  # ties must not follow the order of the canaries
+        raise InvalidArgument(
+            f"run must return one score for each of the {m} canaries, none of them NaN"
+        )
+    jitter = np.random.default_rng().permutation(
+        m
+    )  # ties must not follow the order of the canaries
     order = jitter[np.argsort(scores[jitter], kind="stable")]
     low, high = r // 2, r - r // 2
     correct = int(np.sum(~included[order[:low]]) + np.sum(included[order[m - high :]]))
     at = _delta_of(read_claim(claim), delta)
     alpha = 1 - level(confidence, "confidence")
-    return OneRun(claim, correct, r, m, confidence, at, claimed_epsilon(claim, at), _least(correct, r, m, at, alpha))
+    return OneRun(
+        claim,
+        correct,
+        r,
+        m,
+        confidence,
+        at,
+        claimed_epsilon(claim, at),
+        _least(correct, r, m, at, alpha),
+    )
 
 
 def _delta_of(claim: Measure, delta: float) -> float:
     if isinstance(claim, PureDP):
         return 0.0
     # Upward: at a δ that is rounded below the claim's own, the claim says nothing.
-    return math.nextafter(float(claim.delta), 1.0) if isinstance(claim, ApproxDP) else level(delta, "delta")
+    return (
+        math.nextafter(float(claim.delta), 1.0)
+        if isinstance(claim, ApproxDP)
+        else level(delta, "delta")
+    )
 
 
 def _least(correct: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:
     """Climb a fixed ladder of ε until one survives: sound also where the p-value is not monotone in ε."""
     step = 0
-    while step < 50 * _LADDER and guesses_doubt(correct, guesses, canaries, (step + 1) / _LADDER, delta) <= alpha:
+    while (
+        step < 50 * _LADDER
+        and guesses_doubt(correct, guesses, canaries, (step + 1) / _LADDER, delta) <= alpha
+    ):
         step += 1
     return step / _LADDER

@@ -87,9 +87,14 @@ class Replay:
         return self
 
     def __str__(self) -> str:
-        moves = [f"  {m.mechanism}: input moved by {m.moved:g}, declared {m.declared:g} ({m.norm})" for m in self.moves]
+        moves = [
+            f"  {m.mechanism}: input moved by {m.moved:g}, declared {m.declared:g} ({m.norm})"
+            for m in self.moves
+        ]
         head = "REFUTED" if self.refuted else "not refuted"
-        return "\n".join([f"{head} by replay", *moves, *(f"  differs: {words}" for words in self.differences)])
+        return "\n".join(
+            [f"{head} by replay", *moves, *(f"  differs: {words}" for words in self.differences)]
+        )
 
 
 def replay(
@@ -121,13 +126,17 @@ def replay(
     again = _outcome(program, second, player)
     differences = list(player.differences)
     if len(player.left) and not differences:
-        differences.append(f"the second run stops after {len(tape.entries) - len(player.left)} steps of the first")
+        differences.append(
+            f"the second run stops after {len(tape.entries) - len(player.left)} steps of the first"
+        )
     if not alike(answer, again) and not isinstance(again, _Stopped):
         differences.append("the answer")
     return Replay(tuple(player.moves), tuple(differences))
 
 
-def _outcome(program: Callable[[Any, Recorder], object], data: object, recorder: Recorder) -> object:
+def _outcome(
+    program: Callable[[Any, Recorder], object], data: object, recorder: Recorder
+) -> object:
     try:
         return program(data, recorder)
     except _Diverged:
@@ -199,13 +208,17 @@ def _same_step(a: object, b: object) -> bool:
     """Return whether two steps are of one name, or by mechanisms of one kind and one setting."""
     if alike(a, b):
         return True
-    settings = [(type(s[0]), getattr(s[0], "__dict__", s[0]), s[1]) for s in (a, b) if isinstance(s, tuple)]
+    settings = [
+        (type(s[0]), getattr(s[0], "__dict__", s[0]), s[1]) for s in (a, b) if isinstance(s, tuple)
+    ]
     return len(settings) == 2 and settings[0] == settings[1]
 
 
 def alike(a: object, b: object) -> bool:
     """Return whether two values look the same to an analyst: NaN equals NaN, 1 is not 1.0."""
-    return plain(a) == plain(b) or (type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b))
+    return plain(a) == plain(b) or (
+        type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b)
+    )
 
 
 def _moves(mechanism: Releases, before: object, after: object, norm: Norm | None) -> list[Move]:
@@ -218,7 +231,9 @@ def _moves(mechanism: Releases, before: object, after: object, norm: Norm | None
         return [_move(name, kind, change, Fraction(most)) for kind, most in given]
     most = rational(declared, "sensitivity")
     if len(change) > 1 and norm is None:
-        raise InvalidArgument(f"{name} declares one number for a vector; say release(…, norm='l1', 'l2' or 'linf')")
+        raise InvalidArgument(
+            f"{name} declares one number for a vector; say release(…, norm='l1', 'l2' or 'linf')"
+        )
     return [_move(name, norm or "l1", change, most**2 if norm == "l2" else most)]
 
 
@@ -231,7 +246,9 @@ def _move(name: str, norm: str, change: list[Fraction | float], most: Fraction) 
         size = max(change, default=Fraction(0))
     else:
         size = sum((c * c for c in change), start=Fraction(0))
-    moved, declared = (math.sqrt(size), math.sqrt(most)) if norm == "l2" else (float(size), float(most))
+    moved, declared = (
+        (math.sqrt(size), math.sqrt(most)) if norm == "l2" else (float(size), float(most))
+    )
     if size > most and moved <= declared:
         moved = math.nextafter(declared, math.inf)
     return Move(name, norm, min(moved, declared) if size <= most else moved, declared)

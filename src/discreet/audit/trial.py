@@ -32,11 +32,18 @@ def trial(
     left, right = tabulate(*collect(run, inputs, judge.samples, vector=vector, progress=progress))
     trained, n = _training(left, right), judge.samples
     first, second, rest = (
-        (left.part(*span), right.part(*span)) for span in ((0, trained // 2), (trained // 2, trained), (trained, n))
+        (left.part(*span), right.part(*span))
+        for span in ((0, trained // 2), (trained // 2, trained), (trained, n))
     )
-    with np.errstate(invalid="ignore", over="ignore"):  # outputs may be infinite or NaN: that is what we look at
-        events = search(first, second, judge.claim, runs=n - trained, alpha=judge.alpha, assume=judge.assume)
-        findings = tuple(_finding(event, rest, judge, judge.alpha / len(events)) for event in events)
+    with np.errstate(
+        invalid="ignore", over="ignore"
+    ):  # outputs may be infinite or NaN: that is what we look at
+        events = search(
+            first, second, judge.claim, runs=n - trained, alpha=judge.alpha, assume=judge.assume
+        )
+        findings = tuple(
+            _finding(event, rest, judge, judge.alpha / len(events)) for event in events
+        )
         sketch = _sketch(events, findings, rest)
     points = np.linspace(0, 1, 201)
     return Report(
@@ -57,7 +64,9 @@ def trial(
     )
 
 
-def _sketch(events: list[OutputEvent], findings: tuple[Finding, ...], rest: tuple[Outputs, Outputs]) -> Sketch | None:
+def _sketch(
+    events: list[OutputEvent], findings: tuple[Finding, ...], rest: tuple[Outputs, Outputs]
+) -> Sketch | None:
     """Draw the view of the event that says most."""
     if not events:
         return None
@@ -71,12 +80,16 @@ def _training(left: Outputs, right: Outputs) -> int:
     look = max(n // 10, min(n // 2, 1000))
     some = slice(0, look, max(1, look // 2000))
     seen = {
-        row for o in (left, right) for row in zip(*(c.values[some].tolist() for c in o.columns.values()), strict=True)
+        row
+        for o in (left, right)
+        for row in zip(*(c.values[some].tolist() for c in o.columns.values()), strict=True)
     }
     return look if len(seen) <= _FEW else n // 2
 
 
-def _finding(event: OutputEvent, rest: tuple[Outputs, Outputs], judge: Criteria, alpha: float) -> Finding:
+def _finding(
+    event: OutputEvent, rest: tuple[Outputs, Outputs], judge: Criteria, alpha: float
+) -> Finding:
     seen = event.evidence(*rest)
     epsilon = seen.least(at_delta(judge.delta, assume=judge.assume), alpha)
     return Finding(

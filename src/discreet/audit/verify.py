@@ -65,7 +65,9 @@ def verify(
 
     Refuses what would pass without being tested: too few runs to refute anything, outputs that never vary.
     """
-    judge = judge_for(claim, confidence, samples, assume=assume, delta=delta, mode=read_vector(run, vector))
+    judge = judge_for(
+        claim, confidence, samples, assume=assume, delta=delta, mode=read_vector(run, vector)
+    )
     if judge.too_few():
         raise InvalidArgument(judge.too_few())
     pair = check_inputs(inputs, neighbours, unit)
@@ -106,7 +108,9 @@ def audit(
     >>> report.refuted, report.event.startswith("lowest set bit of value")
     (True, True)
     """
-    judge = judge_for(claim, confidence, samples, assume=assume, delta=delta, mode=read_vector(run, vector))
+    judge = judge_for(
+        claim, confidence, samples, assume=assume, delta=delta, mode=read_vector(run, vector)
+    )
     pair = check_inputs(inputs, neighbours, unit)
     return trial(run, judge, pair, neighbours=neighbours, vector=vector, progress=progress)
 
@@ -133,4 +137,7 @@ def audit_all(
     each = 1 - (1 - level(confidence, "confidence")) / len(listed)
     judge = judge_for(claim, each, samples, mode=read_vector(run, vector))
     checked = [check_inputs(pair, neighbours, unit) for pair in listed]
-    return tuple(trial(run, judge, p, neighbours=neighbours, vector=vector, progress=progress) for p in checked)
+    return tuple(
+        trial(run, judge, p, neighbours=neighbours, vector=vector, progress=progress)
+        for p in checked
+    )

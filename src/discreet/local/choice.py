@@ -69,7 +69,9 @@ class Choice:
         _fill(self, names, make(taken, epsilon), taken)
 
     @classmethod
-    def for_error(cls, error: Number, *, n: int, options: int | Sequence[str], beta: Number = 0.05) -> Choice:
+    def for_error(
+        cls, error: Number, *, n: int, options: int | Sequence[str], beta: Number = 0.05
+    ) -> Choice:
         """Take the least ε (to 1 %) at which n reports tell a frequency to within `error`, with probability at least 1
         − β.
 
@@ -140,8 +142,14 @@ class Choice:
         low, high, note = _intervals(counts, n, law, share, read_of(of))
         errors = np.sqrt([law.variance(n=n, frequency=f) for f in np.clip(values, 0, 1)])
         shown = project(values) if consistent else values
-        notes = note + ("; all at once" if joint else "") + ("; consistent, so biased" if consistent else "")
-        return Estimate("frequency", self.labels, shown, errors, low, high, float(level), n, of, notes)
+        notes = (
+            note
+            + ("; all at once" if joint else "")
+            + ("; consistent, so biased" if consistent else "")
+        )
+        return Estimate(
+            "frequency", self.labels, shown, errors, low, high, float(level), n, of, notes
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
@@ -180,7 +188,9 @@ class Choice:
             return read_answers(array, self.taken.facts.options)
         found = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in array]
         if -1 in found:
-            raise InvalidArgument("a value must be one of the options; list one such as 'other' for the rest")
+            raise InvalidArgument(
+                "a value must be one of the options; list one such as 'other' for the rest"
+            )
         return np.array(found, dtype=np.int64)
 
     def shuffled(self, n: int) -> Shuffle:
@@ -212,7 +222,11 @@ def _fill(made: Choice, names: tuple[str, ...] | None, family: Family, taken: Ca
 
 
 def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:
-    if isinstance(options, str) or not isinstance(options, int | np.integer | Sequence) or isinstance(options, bool):
+    if (
+        isinstance(options, str)
+        or not isinstance(options, int | np.integer | Sequence)
+        or isinstance(options, bool)
+    ):
         raise InvalidArgument("options must be a list of names, or how many there are")
     if not isinstance(options, Sequence):
         return None, whole(int(options), "options", least=2, most=_MOST)
@@ -227,7 +241,9 @@ def _unbiased(counts: Integers, n: int, law: TwoLevelLaw) -> Array:
     return np.asarray((counts / n - law.q) / law.spread)
 
 
-def _intervals(counts: Integers, n: int, law: TwoLevelLaw, beta: float, of: Whose) -> tuple[Array, Array, str]:
+def _intervals(
+    counts: Integers, n: int, law: TwoLevelLaw, beta: float, of: Whose
+) -> tuple[Array, Array, str]:
     if of == "reporters":
         low, high = holders(counts, n, law.p, law.q, beta)
         return low, high, "by the exact law of the counts"

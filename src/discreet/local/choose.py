@@ -31,7 +31,10 @@ MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
 """Variances within 2 % of the least count as equal: then the shorter report wins."""
 _LISTED = 4096  # options beyond which a subset is no report to send
-_POINTS, _VECTORS = 1 << 22, 1 << 24  # points that a server transforms: so many, or with all multiples so many
+_POINTS, _VECTORS = (
+    1 << 22,
+    1 << 24,
+)  # points that a server transforms: so many, or with all multiples so many
 FIELDS = tuple(q for q in range(2, LARGEST + 1) if prime_power(q))
 
 
@@ -55,12 +58,20 @@ class Ranking:
         """Return the rows as text: member, variance against the least, bits a report, taken or not."""
         least = max(self.rows[0].variance, 1e-300)
         return [
-            (_name(row), f"{row.variance / least:.4f}", str(row.facts.bits), "taken" if row is self.taken else "")
+            (
+                _name(row),
+                f"{row.variance / least:.4f}",
+                str(row.facts.bits),
+                "taken" if row is self.taken else "",
+            )
             for row in self.rows
         ]
 
     def __str__(self) -> str:
-        lines = [f"{name:<14}{ratio:>12}{bits:>8}  {mark}".rstrip() for name, ratio, bits, mark in self.table()]
+        lines = [
+            f"{name:<14}{ratio:>12}{bits:>8}  {mark}".rstrip()
+            for name, ratio, bits, mark in self.table()
+        ]
         return "\n".join([f"{'member':<14}{'variance ×':>12}{'bits':>8}", *lines])
 
     __repr__ = __str__
@@ -69,7 +80,9 @@ class Ranking:
         return html_table(("member", "variance ×", "bits", ""), self.table())
 
 
-def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: int | None = None) -> Ranking:
+def choose(
+    options: int, epsilon: Fraction, *, member: str | None = None, bits: int | None = None
+) -> Ranking:
     """Compute the variance of every member (summed over the options it does not depend on the data), and take the best.
 
     `member` admits one only, `bits` only those whose report is no larger.
@@ -88,10 +101,15 @@ def choose(options: int, epsilon: Fraction, *, member: str | None = None, bits: 
     fit = [c for c in known if most is None or c.facts.bits <= most]
     if not fit:
         shortest = min((c.facts.bits for c in known), default=0)
-        raise InvalidArgument(f"no member reports on {options} options so; the shortest report has {shortest} bits")
+        raise InvalidArgument(
+            f"no member reports on {options} options so; the shortest report has {shortest} bits"
+        )
     best = max(min(c.variance for c in fit), 1e-300)
     near = [c for c in fit if c.variance <= best * (1 + NEAR)]
-    taken = min(near, key=lambda c: (c.facts.width, round(c.variance / best, 9), MEMBERS.index(c.facts.member)))
+    taken = min(
+        near,
+        key=lambda c: (c.facts.width, round(c.variance / best, 9), MEMBERS.index(c.facts.member)),
+    )
     return explain(options, epsilon, taken)
 
 
@@ -111,7 +129,9 @@ def candidate_of(member: object, options: int, parameter: object, epsilon: Fract
         case "direct":
             return _candidate(direct_facts(options), whole(parameter, "parameter", most=0), epsilon)
         case "hadamard":
-            return _candidate(hadamard_facts(options), whole(parameter, "parameter", most=0), epsilon)
+            return _candidate(
+                hadamard_facts(options), whole(parameter, "parameter", most=0), epsilon
+            )
         case "subset":
             named = whole(parameter, "parameter", least=1, most=min(options, _LISTED) - 1)
             whole(options, "options of a subset", most=_LISTED)
@@ -120,7 +140,9 @@ def candidate_of(member: object, options: int, parameter: object, epsilon: Fract
             q = whole(parameter, "parameter", least=2, most=LARGEST)
             if q in FIELDS and fits(geometry_facts(options, q), q):
                 return _candidate(geometry_facts(options, q), q, epsilon)
-    raise InvalidArgument("the member of the family, or its parameter, is not known to this release")
+    raise InvalidArgument(
+        "the member of the family, or its parameter, is not known to this release"
+    )
 
 
 def make(taken: Candidate, epsilon: Fraction) -> Family:

@@ -61,7 +61,9 @@ class Trust:
 
     def __str__(self) -> str:
         lines = [f"{a:<10}{b:<14}{c:>14}{d:>16}" for a, b, c, d in [_HEAD, *self._cells()]]
-        return "\n".join([*lines, f"{self.n} people; {self.question}; without the error of who was asked"])
+        return "\n".join(
+            [*lines, f"{self.n} people; {self.question}; without the error of who was asked"]
+        )
 
     __repr__ = __str__
 
@@ -88,12 +90,18 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     """
     people = whole(n, "n", least=2)
     if not isinstance(question, FrequencyQuestion | MeanQuestion):
-        raise InvalidArgument("the question must be FrequencyQuestion(options) or MeanQuestion(low, high)")
+        raise InvalidArgument(
+            "the question must be FrequencyQuestion(options) or MeanQuestion(low, high)"
+        )
     if not isinstance(spend, PureDP | ApproxDP) or spend.epsilon == 0:
         raise InvalidArgument("trust is compared under PureDP(ε) or ApproxDP(ε, δ) with ε > 0")
     delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
     epsilon = spend.epsilon
-    hidden = _hidden(question, epsilon, delta, people) if delta else (float(epsilon), _local(question, epsilon, people))
+    hidden = (
+        _hidden(question, epsilon, delta, people)
+        if delta
+        else (float(epsilon), _local(question, epsilon, people))
+    )
     local = "local", "nobody", float(epsilon), _local(question, epsilon, people)
     central = "central", "the curator", math.inf, min(hidden[1], _central(question, spend, people))
     return Trust(question, people, (local, ("shuffled", "a shuffler", *hidden), central))
@@ -102,16 +110,25 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
 def _local(question: TrustQuestion, epsilon: Fraction, n: int, member: str | None = None) -> float:
     if isinstance(question, MeanQuestion):
         return math.sqrt(Number(question.low, question.high, PureDP(epsilon)).variance(n=n))
-    return math.sqrt(Choice(question.options, PureDP(epsilon), member=member).variance(n=n, frequency=0.0))
+    return math.sqrt(
+        Choice(question.options, PureDP(epsilon), member=member).variance(n=n, frequency=0.0)
+    )
 
 
-def _hidden(question: TrustQuestion, epsilon: Fraction, delta: Fraction, n: int) -> tuple[float, float]:
+def _hidden(
+    question: TrustQuestion, epsilon: Fraction, delta: Fraction, n: int
+) -> tuple[float, float]:
     """Return the best ε of a shuffled report and its error: k-ary response hides best, others tell more per report."""
     if isinstance(question, MeanQuestion):
         local = _largest(epsilon, delta, lambda e: Shuffled(e, n))
         return float(local), _local(question, min(local, Fraction(10)), n)
-    members = ("direct",) if question.options == 2 else ("direct", None)  # of two options direct response is the best
-    return min((_member(question, epsilon, delta, n, member) for member in members), key=lambda pair: pair[1])
+    members = (
+        ("direct",) if question.options == 2 else ("direct", None)
+    )  # of two options direct response is the best
+    return min(
+        (_member(question, epsilon, delta, n, member) for member in members),
+        key=lambda pair: pair[1],
+    )
 
 
 def _member(
@@ -122,7 +139,9 @@ def _member(
 
 
 def _event(options: int, epsilon: Fraction, n: int, member: str | None) -> Shuffled:
-    return shuffle_choice(Choice(options, PureDP(epsilon), member=member).taken.facts, epsilon, n).event
+    return shuffle_choice(
+        Choice(options, PureDP(epsilon), member=member).taken.facts, epsilon, n
+    ).event
 
 
 def _largest(epsilon: Fraction, delta: Fraction, event: Callable[[Fraction], Shuffled]) -> Fraction:
@@ -153,8 +172,12 @@ def _central(question: TrustQuestion, spend: PureDP | ApproxDP, n: int) -> float
     if isinstance(question, MeanQuestion):
         first = second = rational(question.high, "high") - rational(question.low, "low")
     else:
-        first, second = (Fraction(1), Fraction(1)) if question.options == 2 else (Fraction(2), _ROOT_TWO)
-    variances = [Laplace.spending(PureDP(spend.epsilon), sensitivity=first, neighbours=REPLACE).variance]
+        first, second = (
+            (Fraction(1), Fraction(1)) if question.options == 2 else (Fraction(2), _ROOT_TWO)
+        )
+    variances = [
+        Laplace.spending(PureDP(spend.epsilon), sensitivity=first, neighbours=REPLACE).variance
+    ]
     if isinstance(spend, ApproxDP) and spend.delta:
         variances.append(Gaussian.spending(spend, sensitivity=second, neighbours=REPLACE).variance)
     return math.sqrt(min(variances)) / n

@@ -66,7 +66,9 @@ def memory_of(mechanism: object) -> DeviceMemory:
             return _OneBitMemory(mechanism, mechanism.epsilon, mechanism.epsilon)
         case Randomizer(event=Response(epsilon=epsilon) | Promise(measure=PureDP(epsilon=epsilon))):
             return _PlainMemory(mechanism, epsilon, epsilon)
-    raise InvalidArgument("a device needs a mechanism of discreet.local whose reports are ε-private")
+    raise InvalidArgument(
+        "a device needs a mechanism of discreet.local whose reports are ε-private"
+    )
 
 
 def to_plain(kept: Any) -> Any:  # noqa: ANN401 - whatever a mechanism keeps
@@ -110,7 +112,9 @@ class _PlainMemory:
         return answer
 
     def check(self, value: Any) -> None:  # noqa: ANN401
-        self.mechanism.randomize(value)  # drawn for nothing: whatever the state, a value is refused as at first
+        self.mechanism.randomize(
+            value
+        )  # drawn for nothing: whatever the state, a value is refused as at first
 
 
 @frozen
@@ -146,7 +150,9 @@ class _BitFlipMemory:
         return self.mechanism.answer(read_answers([value], self.mechanism.buckets), state, bits)
 
     def send(self, state: Any, answer: Any, bits: Bits | None) -> list[int]:  # noqa: ANN401
-        return [int(mark) for mark in (2 * state + flip_with(self.mechanism.gamma, answer, bits))[0]]
+        return [
+            int(mark) for mark in (2 * state + flip_with(self.mechanism.gamma, answer, bits))[0]
+        ]
 
     def check(self, value: Any) -> None:  # noqa: ANN401
         read_answers([value], self.mechanism.buckets)

@@ -99,7 +99,9 @@ class Family:
         if not isinstance(reports, list | tuple) or not all(
             type(r) is int or isinstance(r, np.integer) for r in reports
         ):
-            raise InvalidArgument("reports must be an array, or a list of what `randomize` returns for single values")
+            raise InvalidArgument(
+                "reports must be an array, or a list of what `randomize` returns for single values"
+            )
         if self.design.facts.member != "subset":
             return _numbers(reports)
         width = self.design.facts.width

@@ -65,14 +65,25 @@ class Histogram:
 
     @classmethod
     def for_error(
-        cls, error: Amount, *, n: int, low: Amount, high: Amount, bins: int, first: int, last: int, beta: Amount = 0.05
+        cls,
+        error: Amount,
+        *,
+        n: int,
+        low: Amount,
+        high: Amount,
+        bins: int,
+        first: int,
+        last: int,
+        beta: Amount = 0.05,
     ) -> Histogram:
         """Take the least ε (to about 2 %) at which n reports tell one range of bins to within `error`.
 
         It holds with probability at least 1 − β. Refuses an error that no ε up to 64 reaches.
         """
         found = near_epsilon(
-            lambda epsilon: cls(low, high, bins, PureDP(epsilon)).error(n=n, first=first, last=last, beta=beta),
+            lambda epsilon: cls(low, high, bins, PureDP(epsilon)).error(
+                n=n, first=first, last=last, beta=beta
+            ),
             error,
             least=Fraction(1, 100),
             most=Fraction(64),
@@ -109,7 +120,9 @@ class Histogram:
     def _bins(self, value: object) -> Integers:
         array = np.atleast_1d(read_array(value))
         if array.dtype.kind not in "iuf" or np.isnan(array).any():
-            raise InvalidArgument("a value must be a number, or a list of numbers, none of them NaN")
+            raise InvalidArgument(
+                "a value must be a number, or a list of numbers, none of them NaN"
+            )
         low, high, count = float(self.low), float(self.high), self.tree.bins
         share = (np.clip(array.astype(np.float64), low, high) - low) / (high - low)
         return np.clip(np.floor(share * count), 0, count - 1).astype(np.int64)
@@ -122,7 +135,9 @@ class Histogram:
         """Estimate the frequency of all bins up to each one."""
         return self.ranges(reports, [(0, i + 1) for i in range(self.tree.bins)], level=level)
 
-    def ranges(self, reports: object, wanted: Iterable[tuple[int, int]], *, level: float = 0.95) -> Estimate:
+    def ranges(
+        self, reports: object, wanted: Iterable[tuple[int, int]], *, level: float = 0.95
+    ) -> Estimate:
         """Estimate the frequency of ranges of bins (first, one past the last), each with an interval.
 
         A report adds one of finitely many scores, independently of all others, so the mean of the scores is unbiased
@@ -144,7 +159,9 @@ class Histogram:
         value, error, off = rows.T
         low, high = np.clip(value - off, 0, 1), np.clip(value + off, 0, 1)
         note = "empirical Bernstein bound"
-        return Estimate("frequency", names, value, error, low, high, float(level), int(array.size), note=note)
+        return Estimate(
+            "frequency", names, value, error, low, high, float(level), int(array.size), note=note
+        )
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
         start = whole(first, "first", most=self.tree.bins - 1)
@@ -187,7 +204,10 @@ class Histogram:
 
     def to_json(self) -> dict[str, object]:
         """Return the parameters, all a device needs."""
-        levels = [{"member": taken.facts.member, "parameter": taken.parameter} for taken in self.tree.taken]
+        levels = [
+            {"member": taken.facts.member, "parameter": taken.parameter}
+            for taken in self.tree.taken
+        ]
         return {
             "mechanism": "histogram",
             "version": 1,
@@ -206,14 +226,24 @@ class Histogram:
         Refuses unknown or missing fields, other versions, and levels that make no tree.
         """
         data = fields_of(given, "histogram", ("low", "high", "bins", "epsilon", "branch", "levels"))
-        bins, epsilon = whole(data["bins"], "bins", least=2, most=_MOST), read_epsilon(data["epsilon"])
+        bins, epsilon = (
+            whole(data["bins"], "bins", least=2, most=_MOST),
+            read_epsilon(data["epsilon"]),
+        )
         branch = whole(data["branch"], "branch", least=2, most=bins)
         sizes = level_sizes(bins, branch)
         levels = data["levels"] if isinstance(data["levels"], list) else []
-        if [isinstance(x, dict) and set(x) for x in levels] != [{"member", "parameter"}] * len(sizes):
-            raise InvalidArgument("the parameters of a histogram name a member and its parameter for every level")
+        if [isinstance(x, dict) and set(x) for x in levels] != [{"member", "parameter"}] * len(
+            sizes
+        ):
+            raise InvalidArgument(
+                "the parameters of a histogram name a member and its parameter for every level"
+            )
         named = zip(levels, sizes, strict=True)
-        taken = [candidate_of(level["member"], size, level["parameter"], epsilon) for level, size in named]
+        taken = [
+            candidate_of(level["member"], size, level["parameter"], epsilon)
+            for level, size in named
+        ]
         made = cls.__new__(cls)
         _fill(made, data["low"], data["high"], epsilon, make_tree(bins, branch, epsilon, taken))
         return made
@@ -224,7 +254,9 @@ def _fill(made: Histogram, low: Amount, high: Amount, epsilon: Fraction, tree: T
     fill(made, low=bottom, high=top, epsilon=epsilon, tree=tree)
 
 
-def _summary(constant: float, scores: Array, counts: Integers, beta: float) -> tuple[float, float, float]:
+def _summary(
+    constant: float, scores: Array, counts: Integers, beta: float
+) -> tuple[float, float, float]:
     """Return the estimate, its standard error, and its reach with probability at least 1 − β."""
     n = int(counts.sum())
     mean = float(counts @ scores) / n

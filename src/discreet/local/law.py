@@ -54,7 +54,10 @@ class TwoLevelLaw:
     def spread(self) -> float:
         """The difference p − q = (w − λ)(e^ε − 1)/Z, without cancellation."""
         y = self.facts.outputs
-        share, apart = float(Fraction(self.facts.inside, y)), float(Fraction(self.facts.inside - self.facts.shared, y))
+        share, apart = (
+            float(Fraction(self.facts.inside, y)),
+            float(Fraction(self.facts.inside - self.facts.shared, y)),
+        )
         return apart * -math.expm1(-float(self.epsilon)) / (share + (1 - share) * self._other)
 
     @property
@@ -98,7 +101,9 @@ class TwoLevelLaw:
         """Bound |estimate − frequency| for one option and any frequency, with probability at least 1 − β (Hoeffding
         1963).
         """
-        return up(math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1))) / self.spread)
+        return up(
+            math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1))) / self.spread
+        )
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move the estimate of a frequency, whatever they say: m/(n(p − q)).

@@ -122,14 +122,18 @@ class Device:
         _check(mode, slots, default, most_reports)
         self.mode: DeviceMode = mode
         self.slots = None if slots is None else whole(slots, "slots", least=1)
-        self.most_reports = None if most_reports is None else whole(most_reports, "most_reports", least=1)
+        self.most_reports = (
+            None if most_reports is None else whole(most_reports, "most_reports", least=1)
+        )
         self.per_day = None if per_day is None else whole(per_day, "per_day", least=1)
         self._grid, self._bits = grid, bits
         self._mechanism, self._memory = mechanism, memory_of(mechanism)
         self._sent, self._today, self._kept = 0, 0, dict[Hashable, Any]()
         self._state = self._memory.begin(bits)
         self._overflow = (
-            None if mode == "fresh" else self._memory.remember(self._state, self._rounded(_single(default)), bits)
+            None
+            if mode == "fresh"
+            else self._memory.remember(self._state, self._rounded(_single(default)), bits)
         )
 
     def new_day(self) -> None:
@@ -146,7 +150,11 @@ class Device:
         rounded = self._rounded(_single(value))
         self._memory.check(rounded)
         fresh = self.mode == "fresh"
-        answer = self._memory.remember(self._state, rounded, self._bits) if fresh else self._answer(rounded)
+        answer = (
+            self._memory.remember(self._state, rounded, self._bits)
+            if fresh
+            else self._answer(rounded)
+        )
         self._sent, self._today = self._sent + 1, self._today + 1
         return self._memory.send(self._state, answer, self._bits)
 
@@ -156,7 +164,9 @@ class Device:
             raise BudgetExceeded("this device has sent all the reports it may", asked=1, left=0)
         if self.per_day is not None and self._today >= self.per_day:
             raise BudgetExceeded(
-                "this device has sent the reports of a day; new_day() begins the next", asked=1, left=0
+                "this device has sent the reports of a day; new_day() begins the next",
+                asked=1,
+                left=0,
             )
 
     def _answer(self, value: Any) -> Any:  # noqa: ANN401
@@ -185,10 +195,21 @@ class Device:
         """
         if period not in ("day", "year", "ever"):
             raise InvalidArgument(f"period must be 'day', 'year' or 'ever', got {period!r}")
-        reports = None if self.per_day is None else {"day": 1, "year": DAYS}.get(period, math.inf) * self.per_day
+        reports = (
+            None
+            if self.per_day is None
+            else {"day": 1, "year": DAYS}.get(period, math.inf) * self.per_day
+        )
         if self.mode == "fresh":
-            most = min(count for count in (reports, self.most_reports, math.inf) if count is not None)
-            return Lifetime(period, self.mode, _total(self._memory.each, most), _DAY if period == "day" else _ANY)
+            most = min(
+                count for count in (reports, self.most_reports, math.inf) if count is not None
+            )
+            return Lifetime(
+                period,
+                self.mode,
+                _total(self._memory.each, most),
+                _DAY if period == "day" else _ANY,
+            )
         if reports == 1:
             return Lifetime(period, self.mode, _total(self._memory.each, 1), _DAY)
         most = min(self.slots or 1, math.inf if reports is None else reports)
@@ -200,15 +221,26 @@ class Device:
 
     def to_json(self) -> dict[str, object]:
         """Return all that the device must keep, a secret of its own: who forgets it draws, and pays, anew."""
-        told: dict[str, object] = {"version": 1, "params": params_hash(self._mechanism.to_json()), "mode": self.mode}
-        told |= {"slots": self.slots, "most_reports": self.most_reports, "per_day": self.per_day, "sent": self._sent}
+        told: dict[str, object] = {
+            "version": 1,
+            "params": params_hash(self._mechanism.to_json()),
+            "mode": self.mode,
+        }
+        told |= {
+            "slots": self.slots,
+            "most_reports": self.most_reports,
+            "per_day": self.per_day,
+            "sent": self._sent,
+        }
         told["today"] = self._today
         told |= {"state": to_plain(self._state), "overflow": to_plain(self._overflow)}
         told["kept"] = [[value, to_plain(answer)] for value, answer in self._kept.items()]
         return told | {"grid": None if self._grid is None else self._grid.to_json()}
 
     @classmethod
-    def from_json(cls, mechanism: Any, given: Mapping[str, Any], *, bits: Bits | None = None) -> Device:  # noqa: ANN401
+    def from_json(
+        cls, mechanism: Any, given: Mapping[str, Any], *, bits: Bits | None = None
+    ) -> Device:  # noqa: ANN401
         """Wake a device from what `to_json` wrote; one kept before days were counted wakes without `per_day`.
 
         Refuses what was kept under other parameters, and other versions.
@@ -218,13 +250,18 @@ class Device:
             or given.get("version") != 1
             or given.get("params") != params_hash(mechanism.to_json())
         ):
-            raise InvalidArgument("this was kept under other parameters, or by another version; begin a new device")
+            raise InvalidArgument(
+                "this was kept under other parameters, or by another version; begin a new device"
+            )
         grid = None if given["grid"] is None else AlphaPoint.from_json(given["grid"])
         default = None if given["mode"] == "fresh" else 0  # its answer was drawn long ago
         _check(given["mode"], given["slots"], default, given["most_reports"])
         fields = {name: given[name] for name in ("mode", "slots", "most_reports")}
         counted = "today" in given
-        fields |= {"per_day": given["per_day"] if counted else None, "_today": given["today"] if counted else 0}
+        fields |= {
+            "per_day": given["per_day"] if counted else None,
+            "_today": given["today"] if counted else 0,
+        }
         fields |= {"_sent": given["sent"], "_grid": grid, "_bits": bits, "_mechanism": mechanism}
         fields |= {"_state": from_plain(given["state"]), "_overflow": from_plain(given["overflow"])}
         fields["_kept"] = {value: from_plain(answer) for value, answer in given["kept"]}
@@ -239,11 +276,17 @@ class Device:
 
 def _check(mode: object, slots: object, default: object, most_reports: object) -> None:
     if mode not in ("fresh", "memoised"):
-        raise InvalidArgument(f"mode must be 'fresh' or 'memoised', got {mode!r}; they promise different things")
+        raise InvalidArgument(
+            f"mode must be 'fresh' or 'memoised', got {mode!r}; they promise different things"
+        )
     if mode == "memoised" and (slots is None or default is None):
-        raise InvalidArgument("a memoised device needs slots, the most values it answers for, and a public default")
+        raise InvalidArgument(
+            "a memoised device needs slots, the most values it answers for, and a public default"
+        )
     if mode == "memoised" and most_reports is not None:
-        raise InvalidArgument("a memoised device never falls silent; most_reports belongs to fresh ones")
+        raise InvalidArgument(
+            "a memoised device never falls silent; most_reports belongs to fresh ones"
+        )
     if mode == "fresh" and (slots is not None or default is not None):
         raise InvalidArgument("slots and default belong to memoised devices")
 
@@ -252,7 +295,9 @@ def _single(value: object) -> object:
     """Read one value as Python's own type: a list would be the reports of many people."""
     plain = value.item() if isinstance(value, np.generic) else value
     if not isinstance(plain, str | int | float | Fraction):
-        raise InvalidArgument("a device reports one value, a text or a number; the mechanism says which")
+        raise InvalidArgument(
+            "a device reports one value, a text or a number; the mechanism says which"
+        )
     return plain
 
 

@@ -63,7 +63,9 @@ class Number:
         _fill(self, low, high, epsilon, make_table(min(_checked(epsilon), Fraction(_LARGEST))))
 
     @classmethod
-    def for_error(cls, error: Amount, *, n: int, low: Amount, high: Amount, beta: Amount = 0.05) -> Number:
+    def for_error(
+        cls, error: Amount, *, n: int, low: Amount, high: Amount, beta: Amount = 0.05
+    ) -> Number:
         """Take the least ε (to about 2 %) at which n reports tell the mean to within `error`, with probability at least
         1 − β.
 
@@ -105,8 +107,12 @@ class Number:
         if array.dtype.kind not in "iuf":
             raise InvalidArgument("a value must be a number, or a list of numbers")
         if np.isnan(array).any():
-            raise InvalidArgument("a value must not be NaN; decide on the device what is sent for a missing value")
-        share = (np.clip(array.astype(np.float64), float(self.low), float(self.high)) - float(self.low)) / self._span
+            raise InvalidArgument(
+                "a value must not be NaN; decide on the device what is sent for a missing value"
+            )
+        share = (
+            np.clip(array.astype(np.float64), float(self.low), float(self.high)) - float(self.low)
+        ) / self._span
         steps = len(self.table.weights) - 1
         return np.minimum(np.clip(share, 0, 1) * (steps * _FINE), steps * _FINE).astype(np.int64)
 
@@ -134,7 +140,9 @@ class Number:
         error = math.sqrt(self.variance(n=array.size))
         value, width, low, high = (np.array([x]) for x in (mean, error, *ends))
         note = "by Chernoff's bound at the exact laws of the reports"
-        return Estimate("mean", ("mean",), value, width, low, high, float(level), int(array.size), note=note)
+        return Estimate(
+            "mean", ("mean",), value, width, low, high, float(level), int(array.size), note=note
+        )
 
     def _at(self, value: float) -> float:
         """Return where a value in units of 2^-40 on [−1, 1] lies in the range."""
@@ -183,9 +191,13 @@ class Number:
         data = fields_of(given, "number", ("low", "high", "epsilon", "weights", "values"))
         epsilon = _checked(read_epsilon(data["epsilon"]))
         try:
-            table = MeanTable(np.array(data["weights"], dtype=np.int64), np.array(data["values"], dtype=np.int64))
+            table = MeanTable(
+                np.array(data["weights"], dtype=np.int64), np.array(data["values"], dtype=np.int64)
+            )
         except (ValueError, TypeError, OverflowError):
-            raise InvalidArgument("the table of a number must be whole numbers in rows of one length") from None
+            raise InvalidArgument(
+                "the table of a number must be whole numbers in rows of one length"
+            ) from None
         made = cls.__new__(cls)
         _fill(made, data["low"], data["high"], epsilon, check_table(table, epsilon))
         return made
@@ -193,7 +205,9 @@ class Number:
 
 def _checked(epsilon: Fraction) -> Fraction:
     if epsilon < Fraction(1, 100):
-        raise InvalidArgument("epsilon must be at least 1/100 for a mean; with less, a report tells nothing")
+        raise InvalidArgument(
+            "epsilon must be at least 1/100 for a mean; with less, a report tells nothing"
+        )
     return epsilon
 
 

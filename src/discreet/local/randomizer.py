@@ -16,7 +16,16 @@ from ..privacy.events import Event
 from .estimates.estimate import Estimate
 from .reports.report import LocalReport, pack, pack_block, params_hash, unpack, unpack_block
 
-__all__ = ["Estimate", "LocalReport", "Randomizer", "pack", "pack_block", "params_hash", "unpack", "unpack_block"]
+__all__ = [
+    "Estimate",
+    "LocalReport",
+    "Randomizer",
+    "pack",
+    "pack_block",
+    "params_hash",
+    "unpack",
+    "unpack_block",
+]
 
 
 @runtime_checkable

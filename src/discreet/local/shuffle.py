@@ -28,7 +28,9 @@ class Below:
         wanted, made = float(rational(delta, "delta")), self.pair()
         if made.lower_delta(0.0) <= wanted:
             return 0.0
-        return crossing(lambda e: made.lower_delta(e) - wanted, 0.0, float(made.losses[-1]), relative=1e-9)[0]
+        return crossing(
+            lambda e: made.lower_delta(e) - wanted, 0.0, float(made.losses[-1]), relative=1e-9
+        )[0]
 
     def delta(self, epsilon: Number) -> float:
         """Return a δ below the true one at this ε."""

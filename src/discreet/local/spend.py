@@ -7,10 +7,16 @@ from fractions import Fraction
 from ..arithmetic.rational import Number, positive, rational
 from ..errors import InvalidArgument
 
-_LEAST = Fraction(1, 10**9)  # below it floats no longer tell the chances p and q of an estimate apart
-_MOST = Fraction(500)  # e^500 is a float and e^−500 still one above 0; a report is the truth long before
+_LEAST = Fraction(
+    1, 10**9
+)  # below it floats no longer tell the chances p and q of an estimate apart
+_MOST = Fraction(
+    500
+)  # e^500 is a float and e^−500 still one above 0; a report is the truth long before
 _HUGE = Fraction(10**300)  # so that no width, square or quotient of a range leaves the floats
-_FINE = 1 << 40  # a range is at least this part of its ends: floats then tell 2^12 places in it apart
+_FINE = (
+    1 << 40
+)  # a range is at least this part of its ends: floats then tell 2^12 places in it apart
 
 
 def read_epsilon(epsilon: object) -> Fraction:
@@ -24,7 +30,9 @@ def read_epsilon(epsilon: object) -> Fraction:
     """
     amount = positive(epsilon, "epsilon")
     if not _LEAST <= amount <= _MOST:
-        raise InvalidArgument("epsilon of a report must lie from 1e-9 to 500: below, it tells nothing; above, all")
+        raise InvalidArgument(
+            "epsilon of a report must lie from 1e-9 to 500: below, it tells nothing; above, all"
+        )
     return amount
 
 
@@ -42,5 +50,7 @@ def read_range(low: Number, high: Number) -> tuple[Fraction, Fraction]:
         raise InvalidArgument("low must be below high, public bounds of the values")
     ends, width = max(abs(bottom), abs(top)), top - bottom
     if ends > _HUGE or width < 1 / _HUGE or width * _FINE < ends:
-        raise InvalidArgument("low and high must be within 1e300, and not so near each other that floats cannot divide")
+        raise InvalidArgument(
+            "low and high must be within 1e300, and not so near each other that floats cannot divide"
+        )
     return bottom, top

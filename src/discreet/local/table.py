@@ -79,13 +79,21 @@ def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
         or weights.shape[1] != table.values.size
         or weights.shape[1] < 2
     ):
-        raise InvalidArgument("a table has at least two inputs and two outputs, and a value for every output")
+        raise InvalidArgument(
+            "a table has at least two inputs and two outputs, and a value for every output"
+        )
     if (weights < 1).any() or any(sum(row) != SCALE for row in weights.tolist()):
-        raise InvalidArgument("every row of a table must be weights of at least 1 that sum to 2**40")
+        raise InvalidArgument(
+            "every row of a table must be weights of at least 1 that sum to 2**40"
+        )
     most = _growth(epsilon)
-    for least, greatest in zip(weights.min(axis=0).tolist(), weights.max(axis=0).tolist(), strict=True):
+    for least, greatest in zip(
+        weights.min(axis=0).tolist(), weights.max(axis=0).tolist(), strict=True
+    ):
         if greatest > most * least:
-            raise InvalidArgument("the table does not keep epsilon: two inputs differ too much in one output")
+            raise InvalidArgument(
+                "the table does not keep epsilon: two inputs differ too much in one output"
+            )
     if any(abs(off) > _UNBIASED for off in _biases(table)):
         raise InvalidArgument("the table is biased: its values do not stand for its inputs")
     return table
@@ -94,7 +102,10 @@ def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
 def _biases(table: MeanTable) -> list[Fraction]:
     """Return, for every input, how far the mean of its report is off."""
     values, steps = table.values.tolist(), len(table.weights) - 1
-    means = [Fraction(sum(w * v for w, v in zip(row, values, strict=True)), SCALE**2) for row in table.weights.tolist()]
+    means = [
+        Fraction(sum(w * v for w, v in zip(row, values, strict=True)), SCALE**2)
+        for row in table.weights.tolist()
+    ]
     return [mean - (Fraction(2 * at, steps) - 1) for at, mean in enumerate(means)]
 
 
@@ -110,7 +121,9 @@ def make_table(epsilon: Fraction) -> MeanTable:
     """
     duchi = _rounded(*_two_outputs(epsilon), epsilon)
     solved = _solve(epsilon)
-    made = duchi if solved is None else min((_rounded(*solved, epsilon), duchi), key=lambda t: t.worst)
+    made = (
+        duchi if solved is None else min((_rounded(*solved, epsilon), duchi), key=lambda t: t.worst)
+    )
     return check_table(made, epsilon)
 
 
@@ -155,7 +168,10 @@ def _program(x: Array, y: Array, e: float) -> dict[str, Any]:
     n, k = x.size, y.size
     half = k // 2 + 1
     every, ones = eye_array(n), np.ones((1, k))
-    least = csr_array((np.ones(k), (np.arange(k), np.minimum(np.arange(k), k - 1 - np.arange(k)))), shape=(k, half))
+    least = csr_array(
+        (np.ones(k), (np.arange(k), np.minimum(np.arange(k), k - 1 - np.arange(k)))),
+        shape=(k, half),
+    )
     stacked = kron(np.ones((n, 1)), least)
     rows: list[Any] = [
         [eye_array(n * k), -e * stacked, None],
@@ -163,8 +179,12 @@ def _program(x: Array, y: Array, e: float) -> dict[str, Any]:
         [kron(every, y[None, :] ** 2), None, csr_array(-np.ones((n, 1)))],
     ]
     caps: Any = block_array(rows)
-    middle = csr_array((np.ones(half - 1), (np.arange(half - 1), np.arange(half - 1))), shape=(half - 1, k))
-    other = csr_array((np.ones(half - 1), (np.arange(half - 1), k - 1 - np.arange(half - 1))), shape=(half - 1, k))
+    middle = csr_array(
+        (np.ones(half - 1), (np.arange(half - 1), np.arange(half - 1))), shape=(half - 1, k)
+    )
+    other = csr_array(
+        (np.ones(half - 1), (np.arange(half - 1), k - 1 - np.arange(half - 1))), shape=(half - 1, k)
+    )
     level: Any = block_array([[middle - other, csr_array((half - 1, (n - 1) * k))]])
     blocks: list[Any] = [[kron(every, ones)], [kron(every, y[None, :])], [level]]
     laws: Any = block_array(blocks)

@@ -48,7 +48,10 @@ class Tree:
         solved = np.zeros(self.branch ** len(self.families))
         solved[: self.bins] = self.inverse @ wanted
         found = [
-            weight * solved.reshape(-1, self.nodes(level)).sum(axis=1)[: -(-self.bins // self.nodes(level))]
+            weight
+            * solved.reshape(-1, self.nodes(level)).sum(axis=1)[
+                : -(-self.bins // self.nodes(level))
+            ]
             for level, weight in enumerate(self.weights)
         ]
         rest = wanted - sum(self._above(level, c) for level, c in enumerate(found))
@@ -77,7 +80,9 @@ class Tree:
         A level's output y has probability p/w inside the set of the bin's node, else (1 − p)/(|Y| − w).
         """
         mean, square = np.zeros(self.bins), np.zeros(self.bins)
-        for level, (family, scores) in enumerate(zip(self.families, self.scores(wanted)[1], strict=True)):
+        for level, (family, scores) in enumerate(
+            zip(self.families, self.scores(wanted)[1], strict=True)
+        ):
             node = np.arange(self.bins) // self.nodes(level)
             mean += _expected(family, scores)[node] / len(self.families)
             square += _expected(family, scores**2)[node] / len(self.families)
@@ -106,7 +111,9 @@ def _expected(family: Family, scores: Array) -> Array:
     design, facts, p = family.design, family.design.facts, family.law.p
     own = scores  # of the outputs in the option's set
     if isinstance(design, Geometry):
-        own = hyperplane_sums(design, scores)  # y lies on the hyperplane of v iff v lies on that of y
+        own = hyperplane_sums(
+            design, scores
+        )  # y lies on the hyperplane of v iff v lies on that of y
     elif isinstance(design, Hadamard):
         own = (scores.sum() + walsh(scores)[1:]) / 2
     off = (1 - p) / (facts.outputs - facts.inside)
@@ -167,4 +174,6 @@ def _variance(family: Family) -> float:
 def _numbered(options: int, epsilon: Fraction) -> Candidate:
     """Choose among the members whose reports are numbers."""
     kinds = ("direct", "geometry", "hadamard")
-    return min((choose(options, epsilon, member=kind).taken for kind in kinds), key=lambda c: c.variance)
+    return min(
+        (choose(options, epsilon, member=kind).taken for kind in kinds), key=lambda c: c.variance
+    )

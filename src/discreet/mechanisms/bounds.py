@@ -106,7 +106,9 @@ def hoeffding_response(n: int, epsilon: Number, beta: Number) -> float:
     return up(math.sqrt(math.log(2 / read_beta(beta)) / (2 * people)) / math.tanh(half))
 
 
-def exponential_utility(options: int, t: Number, epsilon: Number, sensitivity: Number, optimal: int = 1) -> float:
+def exponential_utility(
+    options: int, t: Number, epsilon: Number, sensitivity: Number, optimal: int = 1
+) -> float:
     """Bound how far below the best score the exponential mechanism falls, but for a chance of e^(−t).
 
     (2Δ/ε)·(ln(|O|/|O_opt|) + t) (McSherry, Talwar 2007; lecture 003). Four nationalities, t = 3, ε = 1 (lecture 003
@@ -118,4 +120,6 @@ def exponential_utility(options: int, t: Number, epsilon: Number, sensitivity: N
     """
     best = whole(optimal, "optimal", least=1)
     spread = math.log(whole(options, "options", least=best) / best) + _distance(t)
-    return up(2 * spread * float(positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon")))
+    return up(
+        2 * spread * float(positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon"))
+    )

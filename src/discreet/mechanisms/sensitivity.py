@@ -49,14 +49,32 @@ class Sensitivity:
     changed: int
 
     def __init__(
-        self, l1: Number, squared_l2: Number, linf: Number, neighbours: Neighbours = ADD_REMOVE, changed: int = 1
+        self,
+        l1: Number,
+        squared_l2: Number,
+        linf: Number,
+        neighbours: Neighbours = ADD_REMOVE,
+        changed: int = 1,
     ) -> None:
-        one, two, most = positive(l1, "l1"), positive(squared_l2, "squared_l2"), positive(linf, "linf")
+        one, two, most = (
+            positive(l1, "l1"),
+            positive(squared_l2, "squared_l2"),
+            positive(linf, "linf"),
+        )
         moved = whole(changed, "changed", least=1)
-        if not (most <= one <= moved * most and most**2 <= two <= one * most and one**2 <= moved * two):
+        if not (
+            most <= one <= moved * most and most**2 <= two <= one * most and one**2 <= moved * two
+        ):
             hint = "check l1 ≤ changed·linf and the like"
             raise InvalidArgument(f"no change of {moved} coordinates has these norms; {hint}")
-        fill(self, l1=one, squared_l2=two, linf=most, neighbours=read_neighbours(neighbours), changed=moved)
+        fill(
+            self,
+            l1=one,
+            squared_l2=two,
+            linf=most,
+            neighbours=read_neighbours(neighbours),
+            changed=moved,
+        )
 
 
 def read_sensitivity(
@@ -124,13 +142,19 @@ def _bounds(low: Number, high: Number) -> tuple[Fraction, Fraction]:
 
 def _reach(low: Number, high: Number, neighbours: Neighbours) -> Fraction:
     bottom, top = _bounds(low, high)
-    reach = max(abs(bottom), abs(top)) if read_neighbours(neighbours) == ADD_REMOVE else top - bottom
+    reach = (
+        max(abs(bottom), abs(top)) if read_neighbours(neighbours) == ADD_REMOVE else top - bottom
+    )
     if not reach:
-        raise InvalidArgument(f"no value in [{low}, {high}] changes the answer, so it is public; release it as it is")
+        raise InvalidArgument(
+            f"no value in [{low}, {high}] changes the answer, so it is public; release it as it is"
+        )
     return reach
 
 
-def mean_of_known_size(low: Number, high: Number, n: int, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+def mean_of_known_size(
+    low: Number, high: Number, n: int, neighbours: Neighbours = ADD_REMOVE
+) -> Sensitivity:
     """State the sensitivity of (1/n)·SUM for a *public* n: that of the sum, divided by n.
 
     Proof: n is a constant, not the number of units in D. If the number of units is private it must be asked for too
@@ -165,7 +189,9 @@ def contingency_table(tables: int = 1, neighbours: Neighbours = ADD_REMOVE) -> S
     >>> contingency_table(3).l1, contingency_table(3, "replace").squared_l2
     (Fraction(3, 1), Fraction(6, 1))
     """
-    cells = whole(tables, "tables", least=1) * (1 if read_neighbours(neighbours) == ADD_REMOVE else 2)
+    cells = whole(tables, "tables", least=1) * (
+        1 if read_neighbours(neighbours) == ADD_REMOVE else 2
+    )
     return _zero_one(cells, neighbours)
 
 
@@ -181,7 +207,9 @@ def counting_queries(k: int, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity
     return _zero_one(whole(k, "k", least=1), neighbours)
 
 
-def covariance(bounds: Sequence[tuple[Number, Number]], neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
+def covariance(
+    bounds: Sequence[tuple[Number, Number]], neighbours: Neighbours = ADD_REMOVE
+) -> Sensitivity:
     """State the sensitivity of all second moments Σ xᵢ·xⱼ, i ≤ j, of columns with public bounds (lowᵢ, highᵢ).
 
     Proof, add/remove: a unit x adds xᵢxⱼ to entry (i, j), at most mᵢmⱼ in size with mᵢ = max(|lowᵢ|, |highᵢ|), and all
@@ -198,7 +226,10 @@ def covariance(bounds: Sequence[tuple[Number, Number]], neighbours: Neighbours =
     pairs = combinations_with_replacement(exact, 2)
     kind = read_neighbours(neighbours)
     same = [i == j for i, j in combinations_with_replacement(range(len(exact)), 2)]
-    moves = [_product(x, y, square=alike, neighbours=kind) for (x, y), alike in zip(pairs, same, strict=True)]
+    moves = [
+        _product(x, y, square=alike, neighbours=kind)
+        for (x, y), alike in zip(pairs, same, strict=True)
+    ]
     moving = [move for move in moves if move]
     if not moving:
         raise InvalidArgument(

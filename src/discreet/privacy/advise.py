@@ -58,7 +58,9 @@ def advise(delta: Number, n: int) -> Advice:
         return Advice(True, f"δ·n = {shown(product)}: {chance}. Fine.")
     better = shown(Fraction(1, 100 * units), 1, upward=False)
     if product < 1:
-        return Advice(False, f"δ·n = {shown(product)}: {chance}. Too much for comfort; take δ ≤ {better}.")
+        return Advice(
+            False, f"δ·n = {shown(product)}: {chance}. Too much for comfort; take δ ≤ {better}."
+        )
     return Advice(
         False,
         f"δ·n = {shown(product)}: publishing one random record whole would keep this promise. Take δ ≤ {better}.",
@@ -102,7 +104,9 @@ class Meaning:
         [0.0037, 0.0267]
         """
         p, shrunk = float(read_rate(prior, "prior")), math.exp(-self.loss)
-        return p * shrunk / (p * shrunk + (1 - p)) if p < 1 else 1.0, p / (p + (1 - p) * shrunk) if p else 0.0
+        return p * shrunk / (p * shrunk + (1 - p)) if p < 1 else 1.0, p / (
+            p + (1 - p) * shrunk
+        ) if p else 0.0
 
     def __str__(self) -> str:
         low, high = (100 * p for p in self.posterior(Fraction(1, 2)))
@@ -142,13 +146,26 @@ def meaning(measure: Measure, delta: Number | None = None) -> Meaning:
             at, price = leak, float(amount)
         case _:
             if delta is None:
-                raise InvalidArgument(f"{measure!r} has a whole curve; say at which delta to read it, such as 1e-6")
+                raise InvalidArgument(
+                    f"{measure!r} has a whole curve; say at which delta to read it, such as 1e-6"
+                )
             at = read_delta(delta)
             price = epsilon_of(measure, at)
-    reach = price + math.log(2) if at > 0 and (price == 0 or isinstance(measure, ApproxDP)) else price
-    lines = [(e, delta_of(measure, Fraction(e))) for e in (price * i / 32 for i in range(33))] if price < 1e3 else []
+    reach = (
+        price + math.log(2) if at > 0 and (price == 0 or isinstance(measure, ApproxDP)) else price
+    )
+    lines = (
+        [(e, delta_of(measure, Fraction(e))) for e in (price * i / 32 for i in range(33))]
+        if price < 1e3
+        else []
+    )
     return Meaning(
-        measure, price, at, attack(lines, 0.05), reach, passed(compose(Promise(measure)), reach) if at > 0 else 0.0
+        measure,
+        price,
+        at,
+        attack(lines, 0.05),
+        reach,
+        passed(compose(Promise(measure)), reach) if at > 0 else 0.0,
     )
 
 
@@ -169,6 +186,10 @@ def passed(curve: Curve, loss: float) -> float:
     if loss == math.inf:
         return 0.0
     half = up(loss - math.log(2))  # the ε of an (ε, δ) promise read at twice the odds
-    below = [0.0, *(loss * (1 - 2.0 ** (-i / 2)) for i in range(1, 24)), *([half] if half > 0 else [])]
+    below = [
+        0.0,
+        *(loss * (1 - 2.0 ** (-i / 2)) for i in range(1, 24)),
+        *([half] if half > 0 else []),
+    ]
     bounds = (curve.delta(Fraction(e)) / -math.expm1(e - loss) for e in below if e < loss)
     return min(1.0, up(min(bounds, default=1.0) * (1 + math.exp(-loss))))

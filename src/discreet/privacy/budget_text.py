@@ -38,8 +38,12 @@ def budget_from_words(words: object, name: str = "spend") -> Measure:
         return _renyi(given["renyi"], name)
     unknown = [str(word)[:40] for word in given if word not in AMOUNTS]
     if unknown:
-        raise InvalidArgument(f"{name} cannot be read: {', '.join(unknown)} is no word of a budget; {hint}")
-    return _measure({word: read_number(amount, f"{name}.{word}") for word, amount in given.items()}, name, hint)
+        raise InvalidArgument(
+            f"{name} cannot be read: {', '.join(unknown)} is no word of a budget; {hint}"
+        )
+    return _measure(
+        {word: read_number(amount, f"{name}.{word}") for word, amount in given.items()}, name, hint
+    )
 
 
 def _measure(amounts: Mapping[str, Fraction], name: str, hint: str) -> Measure:
@@ -55,14 +59,21 @@ def _measure(amounts: Mapping[str, Fraction], name: str, hint: str) -> Measure:
     if words == {"mu_squared"}:
         return GaussianDP.of_square(amounts["mu_squared"])
     if words == {"delta"}:
-        raise InvalidArgument(f"{name} needs an epsilon beside its delta: a δ alone is no budget; {hint}")
+        raise InvalidArgument(
+            f"{name} needs an epsilon beside its delta: a δ alone is no budget; {hint}"
+        )
     raise InvalidArgument(f"{name} must be one budget, got {' and '.join(amounts)}; {hint}")
 
 
 def _renyi(value: object, name: str) -> Measure:
     if not isinstance(value, Mapping):
         raise InvalidArgument(f'{name}.renyi maps orders to epsilons, such as {{"2": "0.5"}}')
-    return RenyiDP({read_number(a, f"{name}.alpha"): read_number(e, f"{name}.epsilon") for a, e in value.items()})
+    return RenyiDP(
+        {
+            read_number(a, f"{name}.alpha"): read_number(e, f"{name}.epsilon")
+            for a, e in value.items()
+        }
+    )
 
 
 def _split(text: str, name: str) -> dict[str, str]:
@@ -95,7 +106,11 @@ def budget_to_words(budget: Measure) -> dict[str, object]:
             return {"rho": str(rho)}
         case GaussianDP(squared=squared):
             mu = Fraction(repr(budget.mu)) if squared <= 10**300 else None
-            return {"mu": str(mu)} if mu is not None and mu**2 == squared else {"mu_squared": str(squared)}
+            return (
+                {"mu": str(mu)}
+                if mu is not None and mu**2 == squared
+                else {"mu_squared": str(squared)}
+            )
         case RenyiDP(orders=orders):
             return {"renyi": {str(alpha): str(epsilon) for alpha, epsilon in orders}}
     assert_never(budget)

@@ -105,12 +105,19 @@ def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Nu
         return excess(flatten(make(Fraction(scale))), budget)
 
     first = float(positive(start, "start"))
-    low, high = bracket(at, first, min(first * 1e60, 1e300))  # beyond, no budget that is kept at all is kept
+    low, high = bracket(
+        at, first, min(first * 1e60, 1e300)
+    )  # beyond, no budget that is kept at all is kept
     if low == 0:
-        raise InvalidArgument("every scale fits: the price does not grow as the noise shrinks; check `make`")
+        raise InvalidArgument(
+            "every scale fits: the price does not grow as the noise shrinks; check `make`"
+        )
     low, high = crossing(at, low, high, relative=_TIGHT)
     roof = Fraction(high * (1 + _TIGHT))
-    simple = _simplest(Fraction(math.nextafter(low, math.inf)), roof), _simplest(Fraction(high), roof)
+    simple = (
+        _simplest(Fraction(math.nextafter(low, math.inf)), roof),
+        _simplest(Fraction(high), roof),
+    )
     return next(s for s in chain(simple, _upwards(high)) if fits(make(s), budget))
 
 
@@ -140,7 +147,9 @@ def largest(make: Callable[[Fraction], Event], budget: Measure, *, start: Number
     >>> 0.03 < each < 0.06
     True
     """
-    return 1 / least_scale(lambda scale: make(1 / scale), budget, start=1 / positive(start, "start"))
+    return 1 / least_scale(
+        lambda scale: make(1 / scale), budget, start=1 / positive(start, "start")
+    )
 
 
 def most_queries(event: Event, budget: Measure) -> int:
@@ -157,7 +166,9 @@ def most_queries(event: Event, budget: Measure) -> int:
     while fits(Repeated(event, high), budget):
         low, high = high, 2 * high
         if high > _MOST:
-            raise InvalidArgument("the event costs nothing under this budget, so there is no largest number of queries")
+            raise InvalidArgument(
+                "the event costs nothing under this budget, so there is no largest number of queries"
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fits(Repeated(event, middle), budget) else (low, middle)
@@ -178,9 +189,13 @@ def least_budget(events: Event | Iterable[Event], *, delta: Number = 0) -> PureD
     if exact == 0:
         pure = price_pure(parts)
         if pure is None:
-            raise InvalidArgument("these events keep no pure promise; give a delta above 0, such as 1e-6")
+            raise InvalidArgument(
+                "these events keep no pure promise; give a delta above 0, such as 1e-6"
+            )
         return PureDP(pure)
     price = Curve(parts).epsilon(exact)
     if not math.isfinite(price):
-        raise InvalidArgument(f"these events keep no promise at delta = {delta}; give a larger delta")
+        raise InvalidArgument(
+            f"these events keep no promise at delta = {delta}; give a larger delta"
+        )
     return ApproxDP(Fraction(price), exact)

@@ -36,5 +36,7 @@ def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curv
     """
     gap = rational(accuracy, "accuracy")
     if not 0 < gap < 1:
-        raise InvalidArgument(f"accuracy must lie between 0 and 1, got {accuracy}; 1e-3 and 1e-4 are usual")
+        raise InvalidArgument(
+            f"accuracy must lie between 0 and 1, got {accuracy}; 1e-3 and 1e-4 are usual"
+        )
     return Curve(flatten(events), float(gap))

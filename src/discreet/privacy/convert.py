@@ -88,7 +88,9 @@ def to_approx(measure: Measure, delta: Number) -> ApproxDP:
     Refuses a δ at which the promise says nothing.
     """
     price = epsilon(measure, delta)
-    return ApproxDP(_known(measure, Fraction(price) if math.isfinite(price) else None, "ApproxDP"), delta)
+    return ApproxDP(
+        _known(measure, Fraction(price) if math.isfinite(price) else None, "ApproxDP"), delta
+    )
 
 
 def to_zcdp(measure: Measure) -> ZCDP:
@@ -127,11 +129,17 @@ def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
 
     Refuses (ε, δ) with δ > 0, and orders above all that a Rényi promise lists.
     """
-    alphas = RenyiDP(dict.fromkeys((rational(a, "alpha") for a in orders), 0)).alphas  # refuses orders up to 1
-    return RenyiDP({a: _known(measure, price_order(Promise(measure), a), "RenyiDP") for a in alphas})
+    alphas = RenyiDP(
+        dict.fromkeys((rational(a, "alpha") for a in orders), 0)
+    ).alphas  # refuses orders up to 1
+    return RenyiDP(
+        {a: _known(measure, price_order(Promise(measure), a), "RenyiDP") for a in alphas}
+    )
 
 
 def _known(measure: Measure, amount: Fraction | None, to: str) -> Fraction:
     if amount is None:
-        raise InvalidArgument(f"{measure!r} implies no {to} promise; compose the events themselves instead")
+        raise InvalidArgument(
+            f"{measure!r} implies no {to} promise; compose the events themselves instead"
+        )
     return amount

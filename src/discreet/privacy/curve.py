@@ -40,7 +40,9 @@ def read_delta(delta: Number) -> Fraction:
     """
     exact = rational(delta, "delta")
     if not 0 <= exact < 1:
-        raise InvalidArgument(f"delta must be at least 0 and below 1, got {delta}; it should be far below 1/n")
+        raise InvalidArgument(
+            f"delta must be at least 0 and below 1, got {delta}; it should be far below 1/n"
+        )
     return exact
 
 
@@ -69,7 +71,9 @@ class Lower:
         if exact == 0:
             pure = price_pure(self.of.parts)
             return math.inf if pure is None else down(float(pure))
-        return max((m.lower_epsilon(exact) for m in self.of.from_below if m.lower_epsilon), default=0.0)
+        return max(
+            (m.lower_epsilon(exact) for m in self.of.from_below if m.lower_epsilon), default=0.0
+        )
 
     def delta(self, epsilon: Number) -> float:
         """Return a lower bound on the δ at this ε."""
@@ -96,7 +100,9 @@ class Curve:
     accuracy: float = 1e-3
 
     def __repr__(self) -> str:
-        kinds = ", ".join(f"{times} × {type(atom).__name__}" for atom, times in self.parts.atoms[:4])
+        kinds = ", ".join(
+            f"{times} × {type(atom).__name__}" for atom, times in self.parts.atoms[:4]
+        )
         return f"Curve({kinds}{', …' if len(self.parts.atoms) > 4 else ''}; {self.neighbours})"
 
     @property
@@ -123,7 +129,9 @@ class Curve:
         """The methods that bound the price from below: exact for these events, or for mechanisms that fit them."""
         first = self.parts.atoms[0][0] if self.parts.count == 1 else None
         alone = isinstance(first, ExponentialSelection) and first.epsilon <= STEEP
-        seen = None if alone else witnesses(self.parts)  # alone, every point is reached by some selection
+        seen = (
+            None if alone else witnesses(self.parts)
+        )  # alone, every point is reached by some selection
         if seen is not None:
             return Curve(seen, self.accuracy).from_below
         return tuple(m for m in self.used if m.exact) or tuple(m for m in self._all if m.exact)
@@ -182,7 +190,9 @@ class Curve:
     def _lines(self) -> list[tuple[float, float]]:
         """Points of the curve from ε = 0 to where δ has come down to its least, for straight bounds on an attack."""
         least = self.delta(1000)
-        near = min(Fraction(least) * Fraction(1001, 1000) + Fraction(1, 10**12), 1 - Fraction(1, 10**6))
+        near = min(
+            Fraction(least) * Fraction(1001, 1000) + Fraction(1, 10**12), 1 - Fraction(1, 10**6)
+        )
         far = min(self.epsilon(near), 1e3)
         grid = [far * (i / 64) ** 1.5 for i in range(65)]
         return [*((e, self.delta(Fraction(e))) for e in grid), (1e3, least)]
@@ -208,7 +218,9 @@ class Curve:
         'optimal'
         """
         exact = read_delta(delta)
-        return Why(exact, tuple(MethodPrice(m.name, m.epsilon(exact), m.because) for m in self._all))
+        return Why(
+            exact, tuple(MethodPrice(m.name, m.epsilon(exact), m.because) for m in self._all)
+        )
 
     def draw(self, width: int = 64, height: int = 16) -> str:
         """Draw δ over ε in plain text, for a terminal."""

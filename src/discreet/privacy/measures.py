@@ -44,7 +44,9 @@ def read_measure(value: object) -> Measure:
     """
     if not isinstance(value, Measure):
         kind = type(value).__name__
-        raise InvalidArgument(f"a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got {kind}")
+        raise InvalidArgument(
+            f"a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got {kind}"
+        )
     return value
 
 
@@ -231,7 +233,11 @@ class GaussianDP(_Promise):
         return f"μ = {self.mu:.6g}"
 
     def __add__(self, other: GaussianDP) -> GaussianDP:
-        return GaussianDP.of_square(self.squared + other.squared) if isinstance(other, GaussianDP) else NotImplemented
+        return (
+            GaussianDP.of_square(self.squared + other.squared)
+            if isinstance(other, GaussianDP)
+            else NotImplemented
+        )
 
     def __rmul__(self, times: int) -> GaussianDP:
         return GaussianDP.of_square(whole(times, "times") * self.squared)
@@ -255,10 +261,14 @@ class RenyiDP(_Promise):
         given: object = epsilons
         if not isinstance(given, Mapping):
             kind = type(given).__name__
-            raise InvalidArgument(f"RenyiDP takes a mapping of orders to epsilons, such as {{2: 0.5}}; got {kind}")
+            raise InvalidArgument(
+                f"RenyiDP takes a mapping of orders to epsilons, such as {{2: 0.5}}; got {kind}"
+            )
         pairs = sorted((rational(a, "alpha"), _amount(e, "epsilon")) for a, e in epsilons.items())
         if not pairs or pairs[0][0] <= 1:
-            raise InvalidArgument("RenyiDP needs at least one order alpha, and each must be greater than 1")
+            raise InvalidArgument(
+                "RenyiDP needs at least one order alpha, and each must be greater than 1"
+            )
         if len({a for a, _ in pairs}) < len(pairs):
             raise InvalidArgument("RenyiDP lists an order alpha twice; give every order once")
         fill(self, orders=tuple(pairs))
@@ -269,7 +279,11 @@ class RenyiDP(_Promise):
         return tuple(a for a, _ in self.orders)
 
     def __repr__(self) -> str:
-        return "RenyiDP({" + ", ".join(f"{exact_text(a)}: {exact_text(e)}" for a, e in self.orders) + "})"
+        return (
+            "RenyiDP({"
+            + ", ".join(f"{exact_text(a)}: {exact_text(e)}" for a, e in self.orders)
+            + "})"
+        )
 
     def __str__(self) -> str:
         return "ε(α) = " + ", ".join(f"{brief_text(e)} at {brief_text(a)}" for a, e in self.orders)
@@ -278,7 +292,9 @@ class RenyiDP(_Promise):
         if not isinstance(other, RenyiDP):
             return NotImplemented
         if self.alphas != other.alphas:
-            raise InvalidArgument("RenyiDP promises add only at the same orders alpha; list the same orders in both")
+            raise InvalidArgument(
+                "RenyiDP promises add only at the same orders alpha; list the same orders in both"
+            )
         return RenyiDP({a: e + f for (a, e), (_, f) in zip(self.orders, other.orders, strict=True)})
 
     def __rmul__(self, times: int) -> RenyiDP:

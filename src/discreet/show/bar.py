@@ -16,7 +16,12 @@ def share_bar(share: float, width: int = 20) -> str:
 
 
 def error_bar(
-    interval: tuple[float, float], value: float, span: tuple[float, float], width: int = 24, *, hollow: bool = False
+    interval: tuple[float, float],
+    value: float,
+    span: tuple[float, float],
+    width: int = 24,
+    *,
+    hollow: bool = False,
 ) -> str:
     """Draw an interval to scale, the value as a dot; `hollow`: it says nothing.
 

@@ -25,7 +25,9 @@ def element(name: str, *inner: str, **attributes: str | float) -> Html:
     >>> element("p", "a < b ", element("b", "!"), class_="big"), element("rect", x=1.0, width=2 / 3), element("td", "")
     ('<p class="big">a &lt; b <b>!</b></p>', '<rect x="1" width="0.67"/>', '<td></td>')
     """
-    head = name + "".join(f' {key.rstrip("_").replace("_", "-")}="{_value(v)}"' for key, v in attributes.items())
+    head = name + "".join(
+        f' {key.rstrip("_").replace("_", "-")}="{_value(v)}"' for key, v in attributes.items()
+    )
     return Html(f"<{head}>{join(inner)}</{name}>" if inner else f"<{head}/>")
 
 
@@ -39,7 +41,9 @@ def join(parts: Iterable[str]) -> Html:
     return Html("".join(part if isinstance(part, Html) else escape(part) for part in parts))
 
 
-def picture(title: str, parts: Iterable[str], size: tuple[float, float], **attributes: str | float) -> Html:
+def picture(
+    title: str, parts: Iterable[str], size: tuple[float, float], **attributes: str | float
+) -> Html:
     """Frame parts as one image; `title` is what people hear who do not see it.
 
     >>> from discreet.show.markup import picture

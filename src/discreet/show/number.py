@@ -32,7 +32,9 @@ class NumberWords:
         return f"{self.value} {self.error}".rstrip()
 
 
-def number_words(value: float, low: float, high: float, digits: Digits = Digits.ERROR) -> NumberWords:
+def number_words(
+    value: float, low: float, high: float, digits: Digits = Digits.ERROR
+) -> NumberWords:
     """Write a number to the second digit of its error; what is shown around it holds all of low..high.
 
     >>> from discreet.show.number import Digits, number_words
@@ -50,9 +52,14 @@ def number_words(value: float, low: float, high: float, digits: Digits = Digits.
     place = _place((high - low) / 2, max(abs(low), abs(high)), whole=whole)
     every = digits is Digits.EVERY or place is None
     middle = plain_number(value) if every else _written(_at(value, place or 0, ROUND_HALF_EVEN))
-    slack = max(0.1 * (high - low), 1.0 if digits is Digits.WHOLE else 0.0)  # ends of counts are rounded to whole ones
+    slack = max(
+        0.1 * (high - low), 1.0 if digits is Digits.WHOLE else 0.0
+    )  # ends of counts are rounded to whole ones
     if min(below, above) < 0 or abs(above - below) > slack:
-        ends = (_written(_at(end, place or 0, way)) for end, way in ((low, ROUND_FLOOR), (high, ROUND_CEILING)))
+        ends = (
+            _written(_at(end, place or 0, way))
+            for end, way in ((low, ROUND_FLOOR), (high, ROUND_CEILING))
+        )
         return NumberWords(middle, f"({' to '.join(ends)})")
     shown = Decimal(middle.replace(",", ""))
     reach = max(_EXACT.subtract(shown, Decimal(low)), _EXACT.subtract(Decimal(high), shown))

@@ -30,7 +30,9 @@ class ChartScale:
 
     def place(self, value: float) -> float:
         """Return where a number stands; what lies beyond an end stands at that end."""
-        low, high, at = (math.log(max(x, 1e-300)) if self.log else x for x in (self.low, self.high, value))
+        low, high, at = (
+            math.log(max(x, 1e-300)) if self.log else x for x in (self.low, self.high, value)
+        )
         share = min(1.0, max(0.0, (at - low) / ((high - low) or 1.0)))
         return round(self.start + share * (self.end - self.start), 2)
 
@@ -43,7 +45,11 @@ class ChartScale:
         """
         if not most:
             return ()
-        return _powers(self.low, self.high, most) if self.log else _multiples(self.low, self.high, most)
+        return (
+            _powers(self.low, self.high, most)
+            if self.log
+            else _multiples(self.low, self.high, most)
+        )
 
 
 def linear(low: float, high: float, start: float, end: float) -> ChartScale:
@@ -54,7 +60,9 @@ def linear(low: float, high: float, start: float, end: float) -> ChartScale:
     10.0
     """
     step = _step(high - low, 5)
-    return ChartScale(math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end)
+    return ChartScale(
+        math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end
+    )
 
 
 def decades(low: float, high: float, start: float, end: float) -> ChartScale:
@@ -77,7 +85,9 @@ def steps(points: Sequence[Spot], end: float) -> list[Spot]:
     [(0, 1), (2, 1), (2, 3), (5, 3)]
     """
     after = [x for x, _ in points[1:]] + [end]
-    return [corner for (x, y), to in zip(points, after, strict=True) for corner in ((x, y), (to, y))]
+    return [
+        corner for (x, y), to in zip(points, after, strict=True) for corner in ((x, y), (to, y))
+    ]
 
 
 def _step(span: float, most: int) -> float:

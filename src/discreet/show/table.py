@@ -59,7 +59,9 @@ def cut(words: str, most: int) -> str:
     return words if len(words) <= most else words[: most - 1] + "…"
 
 
-def html_table(head: Iterable[str], rows: Iterable[Iterable[str]], *, caption: str = "", foot: str = "") -> Html:
+def html_table(
+    head: Iterable[str], rows: Iterable[Iterable[str]], *, caption: str = "", foot: str = ""
+) -> Html:
     """Write a table with a head, perhaps with a caption and a foot as wide as the table; cells may hold markup.
 
     >>> from discreet.show.table import html_table
@@ -84,9 +86,16 @@ def html_rows(
     '<tr style="opacity:.45"><td>3</td></tr></tbody></table>'
     """
     names = [element("th", name) for name in head]
-    lines = [element("tr", *(element("td", word) for word in row), **_style(style)) for style, row in rows]
+    lines = [
+        element("tr", *(element("td", word) for word in row), **_style(style))
+        for style, row in rows
+    ]
     below = element("tr", element("td", foot, colspan=len(names)))
-    parts = [_caption(caption, side), element("thead", element("tr", *names)), element("tbody", *lines, "")]
+    parts = [
+        _caption(caption, side),
+        element("thead", element("tr", *names)),
+        element("tbody", *lines, ""),
+    ]
     return element("table", *parts, element("tfoot", below) if foot else "")
 
 

@@ -44,7 +44,9 @@ def energies(workload: Tables) -> Floats:
     return np.array(list(total.values()))
 
 
-def table_gains(sizes: Sequence[int], measured: Sequence[KeySet], parts: Sequence[KeySet]) -> Floats:
+def table_gains(
+    sizes: Sequence[int], measured: Sequence[KeySet], parts: Sequence[KeySet]
+) -> Floats:
     """Return gain_mc: a table summed to a component has its noise as often as cells were added; 0 if it cannot be."""
     found = np.zeros((len(measured), len(parts)))
     for row, table in enumerate(measured):
@@ -82,7 +84,9 @@ def best_shares(gains: Floats, energy: Floats, *, laplace: bool) -> Division:
     """
     live = energy > 0
     even = np.full(len(gains), 1 / len(gains))
-    knows_all = np.flatnonzero((gains[:, live] > 0).all(axis=1))[: _STARTS if laplace else 0]  # √q has several valleys
+    knows_all = np.flatnonzero((gains[:, live] > 0).all(axis=1))[
+        : _STARTS if laplace else 0
+    ]  # √q has several valleys
     starts = [even, *(0.1 * even + 0.9 * np.eye(len(gains))[one] for one in knows_all)]
     found = [_descend(gains[:, live], energy[live], start, 2 if laplace else 1) for start in starts]
     return min(found, key=lambda division: division.error)

@@ -163,7 +163,9 @@ def plan_strategy(
     """
     moved = change or StrategyNorms()
     if not budgets:
-        raise InvalidArgument("a workload is planned for a PureDP, ZCDP or GaussianDP budget; give one")
+        raise InvalidArgument(
+            "a workload is planned for a PureDP, ZCDP or GaussianDP budget; give one"
+        )
     found: list[StrategyPlan] = []
     for budget in budgets:
         bound = bound_of(workload, budget, moved)
@@ -197,7 +199,13 @@ def _meeting(plan: StrategyPlan, error: Fraction, beta: float) -> StrategyPlan:
 
     def at(factor: float) -> StrategyPlan:
         budget = _times(plan.budget, Fraction(f"{factor:.9g}"))
-        return planned(plan.workload, plan.strategy, budget, plan.change, bound_of(plan.workload, budget, plan.change))
+        return planned(
+            plan.workload,
+            plan.strategy,
+            budget,
+            plan.change,
+            bound_of(plan.workload, budget, plan.change),
+        )
 
     power = 1 if isinstance(plan.budget, PureDP) else 2
     high = (max(plan.reach(beta)) / float(error)) ** power

@@ -38,9 +38,9 @@ class ExactTable:
     def values(self) -> Floats:
         """The table in floats, each rounded once."""
         if self.numerators.dtype == object:
-            return np.array([float(Fraction(int(n), self.denominator)) for n in self.numerators.flat]).reshape(
-                self.numerators.shape
-            )
+            return np.array(
+                [float(Fraction(int(n), self.denominator)) for n in self.numerators.flat]
+            ).reshape(self.numerators.shape)
         return np.asarray(self.numerators / self.denominator, dtype=np.float64)
 
     def sum(self, axes: tuple[int, ...]) -> ExactTable:
@@ -73,7 +73,11 @@ def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_
     >>> contrast(np.array([[5, 1], [0, 0]])).tolist()
     [[4, -4], [-4, 4]]
     """
-    found = table.astype(object) if largest(table) * math.prod(2 * n for n in table.shape) >= _ROOM else table
+    found = (
+        table.astype(object)
+        if largest(table) * math.prod(2 * n for n in table.shape) >= _ROOM
+        else table
+    )
     for axis, size in enumerate(table.shape):
         found = found * size - found.sum(axis=axis, keepdims=True)
     return np.asarray(found)

@@ -102,7 +102,9 @@ def line_dual(line: RunningTotals, start: Floats, gap: float) -> Floats:
 def _root_diagonal(middle: Floats, beside: Floats) -> Floats:
     """Return the diagonal of T^−½ for a tridiagonal T > 0."""
     most = float(middle.max() * 2)
-    least = 1 / float(np.sqrt(_inverse_diagonal(middle, beside, np.zeros(1))[:, 0]).sum()) ** 2  # ≤ 1/tr T⁻¹ ≤ λ_min
+    least = (
+        1 / float(np.sqrt(_inverse_diagonal(middle, beside, np.zeros(1))[:, 0]).sum()) ** 2
+    )  # ≤ 1/tr T⁻¹ ≤ λ_min
     points = np.arange(math.log(least) / 2 - _TAIL, math.log(most) / 2 + _TAIL, _STEP)
     inverse = _inverse_diagonal(middle, beside, np.exp(2 * points))
     return np.asarray(inverse @ (np.exp(points) * (2 / math.pi * _STEP)))
@@ -134,7 +136,9 @@ def _best_dual(size: int, ranges: bool) -> Floats:
     for at, count in enumerate(reversed(sizes)):
         places = np.linspace(0, len(dual) - 1, count)
         start = np.interp(places, np.arange(len(dual)), dual)
-        dual = line_dual(RunningTotals(count, ranges=ranges), start, GAP if at + 1 < len(sizes) else GAP * 0.8)
+        dual = line_dual(
+            RunningTotals(count, ranges=ranges), start, GAP if at + 1 < len(sizes) else GAP * 0.8
+        )
     return dual
 
 

@@ -117,7 +117,11 @@ class SumsStrategy:
     def blocks(self) -> tuple[Block, ...]:
         """What noise is added to: all rows at once; no entry is negative."""
         square = int((self.own**2 + (self.sums**2).sum(axis=0)).max())
-        norms = int((self.own + self.sums.sum(axis=0)).max()), square, max(largest(self.own), largest(self.sums))
+        norms = (
+            int((self.own + self.sums.sum(axis=0)).max()),
+            square,
+            max(largest(self.own), largest(self.sums)),
+        )
         touched = 1 + int((self.sums > 0).sum(axis=0).max(initial=0))
         return (Block(self.name, len(self.own) + len(self.sums), *norms, touched, 2 * square),)
 
@@ -209,7 +213,9 @@ def _factors(workload: RunningTotals | Counts, solver: Floats) -> Floats:
     if isinstance(workload, Counts):
         return np.asarray(((workload.matrix @ solver) ** 2).sum(axis=1))
     if workload.ranges:
-        return np.array([float((gram_times(workload, solver.T) * solver.T).sum()) / workload.queries])
+        return np.array(
+            [float((gram_times(workload, solver.T) * solver.T).sum()) / workload.queries]
+        )
     return np.asarray((np.cumsum(solver, axis=0) ** 2).sum(axis=1))
 
 
@@ -240,14 +246,18 @@ def gram_of(counts: Counts) -> Floats:
 def _best_line(line: RunningTotals) -> MatrixStrategy:
     """Return the Gaussian optimum of a line as a whole triangular matrix: its inverse is cheap, and exact enough."""
     upper = np.linalg.cholesky(line_optimum(line.size, ranges=line.ranges).gram).T
-    matrix = np.rint(upper * _GRID).astype(np.int64)  # columns have norm 1 at most, and no diagonal is near 0
+    matrix = np.rint(upper * _GRID).astype(
+        np.int64
+    )  # columns have norm 1 at most, and no diagonal is near 0
     solver = upper_inverse(matrix.astype(np.float64))
     return MatrixStrategy(line, "gaussian optimum", matrix, solver, _factors(line, solver))
 
 
 def _best_counts(workload: Counts) -> Integers:
     values, vectors = np.linalg.eigh(dense_optimum(gram_of(workload)).gram)
-    root = (vectors * np.sqrt(np.maximum(values, values[-1] * 1e-15))) @ vectors.T  # symmetric: its rounding is even
+    root = (
+        vectors * np.sqrt(np.maximum(values, values[-1] * 1e-15))
+    ) @ vectors.T  # symmetric: its rounding is even
     return _whole(np.asarray(root))
 
 
@@ -266,7 +276,9 @@ def _line_strategies(line: RunningTotals, *, laplace: bool) -> list[MatrixStrate
     return [*found, _sums_strategy(line, "p-identity", own, sums[sums.any(axis=1)])]
 
 
-def matrix_strategies(workload: RunningTotals | Counts, *, laplace: bool) -> Sequence[MatrixStrategy | SumsStrategy]:
+def matrix_strategies(
+    workload: RunningTotals | Counts, *, laplace: bool
+) -> Sequence[MatrixStrategy | SumsStrategy]:
     """Return the strategies worth comparing: every cell by itself, what is asked as it is, and the best known."""
     if isinstance(workload, RunningTotals):
         return _line_strategies(workload, laplace=laplace)

@@ -122,12 +122,17 @@ def _hats(size: int, levels: int) -> Floats:
 @lru_cache(maxsize=16)
 def line_sums(size: int, *, ranges: bool) -> Floats:
     """Return the weighted sums Θ of a p-Identity strategy for a line of at least two cells."""
-    line, diagonal = RunningTotals(size, ranges=ranges), gram_diagonal(RunningTotals(size, ranges=ranges))
+    line, diagonal = (
+        RunningTotals(size, ranges=ranges),
+        gram_diagonal(RunningTotals(size, ranges=ranges)),
+    )
     rounds = max(20, min(200, 60_000 // size))
     starts = [(_hats(size, 2), rounds)]
     if size <= _SMALL:  # there it costs little to try others, and longer
         parts = {max(1, size // part) for part in ((16,) if size > _TINY else (8, 16))}
-        starts += [(np.random.default_rng(18).random((count, size)) / 2, _LONG) for count in sorted(parts)]
+        starts += [
+            (np.random.default_rng(18).random((count, size)) / 2, _LONG) for count in sorted(parts)
+        ]
         starts += [(_hats(size, 1), rounds)]
 
     def times(rows: Floats) -> Floats:
@@ -141,4 +146,9 @@ def dense_sums(matrix: Floats) -> Floats:
     """Return the weighted sums Θ for any Gram matrix: without an order there are no hats, so random ones start."""
     size = len(matrix)
     start = np.random.default_rng(18).random((max(1, min(64, size // 4)), size)) / 2
-    return best_sums(start, lambda rows: np.asarray(rows @ matrix), np.diagonal(matrix), max(30, 60_000 // size**2))
+    return best_sums(
+        start,
+        lambda rows: np.asarray(rows @ matrix),
+        np.diagonal(matrix),
+        max(30, 60_000 // size**2),
+    )

@@ -25,7 +25,9 @@ from .workload import Counts, Hierarchy, RunningTotals, Tables
 
 AnyWorkload: TypeAlias = Tables | RunningTotals | Hierarchy | NestedTables | Counts
 ByMatrix: TypeAlias = MatrixStrategy | SumsStrategy
-AnyStrategy: TypeAlias = ResidualStrategy | TableStrategy | ByMatrix | LevelStrategy | NestedStrategy
+AnyStrategy: TypeAlias = (
+    ResidualStrategy | TableStrategy | ByMatrix | LevelStrategy | NestedStrategy
+)
 
 
 @frozen
@@ -113,17 +115,25 @@ class StrategyPlan:
             case NestedStrategy():
                 return self._nested_reach(strategy, variances, beta)
             case TableStrategy() if self.measured[0].laplace:
-                return tuple(self._table_reach(strategy, one, beta) for one in strategy.workload.sets)
-        return tuple(normal_reach(np.array([math.sqrt(v)]), beta) for v in strategy.set_variances(variances))
+                return tuple(
+                    self._table_reach(strategy, one, beta) for one in strategy.workload.sets
+                )
+        return tuple(
+            normal_reach(np.array([math.sqrt(v)]), beta) for v in strategy.set_variances(variances)
+        )
 
-    def _nested_reach(self, strategy: NestedStrategy, variances: Sequence[float], beta: float) -> tuple[Floats, ...]:
+    def _nested_reach(
+        self, strategy: NestedStrategy, variances: Sequence[float], beta: float
+    ) -> tuple[Floats, ...]:
         """Return half the width of intervals of levels: by weights of cells where they are few, else by deviations."""
         deviations = strategy.set_deviations(variances)
         if not self.measured[0].laplace:
             return tuple(normal_reach(one, beta) for one in deviations)
         laws = self.cell_laws()
         if laws is not None:
-            return tuple(np.array([law.reach(beta) for law in dict.fromkeys(each)]) for each in laws)
+            return tuple(
+                np.array([law.reach(beta) for law in dict.fromkeys(each)]) for each in laws
+            )
         widest = max(one.scale for one in self.measured)
         return tuple(loose_reach(one**2, widest, beta) for one in deviations)
 
@@ -137,7 +147,10 @@ class StrategyPlan:
         # one scale for all: a weight times its scale is what counts, and noise of a finer grid is nearer to continuous
         least = min(float(one.mechanism.scale) for one in self.measured)
         scale = np.concatenate(
-            [np.full(one.block.rows, float(one.mechanism.scale) / least / one.grid) for one in self.measured]
+            [
+                np.full(one.block.rows, float(one.mechanism.scale) / least / one.grid)
+                for one in self.measured
+            ]
         )
         return tuple([_row_law(row * scale, least) for row in rows] for rows in weights)
 
@@ -155,7 +168,10 @@ class StrategyPlan:
         if not isinstance(self.strategy, MatrixStrategy | SumsStrategy):
             raise TypeError("counts and running totals are estimated by a matrix")
         if not one.laplace:
-            return [SumLaw(deviation) for deviation in np.sqrt(self.strategy.asked_factors() * one.variance).tolist()]
+            return [
+                SumLaw(deviation)
+                for deviation in np.sqrt(self.strategy.asked_factors() * one.variance).tolist()
+            ]
         most, counts = _bins(self.strategy)
         terms = zip((most / one.grid).tolist(), counts.tolist(), strict=True)
         pairs = [tuple((w, n) for w, n in zip(*both, strict=True) if n) for both in terms]
@@ -177,14 +193,18 @@ class StrategyPlan:
             one = self.measured[0]
             return np.array([one.mechanism.error(beta) / one.grid])
         weights, counts, scales = strategy.cell_weights(asked, self.measured)
-        grids = np.concatenate([np.full(len(part), one.grid) for part, one in zip(weights, self.measured, strict=True)])
+        grids = np.concatenate(
+            [np.full(len(part), one.grid) for part, one in zip(weights, self.measured, strict=True)]
+        )
         rows = (np.concatenate(weights) / grids)[None, :]
         return laplace_reach(rows, np.concatenate(counts), np.concatenate(scales), beta)
 
     def release(self, totals: Any, *, bits: Bits | None = None) -> tuple[Integers, ...]:  # noqa: ANN401
         """Return the noisy whole numbers of every block: the one step that reads data and draws noise."""
         exact = self.strategy.measure(totals)
-        return tuple(one.release(rows, bits=bits) for one, rows in zip(self.measured, exact, strict=True))
+        return tuple(
+            one.release(rows, bits=bits) for one, rows in zip(self.measured, exact, strict=True)
+        )
 
     def estimate(self, noisy: Sequence[Integers]) -> Any:  # noqa: ANN401 - by kind of workload
         """Return the least-squares estimate of what was released; reads no data."""
@@ -195,7 +215,9 @@ class StrategyPlan:
 def _bins(strategy: ByMatrix) -> tuple[Floats, Floats]:
     """Return by count or running total how strongly it feels how many released numbers, in few bins."""
     found = [binned(rows, np.ones(rows.shape[1])) for rows in asked_weights(strategy)]
-    return np.concatenate([most for most, _ in found]), np.concatenate([counts for _, counts in found])
+    return np.concatenate([most for most, _ in found]), np.concatenate(
+        [counts for _, counts in found]
+    )
 
 
 @lru_cache(maxsize=64)
@@ -211,7 +233,11 @@ def _row_law(row: Floats, scale: float) -> SumLaw:
 
 
 def planned(
-    workload: AnyWorkload, strategy: AnyStrategy, budget: NoiseBudget, change: StrategyNorms, bound: Bound
+    workload: AnyWorkload,
+    strategy: AnyStrategy,
+    budget: NoiseBudget,
+    change: StrategyNorms,
+    bound: Bound,
 ) -> StrategyPlan:
     """Return a strategy with the noise that a budget buys."""
     measured = calibrate(strategy.blocks, strategy.shares, change, budget, alone=strategy.alone)

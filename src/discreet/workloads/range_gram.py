@@ -70,6 +70,9 @@ def upper_inverse(matrix: Floats) -> Floats:
         return np.asarray(np.triu(np.linalg.inv(matrix)))
     half = len(matrix) // 2
     found = np.zeros_like(matrix)
-    found[:half, :half], found[half:, half:] = upper_inverse(matrix[:half, :half]), upper_inverse(matrix[half:, half:])
+    found[:half, :half], found[half:, half:] = (
+        upper_inverse(matrix[:half, :half]),
+        upper_inverse(matrix[half:, half:]),
+    )
     found[:half, half:] = -found[:half, :half] @ matrix[:half, half:] @ found[half:, half:]
     return found

@@ -47,7 +47,10 @@ def residual_error(workload: Tables) -> float:
 
 
 def _roots(workload: Tables) -> np.ndarray:
-    prices = [math.prod((workload.sizes[i] - 1) / workload.sizes[i] for i in part) for part in workload.closure]
+    prices = [
+        math.prod((workload.sizes[i] - 1) / workload.sizes[i] for i in part)
+        for part in workload.closure
+    ]
     return np.asarray(np.sqrt(np.array(prices) * energies(workload)))
 
 
@@ -95,16 +98,24 @@ class ResidualStrategy:
         """Return the variance of one cell of every set that is asked."""
         own, sizes = self.component_variances(variances), self.workload.sizes
         return tuple(
-            math.fsum(v * one_cell(sizes, asked, part) for part, v in own.items() if set(asked).issuperset(part))
+            math.fsum(
+                v * one_cell(sizes, asked, part)
+                for part, v in own.items()
+                if set(asked).issuperset(part)
+            )
             for asked in self.workload.sets
         )
 
-    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> ComponentEstimate:
+    def estimate(
+        self, noisy: Sequence[Integers], measured: Sequence[Measurement]
+    ) -> ComponentEstimate:
         """Return the least-squares estimate from what was released."""
         parts: dict[KeySet, Integers] = {}
         for part, released, one in zip(self.parts, noisy, measured, strict=True):
             shape = tuple(self.workload.sizes[i] for i in part)
-            parts[part] = to_steps(released.reshape(shape) / (one.grid * math.prod(shape)))  # floats from here on
+            parts[part] = to_steps(
+                released.reshape(shape) / (one.grid * math.prod(shape))
+            )  # floats from here on
         return ComponentEstimate(
             self.workload.sizes, parts, self.component_variances([one.variance for one in measured])
         )

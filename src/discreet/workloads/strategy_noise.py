@@ -38,7 +38,9 @@ SHARED = 2**34
 LAPLACE_GRID = 2**8
 _PARTS = 2**40
 _LEAST = 1e-100
-_DEAR = 1 + Fraction(1, 2**27)  # the discrete Gaussian of σ ≥ 2^13 costs no more than this above the continuous
+_DEAR = 1 + Fraction(
+    1, 2**27
+)  # the discrete Gaussian of σ ≥ 2^13 costs no more than this above the continuous
 
 
 @frozen
@@ -116,7 +118,9 @@ def calibrate(
     pairs = zip(blocks, shares, strict=True)
     if isinstance(budget, PureDP):
         grid = 1 if alone else LAPLACE_GRID
-        return tuple(_laplace(block, change, budget.epsilon * share, grid) for block, share in pairs)
+        return tuple(
+            _laplace(block, change, budget.epsilon * share, grid) for block, share in pairs
+        )
     return tuple(_gaussian(block, change, budget, share) for block, share in pairs)
 
 
@@ -127,7 +131,9 @@ def _laplace(block: Block, change: StrategyNorms, epsilon: Fraction, grid: int) 
     return Measurement(block, grid, Geometric(sensitivity.l1 / epsilon, sensitivity))
 
 
-def _gaussian(block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, share: Fraction) -> Measurement:
+def _gaussian(
+    block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, share: Fraction
+) -> Measurement:
     """Return the block on the grid that makes σ the one of all blocks; by a σ of its own where that grid is coarse."""
     square = square_of(budget) * share
     variance = block.sensitivity(change).squared_l2 / square
@@ -135,7 +141,9 @@ def _gaussian(block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, sh
         raise _beyond()
     wanted = variance if isinstance(budget, ZCDP) else variance * _DEAR
     grid = math.isqrt(int(SHARED**2 / wanted))
-    found = DiscreteGaussian(SHARED, block.times(grid).sensitivity(change)) if grid >= FINE else None
+    found = (
+        DiscreteGaussian(SHARED, block.times(grid).sensitivity(change)) if grid >= FINE else None
+    )
     if found is None or not _fits(found, budget, square):
         return _apart(block, change, budget, variance, square)
     return Measurement(block, grid, found)
@@ -147,7 +155,11 @@ def _fits(found: DiscreteGaussian, budget: ZCDP | GaussianDP, square: Fraction) 
 
 
 def _apart(
-    block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, variance: Fraction, square: Fraction
+    block: Block,
+    change: StrategyNorms,
+    budget: ZCDP | GaussianDP,
+    variance: Fraction,
+    square: Fraction,
 ) -> Measurement:
     grid = 1 << max(0, math.ceil(math.log2(FINE) - math.log2(float(variance)) / 2))
     sensitivity = block.times(grid).sensitivity(change)
@@ -160,4 +172,6 @@ def _apart(
 
 
 def _beyond() -> UnsupportedQuery:
-    return UnsupportedQuery("the noise would exceed 2^50 steps of the grid: declare a coarser step, or spend more")
+    return UnsupportedQuery(
+        "the noise would exceed 2^50 steps of the grid: declare a coarser step, or spend more"
+    )

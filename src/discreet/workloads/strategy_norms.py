@@ -56,7 +56,11 @@ class Block:
     def times(self, grid: int) -> Block:
         """Return the norms when every row is multiplied: the same numbers on a finer grid."""
         return replace(
-            self, l1=self.l1 * grid, square=self.square * grid**2, linf=self.linf * grid, pair=self.pair * grid**2
+            self,
+            l1=self.l1 * grid,
+            square=self.square * grid**2,
+            linf=self.linf * grid,
+            pair=self.pair * grid**2,
         )
 
     def sensitivity(self, change: StrategyNorms) -> Sensitivity:
@@ -116,7 +120,9 @@ def block_of(name: str, matrix: Integers) -> Block:
     """
     size = np.abs(matrix)
     if not size.any() or int(size.max()) >= 2**20 or matrix.shape[0] >= 2**22:
-        raise InvalidArgument("a strategy is a whole matrix, not all zeros, of entries below 2**20 and 2**22 rows")
+        raise InvalidArgument(
+            "a strategy is a whole matrix, not all zeros, of entries below 2**20 and 2**22 rows"
+        )
     square = int((size**2).sum(axis=0).max())
     mixed = bool((matrix < 0).any())
     touched = int((size > 0).sum(axis=0).max())

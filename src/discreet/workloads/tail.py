@@ -51,7 +51,9 @@ class SumLaw:
     def of(cls, weights: Floats, counts: Floats, scale: float) -> SumLaw:
         """Return the law of Σ weight·X for geometric noise X of one scale, its terms in few bins."""
         [most], [total] = binned(weights[None, :], counts)
-        return cls(scale, tuple((w, n) for w, n in zip(most.tolist(), total.tolist(), strict=True) if n))
+        return cls(
+            scale, tuple((w, n) for w, n in zip(most.tolist(), total.tolist(), strict=True) if n)
+        )
 
     def reach(self, beta: float) -> float:
         """Bound the error with probability at least 1 − β."""
@@ -66,7 +68,9 @@ def binned(weights: Floats, counts: Floats) -> tuple[Floats, Floats]:
         place = np.log(most / sizes) * (1 / math.log(_RATIO))
     place = np.minimum(place, _BINS - 1).astype(np.int64) + np.arange(len(sizes))[:, None] * _BINS
     felt = (sizes > 0) * counts
-    total = np.asarray(np.bincount(place.ravel(), felt.ravel(), len(sizes) * _BINS), dtype=np.float64)
+    total = np.asarray(
+        np.bincount(place.ravel(), felt.ravel(), len(sizes) * _BINS), dtype=np.float64
+    )
     largest = np.zeros(len(sizes) * _BINS)
     np.maximum.at(largest, place.ravel(), sizes.ravel())
     return largest.reshape(-1, _BINS), total.reshape(-1, _BINS)
@@ -133,7 +137,9 @@ def _over(values: Floats, counts: Floats) -> Floats:
 
 def _slack(weights: Floats, counts: Floats) -> Floats:
     """Return by how much the lattice itself may move each sum, in its own unit."""
-    return np.asarray(np.minimum(_over(np.abs(weights), counts) / 2, 3 * np.sqrt(_over(weights**2, counts))))
+    return np.asarray(
+        np.minimum(_over(np.abs(weights), counts) / 2, 3 * np.sqrt(_over(weights**2, counts)))
+    )
 
 
 def normal_reach(deviation: Floats | float, beta: float) -> Floats:
@@ -163,7 +169,9 @@ def _quantile(scales: Floats, counts: Floats, beta: float) -> Floats:
     for _ in range(_HALVINGS):
         middle = (low + high) / 2
         angle = step * middle
-        inside = angle / math.pi + 2 / math.pi * ((np.sin(angle[:, None] * _TERMS) / _TERMS) * parts).sum(axis=1)
+        inside = angle / math.pi + 2 / math.pi * (
+            (np.sin(angle[:, None] * _TERMS) / _TERMS) * parts
+        ).sum(axis=1)
         rest = 2 / math.pi * parts[:, -1] / len(_TERMS) / np.sin(np.minimum(angle, 1.5) / 2)
         kept = (1 - inside + rest + _CLOSE <= beta) & (middle < _WRAP / 3)
         low, high = np.where(kept, low, middle), np.where(kept, middle, high)
@@ -183,7 +191,9 @@ def _logs(sign: float, scales: Floats, factors: Floats, counts: Floats) -> Float
     many = max(1, _AT_ONCE // max(1, scales.size))
     for start in range(0, factors.shape[1], many):
         values = np.log1p(squares * by[:, start : start + many])
-        found.append(values @ counts if counts.ndim == 1 else (values @ counts[:, :, None])[:, :, 0])
+        found.append(
+            values @ counts if counts.ndim == 1 else (values @ counts[:, :, None])[:, :, 0]
+        )
     return np.concatenate(found, axis=1)
 
 

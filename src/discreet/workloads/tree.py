@@ -126,7 +126,10 @@ class LevelStrategy:
         variances = [one.variance for one in measured]
         pairs = zip(self.depths, noisy, measured, strict=True)
         shape = (-1, self.groups)
-        own = {depth: np.asarray(rows.reshape(shape) / one.grid, dtype=np.float64) for depth, rows, one in pairs}
+        own = {
+            depth: np.asarray(rows.reshape(shape) / one.grid, dtype=np.float64)
+            for depth, rows, one in pairs
+        }
         noise = dict(zip(self.depths, variances, strict=True))
         leaves = least_squares(self.workload, own, noise, self.upwards(variances))
         return LevelEstimate(self.workload, to_steps(leaves))
@@ -141,7 +144,9 @@ def least_squares(
     for depth in range(last - 1, -1, -1):
         sums[depth] = np.add.reduceat(pooled[depth + 1], tree.begins[depth], axis=0)
         share = (up[depth] / noise[depth])[:, None] if depth in noise else 0.0
-        pooled[depth] = sums[depth] if depth not in noise else share * own[depth] + (1 - share) * sums[depth]
+        pooled[depth] = (
+            sums[depth] if depth not in noise else share * own[depth] + (1 - share) * sums[depth]
+        )
     final = pooled[0]
     for depth, parents in enumerate(tree.parents):
         part = up[depth + 1] / np.add.reduceat(up[depth + 1], tree.begins[depth])[parents]

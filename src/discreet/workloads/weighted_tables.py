@@ -67,16 +67,24 @@ class TableStrategy:
         pairs = list(zip(self.workload.closure, totals, strict=True))
         sizes = self.workload.sizes
         return tuple(
-            math.fsum(one_cell(sizes, asked, part) / float(t) for part, t in pairs if set(asked).issuperset(part))
+            math.fsum(
+                one_cell(sizes, asked, part) / float(t)
+                for part, t in pairs
+                if set(asked).issuperset(part)
+            )
             for asked in self.workload.sets
         )
 
-    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> ComponentEstimate:
+    def estimate(
+        self, noisy: Sequence[Integers], measured: Sequence[Measurement]
+    ) -> ComponentEstimate:
         """Return the least-squares estimate from what was released."""
         sizes, parts = self.workload.sizes, self.workload.closure
         own = self._precisions([one.variance for one in measured])
         tables = {
-            part: np.asarray(released.reshape(tuple(sizes[i] for i in part)) / one.grid, dtype=np.float64)
+            part: np.asarray(
+                released.reshape(tuple(sizes[i] for i in part)) / one.grid, dtype=np.float64
+            )
             for part, released, one in zip(self.parts, noisy, measured, strict=True)
         }
         found: dict[KeySet, Integers] = {}
@@ -84,10 +92,14 @@ class TableStrategy:
             total = np.zeros(tuple(sizes[i] for i in part))
             for row, (keys, table) in enumerate(tables.items()):
                 if own[row, at]:
-                    summed = table.sum(axis=tuple(axis for axis, key in enumerate(keys) if key not in part))
+                    summed = table.sum(
+                        axis=tuple(axis for axis, key in enumerate(keys) if key not in part)
+                    )
                     total = total + summed * (own[row, at] / own[:, at].sum())
             found[part] = to_steps(np.asarray(total))
-        return ComponentEstimate(sizes, found, dict(zip(parts, (1 / own.sum(axis=0)).tolist(), strict=True)))
+        return ComponentEstimate(
+            sizes, found, dict(zip(parts, (1 / own.sum(axis=0)).tolist(), strict=True))
+        )
 
     def cell_weights(
         self, asked: KeySet, measured: Sequence[Measurement]
@@ -104,7 +116,10 @@ class TableStrategy:
             shared = [i for i in table if i in asked and sizes[i] > 1]
             others = math.prod(sizes[i] for i in table if i not in shared)
             known = dict(zip(self.workload.closure, part_of[row].tolist(), strict=True))
-            met = [{key for at, key in enumerate(shared) if same >> at & 1} for same in range(1 << len(shared))]
+            met = [
+                {key for at, key in enumerate(shared) if same >> at & 1}
+                for same in range(1 << len(shared))
+            ]
             weights.append(np.array([_weight(sizes, asked, known, keys) for keys in met]))
             apart = [math.prod(sizes[i] - 1 for i in shared if i not in keys) for keys in met]
             counts.append(np.array(apart, dtype=np.float64) * others)
@@ -112,7 +127,9 @@ class TableStrategy:
         return weights, counts, scales
 
 
-def _weight(sizes: Sequence[int], asked: KeySet, part_of: Mapping[KeySet, float], met: set[int]) -> float:
+def _weight(
+    sizes: Sequence[int], asked: KeySet, part_of: Mapping[KeySet, float], met: set[int]
+) -> float:
     total = 0.0
     for part, share in part_of.items():
         if share and set(asked).issuperset(part):
@@ -125,7 +142,9 @@ def _best(workload: Tables, name: str, parts: Sequence[KeySet], *, laplace: bool
     gains = table_gains(workload.sizes, parts, workload.closure)
     found = best_shares(gains, energies(workload), laplace=laplace)
     kept = [(part, share) for part, share in zip(parts, found.shares, strict=True) if share]
-    return TableStrategy(workload, name, tuple(p for p, _ in kept), tuple(share for _, share in kept))
+    return TableStrategy(
+        workload, name, tuple(p for p, _ in kept), tuple(share for _, share in kept)
+    )
 
 
 def best_tables(workload: Tables, *, laplace: bool) -> TableStrategy:
@@ -145,4 +164,6 @@ def direct_tables(workload: Tables, *, laplace: bool) -> TableStrategy:
 
 def finest_table(workload: Tables) -> TableStrategy:
     """Return the histogram: the one table that all sets are sums of."""
-    return TableStrategy(workload, "histogram", (tuple(sorted({i for one in workload.sets for i in one})),), (1.0,))
+    return TableStrategy(
+        workload, "histogram", (tuple(sorted({i for one in workload.sets for i in one})),), (1.0,)
+    )

@@ -47,7 +47,10 @@ class Tables:
     weigh: Literal["cells", "sets"]
 
     def __init__(
-        self, sizes: Iterable[int], sets: Iterable[Iterable[int]], weigh: Literal["cells", "sets"] = "sets"
+        self,
+        sizes: Iterable[int],
+        sets: Iterable[Iterable[int]],
+        weigh: Literal["cells", "sets"] = "sets",
     ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
         asked = tuple(_key_set(one, len(exact)) for one in sets)
@@ -70,13 +73,20 @@ class Tables:
     def closure(self) -> tuple[KeySet, ...]:
         """Every subset of a set that is asked, but for keys of one value, which tell nothing; smallest first."""
         live = [tuple(i for i in one if self.sizes[i] > 1) for one in self.sets]
-        found = {part for one in live for count in range(len(one) + 1) for part in combinations(one, count)}
+        found = {
+            part
+            for one in live
+            for count in range(len(one) + 1)
+            for part in combinations(one, count)
+        }
         return tuple(sorted(found, key=lambda part: (len(part), part)))
 
     @property
     def maximal(self) -> tuple[KeySet, ...]:
         """The sets that no other holds: from their exact tables all others follow."""
-        return tuple(one for one in self.sets if not any(set(one) < set(other) for other in self.sets))
+        return tuple(
+            one for one in self.sets if not any(set(one) < set(other) for other in self.sets)
+        )
 
     @property
     def shares(self) -> tuple[float, ...]:
@@ -88,7 +98,9 @@ class Tables:
 def _key_set(places: Iterable[int], keys: int) -> KeySet:
     exact = tuple(sorted(whole(place, "the place of a key") for place in places))
     if len(set(exact)) < len(exact) or any(place >= keys for place in exact):
-        raise InvalidArgument(f"a set names each of its keys once, by its place from 0 to {keys - 1}")
+        raise InvalidArgument(
+            f"a set names each of its keys once, by its place from 0 to {keys - 1}"
+        )
     return exact
 
 
@@ -102,7 +114,9 @@ def marginals(sizes: Sequence[int], up_to: int, weigh: Literal["cells", "sets"] 
     Refuses an `up_to` below 1 or above the number of keys.
     """
     if not 1 <= whole(up_to, "up_to") <= len(sizes):
-        raise InvalidArgument(f"up_to lies between 1 and the number of keys, {len(sizes)}; got {up_to}")
+        raise InvalidArgument(
+            f"up_to lies between 1 and the number of keys, {len(sizes)}; got {up_to}"
+        )
     sets = [one for count in range(up_to + 1) for one in combinations(range(len(sizes)), count)]
     return Tables(sizes, sets, weigh)
 
@@ -123,7 +137,9 @@ class RunningTotals:
 
     def __init__(self, size: int, *, ranges: bool = False) -> None:
         if whole(size, "size", least=1) > 4096:
-            raise InvalidArgument(f"a line of {size:,} cells is asked, and at most 4,096 are planned; use wider bins")
+            raise InvalidArgument(
+                f"a line of {size:,} cells is asked, and at most 4,096 are planned; use wider bins"
+            )
         fill(self, size=size, ranges=ranges)
 
     @property
@@ -154,12 +170,25 @@ class Hierarchy:
         above = 1
         for level in levels:
             steps = np.diff(level) if level.size else np.array([-1])
-            if not level.size or level[0] != 0 or level[-1] != above - 1 or ((steps < 0) | (steps > 1)).any():
-                raise InvalidArgument("a tree lists the nodes of each level in the order of their parents")
+            if (
+                not level.size
+                or level[0] != 0
+                or level[-1] != above - 1
+                or ((steps < 0) | (steps > 1)).any()
+            ):
+                raise InvalidArgument(
+                    "a tree lists the nodes of each level in the order of their parents"
+                )
             above = level.size
         if not levels or above > MOST_CELLS:
-            raise InvalidArgument(f"a tree has a level below its root, and at most {MOST_CELLS:,} leaves")
-        fill(self, parents=levels, begins=tuple(np.flatnonzero(np.diff(level, prepend=-1)) for level in levels))
+            raise InvalidArgument(
+                f"a tree has a level below its root, and at most {MOST_CELLS:,} leaves"
+            )
+        fill(
+            self,
+            parents=levels,
+            begins=tuple(np.flatnonzero(np.diff(level, prepend=-1)) for level in levels),
+        )
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -179,8 +208,15 @@ class Counts:
 
     def __init__(self, matrix: Sequence[Sequence[int]] | Integers) -> None:
         rows = np.asarray(matrix, dtype=np.int64)
-        if rows.ndim != 2 or not rows.size or ((rows != 0) & (rows != 1)).any() or not rows.any(axis=1).all():
+        if (
+            rows.ndim != 2
+            or not rows.size
+            or ((rows != 0) & (rows != 1)).any()
+            or not rows.any(axis=1).all()
+        ):
             raise InvalidArgument("counts are rows of 0 and 1, at least one cell in each")
         if rows.shape[1] > MOST_COUNTED:
-            raise InvalidArgument(f"counts tell {rows.shape[1]:,} cells apart; at most {MOST_COUNTED:,} are planned")
+            raise InvalidArgument(
+                f"counts tell {rows.shape[1]:,} cells apart; at most {MOST_COUNTED:,} are planned"
+            )
         fill(self, matrix=rows, mark=(len(rows), rows.astype(np.int8).tobytes()))

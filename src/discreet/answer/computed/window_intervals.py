@@ -1,10 +1,11 @@
 """Intervals of what a window over the noisy table says: shares of a total, and differences between rows.
 
-Rows have noise of their own, so a sum of several, or a difference of two, is a line with the noise of all of them
-(`NoisyCombination`). That holds for rows that public facts put there. Where noise decided which rows a window reads (HAVING
-on noisy values, keys that were selected privately, an order of noisy values), noise known to be large was added
-up, and no interval is given. Shares among more than 32 rows are bounded by the interval of the row and that of the total,
-each at half of β.
+Rows have noise of their own, so a sum of several, or a difference of two, is a line with the
+noise of all of them (`NoisyCombination`). That holds for rows that public facts put there. Where
+noise decided which rows a window reads (HAVING on noisy values, keys that were selected
+privately, an order of noisy values), noise known to be large was added up, and no interval is
+given. Shares among more than 32 rows are bounded by the interval of the row and that of the
+total, each at half of β.
 """
 
 from __future__ import annotations

@@ -62,14 +62,19 @@ def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 
     high = clopper_pearson_upper(int(misses.sum()), len(misses), alpha / 2)
     reached = (low - delta) / high if high > 0 else math.inf
     return Membership(
-        float(hits.mean()), float(misses.mean()), max(0.0, math.log(reached)) if reached > 0 else 0.0, alpha
+        float(hits.mean()),
+        float(misses.mean()),
+        max(0.0, math.log(reached)) if reached > 0 else 0.0,
+        alpha,
     )
 
 
 def _scores(side: Any) -> NDArray[np.float64]:  # noqa: ANN401
     found = np.asarray(side, dtype=np.float64).ravel()
     if len(found) < 20 or not np.isfinite(found).all():
-        raise InvalidArgument("membership needs at least 20 finite scores of members and 20 of others")
+        raise InvalidArgument(
+            "membership needs at least 20 finite scores of members and 20 of others"
+        )
     return found
 
 

@@ -28,6 +28,8 @@ def reconstruct(answers: Any, queries: Any) -> NDArray[np.bool_]:  # noqa: ANN40
     """
     given, asked = np.asarray(answers, dtype=np.float64), np.asarray(queries, dtype=np.float64)
     if asked.ndim != 2 or given.shape != (len(asked),) or not asked.size:
-        raise InvalidArgument("queries is a matrix with a row for each answer and a column for each secret bit")
+        raise InvalidArgument(
+            "queries is a matrix with a row for each answer and a column for each secret bit"
+        )
     found, *_ = np.linalg.lstsq(asked, given, rcond=None)
     return np.asarray(found > 0.5)

@@ -29,7 +29,11 @@ def ratio(view: OutputView, left: Outputs, right: Outputs) -> OutputView:
         listed = [view.word(v) if view.word else f"{v:g}" for v, s in known if s >= threshold]
         return ", ".join(listed[:6]) + (f" … ({len(listed)} in all)" if len(listed) > 6 else "")
 
-    return OutputView(f"likelihood ratio of {view.name}", lambda o: score(view.of(o)), word=describe if known else None)
+    return OutputView(
+        f"likelihood ratio of {view.name}",
+        lambda o: score(view.of(o)),
+        word=describe if known else None,
+    )
 
 
 def _log_ratio(
@@ -42,11 +46,15 @@ def _log_ratio(
     if nominal or not pooled.size or counts[counts > 1].sum() > pooled.size / 2:
         return _by_value(values, xs, ys)
     inner = np.quantile(pooled, np.linspace(0, 1, _BINS + 1)[1:-1])
-    weights = _weights(np.searchsorted(inner, xs, "right"), np.searchsorted(inner, ys, "right"), _BINS)
+    weights = _weights(
+        np.searchsorted(inner, xs, "right"), np.searchsorted(inner, ys, "right"), _BINS
+    )
     return lambda o: np.where(np.isnan(o), 0.0, weights[np.searchsorted(inner, o, "right")]), []
 
 
-def _by_value(values: Values, xs: Values, ys: Values) -> tuple[Callable[[Values], Floats], list[tuple[float, float]]]:
+def _by_value(
+    values: Values, xs: Values, ys: Values
+) -> tuple[Callable[[Values], Floats], list[tuple[float, float]]]:
     weights = _weights(_place(values, xs), _place(values, ys), len(values) + 1)
     order = np.argsort(-weights[:-1])[:10_000]
     known = [(values[i].item(), float(weights[i])) for i in order]
@@ -65,7 +73,9 @@ def _weights(left: Values, right: Values, cells: int) -> Floats:
     """Return smoothed log ratios per cell; the last cell (unknown) and rare cells lean to 0."""
     x = np.bincount(left, minlength=cells).astype(np.float64)
     y = np.bincount(right, minlength=cells).astype(np.float64)
-    return np.where(x + y > 1, np.log((x + 0.5) / (len(left) + 1)) - np.log((y + 0.5) / (len(right) + 1)), 0.0)
+    return np.where(
+        x + y > 1, np.log((x + 0.5) / (len(left) + 1)) - np.log((y + 0.5) / (len(right) + 1)), 0.0
+    )
 
 
 def naive(left: Outputs, right: Outputs, most: int = 256) -> OutputView:
@@ -86,7 +96,9 @@ def logistic(left: Outputs, right: Outputs, most: int = 64) -> OutputView:
     names = list(left.numbers)[:most]
 
     def raw(outputs: Outputs) -> Floats:
-        table = np.stack([outputs.columns[name].values.astype(np.float64) for name in names], axis=1)
+        table = np.stack(
+            [outputs.columns[name].values.astype(np.float64) for name in names], axis=1
+        )
         return np.clip(np.nan_to_num(table, posinf=1e300, neginf=-1e300), -1e150, 1e150)
 
     sample = np.concatenate([raw(left)[:_ROWS], raw(right)[:_ROWS]])

@@ -34,7 +34,9 @@ class Outputs:
 
     def part(self, start: int, stop: int) -> Outputs:
         """Take the runs from start to stop."""
-        kept = {name: OutputColumn(c.values[start:stop], c.words) for name, c in self.columns.items()}
+        kept = {
+            name: OutputColumn(c.values[start:stop], c.words) for name, c in self.columns.items()
+        }
         return Outputs(kept, stop - start)
 
     @property
@@ -52,7 +54,11 @@ def tabulate(left: Raw, right: Raw) -> tuple[Outputs, Outputs]:
     ["['a']", "['a'] kind", "['b']", "['b'] kind", 'keys', 'kind', 'length', 'length kind', 'value']
     """
     arrays = [_as_numbers(side) for side in (left, right)]
-    if arrays[0] is not None and arrays[1] is not None and arrays[0].shape[1:] == arrays[1].shape[1:]:
+    if (
+        arrays[0] is not None
+        and arrays[1] is not None
+        and arrays[0].shape[1:] == arrays[1].shape[1:]
+    ):
         columns = _array_columns(arrays[0], arrays[1])
     else:
         columns = _object_columns([*left, *right])
@@ -67,7 +73,9 @@ def _as_numbers(side: Raw) -> NDArray[Any] | None:
         if len({_plainest(output) for output in side}) > 1 or _plainest(side[0]) is None:
             return None
         side = np.array(side)
-    return side if side.dtype.kind in "bif" and side.dtype.itemsize <= 8 and side.ndim <= 2 else None
+    return (
+        side if side.dtype.kind in "bif" and side.dtype.itemsize <= 8 and side.ndim <= 2 else None
+    )
 
 
 def _plainest(output: object) -> object:
@@ -98,7 +106,9 @@ def _array_columns(left: NDArray[Any], right: NDArray[Any]) -> dict[str, OutputC
 
 
 def _kinds_of_floats(values: Values) -> OutputColumn:
-    code = np.where(np.isnan(values), 1, np.where(values == np.inf, 2, np.where(values == -np.inf, 3, 0)))
+    code = np.where(
+        np.isnan(values), 1, np.where(values == np.inf, 2, np.where(values == -np.inf, 3, 0))
+    )
     return OutputColumn(code.astype(np.int64), ("a number", "nan", "inf", "-inf"))
 
 
@@ -109,7 +119,9 @@ def _object_columns(outputs: list[object]) -> dict[str, OutputColumn]:
             cells.setdefault(name, {})[row] = cell
     columns: dict[str, OutputColumn] = {}
     for name, filled in cells.items():
-        columns.update(_cell_columns(name, [filled.get(row, _MISSING) for row in range(len(outputs))]))
+        columns.update(
+            _cell_columns(name, [filled.get(row, _MISSING) for row in range(len(outputs))])
+        )
     return columns
 
 
@@ -126,7 +138,9 @@ def _cell_columns(name: str, cells: list[object]) -> dict[str, OutputColumn]:
         index = {word: i for i, word in enumerate(words)}
         beside = "kind" if name == "value" else f"{name} kind"
         label = beside if name in found else name
-        found[label] = OutputColumn(np.array([index[kind] for kind in kinds], dtype=np.int64), words)
+        found[label] = OutputColumn(
+            np.array([index[kind] for kind in kinds], dtype=np.int64), words
+        )
     return found
 
 
@@ -136,7 +150,9 @@ def _kind(cell: object) -> str:
     if isinstance(cell, Raised):
         return f"raised {cell.kind}: {cell.words}"
     if isinstance(cell, int):
-        return type(cell).__name__  # before asking whether it is finite: it may be wider than any float
+        return type(
+            cell
+        ).__name__  # before asking whether it is finite: it may be wider than any float
     if isinstance(cell, Real):
         return type(cell).__name__ if math.isfinite(cell) else str(float(cell))
     return cell if isinstance(cell, str) else repr(cell)

@@ -79,7 +79,9 @@ def _places(output: Sequence[object], path: str) -> Iterator[tuple[str, object]]
 
 
 def _is_table(output: Sequence[object]) -> bool:
-    return bool(output) and all(isinstance(row, Mapping) and row.keys() == _first(output).keys() for row in output)
+    return bool(output) and all(
+        isinstance(row, Mapping) and row.keys() == _first(output).keys() for row in output
+    )
 
 
 def _first(rows: Sequence[Any]) -> Row:
@@ -87,7 +89,9 @@ def _first(rows: Sequence[Any]) -> Row:
     return first
 
 
-def _table(rows: Sequence[Any], path: str, keys: tuple[str, ...] | None = None) -> Iterator[tuple[str, object]]:
+def _table(
+    rows: Sequence[Any], path: str, keys: tuple[str, ...] | None = None
+) -> Iterator[tuple[str, object]]:
     if len(rows) == 1 and keys == ():  # totals: nothing to tell rows apart by
         for key, cell in rows[0].items():
             yield from flatten(cell, f"{path}[{key!r}]")

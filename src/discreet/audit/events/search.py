@@ -95,17 +95,28 @@ def search(
                 best[i] = candidate
     found = [f for i, f in enumerate(best) if f is not None and (i == 0 or f.score > _WORTH)]
     chosen = {(f.view.name, f.threshold, f.below, f.second): f for f in found}
-    return [_fixed(f, kind, runs, trained=second[0].size, alpha=alpha / len(chosen)) for f in chosen.values()]
+    return [
+        _fixed(f, kind, runs, trained=second[0].size, alpha=alpha / len(chosen))
+        for f in chosen.values()
+    ]
 
 
-def _fixed(found: _Found, kind: PromiseFamily, runs: int, *, trained: int, alpha: float) -> OutputEvent:
+def _fixed(
+    found: _Found, kind: PromiseFamily, runs: int, *, trained: int, alpha: float
+) -> OutputEvent:
     slope = slope_for(*found.rates, runs, kind, trained=trained, alpha=alpha)
     return OutputEvent(found.view, found.threshold, found.below, found.second, slope)
 
 
-def _all_views(first: tuple[Outputs, Outputs], left: Outputs, right: Outputs) -> Iterable[OutputView]:
+def _all_views(
+    first: tuple[Outputs, Outputs], left: Outputs, right: Outputs
+) -> Iterable[OutputView]:
     """Return plain views, then learned ones, leaving out what never varies."""
-    plain = [v for v in views(_joined(*first)) if not (_constant(v, left, right) and _constant(v, *first))]
+    plain = [
+        v
+        for v in views(_joined(*first))
+        if not (_constant(v, left, right) and _constant(v, *first))
+    ]
     yield from (v for v in plain if not v.nominal)
     yield from (ratio(v, *first) for v in plain)
     if len(first[0].columns) > 1:
@@ -116,7 +127,8 @@ def _all_views(first: tuple[Outputs, Outputs], left: Outputs, right: Outputs) ->
 
 def _joined(left: Outputs, right: Outputs) -> Outputs:
     both = {
-        n: OutputColumn(np.concatenate([c.values, right.columns[n].values]), c.words) for n, c in left.columns.items()
+        n: OutputColumn(np.concatenate([c.values, right.columns[n].values]), c.words)
+        for n, c in left.columns.items()
     }
     return Outputs(both, left.size + right.size)
 
@@ -126,7 +138,9 @@ def _constant(view: OutputView, left: Outputs, right: Outputs) -> bool:
     return bool(np.all(values == values[0])) or bool(np.all(np.isnan(values)))
 
 
-def _best_threshold(view: OutputView, left: Outputs, right: Outputs, scores: tuple[Score, ...]) -> Iterable[_Found]:
+def _best_threshold(
+    view: OutputView, left: Outputs, right: Outputs, scores: tuple[Score, ...]
+) -> Iterable[_Found]:
     """Score every threshold of one view in four forms, once for each of the scores."""
     xs, ys = (np.sort(_known(view.of(o).astype(np.float64))) for o in (left, right))
     cuts = _cuts(np.concatenate([xs, ys]))
@@ -154,7 +168,9 @@ def _known(values: Floats) -> Floats:
 def _cuts(pooled: Floats) -> Floats:
     """Choose thresholds: a few thousand ranks, and every rank near the ends."""
     pooled = np.sort(pooled)
-    ranks = np.concatenate([np.linspace(0, len(pooled) - 1, 3001), np.arange(300), len(pooled) - 1 - np.arange(300)])
+    ranks = np.concatenate(
+        [np.linspace(0, len(pooled) - 1, 3001), np.arange(300), len(pooled) - 1 - np.arange(300)]
+    )
     ranks = np.unique(ranks[(ranks >= 0) & (ranks < len(pooled))].astype(np.int64))
     return np.unique(pooled[ranks])
 
@@ -162,7 +178,11 @@ def _cuts(pooled: Floats) -> Floats:
 def _wilson(hits: Floats, runs: int, z: float) -> Floats:
     """Move frequencies by z standard errors (Wilson 1927): good enough to choose by, not to judge by."""
     middle = hits + z * z / 2
-    return np.clip((middle + z * np.sqrt(hits * (runs - hits) / runs + z * z / 4)) / (runs + z * z), 1e-300, 1.0)
+    return np.clip(
+        (middle + z * np.sqrt(hits * (runs - hits) / runs + z * z / 4)) / (runs + z * z),
+        1e-300,
+        1.0,
+    )
 
 
 def _own_score(claim: Measure, assume: str | None) -> Score:

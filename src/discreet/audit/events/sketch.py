@@ -28,14 +28,19 @@ class Sketch:
     """The event is what lies below the threshold."""
 
 
-def draw(view: OutputView, threshold: float, left: Outputs, right: Outputs, *, below: bool = False) -> Sketch:
+def draw(
+    view: OutputView, threshold: float, left: Outputs, right: Outputs, *, below: bool = False
+) -> Sketch:
     """Count both inputs in common bars over the middle 99 % and the threshold."""
     xs, ys = (_finite(view.of, o) for o in (left, right))
     pooled = np.concatenate([xs, ys])
     if not len(pooled):
         return Sketch(view.name, (0.0, 1.0), (0.0,), (0.0,), threshold, below)
     edges, threshold = _edges(pooled, threshold)
-    bars = [np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] / o.size for v, o in ((xs, left), (ys, right))]
+    bars = [
+        np.histogram(np.clip(v, edges[0], edges[-1]), edges)[0] / o.size
+        for v, o in ((xs, left), (ys, right))
+    ]
     first, second = (tuple(bar.tolist()) for bar in bars)
     return Sketch(view.name, tuple(edges.tolist()), first, second, threshold, below)
 

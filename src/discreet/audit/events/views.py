@@ -63,7 +63,10 @@ def _number_views(name: str, train: Outputs) -> list[OutputView]:
     def column(outputs: Outputs) -> Values:
         return outputs.columns[name].values
 
-    found = [OutputView(name, column), OutputView(f"lowest set bit of {name}", lambda o: lowest_bit(column(o)))]
+    found = [
+        OutputView(name, column),
+        OutputView(f"lowest set bit of {name}", lambda o: lowest_bit(column(o))),
+    ]
     values = train.columns[name].values
     if values.dtype.kind == "f" and np.any(_fraction(values) > 0):
         found.append(OutputView(f"fractional part of {name}", lambda o: _fraction(column(o))))
@@ -77,7 +80,12 @@ def _fraction(values: Values) -> Floats:
 
 def _word_view(name: str, train: Outputs) -> OutputView:
     words = train.columns[name].words or ()
-    return OutputView(name, lambda o: o.columns[name].values, nominal=True, word=lambda code: repr(words[int(code)]))
+    return OutputView(
+        name,
+        lambda o: o.columns[name].values,
+        nominal=True,
+        word=lambda code: repr(words[int(code)]),
+    )
 
 
 def _joint_views(names: list[str]) -> list[OutputView]:
@@ -89,13 +97,20 @@ def _joint_views(names: list[str]) -> list[OutputView]:
     found.append(OutputView("the sum", lambda o: matrix(o).sum(axis=1)))
     found.append(OutputView("the largest", lambda o: matrix(o).max(axis=1)))
     found.append(OutputView("the smallest", lambda o: matrix(o).min(axis=1)))
-    found.append(OutputView("which is largest", lambda o: matrix(o).argmax(axis=1).astype(np.int64), nominal=True))
+    found.append(
+        OutputView(
+            "which is largest", lambda o: matrix(o).argmax(axis=1).astype(np.int64), nominal=True
+        )
+    )
     found.append(OutputView("how many are repeated", lambda o: _repeated(matrix(o))))
     return found
 
 
 def _difference(a: str, b: str) -> OutputView:
-    return OutputView(f"{a} − {b}", lambda o: o.columns[a].values.astype(float) - o.columns[b].values.astype(float))
+    return OutputView(
+        f"{a} − {b}",
+        lambda o: o.columns[a].values.astype(float) - o.columns[b].values.astype(float),
+    )
 
 
 def _repeated(table: Floats) -> Floats:
@@ -120,16 +135,24 @@ def _whole(outputs: Outputs) -> Values:
 def _whole_view(train: Outputs) -> OutputView:
     codes, first = np.unique(_whole(train), return_index=True)
     row = dict(zip(codes.tolist(), first.tolist(), strict=True))
-    return OutputView("the whole output", _whole, nominal=True, word=lambda code: _row(train, row[int(code)]))
+    return OutputView(
+        "the whole output", _whole, nominal=True, word=lambda code: _row(train, row[int(code)])
+    )
 
 
 def _row(train: Outputs, row: int) -> str:
     """Print an output: a vector by its numbers, anything else by the names of its parts."""
     some = list(train.columns.items())[:12]
-    cells = [c.words[int(c.values[row])] if c.words else format(c.values[row], "g") for _, c in some]
+    cells = [
+        c.words[int(c.values[row])] if c.words else format(c.values[row], "g") for _, c in some
+    ]
     if all(name == f"[{i}]" for i, (name, _) in enumerate(some)):
         return f"({', '.join(cells)})"
-    return "(" + ", ".join(f"{name}: {cell}" for (name, _), cell in zip(some, cells, strict=True)) + ")"
+    return (
+        "("
+        + ", ".join(f"{name}: {cell}" for (name, _), cell in zip(some, cells, strict=True))
+        + ")"
+    )
 
 
 def _pattern(outputs: Outputs) -> Values:
@@ -143,7 +166,11 @@ def _within_patterns(train: Outputs, most: int = 8) -> list[OutputView]:
         return []
     codes, counts = np.unique(_pattern(train), return_counts=True)
     frequent = codes[np.argsort(-counts)][:most]
-    return [_within(code, rank, name) for rank, code in enumerate(frequent) for name in list(train.numbers)[:8]]
+    return [
+        _within(code, rank, name)
+        for rank, code in enumerate(frequent)
+        for name in list(train.numbers)[:8]
+    ]
 
 
 def _within(code: np.int64, rank: int, name: str) -> OutputView:

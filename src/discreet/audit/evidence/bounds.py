@@ -81,7 +81,9 @@ def dkw_margin(runs: int, alpha: float) -> float:
     >>> round(dkw_margin(10_000, 0.001), 5)
     0.01949
     """
-    return math.sqrt(math.log(2 / level(alpha)) / (2 * whole(runs, "runs", least=1))) * (1 + _MARGIN)
+    return math.sqrt(math.log(2 / level(alpha)) / (2 * whole(runs, "runs", least=1))) * (
+        1 + _MARGIN
+    )
 
 
 def at_most(count: Floats, runs: int, probability: Floats) -> Floats:
@@ -101,7 +103,11 @@ def at_most(count: Floats, runs: int, probability: Floats) -> Floats:
     k = np.where(inside, count, 0.0)
     most, least = float(k.max(initial=0.0)), float((runs - k).max(initial=0.0))
     body: Floats
-    if count.shape[:-1] == (1,) and probability.shape[1:] == (1,) and (runs <= _SHORT or most < EXACT_BELOW):
+    if (
+        count.shape[:-1] == (1,)
+        and probability.shape[1:] == (1,)
+        and (runs <= _SHORT or most < EXACT_BELOW)
+    ):
         body = _summed_tail(k[0].astype(np.int64), runs, probability)
     elif min(most, least) < EXACT_BELOW:
         body = _beta_tail(k, runs, probability)
@@ -128,7 +134,9 @@ def _summed_tail(k: NDArray[np.int64], runs: int, probability: Floats) -> Floats
     """
     counts = np.arange(int(k.max(initial=0)) + 1, dtype=np.float64)
     ways = np.concatenate(([0.0], np.cumsum(np.log((runs - counts[1:] + 1) / counts[1:]))))
-    with np.errstate(divide="ignore"):  # of a chance of 0 or 1: nothing, or no factor at all where the count is 0
+    with np.errstate(
+        divide="ignore"
+    ):  # of a chance of 0 or 1: nothing, or no factor at all where the count is 0
         yes, no = (np.maximum(logs, -1e9) for logs in (np.log(probability), np.log1p(-probability)))
     law = counts * (yes - no)
     law += runs * no + ways

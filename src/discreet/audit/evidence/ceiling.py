@@ -93,7 +93,9 @@ def renyi(alphas: Floats, divergences: Floats) -> Ceiling:
     return most
 
 
-def _coins_close(t: LogChances, u: LogChances, alphas: Floats, divergences: Floats) -> NDArray[np.bool_]:
+def _coins_close(
+    t: LogChances, u: LogChances, alphas: Floats, divergences: Floats
+) -> NDArray[np.bool_]:
     """Return where coins with these logarithms of chances keep all divergences, in both orders (a hair generous)."""
     a = alphas[:, None]
     there = np.logaddexp(a * t[0] + (1 - a) * u[0], a * t[1] + (1 - a) * u[1])
@@ -104,7 +106,9 @@ def _coins_close(t: LogChances, u: LogChances, alphas: Floats, divergences: Floa
 
 def _orders_of(claim: ZCDP | RenyiDP) -> tuple[Floats, Floats]:
     if isinstance(claim, RenyiDP):
-        return np.array([float(a) for a, _ in claim.orders]), np.array([float(e) for _, e in claim.orders])
+        return np.array([float(a) for a, _ in claim.orders]), np.array(
+            [float(e) for _, e in claim.orders]
+        )
     alphas = 1 + np.geomspace(1e-3, 1e4, 29)
     return alphas, float(claim.rho) * alphas
 

@@ -53,7 +53,9 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
         return 0.0
     if delta <= 0:
         return math.inf
-    high = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1.0  # δ(ε) ≤ Φ(μ/2 − ε/μ) < delta there
+    high = (
+        mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1.0
+    )  # δ(ε) ≤ Φ(μ/2 − ε/μ) < delta there
     return bisect(lambda epsilon: gaussian_delta(mu, epsilon) > delta, 0.0, high)
 
 
@@ -72,7 +74,9 @@ def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
 
 def _renyi_epsilon(alpha: float, divergence: float, delta: float) -> float:
     """Convert one Rényi order (Canonne, Kamath, Steinke 2020, Proposition 12)."""
-    return divergence + (math.log(1 / delta) + (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha)) / (alpha - 1)
+    return divergence + (
+        math.log(1 / delta) + (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha)
+    ) / (alpha - 1)
 
 
 def _least(claim: ZCDP | RenyiDP, of: Callable[[float, float], float]) -> float:

@@ -108,7 +108,9 @@ def _last(against: Callable[[float], float], low: float, high: float) -> float:
         part = above / (above - below) if step % 3 and math.isfinite(above) else 0.5
         point = min(max(low + gap * part, low + close / 2), high - close / 2)
         found = against(point)
-        low, above, high, below = (point, found, high, below) if found > 0 else (low, above, point, found)
+        low, above, high, below = (
+            (point, found, high, below) if found > 0 else (low, above, point, found)
+        )
     return low
 
 
@@ -142,7 +144,9 @@ def _edges(n: int, low: float, high: float) -> Floats:
     return np.unique(np.concatenate(([0.0], np.floor(np.linspace(first, last, _BLOCKS)))))
 
 
-def slope_for(p: float, q: float, runs: int, family: PromiseFamily, *, trained: int, alpha: float = 0.001) -> float:
+def slope_for(
+    p: float, q: float, runs: int, family: PromiseFamily, *, trained: int, alpha: float = 0.001
+) -> float:
     """Choose the weight of a false hit from *other* data: the one that promises the best bound on the family's number.
 
     `trained` runs gave p and q, `runs` will judge at level α. The margin is taken in the normal approximation and at
@@ -151,7 +155,9 @@ def slope_for(p: float, q: float, runs: int, family: PromiseFamily, *, trained: 
     z, reach = float(-ndtri(alpha)) / 2**0.5, float(-ndtri(alpha / 100))
     (p_low, p_high), (q_low, q_high) = (_around(v, trained, 1.0) for v in (p, q))
     worst_p, worst_q = _around(p, trained, 2.0)[0], _around(q, trained, 2.0)[1]
-    ratio = max(worst_p / worst_q, (1 - worst_q) / (1 - worst_p), 1.0)  # a steeper slope would stake all on luck
+    ratio = max(
+        worst_p / worst_q, (1 - worst_q) / (1 - worst_p), 1.0
+    )  # a steeper slope would stake all on luck
     slopes = np.geomspace(1 / ratio, ratio, 33)
     truths = [_Truth(a, b, runs, z, reach) for a in (p_low, p_high) for b in (q_low, q_high)]
     least = np.min([truth.margin(family, slopes) for truth in truths], axis=0)
@@ -190,5 +196,7 @@ def _corner(p: float, q: float, family: PromiseFamily) -> float:
     low, high = 0.0, family.most
     for _ in range(40):
         middle = (low + high) / 2
-        low, high = (middle, high) if p > float(family.member(middle)(np.array([q]))[0]) else (low, middle)
+        low, high = (
+            (middle, high) if p > float(family.member(middle)(np.array([q]))[0]) else (low, middle)
+        )
     return low

@@ -9,7 +9,9 @@ from ...errors import InvalidArgument
 from .bounds import Floats, dkw_margin, level
 
 
-def dkw(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, confidence: float = 0.999) -> float:
+def dkw(
+    first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, confidence: float = 0.999
+) -> float:
     """Bound ε at δ from below by every threshold event of a scalar output, in both directions.
 
     Both empirical distribution functions lie within √(ln(4/α)/2n) of the true ones, at all points together, with
@@ -25,13 +27,20 @@ def dkw(first: ArrayLike, second: ArrayLike, *, delta: float = 0.0, confidence: 
     """
     xs, ys = (np.sort(np.asarray(side, dtype=np.float64).ravel()) for side in (first, second))
     if not len(xs) or not len(ys) or np.isnan(xs[-1]) or np.isnan(ys[-1]):
-        raise InvalidArgument("dkw needs at least one number on each side and no NaN; audit() takes any output")
+        raise InvalidArgument(
+            "dkw needs at least one number on each side and no NaN; audit() takes any output"
+        )
     alpha = (1 - level(confidence, "confidence")) / 2
     cuts = np.concatenate([xs, ys])
     p = np.searchsorted(xs, cuts, "right") / len(xs)
     q = np.searchsorted(ys, cuts, "right") / len(ys)
     off_p, off_q = dkw_margin(len(xs), alpha), dkw_margin(len(ys), alpha)
-    forms = [(p, off_p, q, off_q), (q, off_q, p, off_p), (1 - p, off_p, 1 - q, off_q), (1 - q, off_q, 1 - p, off_p)]
+    forms = [
+        (p, off_p, q, off_q),
+        (q, off_q, p, off_p),
+        (1 - p, off_p, 1 - q, off_q),
+        (1 - q, off_q, 1 - p, off_p),
+    ]
     return max(0.0, *(_least(a, b, c, d, delta) for a, b, c, d in forms)) * (1 - 1e-12)
 
 

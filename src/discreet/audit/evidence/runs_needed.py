@@ -18,7 +18,9 @@ from .counts import Evidence, slope_for
 _MOST = 10**12
 
 
-def runs_needed(claim: Measure, truth: Measure, *, power: float = 0.9, confidence: float = 0.999) -> int:
+def runs_needed(
+    claim: Measure, truth: Measure, *, power: float = 0.9, confidence: float = 0.999
+) -> int:
     """Plan an audit: runs per input that refute the claim with the given power if the truth is as bad as it may be.
 
     Counts the judging runs for the best event that a mechanism with that truth can have, and as many again to find the
@@ -43,7 +45,9 @@ def runs_needed(claim: Measure, truth: Measure, *, power: float = 0.9, confidenc
     p = true(q)
     p, q = _clearest(p, q, allowed(q))
     if not len(q):
-        raise InvalidArgument(f"a mechanism with {truth} keeps the claim {claim}; no number of runs refutes it")
+        raise InvalidArgument(
+            f"a mechanism with {truth} keeps the claim {claim}; no number of runs refutes it"
+        )
     return 2 * min(_runs_for(a, b, claim, alpha, beta) for a, b in zip(p, q, strict=True))
 
 
@@ -52,7 +56,9 @@ def _with_knots(q: Floats, true: Ceiling) -> Floats:
     low, high = 0.0, 0.5
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (middle, high) if float(true(np.array([middle]))[0]) + middle < 1 else (low, middle)
+        low, high = (
+            (middle, high) if float(true(np.array([middle]))[0]) + middle < 1 else (low, middle)
+        )
     return np.append(q, high)
 
 
@@ -103,7 +109,9 @@ def least_runs(allowed: Ceiling, alpha: float) -> int:
     near = odds[np.argmax(likely(odds))]
     likeliest = float(np.max(likely(np.linspace(near - 0.1, near + 0.1, 41))))
     if likeliest > -math.log(1 / alpha) / _MOST:
-        raise InvalidArgument("more than 1e12 runs would be needed; no black-box audit can refute this claim")
+        raise InvalidArgument(
+            "more than 1e12 runs would be needed; no black-box audit can refute this claim"
+        )
     return math.ceil(1.1 * math.log(alpha) / likeliest)
 
 
@@ -113,7 +121,9 @@ def _first(enough: Callable[[int], bool]) -> int:
     while not enough(high):
         high *= 2
         if high > _MOST:
-            raise InvalidArgument("more than 1e12 runs would be needed; no black-box audit can refute this claim")
+            raise InvalidArgument(
+                "more than 1e12 runs would be needed; no black-box audit can refute this claim"
+            )
     low = high // 2
     while high - low > max(1, high // 200):
         middle = (low + high) // 2

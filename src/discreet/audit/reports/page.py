@@ -56,7 +56,10 @@ def sentence(report: Report) -> str:
 
 def _pictures(report: Report) -> Iterator[Html]:
     if report.sketch is not None:
-        yield _figure(histogram(report.sketch), "How often each value was seen on the two inputs. Shaded: the event.")
+        yield _figure(
+            histogram(report.sketch),
+            "How often each value was seen on the two inputs. Shaded: the event.",
+        )
     if report.best is not None:
         where = "above" if report.refuted else "not proved to be above"
         box = "The box is where its two probabilities lie."

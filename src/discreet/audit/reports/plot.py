@@ -18,8 +18,12 @@ def figure(report: Report) -> Any:  # noqa: ANN401 - matplotlib is optional
     drawing = load("matplotlib.figure", "plot").Figure(figsize=(10, 4), layout="constrained")
     left, right = drawing.subplots(1, 2)
     if report.sketch is not None:
-        left.stairs(report.sketch.first, report.sketch.edges, fill=True, alpha=0.4, label="first input")
-        left.stairs(report.sketch.second, report.sketch.edges, fill=True, alpha=0.4, label="second input")
+        left.stairs(
+            report.sketch.first, report.sketch.edges, fill=True, alpha=0.4, label="first input"
+        )
+        left.stairs(
+            report.sketch.second, report.sketch.edges, fill=True, alpha=0.4, label="second input"
+        )
         left.axvline(report.sketch.threshold, color="black", linestyle=":")
         left.set_xlabel(report.sketch.name)
         left.legend()
@@ -27,7 +31,9 @@ def figure(report: Report) -> Any:  # noqa: ANN401 - matplotlib is optional
     (p_low, p_high), (q_low, q_high) = report.rates()
     colour = "tab:red" if report.refuted else "tab:green"
     right.fill_between([q_low, q_high], p_low, p_high, color=colour, label="the event")
-    right.set(xlabel="probability on the less likely input", ylabel="probability on the likelier input")
+    right.set(
+        xlabel="probability on the less likely input", ylabel="probability on the likelier input"
+    )
     right.legend()
     drawing.suptitle(report.verdict)
     return drawing

@@ -112,7 +112,10 @@ class Report:
             return (0.0, 1.0), (0.0, 1.0)
         e, alpha = self.best.evidence, (1 - self.confidence) / 4
         return (
-            (clopper_pearson_lower(e.hits, e.runs, alpha), clopper_pearson_upper(e.hits, e.runs, alpha)),
+            (
+                clopper_pearson_lower(e.hits, e.runs, alpha),
+                clopper_pearson_upper(e.hits, e.runs, alpha),
+            ),
             (
                 clopper_pearson_lower(e.false_hits, e.false_runs, alpha),
                 clopper_pearson_upper(e.false_hits, e.false_runs, alpha),
@@ -144,29 +147,53 @@ class Report:
             )
             rows.append(("bounds", self._bounds()))
         if self.assume:
-            rows.append(("assuming", f"{self.assume} noise, on your word; the bounds hold only then"))
+            rows.append(
+                ("assuming", f"{self.assume} noise, on your word; the bounds hold only then")
+            )
         return rows
 
     def _bounds(self) -> str:
-        text = (
-            f"ε ≥ {_down(self.epsilon)} at δ = {self.at_delta:g}; δ ≥ {_down(self.delta)} at ε = {self.at_epsilon:.6g}"
-        )
+        text = f"ε ≥ {_down(self.epsilon)} at δ = {self.at_delta:g}; δ ≥ {_down(self.delta)} at ε = {self.at_epsilon:.6g}"
         return text if self.symbol == "ε" else f"{self.symbol} ≥ {_down(self.own)}; {text}"
 
     def __str__(self) -> str:
-        head = {"refuted": "REFUTED", "not refuted": "not refuted", "not tested": "NOT TESTED"}[self.verdict]
+        head = {"refuted": "REFUTED", "not refuted": "not refuted", "not tested": "NOT TESTED"}[
+            self.verdict
+        ]
         return "\n".join([head, text_table(self.lines(), indent="  ")])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, ready for JSON."""
-        plain: dict[str, Any] = {"verdict": self.verdict, "claim": repr(self.claim), "confidence": self.confidence}
-        plain |= {"samples": self.samples, "judged": self.judged, "inputs": list(self.inputs), "reason": self.reason}
+        plain: dict[str, Any] = {
+            "verdict": self.verdict,
+            "claim": repr(self.claim),
+            "confidence": self.confidence,
+        }
+        plain |= {
+            "samples": self.samples,
+            "judged": self.judged,
+            "inputs": list(self.inputs),
+            "reason": self.reason,
+        }
         plain |= {"epsilon": self.epsilon, "at_delta": self.at_delta, "delta": self.delta}
-        plain |= {"at_epsilon": _finite(self.at_epsilon), "event": self.event, "direction": self.direction}
-        plain |= {"own": {self.symbol: self.own}, "assume": self.assume, "not_tested": list(self.not_tested)}
+        plain |= {
+            "at_epsilon": _finite(self.at_epsilon),
+            "event": self.event,
+            "direction": self.direction,
+        }
+        plain |= {
+            "own": {self.symbol: self.own},
+            "assume": self.assume,
+            "not_tested": list(self.not_tested),
+        }
         if self.best is not None:
             e = self.best.evidence
-            plain["seen"] = {"hits": e.hits, "runs": e.runs, "false_hits": e.false_hits, "false_runs": e.false_runs}
+            plain["seen"] = {
+                "hits": e.hits,
+                "runs": e.runs,
+                "false_hits": e.false_hits,
+                "false_runs": e.false_runs,
+            }
         return plain
 
     def json(self) -> str:

@@ -55,25 +55,33 @@ def command_run(template: str, *, timeout: float = 60.0) -> Callable[..., object
     """
     words = _words(template)
     if not any("{input}" in word for word in words):
-        raise InvalidArgument('the command must contain {input}, where the input goes: "prog --value {input}"')
+        raise InvalidArgument(
+            'the command must contain {input}, where the input goes: "prog --value {input}"'
+        )
 
     def call(value: object, size: int | None = None) -> subprocess.CompletedProcess[str]:
         filled = [w.replace("{input}", str(value)).replace("{size}", str(size)) for w in words]
         try:
-            return subprocess.run(filled, capture_output=True, text=True, timeout=timeout, check=False)  # noqa: S603
+            return subprocess.run(
+                filled, capture_output=True, text=True, timeout=timeout, check=False
+            )  # noqa: S603
         except OSError as error:
             raise NotARun(f"the command cannot be run: {error.strerror}") from None
 
     def once(value: object) -> object:
         try:
             return _output(call(value))
-        except subprocess.TimeoutExpired:  # its words would tell the input, which the program did not
+        except (
+            subprocess.TimeoutExpired
+        ):  # its words would tell the input, which the program did not
             return Raised("timeout", f"no answer in {timeout:g} seconds")
 
     def many(value: object, size: int) -> list[object]:
         done = call(value, size)
         if done.returncode:
-            raise InvalidArgument(f"the command failed with exit code {done.returncode}: {_last(done.stderr)}")
+            raise InvalidArgument(
+                f"the command failed with exit code {done.returncode}: {_last(done.stderr)}"
+            )
         return [_read(line) for line in done.stdout.splitlines()]
 
     return many if any("{size}" in word for word in words) else once

@@ -65,7 +65,11 @@ def _rows(example: object) -> list[object]:
 
 def _like(example: object, rows: list[object]) -> object:
     if isinstance(example, np.ndarray):
-        return np.array(rows, dtype=example.dtype) if _fits(rows, example.dtype) else np.array(rows, dtype=float)
+        return (
+            np.array(rows, dtype=example.dtype)
+            if _fits(rows, example.dtype)
+            else np.array(rows, dtype=float)
+        )
     return tuple(rows) if isinstance(example, tuple) else rows
 
 
@@ -86,7 +90,11 @@ def _added(
     for row, why in _edges(rows[0], low, high):
         yield rows, [*rows, _someone_else(row, unit)], f"a unit with {why} comes"
     if unit is not None:
-        yield rows, [*rows, *[_someone_else(rows[0], unit)] * _HEAVY], f"a heavy person with {_HEAVY} rows comes"
+        yield (
+            rows,
+            [*rows, *[_someone_else(rows[0], unit)] * _HEAVY],
+            f"a heavy person with {_HEAVY} rows comes",
+        )
 
 
 def _replaced(
@@ -100,7 +108,11 @@ def _replaced(
         yield rows, [row, *rest], f"the first unit takes {why}"
     if unit is not None:
         alone = [row for row in rest if owner(row, unit) != owner(rows[0], unit)]
-        yield [rows[0], *alone], [*[rows[0]] * _HEAVY, *alone], f"the first person gets {_HEAVY} rows"
+        yield (
+            [rows[0], *alone],
+            [*[rows[0]] * _HEAVY, *alone],
+            f"the first person gets {_HEAVY} rows",
+        )
 
 
 def _someone_else(row: object, unit: Unit | None) -> object:
@@ -134,7 +146,9 @@ def _edges(row: object, low: float | None, high: float | None) -> Iterator[tuple
         yield from _scalar_edges(row, low, high)
 
 
-def _scalar_edges(value: object, low: float | None, high: float | None) -> Iterator[tuple[object, str]]:
+def _scalar_edges(
+    value: object, low: float | None, high: float | None
+) -> Iterator[tuple[object, str]]:
     if isinstance(value, bool):
         yield not value, "the opposite"
     elif isinstance(value, int | float):
@@ -148,5 +162,9 @@ def _scalar_edges(value: object, low: float | None, high: float | None) -> Itera
             yield from ((v, "an extreme value") for v in (1e308, -1e308, 5e-324, 2.0**53))
             yield from ((float(v), v) for v in ("nan", "inf", "-inf"))
     elif isinstance(value, str):
-        yield from (("", "an empty word"), ("☃", "an unseen word"), ("x" * 10_000, "a very long word"))
+        yield from (
+            ("", "an empty word"),
+            ("☃", "an unseen word"),
+            ("x" * 10_000, "a very long word"),
+        )
     yield None, "nothing (None)"

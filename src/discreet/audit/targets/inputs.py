@@ -20,7 +20,9 @@ def shown(value: object, most: int = 60) -> str:
     return cut(repr(value).replace("\n", " "), most)
 
 
-def check_inputs(inputs: object, neighbours: str | None = None, unit: Unit | None = None) -> tuple[object, object]:
+def check_inputs(
+    inputs: object, neighbours: str | None = None, unit: Unit | None = None
+) -> tuple[object, object]:
     """Check that there are two different inputs and, if a relation is given, that they differ by one unit.
 
     A collection is a list, tuple, array or table of rows, or a dictionary from unit to data.
@@ -37,7 +39,9 @@ def check_inputs(inputs: object, neighbours: str | None = None, unit: Unit | Non
         raise InvalidArgument("inputs must be a pair of neighbouring inputs (D, D')")
     first, second = inputs
     if plain(first) == plain(second):
-        raise InvalidArgument("the two inputs are equal: nothing can be told apart; give two that differ by one unit")
+        raise InvalidArgument(
+            "the two inputs are equal: nothing can be told apart; give two that differ by one unit"
+        )
     if neighbours is None:
         return first, second
     if neighbours not in ("add-remove", "replace"):

@@ -11,7 +11,9 @@ from typing import Any
 from .runs import NotARun
 
 
-def sql_run(make_curator: Callable[[Any], Any], sql: str, **how: object) -> Callable[[object], object]:
+def sql_run(
+    make_curator: Callable[[Any], Any], sql: str, **how: object
+) -> Callable[[object], object]:
     """Make a runnable of a curator's whole answer to SQL: `how` is passed on, such as spend=PureDP(1).
 
     `make_curator(data)` opens a curator on a data set *with a new ledger*; it is called for every run. What an analyst

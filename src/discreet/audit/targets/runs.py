@@ -109,7 +109,9 @@ def _many(run: Callable[..., object], value: object, many: int, mode: Vector) ->
             f"{words}; ask for one run at a time (vector='no'), and exceptions are outputs"
         ) from error
     if not isinstance(drawn, Sequence | np.ndarray) or isinstance(drawn, str) or len(drawn) != many:
-        raise InvalidArgument(f"asked for {many} runs at once, something else came back; use vector='no'")
+        raise InvalidArgument(
+            f"asked for {many} runs at once, something else came back; use vector='no'"
+        )
     return drawn if isinstance(drawn, np.ndarray) else list(drawn)
 
 

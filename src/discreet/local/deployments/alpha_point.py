@@ -46,7 +46,9 @@ class AlphaPoint:
     ) -> None:
         least, most, wide = rational(low, "low"), rational(high, "high"), positive(step, "step")
         if least >= most or ((most - least) / wide).denominator != 1:
-            raise InvalidArgument(f"step must divide the range from {low} to {high} into whole parts, got {step}")
+            raise InvalidArgument(
+                f"step must divide the range from {low} to {high} into whole parts, got {step}"
+            )
         fine = whole(resolution, "resolution", least=1)
         drawn = uniform(fine, bits=bits) if alpha is None else whole(alpha, "alpha", most=fine - 1)
         fields = {"low": least, "high": most, "step": wide, "alpha": drawn, "resolution": fine}

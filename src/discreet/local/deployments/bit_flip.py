@@ -63,13 +63,21 @@ class BitFlip:
         k, flip = whole(buckets, "buckets", least=2, most=1 << 30), rational(gamma, "gamma")
         if not 0 <= flip < Fraction(1, 2):
             raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
-        fields = {"epsilon": epsilon_of(spend), "buckets": k, "sample": whole(sample, "sample", least=1, most=k)}
+        fields = {
+            "epsilon": epsilon_of(spend),
+            "buckets": k,
+            "sample": whole(sample, "sample", least=1, most=k),
+        }
         fill(self, **fields, gamma=flip)
 
     @classmethod
-    def for_error(cls, error: Number, *, n: int, buckets: int, sample: int, beta: Number = 0.05) -> BitFlip:
+    def for_error(
+        cls, error: Number, *, n: int, buckets: int, sample: int, beta: Number = 0.05
+    ) -> BitFlip:
         """Take the least ε at which n reports give a frequency to within `error`, with probability at least 1 − β."""
-        return reach_error(lambda spend: cls(spend, buckets=buckets, sample=sample), error, n=n, beta=beta)
+        return reach_error(
+            lambda spend: cls(spend, buckets=buckets, sample=sample), error, n=n, beta=beta
+        )
 
     @property
     def event(self) -> Promise:
@@ -86,7 +94,9 @@ class BitFlip:
     def randomize(self, value: int, *, bits: Bits | None = None) -> list[int]: ...
     @overload
     def randomize(self, value: NDArray[Any], *, bits: Bits | None = None) -> _Rows: ...
-    def randomize(self, value: int | NDArray[Any], *, bits: Bits | None = None) -> list[int] | _Rows:
+    def randomize(
+        self, value: int | NDArray[Any], *, bits: Bits | None = None
+    ) -> list[int] | _Rows:
         """Draw the report of one value, or of values of different devices; each draws its own buckets."""
         values = read_answers(read_array(value), self.buckets)
         drawn = self.draw_buckets(values.size, bits)
@@ -117,23 +127,47 @@ class BitFlip:
         ones = np.bincount((read >> 1)[(read & 1) == 1], minlength=self.buckets)
         people, wide = np.maximum(seen, 1), 2 * self.p - 1
         values = np.where(seen > 0, (ones / people - (1 - self.p)) / wide, 0.0)
-        errors = np.where(seen > 0, np.sqrt(ones / people * (1 - ones / people) / people) / wide, 1.0)
+        errors = np.where(
+            seen > 0, np.sqrt(ones / people * (1 - ones / people) / people) / wide, 1.0
+        )
         ends = clopper_pearson(ones, people, 1 - read_level(level))
         low, high = (
-            np.where(seen > 0, np.clip((end - (1 - self.p)) / wide, 0.0, 1.0), side) for side, end in enumerate(ends)
+            np.where(seen > 0, np.clip((end - (1 - self.p)) / wide, 0.0, 1.0), side)
+            for side, end in enumerate(ends)
         )
         names = tuple(str(bucket) for bucket in range(self.buckets))
         note = "binomial law of the devices that drew the bucket (Clopper, Pearson 1934)"
         columns = (values, errors, low, high)
-        return Estimate("frequency", names, *columns, level=read_level(level), n=len(read), of="population", note=note)
+        return Estimate(
+            "frequency",
+            names,
+            *columns,
+            level=read_level(level),
+            n=len(read),
+            of="population",
+            note=note,
+        )
 
     def read(self, reports: object) -> _Rows:
         """Read reports; refuses those no device could have sent."""
         array = read_array(reports, axes=2)
-        if array.ndim != 2 or array.shape[1] != self.sample or array.dtype.kind not in "iu" or array.shape[0] == 0:
-            raise InvalidArgument(f"reports must be a list of at least one report of {self.sample} bits")
-        if array.min() < 0 or array.max() >= 2 * self.buckets or (np.diff(array >> 1, axis=1) <= 0).any():
-            raise InvalidArgument("a report must list different buckets of these parameters, in order")
+        if (
+            array.ndim != 2
+            or array.shape[1] != self.sample
+            or array.dtype.kind not in "iu"
+            or array.shape[0] == 0
+        ):
+            raise InvalidArgument(
+                f"reports must be a list of at least one report of {self.sample} bits"
+            )
+        if (
+            array.min() < 0
+            or array.max() >= 2 * self.buckets
+            or (np.diff(array >> 1, axis=1) <= 0).any()
+        ):
+            raise InvalidArgument(
+                "a report must list different buckets of these parameters, in order"
+            )
         return array.astype(np.int64)
 
     def variance(self, *, n: int, frequency: float = 0.0) -> float:
@@ -146,7 +180,10 @@ class BitFlip:
         """
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
-        chance, devices = 1 - self.p + frequency * (2 * self.p - 1), whole(n, "n", least=1) * self.sample / self.buckets
+        chance, devices = (
+            1 - self.p + frequency * (2 * self.p - 1),
+            whole(n, "n", least=1) * self.sample / self.buckets,
+        )
         return chance * (1 - chance) / devices / (2 * self.p - 1) ** 2
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
@@ -170,7 +207,11 @@ class BitFlip:
         people = whole(n, "n", least=1)
         many = whole(forged, "forged", most=people)
         drew = (people - many) * self.sample / self.buckets
-        sure = math.sqrt(2 * drew * math.log(1e9 * self.buckets)) if self.sample < self.buckets else 0.0
+        sure = (
+            math.sqrt(2 * drew * math.log(1e9 * self.buckets))
+            if self.sample < self.buckets
+            else 0.0
+        )
         return up(many / (many + max(drew - sure, 0.0)) / (2 * self.p - 1)) if many else 0.0
 
     def shuffled(self, n: int) -> Shuffle:

@@ -76,7 +76,9 @@ def _parse(reports: Any, size: int, width: int) -> BitReports:  # noqa: ANN401
         raise InvalidArgument("a report must be a row and its bits as hexadecimal text") from None
     if any(len(data) != size for _, data in pairs):
         raise InvalidArgument(f"every report must have {width} bits")
-    packed = np.frombuffer(b"".join(data for _, data in pairs), dtype=np.uint8).reshape(len(pairs), size)
+    packed = np.frombuffer(b"".join(data for _, data in pairs), dtype=np.uint8).reshape(
+        len(pairs), size
+    )
     if any(row >= 1 << 62 for row, _ in pairs):
         raise InvalidArgument("the row of a report is out of range")
     return BitReports(np.array([row for row, _ in pairs], dtype=np.int64), packed, width)

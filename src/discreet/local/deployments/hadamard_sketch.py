@@ -55,7 +55,9 @@ class HadamardCountMeanSketch(MeanSketch):
     @overload
     def randomize(self, value: str, *, bits: Bits | None = None) -> tuple[int, int, int]: ...  # type: ignore[overload-overlap]
     @overload
-    def randomize(self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None) -> _Reports: ...
+    def randomize(
+        self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None
+    ) -> _Reports: ...
     def randomize(
         self, value: str | Sequence[str] | NDArray[Any], *, bits: Bits | None = None
     ) -> tuple[int, int, int] | _Reports:
@@ -66,26 +68,43 @@ class HadamardCountMeanSketch(MeanSketch):
         cells = self.hashes.place(rows, prints)
         sent = _parity(cells & columns) ^ flips(self.epsilon, prints.size, bits)
         found = np.stack([rows, columns, sent.astype(np.int64)], axis=1)
-        return (int(found[0, 0]), int(found[0, 1]), int(found[0, 2])) if isinstance(value, str) else found
+        return (
+            (int(found[0, 0]), int(found[0, 1]), int(found[0, 2]))
+            if isinstance(value, str)
+            else found
+        )
 
-    def estimate(self, reports: object, candidates: Sequence[str], *, level: float = 0.95) -> Estimate:
+    def estimate(
+        self, reports: object, candidates: Sequence[str], *, level: float = 0.95
+    ) -> Estimate:
         """Estimate how frequent each candidate is among those who reported; see `CountMeanSketch.estimate`."""
         read = self.read(reports)
         scale = 1 / math.tanh(float(self.epsilon) / 2)
         flat = np.bincount(
-            read[:, 0] * self.width + read[:, 1], weights=1.0 - 2.0 * read[:, 2], minlength=self.rows * self.width
+            read[:, 0] * self.width + read[:, 1],
+            weights=1.0 - 2.0 * read[:, 2],
+            minlength=self.rows * self.width,
         )
         sums = scale * _transform(np.asarray(flat, dtype=np.float64).reshape(self.rows, self.width))
         people = np.bincount(read[:, 0], minlength=self.rows)
-        return estimate_cells(self.hashes, SketchCells(sums, people, self.coin_variance), candidates, level)
+        return estimate_cells(
+            self.hashes, SketchCells(sums, people, self.coin_variance), candidates, level
+        )
 
     def read(self, reports: object) -> _Reports:
         """Read reports; refuses those no device could have sent."""
         array = read_array(reports, axes=2)
-        if array.ndim != 2 or array.shape[1:] != (3,) or array.dtype.kind not in "iu" or array.shape[0] == 0:
+        if (
+            array.ndim != 2
+            or array.shape[1:] != (3,)
+            or array.dtype.kind not in "iu"
+            or array.shape[0] == 0
+        ):
             raise InvalidArgument("reports must be a list of at least one (row, column, bit)")
         if array.min() < 0 or (array.max(axis=0) >= [self.rows, self.width, 2]).any():
-            raise InvalidArgument("a report names a row, a column or a bit that these parameters do not have")
+            raise InvalidArgument(
+                "a report names a row, a column or a bit that these parameters do not have"
+            )
         return array.astype(np.int64)
 
 
@@ -98,8 +117,8 @@ def _transform(table: NDArray[np.float64]) -> NDArray[np.float64]:
     found, half = table.copy(), 1
     while half < found.shape[1]:
         pairs = found.reshape(found.shape[0], -1, 2, half)
-        found = np.stack([pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2).reshape(
-            table.shape
-        )
+        found = np.stack(
+            [pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2
+        ).reshape(table.shape)
         half *= 2
     return found

@@ -47,7 +47,9 @@ def fingerprint(value: str, key: str) -> int:
 def fingerprints(values: Sequence[str] | NDArray[np.str_], key: str) -> Words64:
     """Return the fingerprints of many texts, each different one hashed once."""
     if not isinstance(values, list | tuple | np.ndarray):
-        raise InvalidArgument(f"values must be text, or a list of texts, got {type(values).__name__}")
+        raise InvalidArgument(
+            f"values must be text, or a list of texts, got {type(values).__name__}"
+        )
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
     known = {value: fingerprint(value, key) for value in dict.fromkeys(map(_text, listed))}
     return np.array([known[value] for value in listed], dtype=np.uint64)
@@ -77,14 +79,18 @@ class RowHashes:
         """Return the cell of each fingerprint in the row beside it; the two are broadcast."""
         a, b, c = (column[row] for column in _coefficients(self.rows, self.key))
         mixed = a * (prints >> _HALF) + b * (prints & _LOW) + c
-        cells: NDArray[np.int64] = (mixed >> np.uint64(65 - self.width.bit_length())).astype(np.int64)
+        cells: NDArray[np.int64] = (mixed >> np.uint64(65 - self.width.bit_length())).astype(
+            np.int64
+        )
         return cells
 
 
 @lru_cache(maxsize=8)
 def _coefficients(rows: int, key: str) -> tuple[Words64, Words64, Words64]:
     secret = key.encode()
-    drawn = b"".join(blake2b(j.to_bytes(4, "little"), digest_size=24, key=secret).digest() for j in range(rows))
+    drawn = b"".join(
+        blake2b(j.to_bytes(4, "little"), digest_size=24, key=secret).digest() for j in range(rows)
+    )
     table = np.frombuffer(drawn, dtype="<u8").reshape(rows, 3)
     a, b, c = (np.ascontiguousarray(table[:, column]).astype(np.uint64) for column in range(3))
     return a, b, c
@@ -101,12 +107,20 @@ def read_width(value: object, name: str, *, least: int = 2, most: int = 1 << 20)
     """
     width = whole(value, name, least=least, most=most)
     if width & (width - 1):
-        raise InvalidArgument(f"{name} must be a power of two, such as {1 << (width.bit_length() - 1)}, got {width}")
+        raise InvalidArgument(
+            f"{name} must be a power of two, such as {1 << (width.bit_length() - 1)}, got {width}"
+        )
     return width
 
 
 def read_key(key: object) -> str:
     """Read the public key of a metric's hashes: 1 to 64 bytes of text, best one of its own for each metric."""
-    if not isinstance(key, str) or not 1 <= len(key.encode(errors="replace")) <= _LONGEST_KEY or not key.isprintable():
-        raise InvalidArgument("key must be text of 1 to 64 bytes, best the name of the metric; it is public")
+    if (
+        not isinstance(key, str)
+        or not 1 <= len(key.encode(errors="replace")) <= _LONGEST_KEY
+        or not key.isprintable()
+    ):
+        raise InvalidArgument(
+            "key must be text of 1 to 64 bytes, best the name of the metric; it is public"
+        )
     return key

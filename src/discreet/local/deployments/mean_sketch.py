@@ -37,9 +37,13 @@ class MeanSketch:
         fill(self, **fields, width=read_width(width, "width"), key=read_key(key))
 
     @classmethod
-    def for_error(cls, error: Number, *, n: int, rows: int, width: int, key: str, beta: Number = 0.05) -> Self:
+    def for_error(
+        cls, error: Number, *, n: int, rows: int, width: int, key: str, beta: Number = 0.05
+    ) -> Self:
         """Take the least ε at which n reports give a frequency to within `error`, with probability 1 − β."""
-        return reach_error(lambda spend: cls(spend, rows=rows, width=width, key=key), error, n=n, beta=beta)
+        return reach_error(
+            lambda spend: cls(spend, rows=rows, width=width, key=key), error, n=n, beta=beta
+        )
 
     @property
     def event(self) -> Promise:
@@ -73,7 +77,9 @@ class MeanSketch:
         >>> [round(10**6 * sketch.variance(n=10**6, others=0.0777), 2) for sketch in (emoji, safari)]
         [0.26, 1.15]
         """
-        return sketch_variance(self.coin_variance, self.rows, self.width, n=n, frequency=frequency, others=others)
+        return sketch_variance(
+            self.coin_variance, self.rows, self.width, n=n, frequency=frequency, others=others
+        )
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move an estimate, whatever they say: `worth`·m/(m − 1) a report."""

@@ -70,7 +70,9 @@ class OneBitMean:
         fill(self, low=least, high=most, epsilon=epsilon_of(spend), gamma=flip)
 
     @classmethod
-    def for_error(cls, error: Number, *, n: int, low: Number, high: Number, beta: Number = 0.05) -> OneBitMean:
+    def for_error(
+        cls, error: Number, *, n: int, low: Number, high: Number, beta: Number = 0.05
+    ) -> OneBitMean:
         """Take the least ε at which n reports give the mean to within `error`, with probability at least 1 − β.
 
         >>> from discreet.local import OneBitMean
@@ -97,7 +99,9 @@ class OneBitMean:
     def randomize(self, value: float, *, bits: Bits | None = None) -> int: ...
     @overload
     def randomize(self, value: NDArray[Any], *, bits: Bits | None = None) -> NDArray[np.int64]: ...
-    def randomize(self, value: float | NDArray[Any], *, bits: Bits | None = None) -> int | NDArray[np.int64]:
+    def randomize(
+        self, value: float | NDArray[Any], *, bits: Bits | None = None
+    ) -> int | NDArray[np.int64]:
         """Draw the bit of one number, or of an array of numbers of different people."""
         steps = self.steps(value)
         source = readable(bits)
@@ -118,9 +122,13 @@ class OneBitMean:
             raise InvalidArgument("a value must be a number")
         exact = array.astype(np.float64)
         if np.isnan(exact).any():
-            raise InvalidArgument("a value must be a number, and NaN is none; send the report of a public default")
+            raise InvalidArgument(
+                "a value must be a number, and NaN is none; send the report of a public default"
+            )
         low, high = float(self.low), float(self.high)
-        placed = np.floor((np.clip(exact, low, high) - low) / float(self.high - self.low) * GRID + 0.5)
+        placed = np.floor(
+            (np.clip(exact, low, high) - low) / float(self.high - self.low) * GRID + 0.5
+        )
         return np.minimum(placed, float(GRID)).astype(np.uint64)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
@@ -176,7 +184,12 @@ class OneBitMean:
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move the mean, whatever they say: (high − low)/(p − q) a report."""
         people = whole(n, "n", least=1)
-        return up(float(self.high - self.low) / (2 * self.p - 1) * whole(forged, "forged", most=people) / people)
+        return up(
+            float(self.high - self.low)
+            / (2 * self.p - 1)
+            * whole(forged, "forged", most=people)
+            / people
+        )
 
     def shuffled(self, n: int) -> Shuffle:
         """Return what one report costs among those of at least n people: that of binary response to a random bit.

@@ -66,20 +66,36 @@ class Rappor:
 
     __repr__ = named
 
-    def __init__(self, *, bits: int, hashes: int, cohorts: int, f: Number, p: Number, q: Number, key: str) -> None:
+    def __init__(
+        self, *, bits: int, hashes: int, cohorts: int, f: Number, p: Number, q: Number, key: str
+    ) -> None:
         shares = {name: rational(value, name) for name, value in {"f": f, "p": p, "q": q}.items()}
         if not 0 < shares["f"] < 1:
-            raise InvalidArgument(f"f must lie between 0 and 1, else nothing protects, or nothing is told; got {f}")
+            raise InvalidArgument(
+                f"f must lie between 0 and 1, else nothing protects, or nothing is told; got {f}"
+            )
         if not 0 <= shares["p"] < shares["q"] <= 1:
             raise InvalidArgument(f"p and q must be probabilities with p below q, got {p} and {q}")
         width = read_width(bits, "bits", most=1 << 16)
-        shape = {"bits": width, "hashes": whole(hashes, "hashes", least=1, most=width), "key": read_key(key)}
+        shape = {
+            "bits": width,
+            "hashes": whole(hashes, "hashes", least=1, most=width),
+            "key": read_key(key),
+        }
         fill(self, **shape, **shares, cohorts=whole(cohorts, "cohorts", least=1, most=1 << 16))
         read_epsilon(self.epsilon / self.hashes)
 
     @classmethod
     def for_error(
-        cls, error: Number, *, n: int, bits: int, hashes: int, cohorts: int, key: str, beta: Number = 0.05
+        cls,
+        error: Number,
+        *,
+        n: int,
+        bits: int,
+        hashes: int,
+        cohorts: int,
+        key: str,
+        beta: Number = 0.05,
     ) -> Rappor:
         """Take the largest f, in steps of 1/64, with p = 1/2 and q = 3/4 at which n reports reach an error.
 
@@ -91,7 +107,9 @@ class Rappor:
             made = cls(f=Fraction(step, 64), p=Fraction(1, 2), q=Fraction(3, 4), **shape)  # type: ignore[arg-type]
             if made.error(n=n, beta=beta) <= target:
                 return made
-        raise InvalidArgument("no f gives this error with so few reports; ask more people or allow more error")
+        raise InvalidArgument(
+            "no f gives this error with so few reports; ask more people or allow more error"
+        )
 
     @property
     def shown(self) -> tuple[Fraction, Fraction]:
@@ -118,20 +136,26 @@ class Rappor:
     @overload
     def randomize(self, value: str, *, bits: Bits | None = None) -> BitReport: ...  # type: ignore[overload-overlap]
     @overload
-    def randomize(self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None) -> BitReports: ...
+    def randomize(
+        self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None
+    ) -> BitReports: ...
     def randomize(
         self, value: str | Sequence[str] | NDArray[Any], *, bits: Bits | None = None
     ) -> BitReport | BitReports:
         """Draw the first report of a new device, or of as many new devices as there are values."""
         prints = fingerprints([value] if isinstance(value, str) else value, self.key)
         cohorts = uniform(self.cohorts, prints.size, bits=bits)
-        reports = pack_bits(cohorts, self.noise_again(self.noise_once(self.marks(cohorts, prints), bits), bits))
+        reports = pack_bits(
+            cohorts, self.noise_again(self.noise_once(self.marks(cohorts, prints), bits), bits)
+        )
         return reports[0] if isinstance(value, str) else reports
 
     def marks(self, cohorts: NDArray[np.int64], prints: Words64) -> _Bits:
         """Mark the Bloom bits of each fingerprint in its cohort."""
         rows = cohorts[:, None] * self.hashes + np.arange(self.hashes)
-        cells = RowHashes(self.cohorts * self.hashes, self.bits, self.key).place(rows, prints[:, None])
+        cells = RowHashes(self.cohorts * self.hashes, self.bits, self.key).place(
+            rows, prints[:, None]
+        )
         marked = np.zeros((prints.size, self.bits), dtype=np.bool_)
         marked[np.arange(prints.size)[:, None], cells] = True
         return marked
@@ -139,7 +163,9 @@ class Rappor:
     def noise_once(self, marked: _Bits, bits: Bits | None = None) -> _Bits:
         """Draw the permanent response: keep a bit with probability 1 − f, else it is a fair coin."""
         flipped = coin(self.f / 2, marked.size, bits=bits).reshape(marked.shape)
-        return marked ^ flipped  # 1 and 0 with f/2 each and the bit with 1 − f: a flip with probability f/2
+        return (
+            marked ^ flipped
+        )  # 1 and 0 with f/2 each and the bit with 1 − f: a flip with probability f/2
 
     def noise_again(self, permanent: _Bits, bits: Bits | None = None) -> _Bits:
         """Draw the instantaneous response: 1 with probability q on a permanent 1, with p on a 0."""
@@ -147,7 +173,9 @@ class Rappor:
         low = coin(self.p, permanent.size, bits=bits).reshape(permanent.shape)
         return np.where(permanent, high, low)
 
-    def estimate(self, reports: object, candidates: Sequence[str], *, level: float = 0.95) -> Estimate:
+    def estimate(
+        self, reports: object, candidates: Sequence[str], *, level: float = 0.95
+    ) -> Estimate:
         """Estimate how frequent each candidate is, each with its own interval; see `rappor_decode`.
 
         Refuses no reports, and reports no device could have sent.
@@ -156,7 +184,12 @@ class Rappor:
         return all_of(decode(self, read, read_candidates(candidates)), level=level)
 
     def find(
-        self, reports: object, candidates: Sequence[str], *, level: float = 0.95, false_share: float = 0.05
+        self,
+        reports: object,
+        candidates: Sequence[str],
+        *,
+        level: float = 0.95,
+        false_share: float = 0.05,
     ) -> Estimate:
         """Return the candidates that are there at all, with intervals that hold jointly although these were picked.
 
@@ -165,7 +198,9 @@ class Rappor:
         are picked: about, for they take the scatter of the cells to be normal. Refuses what `estimate` refuses.
         """
         read = self.read(reports)
-        return found_of(decode(self, read, read_candidates(candidates)), level=level, false_share=false_share)
+        return found_of(
+            decode(self, read, read_candidates(candidates)), level=level, false_share=false_share
+        )
 
     def read(self, reports: object) -> BitReports:
         """Read reports; refuses those no device could have sent."""
@@ -213,7 +248,9 @@ class Rappor:
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Rappor:
         """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
-        return cls(**fields_of(given, "rappor", ("bits", "hashes", "cohorts", "f", "p", "q", "key")))
+        return cls(
+            **fields_of(given, "rappor", ("bits", "hashes", "cohorts", "f", "p", "q", "key"))
+        )
 
 
 def _log_up(ratio: Fraction) -> Fraction:

@@ -113,7 +113,9 @@ def found_of(decoded: Decoded, *, level: float, false_share: float) -> Estimate:
     return _estimate(decoded, ranked, read_level(level), order.size, note)
 
 
-def _estimate(decoded: Decoded, at: NDArray[np.intp], level: float, tests: int, note: str) -> Estimate:
+def _estimate(
+    decoded: Decoded, at: NDArray[np.intp], level: float, tests: int, note: str
+) -> Estimate:
     values, errors = decoded.values[at], decoded.errors[at]
     reach = student((1 - level) / tests, decoded.free) * errors
     names = tuple(decoded.names[i] for i in at)
@@ -125,7 +127,9 @@ def _estimate(decoded: Decoded, at: NDArray[np.intp], level: float, tests: int, 
 def _columns(rappor: Rappor, names: tuple[str, ...]) -> Floats:
     """Return which cells each candidate marks: one row a cell, one column a candidate."""
     prints = fingerprints(names, rappor.key)
-    blocks = [rappor.marks(np.full(prints.size, cohort), prints).T for cohort in range(rappor.cohorts)]
+    blocks = [
+        rappor.marks(np.full(prints.size, cohort), prints).T for cohort in range(rappor.cohorts)
+    ]
     return np.concatenate(blocks).astype(np.float64)
 
 
@@ -139,9 +143,13 @@ def _cells(rappor: Rappor, reports: BitReports) -> _Cells:
     ones = column_counts(reports, rappor.cohorts).astype(np.float64)
     people = np.bincount(reports.rows, minlength=rappor.cohorts).astype(np.float64)[:, None]
     n = np.maximum(people, 1.0)
-    share = (ones + 0.5) / (n + 1.0)  # never 0 or 1, so that a cell of few reports is not taken for certain
+    share = (ones + 0.5) / (
+        n + 1.0
+    )  # never 0 or 1, so that a cell of few reports is not taken for certain
     variance = share * (1 - share) / n / (q - p) ** 2
-    return _Cells(((ones / n - p) / (q - p)).ravel(), np.where(people > 0, 1 / variance, 0.0).ravel())
+    return _Cells(
+        ((ones / n - p) / (q - p)).ravel(), np.where(people > 0, 1 / variance, 0.0).ravel()
+    )
 
 
 def _fit(cells: _Cells, columns: Floats, adjusted: NDArray[np.intp]) -> _Fit:
@@ -159,23 +167,35 @@ def _fit(cells: _Cells, columns: Floats, adjusted: NDArray[np.intp]) -> _Fit:
     if others.size:  # by projection: what is left is orthogonal to what was fitted
         alone = columns[:, others]
         shared = alone.T @ (root[:, None] * fitted)
-        weight = np.maximum(cells.weights @ alone - ((shared @ inverse) * shared).sum(axis=1), 1e-300)  # 0/1: x² = x
+        weight = np.maximum(
+            cells.weights @ alone - ((shared @ inverse) * shared).sum(axis=1), 1e-300
+        )  # 0/1: x² = x
         values[others], errors[others] = (alone.T @ (root * left)) / weight, 1 / np.sqrt(weight)
     return _Fit(values, errors, wider, free)
 
 
 def _crossed(cells: tuple[_Cells, _Cells], columns: Floats) -> tuple[Floats, Floats, float]:
     """Measure each half, adjusted for what the other half chose, and average; scatter is common to both halves."""
-    first, second = (_fit(cells[half], columns, _choose(cells[1 - half], columns)) for half in (0, 1))
+    first, second = (
+        _fit(cells[half], columns, _choose(cells[1 - half], columns)) for half in (0, 1)
+    )
     coins = (first.errors**2 + second.errors**2) / 4
-    scatter = ((first.wider**2 - 1) * first.errors**2 + (second.wider**2 - 1) * second.errors**2) / 2
-    return (first.values + second.values) / 2, np.sqrt(coins + scatter), min(first.free, second.free)
+    scatter = (
+        (first.wider**2 - 1) * first.errors**2 + (second.wider**2 - 1) * second.errors**2
+    ) / 2
+    return (
+        (first.values + second.values) / 2,
+        np.sqrt(coins + scatter),
+        min(first.free, second.free),
+    )
 
 
 def _inverse(gram: Floats) -> Floats:
     """Invert the normal equations; candidates that the cells cannot tell apart get errors beyond all measure."""
     size = gram.shape[0]
-    ridge = 1e-10 * float(np.trace(gram)) / size or 1.0  # no report at all: nothing is known, which is an error of 1
+    ridge = (
+        1e-10 * float(np.trace(gram)) / size or 1.0
+    )  # no report at all: nothing is known, which is an error of 1
     return np.linalg.inv(gram + ridge * np.eye(size))
 
 

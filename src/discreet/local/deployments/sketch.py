@@ -53,7 +53,9 @@ class CountMeanSketch(MeanSketch):
     @overload
     def randomize(self, value: str, *, bits: Bits | None = None) -> BitReport: ...  # type: ignore[overload-overlap]
     @overload
-    def randomize(self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None) -> BitReports: ...
+    def randomize(
+        self, value: Sequence[str] | NDArray[Any], *, bits: Bits | None = None
+    ) -> BitReports: ...
     def randomize(
         self, value: str | Sequence[str] | NDArray[Any], *, bits: Bits | None = None
     ) -> BitReport | BitReports:
@@ -66,7 +68,9 @@ class CountMeanSketch(MeanSketch):
         reports = pack_bits(rows, marks)
         return reports[0] if isinstance(value, str) else reports
 
-    def estimate(self, reports: object, candidates: Sequence[str], *, level: float = 0.95) -> Estimate:
+    def estimate(
+        self, reports: object, candidates: Sequence[str], *, level: float = 0.95
+    ) -> Estimate:
         """Estimate how frequent each candidate is among those who reported.
 
         f = m/(m − 1)·(Σ z/n − 1/m), z = ½ + ½·c·v at the candidate's cell of each report's row, c = (e^(ε/2) + 1)/
@@ -78,7 +82,9 @@ class CountMeanSketch(MeanSketch):
         read = self.read(reports)
         ones, people = column_counts(read, self.rows), np.bincount(read.rows, minlength=self.rows)
         sums = (self.worth * (2 * ones - people[:, None]) + people[:, None]) / 2
-        return estimate_cells(self.hashes, SketchCells(sums, people, self.coin_variance), candidates, level)
+        return estimate_cells(
+            self.hashes, SketchCells(sums, people, self.coin_variance), candidates, level
+        )
 
     def read(self, reports: object) -> BitReports:
         """Read reports; refuses those no device could have sent."""

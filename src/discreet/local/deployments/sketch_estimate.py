@@ -37,20 +37,28 @@ class SketchCells:
         """
         rows, width = self.sums.shape
         n = float(self.people.sum())
-        excess = float((self.sums**2).sum()) - n * width * self.coin_variance - float((self.people**2).sum()) / width
+        excess = (
+            float((self.sums**2).sum())
+            - n * width * self.coin_variance
+            - float((self.people**2).sum()) / width
+        )
         found = rows * (excess / (1 - 1 / width) - n * (1 - 1 / rows))
         noise = n * (self.coin_variance + 1) * math.sqrt(2 * width * rows)
         return min(n * n, max(float(found), 0.0) + _MANY * noise)
 
 
-def estimate_cells(hashes: RowHashes, cells: SketchCells, candidates: Sequence[str], level: float) -> Estimate:
+def estimate_cells(
+    hashes: RowHashes, cells: SketchCells, candidates: Sequence[str], level: float
+) -> Estimate:
     """Estimate the frequency of every candidate, with intervals."""
     names, sure = read_candidates(candidates), read_level(level)
     n, width = int(cells.people.sum()), hashes.width
     totals = _totals(hashes, cells.sums, names)
     values = (totals / n - 1 / width) * width / (width - 1)
     others = cells.second_moment() / n**2
-    variance = sketch_variance(cells.coin_variance, hashes.rows, width, n=n, frequency=0.0, others=others)
+    variance = sketch_variance(
+        cells.coin_variance, hashes.rows, width, n=n, frequency=0.0, others=others
+    )
     errors = np.full(len(names), math.sqrt(variance))
     reach = deviations(1 - sure) * errors
     note = "normal law; over the coins and the choice of the hash key"
@@ -58,7 +66,9 @@ def estimate_cells(hashes: RowHashes, cells: SketchCells, candidates: Sequence[s
     return Estimate("frequency", names, values, errors, *ends, level=sure, n=n, note=note)
 
 
-def _totals(hashes: RowHashes, sums: NDArray[np.float64], names: tuple[str, ...]) -> NDArray[np.float64]:
+def _totals(
+    hashes: RowHashes, sums: NDArray[np.float64], names: tuple[str, ...]
+) -> NDArray[np.float64]:
     """Add up, over all rows, the cell of each candidate."""
     prints, rows = fingerprints(names, hashes.key), np.arange(hashes.rows)
     found, step = np.empty(len(names)), max(1, _CHUNK // hashes.rows)
@@ -80,7 +90,9 @@ def sketch_variance(
     people = whole(n, "n", least=1)
     squares = (1 - frequency) ** 2 if others is None else others
     shared = (1 / width) * (1 - 1 / width)
-    return (width / (width - 1)) ** 2 * ((coin_variance + (1 - frequency) * shared) / people + squares * shared / rows)
+    return (width / (width - 1)) ** 2 * (
+        (coin_variance + (1 - frequency) * shared) / people + squares * shared / rows
+    )
 
 
 def sketch_error(variance: float, beta: Number) -> float:
@@ -97,7 +109,9 @@ def read_candidates(candidates: Sequence[str]) -> tuple[str, ...]:
 
     Refuses none, and the same one twice.
     """
-    if not isinstance(candidates, list | tuple | np.ndarray) or not all(isinstance(name, str) for name in candidates):
+    if not isinstance(candidates, list | tuple | np.ndarray) or not all(
+        isinstance(name, str) for name in candidates
+    ):
         raise InvalidArgument("candidates must be a list of at least one text")
     names = tuple(map(str, candidates))
     if not names:

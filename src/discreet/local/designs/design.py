@@ -60,7 +60,9 @@ class Design(Protocol):
         """Return which reports a device could have sent."""
 
 
-def read_array(values: object, kind: type[np.object_] | None = None, *, axes: int = 1) -> NDArray[Any]:
+def read_array(
+    values: object, kind: type[np.object_] | None = None, *, axes: int = 1
+) -> NDArray[Any]:
     """Read one value, or a list of values or reports, as an array.
 
     >>> from discreet.local.designs.design import read_array
@@ -72,7 +74,9 @@ def read_array(values: object, kind: type[np.object_] | None = None, *, axes: in
     try:
         array = np.asarray(values, dtype=kind)
     except (ValueError, TypeError, OverflowError):
-        raise InvalidArgument("values must be given as one list, reports in rows of one length") from None
+        raise InvalidArgument(
+            "values must be given as one list, reports in rows of one length"
+        ) from None
     if array.ndim > axes:
         raise InvalidArgument("values must be given as one list, not as lists within lists")
     return array
@@ -89,5 +93,7 @@ def read_numbers(reports: NDArray[Any], outputs: int) -> Flags:
     Refuses an array of anything but whole numbers.
     """
     if reports.dtype.kind not in "iu" or reports.ndim != 1:
-        raise InvalidArgument("reports must be a list of whole numbers, as `randomize` returns them")
+        raise InvalidArgument(
+            "reports must be a list of whole numbers, as `randomize` returns them"
+        )
     return np.asarray((reports >= 0) & (reports < outputs))

@@ -38,7 +38,14 @@ class Apart:
     def facts(self) -> Facts:
         """The sizes: |Y| + w outputs."""
         own = self.geometry.facts
-        return Facts("apart", own.options + 1, own.outputs + own.inside, own.inside, 0, own.outputs.bit_length())
+        return Facts(
+            "apart",
+            own.options + 1,
+            own.outputs + own.inside,
+            own.inside,
+            0,
+            own.outputs.bit_length(),
+        )
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
         """Draw a point of a hyperplane, and one of |Y| outputs: those off it and those apart, or all points.
@@ -49,7 +56,9 @@ class Apart:
         on = uniform(own.inside, values.size, bits=bits)
         off = uniform(own.outputs, values.size, bits=bits)
         points = own.outputs - own.inside
-        shown = self.geometry.complete(np.where(none, 0, values), inside, on, np.minimum(off, points - 1))
+        shown = self.geometry.complete(
+            np.where(none, 0, values), inside, on, np.minimum(off, points - 1)
+        )
         apart = np.where(none, inside, ~inside & (off >= points))
         return np.where(apart, own.outputs, np.where(none, off, shown))
 

@@ -90,7 +90,9 @@ def _irreducible(p: int, degree: int) -> NDArray[np.int64]:
     for code in range(p**degree):
         low = [code // p**k % p for k in range(degree)]
         if not any(
-            _divides([*g, 1], [*low, 1], p) for m in range(1, degree // 2 + 1) for g in product(range(p), repeat=m)
+            _divides([*g, 1], [*low, 1], p)
+            for m in range(1, degree // 2 + 1)
+            for g in product(range(p), repeat=m)
         ):
             return np.array(low)
     raise AssertionError("every degree has an irreducible polynomial")  # pragma: no cover

@@ -35,7 +35,14 @@ def geometry_facts(options: int, q: int) -> Facts:
     while _points(q, t) < options:
         t += 1
     outputs = _points(q, t)
-    return Facts("geometry", options, outputs, _points(q, t - 1), _points(q, t - 2), (outputs - 1).bit_length())
+    return Facts(
+        "geometry",
+        options,
+        outputs,
+        _points(q, t - 1),
+        _points(q, t - 2),
+        (outputs - 1).bit_length(),
+    )
 
 
 def _points(q: int, t: int) -> int:
@@ -57,12 +64,16 @@ class Geometry:
         and uniform digits off it, where every point has exactly one vector with ⟨v, y⟩ = 1. Both are always drawn.
         """
         on = uniform(self.facts.inside, values.size, bits=bits)
-        return self.complete(values, inside, on, uniform(self.q ** (self.t - 1), values.size, bits=bits))
+        return self.complete(
+            values, inside, on, uniform(self.q ** (self.t - 1), values.size, bits=bits)
+        )
 
     def complete(self, values: Integers, inside: Flags, on: Integers, off: Integers) -> Integers:
         """Return the point number `on` of the hyperplane of v where `inside`, else number `off` of those off it."""
         field = field_of(self.q)
-        free = np.where(inside[:, None], _vector(on, self.q, self.t - 1), _digits(off, self.q, self.t - 1))
+        free = np.where(
+            inside[:, None], _vector(on, self.q, self.t - 1), _digits(off, self.q, self.t - 1)
+        )
         return _number(_completed(_vector(values, self.q, self.t), free, ~inside, field), field)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
@@ -70,7 +81,9 @@ class Geometry:
         total = np.zeros(self.facts.options, dtype=np.int64)
         for start in range(0, reports.size, _CHUNK):
             known = np.bincount(reports[start : start + _CHUNK], minlength=self.facts.outputs)
-            total += np.rint(_sums(known.astype(np.float64), self.q, self.t)[: self.facts.options]).astype(np.int64)
+            total += np.rint(
+                _sums(known.astype(np.float64), self.q, self.t)[: self.facts.options]
+            ).astype(np.int64)
         return total
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
@@ -159,7 +172,9 @@ def _pencils(q: int, t: int) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     points = _vector(np.arange(_points(q, t)), q, t)
     multiples = [field.mul[factor][points] for factor in range(q)]
     slopes = np.stack([field.dual[vectors] @ places for vectors in multiples], axis=1)
-    return slopes.astype(np.int32), np.stack([vectors @ places for vectors in multiples[1:]], axis=1).astype(np.int32)
+    return slopes.astype(np.int32), np.stack(
+        [vectors @ places for vectors in multiples[1:]], axis=1
+    ).astype(np.int32)
 
 
 @lru_cache(maxsize=32)

@@ -34,7 +34,9 @@ class Hadamard:
         row = values + 1
         lowest = row & -row
         drawn = uniform(self.facts.inside, values.size, bits=bits)
-        spread = ((drawn & -lowest) << 1) | (drawn & (lowest - 1))  # make room for the bit at `lowest`
+        spread = ((drawn & -lowest) << 1) | (
+            drawn & (lowest - 1)
+        )  # make room for the bit at `lowest`
         odd = (np.bitwise_count(spread & row) & 1).astype(np.bool_)
         return np.where(odd == inside, spread | lowest, spread)
 

@@ -27,7 +27,9 @@ def subset_facts(options: int, named: int) -> Facts:
     Facts(member='subset', options=4, outputs=6, inside=3, shared=1, bits=4)
     """
     shared = comb(options - 2, named - 2) if named > 1 else 0
-    return Facts("subset", options, comb(options, named), comb(options - 1, named - 1), shared, options)
+    return Facts(
+        "subset", options, comb(options, named), comb(options - 1, named - 1), shared, options
+    )
 
 
 @frozen
@@ -59,17 +61,23 @@ class Subset:
         total = np.zeros(options, dtype=np.int64)
         step = max(1, _CHUNK // options)
         for start in range(0, len(reports), step):
-            rows = np.unpackbits(reports[start : start + step], axis=1, count=options, bitorder="little")
+            rows = np.unpackbits(
+                reports[start : start + step], axis=1, count=options, bitorder="little"
+            )
             total += rows.sum(axis=0, dtype=np.int64)
         return total
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
         """Return which name exactly k options, and nothing beyond the last one."""
         if reports.dtype != np.uint8 or reports.ndim != 2 or reports.shape[1] != self.facts.width:
-            raise InvalidArgument(f"reports must be rows of {self.facts.width} bytes, as `randomize` returns them")
+            raise InvalidArgument(
+                f"reports must be rows of {self.facts.width} bytes, as `randomize` returns them"
+            )
         spare = self.facts.options % 8
         clean = reports[:, -1] >> spare == 0 if spare else np.ones(len(reports), dtype=np.bool_)
-        return np.asarray(clean & (np.bitwise_count(reports).sum(axis=1, dtype=np.int64) == self.named))
+        return np.asarray(
+            clean & (np.bitwise_count(reports).sum(axis=1, dtype=np.int64) == self.named)
+        )
 
 
 def _put(taken: Flags, values: Integers, inside: Flags) -> Flags:

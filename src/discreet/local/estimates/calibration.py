@@ -28,7 +28,9 @@ def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fract
     target = float(positive(error, "error"))
     low, high = 1e-6, MOST_EPSILON
     if error_at(Fraction(high)) > target:
-        raise InvalidArgument("no epsilon gives this error with so few reports; ask more people or allow more error")
+        raise InvalidArgument(
+            "no epsilon gives this error with so few reports; ask more people or allow more error"
+        )
     while high - low > 1e-9 * high:
         middle = low + (high - low) / 2
         low, high = (low, middle) if error_at(Fraction(middle)) <= target else (middle, high)
@@ -44,11 +46,18 @@ _Made = TypeVar("_Made", bound=_HasError)
 
 def reach_error(make: Callable[[Measure], _Made], error: Number, *, n: int, beta: Number) -> _Made:
     """Make what n reports tell to within `error`, with the least ε."""
-    return make(PureDP(least_epsilon(lambda epsilon: make(PureDP(epsilon)).error(n=n, beta=beta), error)))
+    return make(
+        PureDP(least_epsilon(lambda epsilon: make(PureDP(epsilon)).error(n=n, beta=beta), error))
+    )
 
 
 def near_epsilon(
-    error_at: Callable[[Fraction], float], error: Number, *, least: Fraction, most: Fraction, close: Fraction
+    error_at: Callable[[Fraction], float],
+    error: Number,
+    *,
+    least: Fraction,
+    most: Fraction,
+    close: Fraction,
 ) -> Fraction:
     """Return a short ε with error_at(ε) ≤ error, and none a factor `close` below; for laws that are dear to make.
 
@@ -62,7 +71,9 @@ def near_epsilon(
     """
     wanted, low, high = positive(error, "error"), least, most
     if error_at(high) > wanted:
-        raise InvalidArgument("no epsilon gives this error with so few reports; ask more people or allow more error")
+        raise InvalidArgument(
+            "no epsilon gives this error with so few reports; ask more people or allow more error"
+        )
     while high > low * close:
         middle = Fraction(f"{math.sqrt(low * high):.4g}")
         low, high = (low, middle) if error_at(middle) <= wanted else (middle, high)

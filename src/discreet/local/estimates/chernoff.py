@@ -29,7 +29,10 @@ def reach(table: MeanTable, n: int, beta: float) -> float:
     log = math.log(2 / beta) / n
     start = math.sqrt(2 * log / table.worst)
     sides = [
-        min((_most(table, sign * rate) + log) / rate for rate in start * np.geomspace(0.05, 2, _RATES))
+        min(
+            (_most(table, sign * rate) + log) / rate
+            for rate in start * np.geomspace(0.05, 2, _RATES)
+        )
         for sign in (1.0, -1.0)
     ]
     return up(max(sides))
@@ -47,7 +50,9 @@ def _most(table: MeanTable, rate: float) -> float:
     left, right, x = moments[:-1], moments[1:], table.inputs[:-1]
     step = 2 / (len(moments) - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        inner = np.nan_to_num(1 / (rate * step) - left / (right - left), nan=0.0, posinf=1.0, neginf=0.0)
+        inner = np.nan_to_num(
+            1 / (rate * step) - left / (right - left), nan=0.0, posinf=1.0, neginf=0.0
+        )
     best = -math.inf
     for f in (np.zeros_like(left), np.ones_like(left), np.clip(inner, 0.0, 1.0)):
         logs = np.log((1 - f) * left + f * right) - rate * (x + step * f)

@@ -69,7 +69,10 @@ class Estimate:
     def __str__(self) -> str:
         wide = max([len(self.what), *(len(name) for name, *_ in self._rows())])
         head = f"{self.what:<{wide}}  {'estimate':>10}  {'± error':>10}  {self._caption():>22}"
-        lines = [f"{name:<{wide}}  {v:>10}  {e:>10}  {between:>22}" for name, v, e, between in self._rows()]
+        lines = [
+            f"{name:<{wide}}  {v:>10}  {e:>10}  {between:>22}"
+            for name, v, e, between in self._rows()
+        ]
         return "\n".join([head, *lines, *self._rest()])
 
     __repr__ = __str__
@@ -79,9 +82,18 @@ class Estimate:
         return join([table, *(element("p", line) for line in self._rest())])
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
-        order = np.argsort(-self.values, kind="stable")[:_SHOWN] if len(self.names) > _SHOWN else range(len(self.names))
+        order = (
+            np.argsort(-self.values, kind="stable")[:_SHOWN]
+            if len(self.names) > _SHOWN
+            else range(len(self.names))
+        )
         return [
-            (self.names[i], f"{self.values[i]:.5g}", f"{self.errors[i]:.3g}", f"{self.low[i]:.5g} … {self.high[i]:.5g}")
+            (
+                self.names[i],
+                f"{self.values[i]:.5g}",
+                f"{self.errors[i]:.3g}",
+                f"{self.low[i]:.5g} … {self.high[i]:.5g}",
+            )
             for i in order
         ]
 

@@ -60,7 +60,9 @@ def _least(count: int, n: int, p: float, q: float, beta: float) -> int:
     def excess(t: int) -> float:
         chance = at_least(count, n, t, p, q)
         score = float(ndtri(chance)) - aim
-        return max(score, 1e-12) if chance > beta / 2 else min(score, 0.0)  # the comparison decides, not its logarithm
+        return (
+            max(score, 1e-12) if chance > beta / 2 else min(score, 0.0)
+        )  # the comparison decides, not its logarithm
 
     if excess(0) > 0:
         return 0
@@ -109,5 +111,11 @@ def _pmf(n: int, p: float) -> tuple[int, Array]:
         return n * int(p), np.ones(1)
     reach = 9 * math.sqrt(n * p * (1 - p)) + 40
     hits = np.arange(max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1)
-    logs = gammaln(n + 1) - gammaln(hits + 1) - gammaln(n - hits + 1) + hits * math.log(p) + (n - hits) * math.log1p(-p)
+    logs = (
+        gammaln(n + 1)
+        - gammaln(hits + 1)
+        - gammaln(n - hits + 1)
+        + hits * math.log(p)
+        + (n - hits) * math.log1p(-p)
+    )
     return int(hits[0]), np.exp(logs)

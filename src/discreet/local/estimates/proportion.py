@@ -11,7 +11,9 @@ from ...mechanisms.laws.normal import quantile
 Floats = NDArray[np.float64]
 
 
-def clopper_pearson(counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta: float) -> tuple[Floats, Floats]:
+def clopper_pearson(
+    counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta: float
+) -> tuple[Floats, Floats]:
     """Return the ends of intervals that hold a binomial's p with probability at least 1 − β (Clopper, Pearson 1934).
 
     For the mean of different probabilities the binomial law has the wider tails (Hoeffding 1956), so they hold too.

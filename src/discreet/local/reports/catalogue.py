@@ -17,7 +17,15 @@ from ..number import Number
 from ..search.words import WordRound
 
 LocalMechanism: TypeAlias = (
-    Choice | Number | Histogram | OneBitMean | BitFlip | Rappor | CountMeanSketch | HadamardCountMeanSketch | WordRound
+    Choice
+    | Number
+    | Histogram
+    | OneBitMean
+    | BitFlip
+    | Rappor
+    | CountMeanSketch
+    | HadamardCountMeanSketch
+    | WordRound
 )
 
 MECHANISMS: dict[str, type[LocalMechanism]] = {
@@ -45,7 +53,9 @@ def read_mechanism(given: Mapping[str, Any]) -> LocalMechanism:
     """
     kind = MECHANISMS.get(str(given.get("mechanism"))) if isinstance(given, Mapping) else None
     if kind is None:
-        raise InvalidArgument(f"the parameters name no mechanism of the local model: {', '.join(MECHANISMS)}")
+        raise InvalidArgument(
+            f"the parameters name no mechanism of the local model: {', '.join(MECHANISMS)}"
+        )
     try:
         return kind.from_json(given)
     except (KeyError, TypeError) as broken:

@@ -60,7 +60,9 @@ class Collector:
         report = unpack(line, params=self.params, metric=self.metric).report
         _check(self.mechanism, report)
         if len(self._reports) >= self.most:
-            raise BudgetExceeded(f"this collector takes {self.most} reports and has them", asked=1, left=0)
+            raise BudgetExceeded(
+                f"this collector takes {self.most} reports and has them", asked=1, left=0
+            )
         self._reports.append(report)
 
     def __len__(self) -> int:

@@ -31,7 +31,9 @@ def canonical(parameters: Mapping[str, object]) -> str:
     >>> canonical({"b": 1, "a": "é"})
     '{"a":"é","b":1}'
     """
-    return json.dumps(parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return json.dumps(
+        parameters, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
 
 
 def signed_text(metric: str, text: str) -> bytes:
@@ -53,8 +55,16 @@ def device_parameters(
     Refuses a metric that is no text in UTF-8.
     """
     given = mechanism.to_json()
-    made = {"metric": read_text(metric, "metric"), "parameters": canonical(given), "params": params_hash(given)}
-    return made if sign is None else made | {"signature": sign(signed_text(metric, made["parameters"]))}
+    made = {
+        "metric": read_text(metric, "metric"),
+        "parameters": canonical(given),
+        "params": params_hash(given),
+    }
+    return (
+        made
+        if sign is None
+        else made | {"signature": sign(signed_text(metric, made["parameters"]))}
+    )
 
 
 def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) -> dict[str, Any]:
@@ -66,7 +76,10 @@ def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) 
 
     Refuses unknown or missing fields, another mechanism, and other versions.
     """
-    if not isinstance(given, Mapping) or (given.get("mechanism"), given.get("version")) != (mechanism, 1):
+    if not isinstance(given, Mapping) or (given.get("mechanism"), given.get("version")) != (
+        mechanism,
+        1,
+    ):
         raise InvalidArgument(f"these are not the parameters of {mechanism} in version 1")
     if type(given["version"]) is not int or set(given) != {"mechanism", "version", *names}:
         raise InvalidArgument(f"the parameters of {mechanism} have other fields")
@@ -85,7 +98,9 @@ def write_wholes(numbers: Iterable[int]) -> list[int | str]:
 
 def read_wholes(given: object, name: str) -> tuple[int, ...]:
     """Read what `write_wholes` wrote; refuses all else."""
-    if not isinstance(given, list) or not all(type(x) is int or (isinstance(x, str) and x.isdecimal()) for x in given):
+    if not isinstance(given, list) or not all(
+        type(x) is int or (isinstance(x, str) and x.isdecimal()) for x in given
+    ):
         raise InvalidArgument(f"{name} must be a list of whole numbers")
     if any(isinstance(x, str) and len(x) > 20 for x in given):
         raise InvalidArgument(f"{name} must be numbers of at most 20 digits")

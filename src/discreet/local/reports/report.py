@@ -70,15 +70,24 @@ def pack(report: LocalReport) -> str:
     >>> pack(LocalReport("browser", "9f86d081884c7d65", 3))
     '{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}'
     """
-    fields = {"v": VERSION, "metric": report.metric, "params": report.params, "report": report.report}
+    fields = {
+        "v": VERSION,
+        "metric": report.metric,
+        "params": report.params,
+        "report": report.report,
+    }
     return _written(fields)
 
 
 def _written(fields: Mapping[str, object], *, sort_keys: bool = False) -> str:
     try:
-        text = json.dumps(fields, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+        text = json.dumps(
+            fields, sort_keys=sort_keys, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+        )
     except (TypeError, ValueError):
-        raise InvalidArgument("only JSON types travel: text, finite numbers, lists of them") from None
+        raise InvalidArgument(
+            "only JSON types travel: text, finite numbers, lists of them"
+        ) from None
     return read_text(text, "what travels")
 
 
@@ -112,7 +121,9 @@ def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -
     if not isinstance(params, str) or not HEX.fullmatch(params) or len(params) != 16:
         raise InvalidArgument("params must be the hash of the parameters, 16 hexadecimal digits")
     if len(name) > 255 or type(width) is not int or not 1 <= width <= 255:
-        raise InvalidArgument("a block holds a metric's name of at most 255 bytes and reports of 1 to 255 bytes each")
+        raise InvalidArgument(
+            "a block holds a metric's name of at most 255 bytes and reports of 1 to 255 bytes each"
+        )
     header = _MAGIC + bytes.fromhex(params) + bytes([width, len(name)]) + name
     return header + _bytes_of(np.asarray(reports), width).tobytes()
 
@@ -164,11 +175,17 @@ def _parsed(line: str | bytes) -> dict[str, Any]:
         text = line if isinstance(line, bytes) else line.encode()
         given = json.loads(text.decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError):
-        raise InvalidArgument("a report must be one line of JSON in UTF-8, every field once") from None
+        raise InvalidArgument(
+            "a report must be one line of JSON in UTF-8, every field once"
+        ) from None
     if not isinstance(given, dict) or set(given) != {"v", "metric", "params", "report"}:
-        raise InvalidArgument('a report has exactly the fields "v", "metric", "params" and "report"')
+        raise InvalidArgument(
+            'a report has exactly the fields "v", "metric", "params" and "report"'
+        )
     if type(given["v"]) is not int or given["v"] != VERSION:
-        raise InvalidArgument(f"the report is of another version; this release reads version {VERSION}")
+        raise InvalidArgument(
+            f"the report is of another version; this release reads version {VERSION}"
+        )
     if not isinstance(given["metric"], str) or not isinstance(given["params"], str):
         raise InvalidArgument('"metric" and "params" of a report must be text')
     return given

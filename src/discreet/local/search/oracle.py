@@ -34,7 +34,11 @@ def best_apart(options: int, epsilon: Fraction, none: float) -> int:
     """
     plain = TwoLevelLaw(choose(options, epsilon).taken.facts, epsilon).variance(n=1, frequency=0.0)
     sizes = [(geometry_facts(options - 1, q), q) for q in FIELDS]
-    known = [(_noise(_beside(facts), facts.shared, epsilon, none), q) for facts, q in sizes if fits(facts, q)]
+    known = [
+        (_noise(_beside(facts), facts.shared, epsilon, none), q)
+        for facts, q in sizes
+        if fits(facts, q)
+    ]
     return min([(plain, 0), *known])[1]
 
 
@@ -49,7 +53,9 @@ def frequencies_of(family: Family, counts: Integers, n: int) -> tuple[Array, flo
         return np.asarray((shares - among.q) / among.spread), among.variance(n=n, frequency=0.0)
     none = float((shares[-1] - alone.q) / alone.spread)
     values = (shares - among.q + none * (among.q - alone.q)) / among.spread
-    return values, _noise(alone.facts, among.facts.shared, family.epsilon, min(max(none, 0.0), 1.0)) / n
+    return values, _noise(
+        alone.facts, among.facts.shared, family.epsilon, min(max(none, 0.0), 1.0)
+    ) / n
 
 
 def candidates_law(family: Family) -> TwoLevelLaw:
@@ -59,7 +65,9 @@ def candidates_law(family: Family) -> TwoLevelLaw:
     """
     if not isinstance(family.design, Apart):
         return family.law
-    return TwoLevelLaw(replace(family.design.facts, shared=family.design.geometry.facts.shared), family.epsilon)
+    return TwoLevelLaw(
+        replace(family.design.facts, shared=family.design.geometry.facts.shared), family.epsilon
+    )
 
 
 def _beside(facts: Facts) -> Facts:

@@ -13,7 +13,11 @@ from ...frozen import frozen
 
 _FIRST = 20  # bits that a search begins with: as many candidates as a server counts in well under a second
 _STEP, _LEAP = 7, 14  # bits that a later round adds at most: of the search proper, and of scouts
-_SCOUT, _COUNT, _ALL = 20, 100, 1000  # people of a scouts' round, of the last round, and of all, in thousandths
+_SCOUT, _COUNT, _ALL = (
+    20,
+    100,
+    1000,
+)  # people of a scouts' round, of the last round, and of all, in thousandths
 
 
 @frozen
@@ -47,8 +51,14 @@ def stages_of(bits: int, top: int) -> tuple[Stage, ...]:
     scouts, search = _ends(bits, _LEAP), _ends(bits, _STEP)
     rest = (_ALL - _COUNT - _SCOUT * len(scouts)) // len(search)
     return (
-        *(Stage(known, length, _SCOUT, 1 << (_FIRST - _LEAP) if known else 1) for known, length in scouts),
-        *(Stage(known, length, rest, 1 << (_FIRST - _STEP) if known else 1) for known, length in search),
+        *(
+            Stage(known, length, _SCOUT, 1 << (_FIRST - _LEAP) if known else 1)
+            for known, length in scouts
+        ),
+        *(
+            Stage(known, length, rest, 1 << (_FIRST - _STEP) if known else 1)
+            for known, length in search
+        ),
         Stage(bits, bits, _COUNT, 3 * top),
     )
 

@@ -19,7 +19,9 @@ def read_words(values: object, bits: int) -> NDArray[np.int64]:
     Refuses what is neither text nor a whole number, and numbers of more bits; the message carries none.
     """
     array = np.atleast_1d(read_array(values))
-    mixed = isinstance(values, list | tuple) and len({isinstance(value, str) for value in values}) > 1
+    mixed = (
+        isinstance(values, list | tuple) and len({isinstance(value, str) for value in values}) > 1
+    )
     if array.dtype.kind not in "iuU" or mixed:
         raise InvalidArgument("a word must be text or a whole number")
     if array.dtype.kind in "iu":

@@ -69,7 +69,9 @@ class Words:
 
     def __init__(self, *, bits: int = 48, spend: Measure, top: int = 20) -> None:
         held = whole(bits, "bits", least=8, most=62)
-        fill(self, bits=held, epsilon=epsilon_of(spend), top=whole(top, "top", least=1, most=1 << 10))
+        fill(
+            self, bits=held, epsilon=epsilon_of(spend), top=whole(top, "top", least=1, most=1 << 10)
+        )
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -92,9 +94,13 @@ class Words:
 
     def draw_group(self, *, bits: Bits | None = None) -> int:
         """Draw the round in which a device reports; it does so once in its life, without looking at the word."""
-        return int(groups_of(self.stages, np.array([uniform(people_of(self.stages), bits=bits)]))[0])
+        return int(
+            groups_of(self.stages, np.array([uniform(people_of(self.stages), bits=bits)]))[0]
+        )
 
-    def find(self, values: Sequence[str] | NDArray[Any], *, level: float = 0.95, bits: Bits | None = None) -> Estimate:
+    def find(
+        self, values: Sequence[str] | NDArray[Any], *, level: float = 0.95, bits: Bits | None = None
+    ) -> Estimate:
         """Play all devices and the server: what the search would find among these words."""
         words = self.read(values)
         groups = groups_of(self.stages, uniform(people_of(self.stages), words.size, bits=bits))
@@ -193,12 +199,16 @@ class WordRound:
     def randomize(self, value: str | int, *, bits: Bits | None = None) -> int: ...
     @overload
     def randomize(self, value: NDArray[Any], *, bits: Bits | None = None) -> NDArray[Any]: ...
-    def randomize(self, value: str | int | NDArray[Any], *, bits: Bits | None = None) -> int | NDArray[Any]:
+    def randomize(
+        self, value: str | int | NDArray[Any], *, bits: Bits | None = None
+    ) -> int | NDArray[Any]:
         """Draw the report of one word, or of words of different people of this round's group."""
         reports = self.draw(self.words.read(value), bits=bits)
         if np.ndim(value):
             return reports
-        return int.from_bytes(reports[0].tobytes(), "little") if reports.ndim > 1 else int(reports[0])
+        return (
+            int.from_bytes(reports[0].tobytes(), "little") if reports.ndim > 1 else int(reports[0])
+        )
 
     def draw(self, words: _Ints, *, bits: Bits | None = None) -> NDArray[Any]:
         """Randomize words already read."""
@@ -207,7 +217,9 @@ class WordRound:
         kept = np.array(self.prefixes, dtype=np.int64)
         at = np.minimum(np.searchsorted(kept, begun), kept.size - 1)
         held = (kept[at] == begun) & ~np.isin(words, np.array(self.found, dtype=np.int64))
-        return self.family.draw(np.where(held, (at << self.step) + rest, self.options - 1), bits=bits)
+        return self.family.draw(
+            np.where(held, (at << self.step) + rest, self.options - 1), bits=bits
+        )
 
     def narrow(self, reports: NDArray[Any]) -> WordRound:
         """Return the next round: what scouts are sure of is found; else the likeliest extensions go on.
@@ -221,23 +233,42 @@ class WordRound:
         if following.known == self.words.bits:
             rows = self._rows(alone(heard, self.words.bits), rank(heard, 2 * self.words.top))
             every = sorted({**rows, **dict(zip(self.found, self.heard, strict=False))}.items())
-            return WordRound(self.words, self.index + 1, tuple(w for w, _ in every), heard=tuple(h for _, h in every))
+            return WordRound(
+                self.words,
+                self.index + 1,
+                tuple(w for w, _ in every),
+                heard=tuple(h for _, h in every),
+            )
         if following.known == 0:
             sure = sure_of(heard, self.words.top)
             found = self._rows(alone(heard, self.words.bits), sure)
-            return self._next((0,), tuple(found), tuple(found.values()), float(heard.values[sure].sum()))
+            return self._next(
+                (0,), tuple(found), tuple(found.values()), float(heard.values[sure].sum())
+            )
         best = np.argsort(-heard.odds, kind="stable")[: following.most]
         kept, before = self._rows(heard, best), self.heard[: len(self.found)]
-        return self._next(tuple(kept), self.found, (*before, *kept.values()), 1 - clear_share(*told, best))
+        return self._next(
+            tuple(kept), self.found, (*before, *kept.values()), 1 - clear_share(*told, best)
+        )
 
-    def _rows(self, heard: PrefixEvidence, places: NDArray[np.intp]) -> dict[int, tuple[float, float, float]]:
-        parts = (column[places].tolist() for column in (heard.values, heard.variances, heard.rivals))
-        return dict(sorted(zip(map(self._extended, places.tolist()), zip(*parts, strict=True), strict=True)))
+    def _rows(
+        self, heard: PrefixEvidence, places: NDArray[np.intp]
+    ) -> dict[int, tuple[float, float, float]]:
+        parts = (
+            column[places].tolist() for column in (heard.values, heard.variances, heard.rivals)
+        )
+        return dict(
+            sorted(zip(map(self._extended, places.tolist()), zip(*parts, strict=True), strict=True))
+        )
 
-    def _next(self, prefixes: tuple[int, ...], found: tuple[int, ...], heard: _Heard, none: float) -> WordRound:
+    def _next(
+        self, prefixes: tuple[int, ...], found: tuple[int, ...], heard: _Heard, none: float
+    ) -> WordRound:
         """Make the next round, with a set apart if that is better for the share of people who hold none."""
         asked = WordRound(self.words, self.index + 1, prefixes, found, heard=heard)
-        return replace(asked, field=best_apart(asked.options, self.words.epsilon, min(max(none, 0.0), 1.0)))
+        return replace(
+            asked, field=best_apart(asked.options, self.words.epsilon, min(max(none, 0.0), 1.0))
+        )
 
     def estimate(self, reports: NDArray[Any], *, level: float = 0.95) -> Estimate:
         """Return the `top` most frequent words of the last round; intervals hold for all candidates at once.
@@ -245,7 +276,9 @@ class WordRound:
         Refuses rounds before the last, no reports, and reports no device could have sent.
         """
         if self.index + 1 < len(self.words.stages):
-            raise InvalidArgument("words are known after the last round only; narrow(reports), or --next, leads there")
+            raise InvalidArgument(
+                "words are known after the last round only; narrow(reports), or --next, leads there"
+            )
         family, n = self.family, len(reports)
         if n == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
@@ -257,7 +290,9 @@ class WordRound:
         errors = np.sqrt([law.variance(n=n, frequency=f) for f in np.clip(values, 0, 1)])
         names = tuple(map(self.words.text, map(self._extended, best.tolist())))
         note = f"last round; joint over {self.options} candidates"
-        return Estimate("frequency", names, values, errors, low, high, float(level), n, "population", note)
+        return Estimate(
+            "frequency", names, values, errors, low, high, float(level), n, "population", note
+        )
 
     def _weighed(self, own: Array, variance: float) -> PrefixEvidence:
         """Weigh every extension by this round and those before; of a round read from JSON nothing is known."""
@@ -266,7 +301,14 @@ class WordRound:
             values, variances, rivals = np.array(self.heard[len(self.found) :]).T
             heard = PrefixEvidence(values, variances, rivals, heard.odds)
         table = own[: len(self.prefixes) << self.step].reshape(len(self.prefixes), -1)
-        return weigh(heard, table, variance, known=self.stage.known, length=self.stage.length, wanted=self.words.top)
+        return weigh(
+            heard,
+            table,
+            variance,
+            known=self.stage.known,
+            length=self.stage.length,
+            wanted=self.words.top,
+        )
 
     def _extended(self, option: int) -> int:
         return (self.prefixes[option >> self.step] << self.step) | (option & ((1 << self.step) - 1))
@@ -291,5 +333,7 @@ class WordRound:
         field = whole(read["parameter"], "parameter") if read["member"] == "apart" else 0
         made = cls(words, whole(read["round"], "round"), prefixes, found, field)
         if made.to_json() != dict(given):
-            raise InvalidArgument("the parameters of words were made by another release; have them made anew")
+            raise InvalidArgument(
+                "the parameters of words were made by another release; have them made anew"
+            )
         return made

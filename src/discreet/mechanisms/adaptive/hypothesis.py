@@ -42,7 +42,9 @@ def read_queries(queries: object, domain: int) -> NDArray[Any]:
     array = np.atleast_2d(np.asarray(queries))
     if array.ndim != 2 or array.shape[1] != domain or array.dtype.kind not in "biuf":
         raise InvalidArgument(f"queries must be rows of {domain} zeros and ones")
-    if array.dtype.kind != "b" and not all(_zero_one(array[at : at + _ROWS]) for at in range(0, len(array), _ROWS)):
+    if array.dtype.kind != "b" and not all(
+        _zero_one(array[at : at + _ROWS]) for at in range(0, len(array), _ROWS)
+    ):
         raise InvalidArgument(
             "a counting query asks for each cell 1 (counted) or 0 (not); scale or split other queries"
         )
@@ -59,7 +61,9 @@ def read_histogram(histogram: object, domain: int) -> NDArray[np.float64]:
     if array.shape != (domain,) or array.dtype.kind not in "iu":
         raise InvalidArgument(f"the histogram must be an array of {domain} whole counts")
     if array.size and (array.min() < 0 or sum(map(int, array.tolist())) > MOST_PEOPLE):
-        raise InvalidArgument("the counts of the histogram must be at least 0 and sum to less than 2**53")
+        raise InvalidArgument(
+            "the counts of the histogram must be at least 0 and sum to less than 2**53"
+        )
     return array.astype(np.float64)
 
 
@@ -71,7 +75,9 @@ def counts_of(queries: NDArray[Any], histogram: NDArray[np.float64]) -> NDArray[
     return found
 
 
-def updated(weights: NDArray[np.float64], query: NDArray[Any], measured: float, total: float) -> NDArray[np.float64]:
+def updated(
+    weights: NDArray[np.float64], query: NDArray[Any], measured: float, total: float
+) -> NDArray[np.float64]:
     """Multiply the cells that a query counts by exp((measured − believed)/2n), and keep the total n.
 
     With the true answer a, believed answer h and measured answer m within 0 … n, the relative entropy between the truth

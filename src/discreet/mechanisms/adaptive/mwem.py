@@ -15,7 +15,13 @@ from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import fill, frozen
 from ...noise import Bits, exponential_choice, gaussian, laplace
-from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, ExponentialSelection, Repeated, Sequence
+from ...privacy.events import (
+    DiscreteGaussianNoise,
+    DiscreteLaplaceNoise,
+    ExponentialSelection,
+    Repeated,
+    Sequence,
+)
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
@@ -97,7 +103,9 @@ class MWEM:
         times = whole(rounds, "rounds", least=1)
         spent = read_budget(spend)
         noise: Noise = "laplace" if isinstance(spent, PureDP) else "gaussian"
-        epsilon = largest_epsilon(lambda e: _event(e, noise, times, neighbours), spent, slots=2 * times)
+        epsilon = largest_epsilon(
+            lambda e: _event(e, noise, times, neighbours), spent, slots=2 * times
+        )
         return cls(domain, total, times, epsilon, noise=noise, passes=passes, neighbours=neighbours)
 
     @property
@@ -105,7 +113,9 @@ class MWEM:
         """What was done: `rounds` times one selection and one measurement."""
         return _event(self.epsilon, self.noise, self.rounds, self.neighbours)
 
-    def release(self, histogram: NDArray[Any], queries: NDArray[Any], *, bits: Bits | None = None) -> Hypothesis:
+    def release(
+        self, histogram: NDArray[Any], queries: NDArray[Any], *, bits: Bits | None = None
+    ) -> Hypothesis:
         """Learn a public histogram from the private one.
 
         With one pass the average of all rounds' beliefs is returned, which the bound of `error` is about; with more,
@@ -125,7 +135,11 @@ class MWEM:
 
     def _measured(self, true: int, bits: Bits | None) -> float:
         gauss = self.noise == "gaussian"
-        drawn = gaussian(4 / self.epsilon**2, bits=bits) if gauss else laplace(1 / self.epsilon, bits=bits)
+        drawn = (
+            gaussian(4 / self.epsilon**2, bits=bits)
+            if gauss
+            else laplace(1 / self.epsilon, bits=bits)
+        )
         return float(min(max(true + drawn, 0), self.total))  # a public range: post-processing
 
     def _learn(
@@ -148,7 +162,9 @@ class MWEM:
         slack = Exponential(self.epsilon, 1, neighbours=self.neighbours).error(queries, share)
         tail = self._tail()
         nu = least_above(lambda z: 2 * tail(z + 1), float(share))
-        return up(math.sqrt(4 * self.total**2 * math.log(self.domain) / self.rounds + nu**2) + slack + 1)
+        return up(
+            math.sqrt(4 * self.total**2 * math.log(self.domain) / self.rounds + nu**2) + slack + 1
+        )
 
     def _tail(self) -> Callable[[int], float]:
         if self.noise == "gaussian":
@@ -162,4 +178,6 @@ def _event(epsilon: Fraction, noise: Noise, rounds: int, neighbours: Neighbours)
         if noise == "gaussian"
         else DiscreteLaplaceNoise(1 / epsilon, 1, neighbours=neighbours)
     )
-    return Repeated(Sequence([ExponentialSelection(epsilon, neighbours=neighbours), measured]), rounds)
+    return Repeated(
+        Sequence([ExponentialSelection(epsilon, neighbours=neighbours), measured]), rounds
+    )

@@ -64,9 +64,15 @@ class SparseVector:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         if monotone and neighbours != ADD_REMOVE:
-            raise InvalidArgument("answers are monotone under 'add-remove' neighbours only; leave monotone out")
+            raise InvalidArgument(
+                "answers are monotone under 'add-remove' neighbours only; leave monotone out"
+            )
         c = whole(answers, "answers", least=1)
-        share = _best_share(c if monotone else 2 * c) if threshold_share is None else rational(threshold_share, "share")
+        share = (
+            _best_share(c if monotone else 2 * c)
+            if threshold_share is None
+            else rational(threshold_share, "share")
+        )
         if not 0 < share < 1:
             raise InvalidArgument(
                 "threshold_share must lie between 0 and 1: the part of epsilon spent on the threshold"
@@ -97,7 +103,9 @@ class SparseVector:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SparseVector:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: SparseVectorEvent(e, answers, neighbours=neighbours), spend)
+        epsilon = largest_epsilon(
+            lambda e: SparseVectorEvent(e, answers, neighbours=neighbours), spend
+        )
         return cls(
             epsilon,
             sensitivity,
@@ -161,7 +169,9 @@ class SparseVector:
         """Start a run: draw the threshold's noise. The threshold is public."""
         return SparseVectorRun(self, threshold, bits=bits)
 
-    def release(self, values: object, threshold: Number, *, bits: Bits | None = None) -> NDArray[np.bool_]:
+    def release(
+        self, values: object, threshold: Number, *, bits: Bits | None = None
+    ) -> NDArray[np.bool_]:
         """Answer a list of questions, in order, up to and including the c-th yes."""
         places = steps(values, self.exponent)
         if places.ndim != 1:
@@ -177,7 +187,9 @@ class SparseVector:
         """
         half, k = read_beta(beta) / 2, whole(queries, "queries", least=1)
         each = -math.expm1(math.log1p(-half) / k)
-        reach = math.log(1 / half) * float(self.threshold_scale) + math.log(1 / each) * float(self.scale)
+        reach = math.log(1 / half) * float(self.threshold_scale) + math.log(1 / each) * float(
+            self.scale
+        )
         return up(reach, 1e-10)  # the lattice adds a few steps, each 2^-40 of the scale
 
 
@@ -190,8 +202,12 @@ class SparseVectorRun:
 
     __slots__ = ("_bits", "_generation", "_left", "_lock", "_mechanism", "_place", "_scale")
 
-    def __init__(self, mechanism: SparseVector, threshold: Number, *, bits: Bits | None = None) -> None:
-        place = math.floor(rational(threshold, "threshold") / step(mechanism.exponent) + Fraction(1, 2))
+    def __init__(
+        self, mechanism: SparseVector, threshold: Number, *, bits: Bits | None = None
+    ) -> None:
+        place = math.floor(
+            rational(threshold, "threshold") / step(mechanism.exponent) + Fraction(1, 2)
+        )
         threshold_scale, scale = mechanism.steps
         self._mechanism = mechanism
         self._bits = bits
@@ -202,7 +218,9 @@ class SparseVectorRun:
         self._lock = threading.Lock()  # two threads must not both get the last yes
 
     def __reduce__(self) -> NoReturn:
-        raise InvalidArgument("a run cannot be copied: the copy's yeses would not be paid for; start another")
+        raise InvalidArgument(
+            "a run cannot be copied: the copy's yeses would not be paid for; start another"
+        )
 
     @property
     def left(self) -> int:
@@ -225,9 +243,15 @@ class SparseVectorRun:
         """Answer values given in lattice steps, up to and including the last yes allowed."""
         with self._lock:
             if self._generation != generation():
-                raise InvalidArgument("this run belongs to the process that started it; start another in this one")
+                raise InvalidArgument(
+                    "this run belongs to the process that started it; start another in this one"
+                )
             if self.over:
-                raise BudgetExceeded("this run has given all the yeses it was paid for; start another", asked=1, left=0)
+                raise BudgetExceeded(
+                    "this run has given all the yeses it was paid for; start another",
+                    asked=1,
+                    left=0,
+                )
             noisy = add(places, laplace(self._scale, places.size, bits=self._bits))
             above = np.asarray(noisy >= self._place, dtype=np.bool_)
             yeses = np.flatnonzero(above)[: self._left]

@@ -100,10 +100,19 @@ class MultiplicativeWeights:
         """
         rounds = whole(updates, "updates", least=1)
         epsilon = largest_epsilon(lambda e: _event(e, rounds, neighbours), spend, slots=2 * rounds)
-        made = cls(domain, total, rounds, epsilon, 1 if threshold is None else threshold, neighbours=neighbours)
+        made = cls(
+            domain,
+            total,
+            rounds,
+            epsilon,
+            1 if threshold is None else threshold,
+            neighbours=neighbours,
+        )
         if threshold is not None:
             return made
-        return cls(domain, total, rounds, epsilon, made.provable(queries, beta), neighbours=neighbours)
+        return cls(
+            domain, total, rounds, epsilon, made.provable(queries, beta), neighbours=neighbours
+        )
 
     @property
     def event(self) -> Repeated:
@@ -125,7 +134,9 @@ class MultiplicativeWeights:
 
         A believed answer is returned only where the comparison said no: within the threshold, its error and a rounding.
         """
-        return up(max(self.threshold + self._comparison(queries, beta) + 0.5, self._measurement(beta)))
+        return up(
+            max(self.threshold + self._comparison(queries, beta) + 0.5, self._measurement(beta))
+        )
 
     def provable(self, queries: int, beta: Number = 0.05) -> int:
         """Return the least threshold with which `updates` rounds provably suffice for `queries`, with probability at
@@ -156,7 +167,9 @@ class WeightsRun:
 
     __slots__ = ("_belief", "_bits", "_left", "_lock", "_mechanism", "_truth", "_waiting")
 
-    def __init__(self, mechanism: MultiplicativeWeights, histogram: NDArray[Any], *, bits: Bits | None = None) -> None:
+    def __init__(
+        self, mechanism: MultiplicativeWeights, histogram: NDArray[Any], *, bits: Bits | None = None
+    ) -> None:
         self._mechanism = mechanism
         self._bits = bits
         self._truth = read_histogram(histogram, mechanism.domain)
@@ -166,7 +179,9 @@ class WeightsRun:
         self._lock = threading.Lock()
 
     def __reduce__(self) -> NoReturn:
-        raise InvalidArgument("a run cannot be copied: the copy's updates would not be paid for; start another")
+        raise InvalidArgument(
+            "a run cannot be copied: the copy's updates would not be paid for; start another"
+        )
 
     @property
     def left(self) -> int:
@@ -185,7 +200,9 @@ class WeightsRun:
         """
         row = read_queries(query, self._mechanism.domain)
         if len(row) != 1:
-            raise InvalidArgument("answer takes one query, a row of zeros and ones; answer_all takes several")
+            raise InvalidArgument(
+                "answer takes one query, a row of zeros and ones; answer_all takes several"
+            )
         return float(self.answer_all(row)[0])
 
     def answer_all(self, queries: object) -> NDArray[np.float64]:
@@ -196,7 +213,9 @@ class WeightsRun:
         rows = read_queries(queries, self._mechanism.domain)
         with self._lock:
             if self._left == 0:
-                raise BudgetExceeded("the updates of this run are used up; ask its belief", asked=1, left=0)
+                raise BudgetExceeded(
+                    "the updates of this run are used up; ask its belief", asked=1, left=0
+                )
             found: list[NDArray[np.float64]] = []
             at = 0
             while at < len(rows) and self._left:

@@ -55,13 +55,17 @@ class Binomial:
     neighbours: Neighbours
     event: BinomialNoise = field(compare=False)
 
-    def __init__(self, trials: int, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None) -> None:
+    def __init__(
+        self, trials: int, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
+    ) -> None:
         n, (stated, relation) = (
             whole(trials, "trials", least=2, most=MOST_TRIALS),
             read_sensitivity(sensitivity, neighbours),
         )
         if n % 2:
-            raise InvalidArgument(f"trials must be even, so that the noise is whole and centred, got {n}; take {n + 1}")
+            raise InvalidArgument(
+                f"trials must be even, so that the noise is whole and centred, got {n}; take {n + 1}"
+            )
         event = BinomialNoise(n, whole_l1(stated), neighbours=relation)
         fill(self, trials=n, sensitivity=stated, neighbours=relation, event=event)
 
@@ -76,7 +80,11 @@ class Binomial:
     @classmethod
     @formerly("sensitivity")
     def spending(
-        cls, spend: Measure, *, sensitivity: Real | Sensitivity, neighbours: Neighbours | None = None
+        cls,
+        spend: Measure,
+        *,
+        sensitivity: Real | Sensitivity,
+        neighbours: Neighbours | None = None,
     ) -> Binomial:
         """Choose the fewest coins that keep (ε, δ); two coins more only ever help, being noise added to noise.
 
@@ -86,7 +94,9 @@ class Binomial:
         """
         budget = refuse_pure(spend, "binomial", "ApproxDP or Geometric")
         if not isinstance(budget, ApproxDP):
-            raise InvalidArgument(f"binomial noise is bounded, so it keeps no {type(budget).__name__}; use ApproxDP")
+            raise InvalidArgument(
+                f"binomial noise is bounded, so it keeps no {type(budget).__name__}; use ApproxDP"
+            )
         stated = read_sensitivity(sensitivity, neighbours)[0]
         norm = whole_l1(stated)
 
@@ -118,19 +128,26 @@ class Binomial:
         bound, chance = min(math.floor(positive(error, "error")), MOST_TRIALS), level(beta, cells)
 
         def misses(half: int) -> bool:
-            return half > 0 and (2 * half > MOST_TRIALS or up(coins.tail(bound, 2 * half), _MARGIN) > chance)
+            return half > 0 and (
+                2 * half > MOST_TRIALS or up(coins.tail(bound, 2 * half), _MARGIN) > chance
+            )
 
         guess = 2 * ((bound + 0.5) / max(quantile(chance), 1e-6)) ** 2
         half = first_true(misses, min(guess, MOST_TRIALS / 2)) - 1
         if half < 1:
-            raise InvalidArgument(f"even two coins miss by more than {error}; allow a larger error or use Geometric")
+            raise InvalidArgument(
+                f"even two coins miss by more than {error}; allow a larger error or use Geometric"
+            )
         return cls(2 * half, sensitivity, neighbours=neighbours)
 
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
         exact = read_whole(value)
         centre = self.trials // 2
-        return cast("Whole", add_drawn(exact, lambda size: noise.binomial(self.trials, size, bits=bits) - centre))
+        return cast(
+            "Whole",
+            add_drawn(exact, lambda size: noise.binomial(self.trials, size, bits=bits) - centre),
+        )
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile."""

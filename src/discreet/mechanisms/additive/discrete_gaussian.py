@@ -64,12 +64,19 @@ class DiscreteGaussian:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> None:
-        sigma, (stated, relation) = positive(scale, "scale"), read_sensitivity(sensitivity, neighbours)
+        sigma, (stated, relation) = (
+            positive(scale, "scale"),
+            read_sensitivity(sensitivity, neighbours),
+        )
         if sigma > MOST_SCALE:
-            raise InvalidArgument("scale must be at most 2**50, so that the noise fits in 64 bits; use Gaussian")
+            raise InvalidArgument(
+                "scale must be at most 2**50, so that the noise fits in 64 bits; use Gaussian"
+            )
         most = None if dimension is None else whole(dimension, "dimension", least=1)
         event = DiscreteGaussianNoise(sigma**2, *_norms(stated, most), neighbours=relation)
-        fill(self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=most, event=event)
+        fill(
+            self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=most, event=event
+        )
 
     def __repr__(self) -> str:
         return f"DiscreteGaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
@@ -95,7 +102,9 @@ class DiscreteGaussian:
         square = Fraction(make(Fraction(1)).event.squared_sensitivity)
         if isinstance(budget, ZCDP):
             return make(root_up(square / (2 * budget.rho)))
-        near = square / budget.squared if isinstance(budget, GaussianDP) else square  # on fine grids this is it
+        near = (
+            square / budget.squared if isinstance(budget, GaussianDP) else square
+        )  # on fine grids this is it
         return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(near)))
 
     @classmethod
@@ -123,7 +132,10 @@ class DiscreteGaussian:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
         exact = read_whole(value)
         count_of(exact, self.dimension if self._free else self.event.dimension)
-        return cast("Whole", add_drawn(exact, lambda size: noise.gaussian(self.event.variance, size, bits=bits)))
+        return cast(
+            "Whole",
+            add_drawn(exact, lambda size: noise.gaussian(self.event.variance, size, bits=bits)),
+        )
 
     @property
     def _free(self) -> bool:
@@ -154,7 +166,12 @@ class DiscreteGaussian:
         """
         variance = float(self.event.variance)
         total = theta.log_total(variance)
-        return at(lambda y: np.where(y == np.floor(y), np.exp(-((y - value) ** 2) / (2 * variance) - total), 0.0), x)
+        return at(
+            lambda y: np.where(
+                y == np.floor(y), np.exp(-((y - value) ** 2) / (2 * variance) - total), 0.0
+            ),
+            x,
+        )
 
     def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x)."""
@@ -181,7 +198,9 @@ class DiscreteGaussian:
         return up(theta.mean_size(float(self.event.variance)))
 
 
-def _norms(sensitivity: Fraction | Sensitivity, dimension: int | None) -> tuple[int, int, int | None]:
+def _norms(
+    sensitivity: Fraction | Sensitivity, dimension: int | None
+) -> tuple[int, int, int | None]:
     """Read Δ2² in whole steps, the number of coordinates that may move, and the bound on each."""
     if isinstance(sensitivity, Sensitivity):
         moved = min(sensitivity.changed, dimension or sensitivity.changed)

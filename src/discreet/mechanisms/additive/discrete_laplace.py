@@ -51,7 +51,9 @@ class DiscreteLaplace:
     neighbours: Neighbours
     event: DiscreteLaplaceNoise = field(compare=False)
 
-    def __init__(self, scale: Real, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None) -> None:
+    def __init__(
+        self, scale: Real, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
+    ) -> None:
         b, (stated, relation) = scale_of(scale), read_sensitivity(sensitivity, neighbours)
         event = DiscreteLaplaceNoise(b, whole_l1(stated), neighbours=relation)
         fill(self, scale=b, sensitivity=stated, neighbours=relation, event=event)
@@ -62,7 +64,11 @@ class DiscreteLaplace:
     @classmethod
     @formerly("sensitivity")
     def spending(
-        cls, spend: Measure, *, sensitivity: Real | Sensitivity, neighbours: Neighbours | None = None
+        cls,
+        spend: Measure,
+        *,
+        sensitivity: Real | Sensitivity,
+        neighbours: Neighbours | None = None,
     ) -> DiscreteLaplace:
         """Choose the least noise that keeps a promise: scale Δ1/ε, exactly, for pure ε.
 
@@ -98,7 +104,9 @@ class DiscreteLaplace:
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
         exact = read_whole(value)
-        return cast("Whole", add_drawn(exact, lambda size: noise.laplace(self.scale, size, bits=bits)))
+        return cast(
+            "Whole", add_drawn(exact, lambda size: noise.laplace(self.scale, size, bits=bits))
+        )
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
         """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile.

@@ -28,7 +28,16 @@ from ..reading.budget import refuse_pure
 from ..reading.deprecation import formerly
 from ..reading.value import Number, count_of, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import ROUNDS, add_noise, exponent_for, placed, root_up, square_apart, too_small, widening
+from .lattice import (
+    ROUNDS,
+    add_noise,
+    exponent_for,
+    placed,
+    root_up,
+    square_apart,
+    too_small,
+    widening,
+)
 
 MOST_COORDINATES = 1 << 32
 """The dimension an event states where none was declared; the price does not feel it on so fine a lattice."""
@@ -72,9 +81,14 @@ class Gaussian:
         stated, relation = read_sensitivity(sensitivity, neighbours)
         most = None if dimension is None else whole(dimension, "dimension", least=1)
         square, root = _squared(stated), root_up(_squared(stated))
-        exact = root**2 == square  # a root such as √2 is on no lattice; whole vectors need no rounding all the same
+        exact = (
+            root**2 == square
+        )  # a root such as √2 is on no lattice; whole vectors need no rounding all the same
         exponent = exponent_for(sigma, root if exact else None)
-        moved = min(stated.changed if isinstance(stated, Sensitivity) else MOST_COORDINATES, most or MOST_COORDINATES)
+        moved = min(
+            stated.changed if isinstance(stated, Sensitivity) else MOST_COORDINATES,
+            most or MOST_COORDINATES,
+        )
         apart = square_apart(square, exponent, 1) if exact or moved == 1 else square
         event = GaussianNoise(sigma**2, apart, Fraction(2) ** exponent, moved, neighbours=relation)
         steps = event.variance / event.step**2
@@ -115,11 +129,15 @@ class Gaussian:
         square = make(Fraction(1)).event.squared_sensitivity
         if not isinstance(budget, ZCDP):
             return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(square)))
-        made = make(root_up(_squared(read_sensitivity(sensitivity, neighbours)[0]) / (2 * budget.rho)))
+        made = make(
+            root_up(_squared(read_sensitivity(sensitivity, neighbours)[0]) / (2 * budget.rho))
+        )
         for _ in range(ROUNDS):
             if made.event.squared_sensitivity <= 2 * budget.rho * made.event.variance:
                 return made
-            made = make(root_up(made.event.squared_sensitivity / (2 * budget.rho)))  # Δ2 is off the lattice
+            made = make(
+                root_up(made.event.squared_sensitivity / (2 * budget.rho))
+            )  # Δ2 is off the lattice
         raise too_small(budget, "DiscreteGaussian")
 
     @classmethod
@@ -144,7 +162,11 @@ class Gaussian:
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         bound = target(error)
         guess = bound / max(normal.quantile(level(beta, cells)), 1e-9)
-        return make(most_scale(lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess))
+        return make(
+            most_scale(
+                lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess
+            )
+        )
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same kind of number.
@@ -154,13 +176,20 @@ class Gaussian:
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
         variance = self.steps * self._wider(count_of(exact, self.dimension), rounded=rounded)
-        return cast("Number", add_noise(exact, self.exponent, lambda size: noise.gaussian(variance, size, bits=bits)))
+        return cast(
+            "Number",
+            add_noise(exact, self.exponent, lambda size: noise.gaussian(variance, size, bits=bits)),
+        )
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Return how much more variance the noise has where `count` coordinates are rounded to the lattice."""
         if not count or not rounded:
             return Fraction(1)
-        changed = min(count, self.sensitivity.changed) if isinstance(self.sensitivity, Sensitivity) else count
+        changed = (
+            min(count, self.sensitivity.changed)
+            if isinstance(self.sensitivity, Sensitivity)
+            else count
+        )
         base = self.event.squared_sensitivity
         return widening(square_apart(base, self.exponent, changed) / base, most=4)
 
@@ -179,10 +208,14 @@ class Gaussian:
 
     def _bound(self, chance: float, count: int, *, whole: bool) -> float:
         """Bound one miss but for a chance, where `count` coordinates are released together."""
-        far = up(self._float(count, rounded=not whole or self.exponent > 0) * normal.quantile(chance))
+        far = up(
+            self._float(count, rounded=not whole or self.exponent > 0) * normal.quantile(chance)
+        )
         if whole and self.exponent < 0:
             return max(0, math.ceil(far - 0.5))
-        bound = up(far + float(self.event.step))  # half a step for the lattice, half for rounding the value itself
+        bound = up(
+            far + float(self.event.step)
+        )  # half a step for the lattice, half for rounding the value itself
         return math.ceil(bound) if whole else bound
 
     def _float(self, count: int, *, rounded: bool = True) -> float:
@@ -236,7 +269,9 @@ class Gaussian:
         >>> round(dp.Gaussian(scale=2, sensitivity=1).expected_error(), 6)
         1.595769
         """
-        return up(self._float(self.dimension or 1) * math.sqrt(2 / math.pi) + float(self.event.step) / 2)
+        return up(
+            self._float(self.dimension or 1) * math.sqrt(2 / math.pi) + float(self.event.step) / 2
+        )
 
 
 def _squared(sensitivity: Fraction | Sensitivity) -> Fraction:
@@ -244,7 +279,11 @@ def _squared(sensitivity: Fraction | Sensitivity) -> Fraction:
 
 
 def classic_gaussian(
-    epsilon: Real, delta: Real, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
+    epsilon: Real,
+    delta: Real,
+    sensitivity: Real | Sensitivity,
+    *,
+    neighbours: Neighbours | None = None,
 ) -> Gaussian:
     """Make the Gaussian of the classic formula σ = Δ2·√(2 ln(1.25/δ))/ε, for teaching (Dwork, Roth 2014, Theorem A.1).
 

@@ -32,7 +32,9 @@ def whole_norm(norm: Fraction) -> int:
     discreet.errors.InvalidArgument: noise on the integers needs a whole sensitivity, got 1/2; use Laplace or Gaussian
     """
     if norm.denominator != 1:
-        raise InvalidArgument(f"noise on the integers needs a whole sensitivity, got {norm}; use Laplace or Gaussian")
+        raise InvalidArgument(
+            f"noise on the integers needs a whole sensitivity, got {norm}; use Laplace or Gaussian"
+        )
     return int(norm)
 
 
@@ -60,7 +62,9 @@ def least_laplace(budget: Measure, make: Callable[[Fraction], Event], norm: int)
     return least_scale(make, budget, start=Fraction(norm))
 
 
-def most_noise(error: Number, beta: Number, cells: int, tail: Callable[[int, float], float]) -> Fraction:
+def most_noise(
+    error: Number, beta: Number, cells: int, tail: Callable[[int, float], float]
+) -> Fraction:
     """Choose the largest scale, at most 2^50, with P(|noise| > error) = tail(⌊error⌋, scale) within β in all cells.
 
     >>> import math
@@ -68,6 +72,11 @@ def most_noise(error: Number, beta: Number, cells: int, tail: Callable[[int, flo
     >>> round(float(most_noise(3, 0.5, 1, lambda t, scale: math.exp(-(t + 1) / scale))) * math.log(2), 9)
     4.0
     """
-    bound, chance = min(math.floor(positive(error, "error")), 1 << 62), level(beta, cells)  # whole: nothing to round
+    bound, chance = (
+        min(math.floor(positive(error, "error")), 1 << 62),
+        level(beta, cells),
+    )  # whole: nothing to round
     guess = (bound + 1) / -math.log(chance)
-    return most_scale(lambda scale: scale <= MOST_SCALE and up(tail(bound, float(scale))) <= chance, guess)
+    return most_scale(
+        lambda scale: scale <= MOST_SCALE and up(tail(bound, float(scale))) <= chance, guess
+    )

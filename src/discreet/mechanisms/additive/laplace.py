@@ -139,7 +139,11 @@ class Laplace:
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         bound = target(error)
         guess = bound / -math.log(level(beta, cells))
-        return make(most_scale(lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess))
+        return make(
+            most_scale(
+                lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess
+            )
+        )
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
         """Return the value with fresh noise, as the same kind of number.
@@ -149,11 +153,18 @@ class Laplace:
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
         steps = self.steps * self._wider(count_of(exact, self.dimension), rounded=rounded)
-        return cast("Number", add_noise(exact, self.exponent, lambda size: noise.laplace(steps, size, bits=bits)))
+        return cast(
+            "Number",
+            add_noise(exact, self.exponent, lambda size: noise.laplace(steps, size, bits=bits)),
+        )
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
         """Return how much wider the noise is where `count` coordinates are rounded to the lattice."""
-        changed = min(count, self.sensitivity.changed) if isinstance(self.sensitivity, Sensitivity) else count
+        changed = (
+            min(count, self.sensitivity.changed)
+            if isinstance(self.sensitivity, Sensitivity)
+            else count
+        )
         if changed <= 1 or not rounded:
             return Fraction(1)
         return widening(1 + changed * self.event.step / self.event.sensitivity)
@@ -223,7 +234,9 @@ class Laplace:
     def variance(self) -> float:
         """The variance of the noise, 2b² but for the lattice; a whole release adds less than 1/12."""
         step = float(self.event.step)
-        return up(step * (step * law.squared(step / self._float(self.dimension or 1))))  # ∞ beyond floats
+        return up(
+            step * (step * law.squared(step / self._float(self.dimension or 1)))
+        )  # ∞ beyond floats
 
     def expected_error(self) -> float:
         """Bound E|release − value|: b but for the lattice; less for a whole release.

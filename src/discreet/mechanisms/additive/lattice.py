@@ -24,9 +24,7 @@ from ..reading.value import Floats, Integers, add_whole
 Draw = Callable[[int | None], "int | Integers"]
 
 _NARROW = 62
-_FINER = (
-    8  # a lattice may be 2^8 finer than usual to hold a sensitivity: 2^49 steps to a scale, below the samplers' 2^50
-)
+_FINER = 8  # a lattice may be 2^8 finer than usual to hold a sensitivity: 2^49 steps to a scale, below the samplers' 2^50
 
 
 def exponent_for(scale: Fraction, sensitivity: Fraction | None) -> int:
@@ -43,7 +41,9 @@ def exponent_for(scale: Fraction, sensitivity: Fraction | None) -> int:
     """
     usual = grid_exponent(scale)
     if not LEAST + _FINER <= usual <= MOST:
-        raise InvalidArgument("scale must lie between 2**-1026 and 2**1010 for noise on floats; use other units")
+        raise InvalidArgument(
+            "scale must lie between 2**-1026 and 2**1010 for noise on floats; use other units"
+        )
     wanted = [usual, min(usual, 0)]
     if sensitivity is not None and sensitivity.denominator & (sensitivity.denominator - 1) == 0:
         wanted.append(min(usual, 0, _valuation(sensitivity)))
@@ -121,7 +121,9 @@ def widening(ratio: Fraction, most: int = 2) -> Fraction:
     """
     if ratio > most:
         how = "say how many coordinates one unit changes (give a Sensitivity), or hand in whole numbers"
-        raise InvalidArgument(f"rounding so long an array would need more than twice the noise; {how}")
+        raise InvalidArgument(
+            f"rounding so long an array would need more than twice the noise; {how}"
+        )
     return ratio
 
 
@@ -135,7 +137,9 @@ def too_small(budget: Measure, instead: str) -> InvalidArgument:
     A sensitivity below one step counts as one step, and a scale has at most 2^49 of them.
     """
     why = "noise on floats has at most 2**49 lattice steps in a scale, and one step is the least that an answer moves"
-    return InvalidArgument(f"{budget!r} is too small a promise: {why}; ask for more, or use {instead} on whole numbers")
+    return InvalidArgument(
+        f"{budget!r} is too small a promise: {why}; ask for more, or use {instead} on whole numbers"
+    )
 
 
 def add_noise(value: int | float | Integers | Floats, exponent: int, draw: Draw) -> object:

@@ -54,14 +54,28 @@ class TruncatedGeometric:
     event: TruncatedGeometricNoise = field(compare=False)
 
     def __init__(
-        self, scale: Real, sensitivity: Real | Sensitivity, low: int, high: int, *, neighbours: Neighbours | None = None
+        self,
+        scale: Real,
+        sensitivity: Real | Sensitivity,
+        low: int,
+        high: int,
+        *,
+        neighbours: Neighbours | None = None,
     ) -> None:
         b, (stated, relation) = scale_of(scale), read_sensitivity(sensitivity, neighbours)
         ends = _range(low, high)
         if isinstance(stated, Sensitivity) and stated.changed > 1 and stated.l1 > ends[1] - ends[0]:
             raise InvalidArgument(_TOO_WIDE)
         event = TruncatedGeometricNoise(b, whole_l1(stated), *ends, neighbours=relation)
-        fill(self, scale=b, sensitivity=stated, low=ends[0], high=ends[1], neighbours=relation, event=event)
+        fill(
+            self,
+            scale=b,
+            sensitivity=stated,
+            low=ends[0],
+            high=ends[1],
+            neighbours=relation,
+            event=event,
+        )
 
     def __repr__(self) -> str:
         public = f"low={self.low}, high={self.high}"
@@ -116,8 +130,13 @@ class TruncatedGeometric:
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise, clamped to the public range."""
         exact = read_whole(value)
-        wide = not isinstance(self.sensitivity, Sensitivity) and self.event.sensitivity > self.high - self.low
-        if wide and count_of(exact, None) > 1:  # the price of a wide sensitivity holds for one value
+        wide = (
+            not isinstance(self.sensitivity, Sensitivity)
+            and self.event.sensitivity > self.high - self.low
+        )
+        if (
+            wide and count_of(exact, None) > 1
+        ):  # the price of a wide sensitivity holds for one value
             raise InvalidArgument(_TOO_WIDE)
         return cast("Whole", self._clamped(exact, bits))
 
@@ -126,7 +145,9 @@ class TruncatedGeometric:
             near = min(self.high, max(self.low, value))
             return truncated_geometric(near, self.scale, self.low, self.high, bits=bits)
         inside = np.clip(value, self.low, self.high).reshape(-1)
-        return truncated_geometric(inside, self.scale, self.low, self.high, bits=bits).reshape(value.shape)
+        return truncated_geometric(inside, self.scale, self.low, self.high, bits=bits).reshape(
+            value.shape
+        )
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
         """Bound |release − value| with probability 1 − β, in all of `cells` cells, for the worst value in the range.
@@ -163,7 +184,12 @@ class TruncatedGeometric:
     def cdf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x)."""
         near = min(self.high, max(self.low, value))
-        return at(lambda y: np.where(y < self.low, 0.0, np.where(y >= self.high, 1.0, self._cdf(y - near))), x)
+        return at(
+            lambda y: np.where(
+                y < self.low, 0.0, np.where(y >= self.high, 1.0, self._cdf(y - near))
+            ),
+            x,
+        )
 
     def _cdf(self, x: Floats) -> Floats:
         return law.cdf(x, 1 / float(self.scale))

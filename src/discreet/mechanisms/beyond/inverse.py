@@ -102,13 +102,18 @@ class InverseQuantile:
         Depths are whole numbers: the score times the quantile's denominator.
         """
         places, counts = np.unique(ordered, return_counts=True)
-        below = np.concatenate([[0], np.cumsum(counts)])  # how many lie below each value, and below the end
+        below = np.concatenate(
+            [[0], np.cumsum(counts)]
+        )  # how many lie below each value, and below the end
         target, unit = self.quantile.numerator * ordered.size, self.quantile.denominator
 
         def depth(fewer: int, atmost: int) -> int:
             return max(0, target - unit * atmost, unit * fewer - target)
 
-        found = [Piece(int(v), 1, depth(int(f), int(t))) for v, f, t in zip(places, below, below[1:], strict=False)]
+        found = [
+            Piece(int(v), 1, depth(int(f), int(t)))
+            for v, f, t in zip(places, below, below[1:], strict=False)
+        ]
         ends = np.concatenate([[-1], places, [PLACES + 1]])
         gaps = zip(ends[:-1] + 1, np.diff(ends) - 1, below, strict=True)
         found += [Piece(int(s), int(m), depth(int(c), int(c))) for s, m, c in gaps if m > 0]
@@ -118,4 +123,6 @@ class InverseQuantile:
         """Bound how many ranks the answer is off, with probability at least 1 − β: the exponential
         mechanism's error.
         """
-        return Exponential(self.epsilon, self.sensitivity, neighbours=self.neighbours).error(PLACES + 1, beta)
+        return Exponential(self.epsilon, self.sensitivity, neighbours=self.neighbours).error(
+            PLACES + 1, beta
+        )

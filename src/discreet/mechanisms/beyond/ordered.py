@@ -38,7 +38,9 @@ class Range:
     def __init__(self, low: Number, high: Number) -> None:
         fill(self, low=rational(low, "low"), high=rational(high, "high"))
         if not 0 < float(self.high) - float(self.low) < math.inf:
-            raise InvalidArgument("low must be below high, both as floats: they are public bounds on every value")
+            raise InvalidArgument(
+                "low must be below high, both as floats: they are public bounds on every value"
+            )
 
     def sorted(self, values: object) -> NDArray[np.int64]:
         """Clamp, round and sort; refuses NaN, and what is no list of numbers, without telling a value."""

@@ -60,10 +60,17 @@ class ProposeTestRelease:
         budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
         share = rational(test_share, "test_share")
         if not 0 < share < 1:
-            raise InvalidArgument("test_share must lie between 0 and 1: the part of epsilon spent on the test")
+            raise InvalidArgument(
+                "test_share must lie between 0 and 1: the part of epsilon spent on the test"
+            )
         fill(self, epsilon=budget.epsilon, delta=budget.delta)
         per_key(self.delta, 1)  # refuses one too small
-        fill(self, bound=whole(bound, "bound", least=1), test_share=share, neighbours=read_neighbours(neighbours))
+        fill(
+            self,
+            bound=whole(bound, "bound", least=1),
+            test_share=share,
+            neighbours=read_neighbours(neighbours),
+        )
 
     @classmethod
     def spending(
@@ -102,7 +109,9 @@ class ProposeTestRelease:
         """Test the distance, then release the value with noise, or None; both noises are drawn in any case."""
         exact, far = _whole(value), _whole(distance)
         if far < 0:
-            raise InvalidArgument("the distance must be at least 0: how many people must change before the answer may")
+            raise InvalidArgument(
+                "the distance must be at least 0: how many people must change before the answer may"
+            )
         test, noise = laplace(self.test_scale, bits=bits), laplace(self.scale, bits=bits)
         return exact + noise if far + test >= self.threshold else None
 
@@ -155,7 +164,12 @@ class ProposedQuantile:
         exact = rational(quantile, "quantile")
         if not 0 <= exact <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
-        fill(self, test=ProposeTestRelease(epsilon, delta, steps, test_share=test_share), quantile=exact, range=limits)
+        fill(
+            self,
+            test=ProposeTestRelease(epsilon, delta, steps, test_share=test_share),
+            quantile=exact,
+            range=limits,
+        )
 
     @classmethod
     def spending(
@@ -186,10 +200,16 @@ class ProposedQuantile:
         """Test how tight the data are about the quantile, then release it with noise, or None."""
         ordered = self.range.sorted(values)
         if ordered.size == 0:
-            raise InvalidArgument("at least one value is needed; the number of values is public here")
+            raise InvalidArgument(
+                "at least one value is needed; the number of values is public here"
+            )
         a, b = ranks(self.quantile, ordered.size)
-        enough = 3 * self.test.threshold + 1  # the distance is cut off at a public number, which surely passes
-        spans = [span(ordered, a, b, k) for k in range(enough)]  # all of them: the work does not tell the distance
+        enough = (
+            3 * self.test.threshold + 1
+        )  # the distance is cut off at a public number, which surely passes
+        spans = [
+            span(ordered, a, b, k) for k in range(enough)
+        ]  # all of them: the work does not tell the distance
         distance = sum(reach <= self.test.bound for reach in spans)  # they grow with k
         noisy = self.test.release(int(ordered[a]), distance, bits=bits)
         return None if noisy is None else self.range.value(min(max(noisy, 0), PLACES))
@@ -202,5 +222,7 @@ class ProposedQuantile:
 def _whole(value: object) -> int:
     """Read a whole number of the data; the message carries nothing of it."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise InvalidArgument("value and distance must be whole numbers: a count of lattice steps, a count of people")
+        raise InvalidArgument(
+            "value and distance must be whole numbers: a count of lattice steps, a count of people"
+        )
     return int(value)

@@ -55,7 +55,13 @@ class SmoothQuantile:
     __repr__ = named
 
     def __init__(
-        self, epsilon: Number, delta: Number, low: Number, high: Number, *, quantile: Number = Fraction(1, 2)
+        self,
+        epsilon: Number,
+        delta: Number,
+        low: Number,
+        high: Number,
+        *,
+        quantile: Number = Fraction(1, 2),
     ) -> None:
         _fill_range(self, epsilon, delta, low, high)
         fill(self, quantile=rational(quantile, "quantile"))
@@ -79,7 +85,9 @@ class SmoothQuantile:
         """Add noise to the quantile and keep the answer within the public bounds."""
         ordered = _some(self.range, values)
         a, b = ranks(self.quantile, ordered.size)
-        noisy = int(ordered[a]) + laplace(_scale(ordered, a, b, self.epsilon, self.delta), bits=bits)
+        noisy = int(ordered[a]) + laplace(
+            _scale(ordered, a, b, self.epsilon, self.delta), bits=bits
+        )
         return self.range.value(min(max(noisy, 0), PLACES))
 
     def error_on(self, values: object, beta: Number = 0.05) -> float:
@@ -87,7 +95,11 @@ class SmoothQuantile:
         data only.
         """
         ordered = _some(self.range, values)
-        return _error(_scale(ordered, *ranks(self.quantile, ordered.size), self.epsilon, self.delta), self.range, beta)
+        return _error(
+            _scale(ordered, *ranks(self.quantile, ordered.size), self.epsilon, self.delta),
+            self.range,
+            beta,
+        )
 
 
 @frozen(init=False)
@@ -112,14 +124,20 @@ class SmoothTrimmedMean:
 
     __repr__ = named
 
-    def __init__(self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number) -> None:
+    def __init__(
+        self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number
+    ) -> None:
         _fill_range(self, epsilon, delta, low, high)
         fill(self, trim=rational(trim, "trim"))
         if not 0 <= self.trim < Fraction(1, 2):
-            raise InvalidArgument("trim must be at least 0 and below 1/2: the share cut off at each end")
+            raise InvalidArgument(
+                "trim must be at least 0 and below 1/2: the share cut off at each end"
+            )
 
     @classmethod
-    def spending(cls, spend: Measure, *, low: Number, high: Number, trim: Number) -> SmoothTrimmedMean:
+    def spending(
+        cls, spend: Measure, *, low: Number, high: Number, trim: Number
+    ) -> SmoothTrimmedMean:
         """Spend an (ε, δ)."""
         epsilon, delta = approximate(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, trim=trim)
@@ -177,7 +195,9 @@ def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> 
     """
     weights = np.array(_weights(beta), dtype=np.int64)
     best = int(weights[-1]) * PLACES  # A_k is the whole range for large k
-    reach = weights * outer(ordered, a, b, weights.size)  # at least w_k A_k, and below 2^63: try the largest first
+    reach = weights * outer(
+        ordered, a, b, weights.size
+    )  # at least w_k A_k, and below 2^63: try the largest first
     order = iter(np.argsort(-reach).tolist())
     while reach[k := next(order)] > best:  # false at the last weight at the latest
         best = max(best, int(weights[k]) * span(ordered, a, b, k))
@@ -200,7 +220,9 @@ def _log(value: Fraction) -> float:
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-def _scale(ordered: NDArray[np.int64], a: int, b: int, epsilon: Fraction, delta: Fraction) -> Fraction:
+def _scale(
+    ordered: NDArray[np.int64], a: int, b: int, epsilon: Fraction, delta: Fraction
+) -> Fraction:
     return smooth_bound(ordered, a, b, smoothness(epsilon, delta)) / (epsilon / 2)
 
 
@@ -213,7 +235,9 @@ def _error(scale: Fraction, bounds: Range, beta: Number) -> float:
 def _fill_range(made: object, epsilon: Number, delta: Number, low: Number, high: Number) -> None:
     budget = ApproxDP(epsilon, delta)
     if budget.epsilon < _LEAST or budget.delta == 0:
-        raise InvalidArgument("smooth sensitivity needs epsilon of at least 2**-16 and delta above 0")
+        raise InvalidArgument(
+            "smooth sensitivity needs epsilon of at least 2**-16 and delta above 0"
+        )
     fill(made, epsilon=budget.epsilon, delta=budget.delta, range=Range(low, high))
 
 

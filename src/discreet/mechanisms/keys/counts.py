@@ -35,10 +35,16 @@ class KeyCounts:
 
     @classmethod
     def above(
-        cls, keys: list[Hashable], noisy: NDArray[np.int64], threshold: int, error: Callable[[Number], float]
+        cls,
+        keys: list[Hashable],
+        noisy: NDArray[np.int64],
+        threshold: int,
+        error: Callable[[Number], float],
     ) -> KeyCounts:
         """Keep what reaches the threshold, in an order that does not depend on the data's."""
-        kept = public_order((key, int(count)) for key, count in zip(keys, noisy, strict=True) if count >= threshold)
+        kept = public_order(
+            (key, int(count)) for key, count in zip(keys, noisy, strict=True) if count >= threshold
+        )
         return cls(tuple(key for key, _ in kept), tuple(count for _, count in kept), error)
 
     def interval(self, beta: Number = 0.05) -> tuple[tuple[float, float], ...]:
@@ -70,8 +76,13 @@ def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], NDArray
     Refuses what is no mapping and counts that are not whole numbers of 62 bits; the message carries none of them.
     """
     if not isinstance(counts, Mapping):
-        raise InvalidArgument("counts must be a mapping from each key to the number of people who hold it")
-    sound = all(isinstance(c, int | np.integer) and not isinstance(c, bool) and c < 1 << 62 for c in counts.values())
+        raise InvalidArgument(
+            "counts must be a mapping from each key to the number of people who hold it"
+        )
+    sound = all(
+        isinstance(c, int | np.integer) and not isinstance(c, bool) and c < 1 << 62
+        for c in counts.values()
+    )
     if not sound:
         raise InvalidArgument("every count must be a whole number of people below 2**62")
     held = [(key, int(count)) for key, count in counts.items() if count > 0]
@@ -99,8 +110,12 @@ def per_key(delta: Fraction, max_groups: int) -> float:
     Refuses δ outside (0, 1), and one so small that floats cannot tell it from 0.
     """
     if not 0 < delta < 1:
-        raise InvalidArgument(f"delta must lie between 0 and 1, got {brief(delta)}; it should be far below 1/n")
+        raise InvalidArgument(
+            f"delta must lie between 0 and 1, got {brief(delta)}; it should be far below 1/n"
+        )
     chance = down(-math.expm1(math.log1p(-float(delta)) / max_groups))
     if chance < _LEAST:
-        raise InvalidArgument("delta must be at least 1e-300 for each key; a smaller one protects no better")
+        raise InvalidArgument(
+            "delta must be at least 1e-300 for each key; a smaller one protects no better"
+        )
     return chance

@@ -60,7 +60,9 @@ class PartitionSelection:
             max_groups=whole(max_groups, "max_groups", least=1),
         )
         if not 0 < self.delta < 1:
-            raise InvalidArgument(f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n")
+            raise InvalidArgument(
+                f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
+            )
 
     @classmethod
     @formerly(l0="max_groups")
@@ -74,7 +76,9 @@ class PartitionSelection:
         """What was done: a box that keeps (ε, δ)."""
         return Promise(ApproxDP(self.epsilon, self.delta))
 
-    def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> tuple[Hashable, ...]:
+    def release(
+        self, counts: Mapping[Hashable, int], *, bits: Bits | None = None
+    ) -> tuple[Hashable, ...]:
         """Toss an exact coin for every key; return those shown, in an order that tells nothing of the data."""
         rule = optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
         keys, exact = read_counts(counts)
@@ -83,7 +87,12 @@ class PartitionSelection:
         low = np.array([chance & ((1 << _WORD) - 1) for chance in chances], dtype=np.int64)
         first, second = (uniform(1 << _WORD, len(keys), bits=bits) for _ in range(2))
         shown = (first < high) | ((first == high) & (second < low))
-        return tuple(key for key, _ in public_order((key, 0) for key, kept in zip(keys, shown, strict=True) if kept))
+        return tuple(
+            key
+            for key, _ in public_order(
+                (key, 0) for key, kept in zip(keys, shown, strict=True) if kept
+            )
+        )
 
     def shown(self, count: int) -> float:
         """Return the probability that a key held by so many people is shown."""
@@ -122,5 +131,7 @@ def optimal_rule(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
         fast = one - (-(-(left * decay) >> _FINE))
         rule.append(min(slow, fast, one))
         if len(rule) > _LONGEST or rule[-1] <= last:
-            raise InvalidArgument("epsilon or delta is too small to tabulate the rule; use LaplaceThreshold instead")
+            raise InvalidArgument(
+                "epsilon or delta is too small to tabulate the rule; use LaplaceThreshold instead"
+            )
     return tuple(rule)

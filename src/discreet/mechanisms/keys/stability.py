@@ -58,7 +58,9 @@ class PrivateMode:
 
     __repr__ = named
 
-    def __init__(self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE) -> None:
+    def __init__(
+        self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE
+    ) -> None:
         budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
         fill(self, epsilon=budget.epsilon, delta=budget.delta)
         per_key(self.delta, 1)  # refuses one too small
@@ -80,14 +82,18 @@ class PrivateMode:
         """What was done: a box that keeps (ε, δ)."""
         return Promise(ApproxDP(self.epsilon, self.delta), neighbours=self.neighbours)
 
-    def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> Hashable | None:
+    def release(
+        self, counts: Mapping[Hashable, int], *, bits: Bits | None = None
+    ) -> Hashable | None:
         """Return the mode, or None."""
         keys, exact = read_counts(counts)
         noise = laplace(1 / self.epsilon, bits=bits)
         if not keys or self._distance(exact) + noise < self.threshold:
             return None
         best = int(exact.max())
-        return public_order((key, int(count)) for key, count in zip(keys, exact, strict=True) if count == best)[0][0]
+        return public_order(
+            (key, int(count)) for key, count in zip(keys, exact, strict=True) if count == best
+        )[0][0]
 
     def released(self, lead: int) -> float:
         """Return the probability that a mode with this lead over the second is released."""

@@ -94,7 +94,9 @@ class LaplaceThreshold:
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
         """Add noise to every count, keep what reaches the threshold."""
         keys, exact = read_counts(counts)
-        return KeyCounts.above(keys, add(exact, laplace(self.scale, len(keys), bits=bits)), self.threshold, self.error)
+        return KeyCounts.above(
+            keys, add(exact, laplace(self.scale, len(keys), bits=bits)), self.threshold, self.error
+        )
 
     def shown(self, count: int) -> float:
         """Return the probability that a key with this true count is shown."""
@@ -136,7 +138,9 @@ class GaussianThreshold:
 
     @classmethod
     @formerly(l0="max_groups")
-    def spending(cls, spend: Measure, *, max_groups: int = 1, key_share: Number = Fraction(1, 2)) -> GaussianThreshold:
+    def spending(
+        cls, spend: Measure, *, max_groups: int = 1, key_share: Number = Fraction(1, 2)
+    ) -> GaussianThreshold:
         """Spend an (ε, δ): `key_share` of δ on the keys of one person, the rest with ε on the noise."""
         epsilon, delta = approximate(spend, "selecting unknown keys")
         share, persons = rational(key_share, "key_share"), whole(max_groups, "max_groups", least=1)
@@ -148,7 +152,9 @@ class GaussianThreshold:
         def noise(sigma: Fraction) -> DiscreteGaussianNoise:
             return DiscreteGaussianNoise(sigma**2, persons, dimension=persons, linf=1)
 
-        sigma = least_scale(noise, ApproxDP(epsilon, delta * (1 - share)), start=Fraction(math.isqrt(persons) + 1))
+        sigma = least_scale(
+            noise, ApproxDP(epsilon, delta * (1 - share)), start=Fraction(math.isqrt(persons) + 1)
+        )
         return cls(sigma**2, delta * share, max_groups=persons)
 
     @property
@@ -170,7 +176,9 @@ class GaussianThreshold:
 
     def shown(self, count: int) -> float:
         """Return the probability that a key with this true count is shown."""
-        return gaussian_tail(self.variance, self.threshold - whole(count, "count")) if count else 0.0
+        return (
+            gaussian_tail(self.variance, self.threshold - whole(count, "count")) if count else 0.0
+        )
 
     def error(self, beta: Number = 0.05) -> float:
         """Bound the noise on one count, with probability at least 1 − β: the least whole t with P[|Z| > t] ≤ β."""

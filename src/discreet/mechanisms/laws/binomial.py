@@ -19,7 +19,10 @@ def _stirling_error(n: float) -> float:
 
 def _series(n: Floats) -> Floats:
     square = n * n
-    return (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square) / n
+    return (
+        1 / 12
+        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
+    ) / n
 
 
 _EXACT = np.array([0.0] + [_stirling_error(float(n)) for n in range(1, _SERIES)])
@@ -27,7 +30,9 @@ _EXACT = np.array([0.0] + [_stirling_error(float(n)) for n in range(1, _SERIES)]
 
 def _errors(n: Floats) -> Floats:
     small = n < _SERIES
-    return np.where(small, _EXACT[np.where(small, n, 0).astype(np.intp)], _series(np.maximum(n, _SERIES)))
+    return np.where(
+        small, _EXACT[np.where(small, n, 0).astype(np.intp)], _series(np.maximum(n, _SERIES))
+    )
 
 
 def pmf(x: Floats, trials: int) -> Floats:

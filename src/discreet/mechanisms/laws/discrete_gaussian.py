@@ -73,7 +73,9 @@ def _above(first: float, variance: float) -> float:
     """Sum P(x) from `first` on: the terms down to e^-40 of the first."""
     last = math.sqrt(first * first + 80 * variance) + 1
     x = np.arange(first, last + 1)
-    return float(np.exp(-(x - first) * (x + first) / (2 * variance)).sum()) * _weight(first, variance)
+    return float(np.exp(-(x - first) * (x + first) / (2 * variance)).sum()) * _weight(
+        first, variance
+    )
 
 
 def _weight(x: float, variance: float) -> float:

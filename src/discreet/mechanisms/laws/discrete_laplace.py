@@ -34,7 +34,9 @@ def cdf(steps: Floats, h: float) -> Floats:
     [0.333333333333, 0.666666666667, 0.833333333333]
     """
     j, ends = np.floor(steps), 1 + math.exp(-h)
-    return np.where(j < 0, np.exp(np.minimum(j, 0) * h) / ends, 1 - np.exp(-(np.maximum(j, 0) + 1) * h) / ends)
+    return np.where(
+        j < 0, np.exp(np.minimum(j, 0) * h) / ends, 1 - np.exp(-(np.maximum(j, 0) + 1) * h) / ends
+    )
 
 
 def tail(t: float, h: float) -> float:

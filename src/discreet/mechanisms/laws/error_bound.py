@@ -68,7 +68,9 @@ def first_true(holds: Callable[[int], bool], guess: float) -> int:
     return high
 
 
-def least_whole(tail: Callable[[int], float], chance: float, guess: float, margin: float = 2.0**-40) -> int:
+def least_whole(
+    tail: Callable[[int], float], chance: float, guess: float, margin: float = 2.0**-40
+) -> int:
     """Find the least whole t ≥ 0 with tail(t) ≤ chance; the tail is rounded up by a relative margin first.
 
     >>> from discreet.mechanisms.laws.error_bound import least_whole
@@ -122,7 +124,9 @@ def _moved(answer: Integers, by: int) -> Integers:
     """Add one number of any size to all, stopping at the ends of int64."""
     if abs(by) < 1 << 62:
         return np.asarray(add_whole(answer, np.full(answer.shape, by)))
-    ends = [min(max(value + by, -(1 << 63)), (1 << 63) - 1) for value in answer.reshape(-1).tolist()]
+    ends = [
+        min(max(value + by, -(1 << 63)), (1 << 63) - 1) for value in answer.reshape(-1).tolist()
+    ]
     return np.array(ends, dtype=np.int64).reshape(answer.shape)
 
 
@@ -149,7 +153,11 @@ def brief(amount: object) -> str:
     """
     if isinstance(amount, str):
         return repr(amount)
-    return f"{float(amount):.10g}" if isinstance(amount, Fraction) and amount.denominator > 1000 else str(amount)
+    return (
+        f"{float(amount):.10g}"
+        if isinstance(amount, Fraction) and amount.denominator > 1000
+        else str(amount)
+    )
 
 
 def named(made: Any) -> str:  # noqa: ANN401 - any dataclass

@@ -54,7 +54,12 @@ def exponential_sum(scales: Sequence[float], beta: float) -> float:
     (2.9957, 4.7439)
     """
     unit = max(scales)
-    return up(unit * _of_parts(tuple(sorted(math.ceil(scale / unit * _FINE) / _FINE for scale in scales)), beta))
+    return up(
+        unit
+        * _of_parts(
+            tuple(sorted(math.ceil(scale / unit * _FINE) / _FINE for scale in scales)), beta
+        )
+    )
 
 
 @lru_cache(maxsize=1024)

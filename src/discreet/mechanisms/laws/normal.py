@@ -24,7 +24,9 @@ def pmf(x: Floats, sigma: float, step: float) -> Floats:
     True
     """
     on = x / step == np.floor(x / step)
-    return np.where(on, step / (sigma * math.sqrt(2 * math.pi)) * np.exp(-0.5 * (x / sigma) ** 2), 0.0)
+    return np.where(
+        on, step / (sigma * math.sqrt(2 * math.pi)) * np.exp(-0.5 * (x / sigma) ** 2), 0.0
+    )
 
 
 def cdf(x: Floats, sigma: float, step: float) -> Floats:
@@ -47,7 +49,9 @@ def rounded_pmf(x: Floats, sigma: float, step: float) -> Floats:
     1.0
     """
     low, high = (x - 0.5 - step / 2) / sigma, (x + 0.5 - step / 2) / sigma
-    flip = low > 0  # differences of small tails keep their digits, differences of numbers near 1 do not
+    flip = (
+        low > 0
+    )  # differences of small tails keep their digits, differences of numbers near 1 do not
     mass = _phi(np.where(flip, -low, high)) - _phi(np.where(flip, -high, low))
     return np.where(x == np.floor(x), mass, 0.0)
 

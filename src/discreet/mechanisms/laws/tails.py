@@ -44,7 +44,9 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
     if sigma <= _NEAR:
         reach = math.ceil(40 * sigma) + 1
         first = max(z, -reach)
-        tail = _weights(sigma, first, max(first, 0) + reach)  # far enough also where z lies beyond 40 σ
+        tail = _weights(
+            sigma, first, max(first, 0) + reach
+        )  # far enough also where z lies beyond 40 σ
         return min(1.0, up(tail / _weights(sigma, -reach, reach + 1)))
     peak = math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
     return min(1.0, up(float(ndtr(-z / sigma)) + peak))

@@ -12,7 +12,9 @@ from ...privacy.measures import ApproxDP, Measure, PureDP
 from .budget import read_budget
 
 
-def largest_epsilon(make: Callable[[Fraction], Event], budget: Measure, *, slots: int = 1) -> Fraction:
+def largest_epsilon(
+    make: Callable[[Fraction], Event], budget: Measure, *, slots: int = 1
+) -> Fraction:
     """Find the largest ε for which `make(ε)`, whose pure price is slots·ε, fits the budget.
 
     Under PureDP, or ApproxDP with δ = 0, this is exactly ε/slots; under any other measure the calibrator finds the
@@ -43,5 +45,7 @@ def approximate(budget: Measure, why: str) -> tuple[Fraction, Fraction]:
     Refuses every other measure, saying why δ is needed.
     """
     if not isinstance(budget, ApproxDP) or budget.delta == 0 or budget.epsilon == 0:
-        raise InvalidArgument(f"{why} needs ApproxDP(ε, δ) with ε > 0 and δ > 0, such as ApproxDP(1, 1e-6)")
+        raise InvalidArgument(
+            f"{why} needs ApproxDP(ε, δ) with ε > 0 and δ > 0, such as ApproxDP(1, 1e-6)"
+        )
     return budget.epsilon, budget.delta

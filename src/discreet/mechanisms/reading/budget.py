@@ -30,7 +30,9 @@ def read_budget(measure: object) -> Measure:
     if isinstance(measure, ApproxDP) and measure.delta == 0:
         measure = PureDP(measure.epsilon)
     if _empty(measure):
-        raise InvalidArgument(f"{measure!r} leaves nothing to spend, only infinite noise keeps it; give more than 0")
+        raise InvalidArgument(
+            f"{measure!r} leaves nothing to spend, only infinite noise keeps it; give more than 0"
+        )
     return measure
 
 

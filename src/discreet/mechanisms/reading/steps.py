@@ -60,7 +60,9 @@ def steps(values: object, exponent: int) -> NDArray[Any]:
             return to_grid(array.astype(np.float64), exponent)
         if exponent <= 0:
             return array.astype(np.int64) << -exponent
-    exact = np.array([to_grid(value, exponent) for value in array.reshape(-1).tolist()], dtype=object)
+    exact = np.array(
+        [to_grid(value, exponent) for value in array.reshape(-1).tolist()], dtype=object
+    )
     return _narrow(exact.reshape(array.shape))
 
 

@@ -71,7 +71,9 @@ def _integers(value: object, wanted: str) -> int | Integers:
     value = _plain(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         if value.dtype == np.uint64:
-            raise InvalidArgument("arrays of uint64 do not fit in int64; hand in value.astype(np.int64)")
+            raise InvalidArgument(
+                "arrays of uint64 do not fit in int64; hand in value.astype(np.int64)"
+            )
         return value.astype(np.int64, copy=False)
     kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
     if isinstance(value, np.ndarray):
@@ -84,7 +86,9 @@ def _integers(value: object, wanted: str) -> int | Integers:
 def _plain(value: object) -> object:
     """See an array of any kind as a plain one; a mask would be forgotten, so it must be filled first."""
     if isinstance(value, np.ma.MaskedArray):
-        raise InvalidArgument("a masked array hides values that would be released; hand in value.filled(…)")
+        raise InvalidArgument(
+            "a masked array hides values that would be released; hand in value.filled(…)"
+        )
     return np.asarray(value) if isinstance(value, np.ndarray) else value
 
 
@@ -137,7 +141,9 @@ def add_whole(value: int | Integers, noise: int | Integers) -> int | Integers:
     """
     if not isinstance(value, np.ndarray) or not isinstance(noise, np.ndarray):
         return value + noise
-    if value.size and not (value.min() > -_ROOM and value.max() < _ROOM):  # the noise alone stays below 2^62
+    if value.size and not (
+        value.min() > -_ROOM and value.max() < _ROOM
+    ):  # the noise alone stays below 2^62
         noise = np.clip(noise, _LEAST - np.minimum(value, 0), _MOST - np.maximum(value, 0))
     noise += value
     return noise

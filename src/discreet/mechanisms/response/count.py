@@ -53,11 +53,15 @@ def holders(count: int, n: int, p: float, q: float, beta: float) -> tuple[int, i
     low, high = 0, n  # the smallest t that makes so many answers likely enough
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if at_least(count, n, middle, p, q) > beta / 2 else (middle + 1, high)
+        low, high = (
+            (low, middle) if at_least(count, n, middle, p, q) > beta / 2 else (middle + 1, high)
+        )
     least, high = low, n  # the greatest t that makes so few answers likely enough
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (middle, high) if at_most(count, n, middle, p, q) > beta / 2 else (low, middle - 1)
+        low, high = (
+            (middle, high) if at_most(count, n, middle, p, q) > beta / 2 else (low, middle - 1)
+        )
     return least, low
 
 
@@ -70,5 +74,11 @@ def _pmf(t: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         return np.array([t * int(p)]), np.ones(1)
     reach = 9 * math.sqrt(t * p * (1 - p)) + 40
     hits = np.arange(max(0, math.floor(t * p - reach)), min(t, math.ceil(t * p + reach)) + 1)
-    logs = gammaln(t + 1) - gammaln(hits + 1) - gammaln(t - hits + 1) + hits * math.log(p) + (t - hits) * math.log1p(-p)
+    logs = (
+        gammaln(t + 1)
+        - gammaln(hits + 1)
+        - gammaln(t - hits + 1)
+        + hits * math.log(p)
+        + (t - hits) * math.log1p(-p)
+    )
     return hits, np.exp(logs)

@@ -53,7 +53,12 @@ class GridResponse:
     def __init__(self, side: int, epsilon: Number, score: Score = "uniform") -> None:
         if score not in ("uniform", "distance"):
             raise InvalidArgument(f"score must be 'uniform' or 'distance', got {score!r}")
-        fill(self, side=whole(side, "side", least=2, most=1000), epsilon=positive(epsilon, "epsilon"), score=score)
+        fill(
+            self,
+            side=whole(side, "side", least=2, most=1000),
+            epsilon=positive(epsilon, "epsilon"),
+            score=score,
+        )
 
     @classmethod
     def spending(cls, spend: Measure, *, side: int, score: Score = "uniform") -> GridResponse:
@@ -77,7 +82,9 @@ class GridResponse:
             return self._cells().event
         return Promise(PureDP(self.epsilon), neighbours=REPLACE)
 
-    def release(self, value: Place | NDArray[Any], *, bits: Bits | None = None) -> Place | NDArray[np.int64]:
+    def release(
+        self, value: Place | NDArray[Any], *, bits: Bits | None = None
+    ) -> Place | NDArray[np.int64]:
         """Randomize one place (row, column), or an n × 2 array of places of different people."""
         places = self._places(value)
         if self.score == "uniform":
@@ -122,7 +129,9 @@ class GridResponse:
         0.016
         """
         people = whole(n, "n", least=1)
-        return float(self._frequencies(people, np.zeros((self.side, self.side))).reach(read_beta(beta)).max())
+        return float(
+            self._frequencies(people, np.zeros((self.side, self.side))).reach(read_beta(beta)).max()
+        )
 
     def _frequencies(self, n: int, counts: NDArray[np.float64]) -> GridFrequencies:
         if self.score == "distance":
@@ -135,7 +144,9 @@ class GridResponse:
 
     def _places(self, value: object) -> NDArray[np.int64]:
         array = np.asarray(value)
-        places = array.reshape(1, -1) if array.ndim == 1 and not isinstance(value, np.ndarray) else array
+        places = (
+            array.reshape(1, -1) if array.ndim == 1 and not isinstance(value, np.ndarray) else array
+        )
         if places.ndim != 2 or places.shape[1] != 2 or places.shape[0] == 0:
             raise InvalidArgument(
                 f"a place is (row, column) with both from 0 to {self.side - 1}, or an n × 2 array of them"
@@ -158,7 +169,9 @@ class GridFrequencies:
     @property
     def values(self) -> NDArray[np.float64]:
         """The unbiased estimates; single ones may lie outside 0 … 1."""
-        estimates: NDArray[np.float64] = self.unmix.T @ (self.counts / self.n - self.base) @ self.unmix
+        estimates: NDArray[np.float64] = (
+            self.unmix.T @ (self.counts / self.n - self.base) @ self.unmix
+        )
         return estimates
 
     @property

@@ -50,7 +50,9 @@ class RandomizedResponse:
 
     __repr__ = named
 
-    def __init__(self, options: int = 2, *, epsilon: Number | None = None, truth: Number | None = None) -> None:
+    def __init__(
+        self, options: int = 2, *, epsilon: Number | None = None, truth: Number | None = None
+    ) -> None:
         if (epsilon is None) == (truth is None):
             raise InvalidArgument("give either epsilon or truth, the probability of a true answer")
         k = whole(options, "options", least=2)
@@ -69,7 +71,9 @@ class RandomizedResponse:
         return cls(k, epsilon=largest_epsilon(lambda e: Response(e, k), spend))
 
     @classmethod
-    def for_error(cls, error: Number, *, n: int, options: int = 2, beta: Number = 0.05) -> RandomizedResponse:
+    def for_error(
+        cls, error: Number, *, n: int, options: int = 2, beta: Number = 0.05
+    ) -> RandomizedResponse:
         """Take the least ε at which n answers tell a frequency to within `error`, with probability at least 1 − β.
 
         >>> import discreet as dp
@@ -79,7 +83,9 @@ class RandomizedResponse:
         Refuses an error that even true answers could not promise by Hoeffding's bound.
         """
         k = whole(options, "options", least=2)
-        spread = Fraction(_hoeffding(n, beta)) / positive(error, "error") * Fraction(1 + 1e-11)  # p − q must reach it
+        spread = (
+            Fraction(_hoeffding(n, beta)) / positive(error, "error") * Fraction(1 + 1e-11)
+        )  # p − q must reach it
         if spread >= 1:
             raise InvalidArgument(
                 "no epsilon gives this error with so few answers; ask more people or allow more error"
@@ -110,10 +116,14 @@ class RandomizedResponse:
     def release(self, value: int, *, bits: Bits | None = None) -> int: ...
     @overload
     def release(self, value: NDArray[Any], *, bits: Bits | None = None) -> NDArray[np.int64]: ...
-    def release(self, value: int | NDArray[Any], *, bits: Bits | None = None) -> int | NDArray[np.int64]:
+    def release(
+        self, value: int | NDArray[Any], *, bits: Bits | None = None
+    ) -> int | NDArray[np.int64]:
         """Randomize one person's answer, or an array of answers of different people."""
         truths = read_answers(value, self.options)
-        answers: NDArray[np.int64] = (truths + self._shifts(truths.size, bits).reshape(truths.shape)) % self.options
+        answers: NDArray[np.int64] = (
+            truths + self._shifts(truths.size, bits).reshape(truths.shape)
+        ) % self.options
         return int(answers) if answers.ndim == 0 else answers
 
     def _shifts(self, n: int, bits: Bits | None) -> NDArray[np.int64]:
@@ -193,7 +203,9 @@ class Frequencies:
         """The coins' variance of each estimate, at the estimated frequency."""
         return _coin_variance(np.clip(self.values, 0.0, 1.0), self.n, self.p, self.q)
 
-    def interval(self, beta: Number = 0.05, *, joint: bool = False, sampled: bool = False) -> NDArray[np.float64]:
+    def interval(
+        self, beta: Number = 0.05, *, joint: bool = False, sampled: bool = False
+    ) -> NDArray[np.float64]:
         """Return a row (low, high) per option; each holds with probability 1 − β, with `joint` all at once.
 
         Of those who answered: inversion of the exact law of the count (`response_count`). With `sampled`, of the
@@ -209,7 +221,9 @@ class Frequencies:
         yes, no = self.counts.astype(np.float64), (self.n - self.counts).astype(np.float64)
         low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
         high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, 1), 1 - beta / 2), 1.0)
-        ends = (np.stack([low * (1 - 1e-9), high * (1 + 1e-9)], axis=1) - self.q) / (self.p - self.q)
+        ends = (np.stack([low * (1 - 1e-9), high * (1 + 1e-9)], axis=1) - self.q) / (
+            self.p - self.q
+        )
         return np.clip(np.sort(ends, axis=1), 0.0, 1.0)
 
 
@@ -224,7 +238,9 @@ def read_answers(value: object, options: int) -> NDArray[np.int64]:
     if array.dtype.kind not in ("iub" if options == 2 else "iu"):
         raise InvalidArgument("an answer must be the whole number of an option")
     if array.size and not (array.min() >= 0 and array.max() < options):
-        raise InvalidArgument(f"an answer must be one of the {options} options, a whole number from 0 to {options - 1}")
+        raise InvalidArgument(
+            f"an answer must be one of the {options} options, a whole number from 0 to {options - 1}"
+        )
     return array.astype(np.int64)
 
 
@@ -245,5 +261,7 @@ def _hoeffding(n: int, beta: Number) -> float:
     return math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1)))
 
 
-def _coin_variance(f: NDArray[np.float64] | np.float64, n: int, p: float, q: float) -> NDArray[np.float64]:
+def _coin_variance(
+    f: NDArray[np.float64] | np.float64, n: int, p: float, q: float
+) -> NDArray[np.float64]:
     return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (n * (p - q) ** 2))

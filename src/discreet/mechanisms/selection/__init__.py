@@ -12,4 +12,6 @@ if TYPE_CHECKING:
     from . import ranks as ranks
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(__name__, {"quantiles": "", "ranks": "", "quantile_interval": ""})
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__, {"quantiles": "", "ranks": "", "quantile_interval": ""}
+    )

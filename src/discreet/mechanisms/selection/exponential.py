@@ -49,13 +49,23 @@ class Exponential:
     __repr__ = named
 
     def __init__(
-        self, epsilon: Number, sensitivity: Number, *, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
+        self,
+        epsilon: Number,
+        sensitivity: Number,
+        *,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         fill(self, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
 
     @classmethod
     def spending(
-        cls, spend: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
+        cls,
+        spend: Measure,
+        *,
+        sensitivity: Number,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
     ) -> Exponential:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure.
 
@@ -84,7 +94,9 @@ class Exponential:
         """
         gap = gap_of(options, read_beta(beta), optimal)
         if gap == 0:
-            raise InvalidArgument("every option is as good as the best one at this beta; any epsilon will do")
+            raise InvalidArgument(
+                "every option is as good as the best one at this beta; any epsilon will do"
+            )
         rate = fraction_up(up(gap)) / positive(error, "error")
         unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
         return cls(rate / unit.rate, sensitivity, monotone=monotone, neighbours=neighbours)
@@ -92,7 +104,9 @@ class Exponential:
     @property
     def rate(self) -> Fraction:
         """The factor of the score in the exponent: ε/2Δ, or ε/Δ for a monotone score."""
-        return rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        return rate_of(
+            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
+        )
 
     @property
     def event(self) -> ExponentialSelection:
@@ -134,12 +148,18 @@ def read_selection(
 
     Refuses ε or Δ not above 0, and a monotone score beside 'replace' neighbours.
     """
-    e, d, relation = positive(epsilon, "epsilon"), positive(sensitivity, "sensitivity"), read_neighbours(neighbours)
+    e, d, relation = (
+        positive(epsilon, "epsilon"),
+        positive(sensitivity, "sensitivity"),
+        read_neighbours(neighbours),
+    )
     rate_of(e, d, monotone=monotone, neighbours=relation)
     return {"epsilon": e, "sensitivity": d, "monotone": bool(monotone), "neighbours": relation}
 
 
-def rate_of(epsilon: Fraction, sensitivity: Fraction, *, monotone: bool, neighbours: Neighbours) -> Fraction:
+def rate_of(
+    epsilon: Fraction, sensitivity: Fraction, *, monotone: bool, neighbours: Neighbours
+) -> Fraction:
     """Return the rate of the score; a monotone score exists under add/remove only (replacing one moves both ways)."""
     if monotone and neighbours != ADD_REMOVE:
         raise InvalidArgument(
@@ -159,7 +179,9 @@ def law_of(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
 def chances_of(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     """Return exp(rate·(score − best)) to float precision; for reports only, nothing is drawn from it."""
     with np.errstate(over="ignore", under="ignore"):
-        found: NDArray[np.float64] = np.exp(-gaps_of(scores) * float(min(rate, Fraction(10) ** 300)))
+        found: NDArray[np.float64] = np.exp(
+            -gaps_of(scores) * float(min(rate, Fraction(10) ** 300))
+        )
     return found
 
 
@@ -172,7 +194,9 @@ def gaps_of(scores: ScoreArray) -> NDArray[np.float64]:
     """
     checked = scores_of(scores, 1)
     with np.errstate(over="ignore"):
-        gaps = checked.best - checked.values  # 64-bit integers may wrap: then the true gap is the unsigned reading
+        gaps = (
+            checked.best - checked.values
+        )  # 64-bit integers may wrap: then the true gap is the unsigned reading
     wide: NDArray[Any] = gaps.view(np.uint64) if gaps.dtype == np.int64 else gaps
     return wide.astype(np.float64)
 

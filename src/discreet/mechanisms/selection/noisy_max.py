@@ -69,7 +69,11 @@ class NoisyMax:
     ) -> None:
         if noise not in ("exponential", "laplace"):
             raise InvalidArgument(f"noise must be 'exponential' or 'laplace', got {noise!r}")
-        fill(self, noise=noise, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
+        fill(
+            self,
+            noise=noise,
+            **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours),
+        )
 
     @classmethod
     def spending(
@@ -82,7 +86,9 @@ class NoisyMax:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> NoisyMax:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend)
+        epsilon = largest_epsilon(
+            lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend
+        )
         return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
     @classmethod
@@ -104,13 +110,17 @@ class NoisyMax:
         True
         """
         unit = cls(1, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
-        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(error, "error")
+        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(
+            error, "error"
+        )
         return cls(ratio, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise: 2Δ/ε, or Δ/ε for a monotone score."""
-        return 1 / rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        return 1 / rate_of(
+            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
+        )
 
     @property
     def event(self) -> PermuteAndFlipSelection:
@@ -124,7 +134,12 @@ class NoisyMax:
         exponent = grid_exponent(self.scale)
         places = steps(scores_of(scores, 1).values, exponent)
         # Δ in whole steps, and the noise with it, may be a little larger than asked: never smaller
-        scale = self.scale * cells(self.sensitivity, exponent) / (self.sensitivity / step(exponent)) / step(exponent)
+        scale = (
+            self.scale
+            * cells(self.sensitivity, exponent)
+            / (self.sensitivity / step(exponent))
+            / step(exponent)
+        )
         noisy = add(places, laplace(scale, places.size, bits=bits))
         return int(np.argmax(noisy))
 
@@ -141,7 +156,9 @@ class NoisyMax:
         probability (2 + x)e^(−x)/4, x = s/scale, and to one of n with at most n times that.
         """
         if self.noise == "exponential":
-            kin = PermuteAndFlip(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+            kin = PermuteAndFlip(
+                self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
+            )
             return kin.error(options, beta)
         others = whole(options, "options", least=1) - 1
         low, high = 0.0, 800.0

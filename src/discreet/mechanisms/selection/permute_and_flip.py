@@ -52,16 +52,28 @@ class PermuteAndFlip:
     __repr__ = named
 
     def __init__(
-        self, epsilon: Number, sensitivity: Number, *, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
+        self,
+        epsilon: Number,
+        sensitivity: Number,
+        *,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         fill(self, **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours))
 
     @classmethod
     def spending(
-        cls, spend: Measure, *, sensitivity: Number, monotone: bool = False, neighbours: Neighbours = ADD_REMOVE
+        cls,
+        spend: Measure,
+        *,
+        sensitivity: Number,
+        monotone: bool = False,
+        neighbours: Neighbours = ADD_REMOVE,
     ) -> PermuteAndFlip:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend)
+        epsilon = largest_epsilon(
+            lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend
+        )
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @classmethod
@@ -82,13 +94,17 @@ class PermuteAndFlip:
         True
         """
         unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
-        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(error, "error")
+        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(
+            error, "error"
+        )
         return cls(ratio, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @property
     def rate(self) -> Fraction:
         """The factor of the score in the exponent: ε/2Δ, or ε/Δ for a monotone score."""
-        return rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        return rate_of(
+            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
+        )
 
     @property
     def event(self) -> PermuteAndFlipSelection:

@@ -68,7 +68,9 @@ class PlaceWeights:
         while start < stop:
             cell = start // self.parts
             end = min(stop, self._turn(cell) * self.parts) if self.doublings else stop
-            yield Piece(start, end - start, piece.depth, self._each(abs(cell)) if self.doublings else 1)
+            yield Piece(
+                start, end - start, piece.depth, self._each(abs(cell)) if self.doublings else 1
+            )
             start = end
 
     def _inner(self) -> int:
@@ -119,7 +121,10 @@ class PlaceWeights:
 
 @lru_cache(maxsize=256)  # asked for by every plan of a question
 def _spread(bound: int, size: int, doublings: int) -> float:
-    found = [piece.each for piece in PlaceWeights(bound, size, doublings).cut(Piece(0, abs(bound) + 1, 0))]
+    found = [
+        piece.each
+        for piece in PlaceWeights(bound, size, doublings).cut(Piece(0, abs(bound) + 1, 0))
+    ]
     return math.log(max(found) / min(found))
 
 

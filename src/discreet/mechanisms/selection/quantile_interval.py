@@ -110,7 +110,9 @@ class Reach:
         room = self.error(1 + len(hops) * _sides(aims), beta)
         pieces = [Piece(i, 1, depth) for i, depth in enumerate(depths(low, high, room))]
         ordered = sorted(pieces, key=lambda piece: piece.depth)
-        side, hop = divmod(choose_piece(ordered, len(ordered), self.rate, bits=bits).start, len(hops))
+        side, hop = divmod(
+            choose_piece(ordered, len(ordered), self.rate, bits=bits).start, len(hops)
+        )
         ways = [(a, b) for a, b in _WAYS if (low or not a) and (high or not b)][side]
         down, over = max(centre - hops[hop], where.low), min(centre + hops[hop], where.high)
         return down if ways[0] else None, over if ways[1] else None
@@ -121,11 +123,15 @@ def _sides(aims: Aims) -> int:
     return 1 if None in aims else 3
 
 
-def ranks_beyond(rows: RankedRows, where: Stretch, centre: int, aims: Aims, scale: int) -> tuple[list[int], list[int]]:
+def ranks_beyond(
+    rows: RankedRows, where: Stretch, centre: int, aims: Aims, scale: int
+) -> tuple[list[int], list[int]]:
     """Return by how many ranks the ends at each distance lie beyond what they must not pass; nothing without an aim."""
     rank, hops, (first, last) = rows.rank_in(where, scale), distances(where.places), aims
     low = [] if first is None else [first - rank(max(centre - hop, where.low)) for hop in hops]
-    return low, [] if last is None else [rank(min(centre + hop, where.high) + 1) - last for hop in hops]
+    return low, [] if last is None else [
+        rank(min(centre + hop, where.high) + 1) - last for hop in hops
+    ]
 
 
 def depths(low: Sequence[int], high: Sequence[int], room: int) -> list[int]:
@@ -133,7 +139,9 @@ def depths(low: Sequence[int], high: Sequence[int], room: int) -> list[int]:
     most = [max(0, ranks[-1] - room) if ranks else 0 for ranks in (low, high)]
     both = [min(pair) for pair in zip(low, high, strict=False)]
     sides = ((both, 0), (low, most[1]), (high, most[0]))
-    return [max(depth, least) for ranks, least in sides for depth in _side(ranks, room)] + [max(most)]
+    return [max(depth, least) for ranks, least in sides for depth in _side(ranks, room)] + [
+        max(most)
+    ]
 
 
 def _side(ranks: Sequence[int], room: int) -> list[int]:

@@ -81,7 +81,9 @@ class SplitQuantiles:
             neighbours=read_neighbours(neighbours),
         )
         if not self.ats or not (self.ats[0] >= 0 and self.ats[-1] <= 1):
-            raise InvalidArgument("quantiles lie from 0 to 1, and there is at least one; the median is 1/2")
+            raise InvalidArgument(
+                "quantiles lie from 0 to 1, and there is at least one; the median is 1/2"
+            )
 
     @classmethod
     def spending(
@@ -136,10 +138,18 @@ class SplitQuantiles:
         that changes from one p to another by as many rows as lie between them in one of the two: T again; in two parts
         2T.
         """
-        return self.epsilon / self.levels / ((1 if aim.beyond else 2) * self.sensitivity(aim, level))
+        return (
+            self.epsilon / self.levels / ((1 if aim.beyond else 2) * self.sensitivity(aim, level))
+        )
 
     def release(
-        self, counts: Mapping[int, int], first: int, last: int, *, doubling: int = 0, bits: Bits | None = None
+        self,
+        counts: Mapping[int, int],
+        first: int,
+        last: int,
+        *,
+        doubling: int = 0,
+        bits: Bits | None = None,
     ) -> list[int]:
         """Draw a cell for every quantile, in order; `counts` has the weight of the rows in cells first to last.
 
@@ -147,23 +157,43 @@ class SplitQuantiles:
         (from twice as many on); 0 that they are no such steps.
         """
         rows = RankedRows(counts, self.parts, self.weight)
-        return [place // self.parts for place in self.places(rows, first, last, doubling=doubling, bits=bits)]
+        return [
+            place // self.parts
+            for place in self.places(rows, first, last, doubling=doubling, bits=bits)
+        ]
 
     def places(
-        self, rows: RankedRows, first: int, last: int, *, doubling: int = 0, bits: Bits | None = None
+        self,
+        rows: RankedRows,
+        first: int,
+        last: int,
+        *,
+        doubling: int = 0,
+        bits: Bits | None = None,
     ) -> list[int]:
         """Draw a place for every quantile, in order; cells first to last have `parts` places each."""
         if last < first:
             raise InvalidArgument("there must be at least one cell to choose")
         parts, found = self.parts, dict[int, int]()
-        todo = [(0, len(self.ats), Stretch(first * parts, last * parts + parts - 1, last * parts + parts), 0)]
+        todo = [
+            (
+                0,
+                len(self.ats),
+                Stretch(first * parts, last * parts + parts - 1, last * parts + parts),
+                0,
+            )
+        ]
         while todo:
             start, stop, where, level = todo.pop()
             middle, aim = (start + stop) // 2, self.aim(start, stop)
             far = _far(aim, first, last, doubling, parts)
             found[middle] = place = self._draw(rows, where, aim, level, far, bits=bits)
             below, above = Stretch(where.low, place, place), Stretch(place, where.high, where.end)
-            todo += [(a, b, w, level + 1) for a, b, w in ((start, middle, below), (middle + 1, stop, above)) if a < b]
+            todo += [
+                (a, b, w, level + 1)
+                for a, b, w in ((start, middle, below), (middle + 1, stop, above))
+                if a < b
+            ]
         return [found[place] for place in range(len(self.ats))]
 
     def aim(self, start: int, stop: int) -> Aim:
@@ -183,7 +213,14 @@ class SplitQuantiles:
         return self.epsilon / self.levels * self.weight < 4 * _PLACES_FOLDS * self.unit
 
     def _draw(
-        self, rows: RankedRows, where: Stretch, aim: Aim, level: int, far: PlaceWeights, *, bits: Bits | None
+        self,
+        rows: RankedRows,
+        where: Stretch,
+        aim: Aim,
+        level: int,
+        far: PlaceWeights,
+        *,
+        bits: Bits | None,
     ) -> int:
         rate = self.rate(aim, level)
         count = rows.below(where.end) - rows.below(where.low)
@@ -193,7 +230,9 @@ class SplitQuantiles:
         piece = choose_piece(cut, total, rate, bits=bits)
         return piece.start + uniform(piece.length, bits=bits)
 
-    def error(self, options: int, beta: Number = 0.05, *, doubling: int = 0, first: int = 0) -> float:
+    def error(
+        self, options: int, beta: Number = 0.05, *, doubling: int = 0, first: int = 0
+    ) -> float:
         """Bound how many rows each quantile is off among so many cells, with probability at least 1 − β.
 
         A choice among m places misses its aim by (ln(m − 1) + X)/rate, X exponential, or less, whatever was chosen
@@ -210,17 +249,24 @@ class SplitQuantiles:
             found.append(self._miss(shares, cells * self.parts, chance, more))
         return up(max(found))
 
-    def _miss(self, shares: list[tuple[Fraction, Aim, int]], places: int, chance: float, more: list[float]) -> float:
+    def _miss(
+        self, shares: list[tuple[Fraction, Aim, int]], places: int, chance: float, more: list[float]
+    ) -> float:
         """Bound the sum of so many times the misses of some choices, of which some places count `more`."""
         folds = [float(share) * self.rows_per_fold(aim, level) for share, aim, level in shares]
         if len(shares) == 1:
             return (gap_of(places, chance, 1) + more[0]) * folds[0]
-        surely = sum((math.log(max(places - 1, 1)) + extra) * fold for extra, fold in zip(more, folds, strict=True))
+        surely = sum(
+            (math.log(max(places - 1, 1)) + extra) * fold
+            for extra, fold in zip(more, folds, strict=True)
+        )
         return surely + exponential_sum(folds, chance)
 
     def shares(self) -> Iterator[list[tuple[Fraction, Aim, int]]]:
         """List for every quantile the choices whose misses it inherits, its own last: which part, aim and level."""
-        todo: list[tuple[int, int, int, dict[int, Fraction], dict[int, Fraction]]] = [(0, len(self.ats), 0, {}, {})]
+        todo: list[tuple[int, int, int, dict[int, Fraction], dict[int, Fraction]]] = [
+            (0, len(self.ats), 0, {}, {})
+        ]
         made: dict[int, tuple[Aim, int]] = {}
         while todo:
             start, stop, level, low, high = todo.pop()
@@ -228,7 +274,10 @@ class SplitQuantiles:
                 continue
             middle, aim = (start + stop) // 2, self.aim(start, stop)
             made[middle] = aim, level
-            own = {one: (1 - aim.at) * low.get(one, 0) + aim.at * high.get(one, 0) for one in (*low, *high)}
+            own = {
+                one: (1 - aim.at) * low.get(one, 0) + aim.at * high.get(one, 0)
+                for one in (*low, *high)
+            }
             own[middle] = Fraction(1)
             yield [(share, *made[one]) for one, share in own.items() if share]
             todo += [(start, middle, level + 1, low, own), (middle + 1, stop, level + 1, own, high)]
@@ -240,4 +289,8 @@ class SplitQuantiles:
 
 def _far(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> PlaceWeights:
     """Return what places count: all alike, unless the least or the greatest value is aimed at."""
-    return PlaceWeights.beyond({0: first, 1: last}[int(aim.at)], doubling, parts) if aim.outermost else ALIKE
+    return (
+        PlaceWeights.beyond({0: first, 1: last}[int(aim.at)], doubling, parts)
+        if aim.outermost
+        else ALIKE
+    )

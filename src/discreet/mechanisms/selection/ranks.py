@@ -64,7 +64,9 @@ class Aim:
     def between(self, rows: int, weight: int) -> int:
         """Return the rank of the quantile itself, in the middle between the rows that SQL interpolates."""
         ends = self.first + self.last
-        return self.at.denominator * weight * self.first + self.at.numerator * (2 * rows - ends * weight)
+        return self.at.denominator * weight * self.first + self.at.numerator * (
+            2 * rows - ends * weight
+        )
 
     def rank(self, rows: int, weight: int) -> int:
         """Return the rank aimed at: the quantile's; `beyond` of the greatest value that of all rows, of the least none.
@@ -109,7 +111,9 @@ class RankedRows:
         if part == 0 or found == len(self.cells) or self.cells[found] != cell:
             return self.before[found]
         rounds, more = divmod(self.before[found + 1] - self.before[found], self.parts * self.weight)
-        full, rest = divmod(more, self.weight)  # so many places have a row more, and the next one a part of a row
+        full, rest = divmod(
+            more, self.weight
+        )  # so many places have a row more, and the next one a part of a row
         partly = rest if rest and _turns(self.parts)[full] < part else 0
         whole = part * rounds + bisect_left(_earliest(self.parts, full), part)
         return self.before[found] + whole * self.weight + partly
@@ -129,12 +133,18 @@ class RankedRows:
         rank = self.rank_in(where, scale)
         middle = self._first(where, aim, scale)
         nearest = Piece(middle, 1, max(0, aim - rank(middle + 1), rank(middle) - aim))
-        runs = [iter([nearest]), self._up(where, middle + 1, aim, rank), self._down(where, middle - 1, aim, rank)]
+        runs = [
+            iter([nearest]),
+            self._up(where, middle + 1, aim, rank),
+            self._down(where, middle - 1, aim, rank),
+        ]
         return merge(*runs, key=lambda piece: piece.depth)
 
     def _first(self, where: Stretch, aim: int, scale: int) -> int:
         """Find the first place at whose end the rows reach the aim; the last place if none does."""
-        wanted = self.below(where.low) - (-aim // scale)  # the least number of rows, in all, that reaches it
+        wanted = self.below(where.low) - (
+            -aim // scale
+        )  # the least number of rows, in all, that reaches it
         if aim <= 0:
             return where.low
         if wanted > self.below(where.end):

@@ -47,7 +47,9 @@ class _Pulled:
             yield piece
 
 
-def choose_piece(pieces: Iterable[Piece], total: int, rate: Fraction, *, bits: Bits | None = None) -> Piece:
+def choose_piece(
+    pieces: Iterable[Piece], total: int, rate: Fraction, *, bits: Bits | None = None
+) -> Piece:
     """Draw a piece with probability exactly ∝ mass·exp(−rate·depth).
 
     The pieces come in order of depth and have the mass `total` together. Weights are enclosed by integers; all pieces

@@ -76,7 +76,9 @@ class TopK:
         """
         times = whole(k, "k", least=1)
         epsilon = largest_epsilon(
-            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times), spend, slots=times
+            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times),
+            spend,
+            slots=times,
         )
         return cls(times, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
@@ -99,13 +101,17 @@ class TopK:
         True
         """
         unit = cls(k, 1, sensitivity, monotone=monotone, neighbours=neighbours)
-        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(error, "error")
+        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(
+            error, "error"
+        )
         return cls(k, ratio, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @property
     def rate(self) -> Fraction:
         """The factor of the score in the exponent of each selection."""
-        return rate_of(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        return rate_of(
+            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
+        )
 
     @property
     def event(self) -> Repeated:
@@ -131,7 +137,11 @@ class TopK:
         0.3996
         """
         left = chances_of(self._enough(scores), self.rate)
-        if len(order) != self.k or len(set(order)) != self.k or not set(order) <= set(range(left.size)):
+        if (
+            len(order) != self.k
+            or len(set(order)) != self.k
+            or not set(order) <= set(range(left.size))
+        ):
             raise InvalidArgument(f"order must name {self.k} different candidates by their index")
         chance = 1.0
         for index in order:
@@ -146,7 +156,9 @@ class TopK:
         Each selection misses the best of what is left by the exponential mechanism's error at β/k, and the best of what
         is left at place j is at least the j-th best score of all.
         """
-        each = Exponential(self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours)
+        each = Exponential(
+            self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
+        )
         share = Fraction(read_beta(beta)) / self.k
         return each.error(whole(options, "options", least=self.k), share)
 

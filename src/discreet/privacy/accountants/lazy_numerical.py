@@ -19,7 +19,9 @@ else:
         """Return a function that calls one of the engine, and imports it only then."""
 
         def call(*arguments, **options):
-            return getattr(import_module(f"discreet.privacy.{package}"), name)(*arguments, **options)
+            return getattr(import_module(f"discreet.privacy.{package}"), name)(
+                *arguments, **options
+            )
 
         call.__name__ = call.__qualname__ = name
         return call

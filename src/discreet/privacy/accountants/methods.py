@@ -30,7 +30,9 @@ from ..pricing.event_parts import Flattened
 from .lazy_numerical import numerical
 from .single import Price, single_prices
 
-_MEET = 2.0**-39  # twice the margin by which a pair may round a loss up, so that the lower bound stays below
+_MEET = (
+    2.0**-39
+)  # twice the margin by which a pair may round a loss up, so that the lower bound stays below
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,15 @@ def ceiling(amount: Fraction) -> float:
 
 def methods(parts: Flattened) -> tuple[Method, ...]:
     """List the closed-form ways that apply to these atoms, simplest first; the numerical one is added by the curve."""
-    made = (_basic(parts), _advanced(parts), _optimal(parts), _zcdp(parts), _rdp(parts), _gdp(parts), _single(parts))
+    made = (
+        _basic(parts),
+        _advanced(parts),
+        _optimal(parts),
+        _zcdp(parts),
+        _rdp(parts),
+        _gdp(parts),
+        _single(parts),
+    )
     return tuple(m for m in made if m is not None)
 
 
@@ -112,7 +122,9 @@ def _advanced(parts: Flattened) -> Method | None:
     def delta(epsilon: Fraction) -> float:
         return min(1.0, up(float(leak) + advanced_delta(each, down(float(epsilon)))))
 
-    return Method("advanced", "Dwork, Rothblum, Vadhan: a tail bound on the sum of the losses", epsilon, delta)
+    return Method(
+        "advanced", "Dwork, Rothblum, Vadhan: a tail bound on the sum of the losses", epsilon, delta
+    )
 
 
 def _boxes(parts: Flattened) -> tuple[dict[Fraction, int], Fraction] | None:
@@ -153,7 +165,12 @@ def _optimal(parts: Flattened) -> Method | None:
 def _is_response(atom: Event) -> bool:
     """Return whether nothing but a pure ε is known of the event, or it is randomized response between two."""
     match atom:
-        case Promise(measure=PureDP()) | SparseVector() | PermuteAndFlipSelection() | Response(options=2):
+        case (
+            Promise(measure=PureDP())
+            | SparseVector()
+            | PermuteAndFlipSelection()
+            | Response(options=2)
+        ):
             return True
     return False
 
@@ -164,14 +181,18 @@ def _zcdp(parts: Flattened) -> Method | None:
         return None
     r = up(float(rho), 2.0**-50) if rho else 0.0
     pair = (lambda d: zcdp.epsilon(r, d)), (lambda e: zcdp.delta(r, e))
-    return _leaky("zCDP", "the ρ add up; converted once by Canonne, Kamath, Steinke", parts.leak, pair)
+    return _leaky(
+        "zCDP", "the ρ add up; converted once by Canonne, Kamath, Steinke", parts.leak, pair
+    )
 
 
 def _rdp(parts: Flattened) -> Method | None:
     if not np.isfinite(rdp.renyi_parts(parts, np.array([1.0625]))).all():
         return None
     pair = (lambda d: rdp.best_epsilon(parts, d)), (lambda e: rdp.best_delta(parts, e))
-    return _leaky("Rényi", "the divergences add up order by order; the best order wins", parts.leak, pair)
+    return _leaky(
+        "Rényi", "the divergences add up order by order; the best order wins", parts.leak, pair
+    )
 
 
 def _gdp(parts: Flattened) -> Method | None:
@@ -181,7 +202,11 @@ def _gdp(parts: Flattened) -> Method | None:
     exact = all(gdp.exact_square(a) is not None for a, _ in parts.atoms)
     mu = math.sqrt(square)
     pair = (lambda d: gaussian.epsilon(mu, d)), (lambda e: gaussian.delta(mu, e))
-    because = "the μ² add up; the curve is exact" if exact else "every event is no worse than Gaussian noise of its μ"
+    because = (
+        "the μ² add up; the curve is exact"
+        if exact
+        else "every event is no worse than Gaussian noise of its μ"
+    )
     return _leaky("Gaussian", because, parts.leak, pair, lower=pair if exact else None)
 
 
@@ -206,7 +231,9 @@ def _leaky(
         return Method(name, because, lambda _: math.inf, lambda _: 1.0)
 
     def up_epsilon(d: Fraction) -> float:
-        rest = down((down(float(d), slip) - leak) / (1 - leak), slip) if leak else down(float(d), slip)
+        rest = (
+            down((down(float(d), slip) - leak) / (1 - leak), slip) if leak else down(float(d), slip)
+        )
         return _above(upper[0](rest)) if rest > 0 else math.inf
 
     def up_delta(e: Fraction) -> float:
@@ -218,7 +245,9 @@ def _leaky(
     low_epsilon, low_delta = lower
 
     def down_epsilon(d: Fraction) -> float:
-        rest = up((up(float(d), slip) - down(leak)) / (1 - leak), slip) if leak else up(float(d), slip)
+        rest = (
+            up((up(float(d), slip) - down(leak)) / (1 - leak), slip) if leak else up(float(d), slip)
+        )
         return down(low_epsilon(rest), _MEET) if 0 < rest < 1 else 0.0
 
     def down_delta(e: Fraction) -> float:
@@ -234,7 +263,9 @@ def _above(value: float, margin: float = MARGIN) -> float:
 def numerical_method(parts: Flattened, accuracy: float) -> Method | None:
     """Price by the distribution of the summed loss, certified from both sides; None if some event has no such law."""
     events = [Repeated(atom, k) for atom, k in parts.atoms]
-    events += [Repeated(Promise(ApproxDP(0, d), neighbours=parts.neighbours), k) for d, k in parts.leaks]
+    events += [
+        Repeated(Promise(ApproxDP(0, d), neighbours=parts.neighbours), k) for d, k in parts.leaks
+    ]
     try:
         engine = numerical(events, gap=accuracy)
     except InvalidArgument:

@@ -48,7 +48,9 @@ def witness(event: Event) -> Event:
     """
     near, found = event.neighbours, event
     match event:
-        case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise() if laplace_shape(event)[0] > STEEP:
+        case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise() if (
+            laplace_shape(event)[0] > STEEP
+        ):
             found = LaplaceNoise(1, STEEP, neighbours=near)
         case ExponentialSelection(epsilon=e):
             found = Promise(PureDP(e / 2), neighbours=near)
@@ -62,7 +64,9 @@ def witness(event: Event) -> Event:
             shift = shift if event.linf is None else min(shift, event.linf)
             found = DiscreteGaussianNoise(event.variance, shift * shift, neighbours=near)
         case GaussianNoise() if event.step and event.dimension > 1:
-            found = GaussianNoise(event.variance, event.squared_sensitivity, event.step, neighbours=near)
+            found = GaussianNoise(
+                event.variance, event.squared_sensitivity, event.step, neighbours=near
+            )
         case Sampled():
             inner = witnesses(flatten(event.event))
             found = event if inner is None else Sampled(_together(inner), event.rate)

@@ -22,7 +22,14 @@ from .additive import (
     LaplaceNoise,
     TruncatedGeometricNoise,
 )
-from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
+from .choice import (
+    ExponentialSelection,
+    OwnCurve,
+    PermuteAndFlipSelection,
+    Promise,
+    Response,
+    SparseVector,
+)
 from .combined import Batch, Event, KeySelection, Parallel, Repeated, Sampled, Sequence
 from .shuffled import Shuffled
 

@@ -27,10 +27,21 @@ class LaplaceNoise:
     neighbours: Neighbours
 
     def __init__(
-        self, scale: Number, sensitivity: Number, step: Number = 0, *, neighbours: Neighbours = ADD_REMOVE
+        self,
+        scale: Number,
+        sensitivity: Number,
+        step: Number = 0,
+        *,
+        neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         s, d = positive(scale, "scale"), positive(sensitivity, "sensitivity")
-        fill(self, scale=s, sensitivity=d, step=_step(step, d), neighbours=read_neighbours(neighbours))
+        fill(
+            self,
+            scale=s,
+            sensitivity=d,
+            step=_step(step, d),
+            neighbours=read_neighbours(neighbours),
+        )
 
 
 def _step(step: Number, sensitivity: Fraction) -> Fraction:
@@ -48,9 +59,16 @@ class DiscreteLaplaceNoise:
     sensitivity: int
     neighbours: Neighbours
 
-    def __init__(self, scale: Number, sensitivity: int, *, neighbours: Neighbours = ADD_REMOVE) -> None:
+    def __init__(
+        self, scale: Number, sensitivity: int, *, neighbours: Neighbours = ADD_REMOVE
+    ) -> None:
         d = whole(sensitivity, "sensitivity", least=1)
-        fill(self, scale=positive(scale, "scale"), sensitivity=d, neighbours=read_neighbours(neighbours))
+        fill(
+            self,
+            scale=positive(scale, "scale"),
+            sensitivity=d,
+            neighbours=read_neighbours(neighbours),
+        )
 
 
 @frozen(init=False)
@@ -68,7 +86,13 @@ class TruncatedGeometricNoise:
     neighbours: Neighbours
 
     def __init__(
-        self, scale: Number, sensitivity: int, low: int, high: int, *, neighbours: Neighbours = ADD_REMOVE
+        self,
+        scale: Number,
+        sensitivity: int,
+        low: int,
+        high: int,
+        *,
+        neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
         bottom = whole(low, "low", least=-(1 << 63))
         top = whole(high, "high", least=bottom + 1)
@@ -107,13 +131,25 @@ class GaussianNoise:
         g = rational(step, "step")
         if g < 0:
             raise InvalidArgument(f"step must be at least 0, got {step}")
-        fill(self, variance=v, squared_sensitivity=d2, step=g, dimension=whole(dimension, "dimension", least=1))
+        fill(
+            self,
+            variance=v,
+            squared_sensitivity=d2,
+            step=g,
+            dimension=whole(dimension, "dimension", least=1),
+        )
         fill(self, neighbours=read_neighbours(neighbours))
 
     @classmethod
-    def of(cls, scale: Number, sensitivity: Number, *, neighbours: Neighbours = ADD_REMOVE) -> GaussianNoise:
+    def of(
+        cls, scale: Number, sensitivity: Number, *, neighbours: Neighbours = ADD_REMOVE
+    ) -> GaussianNoise:
         """Describe continuous Gaussian noise by its standard deviation and Δ2."""
-        return cls(positive(scale, "scale") ** 2, positive(sensitivity, "sensitivity") ** 2, neighbours=neighbours)
+        return cls(
+            positive(scale, "scale") ** 2,
+            positive(sensitivity, "sensitivity") ** 2,
+            neighbours=neighbours,
+        )
 
 
 @frozen(init=False)
@@ -153,6 +189,12 @@ class BinomialNoise:
     sensitivity: int
     neighbours: Neighbours
 
-    def __init__(self, trials: int, sensitivity: int, *, neighbours: Neighbours = ADD_REMOVE) -> None:
-        fill(self, trials=whole(trials, "trials", least=1), sensitivity=whole(sensitivity, "sensitivity", least=1))
+    def __init__(
+        self, trials: int, sensitivity: int, *, neighbours: Neighbours = ADD_REMOVE
+    ) -> None:
+        fill(
+            self,
+            trials=whole(trials, "trials", least=1),
+            sensitivity=whole(sensitivity, "sensitivity", least=1),
+        )
         fill(self, neighbours=read_neighbours(neighbours))

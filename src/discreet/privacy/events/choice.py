@@ -42,7 +42,9 @@ class Response:
     options: int
     neighbours: Neighbours
 
-    def __init__(self, epsilon: Number, options: int = 2, *, neighbours: Neighbours = "replace") -> None:
+    def __init__(
+        self, epsilon: Number, options: int = 2, *, neighbours: Neighbours = "replace"
+    ) -> None:
         fill(self, epsilon=positive(epsilon, "epsilon"), options=whole(options, "options", least=2))
         fill(self, neighbours=read_neighbours(neighbours))
 
@@ -55,7 +57,9 @@ class SparseVector:
     answers: int
     neighbours: Neighbours
 
-    def __init__(self, epsilon: Number, answers: int = 1, *, neighbours: Neighbours = ADD_REMOVE) -> None:
+    def __init__(
+        self, epsilon: Number, answers: int = 1, *, neighbours: Neighbours = ADD_REMOVE
+    ) -> None:
         fill(self, epsilon=positive(epsilon, "epsilon"), answers=whole(answers, "answers", least=1))
         fill(self, neighbours=read_neighbours(neighbours))
 
@@ -80,7 +84,9 @@ class OwnCurve:
     points: tuple[tuple[Fraction, Fraction], ...]
     neighbours: Neighbours
 
-    def __init__(self, points: Iterable[tuple[Number, Number]], *, neighbours: Neighbours = ADD_REMOVE) -> None:
+    def __init__(
+        self, points: Iterable[tuple[Number, Number]], *, neighbours: Neighbours = ADD_REMOVE
+    ) -> None:
         exact = tuple(sorted((rational(e, "epsilon"), rational(d, "delta")) for e, d in points))
         if not exact or any(e < 0 or not 0 <= d < 1 for e, d in exact):
             raise InvalidArgument("OwnCurve needs at least one point (epsilon ≥ 0, 0 ≤ delta < 1)")

@@ -18,7 +18,14 @@ from .additive import (
     LaplaceNoise,
     TruncatedGeometricNoise,
 )
-from .choice import ExponentialSelection, OwnCurve, PermuteAndFlipSelection, Promise, Response, SparseVector
+from .choice import (
+    ExponentialSelection,
+    OwnCurve,
+    PermuteAndFlipSelection,
+    Promise,
+    Response,
+    SparseVector,
+)
 from .shuffled import Shuffled
 
 
@@ -34,7 +41,9 @@ class Sampled:
         if not 0 < q <= 1:
             raise InvalidArgument(f"rate must be greater than 0 and at most 1, got {rate}")
         if inner.neighbours != ADD_REMOVE:
-            raise InvalidArgument("Poisson sampling is defined for 'add-remove' neighbours; state the event under them")
+            raise InvalidArgument(
+                "Poisson sampling is defined for 'add-remove' neighbours; state the event under them"
+            )
         fill(self, event=inner, rate=q)
 
     @property
@@ -69,7 +78,9 @@ class KeySelection:
     def __init__(self, noise: Event, delta: Number) -> None:
         d = rational(delta, "delta")
         if not 0 < d < 1:
-            raise InvalidArgument(f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n")
+            raise InvalidArgument(
+                f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
+            )
         fill(self, noise=_event(noise), delta=d)
 
     @property
@@ -153,7 +164,9 @@ Event: TypeAlias = (
 
 def _event(value: object) -> Event:
     if not isinstance(value, Event):
-        raise InvalidArgument(f"an event is expected, such as mechanism.event; got {type(value).__name__}")
+        raise InvalidArgument(
+            f"an event is expected, such as mechanism.event; got {type(value).__name__}"
+        )
     return value
 
 
@@ -162,5 +175,7 @@ def _alike(events: Iterable[Event]) -> tuple[Event, ...]:
     if not exact:
         raise InvalidArgument("at least one event is needed; nothing done costs nothing")
     if len({e.neighbours for e in exact}) > 1:
-        raise InvalidArgument("the events mix 'add-remove' and 'replace' neighbours; restate them under one relation")
+        raise InvalidArgument(
+            "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
+        )
     return exact

@@ -36,14 +36,29 @@ _EVENTS: dict[str, tuple[type[Event], _Fields]] = {
         {"scale": "amount", "sensitivity": "amount", "step": "amount"} | _NEAR,
     ),
     "discrete-laplace-noise": (e.DiscreteLaplaceNoise, _LATTICE | _NEAR),
-    "truncated-geometric-noise": (e.TruncatedGeometricNoise, _LATTICE | {"low": "count", "high": "count"} | _NEAR),
+    "truncated-geometric-noise": (
+        e.TruncatedGeometricNoise,
+        _LATTICE | {"low": "count", "high": "count"} | _NEAR,
+    ),
     "gaussian-noise": (
         e.GaussianNoise,
-        {"variance": "amount", "squared_sensitivity": "amount", "step": "amount", "dimension": "count"} | _NEAR,
+        {
+            "variance": "amount",
+            "squared_sensitivity": "amount",
+            "step": "amount",
+            "dimension": "count",
+        }
+        | _NEAR,
     ),
     "discrete-gaussian-noise": (
         e.DiscreteGaussianNoise,
-        {"variance": "amount", "squared_sensitivity": "count", "dimension": "count", "linf": "count or null"} | _NEAR,
+        {
+            "variance": "amount",
+            "squared_sensitivity": "count",
+            "dimension": "count",
+            "linf": "count or null",
+        }
+        | _NEAR,
     ),
     "binomial-noise": (e.BinomialNoise, {"trials": "count", "sensitivity": "count"} | _NEAR),
     "exponential-selection": (e.ExponentialSelection, {"epsilon": "amount"} | _NEAR),
@@ -54,7 +69,9 @@ _EVENTS: dict[str, tuple[type[Event], _Fields]] = {
     "own-curve": (e.OwnCurve, {"points": "pairs"} | _NEAR),
     "shuffled": (
         e.Shuffled,
-        {"epsilon": "amount", "n": "count"} | dict.fromkeys(("outputs", "inside", "shared"), "count or null") | _NEAR,
+        {"epsilon": "amount", "n": "count"}
+        | dict.fromkeys(("outputs", "inside", "shared"), "count or null")
+        | _NEAR,
     ),
     "sampled": (e.Sampled, {"event": "event", "rate": "amount"}),
     "repeated": (e.Repeated, {"event": "event", "times": "count"}),
@@ -118,7 +135,9 @@ def measure_to_json(measure: Measure) -> Json:
     """
     name = _MEASURE_NAMES.get(type(measure))
     if name is None:
-        raise InvalidArgument(f"a measure is expected, such as PureDP(1); got {type(measure).__name__}")
+        raise InvalidArgument(
+            f"a measure is expected, such as PureDP(1); got {type(measure).__name__}"
+        )
     fields = _MEASURES[name][2]
     values = {field: _write(kind, getattr(measure, field), 0) for field, kind in fields.items()}
     return {"measure": name, "version": VERSION, **values}
@@ -151,9 +170,14 @@ def canonical(value: Event | Measure) -> bytes:
 def _write_event(event: Event, depth: int) -> Json:
     name = _EVENT_NAMES.get(type(event))
     if name is None:
-        raise InvalidArgument(f"an event is expected, such as mechanism.event; got {type(event).__name__}")
+        raise InvalidArgument(
+            f"an event is expected, such as mechanism.event; got {type(event).__name__}"
+        )
     fields = _EVENTS[name][1]
-    values = {_key(field): _write(kind, getattr(event, field), depth - 1) for field, kind in fields.items()}
+    values = {
+        _key(field): _write(kind, getattr(event, field), depth - 1)
+        for field, kind in fields.items()
+    }
     return {"event": name, "version": VERSION, **values}
 
 
@@ -171,10 +195,14 @@ def _key(field: str) -> str:
 def _opened(data: object, tag: str, known: Mapping[str, object]) -> tuple[str, Json]:
     """Check what an object says it is, and give its name and its other fields."""
     if not isinstance(data, dict):
-        raise InvalidArgument(f"a JSON object with {tag!r} and 'version' is expected; got {type(data).__name__}")
+        raise InvalidArgument(
+            f"a JSON object with {tag!r} and 'version' is expected; got {type(data).__name__}"
+        )
     name, version = data.get(tag), data.get("version")
     if not isinstance(name, str) or name not in known:
-        raise InvalidArgument(f"{tag} {_short(name)} is not known; this release reads {', '.join(known)}")
+        raise InvalidArgument(
+            f"{tag} {_short(name)} is not known; this release reads {', '.join(known)}"
+        )
     if version != VERSION or type(version) is not int:
         known_in = f"{tag} {name!r} is not known in version {_short(version)}"
         raise InvalidArgument(f"{known_in}; this release reads {VERSION}")
@@ -185,11 +213,16 @@ def _fields(given: Json, fields: _Fields, name: str, depth: int) -> dict[str, An
     expected = {_key(field) for field in fields}
     if given.keys() != expected:
         missing, extra = sorted(expected - given.keys()), sorted(map(str, given.keys() - expected))
-        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [f"has unknown {', '.join(extra)[:80]}"] * bool(extra)
+        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [
+            f"has unknown {', '.join(extra)[:80]}"
+        ] * bool(extra)
         raise InvalidArgument(
             f"{name!r} {' and '.join(parts)}; it has exactly the fields {', '.join(sorted(expected))}"
         )
-    return {field: _read(kind, given[_key(field)], f"{name}.{_key(field)}", depth) for field, kind in fields.items()}
+    return {
+        field: _read(kind, given[_key(field)], f"{name}.{_key(field)}", depth)
+        for field, kind in fields.items()
+    }
 
 
 def _write(kind: str, value: Any, depth: int) -> object:  # noqa: ANN401 the kind says which type
@@ -218,7 +251,9 @@ def _read(kind: str, value: object, where: str, depth: int) -> object:
 
 def _deeper(depth: int) -> int:
     if depth <= 0:
-        raise InvalidArgument(f"events are nested more than {DEEPEST} deep; flatten them into one Sequence")
+        raise InvalidArgument(
+            f"events are nested more than {DEEPEST} deep; flatten them into one Sequence"
+        )
     return depth
 
 
@@ -232,7 +267,11 @@ def _text(amount: Fraction) -> str:
 
 def read_amount(value: object, where: str) -> Fraction:
     """Read an exact amount such as "1/20"."""
-    if isinstance(value, str) and len(value) <= 2 * LONGEST and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value):
+    if (
+        isinstance(value, str)
+        and len(value) <= 2 * LONGEST
+        and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value)
+    ):
         top, _, bottom = value.partition("/")
         if max(len(top), len(bottom)) <= LONGEST:
             return Fraction(int(top), int(bottom or "1"))
@@ -254,7 +293,9 @@ def read_list(value: object, where: str) -> list[object]:
 
 def _pair(value: object, where: str) -> tuple[Fraction, Fraction]:
     if not isinstance(value, list) or len(value) != 2:
-        raise InvalidArgument(f"{where} must be a list of pairs such as ['1/2', '1/1000'], got {_short(value)}")
+        raise InvalidArgument(
+            f"{where} must be a list of pairs such as ['1/2', '1/1000'], got {_short(value)}"
+        )
     return read_amount(value[0], where), read_amount(value[1], where)
 
 
@@ -268,7 +309,9 @@ _FLAT: dict[str, Callable[[object, str], object]] = {
 }
 
 
-def _distinct(orders: list[tuple[Fraction, Fraction]]) -> dict[int | float | Fraction | str, Number]:
+def _distinct(
+    orders: list[tuple[Fraction, Fraction]],
+) -> dict[int | float | Fraction | str, Number]:
     pairs: dict[int | float | Fraction | str, Number] = dict(orders)
     if len(pairs) < len(orders):
         raise InvalidArgument("renyi-dp.orders lists an order twice; list each order alpha once")

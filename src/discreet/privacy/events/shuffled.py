@@ -42,13 +42,19 @@ class Shuffled:
         neighbours: Neighbours = REPLACE,
     ) -> None:
         if neighbours != REPLACE:
-            raise InvalidArgument("shuffled reports are priced for 'replace' neighbours: who takes part is public")
+            raise InvalidArgument(
+                "shuffled reports are priced for 'replace' neighbours: who takes part is public"
+            )
         sizes = _sizes(outputs, inside, shared)
-        fill(self, epsilon=positive(epsilon, "epsilon"), n=whole(n, "n", least=1), neighbours=REPLACE)
+        fill(
+            self, epsilon=positive(epsilon, "epsilon"), n=whole(n, "n", least=1), neighbours=REPLACE
+        )
         fill(self, outputs=sizes[0], inside=sizes[1], shared=sizes[2])
 
 
-def _sizes(outputs: int | None, inside: int | None, shared: int | None) -> tuple[int | None, int | None, int | None]:
+def _sizes(
+    outputs: int | None, inside: int | None, shared: int | None
+) -> tuple[int | None, int | None, int | None]:
     if outputs is None and inside is None and shared is None:
         return None, None, None
     if outputs is None or inside is None or shared is None:
@@ -57,6 +63,8 @@ def _sizes(outputs: int | None, inside: int | None, shared: int | None) -> tuple
     own = whole(inside, "inside", least=1, most=total - 1)
     both = whole(shared, "shared", most=own - 1)
     if 2 * own - both > total:
-        raise InvalidArgument("two sets of this size that share so little do not fit among the outputs")
+        raise InvalidArgument(
+            "two sets of this size that share so little do not fit among the outputs"
+        )
     common = gcd(total, own, both)
     return total // common, own // common, both // common

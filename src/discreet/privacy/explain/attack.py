@@ -52,5 +52,7 @@ def attack(lines: Iterable[tuple[float, float]], false_positive: float) -> Attac
     alpha, least = false_positive, 0.0
     for epsilon, delta in lines:
         grown = math.exp(epsilon) if epsilon < 700 else math.inf
-        least = max(least, 1 - delta - (grown * alpha if alpha else 0.0), (1 - delta - alpha) / grown)
+        least = max(
+            least, 1 - delta - (grown * alpha if alpha else 0.0), (1 - delta - alpha) / grown
+        )
     return Attack(alpha, max(0.0, least - 2.0**-50))

@@ -23,7 +23,9 @@ def span(curve: Curve) -> float:
     """Return the ε up to which a curve is drawn: where its δ has fallen to 1e-12, or the pure ε."""
     far = curve.epsilon(Fraction(1, 10**12))
     if not math.isfinite(far):
-        raise InvalidArgument("nothing to draw: the events keep no (ε, δ) promise at δ = 1e-12; look at delta(epsilon)")
+        raise InvalidArgument(
+            "nothing to draw: the events keep no (ε, δ) promise at δ = 1e-12; look at delta(epsilon)"
+        )
     return far or 1.0
 
 
@@ -44,7 +46,10 @@ def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
 
     Refuses fewer than 16 columns or 2 lines, and curves without a promise at δ = 1e-12.
     """
-    columns, lines = whole(width, "width", least=16, most=400), whole(height, "height", least=2, most=100)
+    columns, lines = (
+        whole(width, "width", least=16, most=400),
+        whole(height, "height", least=2, most=100),
+    )
     far = span(curve)
     deltas = [curve.delta(Fraction(far * i / (columns - 1))) for i in range(columns)]
     tall = [max(0.0, 1 + math.log10(max(d, _FLOOR)) / 12) * lines for d in deltas]

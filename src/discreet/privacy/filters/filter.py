@@ -74,7 +74,9 @@ def open_filter(
     relation = None if neighbours is None else read_neighbours(neighbours)
     capacity = rule_of(kept).capacity(terms)
     if not any(capacity):
-        raise InvalidArgument(f"{budget!r} leaves nothing to spend in a filter of kind {kept!r}; open a larger budget")
+        raise InvalidArgument(
+            f"{budget!r} leaves nothing to spend in a filter of kind {kept!r}; open a larger budget"
+        )
     return Filter(kept, terms, capacity, tuple(Fraction() for _ in capacity), Fraction(), relation)
 
 
@@ -168,7 +170,9 @@ class Filter:
         """Return the filter after an event of this price was admitted; what the tail has not paid exhausts it."""
         used = self.capacity
         if price.amounts is not None and paid:
-            used = tuple(short(u + a, c) for u, a, c in zip(self.used, price.amounts, used, strict=True))
+            used = tuple(
+                short(u + a, c) for u, a, c in zip(self.used, price.amounts, used, strict=True)
+            )
         leaked = short(min(self.leaked + price.leak, self.terms.delta), self.terms.delta)
         added = sum_after(self.added, price.added, self.terms.epsilon) if self.adds else Fraction()
         return replace(
@@ -183,7 +187,9 @@ class Filter:
         """Return whether what is left of the amounts pays for an event."""
         if price.amounts is None:
             return False
-        return all(u + a <= c for u, a, c in zip(self.used, price.amounts, self.capacity, strict=True))
+        return all(
+            u + a <= c for u, a, c in zip(self.used, price.amounts, self.capacity, strict=True)
+        )
 
     def keeps(self, price: FilterPrice) -> bool:
         """Return whether the δ of an event's own is within what is left for such; both rules keep the same δ."""
@@ -207,7 +213,9 @@ class Filter:
         Refuses kinds that do not count (ε, δ) by a tail: their `left` says all there is.
         """
         if not self.adds:
-            raise InvalidArgument(f"a filter of kind {self.kind!r} counts in one measure: left() says what is left")
+            raise InvalidArgument(
+                f"a filter of kind {self.kind!r} counts in one measure: left() says what is left"
+            )
         near = self.neighbours or ADD_REMOVE
         by_sum = Fraction() if self.added is None else self.terms.epsilon - self.added
 
@@ -234,7 +242,15 @@ class Filter:
         ['1']
         """
         return write_state(
-            FilterState(self.kind, self.terms, self.capacity, self.used, self.leaked, self.neighbours, self.added)
+            FilterState(
+                self.kind,
+                self.terms,
+                self.capacity,
+                self.used,
+                self.leaked,
+                self.neighbours,
+                self.added,
+            )
         )
 
     @staticmethod
@@ -250,7 +266,10 @@ class Filter:
         capacity than the budget converts to, or more spent than the capacity.
         """
         state = read_state(data)
-        terms, fixed = state.terms, state.kind == "renyi" and isinstance(state.terms.budget, ApproxDP)
+        terms, fixed = (
+            state.terms,
+            state.kind == "renyi" and isinstance(state.terms.budget, ApproxDP),
+        )
         fresh = open_filter(
             terms.budget,
             state.kind,
@@ -259,19 +278,25 @@ class Filter:
             neighbours=state.neighbours,
         )
         check_state(state, fresh.terms, fresh.capacity)
-        return replace(fresh, capacity=state.capacity, used=state.used, leaked=state.leaked, added=state.added)
+        return replace(
+            fresh, capacity=state.capacity, used=state.used, leaked=state.leaked, added=state.added
+        )
 
     def cost(self, event: Event) -> FilterPrice:
         """Return what the event takes in every account that this filter keeps."""
         parts = _parts(_read_event(event))
         if self.neighbours not in (None, parts.neighbours):
             near = f"this filter promises under {self.neighbours!r} neighbours"
-            raise InvalidArgument(f"{near}, the event is stated under {parts.neighbours!r}; restate it")
+            raise InvalidArgument(
+                f"{near}, the event is stated under {parts.neighbours!r}; restate it"
+            )
         added = price_sum(parts) if self.adds else None
         amounts, leak = self._amounts(parts, added)
         if leak and not self.terms.delta:
             keeps = f"open an ApproxDP budget with delta= (or kind='approximate'), so that {shown(leak)} can be kept"
-            raise InvalidArgument(f"the event leaks with a δ of its own, and this filter keeps none for that; {keeps}")
+            raise InvalidArgument(
+                f"the event leaks with a δ of its own, and this filter keeps none for that; {keeps}"
+            )
         return FilterPrice(amounts, leak, added, key_leak(event))
 
     def _amounts(self, parts: Flattened, added: Sum) -> tuple[Amounts | None, Fraction]:
@@ -290,11 +315,15 @@ class Filter:
         return rule_of(self.kind).measure(amounts, min(leak, MOST_LEAK), self.terms.orders)
 
 
-_parts = lru_cache(maxsize=1024)(flatten)  # a ledger counts one event for everyone and for its asker, again and again
+_parts = lru_cache(maxsize=1024)(
+    flatten
+)  # a ledger counts one event for everyone and for its asker, again and again
 
 
 def _read_event(event: object) -> Event:
     if not isinstance(event, Event):
         kind = type(event).__name__
-        raise InvalidArgument(f"one event is expected, such as mechanism.event or a Batch of several; got {kind}")
+        raise InvalidArgument(
+            f"one event is expected, such as mechanism.event or a Batch of several; got {kind}"
+        )
     return event

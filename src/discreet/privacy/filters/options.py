@@ -16,7 +16,9 @@ from .renyi import RENYI, best_order
 from .rule import FilterTerms, Orders, Rule
 from .zcdp import ADVANCED, CONCENTRATED
 
-FilterKind: TypeAlias = Literal["pure", "approximate", "zcdp", "advanced", "renyi", "gdp", "residue"]
+FilterKind: TypeAlias = Literal[
+    "pure", "approximate", "zcdp", "advanced", "renyi", "gdp", "residue"
+]
 
 
 def rule_of(kind: FilterKind) -> Rule:
@@ -39,7 +41,9 @@ def read_kind(budget: Measure, kind: FilterKind | None) -> FilterKind:
     if kind is None:
         return _default(budget)
     if kind not in get_args(FilterKind):
-        raise InvalidArgument(f"kind must be one of {', '.join(get_args(FilterKind))}; got {kind!r}")
+        raise InvalidArgument(
+            f"kind must be one of {', '.join(get_args(FilterKind))}; got {kind!r}"
+        )
     if not isinstance(budget, rule_of(kind).budgets):
         takes = " or ".join(b.__name__ for b in rule_of(kind).budgets)
         raise InvalidArgument(
@@ -70,19 +74,27 @@ def read_delta(budget: Measure, kind: FilterKind, delta: Number | None) -> Fract
         return budget.delta
     leak = Fraction() if delta is None else rational(delta, "delta")
     if leak and (kind == "approximate" or not isinstance(budget, ApproxDP)):
-        raise InvalidArgument(f"delta is kept from an ApproxDP budget, by a kind with a tail; {kind!r} takes none")
+        raise InvalidArgument(
+            f"delta is kept from an ApproxDP budget, by a kind with a tail; {kind!r} takes none"
+        )
     if isinstance(budget, ApproxDP) and kind != "approximate" and not 0 <= leak < budget.delta:
-        raise InvalidArgument(f"delta must be at least 0 and below the budget's {shown(budget.delta)}, got {delta}")
+        raise InvalidArgument(
+            f"delta must be at least 0 and below the budget's {shown(budget.delta)}, got {delta}"
+        )
     return leak
 
 
-def read_orders(budget: Measure, kind: FilterKind, orders: Number | Iterable[Number] | None, leak: Fraction) -> Orders:
+def read_orders(
+    budget: Measure, kind: FilterKind, orders: Number | Iterable[Number] | None, leak: Fraction
+) -> Orders:
     """Read the Rényi orders of a filter."""
     if isinstance(budget, RenyiDP) and orders is None:
         return budget.alphas
     if kind != "renyi" or isinstance(budget, RenyiDP):
         if orders is not None:
-            raise InvalidArgument("orders are for kind='renyi' over an ApproxDP budget; a RenyiDP budget lists its own")
+            raise InvalidArgument(
+                "orders are for kind='renyi' over an ApproxDP budget; a RenyiDP budget lists its own"
+            )
         return ()
     if orders is None:
         terms = FilterTerms(budget, leak, ())
@@ -91,5 +103,7 @@ def read_orders(budget: Measure, kind: FilterKind, orders: Number | Iterable[Num
     alphas = tuple(rational(a, "orders") for a in listed)
     if len(alphas) != 1 or alphas[0] <= 1:
         why = "which of several orders passes would depend on the answers"
-        raise InvalidArgument(f"a renyi filter over ApproxDP fixes one order greater than 1 ({why}); give one")
+        raise InvalidArgument(
+            f"a renyi filter over ApproxDP fixes one order greater than 1 ({why}); give one"
+        )
     return alphas

@@ -44,4 +44,6 @@ def _approximate(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amo
 
 
 PURE = Rule((PureDP,), _capacity, _pure, lambda amounts, _leak, _orders: PureDP(amounts[0]))
-APPROXIMATE = Rule((ApproxDP,), _capacity, _approximate, lambda amounts, leak, _orders: ApproxDP(amounts[0], leak))
+APPROXIMATE = Rule(
+    (ApproxDP,), _capacity, _approximate, lambda amounts, leak, _orders: ApproxDP(amounts[0], leak)
+)

@@ -22,8 +22,12 @@ def state_price(filter: Filter, price: FilterPrice) -> Measure:  # noqa: A002 th
     if price.added is not None:
         return restate(PureDP(price.added), filter.terms.tail, leak)
     found = restate(filter.shown(price), filter.terms.tail, leak)
-    within = price.amounts is not None and all(a <= c for a, c in zip(price.amounts, filter.capacity, strict=True))
-    if within and isinstance(found, ApproxDP):  # the capacity keeps (ε, δ), so rounding up need not go beyond ε
+    within = price.amounts is not None and all(
+        a <= c for a, c in zip(price.amounts, filter.capacity, strict=True)
+    )
+    if within and isinstance(
+        found, ApproxDP
+    ):  # the capacity keeps (ε, δ), so rounding up need not go beyond ε
         return ApproxDP(min(found.epsilon, filter.terms.epsilon), found.delta)
     return found
 
@@ -36,9 +40,13 @@ def exceeded(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A00
     asked = state_price(filter, price)
     if not filter.adds:
         left = filter.left()
-        return BudgetExceeded(f"asked for {asked}, {left} is left of {terms.budget}", asked=asked, left=left)
+        return BudgetExceeded(
+            f"asked for {asked}, {left} is left of {terms.budget}", asked=asked, left=left
+        )
     room = filter.room()
-    return BudgetExceeded(f"asked for {asked}; of {terms.budget} there is left {room}", asked=asked, left=room.box)
+    return BudgetExceeded(
+        f"asked for {asked}; of {terms.budget} there is left {room}", asked=asked, left=room.box
+    )
 
 
 def _leaks(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A002 that is what it is

@@ -69,7 +69,9 @@ from ..pricing.zcdp import laplace_shape
 
 _BITS = 6
 _PANELS = 128
-_NOISE = 2.0**-46  # above the rounding error of a distance, a sum of at most 131 terms of total weight 1
+_NOISE = (
+    2.0**-46
+)  # above the rounding error of a distance, a sum of at most 131 terms of total weight 1
 
 
 @frozen
@@ -85,7 +87,9 @@ class SymmetricLoss:
     def distance(self, t: float) -> float:
         """Return the total variation of this followed by G(√t): Σ P(ℓ)·δ_{G(√t)}(−ℓ)."""
         root = math.sqrt(t)
-        losses = np.maximum(self.losses, -600.0)  # δ falls, so this is no less, and weighs less than e^−600
+        losses = np.maximum(
+            self.losses, -600.0
+        )  # δ falls, so this is no less, and weighs less than e^−600
         z = losses / root
         curve = ndtr(z + root / 2) - np.exp(-losses) * ndtr(z - root / 2)
         return float(np.dot(self.weights, curve))
@@ -108,7 +112,9 @@ def response(epsilon: float, options: int = 2) -> SymmetricLoss:
     losses = np.array([epsilon, -epsilon, 0.0])
     side = 2 * math.exp(-epsilon / 2)  # both ends under √(pq), where the middle weighs (k − 2)e^−ε
     square = fraction_up(epsilon**2 * side / (side + middle) if side else epsilon**2)
-    limit = epsilon / 2 - math.log((options - 2) / 4) if options > 2 else 1e300  # with two options it is always proved
+    limit = (
+        epsilon / 2 - math.log((options - 2) / 4) if options > 2 else 1e300
+    )  # with two options it is always proved
     return SymmetricLoss(losses, weights, square, epsilon, limit)
 
 
@@ -130,7 +136,9 @@ def laplace(ratio: float, steps: int) -> SymmetricLoss:
     else:
         reach = ratio - h
         inner = np.linspace(-reach, reach, _PANELS + 1)
-        flat = np.full(_PANELS + 1, (math.tanh(h / 2) / (2 * h) if h else 0.25) * 2 * reach / _PANELS)
+        flat = np.full(
+            _PANELS + 1, (math.tanh(h / 2) / (2 * h) if h else 0.25) * 2 * reach / _PANELS
+        )
         flat[[0, -1]] /= 2
     losses = np.array([ratio, -ratio, *inner])
     weights = np.array([end, end * math.exp(-ratio), *(flat * np.exp((inner - ratio) / 2))])
@@ -280,7 +288,9 @@ def _balanced(spread: SymmetricLoss, left: Fraction, closed: Fraction | None) ->
     high = s * 0.9 if closed is None else float(closed)
     if excess(high) > 0:
         return None
-    close = high * (1 - 2 * high / s)  # where the root usually is: the closed form exceeds it by a part of c/s
+    close = high * (
+        1 - 2 * high / s
+    )  # where the root usually is: the closed form exceeds it by a part of c/s
     low = close if close > 0 and excess(close) > 0 else 0.0
     c = crossing(excess, low, high, relative=2.0**-36)[1]
     return fraction_up(c) if spread.proved(s - c * (1 + MARGIN)) else None

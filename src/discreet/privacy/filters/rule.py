@@ -29,7 +29,9 @@ Amounts: TypeAlias = tuple[Fraction, ...]
 Orders: TypeAlias = tuple[Fraction, ...]
 MOST_LEAK = Fraction(999_999, 1_000_000)
 """The largest δ that a measure can say; more is only ever shown in a refusal."""
-_FINEST = 2**512  # what was spent is rounded up to this grid once its denominator is longer: the state stays short
+_FINEST = (
+    2**512
+)  # what was spent is rounded up to this grid once its denominator is longer: the state stays short
 
 
 @frozen

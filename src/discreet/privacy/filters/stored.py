@@ -19,7 +19,17 @@ from .options import FilterKind
 from .rule import Amounts, FilterTerms
 
 _SLACK = 1 + Fraction(1, 2**41)  # half of the margin by which a converted budget is rounded down
-_FIELDS = {"filter", "version", "budget", "delta", "orders", "capacity", "used", "leaked", "neighbours"}
+_FIELDS = {
+    "filter",
+    "version",
+    "budget",
+    "delta",
+    "orders",
+    "capacity",
+    "used",
+    "leaked",
+    "neighbours",
+}
 _VERSIONS = {1: _FIELDS, 2: _FIELDS | {"added"}}
 
 
@@ -38,7 +48,9 @@ class FilterState:
 
 def write_state(state: FilterState) -> Json:
     """Write a state as plain JSON types."""
-    plain = not adds_up(state.kind, state.terms) or (not any(state.used) and not state.leaked and state.added == 0)
+    plain = not adds_up(state.kind, state.terms) or (
+        not any(state.used) and not state.leaked and state.added == 0
+    )
     written: Json = {
         "filter": state.kind,
         "version": 1 if plain else 2,
@@ -50,7 +62,9 @@ def write_state(state: FilterState) -> Json:
         "leaked": str(state.leaked),
         "neighbours": state.neighbours,
     }
-    return written if plain else written | {"added": None if state.added is None else str(state.added)}
+    return (
+        written if plain else written | {"added": None if state.added is None else str(state.added)}
+    )
 
 
 def read_state(data: object) -> FilterState:
@@ -58,14 +72,28 @@ def read_state(data: object) -> FilterState:
 
     Refuses unknown kinds and versions, missing or unknown fields.
     """
-    if not isinstance(data, dict) or data.get("filter") not in get_args(FilterKind) or not data.keys() >= _FIELDS:
-        raise InvalidArgument(f"a filter's state is a JSON object with exactly the fields {', '.join(sorted(_FIELDS))}")
+    if (
+        not isinstance(data, dict)
+        or data.get("filter") not in get_args(FilterKind)
+        or not data.keys() >= _FIELDS
+    ):
+        raise InvalidArgument(
+            f"a filter's state is a JSON object with exactly the fields {', '.join(sorted(_FIELDS))}"
+        )
     version = data["version"]
     if type(version) is not int or version not in _VERSIONS:
-        raise InvalidArgument(f"a filter's state is not known in this version; this release reads {max(_VERSIONS)}")
+        raise InvalidArgument(
+            f"a filter's state is not known in this version; this release reads {max(_VERSIONS)}"
+        )
     if data.keys() != _VERSIONS[version]:
-        raise InvalidArgument(f"a filter's state has exactly the fields {', '.join(sorted(_VERSIONS[version]))}")
-    terms = FilterTerms(measure_from_json(data["budget"]), read_amount(data["delta"], "delta"), _listed(data, "orders"))
+        raise InvalidArgument(
+            f"a filter's state has exactly the fields {', '.join(sorted(_VERSIONS[version]))}"
+        )
+    terms = FilterTerms(
+        measure_from_json(data["budget"]),
+        read_amount(data["delta"], "delta"),
+        _listed(data, "orders"),
+    )
     capacity, used = _listed(data, "capacity"), _listed(data, "used")
     leaked, kind = read_amount(data["leaked"], "leaked"), data["filter"]
     added = _added(data, fresh=not any(used) and not leaked, counted=adds_up(kind, terms))
@@ -85,8 +113,13 @@ def check_state(state: FilterState, terms: FilterTerms, capacity: Amounts) -> No
     for name, amounts in (("capacity", state.capacity), ("used", state.used)):
         if len(amounts) != len(capacity):
             raise InvalidArgument(f"{name} must list {len(capacity)} amounts, got {len(amounts)}")
-    if any(not 0 <= u <= c <= a * _SLACK for u, c, a in zip(state.used, state.capacity, capacity, strict=True)):
-        raise InvalidArgument("the state has more capacity than its budget, or more used than its capacity")
+    if any(
+        not 0 <= u <= c <= a * _SLACK
+        for u, c, a in zip(state.used, state.capacity, capacity, strict=True)
+    ):
+        raise InvalidArgument(
+            "the state has more capacity than its budget, or more used than its capacity"
+        )
     if not 0 <= state.leaked <= terms.delta:
         raise InvalidArgument("the state has leaked more than the δ it keeps for leaks")
     if state.added is not None and not 0 <= state.added <= max(terms.epsilon, Fraction()):

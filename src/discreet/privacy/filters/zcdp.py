@@ -39,7 +39,9 @@ def _price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, 
     for atom, times in parts.atoms:
         each = _each(atom)
         if each is None:
-            works = "ask with Gaussian, Laplace or exponential noise, or state its (ε, δ) as a Promise"
+            works = (
+                "ask with Gaussian, Laplace or exponential noise, or state its (ε, δ) as a Promise"
+            )
             raise unpriced(atom, "zCDP", works)
         total += times * each
     return (total,), parts.leak_sum
@@ -65,6 +67,10 @@ def _advanced(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amount
     return (total,), leak
 
 
-CONCENTRATED = Rule((ZCDP, ApproxDP), _capacity, _price, lambda amounts, _leak, _orders: ZCDP(amounts[0]))
+CONCENTRATED = Rule(
+    (ZCDP, ApproxDP), _capacity, _price, lambda amounts, _leak, _orders: ZCDP(amounts[0])
+)
 # ε-DP steps with Σε² = S are S/2-zCDP: that is the measure their sum is shown in
-ADVANCED = Rule((ApproxDP,), _squares, _advanced, lambda amounts, _leak, _orders: ZCDP(amounts[0] / 2))
+ADVANCED = Rule(
+    (ApproxDP,), _squares, _advanced, lambda amounts, _leak, _orders: ZCDP(amounts[0] / 2)
+)

@@ -97,7 +97,9 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
     if not todo:
         raise InvalidArgument("at least one event is needed; nothing done costs nothing")
     if len({event.neighbours for event in todo}) > 1:
-        raise InvalidArgument("the events mix 'add-remove' and 'replace' neighbours; restate them under one relation")
+        raise InvalidArgument(
+            "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
+        )
     if not 0 < gap < 1:
         raise InvalidArgument(f"gap must lie between 0 and 1, got {gap}; 1e-3 and 1e-4 are usual")
     return Numerical(sides_of(part for event in todo for part in parts_of(event)), gap)
@@ -109,7 +111,9 @@ def sides_of(parts: Iterable[tuple[Event, int]]) -> tuple[DirectionBounds, ...]:
     remove: list[tuple[LossPair, int]] = [(pair.remove, times) for pair, times in groups]
     if all(pair.remove is pair.add for pair, _ in groups):
         return (DirectionBounds(tuple(remove)),)
-    return DirectionBounds(tuple(remove)), DirectionBounds(tuple((pair.add, times) for pair, times in groups))
+    return DirectionBounds(tuple(remove)), DirectionBounds(
+        tuple((pair.add, times) for pair, times in groups)
+    )
 
 
 def _delta(value: Number) -> Fraction:

@@ -74,11 +74,20 @@ def tilted(comb: LossGrid, count: int, tilt: float) -> Tilted:
     mean = float(weight @ losses)
     centred = losses - mean
     return Tilted(
-        comb.start, comb.offset, weight, count, peak + math.log(total), mean, float(weight @ centred**2), centred
+        comb.start,
+        comb.offset,
+        weight,
+        count,
+        peak + math.log(total),
+        mean,
+        float(weight @ centred**2),
+        centred,
     )
 
 
-def compose(combs: Sequence[LossGrid], counts: Sequence[int], tilt: float, longest: int) -> Profile | None:
+def compose(
+    combs: Sequence[LossGrid], counts: Sequence[int], tilt: float, longest: int
+) -> Profile | None:
     """Compose combs of one step, each `counts` times over; None if the ring would be longer than `longest`.
 
     Tilting by e^{λl} makes the errors of the transform, of wrapping around and of cutting off small against
@@ -91,7 +100,9 @@ def compose(combs: Sequence[LossGrid], counts: Sequence[int], tilt: float, longe
     mean = sum(t.count * t.mean for t in parts)
     offset = sum(t.count * t.offset for t in parts)
     base = sum(t.count * t.start for t in parts)
-    whole = sum(t.count * (len(t.weight) - 1) for t in parts) + 2  # one empty point more, so that a chord exists
+    whole = (
+        sum(t.count * (len(t.weight) - 1) for t in parts) + 2
+    )  # one empty point more, so that a chord exists
     first = max(0, math.floor((mean - below - offset) / step) - base)
     last = min(whole, math.ceil((mean + above - offset) / step) - base + 1)
     size = _fast(last - first)
@@ -114,7 +125,9 @@ def _reach(parts: Sequence[Tilted], sign: int) -> float:
     widest = max(float(np.abs(t.centred).max()) for t in parts)
     for scale in (1.0, 0.5):
         theta = min(rate, 100 * rate if widest == 0 else 600 / widest) * scale
-        log = sum(t.count * math.log(float(t.weight @ np.exp(sign * theta * t.centred))) for t in parts)
+        log = sum(
+            t.count * math.log(float(t.weight @ np.exp(sign * theta * t.centred))) for t in parts
+        )
         best = min(best, (log + OUTSIDE) / theta)
         if log < 2 * OUTSIDE:
             break

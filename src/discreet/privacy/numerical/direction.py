@@ -66,14 +66,21 @@ class Composed:
         wanted = (delta - self.evidence.top[1]) * math.exp(-self.slack)
         if wanted < profile.upper[-1] or wanted <= 0:
             return math.inf
-        after = int(np.searchsorted(-profile.upper, -wanted, side="left"))  # first point at or below what is wanted
+        after = int(
+            np.searchsorted(-profile.upper, -wanted, side="left")
+        )  # first point at or below what is wanted
         if after == 0:
             return float(profile.losses[0]) + 2 * self.slack
         high, low = float(profile.upper[after - 1]), float(profile.upper[after])
-        start, step = float(profile.losses[after - 1]), float(profile.losses[after] - profile.losses[after - 1])
+        start, step = (
+            float(profile.losses[after - 1]),
+            float(profile.losses[after] - profile.losses[after - 1]),
+        )
         part = (high - wanted) / (high - low)
         grown = (
-            math.log1p(part * math.expm1(step)) if step < 1 else step + math.log(part + (1 - part) * math.exp(-step))
+            math.log1p(part * math.expm1(step))
+            if step < 1
+            else step + math.log(part + (1 - part) * math.exp(-step))
         )
         return up(start + grown) + 2 * self.slack
 
@@ -107,8 +114,12 @@ class DirectionBounds:
     @property
     def top(self) -> tuple[float, float]:
         """Bounds on the P-mass at an infinite loss."""
-        sure = [(pair.lower_delta(math.inf), k) for pair, k in self.groups if pair.top > 0]  # tails cut off apart
-        least = -math.expm1(sum(k * math.log1p(-mass) if mass < 1 else -math.inf for mass, k in sure))
+        sure = [
+            (pair.lower_delta(math.inf), k) for pair, k in self.groups if pair.top > 0
+        ]  # tails cut off apart
+        least = -math.expm1(
+            sum(k * math.log1p(-mass) if mass < 1 else -math.inf for mass, k in sure)
+        )
         return least * (1 - 1e-9), ceiling(self.certain)
 
     @property
@@ -139,7 +150,9 @@ class DirectionBounds:
         """Bracket the least ε for a δ, to a relative gap, or as far as to see that it is at most `enough`."""
         delta, cap = -ceiling(-exact), self._capped(exact)
         if cap == 0 or delta < max(LEAST, self.top[1] * (1 + 1e-9)):
-            never = (delta < self.top[0] and self.top[0] > CUT) or (delta == 0 and self.limit is None)
+            never = (delta < self.top[0] and self.top[0] > CUT) or (
+                delta == 0 and self.limit is None
+            )
             return Bracket(math.inf if never else 0.0, cap)
         if self.is_single:
             return self._single(delta, cap)
@@ -197,7 +210,9 @@ class DirectionBounds:
         if self.is_beyond:
             return None
         tilt, rough, tail = self._aim(delta, 1e-3, self._capped(Fraction(delta)))
-        return self._compose(_first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST)
+        return self._compose(
+            _first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST
+        )
 
     def delta(self, epsilon: float, gap: float, enough: float = 0.0) -> Bracket:
         """Bracket δ for an ε, as narrowly as a relative gap of ε moves it, or to see that it is at most `enough`."""
@@ -210,7 +225,9 @@ class DirectionBounds:
         if self.is_beyond:
             return Bracket(0.0, self.distance if epsilon >= 0 else 1.0)
         tail, tilt = 1e-20, 1.0
-        near = min(epsilon, sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups))  # nothing is above
+        near = min(
+            epsilon, sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups)
+        )  # nothing is above
         for _ in range(2):
             tilt, log = Cumulants(self.groups, tail).for_epsilon(epsilon)
             tilt = min(tilt, STEEPEST / max(abs(near), 1e-9))
@@ -223,10 +240,20 @@ class DirectionBounds:
         def width(best: Bracket) -> float:
             if best.upper <= enough:
                 return 0.0
-            return (best.upper / best.lower - 1) / max(1.0, tilt * abs(epsilon)) if best.lower > 0 else math.inf
+            return (
+                (best.upper / best.lower - 1) / max(1.0, tilt * abs(epsilon))
+                if best.lower > 0
+                else math.inf
+            )
 
         step = _first_step(max(near, 0.5 / tilt), tilt, self.count, gap)
-        return self._refine(Bracket(0.0, self.distance if epsilon >= 0 else 1.0), step, tilt, tail, (look, width, gap))
+        return self._refine(
+            Bracket(0.0, self.distance if epsilon >= 0 else 1.0),
+            step,
+            tilt,
+            tail,
+            (look, width, gap),
+        )
 
     def _capped(self, delta: Fraction) -> float:
         """Return the largest loss as a bound on ε: at every δ from the mass at infinity on."""
@@ -236,7 +263,9 @@ class DirectionBounds:
     def _single(self, delta: float, cap: float) -> Bracket:
         """Solve the closed form of one pair from both sides."""
         pair = self.groups[0][0]
-        return Bracket(solve(pair.lower_delta, delta, cap)[0], min(cap, solve(pair.delta, delta, cap)[1]))
+        return Bracket(
+            solve(pair.lower_delta, delta, cap)[0], min(cap, solve(pair.delta, delta, cap)[1])
+        )
 
     def _compose(self, step: float, tilt: float, tail: float, longest: int) -> Composed | None:
         """Compose on a grid, or not at all if that takes more than `longest` points."""
@@ -245,7 +274,9 @@ class DirectionBounds:
             return None
         counts = [k for _, k in self.groups]
         profile = compose(combs, counts, tilt, longest)
-        if profile is None or not profile.losses[0] < profile.losses[1]:  # too long, or too fine for such large losses
+        if (
+            profile is None or not profile.losses[0] < profile.losses[1]
+        ):  # too long, or too fine for such large losses
             return None
         return self.composed(profile, combs)
 

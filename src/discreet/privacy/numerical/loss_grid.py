@@ -36,7 +36,9 @@ class LossGrid:
     @property
     def losses(self) -> Array:
         """The losses of the masses."""
-        return self.offset + self.step * np.arange(self.start, self.start + len(self.mass), dtype=np.float64)
+        return self.offset + self.step * np.arange(
+            self.start, self.start + len(self.mass), dtype=np.float64
+        )
 
 
 def aligned(pair: Atoms, step: Fraction) -> LossGrid:
@@ -98,7 +100,11 @@ def _upper_share(cells: LossCells, edges: Array, step: float, leak: float) -> Ar
 
 def fits_pitch(pair: LossPair, pitch: Fraction | None) -> bool:
     """Return whether the losses of a pair lie on a lattice of this pitch."""
-    return pitch is not None and pair.lattice is not None and (pair.lattice.pitch / pitch).denominator == 1
+    return (
+        pitch is not None
+        and pair.lattice is not None
+        and (pair.lattice.pitch / pitch).denominator == 1
+    )
 
 
 def common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fraction | None:

@@ -56,7 +56,9 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     half = step / 2
     one = dots(bounded_range(Fraction(step)), half, 0.0)
     start, mass = one.start, one.mass
-    reach = min(max(abs(start), start + len(mass) - 1) * count, math.ceil(14 * math.sqrt(count)) + 12)
+    reach = min(
+        max(abs(start), start + len(mass) - 1) * count, math.ceil(14 * math.sqrt(count)) + 12
+    )
     size = 1 << (2 * reach + 1).bit_length()
     place = np.zeros(size)
     place[(start + np.arange(len(mass))) % size] += mass
@@ -100,10 +102,14 @@ def exceeds(given: Proof, epsilon: float, delta: float) -> bool:
     reach = given.spread.reach
     at = epsilon - 2 * blur - given.spread.half * np.arange(-reach, reach + 1, dtype=np.float64)
     curve = np.minimum(
-        1.0, given.top[1] + math.exp(min(blur, 700.0)) * interpolate(losses, given.profile.upper, at, below=1.0)
+        1.0,
+        given.top[1]
+        + math.exp(min(blur, 700.0)) * interpolate(losses, given.profile.upper, at, below=1.0),
     )
     hull, law = _hull(curve, delta, given.spread.half), given.spread.weights
-    wrong = given.spread.noise * float(hull.sum()) + given.spread.tail * (renyi + given.top[1] + delta)
+    wrong = given.spread.noise * float(hull.sum()) + given.spread.tail * (
+        renyi + given.top[1] + delta
+    )
     return have > float(law @ hull) * (1 + 1e-12) + wrong
 
 
@@ -113,7 +119,10 @@ def _hull(curve: Array, value: float, half: float) -> Array:
     hull = curve.copy()
     hull[middle] = value
     away = np.minimum(np.arange(1, middle + 1), 700 / half)
-    nearer, farther = -np.expm1(-half * away), np.expm1(half * away)  # |y/x0 − 1| at lower and at higher ε
+    nearer, farther = (
+        -np.expm1(-half * away),
+        np.expm1(half * away),
+    )  # |y/x0 − 1| at lower and at higher ε
     rise = (curve[middle + 1 :] - value) / nearer
     touch = int(np.argmin(rise))
     hull[middle + 1 : middle + 1 + touch] = value + rise[touch] * nearer[:touch]

@@ -53,7 +53,9 @@ def pairs_of(event: Event) -> Directions:
             g = max(float(event.rate), RAREST)
             if g == 1:  # also if no float is between
                 return inner
-            return Directions(Mixture(inner.remove, g, removes=True), Mixture(inner.add, g, removes=False))
+            return Directions(
+                Mixture(inner.remove, g, removes=True), Mixture(inner.add, g, removes=False)
+            )
         case Parallel():
             return worst_of([pairs_of(case) for case in alternatives(event)])
         case Repeated() | Sequence() | Batch() | KeySelection():
@@ -68,7 +70,9 @@ def pairs_of(event: Event) -> Directions:
 
 
 def _composed(event: Event) -> Directions:
-    return composed_pairs([(pairs_of(part), times) for part, times in merged_parts(parts_of(event))])
+    return composed_pairs(
+        [(pairs_of(part), times) for part, times in merged_parts(parts_of(event))]
+    )
 
 
 def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:

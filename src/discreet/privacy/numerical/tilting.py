@@ -109,7 +109,11 @@ def _rough(pair: LossPair, tail: float) -> tuple[Array, Array]:
     if isinstance(pair, Atoms) and len(pair.p) <= COARSE:
         return pair.losses, pair.p
     low, high = pair.span(tail)
-    edges = np.concatenate((np.linspace(low, high, COARSE)[:-1], high - (high - low) * 2.0 ** -np.arange(7, 20)))
+    edges = np.concatenate(
+        (np.linspace(low, high, COARSE)[:-1], high - (high - low) * 2.0 ** -np.arange(7, 20))
+    )
     cells = pair.cells(edges)
-    keep = (cells.p > 0) & (cells.q > 0)  # cells grow narrower upwards, as compositions near their limit need it
+    keep = (cells.p > 0) & (
+        cells.q > 0
+    )  # cells grow narrower upwards, as compositions near their limit need it
     return np.log(cells.p[keep] / cells.q[keep]), cells.p[keep]

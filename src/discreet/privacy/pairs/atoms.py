@@ -47,7 +47,9 @@ class Atoms:
         ends = np.searchsorted(self.losses, edges, side="right")
         q = _between(self.q, ends)
         q[0] += max(0.0, 1 - float(self.q.sum()))
-        return LossCells(_between(self.p, ends), q, self.certain, self.error + 4 * EPS * len(self.p))
+        return LossCells(
+            _between(self.p, ends), q, self.certain, self.error + 4 * EPS * len(self.p)
+        )
 
     def delta(self, epsilon: float) -> float:
         """Return H(ε) = top + Σ_{l > ε} p (1 − e^{ε−l}), rounded up."""
@@ -108,7 +110,9 @@ def box(epsilon: Fraction, delta: Fraction) -> Atoms:
     """Make the pair that dominates every (ε, δ)-DP event: mass δ at +∞, randomized response on the rest (KOV 2015)."""
     e, d = float(epsilon), float(delta)
     if epsilon == 0:
-        return Atoms(np.zeros(1), np.array([1 - d]), delta, Fraction(0), Lattice(Fraction(1), Fraction(0)))
+        return Atoms(
+            np.zeros(1), np.array([1 - d]), delta, Fraction(0), Lattice(Fraction(1), Fraction(0))
+        )
     truth = 1 / (1 + math.exp(-e))
     p = (1 - d) * np.array([truth * math.exp(-e), truth])
     return Atoms(np.array([-e, e]), p, delta, epsilon, Lattice(2 * epsilon, -epsilon))

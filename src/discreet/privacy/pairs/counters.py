@@ -58,7 +58,10 @@ def window(n: int, p: float) -> tuple[int, Array]:
     reach = _LOG / 3 + math.sqrt(_LOG**2 / 9 + 2 * _LOG * n * p * (1 - p))
     low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
     mode = min(max(int((n + 1) * p), low), high)
-    above, below = np.arange(mode, high, dtype=np.float64), np.arange(mode, low, -1, dtype=np.float64)
+    above, below = (
+        np.arange(mode, high, dtype=np.float64),
+        np.arange(mode, low, -1, dtype=np.float64),
+    )
     odds = p / (1 - p)
     rise = np.cumprod((n - above) / (above + 1) * odds)
     fall = np.cumprod(below / ((n - below + 1) * odds))
@@ -86,12 +89,22 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
     """
     kept = cases.chances >= _SMALL
     step = _step(cases)
-    most = math.ceil(2 * math.atanh(min(float(cases.slopes.max(initial=0.0)), 1 - 2.0**-52)) / step) + 2
+    most = (
+        math.ceil(2 * math.atanh(min(float(cases.slopes.max(initial=0.0)), 1 - 2.0**-52)) / step)
+        + 2
+    )
     mass = np.zeros(2 * most + 1)
     for column, c in enumerate(cases.totals.tolist()):
         rows = kept[:, column]
         if rows.any():
-            _add(mass, c, cases.chances[rows, column], cases.slopes[rows, column], step, upward=upward)
+            _add(
+                mass,
+                c,
+                cases.chances[rows, column],
+                cases.slopes[rows, column],
+                step,
+                upward=upward,
+            )
     mass[most] += cases.even
     lost = cases.lost + float(cases.chances[~kept].sum()) + _CUT
     found = np.flatnonzero(mass)
@@ -112,7 +125,9 @@ def counters_delta(cases: Counters, epsilon: float) -> float:
         lean = (2 * (low + np.arange(split.size)) - c) / max(c, 1)
         slopes = np.maximum(cases.slopes[:, column], 1e-300)
         first = np.searchsorted(lean, passed / slopes, side="right")
-        over, leaning = (np.append(np.cumsum(tail[::-1])[::-1], 0.0)[first] for tail in (split, split * lean))
+        over, leaning = (
+            np.append(np.cumsum(tail[::-1])[::-1], 0.0)[first] for tail in (split, split * lean)
+        )
         found += float(cases.chances[:, column] @ ((1 - e) * over + (1 + e) * slopes * leaning))
     return found + cases.lost
 

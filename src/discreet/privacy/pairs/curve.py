@@ -58,13 +58,19 @@ def _point(epsilon: Fraction | float, delta: Value) -> Point:
 
 def _loss(epsilon: Fraction | float) -> Decimal:
     if abs(float(epsilon)) > 1e18:
-        raise InvalidArgument("a curve is not followed numerically beyond a loss of 1e18; add more noise")
+        raise InvalidArgument(
+            "a curve is not followed numerically beyond a loss of 1e18; add more noise"
+        )
     return _decimal(epsilon)
 
 
 def _decimal(value: Value) -> Decimal:
     """Round to sixty digits; what is a float or a decimal is so at once."""
-    return Decimal(value.numerator) / Decimal(value.denominator) if isinstance(value, Fraction) else +Decimal(value)
+    return (
+        Decimal(value.numerator) / Decimal(value.denominator)
+        if isinstance(value, Fraction)
+        else +Decimal(value)
+    )
 
 
 @lru_cache(maxsize=4096)  # a curve in both directions asks three times
@@ -88,7 +94,9 @@ def _slope(a: Point, b: Point) -> Decimal:
     return (b[2] - a[2]) / (b[1] - a[1])
 
 
-def mirrored(points: Iterable[tuple[Fraction | float, Value]]) -> list[tuple[Fraction | float, Value]]:
+def mirrored(
+    points: Iterable[tuple[Fraction | float, Value]],
+) -> list[tuple[Fraction | float, Value]]:
     """Add to points (ε, δ) known in both directions what they say at −ε: H(−ε) = 1 − e^−ε (1 − H'(ε)).
 
     >>> from discreet.privacy.pairs.curve import mirrored
@@ -136,7 +144,11 @@ def envelope(pairs: list[LossPair]) -> Atoms:
     """Make a pair that dominates each of several: the hull of the largest of their curves at many points."""
     ends = [pair.span(1e-150) for pair in pairs]
     low, high = min(e[0] for e in ends), max(e[1] for e in ends)
-    grid = np.unique(np.concatenate((np.linspace(low, high, 1501), np.linspace(-1, 1, 201) * min(high, -low, 1.0))))
+    grid = np.unique(
+        np.concatenate(
+            (np.linspace(low, high, 1501), np.linspace(-1, 1, 201) * min(high, -low, 1.0))
+        )
+    )
     points: list[tuple[Fraction | float, Fraction | float]] = [
         (e, max(pair.delta(e) for pair in pairs)) for e in grid.tolist()
     ]

@@ -145,7 +145,9 @@ def pair_of(event: Event) -> LossPair:
         case DiscreteLaplaceNoise():
             return _laplace(event.sensitivity / event.scale, 1 / event.scale)
         case TruncatedGeometricNoise():  # moving by more than the range moves by the range
-            return _laplace(min(event.sensitivity, event.high - event.low) / event.scale, 1 / event.scale)
+            return _laplace(
+                min(event.sensitivity, event.high - event.low) / event.scale, 1 / event.scale
+            )
         case GaussianNoise():
             return Gauss(_root(event.squared_sensitivity / event.variance))
         case DiscreteGaussianNoise():
@@ -153,11 +155,19 @@ def pair_of(event: Event) -> LossPair:
         case BinomialNoise():
             return binomial(event.trials, event.sensitivity)
         case ExponentialSelection():
-            return bounded_range(event.epsilon) if LEAST <= event.epsilon <= STEEP else _pure(event.epsilon)
+            return (
+                bounded_range(event.epsilon)
+                if LEAST <= event.epsilon <= STEEP
+                else _pure(event.epsilon)
+            )
         case PermuteAndFlipSelection() | SparseVector():
             return _pure(event.epsilon)
         case Response():
-            return response(event.epsilon, event.options) if LEAST <= event.epsilon <= STEEP else _pure(event.epsilon)
+            return (
+                response(event.epsilon, event.options)
+                if LEAST <= event.epsilon <= STEEP
+                else _pure(event.epsilon)
+            )
         case Promise():
             return _promised(event.measure)
         case Shuffled():
@@ -165,7 +175,9 @@ def pair_of(event: Event) -> LossPair:
         case OwnCurve():
             return from_points(mirrored(event.points))
         case _:
-            raise InvalidArgument(f"an event is expected, such as mechanism.event; got {type(event).__name__}")
+            raise InvalidArgument(
+                f"an event is expected, such as mechanism.event; got {type(event).__name__}"
+            )
 
 
 def _laplace(ratio: Fraction, rate: Fraction) -> LossPair:
@@ -211,9 +223,15 @@ def _promised(measure: Measure) -> LossPair:
                 return Atoms(at, np.ones(1), measure.delta, measure.epsilon)
             return box(_raised(measure.epsilon), measure.delta)
         case GaussianDP():
-            return Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))
+            return (
+                Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))
+            )
         case ZCDP():
-            return from_zcdp(up(float(_raised(measure.rho)))) if measure.rho else box(Fraction(0), Fraction(0))
+            return (
+                from_zcdp(up(float(_raised(measure.rho))))
+                if measure.rho
+                else box(Fraction(0), Fraction(0))
+            )
         case RenyiDP():
             return _renyi(measure)
         case _:

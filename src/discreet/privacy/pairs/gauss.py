@@ -35,7 +35,9 @@ class Gauss:
 
     def cells(self, edges: Array) -> LossCells:
         """Return differences of Φ, each taken on the side where Φ is small, so that they are relatively exact."""
-        z = np.clip(edges / self.mu, -40 - self.mu, 40 + self.mu)  # beyond that no mass is left in doubles
+        z = np.clip(
+            edges / self.mu, -40 - self.mu, 40 + self.mu
+        )  # beyond that no mass is left in doubles
         far = float(np.abs(z).max()) + self.mu
         error = 16 * EPS * (4 + (1 + far) / narrowest(z) + far * far)
         return LossCells(_normal(z - self.mu / 2), _normal(z + self.mu / 2), 0.0, error)

@@ -37,7 +37,10 @@ class Hyperbola:
         p = self.root * np.exp(cuts[:-1] / 2) * grown
         q = self.root * np.exp(-cuts[1:] / 2) * grown
         if self.end > 0:
-            for loss, mass in ((-self.high, self.end * math.exp(-self.high)), (self.high, self.end)):
+            for loss, mass in (
+                (-self.high, self.end * math.exp(-self.high)),
+                (self.high, self.end),
+            ):
                 cell = int(np.searchsorted(edges, loss, side="left"))
                 p[cell] += mass
                 q[cell] += mass * math.exp(-loss)

@@ -55,7 +55,9 @@ def discrete_laplace(rate: Fraction, steps: int) -> Atoms | Hyperbola:
     share = np.exp(-a * j) / (1 + math.exp(-a))
     share[1:-1] *= -math.expm1(-a)
     limit = rate * steps
-    return Atoms(float(rate) * (steps - 2 * j), share, Fraction(0), limit, Lattice(2 * rate, -limit))
+    return Atoms(
+        float(rate) * (steps - 2 * j), share, Fraction(0), limit, Lattice(2 * rate, -limit)
+    )
 
 
 def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
@@ -75,7 +77,9 @@ def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
     total = math.sqrt(2 * math.pi * v) if v > 9 else float(np.exp(-few * few / (2 * v)).sum())
     pitch, offset = shift / variance, Fraction(shift * shift) / (2 * variance)
     slope, start = float(pitch), float(offset)
-    law = _Law(lambda y: np.exp(-y * y / (2 * v)) / total, lambda y: slope * y + start, -reach, reach)
+    law = _Law(
+        lambda y: np.exp(-y * y / (2 * v)) / total, lambda y: slope * y + start, -reach, reach
+    )
     return _pair(law, float(ndtr(-reach / math.sqrt(v))), Lattice(pitch, offset))
 
 
@@ -103,7 +107,10 @@ def binomial(trials: int, shift: int) -> Atoms:
         return Atoms(np.zeros(1), np.zeros(1), Fraction(1))
     beyond = math.exp(-2 * reach * (reach / trials))  # Hoeffding
     law = _Law(
-        lambda y: np.exp(_log_binomial(trials, y)), _binomial_loss(trials, shift), low, min(high, trials - shift)
+        lambda y: np.exp(_log_binomial(trials, y)),
+        _binomial_loss(trials, shift),
+        low,
+        min(high, trials - shift),
     )
     pair = _pair(law, beyond, None)
     if trials - shift >= high:
@@ -124,15 +131,21 @@ def _log_binomial(trials: int, y: Array, more: int = 0) -> Array:
     main[np.abs(u) >= 1] = 2 * math.log(2)
     small = np.abs(u) < 0.05
     v = u[small] ** 2
-    main[small] = v * (1 + v * (1 / 6 + v * (1 / 15 + v * (1 / 28 + v * (1 / 45 + v * (1 / 66 + v / 91))))))
-    logs: Array = _rest(np.array([float(trials)])) - _rest(y) - _rest(trials - y) - trials / 2 * main
+    main[small] = v * (
+        1 + v * (1 / 6 + v * (1 / 15 + v * (1 / 28 + v * (1 / 45 + v * (1 / 66 + v / 91)))))
+    )
+    logs: Array = (
+        _rest(np.array([float(trials)])) - _rest(y) - _rest(trials - y) - trials / 2 * main
+    )
     return logs
 
 
 def _rest(z: Array) -> Array:
     """Return ln Γ(z+1) − z ln z + z: what Stirling's formula leaves."""
     w = np.maximum(z, 16.0)
-    series = (1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / w**2) / w**2) / w**2) / w**2) / w
+    series = (
+        1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / w**2) / w**2) / w**2) / w**2
+    ) / w
     large = np.log(2 * math.pi * w) / 2 + series
     small: Array = gammaln(z + 1) - xlogy(z, z) + z
     return np.where(z >= 16, large, small)
@@ -177,11 +190,17 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
     reach = math.sqrt(fourth / second)
     side = second * second / (2 * fourth)
     p = q = np.zeros(len(center))
-    for weight, at in ((2 * half + 1 - 2 * side, center), (side, center - reach), (side, center + reach)):
+    for weight, at in (
+        (2 * half + 1 - 2 * side, center),
+        (side, center - reach),
+        (side, center + reach),
+    ):
         mass = weight * law.mass(at)
         p, q = p + mass, q + mass * np.exp(-law.loss(at))
     low, high = law.loss(center - half), law.loss(center + half)
-    with np.errstate(divide="ignore"):  # a run that Q never reaches, or whose ends floats do not tell apart, goes up
+    with np.errstate(
+        divide="ignore"
+    ):  # a run that Q never reaches, or whose ends floats do not tell apart, goes up
         upper = (-np.expm1(low + np.log(q / p)) + 4 * ERROR) / -np.expm1(low - high)
     upper = np.clip(upper, 0.0, 1.0)
     return np.stack((low, high), 1).ravel(), np.stack((p * (1 - upper), p * upper), 1).ravel()

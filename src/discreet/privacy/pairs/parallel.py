@@ -56,7 +56,9 @@ def alternatives(event: Parallel) -> list[Event]:
     >>> alternatives(Parallel([half, one], neighbours="replace")) == [LaplaceNoise(1, 2)]
     True
     """
-    parts = list(dict.fromkeys(event.parts if event.neighbours == ADD_REMOVE else _twins_apart(event.parts)))
+    parts = list(
+        dict.fromkeys(event.parts if event.neighbours == ADD_REMOVE else _twins_apart(event.parts))
+    )
     best = _strongest(parts)
     cases = [best] if best is not None else parts
     if event.neighbours == ADD_REMOVE:
@@ -79,9 +81,13 @@ def _twins_apart(parts: tuple[Event, ...]) -> list[Event]:
 def _strongest(parts: list[Event]) -> Event | None:
     """Return the part that dominates all others if they are of one ordered family."""
     ranks = [_rank(part) for part in parts]
-    if len(parts) > 1 and (None in ranks or len({rank[0] for rank in ranks if rank is not None}) > 1):
+    if len(parts) > 1 and (
+        None in ranks or len({rank[0] for rank in ranks if rank is not None}) > 1
+    ):
         return None
-    return max(zip(parts, ranks, strict=True), key=lambda both: both[1][1] if both[1] is not None else 0)[0]
+    return max(
+        zip(parts, ranks, strict=True), key=lambda both: both[1][1] if both[1] is not None else 0
+    )[0]
 
 
 def _rank(part: Event) -> tuple[object, Fraction] | None:
@@ -139,12 +145,18 @@ def doubled(event: Event) -> Event:
         case DiscreteLaplaceNoise():
             return DiscreteLaplaceNoise(event.scale, 2 * event.sensitivity)
         case TruncatedGeometricNoise():
-            return TruncatedGeometricNoise(event.scale, 2 * event.sensitivity, event.low, event.high)
+            return TruncatedGeometricNoise(
+                event.scale, 2 * event.sensitivity, event.low, event.high
+            )
         case GaussianNoise():
-            return GaussianNoise(event.variance, 4 * event.squared_sensitivity, event.step, event.dimension)
+            return GaussianNoise(
+                event.variance, 4 * event.squared_sensitivity, event.step, event.dimension
+            )
         case DiscreteGaussianNoise():
             linf = None if event.linf is None else 2 * event.linf
-            return DiscreteGaussianNoise(event.variance, 4 * event.squared_sensitivity, event.dimension, linf)
+            return DiscreteGaussianNoise(
+                event.variance, 4 * event.squared_sensitivity, event.dimension, linf
+            )
         case BinomialNoise():
             return BinomialNoise(event.trials, 2 * event.sensitivity)
         case ExponentialSelection():
@@ -214,7 +226,9 @@ def _twice(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
         return 2 * epsilon, delta
     # e^ε leaves the floats, its product with δ may not; no δ that fits in memory makes up for an ε of 1e300
     grown = (
-        up(float(min(epsilon, Fraction(10**300)))) + up(math.log(delta.numerator)) - down(math.log(delta.denominator))
+        up(float(min(epsilon, Fraction(10**300))))
+        + up(math.log(delta.numerator))
+        - down(math.log(delta.denominator))
     )
     return 2 * epsilon, fraction_up(math.exp(grown)) if grown < 0 else Fraction(1)
 

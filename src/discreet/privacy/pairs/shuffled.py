@@ -119,11 +119,15 @@ def _two_level(event: Shuffled) -> Counters | None:
     sizes = starts[:, None].astype(np.float64)
     chances = np.zeros((starts.size, totals.size))
     for row, (begin, law) in enumerate(laws):
-        chances[row] = _gathered(begin, law * (1 + (e - 1) * (begin + np.arange(law.size)) / (2 * starts[row])), totals)
+        chances[row] = _gathered(
+            begin, law * (1 + (e - 1) * (begin + np.arange(law.size)) / (2 * starts[row])), totals
+        )
     chances *= blanket * mass[:, None]
     slopes = (e - 1) * ends[None, :] / (2 * sizes + (e - 1) * ends[None, :])
     even = blanket * (e - 1) * event.shared / event.outputs
-    lost = 1e-34 * (2 + event.outputs / event.inside)  # what is cut off the law of c weighs γ(1 + (e^ε − 1)c/2N)
+    lost = 1e-34 * (
+        2 + event.outputs / event.inside
+    )  # what is cut off the law of c weighs γ(1 + (e^ε − 1)c/2N)
     return Counters(totals, chances, slopes, even, lost, _error(people))
 
 
@@ -145,7 +149,9 @@ def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
     taking = within / np.maximum(both, 1e-300)
     slopes = (e - 1) / (e + 1) * taking[totals - begin]
     chances = _gathered(begin, both, totals)
-    return counters_pair(Counters(ends, chances[None, :], slopes[None, :], 0.0, 0.0, _error(people)), upward=False)
+    return counters_pair(
+        Counters(ends, chances[None, :], slopes[None, :], 0.0, 0.0, _error(people)), upward=False
+    )
 
 
 def lower_binary(epsilon: Fraction, n: int) -> Atoms:
@@ -160,7 +166,9 @@ def lower_binary(epsilon: Fraction, n: int) -> Atoms:
     own, other = p * hit + (1 - p) * miss, (1 - p) * hit + p * miss
     losses = np.floor(np.log(own / other) * 2.0**40 - 1) * 2.0**-40
     order = np.argsort(losses)
-    return Atoms(losses[order], own[order] * (1 - 2 * _error(people)), limit=epsilon, error=_error(people))
+    return Atoms(
+        losses[order], own[order] * (1 - 2 * _error(people)), limit=epsilon, error=_error(people)
+    )
 
 
 def _gathered(begin: int, law: Array, starts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Array:

@@ -39,7 +39,9 @@ def yes_no_pair(epsilon: Fraction, n: int) -> Atoms:
     laws = _laws(epsilon, n)
     grid = np.linspace(0.0, min(float(epsilon), max(_far(p, q) for p, q in laws)), _POINTS)
     worst = _worst(laws, grid, n).tolist()
-    points: list[tuple[Fraction | float, Fraction | float]] = list(zip(grid.tolist(), worst, strict=True))
+    points: list[tuple[Fraction | float, Fraction | float]] = list(
+        zip(grid.tolist(), worst, strict=True)
+    )
     return from_points([*mirrored(points), (epsilon, Fraction(0))])
 
 

@@ -25,7 +25,9 @@ def advanced_epsilon(epsilons: Iterable[tuple[float, int]], slack: float) -> flo
     Refuses a slack outside (0, 1].
     """
     if not 0 < slack <= 1:
-        raise InvalidArgument(f"slack must lie in (0, 1], got {slack}; it is the part of δ spent on the tail bound")
+        raise InvalidArgument(
+            f"slack must lie in (0, 1], got {slack}; it is the part of δ spent on the tail bound"
+        )
     spread, mean = _sums(epsilons)
     return math.sqrt(-2 * math.log(slack) * spread) + mean
 

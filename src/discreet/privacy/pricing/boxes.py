@@ -87,14 +87,24 @@ def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:
     >>> round(optimal_delta(0.1, 10, 0.5), 12)
     0.009929626917
     """
-    first = max(0, math.floor((min(epsilon / epsilon0, times + 2) + times) / 2)) if epsilon0 else times + 1
+    first = (
+        max(0, math.floor((min(epsilon / epsilon0, times + 2) + times) / 2))
+        if epsilon0
+        else times + 1
+    )
     j = np.arange(first, times + 1)
     gain = (2 * j - times) * epsilon0 - epsilon
     j, gain = j[gain > 0], gain[gain > 0]
     if j.size == 0:
         return 0.0
     log_p, log_q = -np.log1p(math.exp(-epsilon0)), -epsilon0 - np.log1p(math.exp(-epsilon0))
-    logs = gammaln(times + 1) - gammaln(j + 1) - gammaln(times - j + 1) + j * log_p + (times - j) * log_q
+    logs = (
+        gammaln(times + 1)
+        - gammaln(j + 1)
+        - gammaln(times - j + 1)
+        + j * log_p
+        + (times - j) * log_q
+    )
     return min(1.0, float(np.sum(np.exp(logs) * -np.expm1(-gain))))
 
 

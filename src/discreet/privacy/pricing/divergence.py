@@ -23,9 +23,16 @@ def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
     >>> response_renyi(1.0, 2, np.array([2.0])).round(12).tolist()
     [0.735325664056]
     """
-    lam, epsilon = alphas - 1, max(epsilon, 1e-300)  # a smaller one, which costs no more, has no logarithm
-    spread = np.log(-np.expm1(-lam * epsilon)) + np.log(-np.expm1(-alphas * epsilon)) + alphas * epsilon
-    grown = spread - epsilon - math.log1p((options - 1) * math.exp(-epsilon))  # ln of the part above 1
+    lam, epsilon = (
+        alphas - 1,
+        max(epsilon, 1e-300),
+    )  # a smaller one, which costs no more, has no logarithm
+    spread = (
+        np.log(-np.expm1(-lam * epsilon)) + np.log(-np.expm1(-alphas * epsilon)) + alphas * epsilon
+    )
+    grown = (
+        spread - epsilon - math.log1p((options - 1) * math.exp(-epsilon))
+    )  # ln of the part above 1
     return np.logaddexp(0.0, grown) / lam
 
 
@@ -41,13 +48,25 @@ def range_renyi(epsilon: float, alphas: Array) -> Array:
     True
     """
     lam = alphas - 1
-    up = epsilon + np.log(-np.expm1(-alphas * epsilon)) - np.log(-np.expm1(-lam * epsilon)) + np.log(lam / alphas)
+    up = (
+        epsilon
+        + np.log(-np.expm1(-alphas * epsilon))
+        - np.log(-np.expm1(-lam * epsilon))
+        + np.log(lam / alphas)
+    )
     up = np.clip(up, 0.0, epsilon)  # t: the larger loss
-    log_mean = lam * up + np.log(-np.expm1(-alphas * epsilon)) - np.log(alphas) - math.log(-math.expm1(-epsilon))
+    log_mean = (
+        lam * up
+        + np.log(-np.expm1(-alphas * epsilon))
+        - np.log(alphas)
+        - math.log(-math.expm1(-epsilon))
+    )
     down = epsilon - up
     high = -np.expm1(-down) / -math.expm1(-epsilon)  # P[L = t]
     with np.errstate(over="ignore", invalid="ignore"):  # where it is not taken
-        exact = np.log1p(np.maximum(high * np.expm1(lam * up) + (1 - high) * np.expm1(-lam * down), 0.0))
+        exact = np.log1p(
+            np.maximum(high * np.expm1(lam * up) + (1 - high) * np.expm1(-lam * down), 0.0)
+        )
     eighth = alphas * epsilon * epsilon / 8
     value = np.minimum(np.where(lam * up > 1, log_mean, exact) / lam, eighth)
     return np.where(
@@ -73,7 +92,9 @@ def laplace_renyi(ratio: float, steps: int, alphas: Array) -> Array:
     ends, lean = 1 + xcoth(h / 2), xcoth(h / 2)
     t = np.minimum(alphas - 0.5, 300 / x)
     outer = 2 * np.sinh((t + 0.5) * x / 2) * np.sinh((t - 0.5) * x / 2)  # cosh tx − cosh ½x
-    inner = sinhc(t * x) - sinhc(x / 2) + xcoth(t * h) * (1 + sinhc(t * x)) - lean * (1 + sinhc(x / 2))
+    inner = (
+        sinhc(t * x) - sinhc(x / 2) + xcoth(t * h) * (1 + sinhc(t * x)) - lean * (1 + sinhc(x / 2))
+    )
     near = np.log1p((ends * outer + x / 2 * inner) / (ends * math.exp(x / 2))) / (t - 0.5)
     t = alphas - 0.5  # beyond tx = 300 only the growing exponentials count
     far = x + np.log(0.5 + (1 + xcoth(t * h)) / (4 * t * ends)) / (alphas - 1)
@@ -135,7 +156,13 @@ def _whole_order(mu: float, rate: float, alpha: int) -> float:
     k = np.arange(2, alpha + 1)
     choose = gammaln(alpha + 1) - gammaln(k + 1) - gammaln(alpha - k + 1)
     gain = k * (k - 1) * mu * mu / 2
-    logs = choose + (alpha - k) * math.log1p(-rate) + k * math.log(rate) + gain + np.log(-np.expm1(-gain))
+    logs = (
+        choose
+        + (alpha - k) * math.log1p(-rate)
+        + k * math.log(rate)
+        + gain
+        + np.log(-np.expm1(-gain))
+    )
     slip = alpha * math.log(alpha) * 2.0**-50  # what the log-factorials may lose
     return float(np.logaddexp(0.0, logsumexp(logs) + slip))
 
@@ -146,7 +173,9 @@ def _any_order(mu: float, rate: float, alpha: float) -> float:
     The integrand is never negative, and analytic in a strip of half-width π in L, so a trapezoid sum converges
     exponentially. What cancellation may lose near α = 1 is added.
     """
-    width = min(1.0, math.pi / mu) / 8  # in standard deviations; the error is e^(−2π·strip/width) < 1e-20
+    width = (
+        min(1.0, math.pi / mu) / 8
+    )  # in standard deviations; the error is e^(−2π·strip/width) < 1e-20
     z = np.arange(-12.0, 12 + alpha * mu + width, width)
     loss = mu * z - mu * mu / 2
     log_weight = -z * z / 2 + math.log(width / math.sqrt(2 * math.pi))

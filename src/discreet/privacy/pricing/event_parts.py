@@ -15,7 +15,16 @@ from fractions import Fraction
 from ...arithmetic.rounding import up
 from ...errors import InvalidArgument
 from ...frozen import frozen
-from ..events import Batch, Event, GaussianNoise, KeySelection, Parallel, Promise, Repeated, Sequence
+from ..events import (
+    Batch,
+    Event,
+    GaussianNoise,
+    KeySelection,
+    Parallel,
+    Promise,
+    Repeated,
+    Sequence,
+)
 from ..measures import ApproxDP, PureDP
 from ..neighbours import ADD_REMOVE, Neighbours
 from .clamp import unclamped
@@ -71,7 +80,9 @@ def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     listed = _listed(events)
     relations = {e.neighbours for e in listed}
     if len(relations) > 1:
-        raise InvalidArgument("the events mix 'add-remove' and 'replace' neighbours; restate them under one relation")
+        raise InvalidArgument(
+            "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
+        )
     atoms: dict[Event, int] = {}
     leaks: dict[Fraction, int] = {}
     for event in listed:
@@ -90,11 +101,15 @@ def _listed(events: object) -> tuple[Event, ...]:
     if isinstance(events, Event):
         return (events,)
     if not isinstance(events, Iterable):
-        raise InvalidArgument(f"events are expected, such as [mechanism.event]; got {type(events).__name__}")
+        raise InvalidArgument(
+            f"events are expected, such as [mechanism.event]; got {type(events).__name__}"
+        )
     listed = tuple(events)
     for event in listed:
         if not isinstance(event, Event):
-            raise InvalidArgument(f"an event is expected, such as mechanism.event; got {type(event).__name__}")
+            raise InvalidArgument(
+                f"an event is expected, such as mechanism.event; got {type(event).__name__}"
+            )
     if not listed:
         raise InvalidArgument("at least one event is needed; nothing done costs nothing")
     return listed
@@ -133,7 +148,9 @@ def _twins_apart(event: Parallel) -> Parallel:
     return event if tuple(parts) == event.parts else Parallel(parts, neighbours=event.neighbours)
 
 
-def total(events: Flattened | Event | Iterable[Event], one: Callable[[Event], Fraction | None]) -> Fraction | None:
+def total(
+    events: Flattened | Event | Iterable[Event], one: Callable[[Event], Fraction | None]
+) -> Fraction | None:
     """Add up an amount over all atoms; None if some atom has none, or if anything may leak outright."""
     parts = flatten(events)
     if parts.leaks:

@@ -36,7 +36,9 @@ def log_delta(mu: float, epsilon: float) -> float:
     """Return ln δ(ε) for ε ≥ 0 and μ > 0, in the form ½ e^−a² (erfcx(a) − erfcx(b)), a, b = (ε/μ ∓ μ/2)/√2."""
     a, b = _ends(mu, epsilon)
     if a > 1e4:
-        return -a * a  # the factor left out is below 1, so this is on the safe side, at e^-100000000
+        return (
+            -a * a
+        )  # the factor left out is below 1, so this is on the safe side, at e^-100000000
     if mu < _SMALL:
         return -a * a + math.log(_slab((a + b) / 2, mu / math.sqrt(8)) / 2)
     if a > 0:
@@ -47,8 +49,20 @@ def log_delta(mu: float, epsilon: float) -> float:
 
 
 # Gauss–Legendre nodes and weights on (−1, 1), ten points: exact far beyond double precision over a width of 0.18
-_NODES = (0.1488743389816312, 0.4333953941292472, 0.6794095682990244, 0.8650633666889845, 0.9739065285171717)
-_WEIGHTS = (0.2955242247147529, 0.2692667193099963, 0.2190863625159821, 0.1494513491505806, 0.0666713443086881)
+_NODES = (
+    0.1488743389816312,
+    0.4333953941292472,
+    0.6794095682990244,
+    0.8650633666889845,
+    0.9739065285171717,
+)
+_WEIGHTS = (
+    0.2955242247147529,
+    0.2692667193099963,
+    0.2190863625159821,
+    0.1494513491505806,
+    0.0666713443086881,
+)
 
 
 def _slab(middle: float, half: float) -> float:
@@ -56,7 +70,9 @@ def _slab(middle: float, half: float) -> float:
     area = 0.0
     for node, weight in zip(_NODES, _WEIGHTS, strict=True):
         for x in (middle - half * node, middle + half * node):
-            area += weight * (_far(x) if x > 8 else 2 / math.sqrt(math.pi) - 2 * x * float(erfcx(x)))
+            area += weight * (
+                _far(x) if x > 8 else 2 / math.sqrt(math.pi) - 2 * x * float(erfcx(x))
+            )
     return half * area
 
 
@@ -85,7 +101,9 @@ def epsilon(mu: float, delta: float) -> float:
     target = math.log(delta)
     if log_delta(mu, 0.0) <= target:
         return 0.0
-    guess = mu * (mu / 2 + math.sqrt(-2 * target))  # the tail bound P[L > ε] ≤ δ is always on the safe side
+    guess = mu * (
+        mu / 2 + math.sqrt(-2 * target)
+    )  # the tail bound P[L > ε] ≤ δ is always on the safe side
     return crossing(lambda e: log_delta(mu, e) - target, 0.0, guess)[1]
 
 
@@ -124,6 +142,8 @@ def mu_of_pure(epsilon: float) -> float:
     >>> round(mu_of_pure(1.0), 6)
     1.232035
     """
-    if epsilon < 1:  # near ½ the quantile would lose its digits; the same number, by 1 − 2/(1+e^ε) = tanh(ε/2)
+    if (
+        epsilon < 1
+    ):  # near ½ the quantile would lose its digits; the same number, by 1 − 2/(1+e^ε) = tanh(ε/2)
         return math.sqrt(8) * float(erfinv(math.tanh(epsilon / 2)))
     return float(-2 * ndtri_exp(-math.log1p(math.exp(epsilon)) if epsilon < 700 else -epsilon))

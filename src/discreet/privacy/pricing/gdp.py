@@ -11,7 +11,15 @@ from fractions import Fraction
 
 from ...arithmetic.rounding import fraction_up
 from ...arithmetic.special import ndtri_exp
-from ..events import DiscreteGaussianNoise, Event, ExponentialSelection, GaussianNoise, Parallel, Promise, Sampled
+from ..events import (
+    DiscreteGaussianNoise,
+    Event,
+    ExponentialSelection,
+    GaussianNoise,
+    Parallel,
+    Promise,
+    Sampled,
+)
 from ..measures import GaussianDP, PureDP
 from .bounded_range import range_square
 from .event_parts import Flattened, total
@@ -113,7 +121,9 @@ def _lattice(variance: Fraction) -> Fraction:
     if variance >= 16:
         return 1 + 1 / (11 * variance)
     s2 = float(variance)
-    rest = sum(math.exp((1 - k * k) / (2 * s2)) for k in range(1, 50))  # P[X > 0]/P[X = 0], over its first term
+    rest = sum(
+        math.exp((1 - k * k) / (2 * s2)) for k in range(1, 50)
+    )  # P[X > 0]/P[X = 0], over its first term
     log_tail = -1 / (2 * s2) + math.log(rest)
     unit = -2 * float(ndtri_exp(log_tail - math.log1p(2 * math.exp(log_tail))))
     return fraction_up(unit * unit * s2)

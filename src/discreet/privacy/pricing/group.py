@@ -90,15 +90,21 @@ def _approximate(measure: ApproxDP, k: int) -> ApproxDP:
         factor = delta_factor(float(measure.epsilon), k) * float(measure.delta)
         grown = fraction_up(factor) if factor < 1 else Fraction(1)
     if grown >= 1:
-        raise InvalidArgument(f"a group of {k} has no (ε, δ) promise left: its δ reaches 1; lower ε, δ or the size")
+        raise InvalidArgument(
+            f"a group of {k} has no (ε, δ) promise left: its δ reaches 1; lower ε, δ or the size"
+        )
     return ApproxDP(e, grown)
 
 
 def _renyi(measure: RenyiDP, k: int) -> RenyiDP:
     doublings = (k - 1).bit_length()
-    lowered = {a / 2**doublings: 3**doublings * e for a, e in measure.orders if a >= 2 ** (doublings + 1)}
+    lowered = {
+        a / 2**doublings: 3**doublings * e for a, e in measure.orders if a >= 2 ** (doublings + 1)
+    }
     if not lowered:
-        raise InvalidArgument(f"a group of {k} needs a Rényi order of at least {2 ** (doublings + 1)}; promise one")
+        raise InvalidArgument(
+            f"a group of {k} needs a Rényi order of at least {2 ** (doublings + 1)}; promise one"
+        )
     return RenyiDP(lowered)
 
 
@@ -127,14 +133,20 @@ def additive(event: Event, k: int) -> Event | None:
         case DiscreteLaplaceNoise():
             grown = DiscreteLaplaceNoise(event.scale, k * event.sensitivity, neighbours=near)
         case TruncatedGeometricNoise():
-            grown = TruncatedGeometricNoise(event.scale, k * event.sensitivity, event.low, event.high, neighbours=near)
+            grown = TruncatedGeometricNoise(
+                event.scale, k * event.sensitivity, event.low, event.high, neighbours=near
+            )
         case GaussianNoise():
             square = k * k * event.squared_sensitivity
-            grown = GaussianNoise(event.variance, square, event.step, event.dimension, neighbours=near)
+            grown = GaussianNoise(
+                event.variance, square, event.step, event.dimension, neighbours=near
+            )
         case DiscreteGaussianNoise():
             linf = None if event.linf is None else k * event.linf
             whole_square = k * k * event.squared_sensitivity
-            grown = DiscreteGaussianNoise(event.variance, whole_square, event.dimension, linf, neighbours=near)
+            grown = DiscreteGaussianNoise(
+                event.variance, whole_square, event.dimension, linf, neighbours=near
+            )
         case BinomialNoise():
             grown = BinomialNoise(event.trials, k * event.sensitivity, neighbours=near)
         case ExponentialSelection():
@@ -145,7 +157,9 @@ def additive(event: Event, k: int) -> Event | None:
 def no_promise(event: Event, size: int) -> InvalidArgument:
     """Make the refusal of an event of which no promise to a group is known."""
     kind = type(event).__name__
-    return InvalidArgument(f"no promise of {kind} to a group of {size} is known; state its group promise as a Promise")
+    return InvalidArgument(
+        f"no promise of {kind} to a group of {size} is known; state its group promise as a Promise"
+    )
 
 
 def parallel_price(
@@ -171,7 +185,10 @@ def parallel_price(
     single = sorted(amount for _, amount in known)
     if event.neighbours == ADD_REMOVE:
         return single[-1]
-    double = [min(twice * amount, _or_infinite(price(regrouped(part, 2, promised)))) for part, amount in known]
+    double = [
+        min(twice * amount, _or_infinite(price(regrouped(part, 2, promised))))
+        for part, amount in known
+    ]
     return Fraction(max(*double, sum(single[-2:], Fraction())))
 
 

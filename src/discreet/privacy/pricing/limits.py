@@ -56,7 +56,9 @@ def within_floats(epsilon: Fraction) -> Fraction:
     discreet.errors.InvalidArgument: epsilon is beyond 1e300, where no price is computed; ask at a smaller one
     """
     if abs(epsilon) > FARTHEST:
-        raise InvalidArgument("epsilon is beyond 1e300, where no price is computed; ask at a smaller one")
+        raise InvalidArgument(
+            "epsilon is beyond 1e300, where no price is computed; ask at a smaller one"
+        )
     return epsilon
 
 
@@ -74,7 +76,9 @@ def refuse_beyond(event: Event) -> None:
         if amount > most:
             kind, works = type(event).__name__, _WORKS.get(what, "take more noise")
             beyond = "2**62" if what == "trials" else f"1e{len(str(most)) - 1}"
-            raise InvalidArgument(f"{kind} has {what} beyond {beyond}, which is not priced; {works}")
+            raise InvalidArgument(
+                f"{kind} has {what} beyond {beyond}, which is not priced; {works}"
+            )
 
 
 def is_slight(event: Event) -> bool:
@@ -100,7 +104,9 @@ def refuse_count(times: int) -> None:
     discreet.errors.InvalidArgument: an event repeated more than 2**63 times is not priced; state it as one Promise
     """
     if times > OFTENEST:
-        raise InvalidArgument("an event repeated more than 2**63 times is not priced; state it as one Promise")
+        raise InvalidArgument(
+            "an event repeated more than 2**63 times is not priced; state it as one Promise"
+        )
 
 
 _WORKS = {
@@ -125,7 +131,11 @@ def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             if event.step:
                 yield "a loss", max(event.squared_sensitivity, event.step**2) / event.variance, MOST
-                yield "a lattice", max(event.squared_sensitivity, event.variance) / event.step**2, FINEST
+                yield (
+                    "a lattice",
+                    max(event.squared_sensitivity, event.variance) / event.step**2,
+                    FINEST,
+                )
         case DiscreteGaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             yield "a lattice", max(Fraction(event.squared_sensitivity), event.variance), FINEST
@@ -161,7 +171,12 @@ def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
 
 def _promised(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
     match event.measure:
-        case PureDP(epsilon=amount) | ApproxDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
+        case (
+            PureDP(epsilon=amount)
+            | ApproxDP(epsilon=amount)
+            | ZCDP(rho=amount)
+            | GaussianDP(squared=amount)
+        ):
             yield "a loss", amount, MOST
         case RenyiDP(orders=orders):
             for _, amount in orders:

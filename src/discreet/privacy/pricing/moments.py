@@ -15,7 +15,14 @@ import numpy as np
 from ...arithmetic.rational import whole
 from ...arithmetic.series import Array, legendre
 from ...errors import InvalidArgument
-from ..events import DiscreteLaplaceNoise, Event, LaplaceNoise, Promise, Response, TruncatedGeometricNoise
+from ..events import (
+    DiscreteLaplaceNoise,
+    Event,
+    LaplaceNoise,
+    Promise,
+    Response,
+    TruncatedGeometricNoise,
+)
 from ..measures import PureDP
 from .event_parts import flatten
 from .gdp import exact_square
@@ -50,14 +57,18 @@ def moments(events: Event | Iterable[Event], order: int) -> tuple[float, ...]:
 def _known(events: Event | Iterable[Event]) -> tuple[tuple[Event, int], ...]:
     parts = flatten(events)
     if parts.leaks:
-        raise InvalidArgument("a loss that may be infinite (δ > 0) has no moments; ask compose(events) for the curve")
+        raise InvalidArgument(
+            "a loss that may be infinite (δ > 0) has no moments; ask compose(events) for the curve"
+        )
     return parts.atoms
 
 
 def _add(left: Array, right: Array) -> Array:
     """Combine the raw moments of two independent losses."""
     n = left.size
-    return np.array([sum(math.comb(m, i) * left[i] * right[m - i] for i in range(m + 1)) for m in range(n)])
+    return np.array(
+        [sum(math.comb(m, i) * left[i] * right[m - i] for i in range(m + 1)) for m in range(n)]
+    )
 
 
 def _raw(atom: Event, n: int) -> Array:
@@ -83,7 +94,9 @@ def loss_law(atom: Event) -> tuple[Array, Array]:
         case Promise(measure=PureDP(epsilon=e)):
             return _response(float(e), 2)
     kind = type(atom).__name__
-    raise InvalidArgument(f"the loss of {kind} is not known as one exact law; ask compose(event) for its price instead")
+    raise InvalidArgument(
+        f"the loss of {kind} is not known as one exact law; ask compose(event) for its price instead"
+    )
 
 
 def _response(epsilon: float, options: int) -> tuple[Array, Array]:
@@ -99,7 +112,9 @@ def _laplace(ratio: float, steps: int) -> tuple[Array, Array]:
         nodes, weights = legendre(64)
         inner = ratio * nodes
         density = weights * ratio * np.exp((inner - ratio) / 2) / 4
-        return np.concatenate([[ratio, -ratio], inner]), np.concatenate([[0.5, math.exp(-ratio) / 2], density])
+        return np.concatenate([[ratio, -ratio], inner]), np.concatenate(
+            [[0.5, math.exp(-ratio) / 2], density]
+        )
     a = math.exp(-ratio / steps)
     j = np.arange(steps + 1)  # the output lies j steps from the truth towards the neighbour
     weights = np.where((j == 0) | (j == steps), 1.0, 1 - a) * a**j / (1 + a)
@@ -127,10 +142,16 @@ def tail(event: Event, epsilon: float) -> float:
     """
     atoms = _known(event)
     if len(atoms) != 1 or atoms[0][1] != 1:
-        raise InvalidArgument("the tail is given for one event; ask compose(events) for the curve of several")
+        raise InvalidArgument(
+            "the tail is given for one event; ask compose(events) for the curve of several"
+        )
     square = exact_square(atoms[0][0])
     if square is not None:
-        return 0.5 * math.erfc((epsilon - float(square) / 2) / math.sqrt(2 * square)) if square else 0.0
+        return (
+            0.5 * math.erfc((epsilon - float(square) / 2) / math.sqrt(2 * square))
+            if square
+            else 0.0
+        )
     losses, weights = loss_law(atoms[0][0])
     if isinstance(atoms[0][0], LaplaceNoise) and losses.size == 66:
         x = losses[0]

@@ -31,4 +31,6 @@ def on_lattice(event: GaussianNoise) -> GaussianNoise:
     if steps == square:
         return event
     grown = Fraction(steps) * event.step**2
-    return GaussianNoise(event.variance, grown, event.step, event.dimension, neighbours=event.neighbours)
+    return GaussianNoise(
+        event.variance, grown, event.step, event.dimension, neighbours=event.neighbours
+    )

@@ -52,7 +52,13 @@ def _one(atom: Event) -> Fraction | None:
             price = atom.sensitivity / atom.scale
         case TruncatedGeometricNoise():
             price = min(atom.sensitivity, atom.high - atom.low) / atom.scale
-        case ExponentialSelection() | PermuteAndFlipSelection() | Response() | SparseVector() | Shuffled():
+        case (
+            ExponentialSelection()
+            | PermuteAndFlipSelection()
+            | Response()
+            | SparseVector()
+            | Shuffled()
+        ):
             price = atom.epsilon
         case Promise():
             price = pure_promise(atom.measure)
@@ -106,5 +112,7 @@ def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
     e, q = float(epsilon), float(rate)
     if e < 700:
         return min(epsilon, fraction_up(math.log1p(q * math.expm1(e))))
-    high = e + math.log(rate.numerator) - math.log(rate.denominator)  # ln(q e^ε); what −q takes off is lost in rounding
+    high = (
+        e + math.log(rate.numerator) - math.log(rate.denominator)
+    )  # ln(q e^ε); what −q takes off is lost in rounding
     return min(epsilon, fraction_up(max(high, 0.0) + math.log1p(math.exp(-abs(high)))))

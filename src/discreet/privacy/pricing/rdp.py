@@ -30,7 +30,13 @@ from ..events import (
 )
 from ..measures import ZCDP, GaussianDP, RenyiDP
 from ..neighbours import ADD_REMOVE
-from .divergence import discrete_gaussian_renyi, laplace_renyi, range_renyi, response_renyi, sampled_gaussian_renyi
+from .divergence import (
+    discrete_gaussian_renyi,
+    laplace_renyi,
+    range_renyi,
+    response_renyi,
+    sampled_gaussian_renyi,
+)
 from .event_parts import Flattened, flatten, total
 from .gdp import price_gdp
 from .group_event import group_event
@@ -40,7 +46,9 @@ from .zcdp import laplace_shape, moved, price_zcdp
 
 _LEAST = 1 + 1e-4  # below, differences of order α − 1 would lose digits
 _RAREST = 1e-300  # a sample rarer than floats can tell is priced as this one, which is worse
-_STEEP = 10**4  # above this μ² a sample is priced by its ρ alone: the integral would be as long as μ²
+_STEEP = (
+    10**4
+)  # above this μ² a sample is priced by its ρ alone: the integral would be as long as μ²
 _COARSE = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
 
 
@@ -116,7 +124,9 @@ def _one(atom: Event, alphas: Array) -> Array:
     """Take the least of what the atom's own law says, of its pure ε, and of its ρ."""
     pure = price_pure(atom)
     slight = pure is not None and is_slight(atom)
-    own = None if slight else _own(atom, np.maximum(alphas, _LEAST))  # the divergence grows with the order
+    own = (
+        None if slight else _own(atom, np.maximum(alphas, _LEAST))
+    )  # the divergence grows with the order
     if own is not None and not isinstance(atom, Sampled | Parallel):
         return own * (1 + MARGIN)
     least = np.full_like(alphas, math.inf) if own is None else own
@@ -233,5 +243,7 @@ def _best(parts: Flattened, price: Callable[[Array, Array], Array]) -> float:
 def _start(parts: Flattened) -> Array:
     """Begin with a wide grid of orders and with those that are promised: between them a chord is all we know."""
     promises = (atom.measure for atom, _ in parts.atoms if isinstance(atom, Promise))
-    listed = {float(a) for promise in promises if isinstance(promise, RenyiDP) for a in promise.alphas}
+    listed = {
+        float(a) for promise in promises if isinstance(promise, RenyiDP) for a in promise.alphas
+    }
     return np.union1d(_COARSE, np.array(sorted(listed)))

@@ -97,7 +97,9 @@ def response_rho(epsilon: float, options: int) -> float:
     mean = -epsilon * math.expm1(-epsilon) / (1 + (options - 1) * math.exp(-epsilon))
     if options <= 6:
         return mean
-    edges = np.geomspace(1.0, max(2.0, 2 * epsilon / mean), 256) - 1  # beyond, D_α/α ≤ ε/α is below the mean
+    edges = (
+        np.geomspace(1.0, max(2.0, 2 * epsilon / mean), 256) - 1
+    )  # beyond, D_α/α ≤ ε/α is below the mean
     low, high, reached = edges[:-1], edges[1:], mean
     while low.size:
         renyi = response_renyi(epsilon, options, 1 + high)
@@ -175,10 +177,14 @@ def _promised(event: Event, size: int) -> Event:
     return Promise(group_privacy(ZCDP(amount), size), neighbours=event.neighbours)
 
 
-def laplace_shape(atom: LaplaceNoise | DiscreteLaplaceNoise | TruncatedGeometricNoise) -> tuple[float, int]:
+def laplace_shape(
+    atom: LaplaceNoise | DiscreteLaplaceNoise | TruncatedGeometricNoise,
+) -> tuple[float, int]:
     """Return Δ1/b and the number of lattice steps in Δ1 (0: continuous)."""
     if isinstance(atom, LaplaceNoise):
-        return float(atom.sensitivity / atom.scale), int(atom.sensitivity / atom.step) if atom.step else 0
+        return float(atom.sensitivity / atom.scale), int(
+            atom.sensitivity / atom.step
+        ) if atom.step else 0
     d = atom.sensitivity
     if isinstance(atom, TruncatedGeometricNoise):
         d = min(d, atom.high - atom.low)
@@ -214,7 +220,9 @@ def delta(rho: float, epsilon: float) -> float:
     """
     if rho == 0:
         return 0.0
-    least = 1e-150 * (1 + epsilon)  # with less, which promises more, the best order would leave the floats
+    least = 1e-150 * (
+        1 + epsilon
+    )  # with less, which promises more, the best order would leave the floats
     return min(1.0, math.exp(_log_delta(max(rho, least), epsilon)))
 
 

@@ -66,13 +66,13 @@ class Function(StrEnum):
     FROM_UNIX_SECONDS = "from_unix_seconds"
     CONCAT = "concat"  # NULL if any argument is
     ROOT = "root"  # √x, NULL below 0, rounded half up to the step of its domain
-    POWER = "power"  # this and the next two: of noisy results only, libraries differ in the last bit
+    POWER = (
+        "power"  # this and the next two: of noisy results only, libraries differ in the last bit
+    )
     LOGARITHM = "logarithm"  # natural
     EXPONENTIAL = "exponential"
     TOTAL = "total"  # of noisy results only: x summed over all rows that have the same further arguments (keys)
-    LAG = (
-        "lag"  # x so many rows (constant) before, in the order of an expression, downwards (constant), among equal keys
-    )
+    LAG = "lag"  # x so many rows (constant) before, in the order of an expression, downwards (constant), among equal keys
 
 
 @frozen

@@ -50,7 +50,9 @@ def add_flag(rows: Relation) -> tuple[Relation, str]:
         return rows, rows.columns[-1][0]
     columns = columns_of(rows)
     name = fresh("present", "is", columns)
-    return Select(rows, (*((column, Field(column)) for column in columns), (name, Constant(1)))), name
+    return Select(
+        rows, (*((column, Field(column)) for column in columns), (name, Constant(1)))
+    ), name
 
 
 def _is_one(expression: Expression, rows: Relation) -> bool:

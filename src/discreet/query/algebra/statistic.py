@@ -44,7 +44,9 @@ def function_name(statistic: Statistic) -> str:
         case Variance(root=root):
             return "STDDEV_POP" if root else "VAR_POP"
         case Quantile(at=at):
-            return {Fraction(0): "MIN", Fraction(1, 2): "MEDIAN", Fraction(1): "MAX"}.get(at, "QUANTILE")
+            return {Fraction(0): "MIN", Fraction(1, 2): "MEDIAN", Fraction(1): "MAX"}.get(
+                at, "QUANTILE"
+            )
         case Mode():
             return "MODE"
         case Covariance(sample=sample):

@@ -187,7 +187,17 @@ class Correlation:
 
 
 Statistic: TypeAlias = (
-    Count | CountOf | CountPeople | CountDistinct | Sum | Mean | Variance | Quantile | Mode | Covariance | Correlation
+    Count
+    | CountOf
+    | CountPeople
+    | CountDistinct
+    | Sum
+    | Mean
+    | Variance
+    | Quantile
+    | Mode
+    | Covariance
+    | Correlation
 )
 
 

@@ -21,7 +21,9 @@ def shared_step(steps: Sequence[Fraction]) -> Fraction:
     common = steps[0]
     for step in steps[1:]:
         bottom = common.denominator * step.denominator
-        common = Fraction(gcd(common.numerator * step.denominator, step.numerator * common.denominator), bottom)
+        common = Fraction(
+            gcd(common.numerator * step.denominator, step.numerator * common.denominator), bottom
+        )
     return common
 
 
@@ -42,7 +44,9 @@ def common(domains: Sequence[Whole]) -> Whole:
     """
     step = shared_step([domain.step for domain in domains])
     ends = [rescale(domain, step) for domain in domains]
-    return Whole(step, min(e.low for e in ends), max(e.high for e in ends), blur=max(e.blur for e in ends))
+    return Whole(
+        step, min(e.low for e in ends), max(e.high for e in ends), blur=max(e.blur for e in ends)
+    )
 
 
 def negate(domain: Whole) -> Whole:
@@ -83,7 +87,9 @@ def half_up(value: Fraction) -> int:
 
 def whole_part(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
     """Return the domain of a number rounded to an integer: down, up or half up, all of which keep the order."""
-    _room(max(abs(domain.low), abs(domain.high)) * 2 * domain.step.numerator + domain.step.denominator)
+    _room(
+        max(abs(domain.low), abs(domain.high)) * 2 * domain.step.numerator + domain.step.denominator
+    )
     return Whole(Fraction(1), rounded(domain.low * domain.step), rounded(domain.high * domain.step))
 
 
@@ -110,13 +116,17 @@ def quotient(x: Whole, y: Whole) -> Whole:
         if _fits(x, y, step):
             most = int(bound / step) + 1
             signed = x.low < 0 or y.low < 0
-            return Whole(step, -most if signed else 0, most, blur=step / 2 + _moved(x, y, nearest * y.step))
+            return Whole(
+                step, -most if signed else 0, most, blur=step / 2 + _moved(x, y, nearest * y.step)
+            )
     raise UnsupportedQuery("a quotient would exceed 64-bit integers; clip or round its parts first")
 
 
 def _by_constant(x: Whole, y: Fraction) -> Whole:
     if y == 0:
-        raise UnsupportedQuery("a division by the constant 0 is always NULL; divide by something else")
+        raise UnsupportedQuery(
+            "a division by the constant 0 is always NULL; divide by something else"
+        )
     ends = (x.low, x.high) if y > 0 else (-x.high, -x.low)
     return Whole(x.step / abs(y), *ends, blur=x.blur / abs(y))
 
@@ -179,4 +189,6 @@ def _power_of_two(bound: Fraction) -> Fraction:
 
 def _room(size: int) -> None:
     if size >= 2 * MOST_STEPS:  # 2^63 itself is no 64-bit integer
-        raise UnsupportedQuery("an expression could exceed 64-bit integers; clip it or use a coarser step")
+        raise UnsupportedQuery(
+            "an expression could exceed 64-bit integers; clip it or use a coarser step"
+        )

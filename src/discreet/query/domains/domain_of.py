@@ -10,7 +10,18 @@ from typing import TypeVar, assert_never
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
-from .arithmetic import common, half_up, negate, product, quotient, rescale, root, shared_step, sum_of, whole_part
+from .arithmetic import (
+    common,
+    half_up,
+    negate,
+    product,
+    quotient,
+    rescale,
+    root,
+    shared_step,
+    sum_of,
+    whole_part,
+)
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 from .rounded_edges import rounded_bin
 from .text_functions import concat_domain, text_domain
@@ -37,7 +48,9 @@ def domain_of(expression: Expression, columns: Columns) -> Domain:
     match expression:
         case Field(name=name):
             if name not in columns:
-                raise UnsupportedQuery(f"there is no column {name!r} here; there are {', '.join(columns)}")
+                raise UnsupportedQuery(
+                    f"there is no column {name!r} here; there are {', '.join(columns)}"
+                )
             return columns[name]
         case Constant():
             return _constant(expression)
@@ -62,7 +75,9 @@ def _constant(constant: Constant) -> Domain:
             return Truth()
         case str(text):
             if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
-                raise UnsupportedQuery("a text holds a character that not every store can hold; leave it out")
+                raise UnsupportedQuery(
+                    "a text holds a character that not every store can hold; leave it out"
+                )
             return Texts(len(text))
         case number if constant.time == "day":
             return Day(int(number), int(number))
@@ -76,9 +91,18 @@ def _constant(constant: Constant) -> Domain:
 
 def _call(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
     match function:
-        case Function.ADD | Function.SUBTRACT | Function.MULTIPLY | Function.DIVIDE | Function.MODULO:
+        case (
+            Function.ADD | Function.SUBTRACT | Function.MULTIPLY | Function.DIVIDE | Function.MODULO
+        ):
             return _two_numbers(function, *_all(function, domains, Whole, 2))
-        case Function.NEGATE | Function.ABSOLUTE | Function.FLOOR | Function.CEILING | Function.ROUND | Function.ROOT:
+        case (
+            Function.NEGATE
+            | Function.ABSOLUTE
+            | Function.FLOOR
+            | Function.CEILING
+            | Function.ROUND
+            | Function.ROOT
+        ):
             return _one_number(function, *_all(function, domains, Whole, 1))
         case Function.LEAST | Function.GREATEST | Function.COALESCE:
             return _choice(function, domains)
@@ -100,7 +124,9 @@ def _call(function: Function, arguments: Sequence[Expression], domains: Sequence
 def _all(function: Function, domains: Sequence[Domain], wanted: type[_K], count: int) -> list[_K]:
     found = [domain for domain in domains if isinstance(domain, wanted)]
     if len(found) != len(domains) or len(found) != count:
-        what = {Whole: "number", Truth: "condition", Texts: "text", Day: "date", Second: "time"}[wanted]
+        what = {Whole: "number", Truth: "condition", Texts: "text", Day: "date", Second: "time"}[
+            wanted
+        ]
         raise UnsupportedQuery(f"{spell(function)} takes {count} {what}{'s' if count > 1 else ''}")
     return found
 
@@ -149,7 +175,9 @@ def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
     types = {type(domain) for domain in domains}
     if len(types) != 1:
         kinds = " and ".join(sorted({NOUNS[type_of_domain(domain)] for domain in domains}))
-        raise UnsupportedQuery(f"{spell(function)} cannot take {kinds} together; give it values of one type")
+        raise UnsupportedQuery(
+            f"{spell(function)} cannot take {kinds} together; give it values of one type"
+        )
     match domains[0]:
         case Whole():
             return common([domain for domain in domains if isinstance(domain, Whole)])
@@ -182,17 +210,25 @@ def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
             return Day(pick(day.low for day in days), pick(day.high for day in days))
         case _:
             seconds = [domain for domain in domains if isinstance(domain, Second)]
-            return Second(pick(second.low for second in seconds), pick(second.high for second in seconds))
+            return Second(
+                pick(second.low for second in seconds), pick(second.high for second in seconds)
+            )
 
 
 def _require_order(domain: Domain) -> None:
     if isinstance(domain, Truth | Texts):
-        raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
+        raise UnsupportedQuery(
+            "text and truth values have no order that all stores share; compare them with = or IN"
+        )
 
 
-def _comparison(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+def _comparison(
+    function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
+) -> Domain:
     if len(domains) < max(2, len(arguments)):
-        raise UnsupportedQuery("a comparison with NULL is never true; use IS NULL, and leave NULL out of IN (…)")
+        raise UnsupportedQuery(
+            "a comparison with NULL is never true; use IS NULL, and leave NULL out of IN (…)"
+        )
     if function is Function.AMONG:
         if not all(isinstance(a, Constant) for a in arguments[1:]):
             raise UnsupportedQuery("IN takes a list of constants; compare columns with =")
@@ -218,7 +254,9 @@ def _case(arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
     return _alike(Function.CASE, values)
 
 
-def _text_or_time(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+def _text_or_time(
+    function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
+) -> Domain:
     if function in TIMES:
         return time_domain(function, arguments, domains)
     if function in (Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL):
@@ -227,5 +265,11 @@ def _text_or_time(function: Function, arguments: Sequence[Expression], domains: 
             "that was prepared so, or take it of a result, as in LN(AVG(x))"
         )
     if function in (Function.TOTAL, Function.LAG):
-        raise UnsupportedQuery("OVER: of rows it would show one row's neighbours; use it on results, with GROUP BY")
-    return concat_domain(domains) if function is Function.CONCAT else text_domain(function, arguments, domains)
+        raise UnsupportedQuery(
+            "OVER: of rows it would show one row's neighbours; use it on results, with GROUP BY"
+        )
+    return (
+        concat_domain(domains)
+        if function is Function.CONCAT
+        else text_domain(function, arguments, domains)
+    )

@@ -90,7 +90,10 @@ def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
         return None
     exact = [(number - line.plus) / line.times / domain.step for number in numbers]
     steps = tuple(map(nearest, exact))
-    if all(step == each for step, each in zip(steps, exact, strict=True)) or max(map(abs, steps)) > MOST_STEPS:
+    if (
+        all(step == each for step, each in zip(steps, exact, strict=True))
+        or max(map(abs, steps)) > MOST_STEPS
+    ):
         return None
     return RoundedTest(line.column, call.function, turned != (line.times < 0), steps)
 
@@ -107,14 +110,20 @@ def rounded_bin(call: Call, columns: Columns) -> Binned | None:
     >>> [found.at(round(j * 1024 / 10)) for j in range(6)]
     [0, 1, 2, 3, 4, 5]
     """
-    if call.function not in (Function.FLOOR, Function.CEILING, Function.ROUND) or len(call.arguments) != 1:
+    if (
+        call.function not in (Function.FLOOR, Function.CEILING, Function.ROUND)
+        or len(call.arguments) != 1
+    ):
         return None
     line = _affine(call.arguments[0])
     domain = None if line is None else columns.get(line.column)
     if line is None or not isinstance(domain, Whole) or not domain.rounded:
         return None
     sign = -1 if call.function is Function.CEILING else 1
-    times, plus = sign * line.times, sign * line.plus + (_HALF if call.function is Function.ROUND else 0)
+    times, plus = (
+        sign * line.times,
+        sign * line.plus + (_HALF if call.function is Function.ROUND else 0),
+    )
     width = 1 / (abs(times) * domain.step)
     first = plus * width
     d = lcm(width.denominator, first.denominator)
@@ -122,7 +131,10 @@ def rounded_bin(call: Call, columns: Columns) -> Binned | None:
         return None
     side = 1 if times > 0 else -1
     rule = Binned(line.column, side, sign, d, int(first * d), int(width * d), domain)
-    if max(abs(rule.top(end)) for end in (domain.low, domain.high)) >= MOST_STEPS or 2 * rule.u > MOST_STEPS:
+    if (
+        max(abs(rule.top(end)) for end in (domain.low, domain.high)) >= MOST_STEPS
+        or 2 * rule.u > MOST_STEPS
+    ):
         return None
     low, high = sorted((rule.at(domain.low), rule.at(domain.high)))
     return Binned(line.column, side, sign, d, rule.v, rule.u, Whole(Fraction(1), low, high))

@@ -11,7 +11,9 @@ from ..algebra.spelling import spell
 from .domain import Domain, Texts, Truth, Whole
 
 
-def text_domain(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+def text_domain(
+    function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
+) -> Domain:
     """Return what a function of text yields; patterns and positions must be constants."""
     text = domains[0] if domains else None
     if not isinstance(text, Texts) or any(not isinstance(a, Constant) for a in arguments[1:]):

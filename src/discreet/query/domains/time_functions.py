@@ -8,20 +8,43 @@ from fractions import Fraction
 from ...errors import UnsupportedQuery
 from ..algebra.expression import Constant, Expression, Function
 from ..algebra.spelling import spell
-from .calendar import DAY_SECONDS, FIRST_DAY, LAST_DAY, PARTS, UNITS, months_later, part_of, start_of
+from .calendar import (
+    DAY_SECONDS,
+    FIRST_DAY,
+    LAST_DAY,
+    PARTS,
+    UNITS,
+    months_later,
+    part_of,
+    start_of,
+)
 from .domain import Day, Domain, Second, Whole
 
 TIMES = frozenset(
     {
-        *(Function.YEAR, Function.ISOYEAR, Function.DATE_OF, Function.TRUNCATE, Function.MONTHS_LATER, *PARTS),
-        *(Function.UNIX_DATE, Function.UNIX_SECONDS, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
+        *(
+            Function.YEAR,
+            Function.ISOYEAR,
+            Function.DATE_OF,
+            Function.TRUNCATE,
+            Function.MONTHS_LATER,
+            *PARTS,
+        ),
+        *(
+            Function.UNIX_DATE,
+            Function.UNIX_SECONDS,
+            Function.FROM_UNIX_DATE,
+            Function.FROM_UNIX_SECONDS,
+        ),
     }
 )
 """All functions of days and seconds."""
 _CLOCK = (Function.HOUR, Function.MINUTE, Function.SECOND, Function.DATE_OF, Function.UNIX_SECONDS)
 
 
-def time_domain(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
+def time_domain(
+    function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
+) -> Domain:
     """Return what a function of a day or a second yields; units and numbers of months must be constants."""
     if function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
         return _from_number(function, domains)
@@ -51,7 +74,9 @@ def _part(function: Function, when: Day | Second) -> Domain:
 
 def _move(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
     """Return the domain of what keeps the order of times: the start of a month, or a month later."""
-    when, constant = (domains[0], arguments[1]) if len(arguments) == len(domains) == 2 else (None, None)
+    when, constant = (
+        (domains[0], arguments[1]) if len(arguments) == len(domains) == 2 else (None, None)
+    )
     if not isinstance(when, Day | Second) or not isinstance(constant, Constant):
         raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
     seconds, value = isinstance(when, Second), constant.value
@@ -73,7 +98,9 @@ def _move(function: Function, arguments: Sequence[Expression], domains: Sequence
 def _from_number(function: Function, domains: Sequence[Domain]) -> Domain:
     number = domains[0] if len(domains) == 1 else None
     if not isinstance(number, Whole) or number.step.denominator != 1:
-        raise UnsupportedQuery("dates move by whole days, and times by whole seconds; use FLOOR or ROUND")
+        raise UnsupportedQuery(
+            "dates move by whole days, and times by whole seconds; use FLOOR or ROUND"
+        )
     low, high = (int(end * number.step) for end in (number.low, number.high))
     long = 1 if function is Function.FROM_UNIX_DATE else DAY_SECONDS
     if low < FIRST_DAY * long or high >= (LAST_DAY + 1) * long:

@@ -18,11 +18,25 @@ ValueType: TypeAlias = Literal["number", "truth", "text", "day", "second"]
 
 _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
     **dict.fromkeys(
-        (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO, Function.POWER),
+        (
+            Function.ADD,
+            Function.SUBTRACT,
+            Function.MULTIPLY,
+            Function.DIVIDE,
+            Function.MODULO,
+            Function.POWER,
+        ),
         (("number", "number"), "number"),
     ),
     **dict.fromkeys(
-        (Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND, Function.ROOT),
+        (
+            Function.NEGATE,
+            Function.ABSOLUTE,
+            Function.FLOOR,
+            Function.CEILING,
+            Function.ROUND,
+            Function.ROOT,
+        ),
         (("number",), "number"),
     ),
     **dict.fromkeys((Function.LOGARITHM, Function.EXPONENTIAL), (("number",), "number")),
@@ -32,7 +46,10 @@ _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
     Function.LENGTH: (("text",), "number"),
     Function.LIKE: (("text", "text"), "truth"),
     Function.SUBSTRING: (("text", "number", "number"), "text"),
-    **dict.fromkeys((Function.HOUR, Function.MINUTE, Function.SECOND, Function.UNIX_SECONDS), (("second",), "number")),
+    **dict.fromkeys(
+        (Function.HOUR, Function.MINUTE, Function.SECOND, Function.UNIX_SECONDS),
+        (("second",), "number"),
+    ),
     Function.UNIX_DATE: (("day",), "number"),
     Function.FROM_UNIX_DATE: (("number",), "day"),
     Function.FROM_UNIX_SECONDS: (("number",), "second"),
@@ -90,7 +107,9 @@ def type_of(expression: Expression, types: Mapping[str, ValueType]) -> ValueType
     match expression:
         case Field(name=name):
             if name not in types:
-                raise UnsupportedQuery(f"there is no column {name!r} here; there are {', '.join(types)}")
+                raise UnsupportedQuery(
+                    f"there is no column {name!r} here; there are {', '.join(types)}"
+                )
             return types[name]
         case Constant():
             return _constant(expression)
@@ -115,9 +134,13 @@ def _constant(constant: Constant) -> ValueType | None:
 def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
     if function in _SIGNATURES:
         wanted, result = _SIGNATURES[function]
-        if len(given) != len(wanted) or any(g not in (w, None) for g, w in zip(given, wanted, strict=True)):
+        if len(given) != len(wanted) or any(
+            g not in (w, None) for g, w in zip(given, wanted, strict=True)
+        ):
             nouns = " and ".join(NOUNS[type_] for type_ in wanted)
-            dates = "; compare dates, as in d >= DATE '2024-01-01'" if function is Function.LIKE else ""
+            dates = (
+                "; compare dates, as in d >= DATE '2024-01-01'" if function is Function.LIKE else ""
+            )
             raise UnsupportedQuery(f"{spell(function)} takes {nouns}{dates}")
         return result
     if function in _PARTS:
@@ -125,7 +148,11 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
             raise UnsupportedQuery(f"{spell(function)} takes one date or time")
         return "number"
     if function in _MOVES:
-        if len(given) != 2 or given[0] not in ("day", "second", None) or given[1] != _MOVES[function]:
+        if (
+            len(given) != 2
+            or given[0] not in ("day", "second", None)
+            or given[1] != _MOVES[function]
+        ):
             raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
         return given[0]
     if function is Function.CONCAT:
@@ -154,7 +181,9 @@ def _concat(given: Sequence[ValueType | None]) -> ValueType:
 def _compare(function: Function, given: Sequence[ValueType | None]) -> ValueType:
     type_ = _alike(function, given)
     if function in (Function.LESS, Function.AT_MOST) and type_ in ("text", "truth"):
-        raise UnsupportedQuery("text and truth values have no order that all stores share; compare them with = or IN")
+        raise UnsupportedQuery(
+            "text and truth values have no order that all stores share; compare them with = or IN"
+        )
     return "truth"
 
 
@@ -168,5 +197,7 @@ def _alike(function: Function, given: Sequence[ValueType | None]) -> ValueType |
     types = sorted({type_ for type_ in given if type_ is not None})
     if len(types) > 1:
         nouns = " and ".join(NOUNS[t] for t in types)
-        raise UnsupportedQuery(f"{spell(function)} cannot take {nouns} together; give it values of one type")
+        raise UnsupportedQuery(
+            f"{spell(function)} cannot take {nouns} together; give it values of one type"
+        )
     return types[0] if types else None

@@ -18,7 +18,9 @@ from .evaluate import meaning_of
 _COMPARE = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
 
 
-def cut_values(expression: Expression, columns: Mapping[str, Domain], most: int) -> tuple[Scalar, ...] | None:
+def cut_values(
+    expression: Expression, columns: Mapping[str, Domain], most: int
+) -> tuple[Scalar, ...] | None:
     """List all values of an expression whose columns are numbers that it only compares with constants.
 
     It may list values that cannot occur; it never misses one that can. None if it reads a column in another way, or if
@@ -63,9 +65,13 @@ def _read_cuts(expression: Expression, cuts: dict[str, set[Fraction]]) -> bool:
         case Call(function=Function.IS_NULL, arguments=(Field(name=name),)):
             cuts.setdefault(name, set())
             return True
-        case Call(function=function, arguments=(Field(name=name), Constant(value=value))) if function in _COMPARE:
+        case Call(function=function, arguments=(Field(name=name), Constant(value=value))) if (
+            function in _COMPARE
+        ):
             return _note(name, value, cuts)
-        case Call(function=function, arguments=(Constant(value=value), Field(name=name))) if function in _COMPARE:
+        case Call(function=function, arguments=(Constant(value=value), Field(name=name))) if (
+            function in _COMPARE
+        ):
             return _note(name, value, cuts)
         case Call(function=Function.AMONG, arguments=(Field(name=name), *listed)):
             return all(isinstance(one, Constant) and _note(name, one.value, cuts) for one in listed)

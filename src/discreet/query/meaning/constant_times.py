@@ -11,7 +11,11 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
 from .evaluate import evaluate
 
-_YIELDS = {Function.FROM_UNIX_DATE: "day", Function.FROM_UNIX_SECONDS: "second", Function.DATE_OF: "day"}
+_YIELDS = {
+    Function.FROM_UNIX_DATE: "day",
+    Function.FROM_UNIX_SECONDS: "second",
+    Function.DATE_OF: "day",
+}
 _KEEPS = (Function.TRUNCATE, Function.MONTHS_LATER)
 _COMPARED = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 
@@ -29,7 +33,9 @@ def fold_time(function: Function, *arguments: Expression) -> Expression:
     if not isinstance(first, Constant) or not all(isinstance(a, Constant) for a in arguments):
         return call
     domain_of(call, {})  # what a domain refuses is refused here
-    return Constant(evaluate(call, {}, {}), first.time if function in _KEEPS else _YIELDS.get(function))
+    return Constant(
+        evaluate(call, {}, {}), first.time if function in _KEEPS else _YIELDS.get(function)
+    )
 
 
 def as_second(time: Expression, type_: ValueType | None) -> Expression:
@@ -58,11 +64,17 @@ def fold_date(
     """
     match function, *types:
         case ((Function.ADD | Function.SUBTRACT), "day", "number"):
-            return fold_time(Function.FROM_UNIX_DATE, fold(function, fold_time(Function.UNIX_DATE, left), right))
+            return fold_time(
+                Function.FROM_UNIX_DATE, fold(function, fold_time(Function.UNIX_DATE, left), right)
+            )
         case Function.ADD, "number", "day":
-            return fold_time(Function.FROM_UNIX_DATE, fold(function, left, fold_time(Function.UNIX_DATE, right)))
+            return fold_time(
+                Function.FROM_UNIX_DATE, fold(function, left, fold_time(Function.UNIX_DATE, right))
+            )
         case Function.SUBTRACT, "day", "day":
-            return fold(function, fold_time(Function.UNIX_DATE, left), fold_time(Function.UNIX_DATE, right))
+            return fold(
+                function, fold_time(Function.UNIX_DATE, left), fold_time(Function.UNIX_DATE, right)
+            )
     return None
 
 

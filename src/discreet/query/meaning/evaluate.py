@@ -64,7 +64,11 @@ def meaning_of(expression: Expression, columns: Columns) -> Meaning:
             return _case([meaning_of(argument, columns) for argument in arguments])
         case Call(function=function, arguments=arguments):
             parts = [meaning_of(argument, columns) for argument in arguments]
-            return _lenient(function, parts) if function in _LENIENT else _strict(expression, parts, columns)
+            return (
+                _lenient(function, parts)
+                if function in _LENIENT
+                else _strict(expression, parts, columns)
+            )
         case _:
             assert_never(expression)
 
@@ -102,7 +106,9 @@ def _lenient(function: Function, parts: Sequence[Meaning]) -> Meaning:
         case Function.IS_NULL:
             return lambda row: parts[0](row) is None
         case Function.COALESCE:
-            return lambda row: next((value for part in parts if (value := part(row)) is not None), None)
+            return lambda row: next(
+                (value for part in parts if (value := part(row)) is not None), None
+            )
         case Function.AND:
             return lambda row: settle(False, [part(row) for part in parts])
         case _:  # OR
@@ -199,7 +205,13 @@ _COUNTS: dict[Function, Callable[[int], int]] = {
     Function.MINUTE: lambda seconds: seconds % 3600 // 60,
     Function.SECOND: lambda seconds: seconds % 60,
     **dict.fromkeys(
-        (Function.UNIX_DATE, Function.UNIX_SECONDS, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS), int
+        (
+            Function.UNIX_DATE,
+            Function.UNIX_SECONDS,
+            Function.FROM_UNIX_DATE,
+            Function.FROM_UNIX_SECONDS,
+        ),
+        int,
     ),
 }
 _TEXTS: dict[Function, Callable[..., Scalar]] = {
@@ -208,8 +220,12 @@ _TEXTS: dict[Function, Callable[..., Scalar]] = {
     Function.TRIM: lambda text: text.strip(" "),
     Function.LENGTH: len,
     Function.CONCAT: lambda *texts: "".join(map(str, texts)),
-    Function.SUBSTRING: lambda text, first, count: text[int(first) - 1 : int(first) - 1 + int(count)],
-    Function.LIKE: lambda text, like: re.fullmatch(like_regex(like, re.escape), text, flags=re.DOTALL) is not None,
+    Function.SUBSTRING: lambda text, first, count: text[
+        int(first) - 1 : int(first) - 1 + int(count)
+    ],
+    Function.LIKE: lambda text, like: (
+        re.fullmatch(like_regex(like, re.escape), text, flags=re.DOTALL) is not None
+    ),
 }
 
 

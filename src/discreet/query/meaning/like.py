@@ -36,7 +36,9 @@ def like_regex(pattern: str, letter: Callable[[str], str]) -> str:
     >>> like_regex("a%b_%__", re.escape)
     'a(?>.*?b.{1}).*.{2}'
     """
-    first, *rest = ("".join(_piece(run, letter) for run in _RUN.findall(piece)) for piece in pattern.split("%"))
+    first, *rest = (
+        "".join(_piece(run, letter) for run in _RUN.findall(piece)) for piece in pattern.split("%")
+    )
     if not rest:
         return first
     return first + "".join(f"(?>.*?{piece})" for piece in rest[:-1] if piece) + ".*" + rest[-1]

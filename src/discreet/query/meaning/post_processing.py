@@ -43,7 +43,11 @@ def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[in
     places = _having(finish, rows, types)
     for expression, descending in reversed(finish.order):
         places = _sort(places, expression, descending, rows, types)
-    return places[finish.offset :] if finish.limit is None else places[finish.offset : finish.offset + finish.limit]
+    return (
+        places[finish.offset :]
+        if finish.limit is None
+        else places[finish.offset : finish.offset + finish.limit]
+    )
 
 
 def _having(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
@@ -52,7 +56,11 @@ def _having(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]
 
 
 def _sort(
-    places: Sequence[int], expression: Expression, descending: bool, rows: Sequence[NoisyRow], types: Types
+    places: Sequence[int],
+    expression: Expression,
+    descending: bool,
+    rows: Sequence[NoisyRow],
+    types: Types,
 ) -> list[int]:
     values = {i: value_of(expression, rows[i], types) for i in places}
     present = [i for i in places if values[i] is not None]
@@ -82,7 +90,9 @@ def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequ
     return table
 
 
-def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types) -> dict[int, Value]:
+def _over(
+    call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types
+) -> dict[int, Value]:
     """Work out one window for the rows at some places."""
     of, *rest = call.arguments
     found: dict[int, Value] = {}
@@ -96,12 +106,16 @@ def _over(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Ty
     return found
 
 
-def window_groups(call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types) -> list[list[int]]:
+def window_groups(
+    call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types
+) -> list[list[int]]:
     """Part the rows at some places by the keys of a window."""
     keys = call.arguments[1:] if call.function is Function.TOTAL else call.arguments[4:]
     groups: dict[tuple[Value, ...], list[int]] = {}
     for place in places:
-        groups.setdefault(tuple(value_of(key, rows[place], types) for key in keys), []).append(place)
+        groups.setdefault(tuple(value_of(key, rows[place], types) for key in keys), []).append(
+            place
+        )
     return list(groups.values())
 
 
@@ -158,17 +172,47 @@ def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
 
 
 _EXACT = frozenset(Function) - {
-    *(Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO, Function.NEGATE),
-    *(Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND, Function.LEAST, Function.GREATEST),
-    *(Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG, Function.NOT),
+    *(
+        Function.ADD,
+        Function.SUBTRACT,
+        Function.MULTIPLY,
+        Function.DIVIDE,
+        Function.MODULO,
+        Function.NEGATE,
+    ),
+    *(
+        Function.ABSOLUTE,
+        Function.FLOOR,
+        Function.CEILING,
+        Function.ROUND,
+        Function.LEAST,
+        Function.GREATEST,
+    ),
+    *(
+        Function.EQUAL,
+        Function.UNEQUAL,
+        Function.LESS,
+        Function.AT_MOST,
+        Function.AMONG,
+        Function.NOT,
+    ),
     *(Function.AND, Function.OR, Function.IS_NULL, Function.COALESCE, Function.CASE),
-    *(Function.ROOT, Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL, Function.TOTAL, Function.LAG),
+    *(
+        Function.ROOT,
+        Function.POWER,
+        Function.LOGARITHM,
+        Function.EXPONENTIAL,
+        Function.TOTAL,
+        Function.LAG,
+    ),
     *(Function.CONCAT, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
 }
 """Functions of text and time: their arguments are exact, being keys, so they mean what they mean for rows."""
 
 
-def _exactly(function: Function, arguments: Sequence[Expression], values: Sequence[Value], types: Types) -> Value:
+def _exactly(
+    function: Function, arguments: Sequence[Expression], values: Sequence[Value], types: Types
+) -> Value:
     type_ = type_of(arguments[0], types)
     first = Constant(values[0], type_ if type_ in ("day", "second") else None)  # type: ignore[arg-type]
     return evaluate(Call(function, (first, *arguments[1:])), {}, {})
@@ -203,12 +247,22 @@ def _apply(function: Function, values: Sequence[Value]) -> Value:
 def _time_at(function: Function, value: Value) -> Value:
     """Return a day or second as an integer; what lies outside the years 1 to 9999 is NULL."""
     long = 1 if function is Function.FROM_UNIX_DATE else DAY_SECONDS
-    if not isinstance(value, int | float | Fraction) or not FIRST_DAY * long <= value < (LAST_DAY + 1) * long:
+    if (
+        not isinstance(value, int | float | Fraction)
+        or not FIRST_DAY * long <= value < (LAST_DAY + 1) * long
+    ):
         return None
     return math.floor(value)
 
 
-_COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.AMONG, Function.LESS, Function.AT_MOST, Function.NOT)
+_COMPARISONS = (
+    Function.EQUAL,
+    Function.UNEQUAL,
+    Function.AMONG,
+    Function.LESS,
+    Function.AT_MOST,
+    Function.NOT,
+)
 
 
 def _compare(function: Function, values: Sequence[Value]) -> bool:

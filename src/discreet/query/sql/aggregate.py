@@ -76,8 +76,14 @@ def _count(node: exp.Count, scope: Scope, condition: Only) -> Statistic:
     if isinstance(node.this, exp.Star):
         only(node.this)
     # a row without its person counts nowhere, so counting people's ids is counting rows
-    whole = node.this is None or isinstance(node.this, exp.Star) or is_person(node.this.unnest(), scope)
-    of = Constant(1) if whole else absent_side(node.this, row_names(scope)) or _of(node.this, scope, None)
+    whole = (
+        node.this is None or isinstance(node.this, exp.Star) or is_person(node.this.unnest(), scope)
+    )
+    of = (
+        Constant(1)
+        if whole
+        else absent_side(node.this, row_names(scope)) or _of(node.this, scope, None)
+    )
     if of == Constant(None):
         raise refusal("COUNT(NULL)", "it is always 0", "write COUNT(*)")
     if isinstance(of, Constant):
@@ -88,11 +94,15 @@ def _count(node: exp.Count, scope: Scope, condition: Only) -> Statistic:
 def _count_distinct(node: exp.Distinct, scope: Scope, condition: Only) -> Statistic:
     only(node, "expressions")
     if len(node.expressions) != 1:
-        raise refusal("COUNT(DISTINCT x, y)", "it takes one column", "count pairs with GROUP BY x, y")
+        raise refusal(
+            "COUNT(DISTINCT x, y)", "it takes one column", "count pairs with GROUP BY x, y"
+        )
     what = node.expressions[0].unnest()
     if is_person(what, scope):
         if condition is not None:
-            raise refusal("FILTER", "people are counted over all rows", "put the condition into WHERE")
+            raise refusal(
+                "FILTER", "people are counted over all rows", "put the condition into WHERE"
+            )
         no_window(scope.rows, "COUNT(DISTINCT person)")
         return CountPeople()
     return CountDistinct(_of(what, scope, condition))
@@ -111,18 +121,27 @@ def _count_if(node: exp.CountIf, scope: Scope, condition: Only) -> Statistic:
     return CountOf(Call(Function.CASE, (every, Constant(1), Constant(None))))
 
 
-def _simple(make: Callable[[Expression], Statistic], node: exp.Expr, scope: Scope, condition: Only) -> Statistic:
+def _simple(
+    make: Callable[[Expression], Statistic], node: exp.Expr, scope: Scope, condition: Only
+) -> Statistic:
     only(node, "this")
     if isinstance(node.this, exp.Distinct):
-        raise refusal(clause_of(node), "DISTINCT compares people with each other", "leave DISTINCT out")
+        raise refusal(
+            clause_of(node), "DISTINCT compares people with each other", "leave DISTINCT out"
+        )
     return make(_of(node.this, scope, condition))
 
 
 def _pair(
-    make: Callable[[Expression, Expression], Statistic], node: exp.Expr, scope: Scope, condition: Only
+    make: Callable[[Expression, Expression], Statistic],
+    node: exp.Expr,
+    scope: Scope,
+    condition: Only,
 ) -> Statistic:
     only(node, "this", "expression")
-    return make(_of(node.this, scope, condition), _of(node.args.get("expression"), scope, condition))
+    return make(
+        _of(node.this, scope, condition), _of(node.args.get("expression"), scope, condition)
+    )
 
 
 def _quantile(part: str, node: exp.Expr, scope: Scope, condition: Only) -> Statistic:
@@ -132,8 +151,16 @@ def _quantile(part: str, node: exp.Expr, scope: Scope, condition: Only) -> Stati
 
 def _share(node: exp.Expr | None, scope: Scope) -> Fraction:
     at = None if node is None else read(node, row_names(scope))
-    if not isinstance(at, Constant) or isinstance(at.value, bool | str | None) or not 0 <= at.value <= 1:
-        raise refusal("a quantile", "it takes a share from 0 to 1 that is written out", "write QUANTILE(x, 0.5)")
+    if (
+        not isinstance(at, Constant)
+        or isinstance(at.value, bool | str | None)
+        or not 0 <= at.value <= 1
+    ):
+        raise refusal(
+            "a quantile",
+            "it takes a share from 0 to 1 that is written out",
+            "write QUANTILE(x, 0.5)",
+        )
     return Fraction(at.value)
 
 

@@ -41,13 +41,17 @@ def on_second(text: str) -> Constant:
     """Read a time such as 2024-01-31 12:00:00, in UTC; a bare day is its first second."""
     found = moment(text)
     if found is None or "." in text:
-        raise refusal("a time", "it is not written in whole seconds", "write TIMESTAMP '2024-01-31 12:00:00'")
+        raise refusal(
+            "a time", "it is not written in whole seconds", "write TIMESTAMP '2024-01-31 12:00:00'"
+        )
     whole = found.date() - EPOCH
     return Constant(whole.days * DAY_SECONDS + _seconds_of_day(found), "second")
 
 
 def _seconds_of_day(time: datetime) -> int:
-    return (time - datetime.combine(date(time.year, time.month, time.day), datetime.min.time())).seconds
+    return (
+        time - datetime.combine(date(time.year, time.month, time.day), datetime.min.time())
+    ).seconds
 
 
 def as_type(expression: Expression, type_: ValueType | None) -> Expression:

@@ -102,13 +102,17 @@ def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> li
     """Read text literals as dates or times where the others are, and dates as times; refuse a comparison with NULL."""
     if any(isinstance(e, Constant) and e.value is None for e in expressions):
         raise refusal(
-            clause_of(node), "a comparison with NULL is never true", "write IS NULL, and leave NULL out of IN (…)"
+            clause_of(node),
+            "a comparison with NULL is never true",
+            "write IS NULL, and leave NULL out of IN (…)",
         )
     types = [type_of(e, names.types) for e in expressions]
     times: tuple[ValueType, ...] = ("second", "day")
     time = next((one for one in times if one in types), None)
     if time == "second":
-        return [as_second(as_type(e, time), type_) for e, type_ in zip(expressions, types, strict=True)]
+        return [
+            as_second(as_type(e, time), type_) for e, type_ in zip(expressions, types, strict=True)
+        ]
     return [as_type(e, time) for e in expressions]
 
 
@@ -127,7 +131,11 @@ def _between(node: exp.Between, names: Names) -> Expression:
 
 def _among(node: exp.In, names: Names) -> Expression:
     if node.args.get("query") is not None:
-        raise refusal("IN (SELECT …)", "it takes a column of a public table, or people", "join a public table instead")
+        raise refusal(
+            "IN (SELECT …)",
+            "it takes a column of a public table, or people",
+            "join a public table instead",
+        )
     only(node, "this", "expressions")
     listed = alike(node, [read(part, names) for part in (node.this, *node.expressions)], names)
     if len(listed) < 2 or not all(isinstance(part, Constant) for part in listed[1:]):
@@ -158,7 +166,11 @@ def _is(node: exp.Is, names: Names) -> Expression:
 def absent_side(node: exp.Expr, names: Names) -> Expression | None:
     """Return what tells whether a side of an outer join is there, if a node names its person's id."""
     inner = node.unnest()
-    if names.absent is None or not isinstance(inner, exp.Column) or not isinstance(inner.this, exp.Identifier):
+    if (
+        names.absent is None
+        or not isinstance(inner, exp.Column)
+        or not isinstance(inner.this, exp.Identifier)
+    ):
         return None
     return names.absent(inner)
 
@@ -177,10 +189,16 @@ def _case(node: exp.Case, names: Names) -> Expression:
     arguments: list[Expression] = []
     for branch in node.args["ifs"]:
         only(branch, "this", "true")
-        test = exp.EQ(this=node.this.copy(), expression=branch.this.copy()) if node.this else branch.this
+        test = (
+            exp.EQ(this=node.this.copy(), expression=branch.this.copy())
+            if node.this
+            else branch.this
+        )
         arguments += [read(test, names), read(branch.args["true"], names)]
     otherwise = node.args.get("default")
-    return Call(Function.CASE, (*arguments, Constant(None) if otherwise is None else read(otherwise, names)))
+    return Call(
+        Function.CASE, (*arguments, Constant(None) if otherwise is None else read(otherwise, names))
+    )
 
 
 def _if(node: exp.If, names: Names) -> Expression:

@@ -65,7 +65,9 @@ def _modulo(node: exp.Mod, names: Names) -> Expression:
     only(node, "this", "expression")
     x, m = read(node.this, names), read(node.expression, names)
     if not isinstance(m, Constant) or not isinstance(m.value, int | Fraction) or m.value <= 0:
-        raise refusal("%", "its right side must be a positive number that is written out", "write x % 7")
+        raise refusal(
+            "%", "its right side must be a positive number that is written out", "write x % 7"
+        )
     if (domain := _whole(x, names)) is not None and domain.low >= 0:
         return Call(Function.MODULO, (x, m))
     below = Call(Function.LESS, (x, Constant(0)))
@@ -80,24 +82,37 @@ def _round(node: exp.Round, names: Names) -> Expression:
     if places is None:
         return Call(Function.ROUND, (x,))
     digits = read(places, names)
-    if not isinstance(digits, Constant) or type(digits.value) is not int or not -9 <= digits.value <= 9:
+    if (
+        not isinstance(digits, Constant)
+        or type(digits.value) is not int
+        or not -9 <= digits.value <= 9
+    ):
         raise refusal("ROUND", "it takes a number of places from -9 to 9", "write ROUND(x, 2)")
     if digits.value == 0:
         return Call(Function.ROUND, (x,))
     scale = exact(Fraction(10) ** digits.value)
-    return Call(Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale))
+    return Call(
+        Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale)
+    )
 
 
 def _substring(node: exp.Substring, names: Names) -> Expression:
     only(node, "this", "start", "length")
     if node.args.get("start") is None or node.args.get("length") is None:
-        raise refusal("SUBSTRING", "it takes a first place and a length", "write SUBSTRING(x, 1, 3)")
-    return Call(Function.SUBSTRING, tuple(read(node.args[part], names) for part in ("this", "start", "length")))
+        raise refusal(
+            "SUBSTRING", "it takes a first place and a length", "write SUBSTRING(x, 1, 3)"
+        )
+    return Call(
+        Function.SUBSTRING,
+        tuple(read(node.args[part], names) for part in ("this", "start", "length")),
+    )
 
 
 def _left(node: exp.Left, names: Names) -> Expression:
     only(node, "this", "expression")
-    return Call(Function.SUBSTRING, (read(node.this, names), Constant(1), read(node.expression, names)))
+    return Call(
+        Function.SUBSTRING, (read(node.this, names), Constant(1), read(node.expression, names))
+    )
 
 
 def _bucket(node: exp.WidthBucket, names: Names) -> Expression:
@@ -105,9 +120,22 @@ def _bucket(node: exp.WidthBucket, names: Names) -> Expression:
     only(node, "this", "min_value", "max_value", "num_buckets")
     parts = [node.args.get(part) for part in ("min_value", "max_value", "num_buckets")]
     known = [read(part, names) for part in parts if part is not None]
-    numbers = [Fraction(k.value) for k in known if isinstance(k, Constant) and isinstance(k.value, int | Fraction)]
-    if len(numbers) < 3 or numbers[0] >= numbers[1] or numbers[2] < 1 or numbers[2].denominator != 1:
-        raise refusal("WIDTH_BUCKET", "it takes constants low < high and a number of bins", "write (x, 0, 100, 10)")
+    numbers = [
+        Fraction(k.value)
+        for k in known
+        if isinstance(k, Constant) and isinstance(k.value, int | Fraction)
+    ]
+    if (
+        len(numbers) < 3
+        or numbers[0] >= numbers[1]
+        or numbers[2] < 1
+        or numbers[2].denominator != 1
+    ):
+        raise refusal(
+            "WIDTH_BUCKET",
+            "it takes constants low < high and a number of bins",
+            "write (x, 0, 100, 10)",
+        )
     low, high, bins = numbers
     place = bin_of(read(node.this, names), low, (high - low) / bins)
     clipped = Call(Function.GREATEST, (place, Constant(-1)))
@@ -126,7 +154,10 @@ def _anonymous(node: exp.Anonymous, names: Names) -> Expression:
         case "TIMESTAMP_SECONDS", [number]:
             return fold_time(Function.FROM_UNIX_SECONDS, read(number, names))
         case "DATEADD" | "TIMESTAMPADD", [exp.Column() as unit, number, time]:
-            return read(exp.Add(this=time, expression=exp.Interval(this=number, unit=exp.var(unit.name))), names)
+            return read(
+                exp.Add(this=time, expression=exp.Interval(this=number, unit=exp.var(unit.name))),
+                names,
+            )
         case "DATE_SUB", [time, exp.Interval() as interval]:
             return read(exp.Sub(this=time, expression=interval), names)
         case "IFF", [test, then, otherwise]:
@@ -152,7 +183,10 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
         case ("text", wanted) if wanted in _WORDS:
             return x
         case ("truth", wanted) if wanted in _WHOLE:
-            return Call(Function.CASE, (x, Constant(1), Call(Function.NOT, (x,)), Constant(0), Constant(None)))
+            return Call(
+                Function.CASE,
+                (x, Constant(1), Call(Function.NOT, (x,)), Constant(0), Constant(None)),
+            )
         case ("truth", _TYPES.BOOLEAN) | ("day", _TYPES.DATE):
             return x
         case ("second", wanted) if wanted in _TIMES:
@@ -162,7 +196,11 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
         case ("day", wanted) if wanted in _TIMES:
             return as_second(x, "day")
     asked = f"CAST({quote_of(node.this) or 'x'} AS {to.sql(dialect='duckdb')})"
-    raise refusal(asked, "stores disagree on it, or it can fail", "use ROUND or FLOOR, or declare the column so")
+    raise refusal(
+        asked,
+        "stores disagree on it, or it can fail",
+        "use ROUND or FLOOR, or declare the column so",
+    )
 
 
 def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
@@ -173,16 +211,22 @@ def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
         return None
     places = whole_literal(to.expressions[1].this, "DECIMAL")
     scale = exact(Fraction(10) ** min(places, 18))
-    return Call(Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale))
+    return Call(
+        Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale)
+    )
 
 
 def _logarithm(node: exp.Log, names: Names) -> Expression:
     """Read LOG10(x) and LOG2(x); LOG(x) alone means base 10 here and e there."""
     only(node, "this", "expression")
     if node.args.get("expression") is None:
-        raise refusal(clause_of(node), "its base is 10 in some stores, e in others", "write LN(x) or LOG10(x)")
+        raise refusal(
+            clause_of(node), "its base is 10 in some stores, e in others", "write LN(x) or LOG10(x)"
+        )
     base, x = read(node.this, names), read(node.expression, names)
-    return Call(Function.DIVIDE, (Call(Function.LOGARITHM, (x,)), Call(Function.LOGARITHM, (base,))))
+    return Call(
+        Function.DIVIDE, (Call(Function.LOGARITHM, (x,)), Call(Function.LOGARITHM, (base,)))
+    )
 
 
 def _power(node: exp.Pow, names: Names) -> Expression:
@@ -193,7 +237,9 @@ def _power(node: exp.Pow, names: Names) -> Expression:
         return Call(Function.POWER, (x, y))
     if not isinstance(y, Constant) or type(y.value) is not int or not 1 <= y.value <= 8:
         raise refusal(
-            clause_of(node), "of rows only whole powers from 1 to 8 are the same in every store", "write x * x"
+            clause_of(node),
+            "of rows only whole powers from 1 to 8 are the same in every store",
+            "write x * x",
         )
     return reduce(partial(fold, Function.MULTIPLY), [x] * y.value)
 
@@ -202,7 +248,12 @@ def _sign(node: exp.Sign, names: Names) -> Expression:
     """SIGN(x): 1, -1 or 0."""
     only(node, "this")
     x = read(node.this, names)
-    tests = (Call(Function.LESS, (Constant(0), x)), Constant(1), Call(Function.LESS, (x, Constant(0))), Constant(-1))
+    tests = (
+        Call(Function.LESS, (Constant(0), x)),
+        Constant(1),
+        Call(Function.LESS, (x, Constant(0))),
+        Constant(-1),
+    )
     return Call(Function.CASE, (*tests, Call(Function.IS_NULL, (x,)), Constant(None), Constant(0)))
 
 
@@ -216,7 +267,9 @@ def _concat(node: exp.Concat, names: Names) -> Expression:
     """CONCAT(x, y) leaves NULLs out, as in DuckDB and PostgreSQL."""
     only(node, "expressions", "safe", "coalesce")
     parts = [read(part, names) for part in node.expressions]
-    some = tuple(p if isinstance(p, Constant) else Call(Function.COALESCE, (p, Constant(""))) for p in parts)
+    some = tuple(
+        p if isinstance(p, Constant) else Call(Function.COALESCE, (p, Constant(""))) for p in parts
+    )
     return some[0] if len(some) == 1 else Call(Function.CONCAT, some)
 
 

@@ -49,11 +49,19 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
         key = read(meant, row_names(scope))
         if isinstance(key, Constant):
             raise refusal("GROUP BY", "a constant is no key", "name a column")
-        name = named.get(key) or (identifier(meant.this) if isinstance(meant, exp.Column) else f"key_{len(keys) + 1}")
+        name = named.get(key) or (
+            identifier(meant.this) if isinstance(meant, exp.Column) else f"key_{len(keys) + 1}"
+        )
         if key in keys and sets is not None:
-            raise refusal("GROUP BY", f"{name} stands there in two ways", "write it the same way each time")
+            raise refusal(
+                "GROUP BY", f"{name} stands there in two ways", "write it the same way each time"
+            )
         keys.setdefault(key, fresh(name, "key", keys.values()))
-    return Grouping(tuple((name, key) for key, name in keys.items()), person, None if sets is None else tuple(sets))
+    return Grouping(
+        tuple((name, key) for key, name in keys.items()),
+        person,
+        None if sets is None else tuple(sets),
+    )
 
 
 def _meaning(item: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
@@ -61,11 +69,17 @@ def _meaning(item: exp.Expr, node: exp.Select, scope: Scope) -> exp.Expr:
     item = item.unnest()
     if isinstance(item, exp.Literal):
         return _no_aggregate(_at(node, whole_literal(item, "GROUP BY"), "GROUP BY").unalias())
-    if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier) and item.args.get("table") is None:
+    if (
+        isinstance(item, exp.Column)
+        and isinstance(item.this, exp.Identifier)
+        and item.args.get("table") is None
+    ):
         name = identifier(item.this)
         if not lookup(scope, name, None):
             same = [
-                e.this for e in node.expressions if isinstance(e, exp.Alias) and e.alias.casefold() == name.casefold()
+                e.this
+                for e in node.expressions
+                if isinstance(e, exp.Alias) and e.alias.casefold() == name.casefold()
             ]
             return _no_aggregate(same[0]) if same else item
     return item
@@ -79,7 +93,9 @@ def _no_aggregate(node: exp.Expr) -> exp.Expr:
 
 def _at(node: exp.Select, place: int, clause: str) -> exp.Expr:
     if not 1 <= place <= len(node.expressions):
-        raise refusal(f"{clause} {place}", f"SELECT has {len(node.expressions)} columns", "name the column")
+        raise refusal(
+            f"{clause} {place}", f"SELECT has {len(node.expressions)} columns", "name the column"
+        )
     chosen: exp.Expr = node.expressions[place - 1]
     return chosen
 
@@ -89,7 +105,11 @@ def _names(node: exp.Select, scope: Scope) -> dict[Expression, str]:
     names = row_names(scope)
     named: dict[Expression, str] = {}
     for item in node.expressions:
-        if isinstance(item, exp.Alias) and not with_aggregate(item) and not is_person(item.this, scope):
+        if (
+            isinstance(item, exp.Alias)
+            and not with_aggregate(item)
+            and not is_person(item.this, scope)
+        ):
             named.setdefault(read(item.this, names), identifier(item.args["alias"]))
     return named
 
@@ -119,7 +139,11 @@ def grouped_names(
             return None
         if isinstance(node, exp.Column):
             known = _all_known(node, scope) or node.args.get("table") is not None
-            return _key(node, rows, keys) if known else aliases.get(node.name.casefold()) or _key(node, rows, keys)
+            return (
+                _key(node, rows, keys)
+                if known
+                else aliases.get(node.name.casefold()) or _key(node, rows, keys)
+            )
         return _as_key(node, rows, keys) if _all_known(node, scope) else None
 
     names = Names(rows.column, types, None, first)
@@ -140,14 +164,18 @@ def _summed_key(node: exp.Grouping, rows: Names, keys: Mapping[Expression, Field
     key = read(node.expressions[0], rows) if len(node.expressions) == 1 else None
     if key not in keys:
         raise refusal(
-            "GROUPING", "it takes one key of GROUP BY", "write GROUPING(region) beside GROUP BY CUBE (region)"
+            "GROUPING",
+            "it takes one key of GROUP BY",
+            "write GROUPING(region) beside GROUP BY CUBE (region)",
         )
     return keys[key].name  # type: ignore[index]
 
 
 def _all_known(node: exp.Expr, scope: Scope) -> bool:
     """Return whether a node can be read as a row expression at all: HAVING may use names that SELECT gives."""
-    columns = [column for column in node.find_all(exp.Column) if isinstance(column.this, exp.Identifier)]
+    columns = [
+        column for column in node.find_all(exp.Column) if isinstance(column.this, exp.Identifier)
+    ]
     return all(lookup(scope, column.name, column.table or None) for column in columns)
 
 
@@ -158,5 +186,9 @@ def _key(node: exp.Column, rows: Names, keys: Mapping[Expression, Field]) -> Exp
     column = rows.column(node)
     if column not in keys:
         name = identifier(node.this)
-        raise refusal(name, "it is neither a key nor inside an aggregate", f"GROUP BY {name}, or take AVG({name})")
+        raise refusal(
+            name,
+            "it is neither a key nor inside an aggregate",
+            f"GROUP BY {name}, or take AVG({name})",
+        )
     return keys[column]

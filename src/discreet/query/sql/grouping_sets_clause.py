@@ -32,7 +32,9 @@ def spread_sets(items: Sequence[exp.Expr]) -> tuple[list[exp.Expr], list[tuple[i
             raise refusal("GROUP BY", "a set of keys is asked twice", "name each once")
         found.append(tuple(sorted(places)))
         if len(found) > MOST_SETS:
-            raise refusal("GROUP BY", f"it has more than {MOST_SETS} sets of keys", "ask for fewer at a time")
+            raise refusal(
+                "GROUP BY", f"it has more than {MOST_SETS} sets of keys", "ask for fewer at a time"
+            )
     return keys, found
 
 
@@ -55,7 +57,11 @@ def _choices(node: exp.Expr) -> list[Choice]:
     if isinstance(node, exp.Rollup):
         return [tuple(n for part in parts[:k] for n in part) for k in range(len(parts), -1, -1)]
     sizes = range(len(parts), -1, -1)
-    return [tuple(n for part in chosen for n in part) for k in sizes for chosen in combinations(parts, k)]
+    return [
+        tuple(n for part in chosen for n in part)
+        for k in sizes
+        for chosen in combinations(parts, k)
+    ]
 
 
 def _columns(node: exp.Expr) -> Choice:
@@ -76,11 +82,17 @@ def running_total(node: exp.Window) -> tuple[exp.Expr, exp.Expr]:
     Refuses every other window: it would show one row's neighbours.
     """
     inner, order = node.this, node.args.get("order")
-    if not isinstance(inner, exp.Sum) or not isinstance(inner.this, exp.Count | exp.Sum) or order is None:
+    if (
+        not isinstance(inner, exp.Sum)
+        or not isinstance(inner.this, exp.Count | exp.Sum)
+        or order is None
+    ):
         refuse_node(node)
     only(node, "this", "order", "over")
     only(order, "expressions")
     [*items] = order.expressions
     if len(items) != 1 or items[0].args.get("desc"):
-        raise refusal("OVER", "running totals go up along one key", "write SUM(COUNT(*)) OVER (ORDER BY age)")
+        raise refusal(
+            "OVER", "running totals go up along one key", "write SUM(COUNT(*)) OVER (ORDER BY age)"
+        )
     return inner.this, items[0].this

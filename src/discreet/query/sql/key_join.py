@@ -46,7 +46,11 @@ _WAY = "write FROM visits v RIGHT JOIN pairs k ON v.shop = k.shop AND v.region =
 
 
 def listed_keys(
-    node: exp.Expr, alias: str | None, columns: Sequence[str], schemas: Mapping[str, Schema], views: Container[str]
+    node: exp.Expr,
+    alias: str | None,
+    columns: Sequence[str],
+    schemas: Mapping[str, Schema],
+    views: Container[str],
 ) -> KeyItem | None:
     """Read a list of constants, or the distinct rows of a public table, as keys; None if it is neither."""
     found = _key_item(node, alias, columns)
@@ -54,9 +58,17 @@ def listed_keys(
     if found is not None or not isinstance(inner, exp.Select) or columns:
         return found
     source = inner.args["from_"].this if inner.args.get("from_") is not None else None
-    if not isinstance(source, exp.Table) or inner.args.get("joins") or source.name.casefold() in views:
+    if (
+        not isinstance(source, exp.Table)
+        or inner.args.get("joins")
+        or source.name.casefold() in views
+    ):
         return None
-    public = [one for name, one in schemas.items() if one.public and name.casefold() == source.name.casefold()]
+    public = [
+        one
+        for name, one in schemas.items()
+        if one.public and name.casefold() == source.name.casefold()
+    ]
     return _listed_table(inner, alias, public[0]) if public else None
 
 
@@ -67,7 +79,11 @@ def _key_item(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> KeyI
         return None
     given = list(columns) or _names(node) or ([alias] if alias and len(rows[0]) == 1 else [])
     if len(given) != len(rows[0]) or any(len(row) != len(given) for row in rows):
-        raise refusal("VALUES", "its rows and its columns differ in number", "name them, as AS k(shop, region)")
+        raise refusal(
+            "VALUES",
+            "its rows and its columns differ in number",
+            "name them, as AS k(shop, region)",
+        )
     names = Names(_no_column, {}, {})
     listed = tuple(tuple(_constant(part, names) for part in row) for row in rows)
     return KeyItem(alias or "", tuple(given), listed)
@@ -80,7 +96,9 @@ def _listed_table(node: exp.Expr, alias: str | None, table: Schema) -> KeyItem:
     """
     only(node, "expressions", "distinct", "from_")
     plain = [
-        item for item in node.expressions if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
+        item
+        for item in node.expressions
+        if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
     ]
     if node.args.get("distinct") is None or len(plain) < len(node.expressions):
         raise refusal(
@@ -88,18 +106,27 @@ def _listed_table(node: exp.Expr, alias: str | None, table: Schema) -> KeyItem:
             "as a list of keys join SELECT DISTINCT of its columns, and nothing else, by RIGHT JOIN",
         )  # fmt: skip
     only(node.args["distinct"])
-    return KeyItem(alias or "", tuple(table.column(identifier(item.this))[0] for item in plain), None, table)
+    return KeyItem(
+        alias or "", tuple(table.column(identifier(item.this))[0] for item in plain), None, table
+    )
 
 
 def _rows(node: exp.Expr) -> list[list[exp.Expr]] | None:
     match node:
         case exp.Values():
             only(node, "expressions", "alias")
-            return [list(p.expressions) if isinstance(p, exp.Tuple) else [p.unnest()] for p in node.expressions]
+            return [
+                list(p.expressions) if isinstance(p, exp.Tuple) else [p.unnest()]
+                for p in node.expressions
+            ]
         case exp.Unnest():
             only(node, "expressions", "alias")
             lists = [part.expressions for part in node.expressions if isinstance(part, exp.Array)]
-            return [[part] for part in lists[0]] if len(lists) == len(node.expressions) == 1 and lists[0] else None
+            return (
+                [[part] for part in lists[0]]
+                if len(lists) == len(node.expressions) == 1 and lists[0]
+                else None
+            )
         case exp.Select(args={"from_": exp.From(this=exp.Values() as inner)}) if node.is_star:
             only(node, "expressions", "from_")  # how a VALUES of WITH is parsed
             return _rows(inner)
@@ -128,7 +155,11 @@ def _no_column(node: exp.Column) -> Expression:
 def _constant(node: exp.Expr, names: Names) -> Constant:
     found = read(node, names)
     if not isinstance(found, Constant) or found.value is None:
-        raise refusal(clause_of(node), "a list of keys is of constants, none NULL", "write ('a', 'N'), ('b', 'S')")
+        raise refusal(
+            clause_of(node),
+            "a list of keys is of constants, none NULL",
+            "write ('a', 'N'), ('b', 'S')",
+        )
     return found
 
 
@@ -148,7 +179,9 @@ def read_key_join(left: SharedTable, right: SharedTable, join: exp.Join) -> Scop
         case KeyItem(), Scope(), "":
             return join_keys(right, left, named, outer=False)
     if isinstance(left, KeyItem) or isinstance(right, KeyItem):
-        raise refusal(f"{kind} JOIN".strip(), "a list of keys stands on the side that is kept whole", _WAY)
+        raise refusal(
+            f"{kind} JOIN".strip(), "a list of keys stands on the side that is kept whole", _WAY
+        )
     return None
 
 
@@ -159,9 +192,13 @@ def join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, outer
     """
     names = item.names if isinstance(item, KeyItem) else tuple(item.table.columns)
     shown: ShownColumns = tuple((name, Field(name)) for name in names)
-    matched, rest, merged = equalities(scope, Scope(scope.rows, (FromItem(item.alias, shown),)), join)
+    matched, rest, merged = equalities(
+        scope, Scope(scope.rows, (FromItem(item.alias, shown),)), join
+    )
     if rest or not matched:
-        raise refusal("RIGHT JOIN", "a list of keys is matched by equalities with its columns", _WAY)
+        raise refusal(
+            "RIGHT JOIN", "a list of keys is matched by equalities with its columns", _WAY
+        )
     pairs = {yours.name: mine for mine, yours in matched if isinstance(yours, Field)}
     if len(pairs) < len(matched):
         raise refusal("RIGHT JOIN", "a column of the list of keys is matched twice", _WAY)
@@ -172,7 +209,9 @@ def join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, outer
     columns = [name for name in names if name in pairs]
     rows, fields = _with_fields(scope, [pairs[name] for name in columns])  # type: ignore[misc]
     chosen = ChosenKeys(item.alias, tuple(columns), fields, item, outer)
-    own: ShownColumns = tuple((name, Field(field)) for name, field in zip(columns, fields, strict=True))
+    own: ShownColumns = tuple(
+        (name, Field(field)) for name, field in zip(columns, fields, strict=True)
+    )
     return Scope(rows, (*scope.sources, FromItem(item.alias, own)), scope.merged | merged, chosen)
 
 
@@ -196,7 +235,11 @@ def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Select, t
     added: dict[str, Expression] = {}
     names: list[str] = []
     for expression in matched:
-        name = expression.name if isinstance(expression, Field) else fresh("key", "key", (*taken, *added))
+        name = (
+            expression.name
+            if isinstance(expression, Field)
+            else fresh("key", "key", (*taken, *added))
+        )
         if not isinstance(expression, Field):
             added[name] = expression
         names.append(name)
@@ -206,32 +249,56 @@ def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Select, t
     return Select(rows, columns) if added else rows, tuple(names)  # type: ignore[return-value]
 
 
-def with_chosen(question: Question, chosen: ChosenKeys, public_values: PublicValues | None) -> Question:
+def with_chosen(
+    question: Question, chosen: ChosenKeys, public_values: PublicValues | None
+) -> Question:
     """Return the question for the chosen keys alone."""
     named = ", ".join(f"{chosen.alias}.{name}" if chosen.alias else name for name in chosen.names)
-    places = [next((i for i, k in enumerate(question.keys) if k.expression == Field(f)), None) for f in chosen.fields]
+    places = [
+        next((i for i, k in enumerate(question.keys) if k.expression == Field(f)), None)
+        for f in chosen.fields
+    ]
     if None in places or question.sets is not None or question.running:
-        raise refusal("RIGHT JOIN", "a list of keys is what an answer is grouped by", f"write GROUP BY {named}")
+        raise refusal(
+            "RIGHT JOIN",
+            "a list of keys is what an answer is grouped by",
+            f"write GROUP BY {named}",
+        )
     rows = _list_cells(question, chosen, public_values)
     columns: dict[int, dict[Scalar, None]] = {
-        place: dict.fromkeys(row[at] for row in rows) for at, place in enumerate(p for p in places if p is not None)
+        place: dict.fromkeys(row[at] for row in rows)
+        for at, place in enumerate(p for p in places if p is not None)
     }
-    keys = tuple(replace(key, values=tuple(columns[i])) if i in columns else key for i, key in enumerate(question.keys))
+    keys = tuple(
+        replace(key, values=tuple(columns[i])) if i in columns else key
+        for i, key in enumerate(question.keys)
+    )
     return replace(question, keys=keys, nested=Nest(tuple(columns), in_order(rows)))
 
 
-def _list_cells(question: Question, chosen: ChosenKeys, public_values: PublicValues | None) -> list[tuple[Scalar, ...]]:
+def _list_cells(
+    question: Question, chosen: ChosenKeys, public_values: PublicValues | None
+) -> list[tuple[Scalar, ...]]:
     if isinstance(chosen.item, KeyItem) and chosen.item.rows is not None:
         rows = _of_type(question, chosen, chosen.item)
     else:
         table = chosen.item.table
         if public_values is None or table is None:
-            raise refusal("RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator")
+            raise refusal(
+                "RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator"
+            )
         found = public_values(table.name, *chosen.names)
         rows = [row if isinstance(row, tuple) else (row,) for row in found]
-    plain = [tuple(int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in row) for row in rows]
+    plain = [
+        tuple(int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in row)
+        for row in rows
+    ]
     if not plain or len(plain) > MOST_LEAVES or len(set(plain)) < len(plain):
-        raise refusal("RIGHT JOIN", f"a list has 1 to {MOST_LEAVES:,} keys, each once", "list fewer, each once")
+        raise refusal(
+            "RIGHT JOIN",
+            f"a list has 1 to {MOST_LEAVES:,} keys, each once",
+            "list fewer, each once",
+        )
     return plain
 
 
@@ -241,11 +308,15 @@ def _of_type(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[tupl
     order = [item.names.index(name) for name in chosen.names]
     rows = []
     for row in item.rows or ():
-        made = [as_type(row[at], types[field]) for at, field in zip(order, chosen.fields, strict=True)]
+        made = [
+            as_type(row[at], types[field]) for at, field in zip(order, chosen.fields, strict=True)
+        ]
         for one, field, name in zip(made, chosen.fields, chosen.names, strict=True):
             if type_of(one, {}) != types[field]:
                 raise refusal(
-                    "RIGHT JOIN", f"{name} of the list of keys is no {types[field]}", "list values of its type"
+                    "RIGHT JOIN",
+                    f"{name} of the list of keys is no {types[field]}",
+                    "list values of its type",
                 )
         rows.append(tuple(one.value for one in made if isinstance(one, Constant)))
     return rows
@@ -267,7 +338,9 @@ def check_beside_keys(node: exp.Expr, statistic: Statistic, scope: Scope) -> Non
         own = table is None or identifier(table).casefold() == chosen.alias.casefold()
         if column.name.casefold() in names and own:
             raise refusal(clause_of(node), why, instead)
-    if isinstance(statistic, Count) and not is_person(node.this.unnest() if node.this else node, scope):
+    if isinstance(statistic, Count) and not is_person(
+        node.this.unnest() if node.this else node, scope
+    ):
         raise refusal(clause_of(node), why, instead)
     domains = columns_of(scope.rows)
     for expression in expressions_of(statistic):

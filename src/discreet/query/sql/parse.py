@@ -9,7 +9,9 @@ from ..algebra.tree import Question, Relation
 from ..bounds.keys import PublicValues
 
 
-def parse(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None = None) -> Question:
+def parse(
+    sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None = None
+) -> Question:
     """Read one SELECT as a question about declared tables, by their names in `schemas`.
 
     `public_values` gives the values of a public table's column, which then are keys; nothing else is read anywhere.
@@ -27,7 +29,9 @@ def parse(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues |
 
     Refuses every clause and function that is not on the list, by name; docs/questions.md has the list.
     """
-    from .question import read_sql  # the one place that waits for sqlglot: it takes longer than all the rest
+    from .question import (
+        read_sql,
+    )  # the one place that waits for sqlglot: it takes longer than all the rest
 
     return read_sql(sql, schemas, public_values)
 

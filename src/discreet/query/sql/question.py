@@ -51,9 +51,13 @@ class _Statistics:
 
     def name(self, node: exp.Expr, wanted: str | None) -> Expression:
         self.running.add(isinstance(node, exp.Window))
-        statistic = statistic_of(self._along(node) if isinstance(node, exp.Window) else node, self.scope)
+        statistic = statistic_of(
+            self._along(node) if isinstance(node, exp.Window) else node, self.scope
+        )
         if statistic not in self.found:
-            name = wanted or fresh(statistic_name(statistic), "statistic", (*self.taken, *self.found.values()))
+            name = wanted or fresh(
+                statistic_name(statistic), "statistic", (*self.taken, *self.found.values())
+            )
             self.found[statistic] = name
             one = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
             self.types[name] = types_of(one)[name]
@@ -63,11 +67,15 @@ class _Statistics:
         """Return what a running total adds up; it goes along the one key."""
         inner, along = running_total(node)
         if [key.expression for key in self.keys] != [read(along, row_names(self.scope))]:
-            raise refusal("OVER", "running totals go along the one key of GROUP BY", "ORDER BY it inside OVER")
+            raise refusal(
+                "OVER", "running totals go along the one key of GROUP BY", "ORDER BY it inside OVER"
+            )
         return inner
 
 
-def read_sql(sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None) -> Question:
+def read_sql(
+    sql: str, schemas: Mapping[str, Schema], public_values: PublicValues | None
+) -> Question:
     """Read the text of one SELECT as a question."""
     try:
         statement = with_lists(read_statement(sql), schemas, public_values)
@@ -84,7 +92,9 @@ def read_row_sql(sql: str, schemas: Mapping[str, Schema]) -> Relation:
         raise too_deep() from None
 
 
-def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues | None) -> Question:
+def read_question(
+    node: exp.Expr, tables: Catalogue, public_values: PublicValues | None
+) -> Question:
     """Read a whole question."""
     while isinstance(node, exp.Subquery):
         only(node, "this", "with_")
@@ -92,7 +102,9 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
     if isinstance(node, exp.Union) and node.args.get("distinct"):
         node = keys_of_union(node)
     if isinstance(node, exp.SetOperation):
-        raise refusal(node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM")
+        raise refusal(
+            node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM"
+        )
     if not isinstance(node, exp.Select):
         refuse_node(node)
     only(node, *_CLAUSES)
@@ -101,11 +113,20 @@ def read_question(node: exp.Expr, tables: Catalogue, public_values: PublicValues
     scope = read_where(node, read_from(node, tables), tables)
     grouping = group_of(node, scope)
     if grouping.person:
-        raise refusal("GROUP BY the person", "it would show each person", "do so in a sub-query, and sum up outside")
+        raise refusal(
+            "GROUP BY the person",
+            "it would show each person",
+            "do so in a sub-query, and sum up outside",
+        )
     _no_rows(node)
-    keys = tuple(Key(name, e, public_keys(e, scope.rows, public_values=public_values)) for name, e in grouping.keys)
+    keys = tuple(
+        Key(name, e, public_keys(e, scope.rows, public_values=public_values))
+        for name, e in grouping.keys
+    )
     question = _question(node, scope, grouping, keys)
-    chosen = question if scope.chosen is None else with_chosen(question, scope.chosen, public_values)
+    chosen = (
+        question if scope.chosen is None else with_chosen(question, scope.chosen, public_values)
+    )
     return require_sound(chosen, public_values)
 
 
@@ -119,7 +140,9 @@ def _group(node: exp.Select) -> exp.Select:
         return node
     only(distinct)
     if node.args.get("group") is not None or any(map(with_aggregate, node.expressions)):
-        raise refusal("SELECT DISTINCT", "the rows of an answer differ by their keys", "leave DISTINCT out")
+        raise refusal(
+            "SELECT DISTINCT", "the rows of an answer differ by their keys", "leave DISTINCT out"
+        )
     plain = node.copy()
     plain.set("distinct", None)
     plain.set("group", exp.Group(expressions=[item.unalias().copy() for item in node.expressions]))
@@ -141,71 +164,117 @@ def keys_of_union(node: exp.Union) -> exp.Expr:
     united: exp.Expr = rows[0]
     for part in rows[1:]:
         united = exp.Union(this=united, expression=part, distinct=False)
-    names = [exp.column(exp.to_identifier(item.alias_or_name, quoted=True)) for item in parts[0].expressions]
-    made = exp.Select(expressions=names, distinct=exp.Distinct(), from_=exp.From(this=exp.Subquery(this=united)))
+    names = [
+        exp.column(exp.to_identifier(item.alias_or_name, quoted=True))
+        for item in parts[0].expressions
+    ]
+    made = exp.Select(
+        expressions=names, distinct=exp.Distinct(), from_=exp.From(this=exp.Subquery(this=united))
+    )
     for clause in ("order", "limit", "offset", "with_"):
         made.set(clause, node.args.get(clause))
     return made
 
 
 def _sums_up(node: exp.Select) -> bool:
-    grouped = any(node.args.get(clause) is not None for clause in ("group", "having", "limit", "order"))
-    return grouped or any(with_aggregate(item) or not item.alias_or_name for item in node.expressions)
+    grouped = any(
+        node.args.get(clause) is not None for clause in ("group", "having", "limit", "order")
+    )
+    return grouped or any(
+        with_aggregate(item) or not item.alias_or_name for item in node.expressions
+    )
 
 
 def _no_rows(node: exp.Select) -> None:
     for item in node.expressions:
-        if isinstance(item.unalias(), exp.Star) or (isinstance(item, exp.Column) and isinstance(item.this, exp.Star)):
-            raise refusal("SELECT *", "it shows rows of people", "ask for aggregates, as COUNT(*) or AVG(age)")
+        if isinstance(item.unalias(), exp.Star) or (
+            isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+        ):
+            raise refusal(
+                "SELECT *", "it shows rows of people", "ask for aggregates, as COUNT(*) or AVG(age)"
+            )
     keys = node.args.get("group") is not None or node.args.get("having") is not None
     if not keys and not any(map(with_aggregate, node.expressions)):
         raise refusal(
-            "SELECT without an aggregate", "it shows rows of people", "ask for COUNT(*), AVG(age) or the like"
+            "SELECT without an aggregate",
+            "it shows rows of people",
+            "ask for COUNT(*), AVG(age) or the like",
         )
 
 
-def _question(node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Key, ...]) -> Question:
+def _question(
+    node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Key, ...]
+) -> Question:
     given = item_names(node.expressions, scope)
     domains = columns_of(scope.rows)
     statistics = _Statistics(scope, keys, [*given, *(key.name for key in keys)])
-    statistics.types.update({key.name: type_of_domain(domain_of(key.expression, domains)) for key in keys})
+    statistics.types.update(
+        {key.name: type_of_domain(domain_of(key.expression, domains)) for key in keys}
+    )
     places = {id(item.unalias()): name for item, name in zip(node.expressions, given, strict=True)}
     aliases: dict[str, Expression] = {}
     names = grouped_names(
-        scope, grouping, lambda part: statistics.name(part, places.get(id(part))), statistics.types, aliases
+        scope,
+        grouping,
+        lambda part: statistics.name(part, places.get(id(part))),
+        statistics.types,
+        aliases,
     )
     for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
         if is_result_window(item):
             continue
         statistics.name(item, places[id(item)])  # first those that SELECT names
-    columns = tuple((name, read(item.unalias(), names)) for name, item in zip(given, node.expressions, strict=True))
+    columns = tuple(
+        (name, read(item.unalias(), names))
+        for name, item in zip(given, node.expressions, strict=True)
+    )
     for name, expression in columns:
         aliases.setdefault(name.casefold(), expression)
     finish = _finish(node, names, columns, aliases)
     if len(statistics.running) > 1:
-        raise refusal("OVER", "running totals stand beside no other aggregate", "ask for both, one question each")
+        raise refusal(
+            "OVER",
+            "running totals stand beside no other aggregate",
+            "ask for both, one question each",
+        )
     found = tuple((name, s) for s, name in statistics.found.items())
     return Question(scope.rows, keys, found, finish, grouping.sets, True in statistics.running)
 
 
 def _finish(
-    node: exp.Select, names: Names, columns: tuple[tuple[str, Expression], ...], aliases: dict[str, Expression]
+    node: exp.Select,
+    names: Names,
+    columns: tuple[tuple[str, Expression], ...],
+    aliases: dict[str, Expression],
 ) -> Finish:
     having, order = node.args.get("having"), node.args.get("order")
     condition = None
     if having is not None:
         only(having, "this")
         if having.find(exp.Window) is not None:
-            raise refusal("HAVING", "it comes before windows, which read the rows that it leaves", "sort and LIMIT")
+            raise refusal(
+                "HAVING",
+                "it comes before windows, which read the rows that it leaves",
+                "sort and LIMIT",
+            )
         condition = read(having.this, names)
     if order is not None:
         only(order, "expressions")
-    items = () if order is None else tuple(_order(item, names, columns, aliases) for item in order.expressions)
-    return Finish(columns, condition, items, _limit(node.args.get("limit")), _offset(node.args.get("offset")))
+    items = (
+        ()
+        if order is None
+        else tuple(_order(item, names, columns, aliases) for item in order.expressions)
+    )
+    return Finish(
+        columns, condition, items, _limit(node.args.get("limit")), _offset(node.args.get("offset"))
+    )
 
 
 def _order(
-    item: exp.Expr, names: Names, columns: tuple[tuple[str, Expression], ...], aliases: dict[str, Expression]
+    item: exp.Expr,
+    names: Names,
+    columns: tuple[tuple[str, Expression], ...],
+    aliases: dict[str, Expression],
 ) -> tuple[Expression, bool]:
     """Read an item of ORDER BY: a place, a name that SELECT gives, or an expression."""
     only(item, "this", "desc", "nulls_first")
@@ -215,9 +284,15 @@ def _order(
     if isinstance(inner, exp.Literal):
         place = whole_literal(inner, "ORDER BY")
         if not 1 <= place <= len(columns):
-            raise refusal(f"ORDER BY {place}", f"SELECT has {len(columns)} columns", "name the column")
+            raise refusal(
+                f"ORDER BY {place}", f"SELECT has {len(columns)} columns", "name the column"
+            )
         return columns[place - 1][1], descending
-    if isinstance(inner, exp.Column) and inner.args.get("table") is None and inner.name.casefold() in aliases:
+    if (
+        isinstance(inner, exp.Column)
+        and inner.args.get("table") is None
+        and inner.name.casefold() in aliases
+    ):
         return aliases[inner.name.casefold()], descending
     return read(inner, names), descending
 

@@ -83,7 +83,11 @@ def read_view(node: exp.Expr, tables: Catalogue) -> RowView:
         case _:
             refuse_node(node)
     if _size(view.rows) > MOST_NODES:
-        raise refusal("WITH", "the question is too large once its views are put in", "use fewer unions and views")
+        raise refusal(
+            "WITH",
+            "the question is too large once its views are put in",
+            "use fewer unions and views",
+        )
     return view
 
 
@@ -96,21 +100,27 @@ def _select(node: exp.Select, tables: Catalogue) -> RowView:
     only(node, "expressions", "from_", "joins", "where", "group", "having", "with_")
     scope = read_where(node, read_from(node, tables), tables)
     if scope.chosen is not None:
-        raise refusal("RIGHT JOIN", "a list of keys is joined in the outermost SELECT", "group by it there")
+        raise refusal(
+            "RIGHT JOIN", "a list of keys is joined in the outermost SELECT", "group by it there"
+        )
     if node.args.get("group") is not None:
         return read_people(node, scope)
     for window in (item.find(exp.Window) for item in node.expressions):
         if window is not None:
             refuse_node(window)
     if node.args.get("having") is not None or any(map(with_aggregate, node.expressions)):
-        raise refusal("a sub-query with aggregates", "it sums up many people", "GROUP BY the person in it")
+        raise refusal(
+            "a sub-query with aggregates", "it sums up many people", "GROUP BY the person in it"
+        )
     items = [pair for item in node.expressions for pair in _item(item, scope)]
     return choose_columns(scope.rows, items)
 
 
 def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId]]:
     """Read one item of a row-level SELECT: a star, a column, the person, or an expression with a name."""
-    if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
+    if isinstance(node, exp.Star) or (
+        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
+    ):
         return _star(node, scope)
     inner, alias = (node.this, node.args["alias"]) if isinstance(node, exp.Alias) else (node, None)
     if isinstance(inner, exp.Column) and isinstance(inner.this, exp.Identifier):
@@ -137,7 +147,11 @@ def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId
     for name, what in (pair for source in scope.sources for pair in source.shown):
         if isinstance(what, Absent):
             continue  # the person is shown once, by the side that is always there
-        if name.casefold() in pairs and what != pairs[name.casefold()][1] and name.casefold() not in scope.merged:
+        if (
+            name.casefold() in pairs
+            and what != pairs[name.casefold()][1]
+            and name.casefold() not in scope.merged
+        ):
             raise refusal("*", f"more than one table has a column {name}", "name the columns")
         pairs.setdefault(name.casefold(), (name, what))
     return list(pairs.values())
@@ -146,13 +160,19 @@ def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId
 def _union(node: exp.Union, tables: Catalogue) -> RowView:
     only(node, "this", "expression", "distinct", "with_")
     if node.args.get("distinct"):
-        raise refusal("UNION", "dropping duplicates compares people with each other", "write UNION ALL")
+        raise refusal(
+            "UNION", "dropping duplicates compares people with each other", "write UNION ALL"
+        )
     views = [read_view(part, tables) for part in _parts(node)]
     first = views[0]
     for view in views[1:]:
         mine, yours = ([isinstance(w, PersonId) for _, w in v.shown] for v in (first, view))
         if mine != yours:
-            raise refusal("UNION ALL", "its parts differ in their columns", "select the same columns in each, in order")
+            raise refusal(
+                "UNION ALL",
+                "its parts differ in their columns",
+                "select the same columns in each, in order",
+            )
     names = [what.name for _, what in first.shown if isinstance(what, Field)]
     return RowView(Union(tuple(_rename(view, names) for view in views)), first.shown)
 
@@ -160,7 +180,11 @@ def _union(node: exp.Union, tables: Catalogue) -> RowView:
 def _parts(node: exp.Expr) -> list[exp.Expr]:
     """List the parts of a chain of UNION ALL, which the parser nests to the left."""
     parts: list[exp.Expr] = []
-    while isinstance(node, exp.Union) and not node.args.get("distinct") and not (parts and node.args.get("with_")):
+    while (
+        isinstance(node, exp.Union)
+        and not node.args.get("distinct")
+        and not (parts and node.args.get("with_"))
+    ):
         only(node, "this", "expression", "distinct", "with_")
         parts.append(node.expression)
         node = node.this
@@ -171,22 +195,32 @@ def _rename(view: RowView, names: list[str]) -> Relation:
     columns = [what.name for _, what in view.shown if isinstance(what, Field)]
     if columns == names:
         return exact_rows(view)
-    return Select(view.rows, tuple((new, Field(old)) for new, old in zip(names, columns, strict=True)))
+    return Select(
+        view.rows, tuple((new, Field(old)) for new, old in zip(names, columns, strict=True))
+    )
 
 
 def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     """Read FROM and its joins."""
     clause = node.args.get("from_")
     if clause is None:
-        raise refusal("SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}")
+        raise refusal(
+            "SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}"
+        )
     only(clause, "this")
     left = _join(clause.this, node.args.get("joins") or (), tables)
     if isinstance(left, KeyItem):
         raise refusal(
-            clause_of(clause.this), "a list of keys is public, so its answers need no noise", "join it to private rows"
+            clause_of(clause.this),
+            "a list of keys is public, so its answers need no noise",
+            "join it to private rows",
         )
     if isinstance(left, PublicItem):
-        raise refusal(f"FROM {left.table.name}", "it is public, so its answers need no noise", "ask the store itself")
+        raise refusal(
+            f"FROM {left.table.name}",
+            "it is public, so its answers need no noise",
+            "ask the store itself",
+        )
     return left
 
 
@@ -210,7 +244,11 @@ def read_item(node: exp.Expr, tables: Catalogue) -> SharedTable:
         refuse_node(node)
     if columns:
         raise _renames()
-    return _subquery(node, alias, tables) if isinstance(node, exp.Subquery) else _table(node, alias, tables)
+    return (
+        _subquery(node, alias, tables)
+        if isinstance(node, exp.Subquery)
+        else _table(node, alias, tables)
+    )
 
 
 def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> SharedTable:
@@ -232,7 +270,9 @@ def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> SharedTable
         raise refusal(clause_of(node.this), "rows come from declared tables", there)
     only(node, "this", "alias", "db", "catalog")
     name = identifier(node.this)
-    qualified = ".".join(identifier(node.args[part]) for part in ("catalog", "db", "this") if node.args.get(part))
+    qualified = ".".join(
+        identifier(node.args[part]) for part in ("catalog", "db", "this") if node.args.get(part)
+    )
     view_of = None if node.args.get("db") else tables.views.get(name.casefold())
     if isinstance(view_of, KeyItem):
         return replace(view_of, alias=alias or name)
@@ -251,7 +291,9 @@ def _alias(node: exp.Expr) -> tuple[str | None, list[str]]:
     if alias is None:
         return None, []
     only(alias, "this", "columns")
-    return identifier(alias.this), [identifier(column) for column in alias.args.get("columns") or ()]
+    return identifier(alias.this), [
+        identifier(column) for column in alias.args.get("columns") or ()
+    ]
 
 
 def _renames() -> Exception:
@@ -266,7 +308,9 @@ def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
         return found
     close = get_close_matches(name.casefold(), declared, n=1)
     mean = f"; did you mean {declared[close[0]].name}?" if close else ""
-    raise SchemaMismatch(f"there is no table {qualified!r}; there is {', '.join(tables.schemas)}{mean}")
+    raise SchemaMismatch(
+        f"there is no table {qualified!r}; there is {', '.join(tables.schemas)}{mean}"
+    )
 
 
 def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:
@@ -277,7 +321,10 @@ def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:
         return scope
     only(clause, "this")
     scope, condition = without_people(
-        clause.this, scope, lambda query: read_view(query, tables), lambda query: read_from(query, tables)
+        clause.this,
+        scope,
+        lambda query: read_view(query, tables),
+        lambda query: read_from(query, tables),
     )
     if condition is None:
         return scope

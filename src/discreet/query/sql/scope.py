@@ -102,7 +102,9 @@ def table_view(schema: Schema) -> RowView:
     """Show a private table: its columns, and the person's id under its own name."""
     rows = Scan(schema)
     shown: ShownColumns = tuple((name, Field(name)) for name in columns_of(rows))
-    person: ShownColumns = ((schema.unit.id, PersonId()),) if isinstance(schema.unit, People) else ()
+    person: ShownColumns = (
+        ((schema.unit.id, PersonId()),) if isinstance(schema.unit, People) else ()
+    )
     return RowView(rows, (*person, *shown))
 
 
@@ -111,7 +113,11 @@ def find(scope: Scope, column: exp.Column) -> Field | PersonId | Absent:
     name, table = identifier(column.this), column.args.get("table")
     found = lookup(scope, name, None if table is None else identifier(table))
     distinct = list(dict.fromkeys(found))
-    if table is None and name.casefold() in scope.merged and all(isinstance(what, Person) for what in distinct):
+    if (
+        table is None
+        and name.casefold() in scope.merged
+        and all(isinstance(what, Person) for what in distinct)
+    ):
         return PersonId() if distinct else _unknown(scope, name)  # of whichever side is there
     if len(distinct) > 1 and not (table is None and name.casefold() in scope.merged):
         raise refusal(name, "more than one table has a column of this name", "write table.column")
@@ -182,7 +188,9 @@ def exact_rows(view: RowView) -> Relation:
 def choose_columns(rows: Relation, items: Sequence[tuple[str, Expression | PersonId]]) -> RowView:
     """Show chosen columns of rows; what chooses all of them as they are is no choice, and leaves the rows alone."""
     own_names([name for name, _ in items])
-    shown: ShownColumns = tuple((name, what if isinstance(what, PersonId) else Field(name)) for name, what in items)
+    shown: ShownColumns = tuple(
+        (name, what if isinstance(what, PersonId) else Field(name)) for name, what in items
+    )
     columns = tuple((name, what) for name, what in items if not isinstance(what, PersonId))
     if columns == tuple((name, Field(name)) for name in columns_of(rows)):
         return RowView(rows, shown)

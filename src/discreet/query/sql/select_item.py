@@ -13,7 +13,9 @@ from .window import is_result_window
 
 def item_names(items: list[exp.Expr], scope: Scope) -> list[str]:
     """Name every item of SELECT; names that nobody gave are numbered where they would clash."""
-    given = {identifier(item.args["alias"]).casefold() for item in items if isinstance(item, exp.Alias)}
+    given = {
+        identifier(item.args["alias"]).casefold() for item in items if isinstance(item, exp.Alias)
+    }
     names: list[str] = []
     for place, item in enumerate(items, 1):
         if isinstance(item, exp.Alias):

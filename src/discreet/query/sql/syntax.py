@@ -46,14 +46,18 @@ _LEFT_OUT = {
 }
 """What would work instead of a clause that is refused wherever it stands."""
 _WINDOW = "use GROUP BY: a window shows one row's neighbours"
-_RESULTS = "over results there are SUM(COUNT(*)) OVER (), LAG and LEAD, and running totals along a number"
+_RESULTS = (
+    "over results there are SUM(COUNT(*)) OVER (), LAG and LEAD, and running totals along a number"
+)
 _SINGLE = "it would show values of single people; ask for COUNT(*), MODE(x), MIN(x) or MAX(x)"
 _FORMAT = "group by the date itself, as DATE_TRUNC('month', d), or by YEAR(d) and MONTH(d)"
 _CLOCK = "answers may not depend on the clock; write DATE '2024-01-31'"
 _RANK = "write ORDER BY … DESC, and LIMIT for the first of them"
 _NAMED = {
     **dict.fromkeys(("NOW", "GETDATE", "SYSDATE", "SYSDATETIME", "GETUTCDATE"), _CLOCK),
-    **dict.fromkeys(("FORMAT_DATE", "FORMAT_TIMESTAMP", "DATE_FORMAT", "FORMAT", "DATENAME"), _FORMAT),
+    **dict.fromkeys(
+        ("FORMAT_DATE", "FORMAT_TIMESTAMP", "DATE_FORMAT", "FORMAT", "DATENAME"), _FORMAT
+    ),
     "YEARWEEK": "group by DATE_TRUNC('week', d), or by ISOYEAR(d) and WEEK(d)",
     "AGE": "write DATE_DIFF('year', d, DATE '2024-01-31')",
     "APPROX_TOP_COUNT": "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10",
@@ -63,8 +67,14 @@ _NAMED = {
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", _WINDOW),
     exp.RowNumber: ("ROW_NUMBER", "use ORDER BY … LIMIT on the result"),
-    exp.Subquery: ("a sub-query in an expression", "join a public table, or group by the person in FROM"),
-    exp.Select: ("a sub-query in an expression", "join a public table, or group by the person in FROM"),
+    exp.Subquery: (
+        "a sub-query in an expression",
+        "join a public table, or group by the person in FROM",
+    ),
+    exp.Select: (
+        "a sub-query in an expression",
+        "join a public table, or group by the person in FROM",
+    ),
     exp.Exists: ("EXISTS", "in WHERE, joined by AND, it takes private tables of the same person"),
     exp.Star: ("*", "name the columns"),
     exp.IntDiv: ("//", "write FLOOR(x / y)"),
@@ -74,7 +84,10 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     ),
     exp.RegexpLike: ("a regular expression", "write LIKE 'abc%', or x IN ('a', 'b')"),
     exp.SimilarTo: ("SIMILAR TO", "write LIKE 'abc%', or x IN ('a', 'b')"),
-    exp.DayOfWeek: ("DAYOFWEEK", "stores disagree where a week begins; write EXTRACT(ISODOW FROM d), 1 is Monday"),
+    exp.DayOfWeek: (
+        "DAYOFWEEK",
+        "stores disagree where a week begins; write EXTRACT(ISODOW FROM d), 1 is Monday",
+    ),
     exp.TimeToStr: ("a date as text", _FORMAT),
     exp.ToChar: ("a date as text", _FORMAT),
     exp.Monthname: ("MONTHNAME", "write MONTH(d)"),
@@ -82,7 +95,10 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.StrToTime: ("text as a date", "declare the column as Date or Timestamp"),
     exp.Rand: ("RANDOM", "answers may not depend on chance in the store"),
     exp.CurrentDate: ("CURRENT_DATE", _CLOCK),
-    exp.CurrentTimestamp: ("NOW", "answers may not depend on the clock; write TIMESTAMP '2024-01-31 00:00:00'"),
+    exp.CurrentTimestamp: (
+        "NOW",
+        "answers may not depend on the clock; write TIMESTAMP '2024-01-31 00:00:00'",
+    ),
     exp.Interval: ("INTERVAL", "add it to a date, as d + INTERVAL '1' DAY"),
     exp.Placeholder: ("a parameter", "write the value into the question"),
     exp.Parameter: ("a parameter", "write the value into the question"),
@@ -107,10 +123,32 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Right: ("RIGHT", "write LEFT, SUBSTRING(x, 1, 3) or LIKE '%abc'"),
     exp.Rank: ("RANK", _RANK),
     exp.DenseRank: ("DENSE_RANK", _RANK),
-    exp.ApproxTopK: ("the most frequent values", "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10"),
+    exp.ApproxTopK: (
+        "the most frequent values",
+        "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10",
+    ),
 }
-_QUOTED = (exp.Func, exp.Binary, exp.Predicate, exp.Cast, exp.Interval, exp.Column, exp.Window, exp.Unary)
-_UNNAMED = (exp.Subquery, exp.Select, exp.Exists, exp.Star, exp.Tuple, exp.Any, exp.All, exp.Array, exp.In)
+_QUOTED = (
+    exp.Func,
+    exp.Binary,
+    exp.Predicate,
+    exp.Cast,
+    exp.Interval,
+    exp.Column,
+    exp.Window,
+    exp.Unary,
+)
+_UNNAMED = (
+    exp.Subquery,
+    exp.Select,
+    exp.Exists,
+    exp.Star,
+    exp.Tuple,
+    exp.Any,
+    exp.All,
+    exp.Array,
+    exp.In,
+)
 
 
 def clause_of(node: exp.Expr) -> str:
@@ -137,7 +175,11 @@ def refuse_node(node: exp.Expr) -> NoReturn:
     """Refuse a part of a question that is on no list."""
     inner = node.this if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) else node
     if is_aggregate(inner) and type(inner) not in _INSTEAD:
-        raise refusal(clause_of(node), "an aggregate cannot stand here", "use it in SELECT, HAVING or ORDER BY")
+        raise refusal(
+            clause_of(node),
+            "an aggregate cannot stand here",
+            "use it in SELECT, HAVING or ORDER BY",
+        )
     raise refusal(clause_of(node), "it is not among what can be asked privately", _instead(inner))
 
 
@@ -163,7 +205,9 @@ def only(node: exp.Expr, *known: str) -> None:
     for part, value in node.args.items():
         if value and part not in known:
             clause = _CLAUSES.get(part, part.strip("_").replace("_", " ").upper())
-            raise refusal(clause, f"it is not supported in {_place(node)}", _LEFT_OUT.get(part, DETAILS))
+            raise refusal(
+                clause, f"it is not supported in {_place(node)}", _LEFT_OUT.get(part, DETAILS)
+            )
 
 
 def _place(node: exp.Expr) -> str:
@@ -183,7 +227,12 @@ def identifier(node: exp.Expr) -> str:
 
 def whole_literal(node: object, clause: str) -> int:
     """Read a whole number that is written out, as LIMIT and ordinals need."""
-    if not isinstance(node, exp.Literal) or node.is_string or not str(node.this).isdigit() or len(str(node.this)) > 18:
+    if (
+        not isinstance(node, exp.Literal)
+        or node.is_string
+        or not str(node.this).isdigit()
+        or len(str(node.this)) > 18
+    ):
         raise refusal(clause, "it takes a whole number that is written out", f"write {clause} 10")
     return int(str(node.this))
 
@@ -217,7 +266,9 @@ def aggregate_named(node: exp.Expr) -> exp.Expr:
 def nearest_to(node: exp.Expr) -> str:
     """Name the nearest question that works instead of an aggregate."""
     return (
-        _INSTEAD[type(node)][1] if type(node) in _INSTEAD else "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
+        _INSTEAD[type(node)][1]
+        if type(node) in _INSTEAD
+        else "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
     )
 
 
@@ -225,9 +276,13 @@ def is_aggregate(node: exp.Expr) -> bool:
     """Return whether a node sums up many rows."""
     if isinstance(node, exp.Anonymous):
         return node.name.upper() in _RENAMED
-    return isinstance(node, _AGGREGATES) and not isinstance(node, exp.Grouping)  # GROUPING(x) tells of the row itself
+    return isinstance(node, _AGGREGATES) and not isinstance(
+        node, exp.Grouping
+    )  # GROUPING(x) tells of the row itself
 
 
 def with_aggregate(node: exp.Expr) -> bool:
     """Return whether a node holds an aggregate anywhere."""
-    return node.find(*_AGGREGATES) is not None or any(map(is_aggregate, node.find_all(exp.Anonymous)))
+    return node.find(*_AGGREGATES) is not None or any(
+        map(is_aggregate, node.find_all(exp.Anonymous))
+    )

@@ -16,7 +16,11 @@ def is_result_window(node: exp.Expr) -> bool:
         return False
     if isinstance(node.this, exp.Lag | exp.Lead):
         return True
-    return isinstance(node.this, exp.Sum) and with_aggregate(node.this.this) and node.args.get("order") is None
+    return (
+        isinstance(node.this, exp.Sum)
+        and with_aggregate(node.this.this)
+        and node.args.get("order") is None
+    )
 
 
 def read_window(node: exp.Expr, names: Names) -> Expression:
@@ -30,7 +34,9 @@ def read_window(node: exp.Expr, names: Names) -> Expression:
     only(inner, "this", "offset")
     if order is None or len(order.expressions) != 1:
         raise refusal(
-            clause_of(node), "rows before and after need one order", "write LAG(COUNT(*)) OVER (ORDER BY month)"
+            clause_of(node),
+            "rows before and after need one order",
+            "write LAG(COUNT(*)) OVER (ORDER BY month)",
         )
     only(order, "expressions")
     item = order.expressions[0]

@@ -47,7 +47,11 @@ def quote(name: str) -> str:
     >>> quote("age"), quote("Time spent"), quote("order")
     ('age', '"Time spent"', '"order"')
     """
-    return name if PLAIN.fullmatch(name) and name not in RESERVED else '"' + name.replace('"', '""') + '"'
+    return (
+        name
+        if PLAIN.fullmatch(name) and name not in RESERVED
+        else '"' + name.replace('"', '""') + '"'
+    )
 
 
 def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
@@ -71,7 +75,9 @@ def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
             assert_never(expression)
 
 
-def _infix(call: Call, function: Function, arguments: tuple[Expression, ...], names: Mapping[str, str]) -> str:
+def _infix(
+    call: Call, function: Function, arguments: tuple[Expression, ...], names: Mapping[str, str]
+) -> str:
     if function in (Function.AND, Function.OR):
         parts = leaves(function, call)
         if balance(function, parts) == call:
@@ -85,7 +91,11 @@ def _infix(call: Call, function: Function, arguments: tuple[Expression, ...], na
 def _condition(expression: Expression, names: Mapping[str, str]) -> str:
     """Write a part of a chain of AND or OR; only these bind as loosely."""
     text = expression_text(expression, names)
-    loose = isinstance(expression, Call) and expression.function in (Function.AND, Function.OR, Function.NOT)
+    loose = isinstance(expression, Call) and expression.function in (
+        Function.AND,
+        Function.OR,
+        Function.NOT,
+    )
     return f"({text})" if loose else text
 
 

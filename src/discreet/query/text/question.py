@@ -40,7 +40,9 @@ def describe(question: Question) -> str:
     names = {**keys, **{name: statistic_text(s, shown) for name, s in question.statistics}}
     if question.running:
         over = ", ".join(keys.values())
-        names |= {name: f"SUM({names[name]}) OVER (ORDER BY {over})" for name, _ in question.statistics}
+        names |= {
+            name: f"SUM({names[name]}) OVER (ORDER BY {over})" for name, _ in question.statistics
+        }
     listed = [_item(name, e, names) for name, e in finish.columns]
     lines = [f"SELECT {', '.join(listed)}", shown.text]
     if keys:
@@ -55,7 +57,10 @@ def _chosen_keys(question: Question) -> ListedKeys | None:
         return None
     keys, types = [question.keys[place] for place in nest.places], types_of(question)
     times = [types[key.name] if types[key.name] in ("day", "second") else None for key in keys]
-    rows = (tuple(Constant(v, None if v is None else t) for v, t in zip(row, times, strict=True)) for row in nest.rows)
+    rows = (
+        tuple(Constant(v, None if v is None else t) for v, t in zip(row, times, strict=True))
+        for row in nest.rows
+    )
     return ListedKeys(tuple(key.expression for key in keys), tuple(rows))
 
 
@@ -75,7 +80,9 @@ def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
     shown = {expression: name for name, expression in reversed(finish.columns)}
     order = []
     for expression, descending in finish.order:
-        text = quote(shown[expression]) if expression in shown else expression_text(expression, names)
+        text = (
+            quote(shown[expression]) if expression in shown else expression_text(expression, names)
+        )
         order.append(f"{text} DESC" if descending else text)
     lines += [f"ORDER BY {', '.join(order)}"] if order else []
     lines += [] if finish.limit is None else [f"LIMIT {finish.limit}"]
@@ -90,7 +97,9 @@ def statistic_text(statistic: Statistic, shown: Naming) -> str:
     name = function_name(statistic)
     if isinstance(statistic, Quantile) and name == "QUANTILE":
         return f"QUANTILE({inner}, {expression_text(Constant(statistic.at), {})})"
-    return f"{name}(DISTINCT {inner})" if isinstance(statistic, CountDistinct) else f"{name}({inner})"
+    return (
+        f"{name}(DISTINCT {inner})" if isinstance(statistic, CountDistinct) else f"{name}({inner})"
+    )
 
 
 def fingerprint(question: Question) -> str:

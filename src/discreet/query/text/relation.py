@@ -8,7 +8,17 @@ from itertools import count
 from ...data.unit import People
 from ...frozen import frozen
 from ..algebra.expression import Constant, Expression
-from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ..algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Total,
+    Union,
+    Where,
+)
 from ..bounds.fanout import person_rows
 from ..bounds.relation_facts import columns_of, unit_of
 from .expression import expression_text, quote
@@ -59,8 +69,13 @@ def _clauses(relation: Relation, aliases: Iterator[str], keys: ListedKeys | None
 def _list_text(keys: ListedKeys, shown: Naming) -> str:
     """Write a list of chosen keys as a join of its rows."""
     columns = [f"key_{place}" for place in range(1, len(keys.matched) + 1)]
-    rows = ", ".join(f"({', '.join(expression_text(value, {}) for value in row)})" for row in keys.rows)
-    tests = [f"{expression_text(e, shown.names)} = k.{name}" for e, name in zip(keys.matched, columns, strict=True)]
+    rows = ", ".join(
+        f"({', '.join(expression_text(value, {}) for value in row)})" for row in keys.rows
+    )
+    tests = [
+        f"{expression_text(e, shown.names)} = k.{name}"
+        for e, name in zip(keys.matched, columns, strict=True)
+    ]
     return f"\nJOIN (VALUES {rows}) AS k({', '.join(columns)}) ON {' AND '.join(tests)}"
 
 
@@ -75,10 +90,17 @@ def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Naming:
             return Naming(quote(schema.name), _plain(relation), _person(relation))
         case Scan(schema=schema):
             alias = next(aliases)
-            return _prefix(Naming(f"{quote(schema.name)} AS {alias}", _plain(relation), _person(relation)), alias)
+            return _prefix(
+                Naming(f"{quote(schema.name)} AS {alias}", _plain(relation), _person(relation)),
+                alias,
+            )
         case _:
             alias = next(aliases)
-            shown = Naming(f"({_indent(_block(relation, aliases))}) AS {alias}", _plain(relation), _person(relation))
+            shown = Naming(
+                f"({_indent(_block(relation, aliases))}) AS {alias}",
+                _plain(relation),
+                _person(relation),
+            )
             return shown if alone else _prefix(shown, alias)
 
 
@@ -95,7 +117,9 @@ def _person(relation: Relation) -> str | None:
 
 def _prefix(shown: Naming, alias: str) -> Naming:
     person = None if shown.person is None else f"{alias}.{shown.person}"
-    return Naming(shown.text, {name: f"{alias}.{text}" for name, text in shown.names.items()}, person)
+    return Naming(
+        shown.text, {name: f"{alias}.{text}" for name, text in shown.names.items()}, person
+    )
 
 
 def _indent(text: str) -> str:
@@ -116,7 +140,9 @@ def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
     right = _wrap(join.right, aliases) if isinstance(join.right, JoinPublic | JoinPeople) else None
     right = right or _item(join.right, aliases, alone=False)
     tests = [f"{left.person} = {right.person}"]
-    tests += [f"{expression_text(m, left.names)} = {expression_text(y, right.names)}" for m, y in join.on]
+    tests += [
+        f"{expression_text(m, left.names)} = {expression_text(y, right.names)}" for m, y in join.on
+    ]
     kind = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}[join.outer]
     text = f"{left.text}\n{kind} {right.text} ON {' AND '.join(tests)}"
     return Naming(text, {**left.names, **right.names}, left.person)
@@ -135,7 +161,9 @@ def _block(relation: Relation, aliases: Iterator[str]) -> str:
             return "\nUNION ALL\n".join(_block(part, aliases) for part in parts)
         case Select(rows=rows, columns=columns):
             shown = _clauses(rows, aliases)
-            return _list(shown, relation, {name: expression_text(e, shown.names) for name, e in columns})
+            return _list(
+                shown, relation, {name: expression_text(e, shown.names) for name, e in columns}
+            )
         case PerPerson(rows=rows):
             return _people(_clauses(rows, aliases), relation)
         case _:
@@ -158,7 +186,10 @@ def _people(shown: Naming, people: PerPerson) -> str:
     written = {name: expression_text(e, shown.names) for name, e in people.keys}
     groups = ", ".join([str(shown.person), *written.values()])
     most = person_rows(people.rows)
-    columns = {**written, **{name: _total(total, shown.names, most) for name, total in people.totals}}
+    columns = {
+        **written,
+        **{name: _total(total, shown.names, most) for name, total in people.totals},
+    }
     return _list(shown, people, columns, f"\nGROUP BY {groups}")
 
 

@@ -63,7 +63,9 @@ class NestedEstimate:
             for depth in range(len(found)):
                 if depth < len(levels):
                     own = np.asarray(levels[depth] / (STEP * every), dtype=np.float64)
-                    near = _contrasts(own.reshape(-1, *(sizes[i] for i in part))).reshape(-1, *spread)
+                    near = _contrasts(own.reshape(-1, *(sizes[i] for i in part))).reshape(
+                        -1, *spread
+                    )
                 else:
                     parents = tree.parents[depth - 1]
                     near = (near / np.bincount(parents).reshape(-1, *(1 for _ in sizes)))[parents]
@@ -99,7 +101,9 @@ def tidy(estimate: NestedEstimate, step: int) -> list[Integers]:
     for level, parents, begins in zip(levels[1:], tree.parents, tree.begins, strict=True):
         above, final = final, _children(level.T, parents, final.T).T
         if (np.add.reduceat(final, begins, axis=0) != above).any():
-            raise ArithmeticError("children no longer add up")  # pragma: no cover - whole_parts keeps every sum
+            raise ArithmeticError(
+                "children no longer add up"
+            )  # pragma: no cover - whole_parts keeps every sum
         found.append(final)
     return found
 
@@ -108,7 +112,9 @@ def _children(wanted: Floats, parents: Integers, sums: Integers) -> Integers:
     """Return whole numbers near those wanted, a row for each cell of the keys, with their parents' sums."""
     nodes = np.arange(sums.shape[1])
     each, rest = divmod(len(parents), len(nodes))
-    if not rest and (parents[::each] == nodes).all() and (parents[each - 1 :: each] == nodes).all():  # equally many
+    if (
+        not rest and (parents[::each] == nodes).all() and (parents[each - 1 :: each] == nodes).all()
+    ):  # equally many
         return whole_rows(wanted.reshape(-1, each), sums.ravel()).reshape(wanted.shape)
     groups = parents + np.arange(len(wanted))[:, None] * sums.shape[1]
     return whole_parts(wanted.ravel(), groups.ravel(), sums.ravel()).reshape(wanted.shape)

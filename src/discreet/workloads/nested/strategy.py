@@ -58,7 +58,9 @@ class NestedStrategy:
         if not self.contrasts or not keys:
             return Block("level", rows, 1, 1, 1, 1, 2 if rows > 1 else 1)
         one = residual_block(sizes)
-        return replace(one, name="contrasts of a level", rows=rows, pair=max(one.pair, 2 * one.square))
+        return replace(
+            one, name="contrasts of a level", rows=rows, pair=max(one.pair, 2 * one.square)
+        )
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
@@ -73,7 +75,10 @@ class NestedStrategy:
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block; leaves have a row a leaf, and a column for all keys beside."""
         sizes = self.workload.sizes
-        levels = [np.asarray(level).reshape(-1, *sizes) for level in level_sums(self.workload.tree, leaves)]
+        levels = [
+            np.asarray(level).reshape(-1, *sizes)
+            for level in level_sums(self.workload.tree, leaves)
+        ]
         found = []
         for depth, keys in self.parts:
             gone = tuple(1 + i for i in range(len(sizes)) if i not in keys)
@@ -81,16 +86,22 @@ class NestedStrategy:
             found.append(np.asarray(beside(table) if self.contrasts else table).ravel())
         return tuple(found)
 
-    def precisions(self, variances: Sequence[float]) -> dict[KeySet, dict[int, list[tuple[int, float]]]]:
+    def precisions(
+        self, variances: Sequence[float]
+    ) -> dict[KeySet, dict[int, list[tuple[int, float]]]]:
         """Return for every component and depth which blocks know it, and how well."""
         sizes = self.workload.sizes
-        found: dict[KeySet, dict[int, list[tuple[int, float]]]] = {part: {} for part in self.workload.closure}
+        found: dict[KeySet, dict[int, list[tuple[int, float]]]] = {
+            part: {} for part in self.workload.closure
+        }
         for (place, (depth, keys)), part in product(enumerate(self.parts), found):
             if part == keys if self.contrasts else set(keys).issuperset(part):
                 if self.contrasts:
                     known = math.prod(sizes[i] for i in part) ** 2 / variances[place]
                 else:
-                    known = 1 / (variances[place] * math.prod(sizes[i] for i in keys if i not in part))
+                    known = 1 / (
+                        variances[place] * math.prod(sizes[i] for i in keys if i not in part)
+                    )
                 found[part].setdefault(depth, []).append((place, known))
         return found
 
@@ -114,7 +125,9 @@ class NestedStrategy:
         for part, known in _known(self, tuple(variances)).items():
             facts = [{"variance": level} for level in known.variances]
             noise = [known.noise[depth] for depth in sorted(known.noise)]
-            for depth, (share, pooled) in enumerate(known.tree.shares_below(noise) if known.tree else ()):
+            for depth, (share, pooled) in enumerate(
+                known.tree.shares_below(noise) if known.tree else ()
+            ):
                 facts[depth]["pooled"] = pooled
                 facts[depth + 1]["share"] = share
             found[part] = facts
@@ -126,7 +139,9 @@ class NestedStrategy:
         found = []
         for depth, keys in self.workload.sets:
             held = [part for part in nodes if set(keys).issuperset(part)]
-            total = sum((nodes[part][depth] * one_cell(sizes, keys, part) for part in held), np.zeros(1))
+            total = sum(
+                (nodes[part][depth] * one_cell(sizes, keys, part) for part in held), np.zeros(1)
+            )
             found.append(np.sqrt(total))
         return tuple(found)
 
@@ -143,7 +158,9 @@ class NestedStrategy:
             return None
         return _cell_weights(self, tuple(variances))
 
-    def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> NestedEstimate:
+    def estimate(
+        self, noisy: Sequence[Integers], measured: Sequence[Measurement]
+    ) -> NestedEstimate:
         """Return the least-squares estimate from what was released."""
         variances = [one.variance for one in measured]
         tables = [self.read(place, noisy[place], one.grid) for place, one in enumerate(measured)]
@@ -159,11 +176,16 @@ class NestedStrategy:
         """Return the deepest level of every component by least squares, and the levels above it."""
         found: dict[KeySet, tuple[Hierarchy | None, Floats]] = {}
         for part, known in _known(self, tuple(variances)).items():
-            own = {depth: self._pooled(part, blocks, tables) for depth, blocks in known.blocks.items()}
+            own = {
+                depth: self._pooled(part, blocks, tables) for depth, blocks in known.blocks.items()
+            }
             if known.tree is None:
                 found[part] = (None, own[0])
             else:
-                found[part] = (known.tree.workload, least_squares(known.tree.workload, own, known.noise, known.up))
+                found[part] = (
+                    known.tree.workload,
+                    least_squares(known.tree.workload, own, known.noise, known.up),
+                )
         return found
 
     def read(self, place: int, released: Integers | Floats, grid: int) -> Floats:
@@ -172,7 +194,9 @@ class NestedStrategy:
         steps = grid * (math.prod(shape) if self.contrasts else 1)
         return np.asarray(released / steps, dtype=np.float64).reshape(-1, *shape)
 
-    def _pooled(self, part: KeySet, blocks: Sequence[tuple[int, float]], tables: Sequence[Floats]) -> Floats:
+    def _pooled(
+        self, part: KeySet, blocks: Sequence[tuple[int, float]], tables: Sequence[Floats]
+    ) -> Floats:
         total = math.fsum(precision for _, precision in blocks)
         found: Floats | float = 0.0
         for place, precision in blocks:
@@ -219,13 +243,18 @@ def _cell_weights(strategy: NestedStrategy, variances: tuple[float, ...]) -> tup
         noisy[at][row] = 1.0
         tables = [strategy.read(place, rows, 1) for place, rows in enumerate(noisy)]
         solved = strategy.solve(tables, variances).items()
-        trees = {part: [leaves] if tree is None else level_sums(tree, leaves) for part, (tree, leaves) in solved}
+        trees = {
+            part: [leaves] if tree is None else level_sums(tree, leaves)
+            for part, (tree, leaves) in solved
+        }
         for place, (depth, keys) in enumerate(strategy.workload.sets):
             columns[place].append(_float_table(strategy.workload, trees, depth, keys).ravel())
     return tuple(np.stack(column, axis=1) for column in columns)
 
 
-def _float_table(workload: NestedTables, trees: Mapping[KeySet, list[Floats]], depth: int, keys: KeySet) -> Floats:
+def _float_table(
+    workload: NestedTables, trees: Mapping[KeySet, list[Floats]], depth: int, keys: KeySet
+) -> Floats:
     sizes = workload.sizes
     total = np.zeros((workload.tree.sizes[depth], *(sizes[i] for i in keys)))
     for part, levels in trees.items():
@@ -234,7 +263,9 @@ def _float_table(workload: NestedTables, trees: Mapping[KeySet, list[Floats]], d
             for axis in range(1, own.ndim):
                 own = own - own.mean(axis=axis, keepdims=True)
             spread = tuple(sizes[i] if i in part else 1 for i in keys)
-            total = total + own.reshape(-1, *spread) / math.prod(sizes[i] for i in keys if i not in part)
+            total = total + own.reshape(-1, *spread) / math.prod(
+                sizes[i] for i in keys if i not in part
+            )
     return total
 
 
@@ -250,22 +281,35 @@ def best_nested(workload: NestedTables, *, laplace: bool) -> NestedStrategy:
     counts = workload.tree.sizes
     energy = level_energies(workload, counts, [1 / len(workload.sets)] * len(workload.sets))
     parts = [
-        (depth, part) for part in workload.closure for depth in range(len(counts)) if depth <= workload.deepest(part)
+        (depth, part)
+        for part in workload.closure
+        for depth in range(len(counts))
+        if depth <= workload.deepest(part)
     ]
     gains = _gains(workload, parts, contrasts=not laplace)
     found = best_shares(gains, energy.ravel(), laplace=laplace)
     kept = [(part, share) for part, share in zip(parts, found.shares, strict=True) if share]
-    kept += [(missed, _LEAST) for missed in _missed(workload, [part for part, _ in kept], contrasts=not laplace)]
-    return NestedStrategy(workload, tuple(p for p, _ in kept), tuple(share for _, share in kept), not laplace)
+    kept += [
+        (missed, _LEAST)
+        for missed in _missed(workload, [part for part, _ in kept], contrasts=not laplace)
+    ]
+    return NestedStrategy(
+        workload, tuple(p for p, _ in kept), tuple(share for _, share in kept), not laplace
+    )
 
 
-def _missed(workload: NestedTables, measured: Sequence[LevelSet], *, contrasts: bool) -> list[LevelSet]:
+def _missed(
+    workload: NestedTables, measured: Sequence[LevelSet], *, contrasts: bool
+) -> list[LevelSet]:
     """Return the deepest levels of components that nothing tells: single children need no share of their own."""
     deepest = [(workload.deepest(part), part) for part in workload.closure]
     return [
         (depth, part)
         for depth, part in deepest
-        if not any(d >= depth and (keys == part if contrasts else set(keys) >= set(part)) for d, keys in measured)
+        if not any(
+            d >= depth and (keys == part if contrasts else set(keys) >= set(part))
+            for d, keys in measured
+        )
     ]
 
 
@@ -275,7 +319,11 @@ def _gains(workload: NestedTables, parts: Sequence[LevelSet], *, contrasts: bool
     found = np.zeros((len(parts), len(workload.tree.sizes), len(closure)))
     for (row, (depth, keys)), (column, part) in product(enumerate(parts), enumerate(closure)):
         if contrasts and keys == part:
-            found[row, :, column] = ratio[depth] / math.prod((sizes[i] - 1) / sizes[i] for i in part)
+            found[row, :, column] = ratio[depth] / math.prod(
+                (sizes[i] - 1) / sizes[i] for i in part
+            )
         elif not contrasts and set(keys).issuperset(part):
-            found[row, :, column] = ratio[depth] / math.prod(sizes[i] for i in keys if i not in part)
+            found[row, :, column] = ratio[depth] / math.prod(
+                sizes[i] for i in keys if i not in part
+            )
     return found.reshape(len(parts), -1)

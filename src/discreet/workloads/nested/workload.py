@@ -41,29 +41,46 @@ class NestedTables:
     sets: tuple[LevelSet, ...]
     mark: bytes
 
-    def __init__(self, tree: Hierarchy, sizes: Iterable[int], sets: Iterable[tuple[int, Iterable[int]]]) -> None:
+    def __init__(
+        self, tree: Hierarchy, sizes: Iterable[int], sets: Iterable[tuple[int, Iterable[int]]]
+    ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
         asked = tuple((whole(depth, "a depth"), tuple(sorted(keys))) for depth, keys in sets)
         if not asked or len(asked) > MOST_SETS or len(set(asked)) < len(asked):
             raise InvalidArgument(f"a workload has 1 to {MOST_SETS:,} sets, each once")
         for depth, keys in asked:
-            if depth >= len(tree.sizes) or len(set(keys)) < len(keys) or any(i not in range(len(exact)) for i in keys):
-                raise InvalidArgument("a set is a depth of the tree and keys beside it, each once, by their places")
+            if (
+                depth >= len(tree.sizes)
+                or len(set(keys)) < len(keys)
+                or any(i not in range(len(exact)) for i in keys)
+            ):
+                raise InvalidArgument(
+                    "a set is a depth of the tree and keys beside it, each once, by their places"
+                )
         if tree.sizes[-1] * math.prod(exact) > MOST_CELLS:
-            raise InvalidArgument(f"at most {MOST_CELLS:,} cells are kept; use fewer keys beside, or fewer leaves")
+            raise InvalidArgument(
+                f"at most {MOST_CELLS:,} cells are kept; use fewer keys beside, or fewer leaves"
+            )
         mark = hashlib.sha256(b"/".join(level.tobytes() for level in tree.parents)).digest()
         fill(self, tree=tree, sizes=exact, sets=asked, mark=mark)
 
     @property
     def cells(self) -> tuple[int, ...]:
         """How many cells each set has."""
-        return tuple(self.tree.sizes[d] * math.prod(self.sizes[i] for i in keys) for d, keys in self.sets)
+        return tuple(
+            self.tree.sizes[d] * math.prod(self.sizes[i] for i in keys) for d, keys in self.sets
+        )
 
     @property
     def closure(self) -> tuple[KeySet, ...]:
         """Every subset of the keys of a set that is asked, but for keys of one value; smallest first."""
         live = [tuple(i for i in keys if self.sizes[i] > 1) for _, keys in self.sets]
-        found = {part for one in live for count in range(len(one) + 1) for part in combinations(one, count)}
+        found = {
+            part
+            for one in live
+            for count in range(len(one) + 1)
+            for part in combinations(one, count)
+        }
         return tuple(sorted(found, key=lambda part: (len(part), part)))
 
     def deepest(self, part: KeySet) -> int:
@@ -77,14 +94,20 @@ def level_ratios(counts: Sequence[float]) -> Floats:
     return np.asarray(np.tril(sizes[None, :] / sizes[:, None]))
 
 
-def level_energies(workload: NestedTables, counts: Sequence[float], weights: Sequence[float]) -> Floats:
+def level_energies(
+    workload: NestedTables, counts: Sequence[float], weights: Sequence[float]
+) -> Floats:
     """Return by level and set of keys how much noise of variance 1 in that component adds to the squared error."""
     fresh = np.diff(np.asarray(counts, dtype=np.float64), prepend=0.0) / np.asarray(counts)
     ratio, parts = level_ratios(counts), workload.closure
     found = np.zeros((len(counts), len(parts)))
-    for ((depth, keys), weight), (place, part) in product(zip(workload.sets, weights, strict=True), enumerate(parts)):
+    for ((depth, keys), weight), (place, part) in product(
+        zip(workload.sets, weights, strict=True), enumerate(parts)
+    ):
         if set(keys).issuperset(part):
-            found[:, place] += weight * ratio[depth] ** 2 * fresh * one_cell(workload.sizes, keys, part)
+            found[:, place] += (
+                weight * ratio[depth] ** 2 * fresh * one_cell(workload.sizes, keys, part)
+            )
     return found
 
 
@@ -95,9 +118,14 @@ def nested_bound(workload: NestedTables) -> float:
     asked. There the components are orthogonal, so (Σ √(p·energy))² is the optimum, p = ∏(n − 1)/n of level and keys.
     """
     tree = workload.tree
-    kept = np.cumprod([1, *(int(np.bincount(parents).min()) for parents in tree.parents)]).astype(np.float64)
+    kept = np.cumprod([1, *(int(np.bincount(parents).min()) for parents in tree.parents)]).astype(
+        np.float64
+    )
     weights = [kept[depth] / tree.sizes[depth] / len(workload.sets) for depth, _ in workload.sets]
     energy = level_energies(workload, kept.tolist(), weights)
     fresh = np.diff(kept, prepend=0.0) / kept
-    prices = [math.prod((workload.sizes[i] - 1) / workload.sizes[i] for i in part) for part in workload.closure]
+    prices = [
+        math.prod((workload.sizes[i] - 1) / workload.sizes[i] for i in part)
+        for part in workload.closure
+    ]
     return float(np.sqrt(energy * np.outer(fresh, prices)).sum()) ** 2

@@ -75,7 +75,9 @@ def _filled(down: Integers, near: Floats, rows: Integers, columns: Integers) -> 
     return down
 
 
-def moved_pairs(estimate: ComponentEstimate, sets: Sequence[KeySet], step: int) -> dict[KeySet, Integers]:
+def moved_pairs(
+    estimate: ComponentEstimate, sets: Sequence[KeySet], step: int
+) -> dict[KeySet, Integers]:
     """Return sets of at most two keys without negative numbers, in multiples of 1/STEP that are multiples of `step`.
 
     First the total, then every key by itself with that total, then every pair with the margins of both its keys.

@@ -8,7 +8,18 @@ from sqlglot import exp
 
 from ..syntax import with_aggregate
 
-_CASTS = {"DATE", "DATETIME", "TIMESTAMP", "INT", "INTEGER", "BIGINT", "FLOAT", "REAL", "DECIMAL", "VARCHAR"}
+_CASTS = {
+    "DATE",
+    "DATETIME",
+    "TIMESTAMP",
+    "INT",
+    "INTEGER",
+    "BIGINT",
+    "FLOAT",
+    "REAL",
+    "DECIMAL",
+    "VARCHAR",
+}
 
 
 def translate(root: exp.Expr) -> exp.Expr:
@@ -19,9 +30,13 @@ def translate(root: exp.Expr) -> exp.Expr:
     >>> translate(sqlglot.parse_one("SELECT NVL2(a, b, c), EOMONTH(d) FROM t GROUP BY a WITH ROLLUP")).sql()
     'SELECT CASE WHEN NOT a IS NULL THEN b ELSE c END, LAST_DAY(d) FROM t GROUP BY ROLLUP (a)'
     """
-    there = {type(node) for node in root.walk()}  # no change makes a kind that another one looks for
+    there = {
+        type(node) for node in root.walk()
+    }  # no change makes a kind that another one looks for
     for kind, change in _CHANGES.items():
-        for node in list(root.find_all(kind)) if any(issubclass(one, kind) for one in there) else ():
+        for node in (
+            list(root.find_all(kind)) if any(issubclass(one, kind) for one in there) else ()
+        ):
             made = change(node)
             if made is not None and made is not node:
                 root = made if node is root else root
@@ -48,12 +63,18 @@ def _call(node: exp.Anonymous) -> exp.Expr | None:
 def _ratio(node: exp.Window) -> exp.Expr | None:
     """RATIO_TO_REPORT(x) OVER (…) is x / SUM(x) OVER (…); a frame up to the current row is the usual one."""
     inner, spec = node.this, node.args.get("spec")
-    if isinstance(inner, exp.Anonymous) and inner.name.upper() == "RATIO_TO_REPORT" and len(inner.expressions) == 1:
+    if (
+        isinstance(inner, exp.Anonymous)
+        and inner.name.upper() == "RATIO_TO_REPORT"
+        and len(inner.expressions) == 1
+    ):
         [x] = inner.expressions
         parts = {name: part for name, part in node.args.items() if name != "this"}
         return exp.Div(this=x, expression=exp.Window(this=exp.Sum(this=x.copy()), **parts))
     if spec is not None and node.args.get("order") is not None:
-        parts = {name: str(part).upper() for name, part in spec.args.items() if part and name != "kind"}
+        parts = {
+            name: str(part).upper() for name, part in spec.args.items() if part and name != "kind"
+        }
         if parts in (_UP_TO_HERE, {**_UP_TO_HERE, "end": "CURRENT ROW"}):
             node.set("spec", None)
     return None
@@ -79,10 +100,18 @@ def _group(node: exp.Group) -> None:
 def _place(node: exp.Bracket) -> exp.Expr | None:
     """APPROX_QUANTILES(x, 100)[OFFSET(50)] is the quantile at 50/100."""
     inner, places = node.this, node.expressions
-    if not isinstance(inner, exp.ApproxQuantiles) or len(places) != 1 or places[0].name.upper() != "OFFSET":
+    if (
+        not isinstance(inner, exp.ApproxQuantiles)
+        or len(places) != 1
+        or places[0].name.upper() != "OFFSET"
+    ):
         return None
     at, of = places[0].expressions, inner.expression
-    whole = [str(part.this) for part in (*at, of) if isinstance(part, exp.Literal) and str(part.this).isdigit()]
+    whole = [
+        str(part.this)
+        for part in (*at, of)
+        if isinstance(part, exp.Literal) and str(part.this).isdigit()
+    ]
     if len(whole) != 2 or not 0 < int(whole[1]) <= 10**6:
         return None
     share = exp.Div(this=exp.Literal.number(whole[0]), expression=exp.Literal.number(whole[1]))
@@ -101,7 +130,9 @@ def _convert(node: exp.Cast) -> exp.Expr | None:
 
 def _present(node: exp.Nvl2) -> exp.Expr:
     there = exp.Not(this=exp.Is(this=node.this, expression=exp.Null()))
-    return exp.Case(ifs=[exp.If(this=there, true=node.args["true"])], default=node.args.get("false"))
+    return exp.Case(
+        ifs=[exp.If(this=there, true=node.args["true"])], default=node.args.get("false")
+    )
 
 
 def _decode(node: exp.DecodeCase) -> exp.Expr:
@@ -119,23 +150,35 @@ def _same(value: exp.Expr, sought: exp.Expr) -> exp.Expr:
     if isinstance(sought.unnest(), exp.Literal | exp.Neg | exp.Boolean):
         return equal
     missing = [exp.Is(this=one.copy(), expression=exp.Null()) for one in (value, sought)]
-    return exp.Or(this=equal, expression=exp.Paren(this=exp.And(this=missing[0], expression=missing[1])))
+    return exp.Or(
+        this=equal, expression=exp.Paren(this=exp.And(this=missing[0], expression=missing[1]))
+    )
 
 
 def _alike(node: exp.ILike) -> exp.Expr | None:
     """X ILIKE 'Pattern' is LOWER(x) LIKE 'pattern': letters a to z are alike, others are not, on every store."""
     pattern = node.expression.unnest()
-    if not isinstance(pattern, exp.Literal) or not pattern.is_string or not str(pattern.this).isascii():
+    if (
+        not isinstance(pattern, exp.Literal)
+        or not pattern.is_string
+        or not str(pattern.this).isascii()
+    ):
         return None
     lower = exp.Literal.string(str(pattern.this).lower())
-    return exp.Like(this=exp.Lower(this=node.this), expression=lower, negate=node.args.get("negate"))
+    return exp.Like(
+        this=exp.Lower(this=node.this), expression=lower, negate=node.args.get("negate")
+    )
 
 
 def _by_comma(node: exp.Select) -> None:
     """FROM a, b WHERE a.id = b.id AND … is a join on what WHERE says of both."""
     where = node.args.get("where")
     joins = node.args.get("joins") or []
-    bare = [j for j in joins if not any(j.args.get(part) for part in ("on", "using", "kind", "side", "method"))]
+    bare = [
+        j
+        for j in joins
+        if not any(j.args.get(part) for part in ("on", "using", "kind", "side", "method"))
+    ]
     if where is None or not bare or node.args.get("from_") is None:
         return
     condition = where.this.unnest()

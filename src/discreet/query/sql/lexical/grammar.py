@@ -9,7 +9,10 @@ from sqlglot import TokenType, exp
 from sqlglot.dialects.duckdb import DuckDB
 from sqlglot.parsers.duckdb import DuckDBParser
 
-_SETS: dict[TokenType, type[exp.Cube | exp.Rollup]] = {TokenType.CUBE: exp.Cube, TokenType.ROLLUP: exp.Rollup}
+_SETS: dict[TokenType, type[exp.Cube | exp.Rollup]] = {
+    TokenType.CUBE: exp.Cube,
+    TokenType.ROLLUP: exp.Rollup,
+}
 
 
 def _decode(args: list[exp.Expr]) -> exp.Expr:
@@ -43,4 +46,8 @@ class Grammar(DuckDB):
             return self.expression(kind(expressions=keys))
 
         def _parse_grouping_set(self) -> exp.Expr | None:
-            return self._parse_grouping_sets() or self._parse_cube_or_rollup() or self._parse_disjunction()
+            return (
+                self._parse_grouping_sets()
+                or self._parse_cube_or_rollup()
+                or self._parse_disjunction()
+            )

@@ -48,7 +48,9 @@ def without_top(sql: str, tokens: Sequence[Token]) -> tuple[str, int | None]:
     for place, token in enumerate(tokens):
         depth += {TokenType.L_PAREN: 1, TokenType.R_PAREN: -1}.get(token.token_type, 0)
         if depth == 0 and token.token_type is TokenType.SELECT:
-            rest = [t for t in tokens[place + 1 : place + 6] if t.token_type is not TokenType.DISTINCT]
+            rest = [
+                t for t in tokens[place + 1 : place + 6] if t.token_type is not TokenType.DISTINCT
+            ]
             return _cut(sql, rest)
     return sql, None
 
@@ -58,10 +60,18 @@ def _cut(sql: str, rest: Sequence[Token]) -> tuple[str, int | None]:
         return sql, None
     bracket = rest[1].token_type is TokenType.L_PAREN and len(rest) > 3
     number, last = (rest[2], rest[3]) if bracket else (rest[1], rest[1])
-    if number.token_type is not TokenType.NUMBER or not number.text.isdigit() or len(number.text) > 18:
+    if (
+        number.token_type is not TokenType.NUMBER
+        or not number.text.isdigit()
+        or len(number.text) > 18
+    ):
         return sql, None
     following = rest[rest.index(last) + 1 :]
     if following and following[0].text.upper() == "PERCENT":
-        raise refusal(f"TOP {number.text} PERCENT", "it takes a number of rows, no percentage", "write LIMIT 10")
+        raise refusal(
+            f"TOP {number.text} PERCENT",
+            "it takes a number of rows, no percentage",
+            "write LIMIT 10",
+        )
     blank = " " * (last.end + 1 - rest[0].start)
     return sql[: rest[0].start] + blank + sql[last.end + 1 :], int(number.text)

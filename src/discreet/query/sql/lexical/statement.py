@@ -27,7 +27,9 @@ def read_statement(sql: str) -> exp.Expr:
         _check_start([token.text.upper() for token in tokens])
         text, top = without_top(text, tokens)
         tokens = tokens if top is None else grammar.tokenize(text)
-        statements = [statement for statement in grammar.parser().parse(tokens, text) if statement is not None]
+        statements = [
+            statement for statement in grammar.parser().parse(tokens, text) if statement is not None
+        ]
     except SqlglotError as error:
         raise _unreadable(error) from None
     if len(statements) != 1:
@@ -41,7 +43,11 @@ def read_statement(sql: str) -> exp.Expr:
 def _limit(node: exp.Expr, top: int) -> exp.Expr:
     """Read SELECT TOP 5 … as … LIMIT 5."""
     if not isinstance(node, exp.Select) or node.args.get("limit") is not None:
-        raise refusal("TOP", "it stands beside LIMIT, or not in the outermost SELECT", "write LIMIT at the end")
+        raise refusal(
+            "TOP",
+            "it stands beside LIMIT, or not in the outermost SELECT",
+            "write LIMIT at the end",
+        )
     node.set("limit", exp.Limit(expression=exp.Literal.number(top)))
     return node
 
@@ -57,7 +63,9 @@ def _unreadable(error: Exception) -> UnsupportedQuery:
     details = getattr(error, "errors", None) or [{}]
     line, column = details[0].get("line"), details[0].get("col")
     where = "" if line is None else f" near line {line}, column {column}"
-    return UnsupportedQuery(f"this SQL cannot be read{where}; check its commas, quotes and brackets")
+    return UnsupportedQuery(
+        f"this SQL cannot be read{where}; check its commas, quotes and brackets"
+    )
 
 
 def _check_depth(root: exp.Expr) -> None:
@@ -69,9 +77,16 @@ def _check_depth(root: exp.Expr) -> None:
             raise too_deep()
         chain = isinstance(node, exp.And | exp.Or | exp.Union)
         children = node.iter_expressions()
-        stack += [(child, depth if chain and type(child) is type(node) else depth + 1) for child in children]
+        stack += [
+            (child, depth if chain and type(child) is type(node) else depth + 1)
+            for child in children
+        ]
 
 
 def too_deep() -> UnsupportedQuery:
     """Word the refusal of a question that is nested too deeply."""
-    return refusal("nesting", f"the question is nested more than {DEEPEST} deep", "write it flatter, or use WITH")
+    return refusal(
+        "nesting",
+        f"the question is nested more than {DEEPEST} deep",
+        "write it flatter, or use WITH",
+    )

@@ -35,7 +35,9 @@ def without_people(
             scope = with_people(scope, people, there=there)
     if len(rest) < 2:
         return scope, rest[0] if rest else None
-    return scope, condition if isinstance(condition, exp.And) and len(rest) == _parts(condition) else exp.and_(*rest)
+    return scope, condition if isinstance(condition, exp.And) and len(rest) == _parts(
+        condition
+    ) else exp.and_(*rest)
 
 
 def _parts(condition: exp.And) -> int:
@@ -44,11 +46,19 @@ def _parts(condition: exp.And) -> int:
 
 def _people(node: exp.Expr, scope: Scope, view: ReadView, source: ReadFrom) -> Relation | None:
     """Return the rows whose people a condition asks for; None if it is another condition."""
-    if isinstance(node, exp.In) and node.args.get("query") is not None and is_person(node.this.unnest(), scope):
+    if (
+        isinstance(node, exp.In)
+        and node.args.get("query") is not None
+        and is_person(node.this.unnest(), scope)
+    ):
         only(node, "this", "query")
         found = view(node.args["query"].this)
         if [isinstance(what, PersonId) for _, what in found.shown] != [True]:
-            raise refusal(clause_of(node.this) + " IN (SELECT …)", "it compares people", "SELECT the person's id alone")
+            raise refusal(
+                clause_of(node.this) + " IN (SELECT …)",
+                "it compares people",
+                "SELECT the person's id alone",
+            )
         return found.rows
     if isinstance(node, exp.Exists):
         only(node, "this")
@@ -60,13 +70,21 @@ def _existing(query: exp.Expr, scope: Scope, source: ReadFrom) -> Relation:
     """Read EXISTS (SELECT … FROM b WHERE b.person = a.person AND …)."""
     clause = query.args.get("where")
     if not isinstance(query, exp.Select) or clause is None:
-        raise refusal("EXISTS", "its rows must be of the same person", "write WHERE b.user_id = a.user_id in it")
+        raise refusal(
+            "EXISTS",
+            "its rows must be of the same person",
+            "write WHERE b.user_id = a.user_id in it",
+        )
     only(query, "expressions", "from_", "joins", "where")
     inner, condition = source(query), clause.this.unnest()
     parts = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
     others = [part for part in parts if not person_pair(part.unnest(), inner, scope)]
     if len(others) == len(parts):
-        raise refusal("EXISTS", "its rows must be of the same person", "write WHERE b.user_id = a.user_id in it")
+        raise refusal(
+            "EXISTS",
+            "its rows must be of the same person",
+            "write WHERE b.user_id = a.user_id in it",
+        )
     if not others:
         return inner.rows
     rest = others[0] if len(others) == 1 else exp.and_(*others)

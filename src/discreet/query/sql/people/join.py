@@ -65,13 +65,23 @@ def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Jo
 def join_kind(join: exp.Join) -> str:
     """Return which join it is: inner (""), LEFT, RIGHT, FULL, SEMI or ANTI; refuses those without a condition."""
     only(join, "this", "on", "using", "side", "kind", "method")
-    method, side, kind = (str(join.args.get(part) or "").upper() for part in ("method", "side", "kind"))
+    method, side, kind = (
+        str(join.args.get(part) or "").upper() for part in ("method", "side", "kind")
+    )
     if method not in ("", "NATURAL"):
         raise refusal(f"{method} JOIN", "it is not supported", "write JOIN … ON with an equality")
-    if kind == "CROSS" or (not method and join.args.get("on") is None and not join.args.get("using")):
-        raise unbounded("CROSS JOIN", "each row would meet every other", "write JOIN … ON with an equality")
-    if kind not in ("", "INNER", "OUTER", "SEMI", "ANTI") or (kind in ("SEMI", "ANTI") and side not in ("", "LEFT")):
-        raise refusal(f"{side} {kind}".strip() + " JOIN", "it is not supported", "write JOIN or LEFT JOIN")
+    if kind == "CROSS" or (
+        not method and join.args.get("on") is None and not join.args.get("using")
+    ):
+        raise unbounded(
+            "CROSS JOIN", "each row would meet every other", "write JOIN … ON with an equality"
+        )
+    if kind not in ("", "INNER", "OUTER", "SEMI", "ANTI") or (
+        kind in ("SEMI", "ANTI") and side not in ("", "LEFT")
+    ):
+        raise refusal(
+            f"{side} {kind}".strip() + " JOIN", "it is not supported", "write JOIN or LEFT JOIN"
+        )
     return kind if kind in ("SEMI", "ANTI") else side
 
 
@@ -80,7 +90,11 @@ def natural(left: SharedTable, right: SharedTable, join: exp.Join) -> exp.Join:
     theirs = {name.casefold() for name in _labels(right)}
     both = [name for name in dict.fromkeys(_labels(left)) if name.casefold() in theirs]
     if not both:
-        raise unbounded("NATURAL JOIN", "no column has the same name on both sides", "write JOIN … ON with an equality")
+        raise unbounded(
+            "NATURAL JOIN",
+            "no column has the same name on both sides",
+            "write JOIN … ON with an equality",
+        )
     return exp.Join(this=join.this, using=[exp.to_identifier(name) for name in both])
 
 
@@ -96,16 +110,28 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
     columns = public_columns(scope.rows, public.table)
     shown: ShownColumns = tuple((column, Field(name)) for name, column in columns)
     back = dict(columns)
-    matched, rest, merged = equalities(scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join)
+    matched, rest, merged = equalities(
+        scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join
+    )
     on = [
-        (mine, back[yours.name]) for mine, yours in matched if isinstance(yours, Field) and not isinstance(mine, Person)
+        (mine, back[yours.name])
+        for mine, yours in matched
+        if isinstance(yours, Field) and not isinstance(mine, Person)
     ]
     if len(on) < len(matched) or not on:
-        raise refusal("JOIN", f"{public.table.name} needs an equality with one of its columns", "write ON x = column")
+        raise refusal(
+            "JOIN",
+            f"{public.table.name} needs an equality with one of its columns",
+            "write ON x = column",
+        )
     if rest and keep:
-        raise refusal("LEFT JOIN", "its ON takes equalities only", "put other conditions into WHERE")
+        raise refusal(
+            "LEFT JOIN", "its ON takes equalities only", "put other conditions into WHERE"
+        )
     rows = JoinPublic(scope.rows, public.table, tuple(on), columns, keep)
-    return _narrow(Scope(rows, (*scope.sources, FromItem(public.alias, shown)), scope.merged | merged), rest)
+    return _narrow(
+        Scope(rows, (*scope.sources, FromItem(public.alias, shown)), scope.merged | merged), rest
+    )
 
 
 def _people_only(*sides: Scope) -> None:
@@ -126,17 +152,26 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
     rows, new = apart(first, second)
     mine = tuple(FromItem(s.alias, _absent(s.shown, flag)) for s in left.sources)
     yours = tuple(
-        FromItem(s.alias, _absent(_rename(s.shown, new), other_flag and new[other_flag])) for s in right.sources
+        FromItem(s.alias, _absent(_rename(s.shown, new), other_flag and new[other_flag]))
+        for s in right.sources
     )
     people, on, rest, merged = _match(
-        left, Scope(rows, tuple(FromItem(s.alias, _rename(s.shown, new)) for s in right.sources)), join
+        left,
+        Scope(rows, tuple(FromItem(s.alias, _rename(s.shown, new)) for s in right.sources)),
+        join,
     )
     if rest and outer:
         raise refusal(
-            f"{outer.upper()} JOIN", "its ON takes equalities only", "put conditions on its right side into a sub-query"
+            f"{outer.upper()} JOIN",
+            "its ON takes equalities only",
+            "put conditions on its right side into a sub-query",
         )
     if not people:
-        raise unbounded("JOIN of private tables", "rows of different people could meet", "join them ON the person's id")
+        raise unbounded(
+            "JOIN of private tables",
+            "rows of different people could meet",
+            "join them ON the person's id",
+        )
     merged_names = (left.merged | merged) if not outer else left.merged | _same_person(merged, left)
     scope = Scope(JoinPeople(first, rows, tuple(on), outer), (*mine, *yours), merged_names)  # type: ignore[arg-type]
     return _narrow(scope, rest)
@@ -144,14 +179,18 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
 
 def _same_person(merged: frozenset[str], scope: Scope) -> frozenset[str]:
     """Of the names that USING merges, an outer join keeps the person: other columns may be NULL on one side."""
-    return frozenset(name for name in merged if any(isinstance(w, PersonId) for w in lookup(scope, name, None)))
+    return frozenset(
+        name for name in merged if any(isinstance(w, PersonId) for w in lookup(scope, name, None))
+    )
 
 
 def _absent(shown: ShownColumns, flag: str | None) -> ShownColumns:
     """Let the person's id of a side that may be missing say just that."""
     if flag is None:
         return shown
-    return tuple((name, Absent(flag) if isinstance(what, PersonId) else what) for name, what in shown)
+    return tuple(
+        (name, Absent(flag) if isinstance(what, PersonId) else what) for name, what in shown
+    )
 
 
 def _match(
@@ -159,7 +198,9 @@ def _match(
 ) -> tuple[bool, list[tuple[Expression, Expression]], list[exp.Expr], frozenset[str]]:
     """Return whether the person is matched, which other columns are, further conditions, and names merged by USING."""
     matched, rest, merged = equalities(left, right, join)
-    people = [pair for pair in matched if isinstance(pair[0], PersonId) and isinstance(pair[1], PersonId)]
+    people = [
+        pair for pair in matched if isinstance(pair[0], PersonId) and isinstance(pair[1], PersonId)
+    ]
     on = [(m, y) for m, y in matched if not isinstance(m, Person) and not isinstance(y, Person)]
     return bool(people) and len(people) + len(on) == len(matched), on, rest, merged
 
@@ -169,7 +210,9 @@ def _only_person(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relati
     _people_only(left, right)
     people, on, rest, _ = _match(left, right, join)
     if not people or on or rest:
-        raise refusal(f"{kind} JOIN", "it matches the person alone", "put other conditions into a sub-query")
+        raise refusal(
+            f"{kind} JOIN", "it matches the person alone", "put other conditions into a sub-query"
+        )
     return right.rows
 
 
@@ -180,7 +223,9 @@ def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
 
 
 def _rename(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:
-    return tuple((name, Field(new[what.name]) if isinstance(what, Field) else what) for name, what in shown)
+    return tuple(
+        (name, Field(new[what.name]) if isinstance(what, Field) else what) for name, what in shown
+    )
 
 
 def _narrow(scope: Scope, rest: list[exp.Expr]) -> Scope:
@@ -198,7 +243,11 @@ def equalities(
     using = [identifier(name) for name in join.args.get("using") or ()]
     if using:
         pairs = [tuple(find(scope, exp.column(name)) for scope in (left, right)) for name in using]
-        return [(mine, yours) for mine, yours in pairs], [], frozenset(name.casefold() for name in using)
+        return (
+            [(mine, yours) for mine, yours in pairs],
+            [],
+            frozenset(name.casefold() for name in using),
+        )
     matched: list[tuple[Operand, Operand]] = []
     rest: list[exp.Expr] = []
     settle_units(join, lambda name: any(lookup(side, name, None) for side in (left, right)))
@@ -230,7 +279,9 @@ def _side(node: exp.Expr, left: Scope, right: Scope) -> str:
         name, table = column.name, column.args.get("table")
         where = None if table is None else identifier(table)
         found = (bool(lookup(left, name, where)), bool(lookup(right, name, where)))
-        sides.add({(True, True): "both", (True, False): "left", (False, True): "right"}.get(found, "none"))
+        sides.add(
+            {(True, True): "both", (True, False): "left", (False, True): "right"}.get(found, "none")
+        )
     return sides.pop() if len(sides) == 1 else "neither"
 
 
@@ -245,6 +296,10 @@ def person_pair(node: exp.Expr, inner: Scope, outer: Scope) -> bool:
     if not isinstance(node, exp.EQ):
         return False
     sides = {_side(part, outer, inner): part for part in (node.this, node.expression)}
-    if set(sides) != {"left", "right"} or not all(isinstance(part, exp.Column) for part in sides.values()):
+    if set(sides) != {"left", "right"} or not all(
+        isinstance(part, exp.Column) for part in sides.values()
+    ):
         return False
-    return isinstance(find(outer, sides["left"]), PersonId) and isinstance(find(inner, sides["right"]), PersonId)
+    return isinstance(find(outer, sides["left"]), PersonId) and isinstance(
+        find(inner, sides["right"]), PersonId
+    )

@@ -20,13 +20,23 @@ def read_people(node: exp.Select, scope: Scope) -> RowView:
     """Read a sub-query that groups by the person."""
     grouping = group_of(node, scope)
     if grouping.sets is not None:
-        raise refusal("GROUPING SETS in a sub-query", "each person has one row there", "use it in the outer SELECT")
+        raise refusal(
+            "GROUPING SETS in a sub-query",
+            "each person has one row there",
+            "use it in the outer SELECT",
+        )
     if not grouping.person:
-        raise refusal("GROUP BY in a sub-query", "it sums up many people", "group by the person's id, or ask it alone")
+        raise refusal(
+            "GROUP BY in a sub-query",
+            "it sums up many people",
+            "group by the person's id, or ask it alone",
+        )
     no_window(scope.rows, "GROUP BY the person")
     totals = PersonTotals(scope.rows, grouping.keys)
     items, having = _read(node, scope, grouping, totals)
-    return choose_columns(totals.per_person() if having is None else Where(totals.per_person(), having), items)
+    return choose_columns(
+        totals.per_person() if having is None else Where(totals.per_person(), having), items
+    )
 
 
 def _read(
@@ -43,7 +53,10 @@ def _read(
     names = grouped_names(scope, grouping, aggregate, totals.types, aliases)
     for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
         aggregate(item)  # first those that SELECT names
-    items = [(name, _item(item.unalias(), scope, names)) for name, item in zip(given, node.expressions, strict=True)]
+    items = [
+        (name, _item(item.unalias(), scope, names))
+        for name, item in zip(given, node.expressions, strict=True)
+    ]
     for name, what in items:
         aliases.update({} if isinstance(what, PersonId) else {name.casefold(): what})
     clause = node.args.get("having")

@@ -48,7 +48,9 @@ def part_of_time(what: str, node: exp.Expr, names: Names) -> Expression:
     if what.upper() in ("DOW", "DAYOFWEEK"):
         return Call(Function.MODULO, (Call(Function.WEEKDAY, (time,)), Constant(7)))
     if what.upper() not in _PARTS:
-        raise refusal(f"EXTRACT({what.upper()} …)", "it is not among the parts of a time", f"use {_SHOWN}")
+        raise refusal(
+            f"EXTRACT({what.upper()} …)", "it is not among the parts of a time", f"use {_SHOWN}"
+        )
     return Call(_PARTS[what.upper()], (time,))
 
 
@@ -62,7 +64,10 @@ def _epoch(node: exp.Expr, names: Names) -> Expression:
     if isinstance(node, exp.Sub):
         only(node, "this", "expression")
         later, earlier = (_second(part, names) for part in (node.this, node.expression))
-        return fold(Function.SUBTRACT, *(fold_time(Function.UNIX_SECONDS, time) for time in (later, earlier)))
+        return fold(
+            Function.SUBTRACT,
+            *(fold_time(Function.UNIX_SECONDS, time) for time in (later, earlier)),
+        )
     return fold_time(Function.UNIX_SECONDS, _second(node, names))
 
 
@@ -73,7 +78,11 @@ def _time(node: exp.Expr, names: Names) -> tuple[Expression, ValueType]:
         found = as_type(found, "day" if len(found.value) == 10 else "second")
     type_ = type_of(found, names.types)
     if type_ not in ("day", "second"):
-        raise refusal(clause_of(node), "it is no date or time", "write DATE '2024-01-31', or name a date column")
+        raise refusal(
+            clause_of(node),
+            "it is no date or time",
+            "write DATE '2024-01-31', or name a date column",
+        )
     return found, type_
 
 
@@ -87,15 +96,25 @@ def _truncate(node: exp.Expr, names: Names) -> Expression:
     unit = unit_of(node, "DATE_TRUNC('week', d)")
     time, type_ = _time(node.this, names)
     if type_ == "day" and unit in ("hour", "minute", "second"):
-        raise refusal(clause_of(node), "a date has no clock", f"leave it as it is, or use {', '.join(UNITS[:5])}")
-    return time if type_ == "day" and unit == "day" else fold_time(Function.TRUNCATE, time, Constant(unit))
+        raise refusal(
+            clause_of(node),
+            "a date has no clock",
+            f"leave it as it is, or use {', '.join(UNITS[:5])}",
+        )
+    return (
+        time
+        if type_ == "day" and unit == "day"
+        else fold_time(Function.TRUNCATE, time, Constant(unit))
+    )
 
 
 def _difference(node: exp.Expr, names: Names) -> Expression:
     """DATE_DIFF('week', a, b): how many starts of that unit lie after a, up to b."""
     only(node, "this", "expression", "unit", "date_part_boundary")
     unit = unit_of(node, "DATE_DIFF('day', a, b)")
-    return fold(Function.SUBTRACT, *(_count(unit, part, names) for part in (node.this, node.expression)))
+    return fold(
+        Function.SUBTRACT, *(_count(unit, part, names) for part in (node.this, node.expression))
+    )
 
 
 def _count(unit: str, node: exp.Expr, names: Names) -> Expression:
@@ -106,10 +125,14 @@ def _count(unit: str, node: exp.Expr, names: Names) -> Expression:
         long = {"hour": 3600, "minute": 60}.get(unit, 1)
         return seconds if long == 1 else _floor(fold(Function.DIVIDE, seconds, Constant(long)))
     if unit in ("day", "week"):
-        days = fold_time(Function.UNIX_DATE, time if type_ == "day" else fold_time(Function.DATE_OF, time))
+        days = fold_time(
+            Function.UNIX_DATE, time if type_ == "day" else fold_time(Function.DATE_OF, time)
+        )
         monday = fold(Function.SUBTRACT, days, Constant(_MONDAY))
         return days if unit == "day" else _floor(fold(Function.DIVIDE, monday, Constant(7)))
-    part, many = {"month": (Function.MONTH, 12), "quarter": (Function.QUARTER, 4)}.get(unit, (Function.YEAR, 1))
+    part, many = {"month": (Function.MONTH, 12), "quarter": (Function.QUARTER, 4)}.get(
+        unit, (Function.YEAR, 1)
+    )
     years = fold_time(Function.YEAR, time)
     if many == 1:
         return years
@@ -119,7 +142,9 @@ def _count(unit: str, node: exp.Expr, names: Names) -> Expression:
 def _floor(x: Expression) -> Expression:
     if isinstance(x, Constant) and isinstance(x.value, int):
         return x
-    return Call(Function.FLOOR, (x,)) if not isinstance(x, Constant) else Constant(int(x.value // 1))  # type: ignore[operator]
+    return (
+        Call(Function.FLOOR, (x,)) if not isinstance(x, Constant) else Constant(int(x.value // 1))
+    )  # type: ignore[operator]
 
 
 def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:
@@ -129,7 +154,9 @@ def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:
         if isinstance(interval.unnest(), exp.Interval | exp.ToDays):
             if interval is node.this and function is Function.SUBTRACT:
                 refuse_node(interval.unnest())
-            return _shift(other, interval.unnest(), -1 if function is Function.SUBTRACT else 1, names)
+            return _shift(
+                other, interval.unnest(), -1 if function is Function.SUBTRACT else 1, names
+            )
     left, right = read(node.this, names), read(node.expression, names)
     types = type_of(left, names.types), type_of(right, names.types)
     if "day" not in types and "second" not in types:
@@ -138,7 +165,10 @@ def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:
 
 
 def _fold_dates(
-    function: Function, node: exp.Expr, sides: tuple[Expression, Expression], types: tuple[ValueType | None, ...]
+    function: Function,
+    node: exp.Expr,
+    sides: tuple[Expression, Expression],
+    types: tuple[ValueType | None, ...],
 ) -> Expression:
     if "text" in types and "day" in types:
         sides, types = (as_type(sides[0], "day"), as_type(sides[1], "day")), ("day", "day")
@@ -158,11 +188,17 @@ def _shift(node: exp.Expr, interval: exp.Expr, sign: int, names: Names) -> Expre
     if months:
         time = fold_time(Function.MONTHS_LATER, time, Constant(sign * months))
     if seconds and type_ == "day" and seconds % DAY_SECONDS == 0:
-        days = fold(Function.ADD, fold_time(Function.UNIX_DATE, time), Constant(sign * seconds // DAY_SECONDS))
+        days = fold(
+            Function.ADD,
+            fold_time(Function.UNIX_DATE, time),
+            Constant(sign * seconds // DAY_SECONDS),
+        )
         return fold_time(Function.FROM_UNIX_DATE, days)
     if seconds:
         since = fold_time(Function.UNIX_SECONDS, as_second(time, type_))
-        return fold_time(Function.FROM_UNIX_SECONDS, fold(Function.ADD, since, Constant(sign * seconds)))
+        return fold_time(
+            Function.FROM_UNIX_SECONDS, fold(Function.ADD, since, Constant(sign * seconds))
+        )
     return time
 
 
@@ -171,7 +207,11 @@ def _move(sign: int, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expression", "unit")
     interval = node.expression.unnest()
     if not isinstance(interval, exp.Interval):
-        raise refusal(clause_of(node), "it takes an interval that is written out", "write d + INTERVAL '1' DAY")
+        raise refusal(
+            clause_of(node),
+            "it takes an interval that is written out",
+            "write d + INTERVAL '1' DAY",
+        )
     return _shift(node.this, interval, sign, names)
 
 
@@ -199,9 +239,15 @@ def _bucket(node: exp.DateBin, names: Names) -> Expression:
     if type_ == "second":
         long, function, back = 1, Function.UNIX_SECONDS, Function.FROM_UNIX_SECONDS
     if months or seconds <= 0 or seconds % long:
-        raise refusal(clause_of(node), "its bins must be of one length", "use DATE_TRUNC('month', d), or '7 days'")
+        raise refusal(
+            clause_of(node),
+            "its bins must be of one length",
+            "use DATE_TRUNC('month', d), or '7 days'",
+        )
     width, start = Constant(seconds // long), Constant(_BUCKETS * (1 if long > 1 else DAY_SECONDS))
-    place = _floor(fold(Function.DIVIDE, fold(Function.SUBTRACT, fold_time(function, time), start), width))
+    place = _floor(
+        fold(Function.DIVIDE, fold(Function.SUBTRACT, fold_time(function, time), start), width)
+    )
     return fold_time(back, fold(Function.ADD, fold(Function.MULTIPLY, place, width), start))
 
 

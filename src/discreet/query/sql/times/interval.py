@@ -30,7 +30,11 @@ def interval_of(node: exp.Expr) -> tuple[int, int]:
         seconds += int(piece[1]) * _SECONDS.get(name, 0)
         place = piece.end() if name in _MONTHS or name in _SECONDS else len(text) + 1
     if place != len(text) or not text:
-        raise refusal(clause_of(node), "an interval is a whole number of a unit, written out", "write INTERVAL '7' DAY")
+        raise refusal(
+            clause_of(node),
+            "an interval is a whole number of a unit, written out",
+            "write INTERVAL '7' DAY",
+        )
     return months, seconds
 
 
