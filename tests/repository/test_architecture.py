@@ -36,7 +36,10 @@ READ = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef, ast.Imp
 @cache
 def trees() -> dict[str, ast.Module]:
     gc.disable()  # half a million nodes that stay: to look through them for garbage takes twice as long as they do
-    parsed = {str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8")) for path in SOURCES}
+    parsed = {
+        str(path.relative_to(PACKAGE)): ast.parse(path.read_text(encoding="utf-8"))
+        for path in SOURCES
+    }
     gc.freeze()
     gc.enable()
     return parsed
@@ -61,7 +64,11 @@ def _given(node: ast.stmt) -> set[str]:
     """Return the names that a statement of a module gives a value."""
     if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {node.name}
-    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
+    return {
+        part.id
+        for part in ast.walk(node)
+        if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+    }
 
 
 class TestEveryFile:
@@ -77,7 +84,8 @@ class TestEveryFile:
         found = {path for path, node in nodes(ast.Attribute) if node.attr == "__setattr__"}
         assert found == {"frozen.py"}
         usual = re.compile(
-            r"^@dataclass\(.*frozen=True.*slots=True|^@dataclass\(.*slots=True.*frozen=True", re.MULTILINE
+            r"^@dataclass\(.*frozen=True.*slots=True|^@dataclass\(.*slots=True.*frozen=True",
+            re.MULTILINE,
         )
         assert not [path.name for path in SOURCES if usual.search(path.read_text(encoding="utf-8"))]
 
@@ -87,20 +95,38 @@ class TestEveryFile:
     def test_lists_its_names_only_where_it_hands_on_those_of_others(self):
         """In a module the underscore says whose a name is: a list beside it would be a second truth."""
         for path, tree in trees().items():
-            lists = [node for node in tree.body if isinstance(node, ast.Assign) and "__all__" in _given(node)]
+            lists = [
+                node
+                for node in tree.body
+                if isinstance(node, ast.Assign) and "__all__" in _given(node)
+            ]
             if not lists or path.endswith("__init__.py"):
                 continue
-            own = {name for node in tree.body if not isinstance(node, ast.ImportFrom) for name in _given(node)}
-            assert path == "errors.py" or all(set(ast.literal_eval(node.value)) - own for node in lists), path
+            own = {
+                name
+                for node in tree.body
+                if not isinstance(node, ast.ImportFrom)
+                for name in _given(node)
+            }
+            assert path == "errors.py" or all(
+                set(ast.literal_eval(node.value)) - own for node in lists
+            ), path
 
     def test_opens_nested_choices(self):
         nested = {f"{p}:{n.lineno}": (n.test, n.body, n.orelse) for p, n in nodes(ast.IfExp)}
-        assert not [place for place, inner in nested.items() if any(isinstance(one, ast.IfExp) for one in inner)]
+        assert not [
+            place
+            for place, inner in nested.items()
+            if any(isinstance(one, ast.IfExp) for one in inner)
+        ]
 
 
 def test_a_folder_holds_few_modules():
     folders = {path.parent for path in SOURCES}
-    counts = {f.relative_to(PACKAGE): len([m for m in f.glob("*.py") if m.name != "__init__.py"]) for f in folders}
+    counts = {
+        f.relative_to(PACKAGE): len([m for m in f.glob("*.py") if m.name != "__init__.py"])
+        for f in folders
+    }
     assert not {str(folder): count for folder, count in counts.items() if count > MAX_MODULES}
 
 
@@ -111,7 +137,11 @@ def test_the_architecture_page_names_files_that_exist():
     codes = {code.rstrip("/") for code, _ in named if "/" in code or code.endswith(".py")}
     links = {link for _, link in named if link}
     inside = [path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*")]
-    outside = {name for name in codes if not any(name == path or path.endswith(f"/{name}") for path in inside)}
+    outside = {
+        name
+        for name in codes
+        if not any(name == path or path.endswith(f"/{name}") for path in inside)
+    }
     assert len(codes | links) > 90
     assert not {name for name in outside if not (ROOT / name).exists()}
     assert not {link for link in links if not (page.parent / link).exists()}
@@ -126,16 +156,23 @@ class TestClasses:
                 if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                     homes[node.name].append(path)
         # events.SparseVector is for ever: ledgers hold it; mechanisms.SparseVector is what people make.
-        assert {name: paths for name, paths in homes.items() if len(paths) > 1}.keys() == {"SparseVector"}
+        assert {name: paths for name, paths in homes.items() if len(paths) > 1}.keys() == {
+            "SparseVector"
+        }
 
     def test_are_no_deeper_than_two(self):
         bases = {node.name: [ast.unparse(b) for b in node.bases] for _, node in nodes(ast.ClassDef)}
 
         def depth(name: str) -> int:
-            return 1 + max((depth(base) for base in bases.get(name, ()) if base in bases and base != name), default=0)
+            return 1 + max(
+                (depth(base) for base in bases.get(name, ()) if base in bases and base != name),
+                default=0,
+            )
 
         def is_error(name: str) -> bool:
-            return name == "DiscreetError" or any(is_error(base) for base in bases.get(name, ()) if base != name)
+            return name == "DiscreetError" or any(
+                is_error(base) for base in bases.get(name, ()) if base != name
+            )
 
         assert not {name for name in bases if depth(name) > (3 if is_error(name) else 2)}
 
@@ -155,8 +192,15 @@ class TestImports:
     def test_stand_at_the_top(self):
         """Optional packages wait in `optional.load`; what else waits is few, and has its reason."""
         deep = {path for path, node in nodes(ast.Import, ast.ImportFrom) if node.col_offset}
-        functions = [(path, f) for path, f in nodes(ast.FunctionDef, ast.AsyncFunctionDef) if path in deep]
-        hidden = [p for p, f in functions for node in ast.walk(f) if isinstance(node, ast.Import | ast.ImportFrom)]
+        functions = [
+            (path, f) for path, f in nodes(ast.FunctionDef, ast.AsyncFunctionDef) if path in deep
+        ]
+        hidden = [
+            p
+            for p, f in functions
+            for node in ast.walk(f)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+        ]
         assert set(hidden) == set(self.HIDDEN)
         assert len(hidden) < 15
 
@@ -173,11 +217,15 @@ class TestExamples:
         """An example defines or imports every name it uses; no import in it is relative."""
         unknown = {}
         for place, text in documented():
-            code = ast.parse("".join(example.source for example in doctest.DocTestParser().get_examples(text)))
+            code = ast.parse(
+                "".join(example.source for example in doctest.DocTestParser().get_examples(text))
+            )
             used = {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
             if missing := used - _bound(code) - set(dir(builtins)):
                 unknown[place] = missing
-            assert not [node for node in ast.walk(code) if isinstance(node, ast.ImportFrom) and node.level], place
+            assert not [
+                node for node in ast.walk(code) if isinstance(node, ast.ImportFrom) and node.level
+            ], place
         assert not unknown
 
     def test_say_what_is_returned(self):
@@ -185,7 +233,9 @@ class TestExamples:
         functions = nodes(ast.FunctionDef, ast.AsyncFunctionDef)
         said = {f"{p}:{f.name}": ast.get_docstring(f) or "" for p, f in functions if _returns(f)}
         assert not [
-            place for place, text in said.items() if re.match(r"Give (?!up)|(Say|Tell) (whether|which|how)", text)
+            place
+            for place, text in said.items()
+            if re.match(r"Give (?!up)|(Say|Tell) (whether|which|how)", text)
         ]
 
 
@@ -194,10 +244,20 @@ def _returns(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 
 def _bound(code: ast.Module) -> set[str]:
-    names = {node.id for node in ast.walk(code) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    names = {
+        node.id
+        for node in ast.walk(code)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
+    }
     names |= {node.arg for node in ast.walk(code) if isinstance(node, ast.arg)}
-    names |= {n.name for n in ast.walk(code) if isinstance(n, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler)}
-    aliases = [a for n in ast.walk(code) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names]
+    names |= {
+        n.name
+        for n in ast.walk(code)
+        if isinstance(n, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler)
+    }
+    aliases = [
+        a for n in ast.walk(code) if isinstance(n, ast.Import | ast.ImportFrom) for a in n.names
+    ]
     return names | {(alias.asname or alias.name).split(".")[0] for alias in aliases}
 
 
@@ -209,7 +269,9 @@ def imported_by(statement: str) -> set[str]:
 
 class TestImportIsCheap:
     def test_the_package_brings_nothing_heavy(self):
-        assert not {"numpy", "scipy", "rich", "typer", "matplotlib"} & imported_by("import discreet")
+        assert not {"numpy", "scipy", "rich", "typer", "matplotlib"} & imported_by(
+            "import discreet"
+        )
 
     @pytest.mark.parametrize("package", ["noise", "privacy", "mechanisms", "audit"])
     def test_a_package_below_brings_no_scipy(self, package):
@@ -230,9 +292,15 @@ class TestAPackageThatWaits:
         module = import_module(f"discreet.{package}")
         body = trees()[f"{package.replace('.', '/')}/__init__.py"].body
         spelled = next(node for node in body if isinstance(node, ast.If)).body
-        homes = ast.literal_eval(next(call.args[1] for call in _calls(body) if call.func.id == "lazy_names"))
+        homes = ast.literal_eval(
+            next(call.args[1] for call in _calls(body) if call.func.id == "lazy_names")
+        )
         table = {name for home, names in homes.items() for name in names.split() or [home]}
-        assert table == set(module.__all__) == {alias.asname for node in spelled for alias in node.names}
+        assert (
+            table
+            == set(module.__all__)
+            == {alias.asname for node in spelled for alias in node.names}
+        )
         assert table <= set(dir(module))
 
     def test_gives_every_name_and_no_other(self, package):
@@ -246,13 +314,23 @@ class TestAPackageThatWaits:
 
 
 def _calls(body: list[ast.stmt]) -> list[ast.Call]:
-    return [n for stmt in body for n in ast.walk(stmt) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)]
+    return [
+        n
+        for stmt in body
+        for n in ast.walk(stmt)
+        if isinstance(n, ast.Call) and isinstance(n.func, ast.Name)
+    ]
 
 
 class TestTheTopOfThePackage:
     def test_the_names_for_type_checkers_are_the_names_of_the_program(self):
         block = next(node for node in trees()["__init__.py"].body if isinstance(node, ast.If))
-        imported = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        imported = {
+            alias.asname
+            for node in block.body
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        }
         renamed = {node.targets[0].id for node in block.body if isinstance(node, ast.Assign)}
         spelled = {name for name in imported | renamed if not name.startswith("_")}
         assert spelled == set(discreet.__all__) == set(dir(discreet))

@@ -27,7 +27,9 @@ def test_unbounded_sensitivity_is_an_unsupported_query():
 
 
 def test_budget_exceeded_says_what_was_asked_and_what_is_left_also_after_a_pickle():
-    refusal = pickle.loads(pickle.dumps(errors.BudgetExceeded("no", asked=dp.PureDP(1), left=dp.PureDP("1/2"))))
+    refusal = pickle.loads(
+        pickle.dumps(errors.BudgetExceeded("no", asked=dp.PureDP(1), left=dp.PureDP("1/2")))
+    )
     assert (str(refusal), refusal.asked, refusal.left) == ("no", dp.PureDP(1), dp.PureDP("1/2"))
 
 

@@ -35,8 +35,14 @@ def body(facts, **more) -> type:
     """Make the same body of a class anew; those that must be said come first."""
     facts = sorted(facts, key=lambda fact: fact[0] != "")
     said = {"": {}, "default": {"default": 7}, "default_factory": {"default_factory": lambda: 8}}
-    parts = {f"f{at}": field(**said[unsaid], **options) for at, (unsaid, options) in enumerate(facts)}
-    names = {"__doc__": "A shape.", "__module__": __name__, "__annotations__": dict.fromkeys(parts, "int")}
+    parts = {
+        f"f{at}": field(**said[unsaid], **options) for at, (unsaid, options) in enumerate(facts)
+    }
+    names = {
+        "__doc__": "A shape.",
+        "__module__": __name__,
+        "__annotations__": dict.fromkeys(parts, "int"),
+    }
     return type("Shape", (), names | parts | more)
 
 
@@ -74,7 +80,8 @@ class TestAFrozenDataclass:
         ours = frozen(repr=shown, eq=compared)(body(facts))
         theirs = dataclass(frozen=True, slots=True, repr=shown, eq=compared)(body(facts))
         first, second = (
-            [made(**dict(zip(names(made), values, strict=False))) for values in (one, other)] for made in (ours, theirs)
+            [made(**dict(zip(names(made), values, strict=False))) for values in (one, other)]
+            for made in (ours, theirs)
         )
         assert signature(ours) == signature(theirs)
         assert ours.__match_args__ == theirs.__match_args__
@@ -93,7 +100,9 @@ class TestAFrozenDataclass:
         ours, theirs = frozen(body(facts)), dataclass(frozen=True, slots=True)(body(facts))
         needed = {
             part.name: 0
-            for part, (unsaid, _) in zip(fields(ours), sorted(facts, key=lambda f: f[0] != ""), strict=True)
+            for part, (unsaid, _) in zip(
+                fields(ours), sorted(facts, key=lambda f: f[0] != ""), strict=True
+            )
             if not unsaid
         }
         assert asdict(ours(**needed)) == asdict(theirs(**needed))
@@ -107,7 +116,10 @@ def names(made) -> list[str]:
 
 
 def signature(made):
-    return [(p.name, p.kind, p.annotation, p.default is p.empty) for p in inspect.signature(made).parameters.values()]
+    return [
+        (p.name, p.kind, p.annotation, p.default is p.empty)
+        for p in inspect.signature(made).parameters.values()
+    ]
 
 
 def test_nothing_is_changed_and_nothing_added():

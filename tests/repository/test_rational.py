@@ -26,13 +26,22 @@ class TestShortestDecimal:
         assert sum([part] * 20) == Fraction(p, q)
 
     def test_every_kind_of_number_is_read(self):
-        one_tenth = [0.1, "0.1", "1/10", Decimal("0.1"), Fraction(1, 10), np.float64(0.1), np.float32(0.1)]
+        one_tenth = [
+            0.1,
+            "0.1",
+            "1/10",
+            Decimal("0.1"),
+            Fraction(1, 10),
+            np.float64(0.1),
+            np.float32(0.1),
+        ]
         assert {rational(x, "x") for x in one_tenth} == {Fraction(1, 10)}
         assert {rational(x, "x") for x in [3, np.int64(3), np.uint8(3), "3", 3.0]} == {Fraction(3)}
 
 
 @pytest.mark.parametrize(
-    "bad", [float("nan"), float("inf"), -float("inf"), np.float64("nan"), Decimal("NaN"), "abc", "1/0"]
+    "bad",
+    [float("nan"), float("inf"), -float("inf"), np.float64("nan"), Decimal("NaN"), "abc", "1/0"],
 )
 def test_what_is_no_finite_number_is_refused(bad):
     with pytest.raises(InvalidArgument, match="epsilon must be a finite number.*try"):
