@@ -5,6 +5,7 @@
     seconds and milliseconds                  microseconds; NULL beyond their range
     times with a zone                         the same instants, in UTC
     days counted in milliseconds              days
+    decimals outside their precision          NULL
     decimals of over 38 digits, or of tens    the nearest floats
     half floats                               floats
     what no column can be declared as         NULL
@@ -23,6 +24,8 @@ from ..optional import load
 MOST_MICROSECONDS = 2**63 - 2**40
 """A little less than 64 bits hold, so that no engine's sentinel (infinity, NULL) is met."""
 MOST_DAYS = 2**31 - 2
+MOST_DIGITS = 38
+"""Digits of the widest decimal that every store has."""
 
 
 def total_column(column: Any) -> Any:  # noqa: ANN401
@@ -48,14 +51,70 @@ def total_column(column: Any) -> Any:  # noqa: ANN401
         return _mapped(column, pa.date32(), lambda x: np.clip(x // 86_400_000, -MOST_DAYS, MOST_DAYS).astype(np.int32))
     if kinds.is_float16(kind):
         return column.cast(pa.float32())
-    if kinds.is_decimal(kind) and (kind.precision > 38 or kind.scale < 0):
-        return pa.chunked_array([pa.array([None if x is None else float(x) for x in column.to_pylist()], pa.float64())])
+    if kinds.is_decimal(kind):
+        return _decimals(column)
     if kinds.is_null(kind):  # one cell would give it a type
         return pa.chunked_array([pa.nulls(len(column), pa.string())])
     plain = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind) or kinds.is_date32(kind)
-    if plain or kinds.is_decimal(kind):
+    if plain:
         return column
     return pa.chunked_array([pa.nulls(len(column), pa.int8())])
+
+
+def _decimals(column: Any) -> Any:  # noqa: ANN401
+    """Make NULL of decimals that have more digits than their type declares: bits need not keep to it.
+
+    DuckDB fails on −2^127, and cuts others to fewer bits. It reads no decimals of 256 bits: those become narrower.
+    """
+    pa = load("pyarrow", "tables")
+    kind = column.type
+    chunks = [_within_precision(chunk) for chunk in column.chunks]
+    if kind.precision > MOST_DIGITS or kind.scale < 0:
+        cells = [cell for chunk in chunks for cell in chunk.to_pylist()]
+        return pa.chunked_array([pa.array([None if x is None else float(x) for x in cells], pa.float64())])
+    if pa.types.is_decimal256(kind):
+        kind = pa.decimal128(kind.precision, kind.scale)
+        chunks = [_with_bits(kind, chunk, _bits(chunk)[:, :2]) for chunk in chunks]
+    return pa.chunked_array(chunks, kind)
+
+
+def _within_precision(chunk: Any) -> Any:  # noqa: ANN401
+    """Return the same bits, with NULL where they are a number of more digits than the type declares."""
+    bits = _bits(chunk)
+    most = 10**chunk.type.precision - 1
+    outside = _is_less(bits, -most) | ~_is_less(bits, most + 1)
+    return _with_bits(chunk.type, chunk, bits, ~outside)
+
+
+def _bits(chunk: Any) -> Any:  # noqa: ANN401
+    """Return the words of each decimal, the lowest first: of 64 bits, or one of 32."""
+    width = chunk.type.bit_width // 8
+    data = chunk.buffers()[1]
+    raw = b"" if data is None else memoryview(data)[chunk.offset * width : (chunk.offset + len(chunk)) * width]
+    words = np.frombuffer(raw, np.uint32 if width == 4 else np.uint64)
+    return words.reshape(len(chunk), width // words.itemsize)
+
+
+def _is_less(bits: Any, bound: int) -> Any:  # noqa: ANN401
+    """Compare decimals with a number, word by word from the lowest; the highest word has the sign."""
+    size, count = 8 * bits.dtype.itemsize, bits.shape[1]
+    sign = 1 << (size - 1)
+    less = np.zeros(len(bits), dtype=np.bool_)
+    for place in range(count):
+        word, limit = bits[:, place], (bound >> (size * place)) & ((1 << size) - 1)
+        if place == count - 1:  # in two's complement, so that negative numbers come first
+            word, limit = word ^ bits.dtype.type(sign), limit ^ sign
+        limit = bits.dtype.type(limit)
+        less = (word < limit) | ((word == limit) & less)
+    return less
+
+
+def _with_bits(kind: Any, chunk: Any, bits: Any, kept: Any = True) -> Any:  # noqa: ANN401
+    """Return decimals of these bits; NULL where the chunk has NULL, and where they are not `kept`."""
+    pa = load("pyarrow", "tables")
+    valid = chunk.is_valid().to_numpy(zero_copy_only=False) & kept
+    validity = pa.array(valid).buffers()[1]
+    return pa.Array.from_buffers(kind, len(chunk), [validity, pa.py_buffer(np.ascontiguousarray(bits))])
 
 
 def _dictionary(column: Any) -> Any:  # noqa: ANN401

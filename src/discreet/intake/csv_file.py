@@ -28,14 +28,16 @@ class Csv:
 
     `path` is a file, a pattern such as "2024/*.csv" or a list of them, compressed (.gz) or not. `delimiter` is by
     default the one of , ; tab | that occurs most in the line of names, which are public. `header` is False where the
-    file has no such line, and then `names` are those of its columns. `on_bad_record="drop"` leaves out records that
+    file has no such line; then `names` are those of its columns, and `delimiter` must be said: the first line is a
+    record, and one record must not decide how others are cut. `on_bad_record="drop"` leaves out records that
     break the grammar, `"null"` keeps them without any cell: the steward's word, counted in the store's report.
 
     >>> import discreet as dp
     >>> dp.Csv("people.csv", delimiter=";", encoding="latin-1").delimiter
     ';'
 
-    Refuses a delimiter or quote that is not one ASCII character, an encoding Python does not know.
+    Refuses a delimiter or quote that is not one ASCII character, an encoding Python does not know, a file without a
+    header whose names or delimiter are not said.
     """
 
     path: object
@@ -54,6 +56,11 @@ class Csv:
             raise InvalidArgument("the delimiter and the quote must differ")
         if self.header == bool(self.names):
             raise InvalidArgument("give the names of the columns where the file has no header, header=False, only then")
+        if not self.header and self.delimiter is None:
+            raise InvalidArgument(
+                'header=False needs delimiter=, such as delimiter=",": without a line of names the delimiter would be '
+                "taken from the first record, and one record must not decide how others are cut"
+            )
         if self.on_bad_record not in ("refuse", "drop", "null"):
             raise InvalidArgument(f"on_bad_record must be refuse, drop or null, got {self.on_bad_record!r}")
         fill(self, names=tuple(self.names), encoding=_encoding(self.encoding))
@@ -76,8 +83,8 @@ class CsvFile:
 
     @property
     def rows(self) -> int:
-        """How many records there are below the line of names."""
-        return self.records.count + (0 if self.named else 1)
+        """How many records there are, the line of names not counted."""
+        return self.records.count
 
 
 def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
@@ -87,8 +94,8 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     as tapes leave them, since not every reader stops there; a file whose bad records are to go; one whose lines end in
     LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go by the first they meet.
 
-    Refuses a file that cannot be read, one whose first line does not name its columns, and whatever the grammar
-    refuses.
+    Refuses a file that cannot be read, one whose first line does not name its columns (unless `names` do), and
+    whatever the grammar refuses.
     """
     form = path if isinstance(path, Csv) else Csv(path)
     place = Path(str(form.path))
@@ -99,7 +106,8 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
         delimiter, header = _header(source, form)
         if form.on_bad_record != "refuse":
             source, bad = _mended(source, replace(form, delimiter=delimiter), len(header), _workspace(workspace))
-        records = check_grammar(_blocks(source), delimiter, form.quote)
+        declared = None if form.header else len(header)
+        records = check_grammar(_blocks(source), delimiter, form.quote, fields=declared)
         if records.crlf and (records.lf or set("\r\n") & set(_first(source, form.quote).rstrip("\r\n"))):
             source, records = _one_end(source, form.quote, _workspace(workspace)), replace(records, crlf=False)
     except (gzip.BadGzipFile, EOFError, zlib.error):
@@ -186,12 +194,18 @@ def _encoding(name: object) -> str:
 
 
 def _header(place: Path, form: Csv) -> tuple[str, tuple[str, ...]]:
-    """Read the first record, whose quoted names may hold line ends; a delimiter inside quotes does not count."""
+    """Read the line of names, which may hold line ends in quotes; a delimiter inside quotes does not count.
+
+    Without such a line nothing is read: names and delimiter are declared.
+    """
+    if not form.header:
+        return str(form.delimiter), form.names
     text = _first(place, form.quote)
     outside = "".join(text.split(form.quote)[::2])
     delimiter = form.delimiter or max(DELIMITERS, key=outside.count)
-    if not form.header:
-        return delimiter, form.names
+    # A line of names that breaks the grammar would go as a bad record, and the first record be taken for it.
+    if text:
+        check_grammar([text.encode(errors="surrogateescape")], delimiter, form.quote)
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=form.quote, strict=True)
         header = tuple(next(rows, ()))
@@ -209,7 +223,7 @@ def _first(place: Path, quote: str) -> str:
             first += line
             if first.count(quote.encode()) % 2 == 0 or len(first) > BLOCK:
                 break
-    return first.decode("utf-8-sig", errors="replace")
+    return first.decode("utf-8-sig", errors="surrogateescape")
 
 
 def _blocks(place: Path) -> Iterator[bytes]:

@@ -37,8 +37,8 @@ _TEXT = "is not UTF-8 text; save the file as UTF-8"
 class Records:
     """What a well-formed file holds.
 
-    `count` records below the header, of `fields` fields each, the longest of `longest` bytes; whether lines end in LF,
-    in CRLF or in both, and whether LF or CR stands inside quotes.
+    `count` records below the header (all where there is none), of `fields` fields each, the longest of `longest`
+    bytes; whether lines end in LF, in CRLF or in both, and whether LF or CR stands inside quotes.
     """
 
     count: int
@@ -49,8 +49,13 @@ class Records:
     quoted_ends: bool
 
 
-def check_grammar(blocks: Iterable[bytes], delimiter: str = ",", quote: str = '"') -> Records:
+def check_grammar(
+    blocks: Iterable[bytes], delimiter: str = ",", quote: str = '"', *, fields: int | None = None
+) -> Records:
     r"""Check the bytes of a CSV file, handed over in blocks of any size.
+
+    `fields` is the declared number of fields of a file without a header. Its first line is then a record like any
+    other: it decides neither how many fields the others have, nor whether a file without records is refused.
 
     >>> from discreet.intake.grammar import check_grammar
     >>> found = check_grammar([b'name,note\nann,"a, ""b"" c"\nbo', b'b,"two\nlines"\n'])
@@ -60,7 +65,7 @@ def check_grammar(blocks: Iterable[bytes], delimiter: str = ",", quote: str = '"
     Refuses an open quote, a quote inside a plain field or text after a closing one, a record with more or fewer fields
     than the header, a CR that ends no line, NUL, and text that is not UTF-8; each with the number of its record.
     """
-    scan = _Scan(ord(delimiter), ord(quote))
+    scan = _Scan(ord(delimiter), ord(quote), headed=fields is None, fields=fields or 0)
     for block, follower in _followed(blocks):
         scan.take(block, follower)
     return scan.end()
@@ -84,6 +89,8 @@ class _Scan:
 
     delimiter: int
     quote: int = QUOTE
+    headed: bool = True
+    """Whether the first line is a header; else `fields` is declared, and every line is a record."""
     decoder: codecs.IncrementalDecoder = field(default_factory=codecs.getincrementaldecoder("utf-8"))
     records: int = 0
     fields: int = 0
@@ -120,14 +127,13 @@ class _Scan:
         if self.before == CR:
             raise self._refusal(0, _BARE)
         if self.begun:
-            if self.records and self.separators + 1 != self.fields:
+            if self.fields and self.separators + 1 != self.fields:
                 raise self._refusal(0, self._misfit(self.separators + 1))
             self._count(1, self.separators + 1, self.begun)
-        if not self.records:
+        if self.headed and not self.records:
             raise InvalidArgument("the file is empty; its first line must name the columns")
-        return Records(
-            self.records - 1, self.fields, self.longest, "lf" in self.ends, "crlf" in self.ends, self.quoted_ends
-        )
+        count = self.records - 1 if self.headed else self.records
+        return Records(count, self.fields, self.longest, "lf" in self.ends, "crlf" in self.ends, self.quoted_ends)
 
     def _outside(self, here: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
         """Return which bytes leave us outside quotes: those after an even number of them; None if all do."""
@@ -198,10 +204,11 @@ class _Scan:
         self.longest = max(self.longest, longest)
 
     def _misfit(self, fields: int) -> str:
-        return f"has {fields} fields, the header has {self.fields}"
+        said = f"the header has {self.fields}" if self.headed else f"{self.fields} names are given"
+        return f"has {fields} fields, {said}"
 
     def _refusal(self, later: int, what: str) -> InvalidArgument:
-        number = self.records + later
+        number = self.records + later + (0 if self.headed else 1)
         return InvalidArgument(f"{f'record {number}' if number else 'the header'} {what}")
 
 

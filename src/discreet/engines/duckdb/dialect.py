@@ -41,9 +41,17 @@ def stored_class(type_name: str) -> Stored:
 
 
 def _decimal_double(x: str, type_name: str) -> str:
-    """Up to 15 digits the cast is one exact division; beyond, only the parser rounds correctly."""
-    digits = int(type_name[len("DECIMAL(") :].split(",", maxsplit=1)[0])
-    return f"CAST({x} AS DOUBLE)" if digits <= 15 else f"TRY_CAST(CAST({x} AS VARCHAR) AS DOUBLE)"
+    """Up to 15 digits the cast is one exact division; beyond, only the parser rounds correctly.
+
+    Outside the type's precision it is NULL. Bits of a Parquet file need not keep to it, and DuckDB cannot write −2^127
+    as text: without the test that one cell would fail every question. The test stands inside the cast, which DuckDB
+    may do for a whole dictionary at once, whatever stands around it.
+    """
+    digits, scale = map(int, re.findall(r"\d+", type_name))
+    most = f"{'9' * (digits - scale)}.{'9' * scale}"
+    least, greatest = (f"CAST('{sign}{most}' AS {type_name})" for sign in ("-", ""))
+    within = f"CASE WHEN {x} BETWEEN {least} AND {greatest} THEN {x} END"
+    return f"CAST({within} AS DOUBLE)" if digits <= 15 else f"TRY_CAST(CAST({within} AS VARCHAR) AS DOUBLE)"
 
 
 def _time_literal(time: datetime, stored: Stored) -> str:
