@@ -35,15 +35,15 @@ def read_cells(values: Iterable[object], column: Column) -> Any:  # noqa: ANN401
     pa = load("pyarrow", "tables")
     match column:
         case Integer() | Real() | Date() | Timestamp():
-            return pa.array(map(_total(column.steps, column.steps(None)), values), pa.int64())
+            return pa.array(map(total_reader(column.steps, column.steps(None)), values), pa.int64())
         case Boolean():
-            return pa.array(map(_total(column.read, column.default), values), pa.bool_())
+            return pa.array(map(total_reader(column.read, column.default), values), pa.bool_())
         case Category():
             kind = {"text": pa.string(), "integer": pa.int64(), "boolean": pa.bool_()}[column.of]
-            return pa.array(map(_total(column.read, column.default), values), kind)
+            return pa.array(map(total_reader(column.read, column.default), values), kind)
         case Text():
             return pa.array(
-                (_letters(found) for found in map(_total(column.read, column.default), values)), pa.string()
+                (_letters(found) for found in map(total_reader(column.read, column.default), values)), pa.string()
             )
 
 
@@ -56,7 +56,7 @@ def id_cells(values: Iterable[object]) -> Any:  # noqa: ANN401
     ['7', '7', '7', '7', None, None, 'b']
     """
     pa = load("pyarrow", "tables")
-    return pa.array(map(_letters, map(_total(_id, None), values)), pa.string())
+    return pa.array(map(_letters, map(total_reader(_id, None), values)), pa.string())
 
 
 def _id(value: object) -> str | None:
@@ -91,8 +91,13 @@ def _decimal(number: Decimal) -> str:
     return str(int(number)) if number == int(number) else f"{number:f}".rstrip("0")
 
 
-def _total(read: Callable[[object], Any], otherwise: object) -> Callable[[object], Any]:
-    """Return what reads a value whatever it is: an object whose own methods fail counts as NULL does."""
+def total_reader(read: Callable[[Any], Any], otherwise: object) -> Callable[[object], Any]:
+    """Return what reads a value whatever it is: an object whose own methods fail counts as NULL does.
+
+    >>> from discreet.intake.object_cells import total_reader
+    >>> list(map(total_reader(float, None), ["1", "x", 10**400]))
+    [1.0, None, None]
+    """
 
     def found(value: object) -> object:
         try:

@@ -14,6 +14,7 @@ from ..mechanisms.additive.discrete_gaussian import DiscreteGaussian
 from ..noise import Bits
 from ..privacy.events import Event
 from ..privacy.neighbours import ADD_REMOVE, Neighbours
+from .coding.column_cells import read_doubles
 
 FINE = 1 << 20
 """The clipping norm in whole steps: 2^20 of them are finer than any noise that protects anybody."""
@@ -47,9 +48,9 @@ def noisy_sum(
     >>> bool(np.abs(found.value - 500).max() < 20), found.event.squared_sensitivity == 2**40
     (True, True)
 
-    Refuses what is no matrix; entries that are not finite count as 0.
+    Refuses what is no matrix; entries that are not finite, or no numbers, count as 0.
     """
-    given = np.asarray(vectors, dtype=np.float64)
+    given = _matrix(vectors)
     if given.ndim != 2:
         raise InvalidArgument(f"noisy_sum takes a matrix with a vector in each row, got {given.ndim} dimensions")
     whole = _clipped(np.nan_to_num(given, nan=0.0, posinf=0.0, neginf=0.0), float(positive(norm, "norm")))
@@ -58,6 +59,20 @@ def noisy_sum(
     noise = DiscreteGaussian(scale, factor * FINE, neighbours=neighbours, dimension=given.shape[1])
     released = np.asarray(noise.release(whole.sum(axis=0), bits=bits), dtype=np.float64)
     return NoisySum(released * float(norm) / FINE, noise.event)
+
+
+def _matrix(vectors: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    """Return an array of any library as doubles; one of Python objects entry by entry, NaN for what is no number.
+
+    Refuses rows of different lengths, in words that carry none of them.
+    """
+    try:
+        given = np.asarray(vectors) if hasattr(vectors, "__array__") else np.asarray(vectors, dtype=object)
+    except ValueError:
+        raise InvalidArgument("noisy_sum takes a matrix: rows of one length, each a vector of numbers") from None
+    if given.dtype.kind in "biuf":
+        return np.asarray(given, dtype=np.float64)
+    return read_doubles(given.ravel().tolist()).reshape(given.shape)
 
 
 def _clipped(rows: NDArray[np.float64], norm: float) -> NDArray[np.int64]:

@@ -118,6 +118,8 @@ class Synthesizer:
 
 def _store(name: str, frame: Any) -> Any:  # noqa: ANN401 an engine, or one that needs no closing
     if isinstance(frame, Mapping):
+        if len({len(column) for column in frame.values()}) > 1:
+            raise InvalidArgument("the columns have different lengths; each needs one cell for every row")
         frame = [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)]
     if isinstance(frame, list | tuple):
         return nullcontext(engines.Memory({name: frame}))

@@ -37,13 +37,18 @@ def absent(value: object) -> bool:
 
 
 def native(value: object) -> object:
-    """Turn a NumPy scalar into Python's own, a datetime64 of any unit into one of whole seconds."""
-    if type(value).__module__ != "numpy":
-        return value
-    if type(value).__name__ == "datetime64":
-        value = value.astype("datetime64[s]")  # type: ignore[attr-defined]
-    item = getattr(value, "item", None)
-    return item() if item is not None and getattr(value, "shape", None) == () else value
+    """Turn a NumPy scalar into Python's own, a datetime64 of any unit into one of whole seconds.
+
+    A complex number without an imaginary part is its real part: one complex cell makes pandas and NumPy write all
+    others of its column as complex numbers too.
+    """
+    if type(value).__module__ == "numpy":
+        if type(value).__name__ == "datetime64":
+            value = value.astype("datetime64[s]")  # type: ignore[attr-defined]
+        item = getattr(value, "item", None)
+        if item is not None and getattr(value, "shape", None) == ():
+            value = item()
+    return value.real if type(value) is complex and value.imag == 0 else value
 
 
 def number(value: object) -> int | float | None:
@@ -120,8 +125,15 @@ def text(value: object) -> str | None:
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, int):
-        return str(int(plain))
-    return plain if isinstance(plain, str) else None
+        return _written(int(plain))
+    return str.__str__(plain) if isinstance(plain, str) else None  # of a subclass no method is called
+
+
+def _written(whole: int) -> str | None:
+    try:
+        return str(whole)
+    except ValueError:  # more digits than Python writes
+        return None
 
 
 def moment(value: object) -> datetime | None:

@@ -32,6 +32,11 @@ class Contribution:
     parts: tuple[int | None, ...]
 
 
+def _as_mapping(row: object) -> Mapping[str, object]:
+    """Return a row as it is; one that is no mapping is empty, so that it refuses no table of others."""
+    return row if isinstance(row, Mapping) else {}
+
+
 @frozen(init=False)
 class Memory:
     """Answer from rows in memory: `Memory({"people": [{"age": 37}, …]})`, with rows as mappings of names to values.
@@ -47,7 +52,7 @@ class Memory:
     >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120), Term(Constant(True), 1, 1, 1)), Free()))
     {(): (157, 3)}
 
-    Refuses tables that are no rows of mappings.
+    A row that is no mapping has no cells; refuses tables none of whose rows is one.
     """
 
     rows_public: ClassVar[bool] = True
@@ -56,9 +61,9 @@ class Memory:
 
     def __init__(self, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
         held = {name: tuple(rows) for name, rows in tables.items()}
-        if not all(isinstance(row, Mapping) for rows in held.values() for row in rows):
+        if any(rows and not any(isinstance(row, Mapping) for row in rows) for rows in held.values()):
             raise InvalidArgument('Memory takes rows as mappings, such as {"people": [{"age": 37}]}')
-        fill(self, tables=held)
+        fill(self, tables={name: tuple(map(_as_mapping, rows)) for name, rows in held.items()})
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""

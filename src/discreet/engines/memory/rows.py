@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
+from functools import partial
 from typing import TypeAlias
 
 from ...data.columns.cell import native
@@ -13,6 +14,7 @@ from ...data.columns.column import Column, Date, Timestamp
 from ...data.schema import Schema
 from ...data.unit import People, window_start
 from ...frozen import frozen
+from ...intake.object_cells import total_reader
 from ...query.algebra.expression import Constant, Expression
 from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
 from ...query.bounds.fanout import find_cut, find_cuts
@@ -95,11 +97,13 @@ def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
     found = []
     stored_as = names_of(rows)
     places = {name: find_column(name, stored_as) or name for name in _read(schema)}
+    read = {name: total_reader(partial(read_cell, column), read_cell(column, None)) for name, column in schema.declared}
+    owner_of = total_reader(partial(_owner, schema), None)
     for stored in rows:
         cells = {name: stored.get(place) for name, place in places.items()}
-        owner = _owner(schema, cells)
+        owner = owner_of(cells)
         if owner is not None or not isinstance(schema.unit, People):
-            row = {name: read_cell(column, cells[name]) for name, column in schema.declared}
+            row = {name: read[name](cells[name]) for name, _ in schema.declared}
             found.append(Owned(owner, row))
     return found
 

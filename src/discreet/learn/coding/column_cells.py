@@ -1,12 +1,15 @@
 """One column's cells as a model reads them: whole steps with a mark for NULL, or values of a public list.
 
 What stands in an array or a data frame is read here, cell by cell; what comes from a store has been read there.
+Each cell is read as if it were alone, and none can raise: what cannot be read is NULL.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, date
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -14,6 +17,7 @@ from numpy.typing import NDArray
 
 from ...data.columns.cell import absent, key_number, moment, native, number, text, truth
 from ...frozen import frozen
+from ...intake.object_cells import total_reader
 from ...query.domains.domain import Day, Domain, Scalar, Second, Texts, Truth, Whole
 
 _EPOCH = date(1970, 1, 1)
@@ -35,6 +39,8 @@ class Listed:
 
 
 Cells: TypeAlias = Steps | Listed
+RawCells: TypeAlias = NDArray[Any] | list[Any]
+"""A column before it is read: an array in one declared type, NULL masked, or a list of any objects."""
 
 
 def steps_of(values: Iterable[Scalar]) -> Steps:
@@ -44,7 +50,7 @@ def steps_of(values: Iterable[Scalar]) -> Steps:
     return Steps(np.array([0 if value is None else int(value) for value in given], dtype=np.int64), missing)
 
 
-def read_cells(domain: Domain, values: Any) -> Cells:  # noqa: ANN401 an array, a series or a list
+def read_cells(domain: Domain, values: RawCells) -> Cells:
     """Read a column of an array or a data frame as its domain says; what cannot be read is NULL.
 
     >>> from fractions import Fraction
@@ -57,23 +63,35 @@ def read_cells(domain: Domain, values: Any) -> Cells:  # noqa: ANN401 an array, 
     if isinstance(domain, Whole) and domain.keys is None:
         return _numbers(domain, values)
     if isinstance(domain, Day | Second):
-        return steps_of(_time(domain, value) for value in values)
-    return Listed([_key(domain, value) for value in (values.tolist() if hasattr(values, "tolist") else values)])
+        return steps_of(map(total_reader(partial(_time, domain), None), values))
+    cells = values.tolist() if isinstance(values, np.ndarray) else values
+    return Listed(list(map(total_reader(partial(_key, domain), None), cells)))
 
 
-def _numbers(domain: Whole, values: Any) -> Steps:  # noqa: ANN401 an array, a series or a list
-    array = np.asarray(values)
-    if array.dtype.kind not in "biuf":
-        array = np.array([_float(value) for value in array.tolist()], dtype=np.float64)
-    scaled = array.astype(np.float64) / float(domain.step)  # each cell alone: IEEE 754 division and rounding
-    missing = np.isnan(scaled)
-    inside = np.clip(np.rint(np.where(missing, domain.low, scaled)), domain.low, domain.high)
+def _numbers(domain: Whole, values: RawCells) -> Steps:
+    with np.errstate(all="ignore"):  # a warning that one cell causes would tell about it
+        scaled = read_doubles(values) / float(domain.step)  # each cell alone: IEEE 754 division and rounding
+        missing = np.isnan(scaled)
+        inside = np.clip(np.rint(np.where(missing, domain.low, scaled)), domain.low, domain.high)
     return Steps(np.where(missing, 0, inside).astype(np.int64), missing)
+
+
+def read_doubles(values: RawCells) -> NDArray[np.float64]:
+    """Return the nearest double of each cell, NaN for NULL and for what is no number."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
+        return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
+    cells = values.tolist() if isinstance(values, np.ndarray) else values
+    return np.fromiter(map(total_reader(_float, math.nan), cells), dtype=np.float64, count=len(cells))
 
 
 def _float(value: object) -> float:
     found = number(value)
-    return float("nan") if found is None else float(found)
+    if found is None:
+        return math.nan
+    try:
+        return float(found)
+    except OverflowError:  # a whole number beyond every double
+        return math.inf if found > 0 else -math.inf
 
 
 def _time(domain: Day | Second, value: object) -> int | None:

@@ -52,11 +52,14 @@ class Numeric:
 
     def code(self, cells: Steps) -> Codes:
         """Return the column's whole number for each cell: ⌊2·UNIT·s/W + ½⌋ − UNIT for s of W steps above `low`."""
-        steps, most = np.clip(cells.steps, self.low, self.high) - self.low, max(1, self.high - self.low)
+        most = max(1, self.high - self.low)
+        inside = np.clip(cells.steps, self.low, self.high)
+        # Without a sign, since bounds may be 2^63 apart: the difference would wrap around and leave −UNIT..UNIT.
+        above = inside.astype(np.uint64) - np.uint64(self.low % (1 << 64))
         if most > 1 << 50:  # 4·UNIT·s would leave 64 bits
-            coarse = most >> 50
-            steps, most = steps // (coarse + 1), most // (coarse + 1)
-        coded = (4 * UNIT * steps + most) // (2 * most) - UNIT
+            coarse = (most >> 50) + 1
+            above, most = above // np.uint64(coarse), most // coarse
+        coded = (4 * UNIT * above.astype(np.int64) + most) // (2 * most) - UNIT
         return np.where(cells.missing | (self.high == self.low), 0, coded)
 
 

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...data.schema import Schema
+from ...errors import InvalidArgument
 from ...privacy.measures import Measure
 from ...query.domains.domain import Domain
+from ..coding.column_cells import read_cells
 from ..coding.label import Classes, classes_of
+from ..frame import target_cells
 from ..task import Floats
 
 
@@ -57,7 +60,12 @@ class Classifier:
 
     def score(self: Any, X: Any, y: Any) -> float:  # noqa: ANN401
         """Return the share of rows, yours to look at, whose class is found."""
-        return float(np.mean(self.predict(X) == np.asarray(y).ravel()))
+        label: Classes = self.fitted("task_").label
+        found = self.predict_proba(X).argmax(axis=1)
+        wanted = label.code(read_cells(self.known_[label.name], target_cells(y, label.name)))
+        if len(found) != len(wanted):
+            raise InvalidArgument("X and y have different lengths; they need one row each for every unit")
+        return float(np.mean(found == wanted))
 
 
 def chances_of(scores: Floats) -> Floats:

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from ...query.domains.domain import Domain
+from ..coding.column_cells import read_doubles
 from ..coding.label import Amount, amount_of
+from ..frame import target_cells
 from ..task import Floats
 
 
@@ -32,13 +34,16 @@ class Regressor:
 
 
 def r_squared(predicted: Floats, given: Any) -> float:  # noqa: ANN401 an array or a list
-    """Return 1 − the squared errors over those of the mean.
+    """Return 1 − the squared errors over those of the mean; rows whose number cannot be read are left out.
 
     >>> import numpy as np
     >>> from discreet.learn.models.regressor import r_squared
     >>> r_squared(np.array([1.0, 2.0, 3.0]), [1, 2, 3]), r_squared(np.array([2.0, 2.0, 2.0]), [1, 2, 3])
     (1.0, 0.0)
     """
-    wanted = np.asarray(given, dtype=np.float64).ravel()
-    left = ((wanted - predicted) ** 2).sum()
-    return float(1 - left / ((wanted - wanted.mean()) ** 2).sum())
+    wanted = read_doubles(target_cells(given, "y"))
+    known = np.isfinite(wanted)
+    wanted, predicted = wanted[known], predicted[known]
+    with np.errstate(all="ignore"):  # one number beyond all others is no reason to warn
+        left = ((wanted - predicted) ** 2).sum()
+        return float(1 - left / ((wanted - wanted.mean()) ** 2).sum())
