@@ -10,9 +10,12 @@ import pytest
 import discreet as dp
 from curator.cases import PEOPLE, ROWS, VISITS, WARDS, opened
 from discreet import learn
+from discreet.curator.curator import stoppable
 from discreet.ledger import import_ledger
 from discreet.service.api.handlers import SHOWN
+from discreet.service.config import read_config
 from discreet.service.jobs.paced_engine import pace
+from discreet.service.stores.datasets import DataSets
 from service.house import COUNT, ONE, build, free_port, serving
 
 TABLES = [PEOPLE, VISITS, WARDS]
@@ -30,7 +33,7 @@ class ForkServer:
     def ask(self, who, *, stop, sql=SOME):
         """Ask, and stop as soon as the store is asked or an answer is waited for; give the error, and what is spent."""
         engine = pace(dp.Memory(ROWS), self.seconds)
-        asker = dp.Curator(engine, TABLES, self.ledger, who=who)
+        asker = stoppable(dp.Curator(engine, TABLES, self.ledger, who=who), engine.control)
 
         def stopping():
             engine.touched.wait()
@@ -81,11 +84,28 @@ class TestWhoStopsAQuestion:
 
         engine = pace(Watched(ROWS), 0.01)
         ledger = dp.open_ledger(":memory:", dp.ZCDP(5))
-        asker = dp.Curator(engine, [PEOPLE], ledger)
+        asker = stoppable(dp.Curator(engine, [PEOPLE], ledger), engine.control)
         model = learn.LogisticRegression(target="region", features=["age"], steps=1000)
         with pytest.raises(dp.EngineFailure, match="not shown"):
             asker.learn("SELECT age, region FROM people", model, dp.ZCDP(1))
         assert ledger.spent().rho <= 1 and [e.kind for e in ledger.history()] == ["open", "charge", "fail"]
+
+    def test_the_curator_of_a_job_hears_a_stop_wherever_it_draws_or_waits(self, tmp_path):
+        """The service passes it explicitly; what is free has nothing to stop."""
+        datasets = DataSets(read_config(build(tmp_path).config))
+        try:
+            assert datasets.curator("people", "ana").stand.control is None
+            hired = datasets.hire("people")
+            assert len(hired.curator.stand.bits.take(8)) == 8
+            hired.curator.stand.pause(0)
+            assert hired.touched.is_set(), "what is waited for was charged"
+            hired.interrupt()
+            with pytest.raises(dp.EngineFailure):
+                hired.curator.named("bob").stand.bits.take(8)
+            with pytest.raises(dp.EngineFailure):
+                hired.curator.stand.pause(60)
+        finally:
+            datasets.close()
 
 
 class TestWhoHangsUp:

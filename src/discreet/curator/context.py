@@ -6,15 +6,27 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 
 from ..data.schema import Schema
-from ..engines.base import Engine
+from ..engines.base import Engine, keeps_all_rows
 from ..errors import InvalidArgument, SchemaMismatch
 from ..frozen import field, frozen
 from ..ledger import Ledger
-from ..noise import Bits
+from ..noise import Bits, CheckedBits
 from ..plan.planner import Planner
 from ..privacy.neighbours import Neighbours
 
 _ENGINE = ("tally", "explain", "check", "public_values")
+
+
+@frozen
+class RunControl:
+    """How whoever runs a curator stops it, passed explicitly; never read from an engine.
+
+    `checkpoint` is called before each draw of noise and raises Cancelled to stop the run; it cannot supply randomness.
+    `pause` waits some seconds for an answer that is held back, and raises Cancelled to stop the wait.
+    """
+
+    checkpoint: Callable[[], object]
+    pause: Callable[[float], object]
 
 
 @frozen
@@ -27,6 +39,8 @@ class CuratorContext:
     share_questions: bool = False
     """Whether analysts may know what others have asked."""
     known: dict[tuple[str, ...], tuple[object, ...]] = field(default_factory=dict)
+    control: RunControl | None = field(default=None, compare=False, repr=False)
+    """How a run is stopped; None if nobody can stop it."""
 
     def public_values(self, table: str, *columns: str) -> tuple[object, ...]:
         """List the distinct values of a public table's column, or the distinct tuples of several."""
@@ -41,31 +55,18 @@ class CuratorContext:
 
     @property
     def bits(self) -> Bits | None:
-        """Where noise is drawn from: the secure default, unless the store is one that can be told to stop."""
-        found: Bits | None = getattr(self.engine, "bits", None)
-        return found
+        """The source of noise: always secure bits; with a control its checkpoint is called before each draw."""
+        return None if self.control is None else CheckedBits(self.control.checkpoint)
 
     @property
     def pause(self) -> Callable[[float], object]:
-        """How one waits: asleep, unless the store is one that can be told to stop."""
-        found: Callable[[float], object] = getattr(self.engine, "pause", time.sleep)
-        return found
+        """How a held-back answer is waited for: asleep, unless a control can stop the wait."""
+        return time.sleep if self.control is None else self.control.pause
 
     @property
     def neighbours(self) -> Neighbours:
         """The relation that all private tables declare."""
         return next(schema.neighbours for schema in self.schemas.values() if not schema.public)
-
-
-def keeps_all_rows(engine: object) -> bool:
-    """Return whether a store says that it holds every record it was given; one that says nothing may have dropped some.
-
-    >>> import discreet as dp
-    >>> from discreet.curator.context import keeps_all_rows
-    >>> keeps_all_rows(dp.Memory({"votes": [{"yes": True}]})), keeps_all_rows(object())
-    (True, False)
-    """
-    return getattr(engine, "rows_public", False) is True
 
 
 def read_context(engine: object, schemas: object, ledger: object, *, share_questions: object = False) -> CuratorContext:

@@ -16,7 +16,7 @@ from ..arithmetic.rational import Number, whole
 from ..data.schema import Schema
 from ..engines.base import Engine
 from ..errors import InvalidArgument
-from ..frozen import field, fill, frozen
+from ..frozen import field, fill, frozen, replace
 from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan.asked.terms import Terms, TermWords
@@ -27,7 +27,7 @@ from ..privacy.measures import Measure
 from . import verbs
 from .answers import read_answers
 from .charge_request import order_of, plan_to_fit
-from .context import CuratorContext, read_context
+from .context import CuratorContext, RunControl, read_context
 from .explain import explain_plan, store_texts
 from .explanation import Explanation
 from .history import history_of
@@ -97,9 +97,7 @@ class Curator:
 
     def named(self, who: str) -> Curator:
         """Return the same curator for another analyst."""
-        twin = object.__new__(Curator)
-        _fill(twin, who, self.signer, self.stand, self.locks)
-        return twin
+        return _fill(object.__new__(Curator), who, self.signer, self.stand, self.locks)
 
     @property
     def ledger(self) -> Ledger:
@@ -235,9 +233,8 @@ class Curator:
         a list of sets of columns; `bins` says how many equal bins a number has; `size`, public, about how many rows
         there are. The same request costs nothing again. Refuses several rows of one person.
         """
-        return verbs.synthesize.synthesize(
-            self, verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words), why
-        )
+        wanted = verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words)
+        return verbs.synthesize.synthesize(self, wanted, why)
 
     def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
         """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
@@ -250,9 +247,8 @@ class Curator:
 
         Without a `tail` it follows from the declared size and the spend: what two private quantiles can tell apart.
         """
-        return verbs.bounds.bounds_of(
-            self, verbs.bounds.wanted_bounds(self.stand.planner, table, column, spend, tail), why
-        )
+        wanted = verbs.bounds.wanted_bounds(self.stand.planner, table, column, spend, tail)
+        return verbs.bounds.bounds_of(self, wanted, why)
 
     def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps") -> SuggestedCaps:
         """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
@@ -295,5 +291,12 @@ class Curator:
         return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=ran.get(paid.body, {}))
 
 
-def _fill(curator: Curator, who: str, signer: Signer | None, stand: CuratorContext, locks: Locks) -> None:
+def stoppable(curator: Curator, control: RunControl) -> Curator:
+    """Return the same curator, whose runs and waits `control` can stop; for whoever runs a curator for others."""
+    stand = replace(curator.stand, control=control)
+    return _fill(object.__new__(Curator), curator.who, curator.signer, stand, curator.locks)
+
+
+def _fill(curator: Curator, who: str, signer: Signer | None, stand: CuratorContext, locks: Locks) -> Curator:
     fill(curator, who=read_who(who), signer=signer, stand=stand, locks=locks)
+    return curator

@@ -20,7 +20,17 @@ PublicKeys: TypeAlias = tuple[Scalar | tuple[Scalar, ...], ...]
 
 
 class Engine(Protocol):
-    """A store that answers tallies."""
+    """A store that answers tallies.
+
+    `rows_public` is optional: `keeps_all_rows` reads it, and an engine without it counts as False. An engine has no
+    member for randomness or for waiting: noise comes from `discreet.noise`, and whoever runs a curator passes how to
+    stop it by `RunControl`. Other attributes of an engine are never read for either.
+    """
+
+    @property
+    def rows_public(self) -> bool:
+        """Whether the store holds every record that it was given; the number of rows is then public under replace."""
+        return False
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -37,6 +47,19 @@ class Engine(Protocol):
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
         """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
         ...
+
+
+def keeps_all_rows(engine: object) -> bool:
+    """Return whether a store says that it holds every record it was given.
+
+    An engine that does not have the optional `rows_public` may have dropped some.
+
+    >>> import discreet as dp
+    >>> from discreet.engines.base import keeps_all_rows
+    >>> keeps_all_rows(dp.Memory({"votes": [{"yes": True}]})), keeps_all_rows(object())
+    (True, False)
+    """
+    return getattr(engine, "rows_public", False) is True
 
 
 def failure() -> EngineFailure:

@@ -5,7 +5,7 @@ Every law is exact for rational parameters; no float decides an output. A float 
 """
 
 from .binomial import binomial
-from .bits import Bits, SecureBits, secure_bits
+from .bits import Bits, CheckedBits, SecureBits, secure_bits
 from .choice import choice
 from .coin import coin, exponential_coin
 from .exponential import exponential_choice
@@ -19,6 +19,7 @@ from .uniform import uniform
 
 __all__ = [
     "Bits",
+    "CheckedBits",
     "SecureBits",
     "add_on_grid",
     "binomial",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable
 from importlib import import_module
 from typing import Protocol, runtime_checkable
 
@@ -104,6 +105,29 @@ def secure_bits() -> SecureBits:
     True
     """
     return _SECURE
+
+
+class CheckedBits:
+    """Draw secure bytes, and call `checkpoint` before each draw, so that a long run can be stopped.
+
+    >>> from discreet.noise import CheckedBits
+    >>> seen = []
+    >>> len(CheckedBits(lambda: seen.append("checked")).take(5)), seen
+    (5, ['checked'])
+
+    Guarantee: the bytes come from the process-wide secure source alone. The checkpoint can raise, and then nothing is
+    drawn; what it returns is ignored, so it cannot supply or alter a byte.
+    """
+
+    __slots__ = ("_checkpoint",)
+
+    def __init__(self, checkpoint: Callable[[], object]) -> None:
+        self._checkpoint = checkpoint
+
+    def take(self, count: int, /) -> bytes:
+        """Return exactly `count` fresh bytes; raises what the checkpoint raises."""
+        self._checkpoint()
+        return _SECURE.take(count)
 
 
 def readable(bits: object) -> Bits:

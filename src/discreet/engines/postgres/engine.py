@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, ClassVar, Self
 
 from ...data.schema import Schema
 from ...data.unit import People
@@ -48,6 +48,9 @@ class Postgres:
     Refuses tables that are no identifiers, and a database without an encoding; whatever the server says becomes one
     constant failure.
     """
+
+    rows_public: ClassVar[bool] = False
+    """A table of a server may be a view that leaves records out."""
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 from uuid import uuid4
 
 from ...data.schema import Schema
@@ -40,6 +40,9 @@ class Spark:
 
     Refuses what is no session; whatever Spark says becomes one constant failure.
     """
+
+    rows_public: ClassVar[bool] = False
+    """A table of a catalogue may be a view that leaves records out."""
 
     def __init__(
         self,

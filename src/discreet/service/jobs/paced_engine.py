@@ -11,29 +11,15 @@ import threading
 import time
 from contextlib import AbstractContextManager
 
-from ...curator.context import keeps_all_rows
+from ...curator.context import RunControl
 from ...data.schema import Schema
-from ...engines.base import Engine, PublicKeys
+from ...engines.base import Engine, PublicKeys, keeps_all_rows
 from ...engines.snapshot import one_snapshot
 from ...errors import Cancelled, EngineFailure
 from ...frozen import field, frozen
-from ...noise import secure_bits
 from ...query.algebra.tally import Tally, Totals
 from .steady_clock import steady
 from .timing_grid import TimingGrid
-
-
-@frozen
-class StoppableBits:
-    """Secure bits until somebody says that it is enough: a training of many steps draws noise in each of them."""
-
-    stopped: threading.Event
-
-    def take(self, count: int, /) -> bytes:
-        """Return fresh bytes; raises Cancelled once the run is to stop."""
-        if self.stopped.is_set():
-            raise Cancelled
-        return secure_bits().take(count)
 
 
 @frozen
@@ -41,7 +27,7 @@ class Paced:
     """The engine inside, its totals held back to the next tick; `touched` is set as soon as it is asked for any.
 
     Nothing is asked before it is charged for, so what fails untouched has spent nothing. When `stopped` is set nothing
-    more is asked, no noise is drawn and nobody is waited for.
+    more is asked, no noise is drawn and nobody is waited for: `control` tells the curator so.
     """
 
     engine: Engine
@@ -50,13 +36,19 @@ class Paced:
     stopped: threading.Event = field(default_factory=threading.Event, compare=False, repr=False)
 
     @property
-    def bits(self) -> StoppableBits:
-        """Where the noise of a run is drawn from, until the run is stopped."""
-        return StoppableBits(self.stopped)
+    def control(self) -> RunControl:
+        """How the curator in front of this engine is stopped together with it; passed to it explicitly.
 
-    def pause(self, seconds: float) -> None:
-        """Wait, as for a store: what is waited for was charged."""
-        self.touched.set()
+        A training draws noise in every step, so a checkpoint at each draw hears a stop in every step.
+        """
+        return RunControl(self._checkpoint, self._pause)
+
+    def _checkpoint(self) -> None:
+        if self.stopped.is_set():
+            raise Cancelled
+
+    def _pause(self, seconds: float) -> None:
+        self.touched.set()  # what is waited for was charged, as what a store is asked for
         if self.stopped.wait(seconds):
             raise Cancelled
 
@@ -68,8 +60,7 @@ class Paced:
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals at a tick; a query that somebody stopped ends at once."""
         self.touched.set()
-        if self.stopped.is_set():
-            raise Cancelled
+        self._checkpoint()
         started = steady()
         try:
             totals = self.engine.tally(tally)

@@ -8,10 +8,11 @@ from typing import Any
 
 from ... import engines  # each store's driver is imported when its engine is touched
 from ...curator import Curator
-from ...curator.context import keeps_all_rows
+from ...curator.curator import stoppable
 from ...curator.signing import Signer
 from ...data.files.schema_file import read_schemas
 from ...data.schema import Schema
+from ...engines.base import keeps_all_rows
 from ...errors import NotAllowed
 from ...frozen import frozen
 from ...ledger import Ledger, open_ledger
@@ -153,6 +154,8 @@ class DataSets:
         paced, share = pace(engine, grid or 1.0), config.share_questions
         held = paced if grid else engine
         curator = Curator(held, schemas, ledger, signer=self._signer, share_questions=share)
+        if grid:  # stopping is heard by what draws and waits, not only by the store
+            curator = stoppable(curator, paced.control)
         return Hired(curator, engine, paced.touched, paced.stopped)
 
 
