@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..connection import masked
 from ..errors import InvalidArgument
 from ..privacy.budget_text import budget_from_words
 from ..privacy.measures import Measure
@@ -38,7 +39,7 @@ def pairs(said: list[str] | None, what: str) -> dict[str, str]:
     for word in said or []:
         name, equals, value = word.partition("=")
         if not equals or not name.strip() or not value.strip():
-            raise InvalidArgument(f"{what} is written NAME=VALUE, got {word!r}")
+            raise InvalidArgument(f"{what} is written NAME=VALUE, got {masked(word)!r}")
         if name.strip() in found:
             raise InvalidArgument(f"{what} names {name.strip()!r} twice; say it once")
         found[name.strip()] = value.strip()

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from ..arithmetic.rational import whole
+from ..connection import is_server
 from ..curator import Curator
 from ..data.files.schema_file import read_schemas
 from ..errors import InvalidArgument
@@ -100,7 +101,7 @@ class PlaceFlags:
     @property
     def fresh(self) -> bool:
         """Whether the ledger is a file that is not there yet."""
-        return self.ledger is not None and "://" not in self.ledger and not Path(self.ledger).exists()
+        return self.ledger is not None and not is_server(self.ledger) and not Path(self.ledger).exists()
 
 
 @contextmanager

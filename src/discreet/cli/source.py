@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import engines  # each store's driver is imported when its engine is touched
+from ..connection import is_server, masked, server_table
 from ..data.schema import Schema
 from ..engines.spark.session import is_address, open_session
 from ..errors import InvalidArgument
@@ -30,12 +31,12 @@ def open_source(
         raise InvalidArgument(
             "the data cannot come from standard input: it is read more than once; give a file or an address"
         )
-    if is_server(source):
-        if tables:
-            raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
-        return engines.Postgres(source, progress=progress)
     if is_address(source):
         return engines.Spark(open_session(source), tables or {}, progress=progress)
+    if server := server_table(source):
+        if tables:
+            raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
+        return _open_server(*server, schemas, progress=progress)
     files = {name: _there(path) for name, path in (tables or {}).items()}
     if Path(source).suffix.lower() in _DATABASES:
         if tables:
@@ -47,14 +48,17 @@ def open_source(
     return engines.DuckDB({name: _there(source), **files}, progress=progress)
 
 
-def is_server(source: str) -> bool:
-    """Return whether a source is the address of a PostgreSQL server."""
-    return source.startswith(("postgresql://", "postgres://"))
+def _open_server(server: str, place: str, schemas: Sequence[Schema], *, progress: bool) -> Postgres:
+    """Open a server; `place` says where the one table is that is named behind a #, "" if none is."""
+    places = {table_of(place.rpartition(".")[2], schemas): place} if place else {}
+    return engines.Postgres(server, tables=places, progress=progress)
 
 
 def _there(path: str) -> str:
-    if not Path(path).is_file():
-        raise InvalidArgument(f"{path} is no file; give the path of a CSV, Parquet or DuckDB file that is there")
+    if is_server(path) or not Path(path).is_file():
+        raise InvalidArgument(
+            f"{masked(path)} is no file; give the path of a CSV, Parquet or DuckDB file that is there"
+        )
     return path
 
 

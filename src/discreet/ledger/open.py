@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Mapping
 from typing import TypedDict
 
 from ..arithmetic.rational import Number, positive, rational
+from ..connection import server_at
 from ..errors import InvalidArgument, LedgerConflict
 from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import Measure
@@ -25,7 +25,6 @@ from .stores.sqlite import LedgerInSqlite
 from .stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot, account_name
 from .terms import Charter, Window, make_charter
 
-_SERVER = re.compile(r"\s*(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)")
 WAIT = 60.0
 """Seconds to wait for somebody else's turn before LedgerConflict."""
 
@@ -90,18 +89,19 @@ def open_ledger(
 def open_store(where: object, name: str, wait: float = WAIT) -> LedgerStore:
     """Return the store at a place, whatever it holds.
 
-    Refuses what is no place.
+    Refuses what is no place, and what may be meant as a path or as a server (`discreet.connection`).
     """
     if not isinstance(where, str | os.PathLike) or not str(where) or "\0" in str(where):
         raise InvalidArgument('a ledger is opened at a path, at "postgresql://…" or at ":memory:"')
     if where == ":memory:":
         return LedgerInMemory()
-    if isinstance(where, str) and _SERVER.match(where):
+    server = server_at(where)
+    if server is not None:
         try:
             from .stores.postgres import LedgerInPostgres
         except ImportError:
             raise InvalidArgument("a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'") from None
-        return LedgerInPostgres(where, name=name, timeout=wait)
+        return LedgerInPostgres(server, name=name, timeout=wait)
     return LedgerInSqlite(where, timeout=wait)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from ..arithmetic.rational import positive, whole
+from ..connection import is_server
 from ..errors import InvalidArgument
 from ..frozen import field, frozen, replace
 from ..privacy.budget_text import budget_from_words
 from ..privacy.measures import Measure
-from .stores.store import is_server
 
 CONFIG_VARIABLE = "DISCREET_CONFIG"
 """Names the configuration to the workers of a server, in the environment."""
@@ -40,7 +40,8 @@ class DataSource:
     """Where the rows are: an engine by name, what it is opened with, and the tables that the steward vouches for."""
 
     engine: str
-    tables: Mapping[str, str] | str
+    tables: Mapping[str, str] | str = field(repr=False)
+    """Files by table, or the connection string of a server, which may hold a password: never shown."""
     places: Mapping[str, str] = field(default_factory=dict)
     trusted: tuple[str, ...] = ()
 
@@ -51,7 +52,8 @@ class DataSet:
 
     name: str
     schema: Path
-    ledger: str
+    ledger: str = field(repr=False)
+    """A path, or a connection string, which may hold a password: never shown."""
     source: DataSource
     terms: Mapping[str, object] = field(default_factory=dict)
     share_questions: bool = False
@@ -67,7 +69,8 @@ class Config:
     """Everything a worker needs to start."""
 
     url: str
-    store: str
+    store: str = field(repr=False)
+    """A path, or a connection string, which may hold a password: never shown."""
     datasets: Mapping[str, DataSet]
     grid: float = 0.25
     lease: float = 15.0
@@ -214,7 +217,10 @@ def _file(value: object, where: str, folder: Path) -> str:
 def _place(value: object, where: str, folder: Path) -> str:
     """Read a path beside the configuration, or a PostgreSQL connection string as it stands."""
     text = _text(value, where)
-    return text if is_server(text) or text == ":memory:" else str(folder / text)
+    try:
+        return text if is_server(text) or text == ":memory:" else str(folder / text)
+    except InvalidArgument as refusal:  # it may be either; it does not say which key
+        raise InvalidArgument(f"{where}: {refusal}") from None
 
 
 def _url(value: object) -> str:

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from ...connection import is_server
 from ...errors import InvalidArgument
 from ...ledger import Ledger, Parts, open_ledger, verify_export
 from ...privacy.budget_text import budget_from_words, budget_to_words
@@ -57,7 +58,7 @@ def create(
         budget = budget_of_flags(epsilon, delta, rho, mu)
         if budget is None:
             raise InvalidArgument("a ledger needs a budget: --epsilon (with or without --delta), --rho or --mu")
-        if "://" not in where and Path(where).exists():
+        if not is_server(where) and Path(where).exists():
             raise InvalidArgument(f"{where} is there already; look at it by: discreet ledger show {where}")
         shares = {who: budget_from_words(amount, "--allow") for who, amount in pairs(allow, "--allow").items()}
         with open_ledger(
@@ -107,7 +108,7 @@ def show(where: At, *, name: Name = "main", as_json: JsonFlag = False) -> None:
 
 def open_existing(where: str, name: str = "main") -> Ledger:
     """Open a ledger that must be there."""
-    if "://" not in where and not Path(where).exists():
+    if not is_server(where) and not Path(where).exists():
         raise InvalidArgument(f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3")
     return open_ledger(where, name=name)
 
@@ -154,7 +155,7 @@ def verify(
             def advance(done: int, total: int) -> None:
                 bar.update(task, completed=done, total=total)
 
-            if where.endswith((".jsonl", ".json")):
+            if not is_server(where) and where.endswith((".jsonl", ".json")):
                 verdict = verify_export(where, advance, checkpoint=noted)
             else:
                 with open_existing(where, name) as ledger:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from ...connection import is_server
 from ...errors import InvalidArgument
 from ...ledger import Verdict, import_ledger, move_ledger, repair_ledger
 from ..flags import JsonFlag
@@ -33,7 +34,7 @@ def move(
     Example: discreet ledger move people.ledger postgresql://ledger@db/curator
     """
     with refusals(as_json=as_json):
-        if "://" not in where and not Path(where).exists():
+        if not is_server(where) and not Path(where).exists():
             raise InvalidArgument(f"{where} is not there; name a ledger that is")
         tell_verdict(move_ledger(where, to, name=name, to_name=to_name), as_json=as_json)
 
@@ -69,7 +70,7 @@ def repair(
     Example: discreet ledger repair people.ledger
     """
     with refusals(as_json=as_json):
-        if "://" not in where and not Path(where).exists():
+        if not is_server(where) and not Path(where).exists():
             raise InvalidArgument(f"{where} is not there; name a ledger that is")
         entry = repair_ledger(where, name=name, lost=lost)
         facts = {"number": entry.number, "time": entry.time, "terms": entry.terms}

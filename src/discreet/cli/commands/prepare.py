@@ -9,13 +9,14 @@ from typing import Annotated, cast
 import typer
 
 from ... import engines  # DuckDB is imported when it is touched
+from ...connection import masked, server_table
 from ...data.files.schema_file import read_schemas
 from ...data.schema import Schema
 from ...errors import InvalidArgument
 from ...intake.csv_file import BadRecord
 from ..flags import SchemaFlag, TableFlag
 from ..refusal import refusals
-from ..source import is_server, table_of
+from ..source import table_of
 
 
 def prepare(
@@ -48,8 +49,8 @@ def prepare(
             raise InvalidArgument("say --schema SCHEMA.toml and --out STORE; or --check with stores alone")
         schemas = read_schemas(schema)
         tables = _tables(sources, schemas, table or [])
-        if is_server(out):
-            _on_server(tables, schemas, out)
+        if server := server_table(out):
+            _on_server(tables, schemas, *server)
             return
         store = engines.prepare(
             tables,
@@ -69,29 +70,28 @@ def prepare(
 
 def _tables(sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[str]) -> dict[str, list[str] | str]:
     """Find the table of each file: the files without a name are all of one table."""
-    file, _, place = sources[0].partition("#")
-    first = place.rpartition(".")[2] if is_server(file) else file
+    server = server_table(sources[0])
+    first = sources[0].partition("#")[0] if server is None else server[1].rpartition(".")[2]
     tables: dict[str, list[str] | str] = {table_of(first, schemas): sources[0] if len(sources) == 1 else list(sources)}
     for word in more:
         name, _, path = word.partition("=")
         if not path or name in tables:
-            raise InvalidArgument(f"--table {word} names no further table; write NAME=FILE, each name once")
+            raise InvalidArgument(f"--table {masked(word)} names no further table; write NAME=FILE, each name once")
         tables[name] = path
     return tables
 
 
-def _on_server(tables: Mapping[str, list[str] | str], schemas: Sequence[Schema], out: str) -> None:
+def _on_server(tables: Mapping[str, list[str] | str], schemas: Sequence[Schema], address: str, home: str) -> None:
     """Prepare tables of a server inside it."""
-    address, _, home = out.rpartition("#")
-    if not address or not home:
+    if not home:
         raise InvalidArgument("name the schema of the server behind a #, as in postgresql://db/company#ready")
-    found = {name: str(source).rpartition("#") for name, source in tables.items()}
-    elsewhere = [name for name, (server, _, _) in found.items() if server != address]
+    found = {name: server_table(source) or ("", "") for name, source in tables.items()}
+    elsewhere = [name for name, (server, _) in found.items() if server != address]
     if elsewhere:
         raise InvalidArgument(
             f"{', '.join(elsewhere)}: a server prepares its own tables; give the same address for both, or --out FILE"
         )
-    with engines.Postgres(address, tables={name: place for name, (_, _, place) in found.items()}) as store:
+    with engines.Postgres(address, tables={name: place for name, (_, place) in found.items()}) as store:
         store.prepare([each for each in schemas if each.name in tables], home).close()
     typer.echo(f"{home}: ready")
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ...answer.measurements import HOW
+from ...connection import is_server
 from ...curator import Curator
 from ...data.files.schema_file import read_schemas
 from ...errors import InvalidArgument
@@ -58,7 +59,7 @@ def release(
             raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
         schemas = read_schemas(asked.schema)
         engine = open_source(asked.source, schemas, asked.tables, progress=not plan)
-        where = ":memory:" if plan and "://" not in asked.ledger and not Path(asked.ledger).exists() else asked.ledger
+        where = ":memory:" if plan and not is_server(asked.ledger) and not Path(asked.ledger).exists() else asked.ledger
         try:
             with open_ledger(where, asked.budget) as ledger, told_of_charges(ledger, asked.who):
                 curator = Curator(engine, schemas, ledger, who=asked.who)

@@ -21,6 +21,8 @@ from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
 
+from ...connection import server_table
+from ...engines.spark.session import is_address
 from ...errors import InvalidArgument
 from ...frozen import field, frozen
 from ...plan.asked.terms import read_terms
@@ -59,9 +61,9 @@ class ReleaseFile:
     """A release as it is written down; paths are relative to the file's folder."""
 
     title: str
-    source: str
+    source: str = field(repr=False)  # an address may hold a password
     schema: str
-    ledger: str
+    ledger: str = field(repr=False)
     questions: Mapping[str, PublishedTable]
     spend: Measure | None = None
     budget: Measure | None = None
@@ -157,4 +159,4 @@ def _place(value: object, name: str, where: str | Path, home: Path) -> str:
     if value is None:
         raise InvalidArgument(f"{where} lacks {name}; give a path, or postgresql://… where a database may stand")
     text = _text(value, name, where)
-    return text if "://" in text else str(home / text)
+    return text if is_address(text) or server_table(text) is not None else str(home / text)

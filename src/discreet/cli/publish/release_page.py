@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ...connection import is_server
 from ...plan.plan import Plan
 from ...privacy.measures import Measure
 from ...query.text.question import describe
@@ -76,5 +77,5 @@ def _rows(name: str, answer: Answer) -> str:
 
 def _how(file: ReleaseFile) -> str:
     return "`discreet verify-receipt receipt.json` checks it" + (
-        ", with `--ledger` also against the ledger." if "://" not in file.ledger else "."
+        ", with `--ledger` also against the ledger." if not is_server(file.ledger) else "."
     )

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from ...connection import connection_facts, server_table, why_unconnected
 from ...errors import InvalidArgument
 from ...optional import load
 
 BATCH = 2048
-SERVERS = ("postgresql://", "postgres://")
 
 
 def frame_rows(source: Any) -> tuple[list[str], Iterator[Mapping[str, object]]] | None:  # noqa: ANN401
@@ -39,9 +39,9 @@ def stored_rows(path: str) -> tuple[list[str], Iterator[Mapping[str, object]]] |
 
     Refuses a file or table that cannot be read.
     """
+    if server := server_table(path):
+        return _served(*server)
     place, _, table = path.partition("#")
-    if place.startswith(SERVERS):
-        return _served(place, table)
     suffix = Path(place).suffix.lower()
     if suffix in (".parquet", ".pq"):
         return _parquet(place)
@@ -87,7 +87,12 @@ def _fetched(address: str, quoted: str) -> Iterator[Mapping[str, object]]:
     """Yield the names of a table's columns, as a row without values, and then its rows."""
     psycopg = load("psycopg", "postgres")
     settings = {"options": "-c default_transaction_read_only=on", "client_encoding": "utf8"}
-    with psycopg.connect(address, **settings) as connection, connection.cursor(name="look") as cursor:
+    try:
+        opened = psycopg.connect(**(connection_facts(address) | settings))
+    except psycopg.OperationalError as problem:
+        said = why_unconnected(problem, address)
+        raise InvalidArgument(f"the PostgreSQL server cannot be used: {said}") from None
+    with opened as connection, connection.cursor(name="look") as cursor:
         cursor.itersize = BATCH
         cursor.execute(f"TABLE {quoted}")
         names = [str(column.name) for column in cursor.description]

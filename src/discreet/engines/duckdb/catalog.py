@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import duckdb
 
+from ...connection import require_path
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.compatibility import misfit
@@ -69,6 +70,7 @@ def open_shelf(
         raise InvalidArgument(
             'DuckDB takes tables by name, such as {"people": "people.csv"}, a DuckDB file or a connection'
         )
+    require_path(tables)
     try:
         connection = open_session(str(tables), limits, read_only=True)
     except duckdb.Error:

@@ -14,6 +14,7 @@ import duckdb
 from rich.console import Console
 from rich.progress import Progress
 
+from ...connection import require_path, server_table
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
 from ...intake.csv_file import BadRecord, Csv
@@ -71,6 +72,7 @@ def prepare(
     """
     tables, declared = dict(sources), _declared_tables(schemas, sources)
     form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "on_bad_record": on_bad_record}
+    require_path(out)
     limits, target = read_limits(memory, threads), Path(out)
     given = {name: _add_words(source, form) for name, source in tables.items()}
     folder = _folder_beside(target)
@@ -115,10 +117,11 @@ def _declared_tables(schemas: Iterable[Schema], sources: Mapping[str, object]) -
 @contextmanager
 def _open_servers(tables: Mapping[str, TableSource]) -> Iterator[dict[str, TableSource]]:
     """Open the servers among the sources, each once, and hold their data still: all tables of one are in one state."""
-    named = {name: source.rpartition("#") for name, source in tables.items() if _is_address(source)}
+    found_at = {name: server_table(source) for name, source in tables.items()}
+    named = {name: found for name, found in found_at.items() if found is not None}
     places: dict[str, dict[str, str]] = {}
-    for name, (address, _, place) in named.items():
-        if not address:
+    for name, (address, place) in named.items():
+        if not place:
             raise InvalidArgument(f"name the table of {name} behind a #, as in postgresql://db/company#hr.staff")
         places.setdefault(address, {})[name] = place
     with ExitStack() as held:
@@ -129,13 +132,9 @@ def _open_servers(tables: Mapping[str, TableSource]) -> Iterator[dict[str, Table
         yield found
 
 
-def _is_address(source: object) -> bool:
-    return isinstance(source, str) and source.startswith(("postgresql://", "postgres://"))
-
-
 def _add_words(source: TableSource, form: Mapping[str, object]) -> TableSource:
     """Add the words about text files to a source that is one and says none itself."""
-    if not isinstance(source, str | Path | list | tuple) or _is_address(source):
+    if not isinstance(source, str | Path | list | tuple) or server_table(source) is not None:
         return source
     if isinstance(source, str) and "#" in source:
         return source

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from ...connection import require_path
 from ...errors import InvalidArgument
 from ...frozen import frozen, replace
 from ...intake.csv_file import Csv, CsvFile, open_csv
@@ -89,6 +90,7 @@ def open_source(source: TableSource, name: str, workspace: Path | None = None) -
 def _files(source: Any, name: str, workspace: Path | None) -> OpenSource:  # noqa: ANN401
     if isinstance(source, str) and "#" in source and not Path(source).exists():
         path, _, table = source.rpartition("#")
+        require_path(source)
         return DatabaseTable(Path(path), tuple(table.split(".")))
     paths = paths_of(source)
     plain = {"".join(path.suffixes[-2:]).lower().removesuffix(".gz") for path in paths}
@@ -114,6 +116,8 @@ def paths_of(source: object) -> tuple[Path, ...]:
         text = str(each)
         pattern = _PATTERN.search(text) is not None and not Path(text).exists()
         matches = sorted(map(Path, glob.glob(text, recursive=True))) if pattern else [Path(text)]
+        if not matches or not matches[0].exists():
+            require_path(each)  # before any refusal shows it: host=web/part.csv is a file only if it is there
         if not matches:
             raise InvalidArgument(f"no file matches {text}; give the path of a file that is there")
         found += matches

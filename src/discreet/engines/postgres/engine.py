@@ -11,9 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Self
 
+from ...connection import server_at
 from ...data.schema import Schema
 from ...data.unit import People
-from ...errors import InvalidArgument, SchemaMismatch
+from ...errors import EngineFailure, InvalidArgument, SchemaMismatch
 from ...optional import load
 from ...query.algebra.tally import Tally, Totals
 from ..base import PublicKeys, cancelled, failure
@@ -26,7 +27,7 @@ from .catalog import AskServer, find_table, is_total
 from .dialect import POSTGRES
 from .export import export_sql, save_blocks
 from .prepare import keep_tables
-from .session import open_session
+from .session import NoSession, open_session
 
 if TYPE_CHECKING:
     import psycopg
@@ -60,15 +61,16 @@ class Postgres:
         trusted: Collection[str] = (),
         progress: bool = False,
     ) -> None:
-        if not isinstance(dsn, str) or not dsn:
+        server = server_at(dsn) if dsn else None
+        if server is None:
             raise InvalidArgument('Postgres takes a connection string, such as "host=db dbname=company"')
-        self._dsn = dsn
+        self._dsn = server
         self._places = {name: read_place(place, 2) for name, place in (tables or {}).items()}
         self._trusted = frozenset(trusted)
         self._progress = progress
         self._lock = threading.RLock()
         self._connection: psycopg.Connection | None = None
-        self._holding = False
+        self._holding = self._connected = False
         self._store = SqlStore(POSTGRES, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
@@ -138,7 +140,7 @@ class Postgres:
         for schema in listed:
             self.check(schema)
         psycopg = load("psycopg", "postgres")
-        connection = open_session(self._dsn)
+        connection = self._connect()
         try:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
             ask = partial(_run, connection)
@@ -214,6 +216,8 @@ class Postgres:
                 return watch(lambda: _run(connection, sql, values), lambda: -1.0, self.interrupt)
             except psycopg.errors.QueryCanceled:
                 raise cancelled() from None
+            except InvalidArgument:  # of the connection string, before anything was asked
+                raise
             except (psycopg.Error, ValueError):  # ValueError: text or numbers that Python cannot hold
                 raise failure() from None
 
@@ -229,8 +233,19 @@ class Postgres:
         if self._connection is None or self._connection.closed:
             if self._holding:
                 raise failure()  # a new connection would see another state of the data
-            self._connection = open_session(self._dsn)
+            self._connection = self._connect()
         return self._connection
+
+    def _connect(self) -> psycopg.Connection:
+        """Open a session. Only before the first one does it tell why it cannot: later a row may have ended the last."""
+        try:
+            made = open_session(self._dsn)
+        except NoSession as problem:
+            if self._connected:
+                raise failure() from None
+            raise EngineFailure(str(problem)) from None
+        self._connected = True
+        return made
 
 
 def _run(connection: psycopg.Connection, sql: str, values: tuple[object, ...] | None) -> Sequence[Sequence[object]]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ...errors import SchemaMismatch
+from ...connection import connection_facts, why_unconnected
+from ...errors import EngineFailure, SchemaMismatch
 from ...optional import load
 
 if TYPE_CHECKING:
@@ -32,14 +33,23 @@ _SETTINGS = (
 )
 
 
+class NoSession(EngineFailure):
+    """No session was opened: what the server or libpq said of it cannot come from a row."""
+
+
 def open_session(dsn: str) -> psycopg.Connection:
     """Connect and harden the session.
+
+    Raises NoSession with what libpq said, without secrets.
 
     Refuses a database without an encoding: its text has no meaning.
     """
     driver = load("psycopg", "postgres")
-    asked = _PATIENCE | driver.conninfo.conninfo_to_dict(dsn)
-    connection: psycopg.Connection = driver.connect(**asked, autocommit=True)
+    asked: dict[str, Any] = _PATIENCE | connection_facts(dsn)
+    try:
+        connection: psycopg.Connection = driver.connect(**asked, autocommit=True)
+    except driver.OperationalError as problem:
+        raise NoSession(f"the PostgreSQL server cannot be used: {why_unconnected(problem, dsn)}") from None
     for setting in _SETTINGS:
         connection.execute(setting)
     if connection.info.parameter_status("server_encoding") == "SQL_ASCII":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...connection import masked
 from ...errors import InvalidArgument
 from ...optional import load
 
@@ -32,6 +33,6 @@ def open_session(address: str) -> Any:  # noqa: ANN401
         session.sparkContext.setLogLevel("OFF")
     except Exception:  # noqa: BLE001 of Python, Java or the network
         raise InvalidArgument(
-            f"Spark cannot be reached at {address}; give sc://host, spark://host:7077 or spark:local[4]"
+            f"Spark cannot be reached at {masked(address)}; give sc://host, spark://host:7077 or spark:local[4]"
         ) from None
     return session

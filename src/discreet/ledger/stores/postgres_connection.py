@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+
+from ...connection import connection_facts
 
 LONGEST_SILENCE = 15.0
 """Seconds for one round trip, beside what somebody else's turn may take; no more than a ledger's `wait`."""
@@ -48,7 +49,7 @@ class ServerLine(psycopg.Connection[Any]):
 
 def connect(dsn: str, seconds: float, **patience: object) -> ServerLine:
     """Connect; every statement on the line is answered within so many seconds, or the line is given up."""
-    asked: dict[str, Any] = _PATIENCE | patience | conninfo_to_dict(dsn)
+    asked: dict[str, Any] = _PATIENCE | patience | connection_facts(dsn)
     # nothing is prepared: a pipeline that fails leaves the driver sure of statements that the server never saw
     made = ServerLine.connect(**asked, autocommit=True, prepare_threshold=None)
     made.seconds = made.silence = seconds

@@ -10,9 +10,9 @@ import os
 from importlib.metadata import version
 from pathlib import Path
 
+from ...connection import is_server
 from ..config import Config
 from ..state import State
-from ..stores.store import is_server
 
 LEAST = 16 << 20
 """Bytes that must be free wherever the service writes."""

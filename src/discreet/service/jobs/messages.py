@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ...data.schema import Schema
-from ...frozen import frozen
+from ...frozen import field, frozen
 
 BRIEF = 2.0
 """Seconds of processor time after which a piece of free work goes on only while nothing else wants the processor.
@@ -16,7 +16,7 @@ class Setup:
 
     name: str
     schemas: tuple[Schema, ...]
-    ledger: str
+    ledger: str = field(repr=False)  # a connection string may hold a password
     wait: float
     share_questions: bool
     rows_public: bool = False

@@ -6,13 +6,12 @@ done what it was told and before it could say so. What privacy rests on is not h
 
 from __future__ import annotations
 
-import re
-
+from ...connection import server_at
 from .base import PATIENCE, ServiceStore
 from .postgres_store import PostgresServiceStore
 from .sqlite_store import SqliteServiceStore
 
-__all__ = ["PATIENCE", "PostgresServiceStore", "ServiceStore", "SqliteServiceStore", "is_server", "open_store"]
+__all__ = ["PATIENCE", "PostgresServiceStore", "ServiceStore", "SqliteServiceStore", "open_store"]
 
 TABLES = (
     """CREATE TABLE IF NOT EXISTS discreet_people (
@@ -36,19 +35,10 @@ TABLES = (
 )
 
 
-def is_server(where: str) -> bool:
-    """Tell a PostgreSQL connection string from a path.
-
-    >>> from discreet.service.stores.store import is_server
-    >>> is_server("postgresql://db/curator"), is_server("host=db dbname=curator"), is_server("service.db")
-    (True, True, False)
-    """
-    return re.match(r"(postgres(ql)?://|(host|hostaddr|port|dbname|user|service)\s*=)", where) is not None
-
-
 def open_store(where: str) -> ServiceStore:
     """Open a store and make its tables if they are missing: a path, or a PostgreSQL connection string."""
-    store: ServiceStore = PostgresServiceStore(where) if is_server(where) else SqliteServiceStore(where)
+    server = server_at(where)
+    store: ServiceStore = SqliteServiceStore(where) if server is None else PostgresServiceStore(server)
     for table in TABLES:
         store.ask(table)
     return store

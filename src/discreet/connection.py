@@ -1,0 +1,262 @@
+r"""Connection strings of PostgreSQL: told from paths by one rule, and never shown with a password.
+
+| what is written                                             | what it is                                        |
+|-------------------------------------------------------------|---------------------------------------------------|
+| `/…`, `./…`, `../…`, `~…`, `C:\…`, `\\…`, a `Path`             | a path, whatever stands behind                    |
+| `postgresql://…`, `postgres://…`, the scheme in any case    | a server                                          |
+| `keyword = value` pairs, every keyword one of libpq         | a server, in any order, quoted or not             |
+| a keyword of libpq, or a word like password, with =, beside | refused: it may be meant as either, and a file    |
+| anything else; `user:secret@host`; `jdbc:…`, `mysql://…`    | would be named after a password                   |
+| all else, `year=2024.ledger` and `:memory:` too             | a path                                            |
+
+The library, the command line, the service and its configuration ask this module and decide nothing themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import quote, unquote
+
+from .errors import InvalidArgument
+from .optional import load
+
+HIDDEN = "***"
+"""Stands where a secret stood."""
+SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
+"""Keywords of libpq whose values are never shown. `passfile` is the path of a file, which may be."""
+_PLAIN = """
+    host hostaddr port dbname user passfile require_auth channel_binding connect_timeout client_encoding options
+    application_name fallback_application_name keepalives keepalives_idle keepalives_interval keepalives_count
+    tcp_user_timeout replication gssencmode gssdelegation gsslib krbsrvname sslmode requiressl sslnegotiation
+    sslcompression sslcert sslkey sslkeylogfile sslcertmode sslrootcert sslcrl sslcrldir sslsni requirepeer
+    ssl_min_protocol_version ssl_max_protocol_version min_protocol_version max_protocol_version service servicefile
+    target_session_attrs load_balance_hosts oauth_issuer oauth_client_id oauth_scope authtype tty
+"""
+KEYWORDS = SECRETS | frozenset(_PLAIN.split())
+"""Keywords of a connection string, up to libpq 18."""
+_PATH = re.compile(r"\s*(?:[/\\~]|\.{1,2}[/\\]|[A-Za-z]:[/\\])")
+_URL = re.compile(r"\s*(postgres(?:ql)?)://", re.IGNORECASE)
+_SCHEME = re.compile(r"\s*['\"]?[A-Za-z][A-Za-z0-9+.:-]+:/")
+_USERINFO = re.compile(r"[^/\\]*:[^/\\]*@")
+_ALIKE = r"\w*(?:pas\w*w|pwd|secret)\w*|pw|pass"
+_KNOWN = "|".join(sorted(KEYWORDS))
+_PAIRED = re.compile(rf"(?:^|[\s'\";,])(?:{_KNOWN}|{_ALIKE})\s*=", re.IGNORECASE)
+_PAIR = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:\\.|[^'\\])*)'|((?:\\.|[^\s\\'])(?:\\.|[^\s\\])*)?)(?=\s|$)", re.DOTALL)
+_HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
+_TABLE = re.compile(r"[\w$]+(?:\.[\w$]+){0,2}")
+
+
+def server_at(where: object) -> str | None:
+    """Return the connection string of a server; None for a path, and for what is no text.
+
+    >>> from discreet.connection import server_at
+    >>> server_at("PostgreSQL://db/curator"), server_at("user=ann host = db"), server_at("year=2024/people.ledger")
+    ('postgresql://db/curator', 'user=ann host = db', None)
+
+    Refuses what may be meant as either, without showing it: a file would be named after a password.
+    """
+    if not isinstance(where, str) or _PATH.match(where):
+        return None
+    if url := _URL.match(where):
+        made = f"{url[1].lower()}://{where[url.end() :].rstrip()}"
+        _check_url(made)
+        return made
+    if _SCHEME.match(where) or _USERINFO.match(where):
+        raise _neither("it looks like an address, but of no PostgreSQL server")
+    if not _PAIRED.search(where):
+        return None
+    return _check_pairs(where)
+
+
+def is_server(where: object) -> bool:
+    """Tell a PostgreSQL connection string from a path; refuses what may be either.
+
+    >>> from discreet.connection import is_server
+    >>> is_server("postgresql://db/curator"), is_server("password=x host=db"), is_server("./host=db.ledger")
+    (True, True, False)
+    """
+    return server_at(where) is not None
+
+
+def require_path(where: object) -> None:
+    """Refuse a server where only a file can stand, and what may be either; show no secret.
+
+    >>> from discreet.connection import require_path
+    >>> require_path("people.csv")
+    >>> require_path("host=db password=x")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.InvalidArgument: a file is needed here, host=db password=*** is a server; Postgres(…) asks one
+    """
+    if is_server(where):
+        raise InvalidArgument(f"a file is needed here, {masked(where)} is a server; Postgres(…) asks one")
+
+
+def server_table(source: object) -> tuple[str, str] | None:
+    """Return the connection string and the table of `ADDRESS#schema.table`; the table is "" if none is named.
+
+    >>> from discreet.connection import server_table
+    >>> server_table("postgresql://db/company#hr.staff"), server_table("people.csv")
+    (('postgresql://db/company', 'hr.staff'), None)
+    """
+    if not isinstance(source, str) or _PATH.match(source):
+        return None
+    address, mark, table = source.rpartition("#")
+    if not mark or not _TABLE.fullmatch(table):
+        address, table = source, ""
+    server = server_at(address)
+    return None if server is None else (server, table)
+
+
+def masked(where: object) -> str:
+    """Return a place as it may be shown: a path as it is, a connection string without its secrets.
+
+    >>> from discreet.connection import masked
+    >>> masked("people.ledger"), masked("password='a b' host=db"), masked("postgresql://ann:x%40y@db/c?sslpassword=z")
+    ('people.ledger', 'password=*** host=db', 'postgresql://ann:***@db/c?sslpassword=***')
+    """
+    text = str(where)
+    if not isinstance(where, str) or _PATH.match(text):
+        return text
+    if _URL.match(text):
+        return _masked_url(text)
+    if _SCHEME.match(text) or _USERINFO.match(text):
+        # of another kind of server: its parameters may hold a token
+        return "(an address)" if "@" in text else re.split(r"[;?]", text, maxsplit=1)[0]
+    if not _PAIRED.search(text):
+        return text
+    pairs = _pairs(text)
+    if pairs is None:  # what is a password in it, nobody can tell
+        return "(a connection string)"
+    return " ".join(f"{keyword}={_shown(keyword, value)}" for keyword, value in pairs)
+
+
+def hide_secrets(message: str, where: str) -> str:
+    """Return a message of a driver about a connection, without the secrets of the connection string.
+
+    >>> from discreet.connection import hide_secrets
+    >>> hide_secrets('no host "s3cret@db"', "postgresql://ann:s3cret%40db@h/c")
+    'no host "***"'
+    """
+    shown = message.replace(where, masked(where))
+    # Longest first: a secret may be a part of another. Shorter ones stand in every word and tell nothing.
+    for secret in sorted(_secrets(where), key=len, reverse=True):
+        if len(secret) >= 3:
+            shown = shown.replace(secret, HIDDEN)
+    return shown
+
+
+def why_unconnected(problem: Exception, where: str) -> str:
+    """Return what libpq said of a connection that was not made, in one line of at most 500 letters, without secrets.
+
+    Before a session exists nothing of it can come from a row, so it may be shown to whoever gave the string.
+    """
+    words = " ".join(str(problem).split())
+    return hide_secrets(words, where)[:500]
+
+
+def connection_facts(where: str) -> dict[str, object]:
+    """Return the parameters of a connection string, as libpq reads them.
+
+    Refuses what libpq cannot read; what libpq says of it is not shown, since it may quote a part of a password.
+    """
+    driver = load("psycopg", "postgres")
+    try:
+        return dict(driver.conninfo.conninfo_to_dict(where))
+    except driver.Error:
+        raise InvalidArgument(
+            f"libpq cannot read the connection string {masked(where)}; write postgresql://user@host:5432/database, "
+            "or host=… dbname=…, with special letters of a URL as %XX and values with spaces in single quotes"
+        ) from None
+
+
+def _pairs(where: str) -> list[tuple[str, str]] | None:
+    """Read `keyword = value` pairs as libpq does; None if they are none."""
+    found, place = [], 0
+    while where[place:].strip():
+        pair = _PAIR.match(where, place)
+        if pair is None:
+            return None
+        written = pair[2] if pair[2] is not None else pair[3] or ""
+        found.append((pair[1], re.sub(r"\\(.)", r"\1", written, flags=re.DOTALL)))
+        place = pair.end()
+    return found
+
+
+def _check_pairs(where: str) -> str:
+    pairs = _pairs(where)
+    if pairs is None:
+        raise _neither("it looks like a connection string, but is no list of keyword=value; quote values with spaces")
+    for keyword, value in pairs:
+        if keyword != "options" and _PAIRED.search(value):  # host=db;password=…: libpq would look for such a host
+            raise _neither("it looks like a connection string, but its pairs are not separated by spaces")
+        if keyword not in KEYWORDS:
+            # Which one it is, is not shown: after a space it may be a part of a password.
+            raise _neither(
+                "it looks like a connection string, but one of its keywords is none of libpq, "
+                "which writes them in small letters"
+            )
+    return where
+
+
+def _check_url(where: str) -> None:
+    """Refuse a password that is not encoded: libpq would take a part of it for the host, and tell it."""
+    before_query = where.partition("?")[0]
+    rest = before_query.partition("://")[2]
+    authority = re.split(r"[/#]", rest, maxsplit=1)[0]
+    hosts = authority.rpartition("@")[2].split(",")
+    ends_early = rest.count("@") > 1 or ("@" in rest and "@" not in authority)
+    if ends_early or not all(_HOST.fullmatch(host) for host in hosts):
+        raise InvalidArgument(
+            "this postgresql:// address has no host and port that can be read; write user:password@host:5432, "
+            "and in a user or a password %40 for @, %2F for /, %23 for # and %3A for :"
+        )
+
+
+def _masked_url(where: str) -> str:
+    begin, _, rest = where.strip().partition("://")
+    before, mark, query = rest.partition("?")
+    if "@" in before:
+        # up to the last @: a password that is not encoded is hidden as a whole
+        user, _, host = before.rpartition("@")
+        name, colon, _ = user.partition(":")
+        before = f"{name}:{HIDDEN}@{host}" if colon else f"{name}@{host}"
+    elif not all(_HOST.fullmatch(host) for host in re.split(r"[/#]", before, maxsplit=1)[0].split(",")):
+        before = HIDDEN
+    shown = [_masked_parameter(one) for one in query.split("&")]
+    return f"{begin}://{before}{mark}{'&'.join(shown)}"
+
+
+def _masked_parameter(said: str) -> str:
+    name, mark, value = said.partition("=")
+    keyword = unquote(name).strip().casefold()
+    return f"{name}{mark}{_shown(keyword, value)}" if mark else said
+
+
+def _shown(keyword: str, value: str) -> str:
+    """Return a value as it may be shown; that of an unknown keyword, or one that may hold more pairs, is hidden."""
+    if keyword in SECRETS or keyword not in KEYWORDS or re.search(r"[=;@]", value):
+        return HIDDEN
+    return f"'{value}'" if " " in value or not value else value
+
+
+def _secrets(where: str) -> set[str]:
+    """Return the secrets of a connection string, as they are written and as they are meant."""
+    found: set[str] = set()
+    if _URL.match(where):
+        before, _, query = where.partition("://")[2].partition("?")
+        if "@" in before:
+            found.add(before.rpartition("@")[0].partition(":")[2])
+        named = [one.partition("=") for one in query.split("&")]
+        found |= {value for name, _, value in named if unquote(name).strip().casefold() in SECRETS}
+    else:
+        found |= {value for keyword, value in _pairs(where) or [] if keyword.casefold() in SECRETS}
+    return {form for one in found for form in (one, unquote(one), quote(one, safe=""))} - {""}
+
+
+def _neither(why: str) -> InvalidArgument:
+    """Return the refusal of what may be a server or a path; it shows nothing of what was given."""
+    return InvalidArgument(
+        f"what was given is taken neither for a server nor for a path: {why}. A server is "
+        "postgresql://user@host/database or host=… dbname=…; a file whose name looks like that is written ./name"
+    )
