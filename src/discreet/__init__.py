@@ -34,8 +34,9 @@ if TYPE_CHECKING:
         BudgetExceeded as BudgetExceeded, Cancelled as Cancelled, ClaimRefuted as ClaimRefuted, DiscreetError
         as DiscreetError,
         EngineFailure as EngineFailure, InvalidArgument as InvalidArgument, LedgerConflict as LedgerConflict,
-        LedgerCorrupt as LedgerCorrupt, NoRandomness as NoRandomness, NotAllowed as NotAllowed, SchemaMismatch
-        as SchemaMismatch, TooSlow as TooSlow, UnboundedSensitivity as UnboundedSensitivity, Unreachable as Unreachable,
+        LedgerCorrupt as LedgerCorrupt, LedgerUnavailable as LedgerUnavailable, NoRandomness as NoRandomness,
+        NotAllowed as NotAllowed, SchemaMismatch as SchemaMismatch, ServiceUnavailable as ServiceUnavailable, TooSlow
+        as TooSlow, UnboundedSensitivity as UnboundedSensitivity, Unreachable as Unreachable,
         UnsupportedQuery as UnsupportedQuery
     )
     from .privacy import (
@@ -106,7 +107,8 @@ _PACKAGES = {
 _HOMES = {
     "errors": """
         BudgetExceeded Cancelled ClaimRefuted DiscreetError EngineFailure InvalidArgument LedgerConflict LedgerCorrupt
-        NoRandomness NotAllowed SchemaMismatch TooSlow UnboundedSensitivity Unreachable UnsupportedQuery
+        LedgerUnavailable NoRandomness NotAllowed SchemaMismatch ServiceUnavailable TooSlow UnboundedSensitivity
+        Unreachable UnsupportedQuery
     """,
     "privacy": """
         ApproxDP Curve GaussianDP Measure PureDP RenyiDP ZCDP advise amplify compose dp_sgd group_privacy implies

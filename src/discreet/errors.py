@@ -7,11 +7,13 @@
     │   └── UnboundedSensitivity              … because one person could change the answer without limit
     ├── BudgetExceeded                        the ledger cannot grant what was asked
     ├── LedgerConflict                        somebody else wrote first; nothing was spent, ask again
+    │   └── LedgerUnavailable                 … or it cannot be used now: out of reach, locked, full, a wrong clock
     ├── LedgerCorrupt                         the ledger's chain does not verify; nothing is answered
     ├── EngineFailure                         the store failed; the message never depends on data
     │   ├── Cancelled                         … because somebody stopped the query
     │   └── TooSlow                           … because it needed more time or memory than the service gives
     ├── Unreachable                           the line to a service broke; something may have been spent
+    │   └── ServiceUnavailable                … or the service is away; nothing was spent, ask again
     ├── NotAllowed                            this person may not do that
     ├── NoRandomness                          the source of secure bits failed; nothing was drawn
     └── ClaimRefuted                          the auditor caught a promise that does not hold
@@ -30,9 +32,11 @@ __all__ = [
     "InvalidArgument",
     "LedgerConflict",
     "LedgerCorrupt",
+    "LedgerUnavailable",
     "NoRandomness",
     "NotAllowed",
     "SchemaMismatch",
+    "ServiceUnavailable",
     "TooSlow",
     "UnboundedSensitivity",
     "Unreachable",
@@ -85,6 +89,17 @@ def _rebuild_budget_exceeded(message: str, asked: object, left: object) -> Budge
 
 class LedgerConflict(DiscreetError):
     """Somebody else wrote to the ledger first; nothing was spent, ask again."""
+
+
+class LedgerUnavailable(LedgerConflict):
+    """The ledger cannot be used now: its store is out of reach, locked or full, or the clock is wrong.
+
+    It is a LedgerConflict because 0.1.0 documents that one for all of this; a race is a LedgerConflict and not this.
+
+    >>> import discreet as dp
+    >>> issubclass(dp.LedgerUnavailable, dp.LedgerConflict)
+    True
+    """
 
 
 class LedgerCorrupt(DiscreetError):
@@ -143,6 +158,23 @@ class Unreachable(DiscreetError):
 
 def _rebuild_unreachable(message: str, spent: object, key: str) -> Unreachable:
     return Unreachable(message, spent=spent, key=key)
+
+
+class ServiceUnavailable(Unreachable):
+    """A service cannot be reached, or says that it is away (HTTP 503); nothing was spent.
+
+    It is an Unreachable because 0.1.0 raises that one for a service that cannot be reached; `spent` is always None.
+
+    >>> import discreet as dp
+    >>> dp.ServiceUnavailable("the service cannot be reached; nothing was spent").spent is None
+    True
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return ServiceUnavailable, (self.args[0],)
 
 
 class NotAllowed(DiscreetError):

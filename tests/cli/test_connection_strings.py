@@ -268,6 +268,11 @@ class TestWhyAServerCannotBeUsed:
         said = self.told(f"host=127.0.0.1 port=1 password={S}")
         assert "refused" in said and "127.0.0.1" in said and S not in said
 
+    def test_also_of_a_ledger(self):
+        with pytest.raises(dp.LedgerUnavailable, match=r"nothing was spent: .*refused") as caught:
+            dp.open_ledger(f"host=127.0.0.1 port=1 password={S}", dp.PureDP(1))
+        assert S not in str(caught.value)
+
     @pytest.mark.needs_postgres
     def test_no_such_database_or_role(self, postgres_dsn):
         said = self.told(f"{postgres_dsn} dbname=nowhere_{S[:3]} password={S}")

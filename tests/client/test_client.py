@@ -64,7 +64,7 @@ class TestConnecting:
             dp.connect(server.url, token=token)
 
     def test_nobody_there_is_said_after_some_patience(self):
-        with pytest.raises(dp.Unreachable, match="cannot be reached.*nothing was spent") as lost:
+        with pytest.raises(dp.ServiceUnavailable, match="cannot be reached.*nothing was spent") as lost:
             dp.connect(f"http://127.0.0.1:{free_port()}", token="dsc_x", patience="0.1")
         assert lost.value.spent is None
 
@@ -314,6 +314,36 @@ class TestTheLine:
         import httpx
 
         assert line(httpx.ConnectError("gone"), (200, {"n": 1})).post("/x", {}) == {"n": 1}
+
+    @pytest.mark.parametrize("kind", [dp.LedgerConflict, dp.LedgerUnavailable, dp.ServiceUnavailable])
+    def test_what_the_service_says_of_itself_is_raised_as_its_kind(self, line, kind):
+        said = {"error": {"kind": kind.__name__, "message": "not now"}}
+        with pytest.raises(kind, match="not now") as raised:
+            Line(line((503, said, {"Retry-After": "0"})).http, 0.0).charge("/x", {})
+        assert type(raised.value) is kind
+
+    def test_nothing_was_spent_where_nothing_was_sent(self, line):
+        """Only where no attempt got through: a line that broke once may have carried the question."""
+        import httpx
+
+        for refused in (httpx.ConnectError("gone"), httpx.ConnectTimeout("gone"), httpx.PoolTimeout("gone")):
+            with pytest.raises(dp.ServiceUnavailable, match="nothing was sent") as unsent:
+                Line(line(refused).http, 0.0).charge("/x", {}, "", dp.PureDP(1))
+            assert unsent.value.spent is None
+        for broken in (httpx.ReadError("cut"), httpx.ReadTimeout("silent"), httpx.WriteError("cut")):
+            with pytest.raises(dp.Unreachable, match="ε = 1 may have been spent") as lost:
+                Line(line(broken, httpx.ConnectError("gone")).http, 0.3).charge("/x", {}, "", dp.PureDP(1))
+            assert type(lost.value) is dp.Unreachable and lost.value.spent == dp.PureDP(1)
+
+    def test_what_was_sent_before_may_have_been_spent(self, line):
+        """Under a key of an earlier request, or while its job is followed."""
+        import httpx
+
+        gone, waiting = httpx.ConnectError("gone"), {"id": "j", "state": "running", "again_in": 0.0}
+        for made, key in ((line(gone), "mine"), (line((202, waiting), gone), "")):
+            with pytest.raises(dp.Unreachable, match="may have been spent") as lost:
+                Line(made.http, 0.0).charge("/x", {}, key, dp.PureDP(1))
+            assert lost.value.spent == dp.PureDP(1)
 
     def test_a_job_is_followed(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}

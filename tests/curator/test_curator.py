@@ -218,7 +218,7 @@ def refusing(step):
 
     def passed(reached):
         if reached == step:
-            raise dp.LedgerConflict("the disk is full")
+            raise dp.LedgerUnavailable("the disk is full")
 
     return passed
 
@@ -237,7 +237,7 @@ class TestAnInterruptedRun:
         asked = curator()
         with monkeypatch.context() as patched:
             patched.setattr(steps, "passed", refusing(step))
-            with pytest.raises(dp.LedgerConflict):
+            with pytest.raises(dp.LedgerUnavailable):
                 asked.sql(COUNT, spend=dp.PureDP(1))
         answer = asked.sql(COUNT, spend=dp.PureDP(1))
         assert asked.spent() == dp.PureDP(1) and answer.receipt.number == 2

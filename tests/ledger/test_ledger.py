@@ -214,7 +214,7 @@ class TestTheClockMayNotGoBack:
         stopped_clock.move(days=-31)
         for call in (lambda: ledger.charge(TWENTIETH, who="ann"), ledger.left):
             refusal = refused(call)
-            assert isinstance(refusal, dp.LedgerConflict) and "Set the clock right" in str(refusal)
+            assert isinstance(refusal, dp.LedgerUnavailable) and "Set the clock right" in str(refusal)
         stopped_clock.move(days=31)
         assert ledger.left() == dp.PureDP("19/20")
 

@@ -112,7 +112,7 @@ class TestALostConnection:
 
         mine = ledger._store._connection().info.backend_pid
         monkeypatch.setattr(steps, "passed", cut)
-        with pytest.raises(dp.LedgerConflict, match="may or may not stand, no answer went out"):
+        with pytest.raises(dp.LedgerUnavailable, match="may or may not stand, no answer went out"):
             ledger.charge(TWENTIETH, who="ann", key="k")
         assert ledger.pending("k", "ann") is None and ledger.spent() == dp.PureDP(0)
 
@@ -125,13 +125,13 @@ class TestALostConnection:
             assert ledger.verify().charges == 2
             own_server.stop()
             try:
-                with pytest.raises(dp.LedgerConflict, match="out of reach"):
+                with pytest.raises(dp.LedgerUnavailable, match="out of reach"):
                     ledger.charge(TWENTIETH, who="ann")
             finally:
                 own_server.crash()
 
     def test_a_server_that_is_not_there(self):
-        with pytest.raises(dp.LedgerConflict, match="out of reach"):
+        with pytest.raises(dp.LedgerUnavailable, match="out of reach"):
             dp.open_ledger("postgresql://nobody@127.0.0.1:1/none", dp.PureDP(1))
 
 
@@ -149,7 +149,7 @@ class TestASilentServer:
             line.seconds = line.silence = 1.0
             try:
                 for call in (ledger.left, lambda: ledger.charge(TWENTIETH, who="ann"), ledger.verify):
-                    with pytest.raises(dp.LedgerConflict, match="out of reach"):
+                    with pytest.raises(dp.LedgerUnavailable, match="out of reach"):
                         call()
             finally:
                 for process in paused:
@@ -172,7 +172,9 @@ class TestASilentServer:
 
             monkeypatch.setattr(steps, "passed", stop)
             try:
-                with pytest.raises(dp.LedgerConflict, match=r"ServerSilent.*may or may not stand, no answer went out"):
+                with pytest.raises(
+                    dp.LedgerUnavailable, match=r"ServerSilent.*may or may not stand, no answer went out"
+                ):
                     ledger.charge(TWENTIETH, who="ann", key="k")
             finally:
                 os.kill(backend, signal.SIGCONT)
@@ -183,7 +185,7 @@ class TestASilentServer:
     def test_one_that_never_answers_is_given_up(self):
         with socket.create_server(("127.0.0.1", 0)) as silent:
             where = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/none"
-            with pytest.raises(dp.LedgerConflict, match="out of reach"):
+            with pytest.raises(dp.LedgerUnavailable, match="out of reach"):
                 dp.open_ledger(where, dp.PureDP(1), wait=1)
 
 
@@ -192,7 +194,7 @@ class TestSomebodyElse:
         with dp.open_ledger(postgres_dsn, name=name, wait=2) as hurried:
             with psycopg.connect(postgres_dsn) as other:
                 other.execute("SELECT pg_advisory_xact_lock(%s)", (turn_of(name),))
-                with pytest.raises(dp.LedgerConflict, match="for too long; nothing was spent"):
+                with pytest.raises(dp.LedgerUnavailable, match="for too long; nothing was spent"):
                     hurried.charge(TWENTIETH, who="ann")
                 assert hurried.left() == dp.PureDP(1)
             hurried.charge(TWENTIETH, who="ann")
@@ -206,10 +208,10 @@ class TestSomebodyElse:
         run(database, f"GRANT SELECT ON ALL TABLES IN SCHEMA discreet_ledger TO {user}")
         with dp.open_ledger(f"{database} user={user}") as reader:
             assert reader.spent() == dp.PureDP("1/20") and reader.verify().charges == 1
-            with pytest.raises(dp.LedgerConflict, match="may not write the ledger"):
+            with pytest.raises(dp.LedgerUnavailable, match="may not write the ledger"):
                 reader.charge(TWENTIETH, who="ann")
         standby = dp.open_ledger(f"{database} options='-c default_transaction_read_only=on'")
-        with standby, pytest.raises(dp.LedgerConflict, match="may not write the ledger"):
+        with standby, pytest.raises(dp.LedgerUnavailable, match="may not write the ledger"):
             standby.charge(TWENTIETH, who="ann")
         run(database, f"DROP OWNED BY {user}; DROP USER {user}")
 
@@ -230,9 +232,11 @@ class TestTablesThatFail:
     @pytest.mark.parametrize(
         ("code", "error", "word"),
         [
-            ("53100", dp.LedgerConflict, "has no room; nothing was spent"),
-            ("40001", dp.LedgerConflict, "nothing was spent, ask again"),
-            ("57P01", dp.LedgerConflict, "out of reach"),
+            ("53100", dp.LedgerUnavailable, "has no room; nothing was spent"),
+            ("40001", dp.LedgerConflict, "somebody else wrote to the ledger first; nothing was spent, ask again"),
+            ("23505", dp.LedgerConflict, "nothing was spent, ask again"),
+            ("55P03", dp.LedgerUnavailable, "held by somebody else for too long; nothing was spent"),
+            ("57P01", dp.LedgerUnavailable, "out of reach"),
             ("22000", dp.LedgerCorrupt, "are no ledger"),
         ],
     )

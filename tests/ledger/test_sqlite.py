@@ -63,11 +63,11 @@ class TestWhatIsNoLedger:
             dp.open_ledger(file)
 
     def test_a_folder_is_refused(self, tmp_path):
-        with pytest.raises(dp.LedgerConflict, match="cannot be reached"):
+        with pytest.raises(dp.LedgerUnavailable, match="cannot be reached"):
             dp.open_ledger(tmp_path, dp.PureDP(1))
 
     def test_a_place_without_a_folder_is_refused(self, tmp_path):
-        with pytest.raises(dp.LedgerConflict, match="cannot be reached"):
+        with pytest.raises(dp.LedgerUnavailable, match="cannot be reached"):
             dp.open_ledger(tmp_path / "nowhere" / "x.ledger", dp.PureDP(1))
 
 
@@ -157,7 +157,7 @@ class TestSomebodyElseHoldsIt:
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             hurried = dp.open_ledger(file, wait=0.1)
-            with pytest.raises(dp.LedgerConflict, match="holds it for too long; nothing was spent"):
+            with pytest.raises(dp.LedgerUnavailable, match="holds it for too long; nothing was spent"):
                 hurried.charge(TWENTIETH, who="ann")
             assert hurried.left() == dp.PureDP(1)  # who only reads does not wait
             other.execute("ROLLBACK")
@@ -172,7 +172,7 @@ class TestSomebodyElseHoldsIt:
         readonly = dp.open_ledger(file)
         readonly._store._connection().execute("PRAGMA query_only = ON")  # root may write any file
         assert readonly.left() == dp.PureDP("19/20")
-        with pytest.raises(dp.LedgerConflict, match="may not be written"):
+        with pytest.raises(dp.LedgerUnavailable, match="may not be written"):
             readonly.charge(TWENTIETH, who="ann")
 
 
@@ -189,7 +189,7 @@ class TestAFullDisk:
                     try:
                         charged(inner, 1)
                         say(number)
-                    except dp.LedgerConflict as refusal:
+                    except dp.LedgerUnavailable as refusal:
                         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
                         say(str(refusal))
                         say(inner.verify().charges)
@@ -208,7 +208,7 @@ class TestAFullDisk:
         connection = ledger._store._connection()
         pages = connection.execute("PRAGMA page_count").fetchone()[0]
         connection.execute(f"PRAGMA max_page_count = {pages}")
-        with pytest.raises(dp.LedgerConflict, match=r"disk is full.*SQLITE_FULL"):
+        with pytest.raises(dp.LedgerUnavailable, match=r"disk is full.*SQLITE_FULL"):
             charged(ledger, 20)
         told = ledger.verify().charges
         charged(ledger, 1)  # the next turn has a connection of its own
@@ -222,11 +222,11 @@ class TestAFullDisk:
             pytest.skip("only root may mount a small disk")
         try:
             with dp.open_ledger(disk / "people.ledger", dp.PureDP(100)) as ledger:
-                with pytest.raises(dp.LedgerConflict):
+                with pytest.raises(dp.LedgerUnavailable):
                     charged(ledger, 1000)
                 told = ledger.verify().charges
                 assert 10 < told < 1000 and ledger.history()[-1].number == told + 1
-                with pytest.raises(dp.LedgerConflict):
+                with pytest.raises(dp.LedgerUnavailable):
                     charged(ledger, 1)
             with dp.open_ledger(disk / "people.ledger") as ledger:  # closing has made room in the log
                 assert ledger.verify().charges == told

@@ -156,7 +156,7 @@ class Year:
         self.ledger.charge(noise(1000), who="ana")
         self.charged += 1
         self.clock.set(today)
-        with pytest.raises(dp.LedgerConflict, match="the clock says"):
+        with pytest.raises(dp.LedgerUnavailable, match="the clock says"):
             self.ledger.left()
         repair_ledger(self.places[-1][0], name=self.places[-1][1])
         self.model.charge("ana", Fraction(1, 2_000_000))

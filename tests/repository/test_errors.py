@@ -38,6 +38,17 @@ def test_unreachable_says_what_may_have_been_spent_also_after_a_pickle():
     assert (str(refusal), refusal.spent, refusal.key) == ("gone", dp.PureDP(1), "k")
 
 
+def test_service_unavailable_spent_nothing_also_after_a_pickle():
+    refusal = pickle.loads(pickle.dumps(errors.ServiceUnavailable("away")))
+    assert (type(refusal), str(refusal), refusal.spent) == (errors.ServiceUnavailable, "away", None)
+
+
+def test_what_0_1_0_documents_is_still_caught():
+    """A ledger that cannot be used was a LedgerConflict, a service that cannot be reached an Unreachable."""
+    assert issubclass(errors.LedgerUnavailable, errors.LedgerConflict)
+    assert issubclass(errors.ServiceUnavailable, errors.Unreachable)
+
+
 @pytest.mark.parametrize("name", errors.__all__)
 def test_the_drawn_tree_shows_every_error(name):
     assert name in errors.__doc__

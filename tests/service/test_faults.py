@@ -9,6 +9,7 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -94,7 +95,7 @@ class TestNoThreadEnds:
 
     def test_the_keeper_outlives_whatever_the_store_says(self, state, monkeypatch):
         monkeypatch.setattr(pulse, "MISSED", 0.2)
-        said = iter([ZeroDivisionError("?"), MemoryError(), dp.LedgerConflict("away")] * 4)
+        said = iter([ZeroDivisionError("?"), MemoryError(), dp.ServiceUnavailable("away")] * 4)
         monkeypatch.setattr(state.jobs.shelf, "probe", lambda: (_ for _ in ()).throw(next(said)))
         state.jobs.start()
         wait_for(lambda: health_of(state)[0]["store"] == "failing")
@@ -119,13 +120,15 @@ class TestNoThreadEnds:
         def end(*words):
             tries.append(1)
             if len(tries) < 3:
-                raise dp.LedgerConflict("the disk is full")
+                raise dp.ServiceUnavailable("the disk is full")
             real(*words)
 
         monkeypatch.setattr(state.jobs.shelf, "end", end)
         state.jobs.start()
         assert ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done"
         assert [entry.kind for entry in state.datasets.ledger("people").history()] == ["open", "charge", "answer"]
+        told = Path(state.config.log).read_text()
+        assert "sql done" in told and "error" not in told, "it was put off, not left for somebody to take over"
 
     def test_a_job_that_somebody_else_took_over_is_left_to_them(self, state):
         job = state.jobs.put("ana", "people", "sql", BODY)
@@ -201,7 +204,7 @@ def _ledger(base, name):
 def _conflict(ask):
     try:
         ask()
-    except dp.LedgerConflict:
+    except (dp.LedgerConflict, dp.ServiceUnavailable):
         return True
     return False
 

@@ -132,20 +132,21 @@ class TestJobs:
         slow.jobs.shelf.renew([job.id for job in jobs])  # as a keeper does that was about to when it was stopped
         assert {job.id for job in slow.jobs.shelf.lost()} >= {jobs[1].id, jobs[2].id}
 
-    def test_the_ledger_is_asked_again_while_it_is_busy(self, monkeypatch):
+    @pytest.mark.parametrize("kind", [dp.LedgerConflict, dp.LedgerUnavailable, dp.ServiceUnavailable])
+    def test_the_ledger_is_asked_again_while_it_is_busy(self, kind):
         tries = []
 
         def run():
             tries.append(1)
             if len(tries) < 3:
-                raise dp.LedgerConflict("busy")
+                raise kind("busy")
             return {"n": 1}
 
         assert _patiently(run, threading.Event()) == {"n": 1}
         stopping = threading.Event()
         stopping.set()
-        with pytest.raises(dp.LedgerConflict):
-            _patiently(lambda: (_ for _ in ()).throw(dp.LedgerConflict("busy")), stopping)
+        with pytest.raises(kind):
+            _patiently(lambda: (_ for _ in ()).throw(kind("busy")), stopping)
 
     def test_a_store_that_is_away_for_a_while_loses_no_job(self, state, monkeypatch):
         """Real conflicts are rare; here the store refuses for some moments, as SQLite does when it is locked."""
@@ -155,7 +156,7 @@ class TestJobs:
             def call(*words, **named):
                 if away[0] > 0:
                     away[0] -= 1
-                    raise dp.LedgerConflict("away")
+                    raise dp.ServiceUnavailable("away")
                 return real(*words, **named)
 
             return call
@@ -206,7 +207,7 @@ class TestTheApplication:
     def test_a_page_that_is_away_is_asked_again(self, tmp_path, monkeypatch):
         house = build(tmp_path)
         state = open_state(read_config(house.config))
-        monkeypatch.setattr(state.people, "holder", lambda _: (_ for _ in ()).throw(dp.LedgerConflict("busy")))
+        monkeypatch.setattr(state.people, "holder", lambda _: (_ for _ in ()).throw(dp.ServiceUnavailable("busy")))
         with inside(build_app(state.config, state), house.url) as client:
             response = client.request("GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"})
         assert (response.status_code, response.headers["Retry-After"]) == (503, "1")

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from discreet.errors import InvalidArgument, LedgerConflict, NotAllowed
+from discreet.errors import InvalidArgument, NotAllowed, ServiceUnavailable
 from discreet.service.http.session import Sessions
 from discreet.service.stores import postgres_store, sqlite_store
 from discreet.service.stores import store as stores
@@ -184,21 +184,21 @@ class TestStore:
         open_store(str(tmp_path / "x.db")).close()
         assert (tmp_path / "x.db").stat().st_mode & 0o077 == 0
 
-    def test_a_file_that_is_locked_is_a_conflict(self, tmp_path, monkeypatch):
+    def test_a_file_that_is_locked_is_unavailable(self, tmp_path, monkeypatch):
         monkeypatch.setattr(sqlite_store, "PATIENCE", 0.05)
         first, second = SqliteServiceStore(str(tmp_path / "x.db")), SqliteServiceStore(str(tmp_path / "x.db"))
         first.ask("CREATE TABLE t (x INTEGER)")
         second.ask("SELECT 1")
         first.ask("BEGIN IMMEDIATE")
-        with pytest.raises(LedgerConflict, match="ask again"):
+        with pytest.raises(ServiceUnavailable, match="ask again"):
             second.ask("INSERT INTO t VALUES (1)")
         first.ask("COMMIT")
         first.close()
         second.close()
 
-    def test_a_server_that_is_away_is_a_conflict_after_some_patience(self, monkeypatch):
+    def test_a_server_that_is_away_is_unavailable_after_some_patience(self, monkeypatch):
         monkeypatch.setattr(postgres_store, "PATIENCE", 0.3)
-        with pytest.raises(LedgerConflict, match="ask again"):
+        with pytest.raises(ServiceUnavailable, match="ask again"):
             PostgresServiceStore("host=127.0.0.1 port=1 dbname=none connect_timeout=1").ask("SELECT 1")
 
     def test_a_connection_that_was_cut_is_opened_again(self, postgres_dsn):

@@ -27,6 +27,8 @@ RAISED = [
     errors.UnboundedSensitivity("no bound"),
     errors.NotAllowed("ask a steward"),
     errors.LedgerConflict("busy"),
+    errors.LedgerUnavailable("full"),
+    errors.ServiceUnavailable("away"),
     errors.LedgerCorrupt("entry 3"),
     errors.ClaimRefuted("the signature"),
 ]
@@ -88,6 +90,8 @@ def test_words_that_no_client_knows_are_an_engine_failure(data):
         (errors.NotAllowed("x"), 403),
         (errors.EngineFailure("x"), 502),
         (errors.LedgerConflict("x"), 503),
+        (errors.LedgerUnavailable("x"), 503),
+        (errors.ServiceUnavailable("x"), 503),
         (errors.LedgerCorrupt("x"), 500),
     ],
 )

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING, Any
 
-from ..errors import EngineFailure, InvalidArgument, NotAllowed, Unreachable
+from ..errors import EngineFailure, InvalidArgument, NotAllowed, ServiceUnavailable, Unreachable
 from ..frozen import frozen
 from ..optional import load
 from ..wire.json_text import write_json
@@ -24,22 +24,32 @@ Json = dict[str, Any]
 BUSY = (429, 503)
 GATEWAY = (502, 504)
 SECONDS = re.compile(r"[0-9]{1,9}")
+_NOBODY = "the service cannot be reached"
 LONGEST_WAIT = 90.0
 """Seconds for which one attempt waits for a reply."""
 
 
 @frozen
 class Stake:
-    """What a request may have cost when nothing is heard of it: a price, or nothing for what is free."""
+    """What a request may have cost when nothing is heard of it: a price, or nothing for what is free.
+
+    `sent` says that an earlier request under the same key may have reached the service.
+    """
 
     charged: bool = False
     price: object = None
     key: str = ""
+    sent: bool = False
 
-    def lost(self, broken: str) -> Unreachable:
-        """Return what to raise: what broke, what may have been spent, and what to do."""
+    def lost(self, broken: str, *, sent: bool = True) -> Unreachable:
+        """Return what to raise: what broke, what may have been spent, and what to do.
+
+        `sent` is False if no attempt reached the service at all: then nothing can have been spent.
+        """
         if not self.charged:
-            return Unreachable(f"{broken}; nothing was asked that costs, so nothing was spent")
+            return ServiceUnavailable(f"{broken}; nothing was asked that costs, so nothing was spent")
+        if not sent:
+            return ServiceUnavailable(f"{broken}; nothing was sent, so nothing was spent")
         price = "its price" if self.price is None else str(self.price)
         again = f"ask the same again, it is charged once (the key of this request is {self.key})"
         return Unreachable(f"{broken}; {price} may have been spent: {again}", spent=self.price, key=self.key)
@@ -82,7 +92,7 @@ class Line:
         what it costs, to be said if nothing is heard of it.
         """
         end = time.monotonic() + self.deadline
-        stake = Stake(charged=True, price=price, key=key or secrets.token_urlsafe(24))
+        stake = Stake(charged=True, price=price, key=key or secrets.token_urlsafe(24), sent=bool(key))
         response = self._send("POST", path, body, stake, end)
         if response.status_code != 202:
             return self._check(response)
@@ -117,14 +127,16 @@ class Line:
         content = None if body is None else write_json(body).encode()
         headers = {"Idempotency-Key": stake.key} if stake.charged and body is not None else {}
         until = min(last, time.monotonic() + self.patience)
+        sent = stake.sent or (stake.charged and body is None)  # who follows a job has sent its question before
         while True:
             found, wait, broken = self._try(method, path, content, headers, last)
+            sent = sent or broken != _NOBODY
             if wait is None and found is not None:
                 return found
             if time.monotonic() > until and found is not None and _is_ours(found):
                 return found
             if time.monotonic() > until:
-                raise stake.lost(broken)
+                raise stake.lost(broken, sent=sent)
             time.sleep(min(wait or 0.25, max(0.0, until - time.monotonic()) + 0.01))
 
     def _try(
@@ -135,10 +147,12 @@ class Line:
         most = min(LONGEST_WAIT, max(0.1, last - time.monotonic()))
         try:
             found = self.http.request(method, path, content=content, headers=dict(headers), timeout=most)
+        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout):  # no byte of the request has left
+            return None, 0.25, _NOBODY
         except httpx.TimeoutException:
             return None, 0.25, "the service does not answer"
         except httpx.TransportError:
-            return None, 0.25, "the service cannot be reached"
+            return None, 0.25, "the line to the service broke"
         except httpx.InvalidURL:
             raise InvalidArgument(f"{path!r} is no path of a service") from None
         return found, _wait(found), f"the service is away (HTTP {found.status_code})"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from ..errors import LedgerConflict
+from ..errors import LedgerUnavailable
 
 SMALL_STEP = 5.0
 """Seconds a clock may be behind the last entry; the entry then takes the last one's time."""
@@ -56,13 +56,13 @@ def stamp(time: datetime, last: str) -> str:
     >>> stamp(datetime(2026, 5, 1, tzinfo=UTC), "2026-05-02T00:00:00.000000Z")
     Traceback (most recent call last):
     ...
-    discreet.errors.LedgerConflict: the clock says 2026-05-01T00:00:00.000000Z, but the last entry is of ...
+    discreet.errors.LedgerUnavailable: the clock says 2026-05-01T00:00:00.000000Z, but the last entry is of ...
     """
     given = write_time(time)
     if given >= last:
         return given
     if (read_time(last) - time).total_seconds() > SMALL_STEP:
-        raise LedgerConflict(
+        raise LedgerUnavailable(
             f"the clock says {given}, but the last entry is of {last}; nothing was written. Set the clock right; "
             "if it was wrong when that entry was written, see `ledger repair`"
         )

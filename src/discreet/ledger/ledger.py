@@ -97,7 +97,8 @@ class Ledger:
 
         `question` is its fingerprint, `key` the name under which the answer is to be found again. Raises BudgetExceeded
         (with what was asked and what is left; its message says whose) and NotAllowed; refuses what the filter cannot
-        price. LedgerConflict: the store is busy, full or out of reach. Nothing changes then.
+        price. LedgerConflict: others were first. LedgerUnavailable: the store is locked, full or out of reach. Nothing
+        changes then.
         """
         return self._append(entry_of(ChargeOrder(who, why, question, key, event, part, text="", apart=False)))
 

@@ -26,7 +26,7 @@ from .stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot, account_n
 from .terms import Charter, Window, make_charter
 
 WAIT = 60.0
-"""Seconds to wait for somebody else's turn before LedgerConflict."""
+"""Seconds to wait for somebody else's turn before LedgerUnavailable."""
 
 
 class _Wanted(TypedDict):

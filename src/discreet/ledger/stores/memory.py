@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from ...arithmetic.canonical import canonical_json
-from ...errors import LedgerConflict
+from ...errors import LedgerUnavailable
 from .. import clock, failpoints
 from ..entry import Entry, write_line
 from .store import NOTHING, SECOND, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
@@ -77,7 +77,7 @@ class LedgerInMemory:
     def _at_home(self) -> None:
         if os.getpid() != self._home:
             why = "a copy in another process would have the whole budget again"
-            raise LedgerConflict(f"a ledger in memory works only in the process that opened it: {why}; use a file")
+            raise LedgerUnavailable(f"a ledger in memory works only in the process that opened it: {why}; use a file")
 
 
 def _looks(entry: Entry) -> list[Lookup]:

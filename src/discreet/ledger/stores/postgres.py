@@ -12,17 +12,18 @@ import os
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import Any, TypeVar
 
 import psycopg
 from psycopg import errors as e
 
 from ...arithmetic.canonical import canonical_json
-from ...errors import LedgerConflict, LedgerCorrupt
+from ...connection import why_unconnected
+from ...errors import LedgerUnavailable
 from .. import clock, failpoints
 from ..entry import write_line
-from .postgres_connection import ServerLine, ServerSilent, open_line, within
+from .postgres_connection import ServerLine, ServerSilent, explain_errors, open_line, within
 from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
 _TABLES = """
@@ -88,7 +89,7 @@ class LedgerInPostgres:
         self._turn = turn_of(name)
         self._lock = threading.RLock()
         self._held: ServerLine | None = None
-        self._made = self._indexed = False
+        self._made = self._indexed = self._connected = False
         _OPEN.add(self)
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
@@ -233,8 +234,20 @@ class LedgerInPostgres:
     def _line(self) -> ServerLine:
         if self._held is None or self._held.closed:
             self.close()
-            self._held = open_line(self._dsn, self._timeout)
+            self._held = self._connect()
         return self._held
+
+    def _connect(self) -> ServerLine:
+        """Connect. Before the first time nothing can have been written: why it cannot be is told, without secrets."""
+        try:
+            line = open_line(self._dsn, self._timeout)
+        except psycopg.OperationalError as problem:
+            if self._connected:
+                raise
+            why = why_unconnected(problem, self._dsn)
+            raise LedgerUnavailable(f"the ledger's server is out of reach; nothing was spent: {why}") from None
+        self._connected = True
+        return line
 
     def _connection(self) -> psycopg.Connection:
         return self._line()
@@ -254,26 +267,6 @@ def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa
     number, line = last.fetchone() or (0, "")
     rows = list(dict.fromkeys(row for cursor in found for row in cursor.fetchall()))
     return Snapshot(number, now.fetchone()[0], line, dict(texts.fetchall()), rows)
-
-
-@contextmanager
-def explain_errors() -> Iterator[None]:
-    """Turn the server's errors into LedgerConflict, or LedgerCorrupt for tables that are no ledger."""
-    try:
-        yield
-    except (e.LockNotAvailable, e.QueryCanceled, e.SerializationFailure, e.DeadlockDetected, e.UniqueViolation):
-        raise LedgerConflict("the ledger is held by somebody else for too long; nothing was spent, ask again") from None
-    except (e.DiskFull, e.OutOfMemory, e.ConfigurationLimitExceeded):
-        raise LedgerConflict("the ledger's server has no room; nothing was spent. Make room and ask again") from None
-    except (e.InsufficientPrivilege, e.ReadOnlySqlTransaction):
-        raise LedgerConflict("this user may not write the ledger; nothing was spent. Give it the right to") from None
-    except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
-        word = type(problem).__name__
-        raise LedgerConflict(
-            f"the ledger's server is out of reach ({word}); a charge under way may or may not stand, no answer went out"
-        ) from None
-    except psycopg.Error as problem:
-        raise LedgerCorrupt(f"the tables of discreet_ledger are no ledger ({type(problem).__name__})") from None
 
 
 def _after_fork() -> None:

@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg import errors as e
 
 from ...connection import connection_facts
+from ...errors import LedgerConflict, LedgerCorrupt, LedgerUnavailable
 
 LONGEST_SILENCE = 15.0
 """Seconds for one round trip, beside what somebody else's turn may take; no more than a ledger's `wait`."""
@@ -103,3 +105,34 @@ def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any
             wanted = gen.send(ready)
     except StopIteration as ended:
         return ended.value
+
+
+@contextmanager
+def explain_errors() -> Iterator[None]:
+    """Turn the server's errors into the ledger's own.
+
+    | what the server says | raised |
+    |---|---|
+    | another transaction was first (serialization, deadlock, a number that is taken) | LedgerConflict |
+    | locked, full, read-only, out of reach | LedgerUnavailable |
+    | anything else: the tables are no ledger | LedgerCorrupt |
+    """
+    try:
+        yield
+    except (e.SerializationFailure, e.DeadlockDetected, e.UniqueViolation):
+        raise LedgerConflict("somebody else wrote to the ledger first; nothing was spent, ask again") from None
+    except (e.LockNotAvailable, e.QueryCanceled):
+        raise LedgerUnavailable(
+            "the ledger is held by somebody else for too long; nothing was spent, ask again"
+        ) from None
+    except (e.DiskFull, e.OutOfMemory, e.ConfigurationLimitExceeded):
+        raise LedgerUnavailable("the ledger's server has no room; nothing was spent. Make room and ask again") from None
+    except (e.InsufficientPrivilege, e.ReadOnlySqlTransaction):
+        raise LedgerUnavailable("this user may not write the ledger; nothing was spent. Give it the right to") from None
+    except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
+        word = type(problem).__name__
+        raise LedgerUnavailable(
+            f"the ledger's server is out of reach ({word}); a charge under way may or may not stand, no answer went out"
+        ) from None
+    except psycopg.Error as problem:
+        raise LedgerCorrupt(f"the tables of discreet_ledger are no ledger ({type(problem).__name__})") from None

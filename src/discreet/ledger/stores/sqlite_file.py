@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
-from ...errors import LedgerConflict, LedgerCorrupt
+from ...errors import LedgerCorrupt, LedgerUnavailable
 
 APPLICATION = 0x44504C31
 """DPL1: `file` and SQLite tell a ledger from other databases by it."""
@@ -52,17 +52,19 @@ _WORDS = {
 
 @contextmanager
 def explain_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into LedgerConflict, or LedgerCorrupt for a file that is no sound ledger."""
+    """Turn SQLite's errors into LedgerUnavailable, or LedgerCorrupt for a file that is no sound ledger."""
     try:
         yield
     except sqlite3.Error as problem:
         name = getattr(problem, "sqlite_errorname", None) or ""
         for prefix, words in _WORDS.items():
             if name.startswith(prefix):
-                raise LedgerConflict(f"the ledger {path}: {words} ({name})") from None
+                raise LedgerUnavailable(f"the ledger {path}: {words} ({name})") from None
         raise LedgerCorrupt(f"the ledger {path} cannot be read: it is torn or no ledger ({name or problem})") from None
     except OSError as problem:
-        raise LedgerConflict(f"the ledger {path} cannot be reached; nothing was spent ({problem.strerror})") from None
+        raise LedgerUnavailable(
+            f"the ledger {path} cannot be reached; nothing was spent ({problem.strerror})"
+        ) from None
 
 
 def connect(path: Path, timeout: float) -> sqlite3.Connection:

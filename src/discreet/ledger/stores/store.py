@@ -103,7 +103,7 @@ Decide: TypeAlias = Callable[[Snapshot], Page | None]
 
 
 class LedgerStore(Protocol):
-    """Where lines are kept. Everything a store cannot do raises LedgerConflict; what it cannot read, LedgerCorrupt."""
+    """Where lines are kept. What a store cannot do now raises LedgerUnavailable; what it cannot read, LedgerCorrupt."""
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
         """Return what stands there at one moment: the texts named, or all, and the lines that are looked for."""

@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 
 from ...engines.base import failure
-from ...errors import Cancelled, DiscreetError, EngineFailure, LedgerConflict, TooSlow
+from ...errors import Cancelled, DiscreetError, EngineFailure, LedgerConflict, ServiceUnavailable, TooSlow
 from ...frozen import frozen
 from ...wire.reply import refusal_to_json, status_of
 from ..api.handlers import CHARGED
@@ -114,7 +114,7 @@ def patiently(run: Callable[[], Mapping[str, object]], stopping: threading.Event
     while True:
         try:
             return run()
-        except LedgerConflict:
+        except (LedgerConflict, ServiceUnavailable):
             if time.monotonic() > end or stopping.is_set():
                 raise
             stopping.wait(0.2)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import anyio
 import anyio.to_thread
 
-from ...errors import Cancelled, DiscreetError, LedgerConflict, TooSlow
+from ...errors import Cancelled, DiscreetError, ServiceUnavailable, TooSlow
 from ...frozen import field, frozen
 from ...wire.reply import BROKEN
 from ..config import Config
@@ -150,7 +150,7 @@ class PlanningPool:
         except TimeoutError:
             sheet.future.set_exception(self._late())
         except Exception:  # noqa: BLE001 the clerk or the office is gone, or what it said makes no sense
-            sheet.future.set_exception(LedgerConflict("this could not be worked out just now; ask again"))
+            sheet.future.set_exception(ServiceUnavailable("this could not be worked out just now; ask again"))
         if clerk is None or (fit and time.monotonic() - begin < BRIEF):
             return clerk
         self._office.dismiss(clerk)

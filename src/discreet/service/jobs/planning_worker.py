@@ -24,7 +24,7 @@ from ...data.schema import Schema
 from ...data.unit import Rows
 from ...engines.base import PublicKeys, failure
 from ...engines.memory.engine import Memory
-from ...errors import DiscreetError, TooSlow
+from ...errors import DiscreetError, LedgerUnavailable, TooSlow
 from ...frozen import frozen
 from ...ledger import Ledger, open_ledger
 from ...privacy.measures import PureDP
@@ -148,7 +148,10 @@ def _attempt(work: Callable[[], object]) -> object:
 
 def _curator(line: Connection, setup: Setup, made: dict[str, Curator]) -> Curator:
     if setup.name not in made:
-        ledger: Ledger = open_ledger(setup.ledger, name=setup.name, wait=setup.wait)
+        try:
+            ledger: Ledger = open_ledger(setup.ledger, name=setup.name, wait=setup.wait)
+        except LedgerUnavailable:  # why a server cannot be reached is the steward's to know, not an analyst's
+            raise LedgerUnavailable("the ledger is out of reach; nothing was spent, ask again") from None
         engine, share = _RemoteEngine(line, setup.name, setup.rows_public), setup.share_questions
         made[setup.name] = Curator(engine, setup.schemas, ledger, share_questions=share)
     return made[setup.name]

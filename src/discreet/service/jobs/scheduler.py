@@ -13,7 +13,7 @@ import secrets
 import threading
 import time
 
-from ...errors import LedgerConflict
+from ...errors import LedgerConflict, ServiceUnavailable
 from ...frozen import frozen
 from ...wire.json_text import write_json
 from ..config import Config
@@ -167,7 +167,7 @@ class JobScheduler:
             if outcome is not None:
                 ended = self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply), begin)
                 self._note(job, outcome)
-        except LedgerConflict:
+        except (LedgerConflict, ServiceUnavailable):
             with self._lock:
                 self._later.append(_Held(job, outcome))
             return steady()
@@ -205,7 +205,7 @@ class JobScheduler:
             try:
                 self._round(forget=rounds % 3600 == 0)
                 self.pulse.reached()
-            except LedgerConflict:
+            except (LedgerConflict, ServiceUnavailable):
                 pass  # the store is away, which the pulse shows; leases are long enough to live through a restart
             except Exception as broken:  # noqa: BLE001 whatever it is, the keeper keeps on
                 self._log.write(f"error {place_of(broken)}", status=500)

@@ -12,8 +12,10 @@ from ...errors import (
     InvalidArgument,
     LedgerConflict,
     LedgerCorrupt,
+    LedgerUnavailable,
     NotAllowed,
     SchemaMismatch,
+    ServiceUnavailable,
     TooSlow,
 )
 from ...frozen import frozen
@@ -24,6 +26,8 @@ TITLES: dict[str, str] = {
     SchemaMismatch.__name__: "A name is not in the schema",
     InvalidArgument.__name__: "Something is missing or out of range",
     LedgerConflict.__name__: "The ledger is busy; nothing was spent",
+    LedgerUnavailable.__name__: "The ledger cannot be used just now",
+    ServiceUnavailable.__name__: "The service is busy; nothing was spent",
     EngineFailure.__name__: "The store failed",
     Cancelled.__name__: "The query was stopped",
     TooSlow.__name__: "That takes too long",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeAlias
 
-from ...errors import LedgerConflict
+from ...errors import ServiceUnavailable
 
 StoredValue: TypeAlias = str | int | float | None
 StoredRow: TypeAlias = tuple[object, ...]
@@ -26,6 +26,6 @@ class ServiceStore(Protocol):
         ...
 
 
-def unreachable() -> LedgerConflict:
+def unreachable() -> ServiceUnavailable:
     """Return the one refusal for a store that is busy or away."""
-    return LedgerConflict("the service's own store is busy or cannot be reached; nothing was spent, ask again")
+    return ServiceUnavailable("the service's own store is busy or cannot be reached; nothing was spent, ask again")
