@@ -14,7 +14,9 @@ from __future__ import annotations
 import warnings
 from importlib import import_module
 
-TYPE_CHECKING = False  # as type checkers know it; `typing` costs more than all the rest of this file
+TYPE_CHECKING = (
+    False  # as type checkers know it; `typing` costs more than all the rest of this file
+)
 
 # fmt: off
 # isort: off
@@ -162,7 +164,9 @@ _HOMES = {
 
 # A word "new=old" is a name whose home calls it otherwise.
 _HOME_OF = {
-    word.partition("=")[0]: (home, word.rpartition("=")[2]) for home, words in _HOMES.items() for word in words.split()
+    word.partition("=")[0]: (home, word.rpartition("=")[2])
+    for home, words in _HOMES.items()
+    for word in words.split()
 }
 
 _FORMERLY = {
@@ -206,7 +210,11 @@ def __getattr__(name: str) -> object:
 def _former(name: str) -> object:
     """Return what a name of version 0.1 stands for, with a warning."""
     now = _FORMERLY[name]
-    warnings.warn(f"discreet.{name} is now discreet.{now}; version 0.3 drops it", DeprecationWarning, stacklevel=3)
+    warnings.warn(
+        f"discreet.{name} is now discreet.{now}; version 0.3 drops it",
+        DeprecationWarning,
+        stacklevel=3,
+    )
     room, _, own = now.rpartition(".")
     if not room:
         return __getattr__(now)

@@ -22,7 +22,9 @@ from .optional import load
 
 HIDDEN = "***"
 """Stands where a secret stood."""
-SECRETS = frozenset({"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
+SECRETS = frozenset(
+    {"password", "sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"}
+)
 """Keywords of libpq whose values are never shown. `passfile` is the path of a file, which may be."""
 _PLAIN = """
     host hostaddr port dbname user passfile require_auth channel_binding connect_timeout client_encoding options
@@ -41,7 +43,9 @@ _USERINFO = re.compile(r"[^/\\]*:[^/\\]*@")
 _ALIKE = r"\w*(?:pas\w*w|pwd|secret)\w*|pw|pass"
 _KNOWN = "|".join(sorted(KEYWORDS))
 _PAIRED = re.compile(rf"(?:^|[\s'\";,])(?:{_KNOWN}|{_ALIKE})\s*=", re.IGNORECASE)
-_PAIR = re.compile(r"\s*(\w+)\s*=\s*(?:'((?:\\.|[^'\\])*)'|((?:\\.|[^\s\\'])(?:\\.|[^\s\\])*)?)(?=\s|$)", re.DOTALL)
+_PAIR = re.compile(
+    r"\s*(\w+)\s*=\s*(?:'((?:\\.|[^'\\])*)'|((?:\\.|[^\s\\'])(?:\\.|[^\s\\])*)?)(?=\s|$)", re.DOTALL
+)
 _HOST = re.compile(r"(?:\[[^\[\]]*\]|[^:\[\]]*)(?::[0-9]*)?")
 _TABLE = re.compile(r"[\w$]+(?:\.[\w$]+){0,2}")
 
@@ -89,7 +93,9 @@ def require_path(where: object) -> None:
     discreet.errors.InvalidArgument: a file is needed here, host=db password=*** is a server; Postgres(…) asks one
     """
     if is_server(where):
-        raise InvalidArgument(f"a file is needed here, {masked(where)} is a server; Postgres(…) asks one")
+        raise InvalidArgument(
+            f"a file is needed here, {masked(where)} is a server; Postgres(…) asks one"
+        )
 
 
 def server_table(source: object) -> tuple[str, str] | None:
@@ -186,10 +192,16 @@ def _pairs(where: str) -> list[tuple[str, str]] | None:
 def _check_pairs(where: str) -> str:
     pairs = _pairs(where)
     if pairs is None:
-        raise _neither("it looks like a connection string, but is no list of keyword=value; quote values with spaces")
+        raise _neither(
+            "it looks like a connection string, but is no list of keyword=value; quote values with spaces"
+        )
     for keyword, value in pairs:
-        if keyword != "options" and _PAIRED.search(value):  # host=db;password=…: libpq would look for such a host
-            raise _neither("it looks like a connection string, but its pairs are not separated by spaces")
+        if keyword != "options" and _PAIRED.search(
+            value
+        ):  # host=db;password=…: libpq would look for such a host
+            raise _neither(
+                "it looks like a connection string, but its pairs are not separated by spaces"
+            )
         if keyword not in KEYWORDS:
             # Which one it is, is not shown: after a space it may be a part of a password.
             raise _neither(
@@ -221,7 +233,9 @@ def _masked_url(where: str) -> str:
         user, _, host = before.rpartition("@")
         name, colon, _ = user.partition(":")
         before = f"{name}:{HIDDEN}@{host}" if colon else f"{name}@{host}"
-    elif not all(_HOST.fullmatch(host) for host in re.split(r"[/#]", before, maxsplit=1)[0].split(",")):
+    elif not all(
+        _HOST.fullmatch(host) for host in re.split(r"[/#]", before, maxsplit=1)[0].split(",")
+    ):
         before = HIDDEN
     shown = [_masked_parameter(one) for one in query.split("&")]
     return f"{begin}://{before}{mark}{'&'.join(shown)}"

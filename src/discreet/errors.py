@@ -131,7 +131,8 @@ class TooSlow(EngineFailure):
     """
 
     def __init__(
-        self, message: str = "the query took longer than is allowed and was stopped; what was charged stays charged"
+        self,
+        message: str = "the query took longer than is allowed and was stopped; what was charged stays charged",
     ) -> None:
         super().__init__(message)
 

@@ -22,9 +22,13 @@ Pick = Callable[[object], tuple[object, ...]]
 @overload
 def frozen(body: type[Made], /) -> type[Made]: ...
 @overload
-def frozen(*, init: bool = True, repr: bool = True, eq: bool = True) -> Callable[[type[Made]], type[Made]]: ...
+def frozen(
+    *, init: bool = True, repr: bool = True, eq: bool = True
+) -> Callable[[type[Made]], type[Made]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def frozen(body: type | None = None, /, *, init: bool = True, repr: bool = True, eq: bool = True) -> object:  # noqa: A002
+def frozen(
+    body: type | None = None, /, *, init: bool = True, repr: bool = True, eq: bool = True
+) -> object:  # noqa: A002
     """Return a class of frozen values: fields in slots, made, shown, compared and hashed as a frozen dataclass is.
 
     What the class defines itself stays; `init=False`, `repr=False` and `eq=False` leave one out.
@@ -42,7 +46,9 @@ def frozen(body: type | None = None, /, *, init: bool = True, repr: bool = True,
     ...
     dataclasses.FrozenInstanceError: cannot assign to field 'x'
     """
-    return (lambda body: _made(body, init, repr, eq)) if body is None else _made(body, init, repr, eq)
+    return (
+        (lambda body: _made(body, init, repr, eq)) if body is None else _made(body, init, repr, eq)
+    )
 
 
 def fill(made: object, /, **values: object) -> None:
@@ -117,7 +123,9 @@ def _pick(names: list[str]) -> Pick:
 
 
 def _eq(pick: Pick) -> Callable[[object, object], bool]:
-    return lambda made, other: pick(made) == pick(other) if other.__class__ is made.__class__ else NotImplemented
+    return lambda made, other: (
+        pick(made) == pick(other) if other.__class__ is made.__class__ else NotImplemented
+    )
 
 
 def _hash(pick: Pick) -> Callable[[object], int]:

@@ -86,7 +86,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def main(
     _version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and stop.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and stop."
+        ),
     ] = False,
 ) -> None:
     """Answers about private data, with exact noise, the tightest sound price and an error bar on everything."""

@@ -9,7 +9,10 @@ from ..privacy.measures import Measure
 
 
 def budget_of_flags(
-    epsilon: str | None = None, delta: str | None = None, rho: str | None = None, mu: str | None = None
+    epsilon: str | None = None,
+    delta: str | None = None,
+    rho: str | None = None,
+    mu: str | None = None,
 ) -> Measure | None:
     """Read a measure from the four flags; None if none is given.
 

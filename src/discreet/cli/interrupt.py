@@ -27,7 +27,13 @@ def _last(ledger: Ledger) -> int:
 def _words(ledger: Ledger, who: str, before: int) -> str:
     try:
         new = _last(ledger) - before
-        found = [] if new < 1 else [one for one in ledger.history(last=new) if one.who == who and one.kind == "charge"]
+        found = (
+            []
+            if new < 1
+            else [
+                one for one in ledger.history(last=new) if one.who == who and one.kind == "charge"
+            ]
+        )
         prices = " and ".join(_price(ledger, one) for one in found)
     except DiscreetError:
         return "whether it was charged, `discreet ledger history` tells; asking the same again is free if it was"

@@ -50,7 +50,9 @@ def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
 
     signature = inspect.Signature([*plain, *spread], return_annotation=None)
     run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {"return": None}
+    run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
+        "return": None
+    }
     return run
 
 

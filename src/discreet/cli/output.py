@@ -61,7 +61,9 @@ def read_text(words: str, what: str) -> str:
     except (OSError, UnicodeDecodeError):
         found = ""
     if not found.strip():
-        raise InvalidArgument(f"{what} was to come from standard input, which has none; pipe it in, or write it out")
+        raise InvalidArgument(
+            f"{what} was to come from standard input, which has none; pipe it in, or write it out"
+        )
     return found
 
 
@@ -77,7 +79,9 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _unwritable(path: Path) -> InvalidArgument:
-    return InvalidArgument(f"{path} cannot be written; give a path in a folder that exists and is yours")
+    return InvalidArgument(
+        f"{path} cannot be written; give a path in a folder that exists and is yours"
+    )
 
 
 def check_out(path: Path | None, *, as_json: bool) -> None:
@@ -86,10 +90,14 @@ def check_out(path: Path | None, *, as_json: bool) -> None:
         return
     if path == STANDARD:
         if as_json:
-            raise InvalidArgument("--json writes to standard output already; leave out --out -, or --json for CSV")
+            raise InvalidArgument(
+                "--json writes to standard output already; leave out --out -, or --json for CSV"
+            )
         return
     if path.suffix.lower() not in TABLES:
-        raise InvalidArgument(f"{path} is no table this writes; name it {', '.join(TABLES[:-1])} or {TABLES[-1]}")
+        raise InvalidArgument(
+            f"{path} is no table this writes; name it {', '.join(TABLES[:-1])} or {TABLES[-1]}"
+        )
     if path.suffix.lower() in (".parquet", ".arrow"):
         load("pyarrow", "tables")
     _check_place(path)
@@ -111,7 +119,9 @@ def write_answer(answer: Answer, path: Path, level: float) -> None:
     elif suffix == ".json":
         write_text(path, _json(answer_reply(answer, level)) + "\n")
     else:
-        page = f'<!doctype html>\n<meta charset="utf-8">\n<title>Answer</title>\n{answer.to_html()}\n'
+        page = (
+            f'<!doctype html>\n<meta charset="utf-8">\n<title>Answer</title>\n{answer.to_html()}\n'
+        )
         write_text(path, page if suffix == ".html" else answer.to_markdown())
 
 
@@ -142,7 +152,9 @@ def check_picture(path: Path | None) -> None:
     _check_place(path)
 
 
-def write_picture(answer: Answer, path: Path, *, level: float = 0.95, title: str | None = None) -> None:
+def write_picture(
+    answer: Answer, path: Path, *, level: float = 0.95, title: str | None = None
+) -> None:
     """Draw the first statistic of an answer with its error bars."""
     load("matplotlib", "plot").use("Agg")
     plt = load("matplotlib.pyplot", "plot")

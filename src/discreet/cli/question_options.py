@@ -63,7 +63,11 @@ class TermFlags:
     def errors(self) -> str | dict[str, str] | None:
         """The asked errors: one for all, or by name."""
         said = self.error or []
-        return said[0].strip() if len(said) == 1 and "=" not in said[0] else pairs(said, "--error") or None
+        return (
+            said[0].strip()
+            if len(said) == 1 and "=" not in said[0]
+            else pairs(said, "--error") or None
+        )
 
     def words(self, *, nonnegative: bool = False, intervals: bool = True) -> SpendWords:
         """Return the terms as the library's keyword arguments.
@@ -71,7 +75,9 @@ class TermFlags:
         Refuses neither a spend nor an error.
         """
         if self.spend is None and not self.error:
-            raise InvalidArgument("say what to spend, --epsilon, --rho or --mu, or how wrong it may be, --error")
+            raise InvalidArgument(
+                "say what to spend, --epsilon, --rho or --mu, or how wrong it may be, --error"
+            )
         weights = pairs(self.weight, "--weight") or None
         size = None if self.size is None else whole(self.size, "size", least=1)
         return SpendWords(
@@ -94,14 +100,20 @@ class PlaceFlags:
     table: TableFlag = None
     budget: Annotated[
         str | None,
-        typer.Option("--budget", help="The budget of a new ledger: epsilon=3 or epsilon=3,delta=1e-6."),
+        typer.Option(
+            "--budget", help="The budget of a new ledger: epsilon=3 or epsilon=3,delta=1e-6."
+        ),
     ] = None
     who: WhoFlag = "analyst"
 
     @property
     def fresh(self) -> bool:
         """Whether the ledger is a file that is not there yet."""
-        return self.ledger is not None and not is_server(self.ledger) and not Path(self.ledger).exists()
+        return (
+            self.ledger is not None
+            and not is_server(self.ledger)
+            and not Path(self.ledger).exists()
+        )
 
 
 @contextmanager
@@ -126,7 +138,10 @@ def open_curator(
         if first is not None and place.fresh:
             with _ledger(place, price.spend, spends=False, quiet=True) as trial:
                 first(Curator(engine, schemas, trial, who=place.who))
-        with _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger, told_of_charges(ledger, place.who):
+        with (
+            _ledger(place, price.spend, spends=spends, quiet=quiet) as ledger,
+            told_of_charges(ledger, place.who),
+        ):
             yield Curator(engine, schemas, ledger, who=place.who)
     finally:
         engine.close()
@@ -135,13 +150,17 @@ def open_curator(
 def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
     budget = None if place.budget is None else budget_from_words(place.budget, "--budget")
     if place.ledger is None and spends:
-        raise InvalidArgument("what is spent must be kept: give --ledger FILE, and --budget if it is new")
+        raise InvalidArgument(
+            "what is spent must be kept: give --ledger FILE, and --budget if it is new"
+        )
     if place.ledger is not None and not place.fresh:
         return open_ledger(place.ledger, budget)
     if place.ledger is None or not spends:
         return _just(":memory:", budget, spend or PureDP(_PLENTY))
     if budget is None and spend is None:
-        raise InvalidArgument(f"{place.ledger} is not there yet; to make it say its --budget, such as epsilon=3")
+        raise InvalidArgument(
+            f"{place.ledger} is not there yet; to make it say its --budget, such as epsilon=3"
+        )
     if budget is None and not quiet:
         said = f"{place.ledger} is new; its budget is what this question spends, {spend} (--budget gives it another)"
         typer.secho(said, err=True, fg="yellow")

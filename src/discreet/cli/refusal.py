@@ -66,10 +66,16 @@ def refusals(*, as_json: bool = False) -> Iterator[None]:
     except KeyboardInterrupt as stop:
         with suppress(ValueError):  # not the main thread
             signal.signal(signal.SIGINT, signal.SIG_DFL)  # the next one ends at once
-        _say("Stopped", f"stopped; {stop.args[0] if stop.args else 'nothing was charged'}", as_json=as_json)
+        _say(
+            "Stopped",
+            f"stopped; {stop.args[0] if stop.args else 'nothing was charged'}",
+            as_json=as_json,
+        )
         raise typer.Exit(STOPPED) from None
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing is left to be flushed at the end
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # nothing is left to be flushed at the end
         raise typer.Exit(GONE) from None
     except (typer.Exit, typer.Abort):
         raise
@@ -91,5 +97,9 @@ def _where(fault: Exception) -> str:
     trace = fault.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
-    at = "" if trace is None else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    at = (
+        ""
+        if trace is None
+        else f" at {Path(trace.tb_frame.f_code.co_filename).name}:{trace.tb_lineno}"
+    )
     return f"something is wrong with discreet itself ({type(fault).__name__}{at}); please report it"

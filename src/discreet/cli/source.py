@@ -21,7 +21,11 @@ _DATABASES = (".duckdb", ".ddb", ".db", ".store")
 
 
 def open_source(
-    source: str, schemas: Sequence[Schema], tables: Mapping[str, str] | None = None, *, progress: bool = False
+    source: str,
+    schemas: Sequence[Schema],
+    tables: Mapping[str, str] | None = None,
+    *,
+    progress: bool = False,
 ) -> DuckDB | Postgres | Spark:
     """Open the store of a source; `tables` names further files, as NAME=PATH, or where Spark has its tables.
 
@@ -44,7 +48,9 @@ def open_source(
         return engines.DuckDB(_there(source), progress=progress)
     name = table_of(source, schemas)
     if name in files:
-        raise InvalidArgument(f"--table {name} names the table of {source} again; name each table once")
+        raise InvalidArgument(
+            f"--table {name} names the table of {source} again; name each table once"
+        )
     return engines.DuckDB({name: _there(source), **files}, progress=progress)
 
 

@@ -20,19 +20,28 @@ def recall(asked: WordRound, path: Path | None) -> WordRound:
         return asked
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        rows = tuple((float(value), float(variance), float(rivals)) for value, variance, rivals in kept["heard"])
+        rows = tuple(
+            (float(value), float(variance), float(rivals))
+            for value, variance, rivals in kept["heard"]
+        )
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidArgument(f"{path} does not hold what earlier rounds said") from None
     known = len(asked.found)  # after scouts only what they found
     if kept.get("round") != asked.index or len(rows) not in (known, known + len(asked.prefixes)):
-        raise InvalidArgument(f"{path} was kept for another round; give the one that was written with the parameters")
+        raise InvalidArgument(
+            f"{path} was kept for another round; give the one that was written with the parameters"
+        )
     return replace(asked, heard=rows)
 
 
 def go_on(collected: Collector, out: Path, heard: Path | None) -> str:
     """Write the parameters of the next round, and what the rounds so far say; return a line about it."""
     following = collected.narrow()
-    write_text(out, json.dumps(device_parameters(following, metric=collected.metric), ensure_ascii=False) + "\n")
+    write_text(
+        out,
+        json.dumps(device_parameters(following, metric=collected.metric), ensure_ascii=False)
+        + "\n",
+    )
     if heard is not None:
         write_text(heard, json.dumps({"round": following.index, "heard": following.heard}) + "\n")
     stages = following.words.stages

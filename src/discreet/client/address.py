@@ -12,7 +12,12 @@ from .remote import Remote
 
 
 def connect(
-    url: str, token: str, *, dataset: str | None = None, patience: Number = 60, deadline: Number = 3600
+    url: str,
+    token: str,
+    *,
+    dataset: str | None = None,
+    patience: Number = 60,
+    deadline: Number = 3600,
 ) -> Remote:
     """Connect to a service: `dp.connect("https://curator.example", token="dsc_…").sql(…)`.
 
@@ -26,12 +31,16 @@ def connect(
     """
     httpx = load("httpx", "client")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        raise InvalidArgument(f"a service has an address such as https://curator.example, got {str(url)[:60]!r}")
+        raise InvalidArgument(
+            f"a service has an address such as https://curator.example, got {str(url)[:60]!r}"
+        )
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
         raise InvalidArgument("a token is text such as dsc_…, as a steward gave it to you")
     http = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, trust_env=False)
     try:
-        line = Line(http, float(rational(patience, "patience")), float(rational(deadline, "deadline")))
+        line = Line(
+            http, float(rational(patience, "patience")), float(rational(deadline, "deadline"))
+        )
         return _remote(line, dataset)
     except BaseException:
         http.close()
@@ -44,7 +53,9 @@ def _remote(line: Line, dataset: str | None) -> Remote:
         raise InvalidArgument(f"say which data set: dataset= one of {', '.join(names) or 'none'}")
     name = names[0] if dataset is None else dataset
     if name not in names:
-        raise InvalidArgument(f"{name!r} is not among your data sets; yours: {', '.join(names) or 'none'}")
+        raise InvalidArgument(
+            f"{name!r} is not among your data sets; yours: {', '.join(names) or 'none'}"
+        )
     facts = line.get(f"/api/v1/datasets/{name}")
     schemas = {schema.name: schema for schema in map(Schema.from_dict, facts["tables"])}
     return Remote(line, name, me["name"], schemas, Filter.from_json(facts["filter"]))

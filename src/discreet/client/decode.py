@@ -90,7 +90,9 @@ def _prints(facts: BodyFacts) -> dict[str, str]:
 def _receipt(reply: Mapping[str, Any], asked: Mapping[str, str]) -> Receipt:
     receipt = read_receipt(reply["receipt"])
     if {one.name: one.fingerprint for one in receipt.asked} != asked:
-        raise SchemaMismatch("the service reads this question in another way than this client; use the same version")
+        raise SchemaMismatch(
+            "the service reads this question in another way than this client; use the same version"
+        )
     return receipt
 
 

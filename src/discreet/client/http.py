@@ -47,12 +47,16 @@ class Stake:
         `sent` is False if no attempt reached the service at all: then nothing can have been spent.
         """
         if not self.charged:
-            return ServiceUnavailable(f"{broken}; nothing was asked that costs, so nothing was spent")
+            return ServiceUnavailable(
+                f"{broken}; nothing was asked that costs, so nothing was spent"
+            )
         if not sent:
             return ServiceUnavailable(f"{broken}; nothing was sent, so nothing was spent")
         price = "its price" if self.price is None else str(self.price)
         again = f"ask the same again, it is charged once (the key of this request is {self.key})"
-        return Unreachable(f"{broken}; {price} may have been spent: {again}", spent=self.price, key=self.key)
+        return Unreachable(
+            f"{broken}; {price} may have been spent: {again}", spent=self.price, key=self.key
+        )
 
 
 FREE = Stake()
@@ -85,14 +89,18 @@ class Line:
         """Take something away."""
         return self._check(self._send("DELETE", path))
 
-    def charge(self, path: str, body: Mapping[str, object], key: str = "", price: object = None) -> Json:
+    def charge(
+        self, path: str, body: Mapping[str, object], key: str = "", price: object = None
+    ) -> Json:
         """Ask something that costs: under one idempotency key, so that however often it is sent it is charged once.
 
         A job is followed until it ends, or until the deadline, asking at the ticks that the service names. `price` is
         what it costs, to be said if nothing is heard of it.
         """
         end = time.monotonic() + self.deadline
-        stake = Stake(charged=True, price=price, key=key or secrets.token_urlsafe(24), sent=bool(key))
+        stake = Stake(
+            charged=True, price=price, key=key or secrets.token_urlsafe(24), sent=bool(key)
+        )
         response = self._send("POST", path, body, stake, end)
         if response.status_code != 202:
             return self._check(response)
@@ -127,7 +135,9 @@ class Line:
         content = None if body is None else write_json(body).encode()
         headers = {"Idempotency-Key": stake.key} if stake.charged and body is not None else {}
         until = min(last, time.monotonic() + self.patience)
-        sent = stake.sent or (stake.charged and body is None)  # who follows a job has sent its question before
+        sent = stake.sent or (
+            stake.charged and body is None
+        )  # who follows a job has sent its question before
         while True:
             found, wait, broken = self._try(method, path, content, headers, last)
             sent = sent or broken != _NOBODY
@@ -146,8 +156,14 @@ class Line:
         httpx = load("httpx", "client")
         most = min(LONGEST_WAIT, max(0.1, last - time.monotonic()))
         try:
-            found = self.http.request(method, path, content=content, headers=dict(headers), timeout=most)
-        except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout):  # no byte of the request has left
+            found = self.http.request(
+                method, path, content=content, headers=dict(headers), timeout=most
+            )
+        except (
+            httpx.ConnectError,
+            httpx.ConnectTimeout,
+            httpx.PoolTimeout,
+        ):  # no byte of the request has left
             return None, 0.25, _NOBODY
         except httpx.TimeoutException:
             return None, 0.25, "the service does not answer"
@@ -163,7 +179,9 @@ def _wait(response: httpx.Response) -> float | None:
 
     Busy is 429 or 503; a gateway in between says 502 or 504 of its own, while our 502 is an answer: the store failed.
     """
-    busy = response.status_code in BUSY or (response.status_code in GATEWAY and not _is_ours(response))
+    busy = response.status_code in BUSY or (
+        response.status_code in GATEWAY and not _is_ours(response)
+    )
     return _retry_after(response) if busy else None
 
 

@@ -36,10 +36,24 @@ from ..synthetic.plan import SyntheticPlan
 from ..synthetic.request import SynthesisWords
 from ..synthetic.synthesizer import warn_if_hopeless
 from ..synthetic.synthetic import Synthetic
-from ..wire.product_request import BoundsRequest, CapsRequest, LearnRequest, SynthesisRequest, TruncationRequest
+from ..wire.product_request import (
+    BoundsRequest,
+    CapsRequest,
+    LearnRequest,
+    SynthesisRequest,
+    TruncationRequest,
+)
 from ..wire.reply import entry_from_json, remaining_from_json
 from ..wire.request import Ask, ReleaseRequest
-from .decode import make_answer, make_bounds, make_caps, make_model, make_synthetic, sent_model, sql_text
+from .decode import (
+    make_answer,
+    make_bounds,
+    make_caps,
+    make_model,
+    make_synthetic,
+    sent_model,
+    sql_text,
+)
 from .http import Line
 
 
@@ -99,7 +113,9 @@ class Remote:
         asked = {name: self._text(one) for name, one in questions.items()}
         plans = dict(self._planner.workload(asked, read).plans)
         body = ReleaseRequest(asked, read, why).to_json()
-        found = self.line.charge(self._at("release"), body, key, self._price(event_of(plans)))["answers"]
+        found = self.line.charge(self._at("release"), body, key, self._price(event_of(plans)))[
+            "answers"
+        ]
         return {name: make_answer(found[name], plan, plans) for name, plan in plans.items()}
 
     def explain(
@@ -149,7 +165,9 @@ class Remote:
         reply = self.line.post(self._at("rehearse"), Ask(text, read, rows=rows).to_json())
         return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])
 
-    def learn(self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "", key: str = "") -> Model:
+    def learn(
+        self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "", key: str = ""
+    ) -> Model:
         """Return a fitted copy of a model of `discreet.learn`, learned there from the rows of a SELECT.
 
         As `Curator.learn`: charged first, stored, with a receipt in `.receipt_`; only what was learned travels.
@@ -159,12 +177,20 @@ class Remote:
         reply = self.line.charge(self._at("learn"), body, key, self._price(course.training.event))
         return make_model(reply, course, model)
 
-    def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
+    def explain_model(
+        self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int
+    ) -> TrainingExplanation:
         """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
         return course_of(self._planner, sql, model, spend).explain(n)
 
     def synthesize(
-        self, table: str, spend: Measure, *, why: str = "", key: str = "", **words: Unpack[SynthesisWords]
+        self,
+        table: str,
+        spend: Measure,
+        *,
+        why: str = "",
+        key: str = "",
+        **words: Unpack[SynthesisWords],
     ) -> Synthetic:
         """Release tables of the columns of a table, or of a SELECT's rows, as `Curator.synthesize` does.
 
@@ -173,9 +199,13 @@ class Remote:
         made = synthesis_of(self._planner, table, spend, words)
         warn_if_hopeless(made.plan)
         body = SynthesisRequest(table, spend, words, why).to_json()
-        return make_synthetic(self.line.charge(self._at("synthesize"), body, key, self._price(made.plan.event)), made)
+        return make_synthetic(
+            self.line.charge(self._at("synthesize"), body, key, self._price(made.plan.event)), made
+        )
 
-    def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
+    def plan_synthesis(
+        self, table: str, spend: Measure, **words: Unpack[SynthesisWords]
+    ) -> SyntheticPlan:
         """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
         return synthesis_of(self._planner, table, spend, words).plan
 
@@ -195,11 +225,15 @@ class Remote:
         reply = self.line.charge(self._at("suggest_bounds"), body, key, self._price(wanted.event))
         return make_bounds(reply, wanted)
 
-    def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps", key: str = "") -> SuggestedCaps:
+    def suggest_caps(
+        self, table: str, spend: Measure, *, why: str = "suggest caps", key: str = ""
+    ) -> SuggestedCaps:
         """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
         wanted = wanted_caps(self._planner, table, spend)
         body = CapsRequest(table, spend, why).to_json()
-        return make_caps(self.line.charge(self._at("suggest_caps"), body, key, self._price(wanted.event)), wanted)
+        return make_caps(
+            self.line.charge(self._at("suggest_caps"), body, key, self._price(wanted.event)), wanted
+        )
 
     def estimate_cut(
         self,
@@ -212,9 +246,13 @@ class Remote:
         key: str = "",
     ) -> Answer:
         """Estimate, privately, how many rows of people `max_rows` cuts off, as `Curator.estimate_cut` does."""
-        plan = self._planner.plan(cut_of(self._planner, table, up_to, of), self._planner.terms(spend))
+        plan = self._planner.plan(
+            cut_of(self._planner, table, up_to, of), self._planner.terms(spend)
+        )
         body = TruncationRequest(table, spend, up_to, of, why).to_json()
-        reply = self.line.charge(self._at("estimate_cut"), body, key, self._price(event_of({"": plan})))
+        reply = self.line.charge(
+            self._at("estimate_cut"), body, key, self._price(event_of({"": plan}))
+        )
         return make_answer(reply, plan, {"": plan})
 
     def table(self, name: str) -> Table:
@@ -275,7 +313,9 @@ class Remote:
         built = self._planner.question(question).question
         text = describe(built)
         if fingerprint(self._planner.question(text).question) != fingerprint(built):
-            raise UnsupportedQuery("this question cannot be written in SQL, in which a service is asked; ask another")
+            raise UnsupportedQuery(
+                "this question cannot be written in SQL, in which a service is asked; ask another"
+            )
         return text
 
     def _values(self, table: str, column: str) -> tuple[Any, ...]:

@@ -69,7 +69,9 @@ def failure() -> EngineFailure:
     >>> failure()
     EngineFailure('the store could not answer; what it said is not shown, since it may tell about the data')
     """
-    return EngineFailure("the store could not answer; what it said is not shown, since it may tell about the data")
+    return EngineFailure(
+        "the store could not answer; what it said is not shown, since it may tell about the data"
+    )
 
 
 def cancelled() -> Cancelled:
@@ -105,7 +107,9 @@ def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
 def require_public(table: Schema, *columns: str) -> None:
     """Refuse to list values of a private table, or of columns that are not declared."""
     if not table.public:
-        raise InvalidArgument(f"the values of {table.name} are private; only a public table's can be listed")
+        raise InvalidArgument(
+            f"the values of {table.name} are private; only a public table's can be listed"
+        )
     if not columns:
         raise InvalidArgument(f"say which columns of {table.name} to list")
     for column in columns:

@@ -6,7 +6,16 @@ from collections.abc import Iterable
 from typing import TypeAlias, assert_never
 
 from ..query.algebra.expression import Expression, fields_of
-from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ..query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from ..query.bounds.relation_facts import columns_of
 
 ColumnNames: TypeAlias = frozenset[str]

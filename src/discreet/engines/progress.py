@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[], object], what: str = "adding up") -> T:
+def watch(
+    run: Callable[[], T],
+    percent: Callable[[], float],
+    stop: Callable[[], object],
+    what: str = "adding up",
+) -> T:
     """Run a query and show how far it is: `percent` is not above 0 while unknown; `stop` cancels.
 
     A spinner and the seconds move in any case: some plans do not let a store say how far it is.
@@ -41,7 +46,9 @@ def watch(run: Callable[[], T], percent: Callable[[], float], stop: Callable[[],
         task = bar.add_task(what, total=None)
         try:
             thread.start()
-            while not ended.wait(0.1):  # not join: up to Python 3.12 an interrupted one takes the thread to have ended
+            while not ended.wait(
+                0.1
+            ):  # not join: up to Python 3.12 an interrupted one takes the thread to have ended
                 done = percent()
                 bar.update(task, completed=max(0.0, done), total=None if done <= 0 else 100.0)
         except KeyboardInterrupt:
@@ -62,4 +69,6 @@ def _bar() -> Progress:
     screen, words = console.Console(stderr=True), progress.TextColumn("{task.description}")
     columns = progress.SpinnerColumn(), words, progress.BarColumn(), progress.TaskProgressColumn()
     clock = progress.TimeElapsedColumn()
-    return progress.Progress(*columns, clock, console=screen, transient=True, disable=not screen.is_terminal)
+    return progress.Progress(
+        *columns, clock, console=screen, transient=True, disable=not screen.is_terminal
+    )

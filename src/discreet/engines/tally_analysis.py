@@ -14,7 +14,17 @@ from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
 from ..frozen import frozen
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import GroupShare, KeptKeys, RowShare, Tally, Term
-from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ..query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Total,
+    Union,
+    Where,
+)
 from ..query.bounds.fanout import check_joins
 from ..query.bounds.relation_facts import columns_of, unit_of
 from ..query.domains.domain import MOST_STEPS, Day, Domain, Second, Truth, Whole
@@ -61,16 +71,28 @@ def understand(tally: Tally) -> TallyFacts:
     columns, unit = columns_of(tally.rows), unit_of(tally.rows)
     person = unit if isinstance(unit, People) else None
     if person is None and (
-        tally.people or isinstance(tally.share, RowShare | GroupShare | KeptKeys) or _personal(tally.rows)
+        tally.people
+        or isinstance(tally.share, RowShare | GroupShare | KeptKeys)
+        or _personal(tally.rows)
     ):
-        raise UnboundedSensitivity('shares of people need tables whose unit is a person: People("id", max_rows=…)')
+        raise UnboundedSensitivity(
+            'shares of people need tables whose unit is a person: People("id", max_rows=…)'
+        )
     check_joins(tally.rows)
-    for expression in (*tally.keys, *(term.expression for term in tally.terms), *_expressions(tally.rows)):
+    for expression in (
+        *tally.keys,
+        *(term.expression for term in tally.terms),
+        *_expressions(tally.rows),
+    ):
         _storable(expression)
     keys = tuple(domain_of(key, columns) for key in tally.keys)
     listed = tally.listed
-    if tally.only is not None and any(len(key) != listed or len(key) > len(keys) for key in tally.only):
-        raise InvalidArgument(f"each public key must be a tuple of {len(keys)} values, one for each key of the tally")
+    if tally.only is not None and any(
+        len(key) != listed or len(key) > len(keys) for key in tally.only
+    ):
+        raise InvalidArgument(
+            f"each public key must be a tuple of {len(keys)} values, one for each key of the tally"
+        )
     if not tally.terms:
         raise InvalidArgument("a tally needs at least one term; count rows with Constant(True)")
     _check_share(tally)
@@ -92,7 +114,9 @@ def _check_share(tally: Tally) -> None:
 
 def _part(term: Term, domain: Domain, tally: Tally) -> TermFacts:
     if not isinstance(domain, Whole | Truth):
-        raise UnsupportedQuery("only numbers and conditions can be added up; text and times can be counted")
+        raise UnsupportedQuery(
+            "only numbers and conditions can be added up; text and times can be counted"
+        )
     if term.weight < 1 or term.low > term.high:
         raise InvalidArgument("a term needs a weight of at least 1, and low ≤ high")
     ends = (domain.low, domain.high) if isinstance(domain, Whole) else (1, 1)
@@ -150,11 +174,15 @@ def _storable(expression: Expression) -> None:
     match expression:
         case Constant(value=str(text)):
             if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
-                raise UnsupportedQuery("a text constant holds a character that not every store can hold")
+                raise UnsupportedQuery(
+                    "a text constant holds a character that not every store can hold"
+                )
         case Call(function=Function.LIKE, arguments=(_, Constant(value=str(pattern)))) if (
             wildcards(pattern) > MOST_WILDCARDS
         ):
-            raise UnsupportedQuery(f"a pattern of LIKE may hold at most {MOST_WILDCARDS} of % and _; use fewer")
+            raise UnsupportedQuery(
+                f"a pattern of LIKE may hold at most {MOST_WILDCARDS} of % and _; use fewer"
+            )
         case Call(arguments=arguments):
             for argument in arguments:
                 _storable(argument)
@@ -169,7 +197,9 @@ def times_of(total: Total, columns: dict[str, Domain]) -> int:
     step = domain.step if isinstance(domain, Whole) else Fraction(1)
     times = step / total.step
     if times.denominator != 1 or not 1 <= times <= MOST_STEPS:
-        raise UnsupportedQuery("a person's total needs the step of what is added up, or one that divides it")
+        raise UnsupportedQuery(
+            "a person's total needs the step of what is added up, or one that divides it"
+        )
     return int(times)
 
 
@@ -177,4 +207,6 @@ def _sum_domain(total: Total, columns: dict[str, Domain]) -> Domain:
     domain = None if total.expression is None else domain_of(total.expression, columns)
     if isinstance(domain, Whole) or (isinstance(domain, Day | Second) and total.what != "sum"):
         return domain
-    raise UnsupportedQuery(f"a person's {total.what} needs a number; count rows, or use CASE to make one")
+    raise UnsupportedQuery(
+        f"a person's {total.what} needs a number; count rows, or use CASE to make one"
+    )

@@ -42,20 +42,31 @@ def total_column(column: Any) -> Any:  # noqa: ANN401
     if kinds.is_dictionary(kind):
         return _dictionary(column)
     if isinstance(kind, pa.BaseExtensionType):
-        return total_column(pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type))
+        return total_column(
+            pa.chunked_array([chunk.storage for chunk in column.chunks], kind.storage_type)
+        )
     if kinds.is_string(kind) or kinds.is_large_string(kind) or kind == pa.string_view():
         return _text(column)
     if kinds.is_timestamp(kind):
         return _instants(column)
     if kinds.is_date64(kind):
-        return _mapped(column, pa.date32(), lambda x: np.clip(x // 86_400_000, -MOST_DAYS, MOST_DAYS).astype(np.int32))
+        return _mapped(
+            column,
+            pa.date32(),
+            lambda x: np.clip(x // 86_400_000, -MOST_DAYS, MOST_DAYS).astype(np.int32),
+        )
     if kinds.is_float16(kind):
         return column.cast(pa.float32())
     if kinds.is_decimal(kind):
         return _decimals(column)
     if kinds.is_null(kind):  # one cell would give it a type
         return pa.chunked_array([pa.nulls(len(column), pa.string())])
-    plain = kinds.is_integer(kind) or kinds.is_floating(kind) or kinds.is_boolean(kind) or kinds.is_date32(kind)
+    plain = (
+        kinds.is_integer(kind)
+        or kinds.is_floating(kind)
+        or kinds.is_boolean(kind)
+        or kinds.is_date32(kind)
+    )
     if plain:
         return column
     return pa.chunked_array([pa.nulls(len(column), pa.int8())])
@@ -71,7 +82,9 @@ def _decimals(column: Any) -> Any:  # noqa: ANN401
     chunks = [_within_precision(chunk) for chunk in column.chunks]
     if kind.precision > MOST_DIGITS or kind.scale < 0:
         cells = [cell for chunk in chunks for cell in chunk.to_pylist()]
-        return pa.chunked_array([pa.array([None if x is None else float(x) for x in cells], pa.float64())])
+        return pa.chunked_array(
+            [pa.array([None if x is None else float(x) for x in cells], pa.float64())]
+        )
     if pa.types.is_decimal256(kind):
         kind = pa.decimal128(kind.precision, kind.scale)
         chunks = [_with_bits(kind, chunk, _bits(chunk)[:, :2]) for chunk in chunks]
@@ -90,7 +103,11 @@ def _bits(chunk: Any) -> Any:  # noqa: ANN401
     """Return the words of each decimal, the lowest first: of 64 bits, or one of 32."""
     width = chunk.type.bit_width // 8
     data = chunk.buffers()[1]
-    raw = b"" if data is None else memoryview(data)[chunk.offset * width : (chunk.offset + len(chunk)) * width]
+    raw = (
+        b""
+        if data is None
+        else memoryview(data)[chunk.offset * width : (chunk.offset + len(chunk)) * width]
+    )
     words = np.frombuffer(raw, np.uint32 if width == 4 else np.uint64)
     return words.reshape(len(chunk), width // words.itemsize)
 
@@ -114,15 +131,18 @@ def _with_bits(kind: Any, chunk: Any, bits: Any, kept: Any = True) -> Any:  # no
     pa = load("pyarrow", "tables")
     valid = chunk.is_valid().to_numpy(zero_copy_only=False) & kept
     validity = pa.array(valid).buffers()[1]
-    return pa.Array.from_buffers(kind, len(chunk), [validity, pa.py_buffer(np.ascontiguousarray(bits))])
+    return pa.Array.from_buffers(
+        kind, len(chunk), [validity, pa.py_buffer(np.ascontiguousarray(bits))]
+    )
 
 
 def _dictionary(column: Any) -> Any:  # noqa: ANN401
     """Keep a dictionary of valid text as it is; any other becomes a plain column."""
     pa = load("pyarrow", "tables")
-    if (pa.types.is_string(column.type.value_type) or pa.types.is_large_string(column.type.value_type)) and _valid(
-        column
-    ):
+    if (
+        pa.types.is_string(column.type.value_type)
+        or pa.types.is_large_string(column.type.value_type)
+    ) and _valid(column):
         return column
     chunks = [_values(chunk).take(_places(chunk)) for chunk in column.chunks]
     return total_column(pa.chunked_array(chunks, None if chunks else column.type.value_type))
@@ -139,7 +159,11 @@ def _places(chunk: Any) -> Any:  # noqa: ANN401
     """Return where the cells of a chunk stand in its dictionary; NULL for a place that it does not have."""
     pa = load("pyarrow", "tables")
     places = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False)
-    missing = chunk.indices.is_null().to_numpy(zero_copy_only=False) | (places < 0) | (places >= len(chunk.dictionary))
+    missing = (
+        chunk.indices.is_null().to_numpy(zero_copy_only=False)
+        | (places < 0)
+        | (places >= len(chunk.dictionary))
+    )
     return pa.array(np.where(missing, 0, places), chunk.indices.type, mask=missing)
 
 
@@ -157,7 +181,11 @@ def _text(column: Any) -> Any:  # noqa: ANN401
     if _valid(column):
         return column
     large = pa.types.is_large_string(column.type)
-    raw = pa.binary_view() if column.type == pa.string_view() else (pa.binary(), pa.large_binary())[large]
+    raw = (
+        pa.binary_view()
+        if column.type == pa.string_view()
+        else (pa.binary(), pa.large_binary())[large]
+    )
     cells = [cell for chunk in column.chunks for cell in chunk.view(raw).to_pylist()]
     return pa.chunked_array([pa.array([_decoded(cell) for cell in cells], pa.string())])
 
@@ -177,7 +205,9 @@ def _instants(column: Any) -> Any:  # noqa: ANN401
     if times is None:
         return pa.chunked_array([chunk.view(target) for chunk in column.chunks], target)
     most = MOST_MICROSECONDS // times
-    return _mapped(column, target, lambda x: np.where(np.abs(x.clip(-most - 1)) > most, 0, x) * times, most)
+    return _mapped(
+        column, target, lambda x: np.where(np.abs(x.clip(-most - 1)) > most, 0, x) * times, most
+    )
 
 
 def _mapped(column: Any, target: Any, change: Any, most: int | None = None) -> Any:  # noqa: ANN401

@@ -11,7 +11,9 @@ from __future__ import annotations
 import re
 
 
-def mended(data: bytes, delimiter: str, quote: str, fields: int, *, keep: bool) -> tuple[bytes, int]:
+def mended(
+    data: bytes, delimiter: str, quote: str, fields: int, *, keep: bool
+) -> tuple[bytes, int]:
     r"""Return a file without its bad records, or with nothing in them (`keep`), and how many there were.
 
     >>> from discreet.intake.bad_record import mended

@@ -49,8 +49,15 @@ def _holds(kept: Column, asked: Column) -> bool:
         return False
     match asked, kept:
         case Category(), Category():
-            return asked.of == kept.of and set(asked.values) <= set(kept.values) and asked.other in (None, kept.other)
-        case ((Integer() | Real() | Date() | Timestamp()), (Integer() | Real() | Date() | Timestamp())):
+            return (
+                asked.of == kept.of
+                and set(asked.values) <= set(kept.values)
+                and asked.other in (None, kept.other)
+            )
+        case (
+            (Integer() | Real() | Date() | Timestamp()),
+            (Integer() | Real() | Date() | Timestamp()),
+        ):
             inside = kept.ends[0] <= asked.ends[0] and asked.ends[1] <= kept.ends[1]
             return inside and asked.step == kept.step
         case Text(), Text():

@@ -55,14 +55,18 @@ class Csv:
         if self.delimiter == self.quote:
             raise InvalidArgument("the delimiter and the quote must differ")
         if self.header == bool(self.names):
-            raise InvalidArgument("give the names of the columns where the file has no header, header=False, only then")
+            raise InvalidArgument(
+                "give the names of the columns where the file has no header, header=False, only then"
+            )
         if not self.header and self.delimiter is None:
             raise InvalidArgument(
                 'header=False needs delimiter=, such as delimiter=",": without a line of names the delimiter would be '
                 "taken from the first record, and one record must not decide how others are cut"
             )
         if self.on_bad_record not in ("refuse", "drop", "null"):
-            raise InvalidArgument(f"on_bad_record must be refuse, drop or null, got {self.on_bad_record!r}")
+            raise InvalidArgument(
+                f"on_bad_record must be refuse, drop or null, got {self.on_bad_record!r}"
+            )
         fill(self, names=tuple(self.names), encoding=_encoding(self.encoding))
 
 
@@ -105,21 +109,32 @@ def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
             source = utf8(place, form.encoding, _workspace(workspace))
         delimiter, header = _header(source, form)
         if form.on_bad_record != "refuse":
-            source, bad = _mended(source, replace(form, delimiter=delimiter), len(header), _workspace(workspace))
+            source, bad = _mended(
+                source, replace(form, delimiter=delimiter), len(header), _workspace(workspace)
+            )
         declared = None if form.header else len(header)
         records = check_grammar(_blocks(source), delimiter, form.quote, fields=declared)
-        if records.crlf and (records.lf or set("\r\n") & set(_first(source, form.quote).rstrip("\r\n"))):
-            source, records = _one_end(source, form.quote, _workspace(workspace)), replace(records, crlf=False)
+        if records.crlf and (
+            records.lf or set("\r\n") & set(_first(source, form.quote).rstrip("\r\n"))
+        ):
+            source, records = (
+                _one_end(source, form.quote, _workspace(workspace)),
+                replace(records, crlf=False),
+            )
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InvalidArgument(
             f"{place.name} cannot be unpacked: it is damaged, ends too early or is not compressed; see gzip -t"
         ) from None
     except OSError:
-        raise InvalidArgument(f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file") from None
+        raise InvalidArgument(
+            f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file"
+        ) from None
     except InvalidArgument as problem:
         raise InvalidArgument(f"{place.name} cannot be read as CSV: {problem}") from None
     if records.fields != len(header):
-        raise InvalidArgument(f"{place.name} has {records.fields} fields a record, and {len(header)} names are given")
+        raise InvalidArgument(
+            f"{place.name} has {records.fields} fields a record, and {len(header)} names are given"
+        )
     return CsvFile(source, delimiter, header, records, form.quote, form.header, bad)
 
 
@@ -136,7 +151,9 @@ def utf8(place: Path, encoding: str, workspace: Path) -> Path:
                 target.write(decoder.decode(block).encode())
             target.write(decoder.decode(b"", final=True).encode())
     except UnicodeError:
-        raise InvalidArgument(f"its text is not {encoding}; declare the encoding it was saved in") from None
+        raise InvalidArgument(
+            f"its text is not {encoding}; declare the encoding it was saved in"
+        ) from None
     return copy
 
 
@@ -158,7 +175,9 @@ def _mended(source: Path, form: Csv, fields: int, workspace: Path) -> tuple[Path
     copy = workspace / f"{len(list(workspace.iterdir()))}.csv"
     with opened(source) as file:
         data = file.read().removeprefix(codecs.BOM_UTF8)
-    text, bad = mended(data, str(form.delimiter), form.quote, fields, keep=form.on_bad_record == "null")
+    text, bad = mended(
+        data, str(form.delimiter), form.quote, fields, keep=form.on_bad_record == "null"
+    )
     copy.write_bytes(text)
     return copy, bad
 
@@ -170,7 +189,9 @@ def _one_end(source: Path, quote: str, workspace: Path) -> Path:
     with copy.open("xb") as target:
         for block in _blocks(source):
             pieces = (held + block).split(mark)
-            held = b"\r" if pieces[-1].endswith(b"\r") else b""  # the LF that belongs to it may be in the next block
+            held = (
+                b"\r" if pieces[-1].endswith(b"\r") else b""
+            )  # the LF that belongs to it may be in the next block
             pieces[-1] = pieces[-1].removesuffix(held)
             pieces[inside::2] = [piece.replace(b"\r\n", b"\n") for piece in pieces[inside::2]]
             inside = (inside + len(pieces) - 1) % 2
@@ -189,7 +210,9 @@ def _encoding(name: object) -> str:
     try:
         known = codecs.lookup(str(name)).name
     except LookupError:
-        raise InvalidArgument(f"there is no encoding {name!r}; try utf-8, latin-1 or cp1252") from None
+        raise InvalidArgument(
+            f"there is no encoding {name!r}; try utf-8, latin-1 or cp1252"
+        ) from None
     return "utf-8" if known in ("utf-8", "utf-8-sig", "ascii") else known
 
 
@@ -207,7 +230,9 @@ def _header(place: Path, form: Csv) -> tuple[str, tuple[str, ...]]:
     if text:
         check_grammar([text.encode(errors="surrogateescape")], delimiter, form.quote)
     try:
-        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, quotechar=form.quote, strict=True)
+        rows = csv.reader(
+            io.StringIO(text, newline=""), delimiter=delimiter, quotechar=form.quote, strict=True
+        )
         header = tuple(next(rows, ()))
     except csv.Error:
         header = ()

@@ -91,7 +91,9 @@ class _Scan:
     quote: int = QUOTE
     headed: bool = True
     """Whether the first line is a header; else `fields` is declared, and every line is a record."""
-    decoder: codecs.IncrementalDecoder = field(default_factory=codecs.getincrementaldecoder("utf-8"))
+    decoder: codecs.IncrementalDecoder = field(
+        default_factory=codecs.getincrementaldecoder("utf-8")
+    )
     records: int = 0
     fields: int = 0
     longest: int = 0
@@ -111,7 +113,10 @@ class _Scan:
         previous = np.concatenate([np.array([self.before], np.uint8), here[:-1]])
         outside = self._outside(here)
         stops = np.flatnonzero(_both(here == LF, outside))
-        wrong = [*self._quotes(here, previous, after, outside), *_controls(block, here, after, outside)]
+        wrong = [
+            *self._quotes(here, previous, after, outside),
+            *_controls(block, here, after, outside),
+        ]
         wrong += [*self._text(block), *self._ragged(here, outside, stops)]
         if wrong:
             place, what = min(wrong)
@@ -133,7 +138,14 @@ class _Scan:
         if self.headed and not self.records:
             raise InvalidArgument("the file is empty; its first line must name the columns")
         count = self.records - 1 if self.headed else self.records
-        return Records(count, self.fields, self.longest, "lf" in self.ends, "crlf" in self.ends, self.quoted_ends)
+        return Records(
+            count,
+            self.fields,
+            self.longest,
+            "lf" in self.ends,
+            "crlf" in self.ends,
+            self.quoted_ends,
+        )
 
     def _outside(self, here: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
         """Return which bytes leave us outside quotes: those after an even number of them; None if all do."""
@@ -154,8 +166,12 @@ class _Scan:
         places = np.flatnonzero(here == self.quote)
         closes = outside[places]
         openers, closers = places[~closes], places[closes]
-        yield from _first(openers, ~np.isin(previous[openers], [self.delimiter, LF, self.quote]), _INSIDE)
-        yield from _first(closers, ~np.isin(after[closers], [self.delimiter, LF, CR, self.quote]), _AFTER)
+        yield from _first(
+            openers, ~np.isin(previous[openers], [self.delimiter, LF, self.quote]), _INSIDE
+        )
+        yield from _first(
+            closers, ~np.isin(after[closers], [self.delimiter, LF, CR, self.quote]), _AFTER
+        )
 
     def _text(self, block: bytes) -> Iterator[tuple[int, str]]:
         carried = len(self.decoder.getstate()[0])
@@ -187,13 +203,17 @@ class _Scan:
         stops: NDArray[np.intp],
     ) -> None:
         if outside is not None:
-            self.quoted_ends = self.quoted_ends or bool((((here == LF) | (here == CR)) & ~outside).any())
+            self.quoted_ends = self.quoted_ends or bool(
+                (((here == LF) | (here == CR)) & ~outside).any()
+            )
             self.inside = not outside[-1]
         if len(stops):
             lengths = np.diff(stops, prepend=-1 - self.begun)
             self._count(len(stops), self.fields, int(lengths.max()))
             returns = int((previous[stops] == CR).sum())
-            self.ends |= {name for name, times in (("crlf", returns), ("lf", len(stops) - returns)) if times}
+            self.ends |= {
+                name for name, times in (("crlf", returns), ("lf", len(stops) - returns)) if times
+            }
             self.begun = 0
         self.begun += len(here) - (int(stops[-1]) + 1 if len(stops) else 0)
         self.before = int(here[-1])
@@ -216,13 +236,18 @@ def _both(flags: NDArray[np.bool_], outside: NDArray[np.bool_] | None) -> NDArra
     return flags if outside is None else flags & outside
 
 
-def _first(places: NDArray[np.intp], bad: NDArray[np.bool_], what: str) -> Iterator[tuple[int, str]]:
+def _first(
+    places: NDArray[np.intp], bad: NDArray[np.bool_], what: str
+) -> Iterator[tuple[int, str]]:
     if bad.any():
         yield int(places[int(bad.argmax())]), what
 
 
 def _controls(
-    block: bytes, here: NDArray[np.uint8], after: NDArray[np.uint8], outside: NDArray[np.bool_] | None
+    block: bytes,
+    here: NDArray[np.uint8],
+    after: NDArray[np.uint8],
+    outside: NDArray[np.bool_] | None,
 ) -> Iterator[tuple[int, str]]:
     """Find a NUL anywhere, and a CR outside quotes that no LF follows."""
     if 0 in block:

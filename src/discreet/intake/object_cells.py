@@ -43,7 +43,11 @@ def read_cells(values: Iterable[object], column: Column) -> Any:  # noqa: ANN401
             return pa.array(map(total_reader(column.read, column.default), values), kind)
         case Text():
             return pa.array(
-                (_letters(found) for found in map(total_reader(column.read, column.default), values)), pa.string()
+                (
+                    _letters(found)
+                    for found in map(total_reader(column.read, column.default), values)
+                ),
+                pa.string(),
             )
 
 
@@ -61,7 +65,9 @@ def id_cells(values: Iterable[object]) -> Any:  # noqa: ANN401
 
 def _id(value: object) -> str | None:
     plain = native(value)
-    plain = plain.tolist() if hasattr(plain, "tolist") else plain  # an array, which would be written in part
+    plain = (
+        plain.tolist() if hasattr(plain, "tolist") else plain
+    )  # an array, which would be written in part
     if plain is None or (isinstance(plain, _NUMBERS) and absent(plain)):
         return None
     if isinstance(plain, _NUMBERS):
@@ -70,7 +76,11 @@ def _id(value: object) -> str | None:
         return plain if plain[:1] != _OTHER else _OTHER + plain
     if plain != plain:  # noqa: PLR0124 not-a-time
         return None
-    return str(plain) if isinstance(plain, date | UUID) else f"{_OTHER}{type(plain).__name__} {plain!r}"
+    return (
+        str(plain)
+        if isinstance(plain, date | UUID)
+        else f"{_OTHER}{type(plain).__name__} {plain!r}"
+    )
 
 
 def _digits(number: float | Decimal) -> str:

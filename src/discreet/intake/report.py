@@ -35,7 +35,12 @@ class ColumnReport:
         return advice(self.declared, [form for form, _ in self.forms])
 
     def __str__(self) -> str:
-        found = {"NULL": self.null, "unreadable": self.unreadable, "clipped": self.clipped, "unlisted": self.unlisted}
+        found = {
+            "NULL": self.null,
+            "unreadable": self.unreadable,
+            "clipped": self.clipped,
+            "unlisted": self.unlisted,
+        }
         said = [f"{count:,} {word}" for word, count in found.items() if count]
         shapes = f", such as {', '.join(form for form, _ in self.forms)}" if self.forms else ""
         hint = f"; {self.advice}" if self.advice else ""
@@ -74,15 +79,21 @@ class StewardReport:
     tables: tuple[TableReport, ...]
 
     def __str__(self) -> str:
-        return "\n".join(["for the steward only: these counts come from the data", *map(str, self.tables)])
+        return "\n".join(
+            ["for the steward only: these counts come from the data", *map(str, self.tables)]
+        )
 
 
 def table_to_dict(report: TableReport) -> dict[str, Any]:
     """Return a table's report as plain values."""
     plain = {
-        field.name: getattr(report, field.name) for field in fields(report) if field.name not in ("columns", "stale")
+        field.name: getattr(report, field.name)
+        for field in fields(report)
+        if field.name not in ("columns", "stale")
     }
-    columns = [{f.name: getattr(column, f.name) for f in fields(column)} for column in report.columns]
+    columns = [
+        {f.name: getattr(column, f.name) for f in fields(column)} for column in report.columns
+    ]
     return plain | {"columns": columns}
 
 

@@ -35,7 +35,12 @@ class SourceDigest:
     @classmethod
     def from_dict(cls, facts: Mapping[str, object]) -> SourceDigest:
         """Read the facts from plain values."""
-        return cls(str(facts["path"]), int(str(facts["size"])), int(str(facts["time"])), str(facts["digest"]))
+        return cls(
+            str(facts["path"]),
+            int(str(facts["size"])),
+            int(str(facts["time"])),
+            str(facts["digest"]),
+        )
 
 
 def digest_source(path: Path) -> SourceDigest:

@@ -48,7 +48,9 @@ class Used:
     def under(self, filter: Filter) -> Filter:  # noqa: A002 that is what it is
         """Return the filter with this much spent, at most all of it; who leaked the tail's δ too has no tail."""
         whole = self.leaked > filter.terms.delta
-        amounts = tuple(c if whole else min(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True))
+        amounts = tuple(
+            c if whole else min(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True)
+        )
         added = self.added[0] if self.added else None
         return replace(
             filter,
@@ -59,10 +61,14 @@ class Used:
 
     def plus(self, before: Filter, after: Filter, price: FilterPrice, *, paid: bool) -> Used:
         """Add what a filter took for an event; of what its tail has not paid, the whole price."""
-        amounts = tuple(u + b - a for u, a, b in zip(self.amounts, before.used, after.used, strict=True))
+        amounts = tuple(
+            u + b - a for u, a, b in zip(self.amounts, before.used, after.used, strict=True)
+        )
         if not paid:
             owed = price.amounts or tuple(_UNPRICED for _ in amounts)
-            amounts = tuple(max(new, u + a) for new, u, a in zip(amounts, self.amounts, owed, strict=True))
+            amounts = tuple(
+                max(new, u + a) for new, u, a in zip(amounts, self.amounts, owed, strict=True)
+            )
         leaked = after.leaked - before.leaked if before.keeps(price) else price.leak
         return Used(amounts, self.leaked + leaked, (after.added,) if self.added else ())
 
@@ -90,7 +96,9 @@ class Account:
         if start <= self.since:
             return self
         none = Used(
-            tuple(Fraction() for _ in self.common.amounts), Fraction(), tuple(Fraction() for _ in self.common.added)
+            tuple(Fraction() for _ in self.common.amounts),
+            Fraction(),
+            tuple(Fraction() for _ in self.common.added),
         )
         return Account(start, self.near, none)
 
@@ -131,7 +139,9 @@ class Account:
         else:
             rows = known | {name: _added(known[name], fixed, counted) for name in touched}
         common = rows.pop("")
-        return replace(self, near=event.neighbours, common=common, parts=tuple(sorted(rows.items())))
+        return replace(
+            self, near=event.neighbours, common=common, parts=tuple(sorted(rows.items()))
+        )
 
     def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 that is what it is
         """Return the account after an event that no allowance limits: what does not fit fills it."""
@@ -149,7 +159,9 @@ class Account:
         """Write the account as one text, exactly."""
         rows = {name: _written(used) for name, used in self._rows()}
         common = rows.pop("")
-        return canonical_json({"since": self.since, "near": self.near, "common": common, "parts": rows})
+        return canonical_json(
+            {"since": self.since, "near": self.near, "common": common, "parts": rows}
+        )
 
     def without_sums(self) -> Account:
         """Return the account as release 0.1.0 kept it."""
@@ -187,11 +199,16 @@ def _together(
     for name in touched:
         if not (paid or summed) or not before[name].keeps(prices[name]):
             worst = max(before.values(), key=lambda row: row.used)
-            raise exceeded(before[name] if before[name].keeps(prices[name]) else worst, prices[name])
+            raise exceeded(
+                before[name] if before[name].keeps(prices[name]) else worst, prices[name]
+            )
     rows = {name: used if paid else used.full(filter) for name, used in known.items()}
-    taken = {name: before[name].taking(prices[name], event.neighbours, paid=paid) for name in touched}
+    taken = {
+        name: before[name].taking(prices[name], event.neighbours, paid=paid) for name in touched
+    }
     return rows | {
-        name: known[name].plus(before[name], after, prices[name], paid=paid) for name, after in taken.items()
+        name: known[name].plus(before[name], after, prices[name], paid=paid)
+        for name, after in taken.items()
     }
 
 
@@ -236,7 +253,9 @@ def read_account(text: str) -> Account:
         parts = tuple(sorted((name, _used(used)) for name, used in data["parts"].items()))
         since, common = str(data["since"]), _used(data["common"])
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
-        raise LedgerCorrupt("an account of this ledger cannot be read: it was torn or changed") from None
+        raise LedgerCorrupt(
+            "an account of this ledger cannot be read: it was torn or changed"
+        ) from None
     return Account(since, near, common, parts)
 
 
@@ -250,4 +269,6 @@ def _used(data: list[object]) -> Used:
     if not isinstance(amounts, list) or len(added) > 1:
         raise InvalidArgument("amounts are a list")
     sums = tuple(None if one is None else read_amount(one, "a sum") for one in added)
-    return Used(tuple(read_amount(a, "an amount") for a in amounts), read_amount(leaked, "leaked"), sums)
+    return Used(
+        tuple(read_amount(a, "an amount") for a in amounts), read_amount(leaked, "leaked"), sums
+    )

@@ -42,7 +42,9 @@ def check_roll(texts: Mapping[str, str], who: str) -> None:
     account = texts.get(account_name(who))
     right = pages.get(name) == (None if page is None else digest(page))
     if not right or listed.get(who) != (None if account is None else digest(account)):
-        raise LedgerCorrupt(f"the account of {who} is not the one that the last entry vouches for: it was changed")
+        raise LedgerCorrupt(
+            f"the account of {who} is not the one that the last entry vouches for: it was changed"
+        )
 
 
 def changed_roll(texts: Mapping[str, str], who: str, account: str) -> dict[str, str]:
@@ -50,7 +52,10 @@ def changed_roll(texts: Mapping[str, str], who: str, account: str) -> dict[str, 
     name = page_name(who)
     page = canonical_json(_page(texts.get(name, "{}")) | {who: digest(account)})
     root = _root(texts[ROLL])
-    return {name: page, ROLL: canonical_json(root | {"pages": root["pages"] | {name: digest(page)}})}
+    return {
+        name: page,
+        ROLL: canonical_json(root | {"pages": root["pages"] | {name: digest(page)}}),
+    }
 
 
 def whole_roll(accounts: Mapping[str, str], repair: int = 0, behind: int = 0) -> dict[str, str]:
@@ -64,7 +69,11 @@ def whole_roll(accounts: Mapping[str, str], repair: int = 0, behind: int = 0) ->
     for who, account in accounts.items():
         listed.setdefault(page_name(who), {})[who] = digest(account)
     pages = {name: canonical_json(page) for name, page in listed.items()}
-    root = {"pages": {name: digest(page) for name, page in pages.items()}, "repair": repair, "behind": behind}
+    root = {
+        "pages": {name: digest(page) for name, page in pages.items()},
+        "repair": repair,
+        "behind": behind,
+    }
     return {ROLL: canonical_json(root), **pages}
 
 

@@ -39,9 +39,13 @@ def spent_of(filter: Filter) -> Measure:  # noqa: A002 that is what it is
     """
     if not filter.adds:
         return filter.spent()
-    if filter.leaked and _is_empty(filter):  # one question may have taken all of δ for its keys (`filters.whole`)
+    if filter.leaked and _is_empty(
+        filter
+    ):  # one question may have taken all of δ for its keys (`filters.whole`)
         return filter.terms.budget
-    return ApproxDP(max(Fraction(), filter.terms.epsilon - filter.room().box.epsilon), filter.leaked)
+    return ApproxDP(
+        max(Fraction(), filter.terms.epsilon - filter.room().box.epsilon), filter.leaked
+    )
 
 
 def _is_empty(filter: Filter) -> bool:  # noqa: A002 that is what it is
@@ -60,9 +64,16 @@ def spent_share(filter: Filter) -> float:  # noqa: A002 that is what it is
     """
     pairs = [*zip(filter.used, filter.capacity, strict=True)]
     if filter.adds:
-        pairs = [(max(Fraction(), filter.terms.epsilon - filter.room().epsilon), filter.terms.epsilon)]
+        pairs = [
+            (max(Fraction(), filter.terms.epsilon - filter.room().epsilon), filter.terms.epsilon)
+        ]
     return max(
-        (float(used / most) for used, most in [*pairs, (filter.leaked, filter.terms.delta)] if most), default=0.0
+        (
+            float(used / most)
+            for used, most in [*pairs, (filter.leaked, filter.terms.delta)]
+            if most
+        ),
+        default=0.0,
     )
 
 

@@ -42,7 +42,9 @@ class Shares:
             return share, True
         if self.anyone and who not in known and OTHERS not in known:
             return budget, False
-        raise NotAllowed(f"{who} has no allowance in this ledger; ask its steward for one: ledger.allow({who!r}, …)")
+        raise NotAllowed(
+            f"{who} has no allowance in this ledger; ask its steward for one: ledger.allow({who!r}, …)"
+        )
 
     def text(self) -> str:
         """Write the allowances as one text, exactly."""
@@ -118,7 +120,9 @@ class Books:
         if part is None:
             return None
         if self.terms.parts is None:
-            raise InvalidArgument(f"this ledger has no parts, got part={part!r}; leave it out, or open one with parts=")
+            raise InvalidArgument(
+                f"this ledger has no parts, got part={part!r}; leave it out, or open one with parts="
+            )
         return label(self.terms.parts.check(part))
 
     def _shared(self, who: str, terms: Json | None) -> Shares:
@@ -132,7 +136,9 @@ def _after(account: Account, filter: Filter, event: Event, part: str | None, who
     try:
         return account.after(filter, event, part)
     except BudgetExceeded as refusal:
-        raise BudgetExceeded(f"{whose} has no room: {refusal}", asked=refusal.asked, left=refusal.left) from None
+        raise BudgetExceeded(
+            f"{whose} has no room: {refusal}", asked=refusal.asked, left=refusal.left
+        ) from None
 
 
 @lru_cache(maxsize=1024)
@@ -171,7 +177,9 @@ def read_books(terms: str, shares: str, everyone: str, who: str, own: str | None
     for account in (books.everyone, books.own):
         rows = (account.common, *(used for _, used in account.parts))
         if any(len(used.amounts) != wide for used in rows):
-            raise LedgerCorrupt("an account of this ledger counts in another measure than its budget: it was changed")
+            raise LedgerCorrupt(
+                "an account of this ledger counts in another measure than its budget: it was changed"
+            )
     return books
 
 
@@ -185,7 +193,11 @@ def read_shares(text: str) -> Shares:
     """
     try:
         data = json.loads(text)
-        named = ((who, None if s is None else Filter.from_json(s)) for who, s in data["named"].items())
+        named = (
+            (who, None if s is None else Filter.from_json(s)) for who, s in data["named"].items()
+        )
         return Shares(tuple(sorted(named, key=lambda item: item[0])), data["anyone"] is True)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
-        raise LedgerCorrupt("the allowances of this ledger cannot be read: they were torn or changed") from None
+        raise LedgerCorrupt(
+            "the allowances of this ledger cannot be read: they were torn or changed"
+        ) from None

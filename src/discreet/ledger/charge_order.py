@@ -95,7 +95,9 @@ def entry_of(order: ChargeOrder) -> Entry:
     )
 
 
-def find_standing(order: ChargeOrder, snapshot: Snapshot, window: Window | None) -> Settlement | None:
+def find_standing(
+    order: ChargeOrder, snapshot: Snapshot, window: Window | None
+) -> Settlement | None:
     """Return what stands for an order: an answer, or a charge to run it under.
 
     A closed ledger gives its answers and refuses the rest.
@@ -113,17 +115,25 @@ def text_of(order: ChargeOrder) -> str | None:
 
 def again_of(order: ChargeOrder, charge: Entry) -> Entry:
     """Return the entry that counts somebody else's charge in the account of one who asks the same, apart."""
-    asked = replace(entry_of(order), kind="again", refers=charge.number, part=charge.part, event=charge.event)
+    asked = replace(
+        entry_of(order), kind="again", refers=charge.number, part=charge.part, event=charge.event
+    )
     return replace(asked, question=charge.question, key=charge.key)
 
 
-def own_of(order: ChargeOrder, standing: Settlement | None, snapshot: Snapshot) -> Settlement | None:
+def own_of(
+    order: ChargeOrder, standing: Settlement | None, snapshot: Snapshot
+) -> Settlement | None:
     """Return what stands for an order as its asker may have it; None if only others have asked it, and it is apart."""
     if standing is None or not order.apart or standing.charge.who == order.who:
         return standing
     entries = read_found(snapshot.found)
     for entry, _ in entries:
-        asked = (entry.kind, entry.who, entry.refers) == ("again", order.who, standing.charge.number)
+        asked = (entry.kind, entry.who, entry.refers) == (
+            "again",
+            order.who,
+            standing.charge.number,
+        )
         if asked and closing_of(entry.number, entries) is None:
             return replace(standing, own=entry)
     return None
@@ -151,23 +161,36 @@ def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
         if order.apart and others and own and _paid_for(charge) != wanted:
             continue
         if own or (order.fits is not None and order.fits(charge, body)):
-            rank = (order.apart and others, not own, not own and charge.event != to_json(order.event), end[0].number)
+            rank = (
+                order.apart and others,
+                not own,
+                not own and charge.event != to_json(order.event),
+                end[0].number,
+            )
             found.append((rank, Settlement(charge, body, ended=end[0].time)))
     return min(found, key=lambda one: one[0])[1] if found else None
 
 
 def _mine(order: ChargeOrder, entries: Sequence[tuple[Entry, str | None]]) -> set[int | None]:
     """Return the numbers of the charges that the asker has paid for: own ones, and others by an `again` that stands."""
-    own = [entry for entry, _ in entries if entry.who == order.who and entry.kind in ("charge", "again")]
+    own = [
+        entry
+        for entry, _ in entries
+        if entry.who == order.who and entry.kind in ("charge", "again")
+    ]
     charges = {entry.number for entry in own if entry.kind == "charge"}
-    return charges | {e.refers for e in own if e.kind == "again" and closing_of(e.number, entries) is None}
+    return charges | {
+        e.refers for e in own if e.kind == "again" and closing_of(e.number, entries) is None
+    }
 
 
 def _paid_for(charge: Entry) -> str:
     return canonical_json([charge.event, charge.part])
 
 
-def find_pending(order: ChargeOrder, snapshot: Snapshot, window: Window | None) -> Settlement | None:
+def find_pending(
+    order: ChargeOrder, snapshot: Snapshot, window: Window | None
+) -> Settlement | None:
     """Return a charge that pays for just what is to be run now, and that was neither answered nor failed.
 
     The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
@@ -198,7 +221,9 @@ def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry,
         asked = entry.kind == "answer" and (number is None or entry.refers == paid)
         if asked and not is_behind((entry, body), snapshot):
             if entry.refers not in charges:
-                raise LedgerCorrupt(f"the answer in entry {entry.number} is not the one that was stored")
+                raise LedgerCorrupt(
+                    f"the answer in entry {entry.number} is not the one that was stored"
+                )
             return wanted or charges[entry.refers], check_body(entry, body)
     return None
 
@@ -221,7 +246,9 @@ def is_present(charge: Entry, snapshot: Snapshot, window: Window | None) -> bool
     if window is None:
         return True
     now = stamp(snapshot.now, last_of(snapshot).time)
-    return charge.number > numbers(snapshot.texts)[0] and window_of(charge.time, window) == window_of(now, window)
+    return charge.number > numbers(snapshot.texts)[0] and window_of(
+        charge.time, window
+    ) == window_of(now, window)
 
 
 def decide_order(
@@ -260,5 +287,7 @@ def check_body(entry: Entry, body: str | None) -> str:
 def read_charge(charge: object) -> Entry:
     """Refuse what is no entry."""
     if not isinstance(charge, Entry):
-        raise InvalidArgument(f"an entry is expected, as `charge` gives it, got {type(charge).__name__}")
+        raise InvalidArgument(
+            f"an entry is expected, as `charge` gives it, got {type(charge).__name__}"
+        )
     return charge

@@ -113,7 +113,9 @@ def read_line(line: str) -> Entry:
     data = _parsed(line)
     entry = Entry(**{name: data[name] for name in _NAMES})  # type: ignore[arg-type]
     if digest(canonical_json({name: data[name] for name in data if name != "hash"})) != entry.hash:
-        raise LedgerCorrupt(f"entry {entry.number} does not have the hash that it states: it was changed")
+        raise LedgerCorrupt(
+            f"entry {entry.number} does not have the hash that it states: it was changed"
+        )
     return entry
 
 
@@ -123,13 +125,22 @@ def _parsed(line: str) -> Json:
     except (ValueError, TypeError, RecursionError):
         data = None
     if not isinstance(data, dict) or data.keys() != _TYPES.keys():
-        raise LedgerCorrupt("a line is no entry of a ledger: it was torn, or written by something else")
+        raise LedgerCorrupt(
+            "a line is no entry of a ledger: it was torn, or written by something else"
+        )
     if data["format"] != FORMAT or data["kind"] not in get_args(EntryKind):
-        raise LedgerCorrupt("a line is of a format that this release does not read; use a newer one")
+        raise LedgerCorrupt(
+            "a line is of a format that this release does not read; use a newer one"
+        )
     right = all(isinstance(data[name], types) for name, types in _TYPES.items())
-    whole = all(data[name] is not True and data[name] is not False for name in ("number", "refers", "format"))
+    whole = all(
+        data[name] is not True and data[name] is not False
+        for name in ("number", "refers", "format")
+    )
     if not right or not whole or not _is_time(data["time"]):
-        raise LedgerCorrupt("a line has a field of the wrong type: it was changed, or written by something else")
+        raise LedgerCorrupt(
+            "a line has a field of the wrong type: it was changed, or written by something else"
+        )
     return data
 
 

@@ -91,7 +91,14 @@ class Ledger:
         return True
 
     def charge(
-        self, event: Event, *, who: str, why: str = "", question: str = "", key: str = "", part: KeyValue | None = None
+        self,
+        event: Event,
+        *,
+        who: str,
+        why: str = "",
+        question: str = "",
+        key: str = "",
+        part: KeyValue | None = None,
     ) -> Entry:
         """Reserve: charge an event before it is run, in one conditional durable write, and give its entry.
 
@@ -100,7 +107,9 @@ class Ledger:
         price. LedgerConflict: others were first. LedgerUnavailable: the store is locked, full or out of reach. Nothing
         changes then.
         """
-        return self._append(entry_of(ChargeOrder(who, why, question, key, event, part, text="", apart=False)))
+        return self._append(
+            entry_of(ChargeOrder(who, why, question, key, event, part, text="", apart=False))
+        )
 
     def find(self, order: ChargeOrder) -> Settlement | None:
         """Return what stands here for an order: its stored answer, or a pending charge to run it under, or None.
@@ -199,7 +208,10 @@ class Ledger:
         return review.history.read_history(self._store, self.filter(), who, last, kinds)
 
     def verify(
-        self, progress: review.verify.Progress | None = None, *, checkpoint: review.verdict.Checkpoint | None = None
+        self,
+        progress: review.verify.Progress | None = None,
+        *,
+        checkpoint: review.verdict.Checkpoint | None = None,
     ) -> review.verdict.Verdict:
         """Walk the chain: check every hash, re-price every charge through fresh filters, compare with the books.
 
@@ -249,7 +261,9 @@ class Ledger:
 
     def _append(self, entry: Entry) -> Entry:
         def decide(snapshot: Snapshot) -> Page:
-            return next_page(snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry)
+            return next_page(
+                snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry
+            )
 
         return _written(self._write(entry, NOTHING, decide))
 
@@ -268,20 +282,30 @@ class Ledger:
     def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:
         """End a charge, once."""
         entry = Entry(
-            0, kind, "", who=read_charge(charge).who, question=charge.question, key=charge.key, refers=charge.number
+            0,
+            kind,
+            "",
+            who=read_charge(charge).who,
+            question=charge.question,
+            key=charge.key,
+            refers=charge.number,
         )
         ended: list[Entry] = []
 
         def decide(snapshot: Snapshot) -> Page | None:
             entries = read_found(snapshot.found)
             if not any(known.hash == charge.hash for known, _ in entries):
-                raise InvalidArgument(f"entry {charge.number} is no charge of this ledger; give what `charge` returned")
+                raise InvalidArgument(
+                    f"entry {charge.number} is no charge of this ledger; give what `charge` returned"
+                )
             end = closing_of(charge.number, entries)
             if end is not None:
                 ended.append(end[0])
                 return None
             hashed = entry if body is None else replace(entry, body_hash=digest(body))
-            return next_page(snapshot, self._sums.books(snapshot, charge.who), last_of(snapshot), hashed, body)
+            return next_page(
+                snapshot, self._sums.books(snapshot, charge.who), last_of(snapshot), hashed, body
+            )
 
         page = self._write(entry, Lookup(charge.key), decide)
         return ended[0] if ended else _written(page)

@@ -41,7 +41,9 @@ class KnownSums:
             for found in store.lines(1, snapshot.number):
                 walk.step(found.line, None, bodies=False)
             books = walk.books(who)
-        except LedgerCorrupt:  # a chain that does not hold has no sums to speak of; `verify` says what is wrong
+        except (
+            LedgerCorrupt
+        ):  # a chain that does not hold has no sums to speak of; `verify` says what is wrong
             return
         self.found[who] = (snapshot.number, books.everyone, books.own)
 
@@ -52,7 +54,9 @@ class KnownSums:
         number, everyone, own = self.found.get(who, (0, books.everyone, books.own))
         if number != last.number or not lacks_sums(books):
             return books
-        return replace(books, everyone=_with_sums(books.everyone, everyone), own=_with_sums(books.own, own))
+        return replace(
+            books, everyone=_with_sums(books.everyone, everyone), own=_with_sums(books.own, own)
+        )
 
 
 def _with_sums(kept: Account, walked: Account) -> Account:
@@ -61,6 +65,7 @@ def _with_sums(kept: Account, walked: Account) -> Account:
         return kept
     known = dict(walked.parts)
     parts = tuple(
-        (name, replace(used, added=known[name].added if name in known else (None,))) for name, used in kept.parts
+        (name, replace(used, added=known[name].added if name in known else (None,)))
+        for name, used in kept.parts
     )
     return replace(kept, common=replace(kept.common, added=walked.common.added), parts=parts)

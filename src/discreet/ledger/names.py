@@ -47,7 +47,9 @@ def read_text(value: object, name: str) -> str:
     """
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         kind = f"{len(value)} characters" if isinstance(value, str) else type(value).__name__
-        raise InvalidArgument(f"{name} must be text of at most {LONGEST_TEXT} characters, got {kind}")
+        raise InvalidArgument(
+            f"{name} must be text of at most {LONGEST_TEXT} characters, got {kind}"
+        )
     if _NOT_KEPT.search(value):
         raise InvalidArgument(f"{name} holds a character that no store can hold; leave it out")
     return value

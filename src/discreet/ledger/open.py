@@ -100,7 +100,9 @@ def open_store(where: object, name: str, wait: float = WAIT) -> LedgerStore:
         try:
             from .stores.postgres import LedgerInPostgres
         except ImportError:
-            raise InvalidArgument("a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'") from None
+            raise InvalidArgument(
+                "a ledger in PostgreSQL needs psycopg: pip install 'discreet[postgres]'"
+            ) from None
         return LedgerInPostgres(server, name=name, timeout=wait)
     return LedgerInSqlite(where, timeout=wait)
 
@@ -112,9 +114,15 @@ def _terms(store: LedgerStore, budget: Measure | None, wanted: _Wanted) -> Chart
     if not found.number:
         _no_draft(found)
         if budget is None:
-            raise InvalidArgument("there is no ledger here yet; a new one needs a budget, such as PureDP(1)")
+            raise InvalidArgument(
+                "there is no ledger here yet; a new one needs a budget, such as PureDP(1)"
+            )
         terms = make_charter(budget, **wanted)
-        page = store.append(names, NOTHING, lambda there: None if there.number else first_page(terms, _no_draft(there)))
+        page = store.append(
+            names,
+            NOTHING,
+            lambda there: None if there.number else first_page(terms, _no_draft(there)),
+        )
         found = found if page is not None else store.read(names)
         if page is not None:
             return terms
@@ -126,7 +134,9 @@ def _terms(store: LedgerStore, budget: Measure | None, wanted: _Wanted) -> Chart
 def _no_draft(snapshot: Snapshot) -> Snapshot:
     """Refuse a place to which a ledger is about to be moved."""
     if DRAFT in snapshot.texts:
-        raise LedgerConflict("a ledger is about to be moved here; end that by the same `ledger move`, or wait for it")
+        raise LedgerConflict(
+            "a ledger is about to be moved here; end that by the same `ledger move`, or wait for it"
+        )
     return snapshot
 
 
@@ -144,7 +154,11 @@ def _compare(stored: Charter, budget: Measure | None, wanted: _Wanted) -> None:
     pairs: list[tuple[str, object, object]] = [
         ("budget", budget, rules.budget),
         ("kind", wanted["kind"], stored.kind),
-        ("delta", None if wanted["delta"] is None else rational(wanted["delta"], "delta"), rules.delta),
+        (
+            "delta",
+            None if wanted["delta"] is None else rational(wanted["delta"], "delta"),
+            rules.delta,
+        ),
         ("orders", _orders(wanted["orders"]), rules.orders),
         ("neighbours", wanted["neighbours"], stored.neighbours),
         ("allowances", _shares(wanted["allowances"]), _budgets(stored)),
@@ -170,4 +184,8 @@ def _shares(allowances: Mapping[str, Measure] | None) -> object:
 
 
 def _budgets(stored: Charter) -> object:
-    return None if stored.allowances is None else {who: share.terms.budget for who, share in stored.allowances}
+    return (
+        None
+        if stored.allowances is None
+        else {who: share.terms.budget for who, share in stored.allowances}
+    )

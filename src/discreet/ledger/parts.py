@@ -58,7 +58,10 @@ class Parts:
     values: tuple[KeyValue, ...]
 
     def __init__(self, table: str, column: str, values: Iterable[KeyValue]) -> None:
-        home, name = read_name(table, "the table of the parts"), read_name(column, "the column of the parts")
+        home, name = (
+            read_name(table, "the table of the parts"),
+            read_name(column, "the column of the parts"),
+        )
         fill(self, table=home, column=name, values=listed(values)[0])
 
     def check(self, part: object) -> KeyValue:
@@ -74,7 +77,9 @@ class Parts:
             if value == part and type(value) is type(part):
                 return value
         shown = ", ".join(map(repr, self.values[:8])) + (", …" if len(self.values) > 8 else "")
-        raise InvalidArgument(f"{part!r} is no part of {self.table} by {self.column}; the parts are {shown}")
+        raise InvalidArgument(
+            f"{part!r} is no part of {self.table} by {self.column}; the parts are {shown}"
+        )
 
     def to_json(self) -> Json:
         """Write the parts as plain JSON types."""

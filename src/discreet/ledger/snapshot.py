@@ -28,7 +28,9 @@ def last_of(snapshot: Snapshot) -> Entry:
         raise LedgerCorrupt("there is no ledger here any more: it was removed while it was open")
     entry = _read_last(snapshot.last)
     if entry.number != snapshot.number:
-        raise LedgerCorrupt(f"entry {snapshot.number} says that it is entry {entry.number}: the ledger was changed")
+        raise LedgerCorrupt(
+            f"entry {snapshot.number} says that it is entry {entry.number}: the ledger was changed"
+        )
     return entry
 
 
@@ -47,7 +49,9 @@ def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:
     missing = [name for name in (TERMS, ALLOWANCES, EVERYONE) if name not in texts]
     if missing:
         raise LedgerCorrupt(f"the ledger has lost its {', '.join(missing)}; restore it from a copy")
-    books = read_books(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], who, texts.get(account_name(who)))
+    books = read_books(
+        texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], who, texts.get(account_name(who))
+    )
     if vouch(texts) != last.books:
         raise LedgerCorrupt(
             f"the books are not those after entry {last.number}: they were changed, or entries were lost"
@@ -64,7 +68,9 @@ def closed(last: Entry) -> LedgerConflict:
     )
 
 
-def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body: str | None = None) -> Page:
+def next_page(
+    snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body: str | None = None
+) -> Page:
     """Return the page of the next entry: its number, time and place in the chain, and the books after it.
 
     Raises what the books raise for an entry that they do not grant.
@@ -73,7 +79,9 @@ def next_page(snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body:
         raise closed(last)
     number = last.number + 1
     key = entry.key or (f"#{number}" if entry.kind == "charge" else "")
-    placed = replace(entry, number=number, time=stamp(snapshot.now, last.time), key=key, previous=last.hash)
+    placed = replace(
+        entry, number=number, time=stamp(snapshot.now, last.time), key=key, previous=last.hash
+    )
     after = books.after(placed)
     changed = {}
     if after.shares is not books.shares:
@@ -92,8 +100,14 @@ def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str
     return [(read_line(line), body) for line, body in found]
 
 
-def closing_of(number: int, entries: Sequence[tuple[Entry, str | None]]) -> tuple[Entry, str | None] | None:
+def closing_of(
+    number: int, entries: Sequence[tuple[Entry, str | None]]
+) -> tuple[Entry, str | None] | None:
     """Return the answer of a charge, or its failure if it has no answer; None while it is pending."""
-    ends = [(entry, body) for entry, body in entries if entry.refers == number and entry.kind in ("answer", "fail")]
+    ends = [
+        (entry, body)
+        for entry, body in entries
+        if entry.refers == number and entry.kind in ("answer", "fail")
+    ]
     answers = [end for end in ends if end[0].kind == "answer"]
     return next(iter(answers or ends), None)

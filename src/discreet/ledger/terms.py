@@ -56,7 +56,11 @@ class Charter:
 
     def to_json(self) -> Json:
         """Write the terms as plain JSON types, exactly."""
-        given = None if self.allowances is None else {who: share.to_json() for who, share in self.allowances}
+        given = (
+            None
+            if self.allowances is None
+            else {who: share.to_json() for who, share in self.allowances}
+        )
         return {
             "filter": self.filter.to_json(),
             "allowances": given,
@@ -99,14 +103,20 @@ def make_charter(
         delta = budget.delta / 2
     opened = open_filter(budget, kind, delta=delta, orders=orders, neighbours=neighbours)
     if window is not None and window not in get_args(Window):
-        raise InvalidArgument(f"window must be one of {', '.join(get_args(Window))}; got {window!r}")
+        raise InvalidArgument(
+            f"window must be one of {', '.join(get_args(Window))}; got {window!r}"
+        )
     if parts is not None:
         _check_parts(parts, opened)
     shares = None
     if allowances is not None:
         if not isinstance(allowances, Mapping):
-            raise InvalidArgument(f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}")
-        shares = tuple(sorted((_name(who), allowance(opened, share)) for who, share in allowances.items()))
+            raise InvalidArgument(
+                f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}"
+            )
+        shares = tuple(
+            sorted((_name(who), allowance(opened, share)) for who, share in allowances.items())
+        )
     return Charter(opened, shares, window, parts)
 
 
@@ -123,17 +133,25 @@ def allowance(opened: Filter, share: Measure) -> Filter:
     """
     terms, delta, orders = opened.terms, None, None
     if isinstance(share, PureDP) and not isinstance(terms.budget, PureDP):
-        words = ",".join(f"{word}={amount}" for word, amount in budget_to_words(terms.budget).items())
+        words = ",".join(
+            f"{word}={amount}" for word, amount in budget_to_words(terms.budget).items()
+        )
         raise InvalidArgument(
             f"an allowance is a part of the budget, in its measure: this ledger's is {terms.budget}, and {share} "
             f"alone is not; write it as the budget is, {words}, or less of each"
         )
-    if isinstance(share, ApproxDP) and isinstance(terms.budget, ApproxDP) and opened.kind != "approximate":
+    if (
+        isinstance(share, ApproxDP)
+        and isinstance(terms.budget, ApproxDP)
+        and opened.kind != "approximate"
+    ):
         delta = share.delta * (terms.delta / terms.budget.delta)
         orders = terms.orders if opened.kind == "renyi" else None
     made = open_filter(share, opened.kind, delta=delta, orders=orders, neighbours=opened.neighbours)
     if made.terms.orders != terms.orders:
-        raise InvalidArgument("an allowance lists the same Rényi orders as the budget; give it at those")
+        raise InvalidArgument(
+            "an allowance lists the same Rényi orders as the budget; give it at those"
+        )
     return made
 
 
@@ -143,13 +161,19 @@ def _name(who: str) -> str:
 
 def _check_parts(parts: object, opened: Filter) -> None:
     if not isinstance(parts, Parts):
-        raise InvalidArgument(f"parts are given as Parts(table, column, values), got {type(parts).__name__}")
+        raise InvalidArgument(
+            f"parts are given as Parts(table, column, values), got {type(parts).__name__}"
+        )
     if opened.neighbours is None:
         why = "what a part costs depends on who is a neighbour"
-        raise InvalidArgument(f"a ledger with parts needs neighbours='add-remove' or 'replace': {why}")
+        raise InvalidArgument(
+            f"a ledger with parts needs neighbours='add-remove' or 'replace': {why}"
+        )
     if opened.neighbours == REPLACE and opened.kind == "residue":
         why = "under 'replace' two parts change at once, and what the residue charges in both does not add"
-        raise InvalidArgument(f"a ledger with parts under 'replace' cannot count by residue: {why}; use kind='gdp'")
+        raise InvalidArgument(
+            f"a ledger with parts under 'replace' cannot count by residue: {why}; use kind='gdp'"
+        )
 
 
 @lru_cache(maxsize=64)
@@ -168,7 +192,11 @@ def read_charter(text: str) -> Charter:
     try:
         data = json.loads(text)
         given = data["allowances"]
-        shares = None if given is None else tuple(sorted((who, Filter.from_json(s)) for who, s in given.items()))
+        shares = (
+            None
+            if given is None
+            else tuple(sorted((who, Filter.from_json(s)) for who, s in given.items()))
+        )
         parts = None if data["parts"] is None else Parts.from_json(data["parts"])
         terms = Charter(Filter.from_json(data["filter"]), shares, data["window"], parts)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError) as problem:

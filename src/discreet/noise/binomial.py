@@ -26,7 +26,9 @@ from .vector_sample import sample
 
 MOST_TRIALS = 1 << 62
 _FINE = 5  # a cell is 1/64 to 1/32 of the standard deviation
-_SMALL = 1 << 12  # below, and where more than N/16 bits are asked for, ratios are whole binomial coefficients
+_SMALL = (
+    1 << 12
+)  # below, and where more than N/16 bits are asked for, ratios are whole binomial coefficients
 _COUNTED = 1 << 20  # below, and likewise, the table is counted integer by integer
 
 
@@ -57,7 +59,11 @@ class BinomialLaw:
     def _estimated(self, side: int, precision: int) -> Iterator[Bounds]:
         """Bound one side's weights by Stirling's series."""
         step = 0
-        while (found := self._ratio(~(step << self.shift) if side else step << self.shift, 0, precision))[1] > 1:
+        while (
+            found := self._ratio(
+                ~(step << self.shift) if side else step << self.shift, 0, precision
+            )
+        )[1] > 1:
             yield found
             step += 1
 
@@ -115,7 +121,9 @@ def _law(trials: object) -> BinomialLaw:
 def binomial(trials: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
 @overload
 def binomial(trials: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
-def binomial(trials: Number, size: int | None = None, *, bits: Bits | None = None) -> int | Integers:
+def binomial(
+    trials: Number, size: int | None = None, *, bits: Bits | None = None
+) -> int | Integers:
     """Draw the number of heads in `trials` fair coins: P(k) = C(N, k)/2^N, exactly, in time that does not grow with N.
 
     Rejection from cells of equal weight, as in Bringmann et al. (2014, §3), with Stirling's series as the envelope

@@ -141,5 +141,7 @@ def readable(bits: object) -> Bits:
     if bits is None:
         return _SECURE
     if not isinstance(bits, Bits) or isinstance(bits, type):
-        raise InvalidArgument(f"bits must have a method take(count) -> bytes, got {type(bits).__name__}; leave it out")
+        raise InvalidArgument(
+            f"bits must have a method take(count) -> bytes, got {type(bits).__name__}; leave it out"
+        )
     return bits

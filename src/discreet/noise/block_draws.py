@@ -62,7 +62,9 @@ def count_of(size: object) -> int:
     """
     count = whole(size, "size")
     if count > MOST:
-        raise InvalidArgument("size must be at most 2**33 draws at a time; ask for several smaller arrays")
+        raise InvalidArgument(
+            "size must be at most 2**33 draws at a time; ask for several smaller arrays"
+        )
     return count
 
 
@@ -72,7 +74,9 @@ class _Block:
     def __init__(self, sampler: Sampler) -> None:
         self.sampler = sampler  # kept alive, so that its id stays its own
         self.values: NDArray[np.generic] = np.empty(0, dtype=np.int64)
-        self.singles: list[object] = []  # the values as Python objects, all made at once: small ints are made faster
+        self.singles: list[
+            object
+        ] = []  # the values as Python objects, all made at once: small ints are made faster
         self.used = 0
         self.generation = -1
 

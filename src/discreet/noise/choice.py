@@ -22,9 +22,13 @@ _MOST = 1 << 63
 
 
 @overload
-def choice(weights: Sequence[Number] | NDArray[Any], size: None = None, *, bits: Bits | None = None) -> int: ...
+def choice(
+    weights: Sequence[Number] | NDArray[Any], size: None = None, *, bits: Bits | None = None
+) -> int: ...
 @overload
-def choice(weights: Sequence[Number] | NDArray[Any], size: int, *, bits: Bits | None = None) -> Integers: ...
+def choice(
+    weights: Sequence[Number] | NDArray[Any], size: int, *, bits: Bits | None = None
+) -> Integers: ...
 def choice(
     weights: Sequence[Number] | NDArray[Any], size: int | None = None, *, bits: Bits | None = None
 ) -> int | Integers:
@@ -42,7 +46,11 @@ def choice(
     cumulated = _cumulated(weights)
     count = 1 if size is None else count_of(size)
     draw = ByteWords(readable(bits))
-    found = _few(cumulated, count, draw) if isinstance(cumulated, np.ndarray) else _vast(cumulated, count, draw)
+    found = (
+        _few(cumulated, count, draw)
+        if isinstance(cumulated, np.ndarray)
+        else _vast(cumulated, count, draw)
+    )
     return int(found[0]) if size is None else found
 
 

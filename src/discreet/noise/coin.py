@@ -67,7 +67,9 @@ def _coin(bias: object) -> Coin:
 def _exponential_coin(exponent: object) -> ExponentialCoin:
     exact = rational(exponent, "exponent")
     if exact < 0:
-        raise InvalidArgument(f"exponent must be at least 0, so that exp(-exponent) is a probability, got {exponent}")
+        raise InvalidArgument(
+            f"exponent must be at least 0, so that exp(-exponent) is a probability, got {exponent}"
+        )
     return ExponentialCoin(exact)
 
 
@@ -75,7 +77,9 @@ def _exponential_coin(exponent: object) -> ExponentialCoin:
 def coin(bias: Number, size: None = None, *, bits: Bits | None = None) -> bool: ...
 @overload
 def coin(bias: Number, size: int, *, bits: Bits | None = None) -> NDArray[np.bool_]: ...
-def coin(bias: Number, size: int | None = None, *, bits: Bits | None = None) -> bool | NDArray[np.bool_]:
+def coin(
+    bias: Number, size: int | None = None, *, bits: Bits | None = None
+) -> bool | NDArray[np.bool_]:
     """Draw True with probability exactly `bias`, a rational from 0 to 1.
 
     A uniform real, read as far as the comparison needs, is below the bias.
@@ -92,7 +96,9 @@ def coin(bias: Number, size: int | None = None, *, bits: Bits | None = None) -> 
 @overload
 def exponential_coin(exponent: Number, size: None = None, *, bits: Bits | None = None) -> bool: ...
 @overload
-def exponential_coin(exponent: Number, size: int, *, bits: Bits | None = None) -> NDArray[np.bool_]: ...
+def exponential_coin(
+    exponent: Number, size: int, *, bits: Bits | None = None
+) -> NDArray[np.bool_]: ...
 def exponential_coin(
     exponent: Number, size: int | None = None, *, bits: Bits | None = None
 ) -> bool | NDArray[np.bool_]:

@@ -20,7 +20,9 @@ GUARD = 40
 STEP = 64
 
 
-def settle(word: int, width: int, thresholds: Thresholds, draw: RandomWords, *, step: int = STEP) -> int:
+def settle(
+    word: int, width: int, thresholds: Thresholds, draw: RandomWords, *, step: int = STEP
+) -> int:
     """Count the thresholds at or below U, whose first `width` bits are `word`.
 
     `thresholds(precision)` gives the bounds of t_0 ≤ t_1 ≤ … in units of 2^-precision, as many as can be told from 1.
@@ -47,7 +49,9 @@ def _place(start: int, end: int, thresholds: Iterable[Bounds]) -> int:
     return -1
 
 
-def below(word: int, width: int, bounds: Callable[[int], Bounds], draw: RandomWords, *, step: int = STEP) -> bool:
+def below(
+    word: int, width: int, bounds: Callable[[int], Bounds], draw: RandomWords, *, step: int = STEP
+) -> bool:
     """Decide U < t, where U begins with `word` and `bounds(precision)` encloses t.
 
     >>> from discreet.noise.exact_search import below

@@ -17,7 +17,9 @@ DECAY_ERROR = 2.0**-44
 
 _TAYLOR = tuple((-1.0) ** k / math.factorial(k) for k in range(15, -1, -1))
 _LOG2E = 1.4426950408889634
-_LN2_HIGH = 0x162E42FEFA3 * 2.0**-41  # ln 2 rounded down to 41 bits, so that q · _LN2_HIGH is exact for q < 2^12
+_LN2_HIGH = (
+    0x162E42FEFA3 * 2.0**-41
+)  # ln 2 rounded down to 41 bits, so that q · _LN2_HIGH is exact for q < 2^12
 _LN2_LOW = 2.8235290563031577e-13  # ln 2 − _LN2_HIGH, to 2^-94
 _FAR = 64.0  # exp(−64) < 2^-92
 _NEAR = 0.6931  # below ln 2: no reduction needed
@@ -58,7 +60,9 @@ def _series(num: int, den: int, work: int) -> Bounds:
     while high_term > 1:
         k += 1
         low_term, high_term = (low_term * low_x >> work) // k, -((-high_term * high_x >> work) // k)
-        low, high = (low - high_term, high - low_term) if k & 1 else (low + low_term, high + high_term)
+        low, high = (
+            (low - high_term, high - low_term) if k & 1 else (low + low_term, high + high_term)
+        )
     return low - high_term, high + high_term
 
 
@@ -69,7 +73,9 @@ def exp_between(low: int, high: int, scale: int, precision: int) -> Bounds:
     >>> exp_between(0, 0, 10, 4)
     (16, 16)
     """
-    return exp_neg(max(high, 0), 1 << scale, precision)[0], exp_neg(max(low, 0), 1 << scale, precision)[1]
+    return exp_neg(max(high, 0), 1 << scale, precision)[0], exp_neg(
+        max(low, 0), 1 << scale, precision
+    )[1]
 
 
 def decay(exponents: NDArray[np.float64]) -> NDArray[np.float64]:

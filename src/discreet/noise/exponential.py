@@ -70,9 +70,13 @@ def envelope(scores: Scores, *, fine: int = _FINE, width: int = 64, step: int = 
 
 
 @overload
-def exponential_choice(scores: ScoreArray, rate: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
+def exponential_choice(
+    scores: ScoreArray, rate: Number, size: None = None, *, bits: Bits | None = None
+) -> int: ...
 @overload
-def exponential_choice(scores: ScoreArray, rate: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
+def exponential_choice(
+    scores: ScoreArray, rate: Number, size: int, *, bits: Bits | None = None
+) -> Integers: ...
 def exponential_choice(
     scores: ScoreArray, rate: Number, size: int | None = None, *, bits: Bits | None = None
 ) -> int | Integers:

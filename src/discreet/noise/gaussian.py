@@ -45,12 +45,17 @@ class GaussianLaw:
         length, num, den = 1 << self.shift, self.variance.numerator, self.variance.denominator
         work = precision + SPARE
         low, high = exp_neg(offset * den, 2 * num, work)
-        low_ratio, high_ratio = exp_neg((length * length + 2 * offset * length) * den, 2 * num, work)
+        low_ratio, high_ratio = exp_neg(
+            (length * length + 2 * offset * length) * den, 2 * num, work
+        )
         low_fall, high_fall = exp_neg(length * length * den, num, work)
         while high >> SPARE:
             yield low >> SPARE, -(-high >> SPARE)
             low, high = (low * low_ratio) >> work, -((-high * high_ratio) >> work)
-            low_ratio, high_ratio = (low_ratio * low_fall) >> work, -((-high_ratio * high_fall) >> work)
+            low_ratio, high_ratio = (
+                (low_ratio * low_fall) >> work,
+                -((-high_ratio * high_fall) >> work),
+            )
 
     def sample(self, count: int, draw: RandomWords, /) -> Integers:
         """Draw `count` independent integers."""
@@ -67,14 +72,20 @@ class GaussianLaw:
         size = x ^ sign
         rest = size & ((1 << self.shift) - 1)
         both: NDArray[np.float64] = 2.0 * size - 2.0 * sign - rest
-        return rest.astype(np.float64) * both * (self.variance.denominator / (2 * self.variance.numerator))
+        return (
+            rest.astype(np.float64)
+            * both
+            * (self.variance.denominator / (2 * self.variance.numerator))
+        )
 
 
 @cached
 def _law(variance: object) -> GaussianLaw:
     exact = positive(variance, "variance")
     if exact > MOST_VARIANCE:
-        raise InvalidArgument("variance must be at most 2**100, so that the noise fits in 64 bits; use a coarser grid")
+        raise InvalidArgument(
+            "variance must be at most 2**100, so that the noise fits in 64 bits; use a coarser grid"
+        )
     return GaussianLaw(exact, max(0, isqrt(int(exact)).bit_length() - 1 - _FINE))
 
 
@@ -82,7 +93,9 @@ def _law(variance: object) -> GaussianLaw:
 def gaussian(variance: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
 @overload
 def gaussian(variance: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
-def gaussian(variance: Number, size: int | None = None, *, bits: Bits | None = None) -> int | Integers:
+def gaussian(
+    variance: Number, size: int | None = None, *, bits: Bits | None = None
+) -> int | Integers:
     """Draw x with P(x) ∝ exp(−x²/(2·variance)), exactly.
 
     The discrete Gaussian of Canonne, Kamath and Steinke (2020), for every rational variance; its own variance is a

@@ -34,7 +34,9 @@ def scale_of(value: object) -> Fraction:
     """
     scale = positive(value, "scale")
     if scale > MOST_SCALE:
-        raise InvalidArgument("scale must be at most 2**50, so that the noise fits in 64 bits; use a coarser grid")
+        raise InvalidArgument(
+            "scale must be at most 2**50, so that the noise fits in 64 bits; use a coarser grid"
+        )
     return scale
 
 
@@ -92,7 +94,9 @@ def _law(scale: object) -> GeometricLaw:
 def geometric(scale: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
 @overload
 def geometric(scale: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
-def geometric(scale: Number, size: int | None = None, *, bits: Bits | None = None) -> int | Integers:
+def geometric(
+    scale: Number, size: int | None = None, *, bits: Bits | None = None
+) -> int | Integers:
     """Draw k ≥ 0 with P(k) = (1 − a)·a^k, a = exp(−1/scale), exactly.
 
     Inversion of certified thresholds and von Neumann's rejection (`law`, `table`).

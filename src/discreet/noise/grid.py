@@ -59,10 +59,15 @@ def to_grid(values: float | NDArray[Any], exponent: int) -> int | Integers:
     out = np.empty(array.shape, dtype=np.int64)
     flat, source = out.reshape(-1), array.reshape(-1)
     for start in range(0, source.size, _CHUNK):
-        part, scratch = np.empty_like(source[start : start + _CHUNK]), np.empty_like(source[start : start + _CHUNK])
+        part, scratch = (
+            np.empty_like(source[start : start + _CHUNK]),
+            np.empty_like(source[start : start + _CHUNK]),
+        )
         _half_up(source[start : start + _CHUNK], power, part, scratch)
         if not (part.min() > -(2.0**62) and part.max() < 2.0**62):
-            raise InvalidArgument("values must be below 2**62 grid steps in arrays; clip them, or use a coarser grid")
+            raise InvalidArgument(
+                "values must be below 2**62 grid steps in arrays; clip them, or use a coarser grid"
+            )
         flat[start : start + _CHUNK] = part
     return out
 
@@ -93,7 +98,9 @@ def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
     return found
 
 
-def add_on_grid(values: NDArray[Any], noise: Integers, exponent: int, *, out: Floats | None = None) -> Floats:
+def add_on_grid(
+    values: NDArray[Any], noise: Integers, exponent: int, *, out: Floats | None = None
+) -> Floats:
     """Return from_grid(to_grid(value) + noise) for every pair, exactly, with one rounding.
 
     Half-up steps are whole floats; whole noise of at most 2^53 is a float too; so their IEEE sum *is* the exact sum
@@ -112,7 +119,10 @@ def add_on_grid(values: NDArray[Any], noise: Integers, exponent: int, *, out: Fl
     array, whole_noise = _finite(values), np.asarray(noise)
     if whole_noise.dtype != np.int64 or whole_noise.shape != array.shape:
         raise InvalidArgument("noise must be an int64 array of the same shape as values")
-    found, scratch = np.empty(array.shape) if out is None else out, np.empty((2, min(_CHUNK, array.size)))
+    found, scratch = (
+        np.empty(array.shape) if out is None else out,
+        np.empty((2, min(_CHUNK, array.size))),
+    )
     flat, source, extra = found.reshape(-1), array.reshape(-1), whole_noise.reshape(-1)
     for start in range(0, source.size, _CHUNK):
         part = slice(start, start + _CHUNK)

@@ -76,15 +76,23 @@ def thresholds(law: Law, precision: int) -> Iterator[Bounds]:
     cells, (least, most) = law.weights(precision)
     low = high = 0
     one = 1 << precision
-    under, over = (one << precision) // most, -((-one << precision) // least)  # once: a quotient costs two products
+    under, over = (
+        (one << precision) // most,
+        -((-one << precision) // least),
+    )  # once: a quotient costs two products
     for low_weight, high_weight in cells:
         low += low_weight
         high += high_weight
         above = -(-high * over >> precision)
-        yield low * under >> precision, above if above < one else one  # `min` would cost as much as the rest
+        yield (
+            low * under >> precision,
+            above if above < one else one,
+        )  # `min` would cost as much as the rest
 
 
-def closed(right: Iterable[Bounds], left: Iterable[Bounds], precision: int) -> tuple[list[Bounds], Bounds]:
+def closed(
+    right: Iterable[Bounds], left: Iterable[Bounds], precision: int
+) -> tuple[list[Bounds], Bounds]:
     """Order and add up the cells of a two-sided law, each side listed until a weight falls to one unit of 2^-precision.
 
     The weight is 1 at 0 and log-concave, so from the k-th cell on each cell weighs at most 2^(−p/(k+1)) times the one

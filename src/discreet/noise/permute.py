@@ -17,7 +17,9 @@ from .uniform import Uniform
 _WIDTH = 64
 
 
-def heads(scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP) -> NDArray[np.intp]:
+def heads(
+    scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP
+) -> NDArray[np.intp]:
     """Flip one coin of bias exp(−e) for every candidate; return those that fell heads (the best ones always do)."""
     words = draw.words(scores.values.size, width)
     one = 0.5**width

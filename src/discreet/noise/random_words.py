@@ -11,7 +11,9 @@ from ..errors import NoRandomness
 from ..frozen import frozen
 from .bits import Bits
 
-Unsigned: TypeAlias = NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64]
+Unsigned: TypeAlias = (
+    NDArray[np.uint8] | NDArray[np.uint16] | NDArray[np.uint32] | NDArray[np.uint64]
+)
 
 
 class RandomWords(Protocol):

@@ -19,7 +19,9 @@ from .exp import Bounds, decay, exp_neg
 
 ScoreArray: TypeAlias = Sequence[int] | Sequence[float] | NDArray[Any]
 
-CHANCE_ERROR = 2.0**-42  # the estimate of exp(−e) is off by less: 2^-44 from `decay`, below 2^-45 from e itself
+CHANCE_ERROR = (
+    2.0**-42
+)  # the estimate of exp(−e) is off by less: 2^-44 from `decay`, below 2^-45 from e itself
 
 _CHUNK = 1 << 15
 

@@ -58,7 +58,9 @@ class LawTable:
     def refine(self, tops: Unsigned, draw: RandomWords) -> Integers:
         """Find the cells of words that the look-up left open, reading the rest of each word."""
         rest = self.widths.word - self.widths.top
-        words = (tops.astype(np.uint64) << np.uint64(rest)) | draw.words(tops.size, rest).astype(np.uint64)
+        words = (tops.astype(np.uint64) << np.uint64(rest)) | draw.words(tops.size, rest).astype(
+            np.uint64
+        )
         index = self.low.searchsorted(words, side="right")
         found = self.cells.take(index, mode="clip")
         for at in np.flatnonzero((index > 0) & (self.high.take(index - 1, mode="clip") >= words)):
@@ -67,7 +69,9 @@ class LawTable:
 
     def _exact(self, word: int, draw: RandomWords) -> int:
         law, widths = self.law, self.widths
-        found = cell(settle(word, widths.word, partial(thresholds, law), draw, step=widths.step), law.sides)
+        found = cell(
+            settle(word, widths.word, partial(thresholds, law), draw, step=widths.step), law.sides
+        )
         return held(found, law.shift)
 
 
@@ -86,7 +90,9 @@ def held(h: int, shift: int) -> int:
     discreet.errors.InvalidArgument: the noise drawn does not fit in 64 bits (chance below 2^-11000); ask again
     """
     if not -(1 << 63) <= h << shift < 1 << 63:
-        raise InvalidArgument("the noise drawn does not fit in 64 bits (chance below 2^-11000); ask again")
+        raise InvalidArgument(
+            "the noise drawn does not fit in 64 bits (chance below 2^-11000); ask again"
+        )
     return h
 
 
@@ -126,7 +132,9 @@ def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
 
 def _lookup(widths: Widths, low: Unsigned, high: Unsigned, cells: Integers) -> NDArray[np.int16]:
     """Spread the cells over all first words; mark those that a threshold cuts."""
-    below, above = ((bounds >> np.uint64(widths.word - widths.top)).astype(np.int64) for bounds in (low, high))
+    below, above = (
+        (bounds >> np.uint64(widths.word - widths.top)).astype(np.int64) for bounds in (low, high)
+    )
     lookup = np.repeat(cells.astype(np.int16), np.diff(below, prepend=0, append=1 << widths.top))
     lookup[below] = lookup[above] = CUT
     return lookup

@@ -17,13 +17,25 @@ _ROOM = 1 << 62  # any two integers nearer to 0 than this differ by less than 2^
 
 
 @overload
-def truncated_geometric(values: int, scale: Number, low: int, high: int, *, bits: Bits | None = None) -> int: ...
+def truncated_geometric(
+    values: int, scale: Number, low: int, high: int, *, bits: Bits | None = None
+) -> int: ...
 @overload
 def truncated_geometric(
-    values: NDArray[Any] | list[int], scale: Number, low: int, high: int, *, bits: Bits | None = None
+    values: NDArray[Any] | list[int],
+    scale: Number,
+    low: int,
+    high: int,
+    *,
+    bits: Bits | None = None,
 ) -> Integers: ...
 def truncated_geometric(
-    values: int | NDArray[Any] | list[int], scale: Number, low: int, high: int, *, bits: Bits | None = None
+    values: int | NDArray[Any] | list[int],
+    scale: Number,
+    low: int,
+    high: int,
+    *,
+    bits: Bits | None = None,
 ) -> int | Integers:
     """Draw clamp(value + laplace(scale), low, high) for each value, exactly and without overflow.
 
@@ -45,7 +57,9 @@ def truncated_geometric(
             raise InvalidArgument("values must lie between low and high; clamp them first")
         return min(most, max(least, value + laplace(scale, bits=bits)))
     if least <= -_ROOM or most >= _ROOM:
-        raise InvalidArgument("low and high must lie within (-2**62, 2**62) for arrays; draw single values instead")
+        raise InvalidArgument(
+            "low and high must lie within (-2**62, 2**62) for arrays; draw single values instead"
+        )
     exact = _inside(values, least, most)
     noise = laplace(scale, exact.size, bits=bits).reshape(exact.shape)
     return np.clip(noise, least - exact, most - exact) + exact

@@ -62,7 +62,9 @@ def _law(bound: object) -> Uniform:
 def uniform(bound: Number, size: None = None, *, bits: Bits | None = None) -> int: ...
 @overload
 def uniform(bound: Number, size: int, *, bits: Bits | None = None) -> Integers: ...
-def uniform(bound: Number, size: int | None = None, *, bits: Bits | None = None) -> int | NDArray[np.int64]:
+def uniform(
+    bound: Number, size: int | None = None, *, bits: Bits | None = None
+) -> int | NDArray[np.int64]:
     """Draw x from 0 … bound − 1, each with probability exactly 1/bound.
 
     Lemire (2019, §3): whole multiples of the bound are kept, the incomplete last one is drawn again.

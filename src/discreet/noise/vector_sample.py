@@ -18,7 +18,9 @@ from .random_words import RandomWords, Unsigned
 from .table import CUT, LawTable, table
 
 CHUNK = 1 << 16
-MARGIN = 2 * (EXPONENT_ERROR + DECAY_ERROR)  # more than both and the rounding of a word to 53 bits together
+MARGIN = 2 * (
+    EXPONENT_ERROR + DECAY_ERROR
+)  # more than both and the rounding of a word to 53 bits together
 
 _NONE = np.empty(0, dtype=np.intp)
 

@@ -99,7 +99,17 @@ _SERVICE = (
 )  # fmt: skip
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
-_DATASET = ("schema", "ledger", "tables", "trusted", "share_questions", "keep", "show_intake", *_TERMS, *_ENGINES)
+_DATASET = (
+    "schema",
+    "ledger",
+    "tables",
+    "trusted",
+    "share_questions",
+    "keep",
+    "show_intake",
+    *_TERMS,
+    *_ENGINES,
+)
 
 
 def read_config(path: str | Path) -> Config:
@@ -123,7 +133,9 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
     _check_known(service, _SERVICE, "service")
     tables = _table(facts.get("datasets", {}), "datasets")
     if not tables:
-        raise InvalidArgument("datasets is empty; write [datasets.people] with schema, ledger and duckdb")
+        raise InvalidArgument(
+            "datasets is empty; write [datasets.people] with schema, ledger and duckdb"
+        )
     seconds = {
         name: float(positive(service[name], f"service.{name}"))
         for name in ("grid", "lease", "session_hours", "drain_seconds")
@@ -134,7 +146,9 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
         store=_place(service.get("store", "service.db"), "service.store", folder),
         datasets={name: _dataset(name, found, folder) for name, found in tables.items()},
         log=_place(service["log"], "service.log", folder) if "log" in service else "",
-        signing_key=_place(service["signing_key"], "service.signing_key", folder) if "signing_key" in service else "",
+        signing_key=_place(service["signing_key"], "service.signing_key", folder)
+        if "signing_key" in service
+        else "",
         proxies=_texts(service.get("proxies", []), "service.proxies"),
         documents=_documents(service.get("documents", "")),
         bounds=_bounds(_table(facts.get("limits", {}), "limits")),
@@ -145,22 +159,30 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
 def _documents(value: object) -> str:
     """Read where the documents are: an address, without its last stroke; nothing if nobody says."""
     if not isinstance(value, str) or (value and not value.startswith(("https://", "http://", "/"))):
-        raise InvalidArgument("service.documents must be an address such as https://docs.example/discreet")
+        raise InvalidArgument(
+            "service.documents must be an address such as https://docs.example/discreet"
+        )
     return value.rstrip("/")
 
 
 def _bounds(facts: Mapping[str, object]) -> RequestBounds:
     _check_known(facts, RequestBounds.__match_args__, "limits")
-    return RequestBounds(**{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()})
+    return RequestBounds(
+        **{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()}
+    )
 
 
 def _dataset(name: str, value: object, folder: Path) -> DataSet:
     where = f"datasets.{name}"
     if not name.isidentifier() or not name.isascii() or len(name) > 63:
-        raise InvalidArgument(f"{where}: a data set's name must be an identifier of at most 63 letters")
+        raise InvalidArgument(
+            f"{where}: a data set's name must be an identifier of at most 63 letters"
+        )
     facts = _table(value, where)
     _check_known(facts, _DATASET, where)
-    source = replace(_source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted"))
+    source = replace(
+        _source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted")
+    )
     if "keep" in facts and (source.engine != "duckdb" or isinstance(source.tables, str)):
         raise InvalidArgument(
             f"{where}.keep belongs to files that are read, such as duckdb = {{ people = 'people.csv' }}"
@@ -186,7 +208,9 @@ def _term(key: str, value: object, where: str) -> object:
 
 
 def _allowances(facts: Mapping[str, object], where: str) -> dict[str, Measure]:
-    return {who: budget_from_words(budget, f"{where}.allowances.{who}") for who, budget in facts.items()}
+    return {
+        who: budget_from_words(budget, f"{where}.allowances.{who}") for who, budget in facts.items()
+    }
 
 
 def _source(facts: Mapping[str, object], where: str, folder: Path) -> DataSource:
@@ -201,12 +225,15 @@ def _source(facts: Mapping[str, object], where: str, folder: Path) -> DataSource
         named = {table: _text(place, f"{where}.tables.{table}") for table, place in places.items()}
         return DataSource(engine, _text(given, f"{where}.postgres"), named)
     if places:
-        raise InvalidArgument(f"{where}.tables belongs to postgres; {engine} names its tables itself")
+        raise InvalidArgument(
+            f"{where}.tables belongs to postgres; {engine} names its tables itself"
+        )
     if isinstance(given, str):
         return DataSource(engine, str(folder / given))
     files = _table(given, f"{where}.{engine}")
     return DataSource(
-        engine, {table: _file(file, f"{where}.{engine}.{table}", folder) for table, file in files.items()}
+        engine,
+        {table: _file(file, f"{where}.{engine}.{table}", folder) for table, file in files.items()},
     )
 
 
@@ -232,7 +259,9 @@ def _url(value: object) -> str:
         or url.query
         or "@" in url.netloc
     ):
-        raise InvalidArgument('service.url must be such as "https://curator.example" or "http://127.0.0.1:8000"')
+        raise InvalidArgument(
+            'service.url must be such as "https://curator.example" or "http://127.0.0.1:8000"'
+        )
     return f"{url.scheme}://{url.netloc}"
 
 
@@ -264,4 +293,6 @@ def _check_known(facts: Mapping[str, object], names: Iterable[str], where: str) 
     for key in facts:
         if key not in names:
             path = f"{where}.{key}" if where else key
-            raise InvalidArgument(f"{path} is not known here; what may stand here: {', '.join(names)}")
+            raise InvalidArgument(
+                f"{path} is not known here; what may stand here: {', '.join(names)}"
+            )

@@ -53,7 +53,12 @@ def open_state(config: Config) -> State:
     """Open everything a configuration names; refuses what is missing before the first request comes in."""
     datasets = DataSets(config)
     store = open_store(config.store)
-    people, log, grid, receipts = Members(store), Log(config.log), TimingGrid(config.grid), Receipts(store)
+    people, log, grid, receipts = (
+        Members(store),
+        Log(config.log),
+        TimingGrid(config.grid),
+        Receipts(store),
+    )
     for name in filter(datasets.told, datasets.names):
         log.write("source unreadable, the last good store answers", dataset=name, status=500)
     return State(

@@ -38,10 +38,16 @@ def read_json(text: bytes | str) -> object:
     _check_depth(words)
     try:
         return json.loads(
-            words, object_pairs_hook=_once, parse_constant=_no_constant, parse_float=_decimal, parse_int=_whole
+            words,
+            object_pairs_hook=_once,
+            parse_constant=_no_constant,
+            parse_float=_decimal,
+            parse_int=_whole,
         )
     except json.JSONDecodeError as refusal:
-        raise InvalidArgument(f"the body is no JSON: {refusal.msg} at character {refusal.pos}") from None
+        raise InvalidArgument(
+            f"the body is no JSON: {refusal.msg} at character {refusal.pos}"
+        ) from None
 
 
 def write_json(value: object) -> str:
@@ -66,7 +72,9 @@ def _check_depth(words: str) -> None:
         elif letter in "[{":
             depth += 1
             if depth > DEEPEST:
-                raise InvalidArgument(f"the JSON is nested deeper than {DEEPEST}; no request here needs that")
+                raise InvalidArgument(
+                    f"the JSON is nested deeper than {DEEPEST}; no request here needs that"
+                )
         elif letter in "]}":
             depth -= 1
 
@@ -86,7 +94,9 @@ def _no_constant(word: str) -> object:
 
 def _short(digits: str) -> str:
     if len(digits) > LONGEST_NUMBER:
-        raise InvalidArgument(f"a number of {len(digits)} characters is too long; {LONGEST_NUMBER} are enough")
+        raise InvalidArgument(
+            f"a number of {len(digits)} characters is too long; {LONGEST_NUMBER} are enough"
+        )
     return digits
 
 

@@ -15,17 +15,36 @@ from ..learn.recipes.moments import LIFTS
 from ..learn.recipes.steps import CLIPS, RATES
 from ..learn.stored import params_to_json
 from .record import Record, Slot
-from .shape import NUMBER, JsonSchema, JsonShape, between, choice, listing, mapping, refer, text, whole
+from .shape import (
+    NUMBER,
+    JsonSchema,
+    JsonShape,
+    between,
+    choice,
+    listing,
+    mapping,
+    refer,
+    text,
+    whole,
+)
 
 MOST_FEATURES = 1000
 _NAME = text(100)
 TARGET = Slot("target", _NAME, required=False, null=True)
-FEATURES = Slot("features", listing(_NAME, "names of columns", least=1, most=MOST_FEATURES), required=False, null=True)
+FEATURES = Slot(
+    "features",
+    listing(_NAME, "names of columns", least=1, most=MOST_FEATURES),
+    required=False,
+    null=True,
+)
 LIFT = Slot("lift", between(*LIFTS), required=False)
 BINS = Slot("bins", whole(1000), required=False)
 _EDGES = listing(refer("Number", NUMBER), "numbers", least=1, most=1000)
 EDGES = Slot(
-    "edges", mapping(_EDGES, "columns to lists of numbers", most=MOST_FEATURES, longest=100), required=False, null=True
+    "edges",
+    mapping(_EDGES, "columns to lists of numbers", most=MOST_FEATURES, longest=100),
+    required=False,
+    null=True,
 )
 STEPS = Slot("steps", whole(1000), required=False)
 CLIP = Slot("clip", between(*CLIPS), required=False)
@@ -58,7 +77,9 @@ def _record(kind: type[Estimator]) -> Record:
     return Record((Slot("kind", choice(kind.__name__)), *KINDS[kind]))
 
 
-MODELS: dict[str, JsonSchema] = {f"{name}Model": _record(kind).schema for name, kind in _BY_NAME.items()}
+MODELS: dict[str, JsonSchema] = {
+    f"{name}Model": _record(kind).schema for name, kind in _BY_NAME.items()
+}
 """The shape of every kind of model, by its name in the description."""
 
 
@@ -85,7 +106,9 @@ MODEL: JsonShape[Estimator] = JsonShape(
     _read_model,
     {
         "description": "A model to train, by its kind and what it is made with.",
-        "examples": [{"kind": "LinearRegression", "target": "income", "features": ["age", "region"]}],
+        "examples": [
+            {"kind": "LinearRegression", "target": "income", "features": ["age", "region"]}
+        ],
         "oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in MODELS],
     },
 )
@@ -106,7 +129,10 @@ def model_to_words(model: object) -> dict[str, object]:
     if not isinstance(model, Estimator) or kind not in KINDS:
         raise InvalidArgument(f"a service trains {', '.join(_BY_NAME)}; got {kind.__name__}")
     said = params_to_json(model).items()
-    return {"kind": kind.__name__, **{name: _exact(value) for name, value in said if value is not None}}
+    return {
+        "kind": kind.__name__,
+        **{name: _exact(value) for name, value in said if value is not None},
+    }
 
 
 def _exact(value: object) -> object:

@@ -43,7 +43,12 @@ def training_reply(explained: TrainingExplanation, price: Measure) -> dict[str, 
 def synthetic_reply(made: Synthetic) -> dict[str, object]:
     """Write released tables with their receipt; records are made from them by whoever reads them, for free."""
     receipt = made.receipt.to_json()  # type: ignore[attr-defined]
-    return {"rows": made.rows, "released": measured_to_json(made.measured), "text": made.explain(), "receipt": receipt}
+    return {
+        "rows": made.rows,
+        "released": measured_to_json(made.measured),
+        "text": made.explain(),
+        "receipt": receipt,
+    }
 
 
 def synthesis_plan_reply(plan: SyntheticPlan, price: Measure) -> dict[str, object]:

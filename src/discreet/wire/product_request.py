@@ -45,14 +45,20 @@ LEARN = Record((SQL, MODEL_SLOT, PAID, WHY), example=_LEARNS | {"why": "incomes"
 TRAINING = Record((SQL, MODEL_SLOT, PAID, ROWS_ABOUT), example=_LEARNS | {"n": 10_000})
 SYNTHESIZE = Record(
     (TABLE, PAID, COLUMNS, WORKLOAD, BINS, SIZE, WHY),
-    example={"table": "people", "spend": {"rho": "1/8"}, "columns": ["age", "region"], "bins": {"age": 12}},
+    example={
+        "table": "people",
+        "spend": {"rho": "1/8"},
+        "columns": ["age", "region"],
+        "bins": {"age": 12},
+    },
 )
 BOUNDS = Record(
     (TABLE, COLUMN, PAID, TAIL, replace(WHY, default="suggest bounds")),
     example={"table": "people", "column": "income", "spend": {"epsilon": "1/10"}, "tail": "1/100"},
 )
 CAPS = Record(
-    (TABLE, PAID, replace(WHY, default="suggest caps")), example={"table": "visits", "spend": {"epsilon": "1/10"}}
+    (TABLE, PAID, replace(WHY, default="suggest caps")),
+    example={"table": "visits", "spend": {"epsilon": "1/10"}},
 )
 UP_TO = Slot("up_to", whole(1_000_000))
 OF = Slot("of", text(LONGEST_NAME, blank=False), required=False, null=True)
@@ -74,7 +80,11 @@ class LearnRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_learn` reads it back."""
-        asked = {"sql": self.sql, "model": model_to_words(self.model), "spend": budget_to_words(self.spend)}
+        asked = {
+            "sql": self.sql,
+            "model": model_to_words(self.model),
+            "spend": budget_to_words(self.spend),
+        }
         return {**asked, **({"why": self.why} if self.n is None else {"n": self.n})}
 
 
@@ -97,7 +107,11 @@ def _plain(value: object) -> object:
     """Return words as JSON has them: sets and tuples are lists there."""
     if isinstance(value, dict):
         return value
-    return [_plain(one) for one in value] if isinstance(value, list | tuple | set | frozenset) else value
+    return (
+        [_plain(one) for one in value]
+        if isinstance(value, list | tuple | set | frozenset)
+        else value
+    )
 
 
 @frozen
@@ -158,7 +172,9 @@ def read_learn(body: object, *, explained: bool = False) -> LearnRequest:
     """
     found = (TRAINING if explained else LEARN).read(body)
     about = ROWS_ABOUT.of(found) if explained else None
-    return LearnRequest(SQL.of(found), MODEL_SLOT.of(found), PAID.of(found), WHY.of(found) or "", about)
+    return LearnRequest(
+        SQL.of(found), MODEL_SLOT.of(found), PAID.of(found), WHY.of(found) or "", about
+    )
 
 
 def read_synthesis(body: object) -> SynthesisRequest:

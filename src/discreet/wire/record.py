@@ -52,7 +52,10 @@ class HowMany:
     @property
     def schema(self) -> JsonSchema:
         """The rule in JSON Schema; null is nothing said."""
-        said = [{"required": [name], "properties": {name: {"not": {"type": "null"}}}} for name in self.names]
+        said = [
+            {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
+            for name in self.names
+        ]
         return {"oneOf" if self.most == 1 else "anyOf": said}
 
 
@@ -75,18 +78,23 @@ class Record:
         Refuses what is no object, fields it does not know, a required field that is missing, and what the rules refuse.
         """
         if not isinstance(body, dict):
-            hint = 'a request is a JSON object, such as {"sql": "SELECT …", "spend": {"epsilon": "1"}}'
+            hint = (
+                'a request is a JSON object, such as {"sql": "SELECT …", "spend": {"epsilon": "1"}}'
+            )
             raise InvalidArgument(f"{name} must be a JSON object" if name else hint)
         known = {field.name for field in self.fields}
         for said in body:
             if said not in known and not self.more:
                 may = ", ".join(field.name for field in self.fields)
-                raise InvalidArgument(f"{str(said)[:40]!r} is not known here; what may stand here: {may}")
+                raise InvalidArgument(
+                    f"{str(said)[:40]!r} is not known here; what may stand here: {may}"
+                )
         dot = f"{name}." if name else ""
         found = {
             field.name: field.shape.read(body.get(field.name), dot + field.name)
             for field in self.fields
-            if field.required or (field.name in body and not (field.null and body[field.name] is None))
+            if field.required
+            or (field.name in body and not (field.null and body[field.name] is None))
         }
         for rule in self.rules:
             rule.check(found)

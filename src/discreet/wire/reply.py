@@ -101,9 +101,15 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     """
     if refusal is None:
         return {"error": {"kind": "EngineFailure", "message": BROKEN}}
-    if isinstance(refusal, EngineFailure) and not isinstance(refusal, TooSlow):  # one constant message of any store
+    if isinstance(refusal, EngineFailure) and not isinstance(
+        refusal, TooSlow
+    ):  # one constant message of any store
         refusal = Cancelled() if isinstance(refusal, Cancelled) else failure()
-    kinds = (cls.__name__ for cls in type(refusal).__mro__ if cls.__name__ in _KINDS or cls is BudgetExceeded)
+    kinds = (
+        cls.__name__
+        for cls in type(refusal).__mro__
+        if cls.__name__ in _KINDS or cls is BudgetExceeded
+    )
     kind = next(kinds, "InvalidArgument")
     error: dict[str, object] = {"kind": kind, "message": str(refusal)}
     if isinstance(refusal, BudgetExceeded):
@@ -144,7 +150,9 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
         ],
         "rows": [_row(row, answer) for row in answer.rows],
         "level": repr(level),
-        "intervals": [[_ends(found.get(name), answer, name) for name in answer.columns] for found in intervals],
+        "intervals": [
+            [_ends(found.get(name), answer, name) for name in answer.columns] for found in intervals
+        ],
         "faint": sorted(seen.faint),
         "caption": answer.caption,
         "exact": answer_to_json(answer),
@@ -206,7 +214,11 @@ def entry_from_json(data: object) -> Entry:
     >>> entry_from_json(entry_to_json(shown)) == shown
     True
     """
-    if isinstance(data, dict) and data.get("previous") == data.get("books") == "" and data.get("number") != 1:
+    if (
+        isinstance(data, dict)
+        and data.get("previous") == data.get("books") == ""
+        and data.get("number") != 1
+    ):
         form = {name: value for name, value in data.items() if name != "hash"}
         read = read_line(line_of({**form, "hash": digest(line_of(form))}))
         return replace(read, hash=str(data.get("hash")))
@@ -223,7 +235,12 @@ def remaining_to_json(room: RemainingBudget) -> dict[str, object]:
     True
     """
     squared = None if room.mu is None else str(room.mu.squared)
-    return {"epsilon": str(room.epsilon), "mu_squared": squared, "delta": str(room.delta), "tail": str(room.tail)}
+    return {
+        "epsilon": str(room.epsilon),
+        "mu_squared": squared,
+        "delta": str(room.delta),
+        "tail": str(room.tail),
+    }
 
 
 def remaining_from_json(data: Mapping[str, object]) -> RemainingBudget:
@@ -231,7 +248,10 @@ def remaining_from_json(data: Mapping[str, object]) -> RemainingBudget:
     epsilon, delta, tail = (read_number(data[name], name) for name in ("epsilon", "delta", "tail"))
     squared = data["mu_squared"]
     return RemainingBudget(
-        epsilon, None if squared is None else GaussianDP.of_square(read_number(squared, "mu²")), delta, tail
+        epsilon,
+        None if squared is None else GaussianDP.of_square(read_number(squared, "mu²")),
+        delta,
+        tail,
     )
 
 

@@ -11,7 +11,9 @@ from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable
 _AT = "#/components/schemas/"
 _TEXT = text()
 _SPENT = refer("Budget", BUDGET)
-_CELL = anything("A value of a table; a time in ISO form.", type=["string", "number", "boolean", "null"])
+_CELL = anything(
+    "A value of a table; a time in ISO form.", type=["string", "number", "boolean", "null"]
+)
 _FACTS = anything("Facts as the library writes them.", type="object")
 _SECONDS = anything("Seconds.", type="number")
 
@@ -20,13 +22,16 @@ _REFUSED = Record(
     (
         Slot("kind", _TEXT),
         Slot("message", _TEXT),
-        Slot("asked", anything("What was asked: a budget, or words.", anyOf=_AMOUNT), required=False),
+        Slot(
+            "asked", anything("What was asked: a budget, or words.", anyOf=_AMOUNT), required=False
+        ),
         Slot("left", anything("What is left: a budget, or words.", anyOf=_AMOUNT), required=False),
     ),
     more=True,
 )
 REFUSAL = Record(
-    (Slot("error", refer("Reason", _REFUSED.shape)),), description="What was asked, why not, what would work."
+    (Slot("error", refer("Reason", _REFUSED.shape)),),
+    description="What was asked, why not, what would work.",
 )
 _COLUMN = Record(
     (
@@ -42,8 +47,13 @@ ANSWER = Record(
         Slot("columns", listing(refer("Column", _COLUMN.shape), "columns")),
         Slot("rows", listing(listing(_CELL, "values"), "rows")),
         Slot("level", _TEXT),
-        Slot("intervals", listing(listing(nullable(listing(_CELL, "two ends")), "intervals"), "rows")),
-        Slot("faint", listing(anything("The place of a row that says nothing.", type="integer"), "places")),
+        Slot(
+            "intervals", listing(listing(nullable(listing(_CELL, "two ends")), "intervals"), "rows")
+        ),
+        Slot(
+            "faint",
+            listing(anything("The place of a row that says nothing.", type="integer"), "places"),
+        ),
         Slot("caption", _TEXT),
         Slot("receipt", nullable(_TEXT)),
         Slot("exact", _FACTS),
@@ -51,7 +61,9 @@ ANSWER = Record(
     description="A table with its error bars, its receipt as one canonical text, and the exact parts of it.",
 )
 _ANSWERS = anything(
-    "Answers by the names of their questions.", type="object", additionalProperties={"$ref": _AT + "Answer"}
+    "Answers by the names of their questions.",
+    type="object",
+    additionalProperties={"$ref": _AT + "Answer"},
 )
 ANSWERS = Record((Slot("answers", _ANSWERS),))
 EXPLANATION = Record(
@@ -81,7 +93,11 @@ _TRAINED = Record(
     description="A trained model as the library writes it into a file.",
 )
 TRAINED = Record(
-    (Slot("trained", refer("TrainedModel", _TRAINED.shape)), Slot("text", _TEXT), Slot("receipt", _TEXT)),
+    (
+        Slot("trained", refer("TrainedModel", _TRAINED.shape)),
+        Slot("text", _TEXT),
+        Slot("receipt", _TEXT),
+    ),
     description="A trained model, a few lines about it, and its receipt.",
 )
 TRAINING_EXPLAINED = Record(
@@ -97,7 +113,10 @@ TRAINING_EXPLAINED = Record(
 SYNTHETIC = Record(
     (
         Slot("rows", anything("About how many rows there are.", type="integer")),
-        Slot("released", anything("Columns and noisy tables, as the library writes them.", type="object")),
+        Slot(
+            "released",
+            anything("Columns and noisy tables, as the library writes them.", type="object"),
+        ),
         Slot("text", _TEXT),
         Slot("receipt", _TEXT),
     ),
@@ -114,9 +133,15 @@ SYNTHESIS_PLANNED = Record(
     )
 )
 SUGGESTED_BOUNDS = Record(
-    (Slot("low", refer("Number", NUMBER)), Slot("high", refer("Number", NUMBER)), Slot("price", _SPENT))
+    (
+        Slot("low", refer("Number", NUMBER)),
+        Slot("high", refer("Number", NUMBER)),
+        Slot("price", _SPENT),
+    )
 )
-SUGGESTED_CAPS = Record((Slot("max_rows", anything("Rows of one person.", type="integer")), Slot("price", _SPENT)))
+SUGGESTED_CAPS = Record(
+    (Slot("max_rows", anything("Rows of one person.", type="integer")), Slot("price", _SPENT))
+)
 _STATE = Slot("state", choice("waiting", "running", "done", "refused", "failed", "cancelled"))
 _JOB = (Slot("id", _TEXT), Slot("dataset", _TEXT), Slot("verb", _TEXT), _STATE)
 _MADE = ("Trained", "Synthetic", "SuggestedBounds", "SuggestedCaps")
@@ -167,8 +192,12 @@ DATASET = Record(
     ),
 )
 VALUES = Record((Slot("values", listing(anything("An exact value."), "values")),))
-_ASKED = anything("What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema)
-HISTORY = Record((Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS), Slot("asked", _ASKED)))
+_ASKED = anything(
+    "What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema
+)
+HISTORY = Record(
+    (Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS), Slot("asked", _ASKED))
+)
 _EXACT = refer("Number", NUMBER)
 ROOM = Record(
     (

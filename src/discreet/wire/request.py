@@ -61,7 +61,11 @@ class PlanRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_plan` reads it back."""
-        asked = {"sql": self.questions} if isinstance(self.questions, str) else {"questions": dict(self.questions)}
+        asked = (
+            {"sql": self.questions}
+            if isinstance(self.questions, str)
+            else {"questions": dict(self.questions)}
+        )
         queries = {} if self.queries is None else {"queries": self.queries}
         return {**asked, **terms_to_json(self.terms), **queries}
 
@@ -84,12 +88,22 @@ def terms_to_json(terms: Terms) -> dict[str, object]:
     return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative}
 
 
-NUMBERS = mapping(refer("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
+NUMBERS = mapping(
+    refer("Number", NUMBER), "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME
+)
 
 
 def _budget_form(*words: str) -> JsonSchema:
-    parts = {word: {"$ref": f"#/components/schemas/{'Orders' if word == 'renyi' else 'Number'}"} for word in words}
-    return {"type": "object", "properties": parts, "required": list(words), "additionalProperties": False}
+    parts = {
+        word: {"$ref": f"#/components/schemas/{'Orders' if word == 'renyi' else 'Number'}"}
+        for word in words
+    }
+    return {
+        "type": "object",
+        "properties": parts,
+        "required": list(words),
+        "additionalProperties": False,
+    }
 
 
 _BUDGETS: dict[str, JsonSchema] = {
@@ -140,7 +154,9 @@ ROWS = Slot("rows", whole(MOST_ROWS), required=False, default=1000)
 QUERIES = Slot("queries", whole(MOST_QUERIES), required=False, null=True)
 
 _TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE)
-_ONE = HowMany(("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other")
+_ONE = HowMany(
+    ("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other"
+)
 _SAID: dict[str, object] = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
 
 ASK = Record((SQL, *_TERMS, WHY), (_ONE,), example=_SAID | {"why": "first look"})
@@ -148,15 +164,27 @@ REHEARSAL = Record((SQL, *_TERMS, WHY, ROWS), (_ONE,), example=_SAID | {"rows": 
 RELEASE = Record(
     (QUESTIONS, *_TERMS, WHY),
     (_ONE,),
-    example={"questions": {"all": "SELECT COUNT(*) AS n FROM people"}, "error": {"all": {"n": "50"}}, "level": "0.9"},
+    example={
+        "questions": {"all": "SELECT COUNT(*) AS n FROM people"},
+        "error": {"all": {"n": "50"}},
+        "level": "0.9",
+    },
 )
 PLAN = Record(
     (replace(SQL, required=False), replace(QUESTIONS, required=False), *_TERMS, QUERIES),
     (
         HowMany(
-            ("sql", "questions"), 1, 1, "give sql for one question, or questions for several by name, one of the two"
+            ("sql", "questions"),
+            1,
+            1,
+            "give sql for one question, or questions for several by name, one of the two",
         ),
-        HowMany(("spend", "error"), 1, 2, "give spend or error, one of the two, or two of spend, error and queries"),
+        HowMany(
+            ("spend", "error"),
+            1,
+            2,
+            "give spend or error, one of the two, or two of spend, error and queries",
+        ),
     ),
     example={"sql": EXAMPLE, "error": {"n": 20, "income": 500}, "queries": 100},
 )
@@ -166,7 +194,11 @@ PARTS: dict[str, JsonSchema] = {
     "Numbers": NUMBERS.schema,
     "Errors": ERRORS.schema,
     "Questions": _TEXTS.schema,
-    "Orders": {"type": "object", "additionalProperties": {"$ref": "#/components/schemas/Number"}, "minProperties": 1},
+    "Orders": {
+        "type": "object",
+        "additionalProperties": {"$ref": "#/components/schemas/Number"},
+        "minProperties": 1,
+    },
     "Budget": BUDGET.schema,
     **_BUDGETS,
 }
@@ -210,4 +242,8 @@ def _terms(found: Mapping[str, object]) -> Terms:
 
 
 def _number_words(value: ExactErrors) -> object:
-    return {name: _number_words(one) for name, one in value.items()} if isinstance(value, Mapping) else str(value)
+    return (
+        {name: _number_words(one) for name, one in value.items()}
+        if isinstance(value, Mapping)
+        else str(value)
+    )

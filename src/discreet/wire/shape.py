@@ -54,7 +54,9 @@ def whole(most: int) -> JsonShape[int]:
             raise InvalidArgument(f"{name} must be a whole number from 1 to {most}")
         return int(exact)
 
-    return JsonShape(read, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, _NUMERAL]})
+    return JsonShape(
+        read, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, _NUMERAL]}
+    )
 
 
 def level() -> JsonShape[float]:
@@ -62,11 +64,16 @@ def level() -> JsonShape[float]:
 
     def read(value: object, name: str) -> float:
         exact = read_number(value, name)
-        if not 0 < exact < 1 or not 0 < float(exact) < 1:  # compared exactly first: a float may overflow
+        if (
+            not 0 < exact < 1 or not 0 < float(exact) < 1
+        ):  # compared exactly first: a float may overflow
             raise InvalidArgument(f"{name} must lie between 0 and 1; try 0.95")
         return float(exact)
 
-    return JsonShape(read, {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]})
+    return JsonShape(
+        read,
+        {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]},
+    )
 
 
 def between(low: float, high: float) -> JsonShape[float]:
@@ -78,11 +85,17 @@ def between(low: float, high: float) -> JsonShape[float]:
             raise InvalidArgument(f"{name} must lie between {low:g} and {high:g}")
         return float(exact)
 
-    return JsonShape(read, {"anyOf": [{"type": "number", "minimum": low, "maximum": high}, _NUMERAL]})
+    return JsonShape(
+        read, {"anyOf": [{"type": "number", "minimum": low, "maximum": high}, _NUMERAL]}
+    )
 
 
 def text(
-    longest: int | None = None, *, blank: bool = True, pattern: str = "", examples: tuple[str, ...] = ()
+    longest: int | None = None,
+    *,
+    blank: bool = True,
+    pattern: str = "",
+    examples: tuple[str, ...] = (),
 ) -> JsonShape[str]:
     """Return the shape of plain text: no NUL, no halves of characters.
 
@@ -127,7 +140,9 @@ def choice(*options: str) -> JsonShape[str]:
     return JsonShape(read, {"type": "string", "enum": list(options)})
 
 
-def listing(of: JsonShape[T], what: str, *, least: int = 0, most: int | None = None) -> JsonShape[list[T]]:
+def listing(
+    of: JsonShape[T], what: str, *, least: int = 0, most: int | None = None
+) -> JsonShape[list[T]]:
     """Return the shape of a list; `what` says in words what stands in it."""
 
     def read(value: object, name: str) -> list[T]:
@@ -137,7 +152,9 @@ def listing(of: JsonShape[T], what: str, *, least: int = 0, most: int | None = N
             raise InvalidArgument(f"{name} has {len(value)} {what}; at most {most} are read")
         return [of.read(one, f"{name}[{place}]") for place, one in enumerate(value)]
 
-    facts: JsonSchema = {"type": "array", "items": of.schema} | ({"minItems": least} if least else {})
+    facts: JsonSchema = {"type": "array", "items": of.schema} | (
+        {"minItems": least} if least else {}
+    )
     return JsonShape(read, facts | ({} if most is None else {"maxItems": most}))
 
 
@@ -148,9 +165,16 @@ def mapping(of: JsonShape[T], what: str, *, most: int, longest: int) -> JsonShap
     def read(value: object, name: str) -> dict[str, T]:
         if not isinstance(value, dict) or not 0 < len(value) <= most:
             raise InvalidArgument(f"{name} must map 1 to {most} {what}")
-        return {label.read(key, f"a name in {name}"): of.read(one, f"{name}.{key[:40]}") for key, one in value.items()}
+        return {
+            label.read(key, f"a name in {name}"): of.read(one, f"{name}.{key[:40]}")
+            for key, one in value.items()
+        }
 
-    facts: JsonSchema = {"type": "object", "additionalProperties": of.schema, "propertyNames": {"maxLength": longest}}
+    facts: JsonSchema = {
+        "type": "object",
+        "additionalProperties": of.schema,
+        "propertyNames": {"maxLength": longest},
+    }
     return JsonShape(read, facts | {"minProperties": 1, "maxProperties": most})
 
 

@@ -27,24 +27,38 @@ _COLOURS = {"not refuted": "green", "refuted": "red", "not tested": "yellow"}
 
 def audit(  # noqa: PLR0917 - each argument is an option
     command: Annotated[
-        str, typer.Option(help="What to run, with {input} where the input goes; with {size} too, one output a line.")
+        str,
+        typer.Option(
+            help="What to run, with {input} where the input goes; with {size} too, one output a line."
+        ),
     ],
-    inputs: Annotated[tuple[str, str], typer.Option(help="Two neighbouring inputs: values, or names of files.")],
+    inputs: Annotated[
+        tuple[str, str], typer.Option(help="Two neighbouring inputs: values, or names of files.")
+    ],
     epsilon: Annotated[str | None, typer.Option(help="The claimed ε.")] = None,
     delta: Annotated[str | None, typer.Option(help="The claimed δ, together with ε.")] = None,
     rho: Annotated[str | None, typer.Option(help="The claimed ρ (zCDP), instead of ε.")] = None,
-    mu: Annotated[str | None, typer.Option(help="The claimed μ (Gaussian DP), instead of ε.")] = None,
+    mu: Annotated[
+        str | None, typer.Option(help="The claimed μ (Gaussian DP), instead of ε.")
+    ] = None,
     samples: Annotated[int, typer.Option(help="Runs on each input.")] = 1000,
     confidence: Annotated[float, typer.Option(help="How sure a refutation must be.")] = 0.999,
     neighbours: Annotated[
-        str | None, typer.Option(help="add-remove or replace: check that the inputs, two CSV files, are neighbours.")
+        str | None,
+        typer.Option(
+            help="add-remove or replace: check that the inputs, two CSV files, are neighbours."
+        ),
     ] = None,
     unit: Annotated[
         str | None, typer.Option(help="The column that says whose row it is; else a row is a unit.")
     ] = None,
-    assume: Annotated[str | None, typer.Option(help='"gaussian" takes your word for the shape of the noise.')] = None,
+    assume: Annotated[
+        str | None, typer.Option(help='"gaussian" takes your word for the shape of the noise.')
+    ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
-    html: Annotated[Path | None, typer.Option(help="Write a page with pictures to this file.")] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with pictures to this file.")
+    ] = None,
 ) -> None:
     """Try to catch a program breaking its privacy claim, by running it on two neighbouring inputs.
 
@@ -93,24 +107,50 @@ def _write(report: Report, html: Path) -> None:
 
 def _claim(epsilon: str | None, delta: str | None, rho: str | None, mu: str | None) -> Measure:
     if sum(amount is not None for amount in (epsilon, rho, mu)) != 1:
-        raise InvalidArgument("give exactly one claim: --epsilon (with or without --delta), --rho or --mu")
+        raise InvalidArgument(
+            "give exactly one claim: --epsilon (with or without --delta), --rho or --mu"
+        )
     return cast("Measure", budget_of_flags(epsilon, delta, rho, mu))
 
 
-def _pair(inputs: tuple[str, str], neighbours: str | None, unit: str | None) -> tuple[object, object]:
+def _pair(
+    inputs: tuple[str, str], neighbours: str | None, unit: str | None
+) -> tuple[object, object]:
     if neighbours is not None:
         return TableFile(inputs[0]), TableFile(inputs[1])
     if unit is not None:
-        raise InvalidArgument("--unit belongs to --neighbours: name the relation that is to be checked")
+        raise InvalidArgument(
+            "--unit belongs to --neighbours: name the relation that is to be checked"
+        )
     return inputs
 
 
 def _run(
-    command: str, inputs: tuple[object, object], claim: Measure, *, samples: int, quiet: bool, how: Mapping[str, Any]
+    command: str,
+    inputs: tuple[object, object],
+    claim: Measure,
+    *,
+    samples: int,
+    quiet: bool,
+    how: Mapping[str, Any],
 ) -> Report:
     console = Console(stderr=True)
-    columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True) as bar:
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(
+        *columns, console=console, disable=quiet or not console.is_terminal, transient=True
+    ) as bar:
         task = bar.add_task("runs", total=2 * samples)
         run = command_run(command)
-        return look(run, claim, inputs, samples=samples, progress=lambda done: bar.advance(task, done), **how)
+        return look(
+            run,
+            claim,
+            inputs,
+            samples=samples,
+            progress=lambda done: bar.advance(task, done),
+            **how,
+        )

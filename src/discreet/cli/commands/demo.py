@@ -49,7 +49,9 @@ MEDIAN = "SELECT MEDIAN(income) AS median_income FROM people"
 
 
 def demo(
-    epsilon: Annotated[str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")] = "2",
+    epsilon: Annotated[
+        str, typer.Option(help="What to spend in all, as pure ε: a number or a fraction.")
+    ] = "2",
 ) -> None:
     """Live through a day of a steward and an analyst on a bundled census sample: ask, by budget and by error, run out.
 
@@ -63,7 +65,10 @@ def show(epsilon: str, console: Console | None = None, folder: Path | None = Non
     """Live through the day under one pure budget, in a folder that is removed after; the picture stays in `folder`."""
     budget = PureDP(positive(epsilon, "epsilon"))
     screen = console or Console()
-    with tempfile.TemporaryDirectory() as home, open_ledger(Path(home) / "people.ledger", budget) as ledger:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        open_ledger(Path(home) / "people.ledger", budget) as ledger,
+    ):
         store = DuckDB({"people": example("pums.csv")})
         try:
             _day(Curator(store, [PEOPLE], ledger, who="ana"), budget, screen, folder or Path.cwd())
@@ -73,7 +78,10 @@ def show(epsilon: str, console: Console | None = None, folder: Path | None = Non
 
 def _day(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> None:
     half, step = PureDP(budget.epsilon / 2), _steps(screen)
-    step("The steward declares public facts, and a budget that is never exceeded", f"{PEOPLE}\nbudget: {budget}")
+    step(
+        "The steward declares public facts, and a budget that is never exceeded",
+        f"{PEOPLE}\nbudget: {budget}",
+    )
     step("Ana asks what it would cost and miss; nothing is touched, nothing is spent", BY_AGE)
     screen.print(Text(str(curator.plan(BY_AGE, spend=half))))
     step(f"She asks by budget: {half}", None)
@@ -93,7 +101,9 @@ def _day(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
     screen.print(Text(str(curator.ledger.history())))
     screen.print(Text(f"\n{curator.ledger.verify()}\n"))
     _picture(answer, screen, folder)
-    screen.print("The same behind HTTP, with a page for people: [bold]discreet serve --demo[/bold] (or make serve).")
+    screen.print(
+        "The same behind HTTP, with a page for people: [bold]discreet serve --demo[/bold] (or make serve)."
+    )
 
 
 def _steps(screen: Console) -> Callable[[str, str | None], None]:
@@ -103,7 +113,11 @@ def _steps(screen: Console) -> Callable[[str, str | None], None]:
         screen.print(f"\n[bold cyan]{next(count)}[/bold cyan] [bold]{title}[/bold]")
         if body is not None and body.startswith("SELECT"):
             screen.print(
-                Panel(Syntax(body, "sql", background_color="default", word_wrap=True), expand=False, border_style="dim")
+                Panel(
+                    Syntax(body, "sql", background_color="default", word_wrap=True),
+                    expand=False,
+                    border_style="dim",
+                )
             )
         elif body is not None:
             screen.print(Text(body))

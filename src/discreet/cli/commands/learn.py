@@ -19,7 +19,11 @@ from ..question_options import PlaceFlags, TermFlags, open_curator
 from ..refusal import refusals
 
 _NAMED = {name: getattr(models, name) for name in dir(models)}
-KINDS = {name: kind for name, kind in _NAMED.items() if isinstance(kind, type) and issubclass(kind, Estimator)}
+KINDS = {
+    name: kind
+    for name, kind in _NAMED.items()
+    if isinstance(kind, type) and issubclass(kind, Estimator)
+}
 
 
 @spread_flags
@@ -32,9 +36,12 @@ def learn(
     model: Annotated[str, typer.Option(help=f"Which model: {', '.join(sorted(KINDS))}.")],
     target: Annotated[str | None, typer.Option(help="The column to predict.")] = None,
     option: Annotated[
-        list[str] | None, typer.Option("--option", help="A parameter of the model: bins=16. May be repeated.")
+        list[str] | None,
+        typer.Option("--option", help="A parameter of the model: bins=16. May be repeated."),
     ] = None,
-    rows: Annotated[int | None, typer.Option(help="Only say what a fit on about so many rows would be.")] = None,
+    rows: Annotated[
+        int | None, typer.Option(help="Only say what a fit on about so many rows would be.")
+    ] = None,
     why: WhyFlag = "",
     out: Annotated[Path | None, typer.Option(help="Write the model to this JSON file.")] = None,
     as_json: JsonFlag = False,
@@ -46,7 +53,9 @@ def learn(
     """
     with refusals(as_json=as_json):
         if out is not None and out != STANDARD and out.suffix.lower() != ".json":
-            raise InvalidArgument(f"{out} is no JSON file; a model is written as JSON: name it .json, or - for here")
+            raise InvalidArgument(
+                f"{out} is no JSON file; a model is written as JSON: name it .json, or - for here"
+            )
         made = _model(model, target, pairs(option, "--option"))
         with open_curator(source, place, price, spends=rows is None, quiet=as_json) as curator:
             if rows is not None:

@@ -41,12 +41,24 @@ def create(
     delta: DeltaFlag = None,
     rho: RhoFlag = None,
     mu: MuFlag = None,
-    kind: Annotated[str | None, typer.Option(help="How spending adds up: pure, zcdp, residue, …; see docs.")] = None,
-    keep_delta: Annotated[str | None, typer.Option(help="The part of δ that is kept for unknown keys.")] = None,
-    neighbours: Annotated[str | None, typer.Option(help="add-remove or replace; else the first charge says.")] = None,
-    allow: Annotated[list[str] | None, typer.Option(help="An allowance: ana=1, or '*=1/2' for all others.")] = None,
-    window: Annotated[str | None, typer.Option(help="The budget begins anew each day, week, month, …")] = None,
-    parts: Annotated[str | None, typer.Option(help="Disjoint public parts: visits.month=2026-04,2026-05.")] = None,
+    kind: Annotated[
+        str | None, typer.Option(help="How spending adds up: pure, zcdp, residue, …; see docs.")
+    ] = None,
+    keep_delta: Annotated[
+        str | None, typer.Option(help="The part of δ that is kept for unknown keys.")
+    ] = None,
+    neighbours: Annotated[
+        str | None, typer.Option(help="add-remove or replace; else the first charge says.")
+    ] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option(help="An allowance: ana=1, or '*=1/2' for all others.")
+    ] = None,
+    window: Annotated[
+        str | None, typer.Option(help="The budget begins anew each day, week, month, …")
+    ] = None,
+    parts: Annotated[
+        str | None, typer.Option(help="Disjoint public parts: visits.month=2026-04,2026-05.")
+    ] = None,
     name: Name = "main",
     as_json: JsonFlag = False,
 ) -> None:
@@ -57,10 +69,17 @@ def create(
     with refusals(as_json=as_json):
         budget = budget_of_flags(epsilon, delta, rho, mu)
         if budget is None:
-            raise InvalidArgument("a ledger needs a budget: --epsilon (with or without --delta), --rho or --mu")
+            raise InvalidArgument(
+                "a ledger needs a budget: --epsilon (with or without --delta), --rho or --mu"
+            )
         if not is_server(where) and Path(where).exists():
-            raise InvalidArgument(f"{where} is there already; look at it by: discreet ledger show {where}")
-        shares = {who: budget_from_words(amount, "--allow") for who, amount in pairs(allow, "--allow").items()}
+            raise InvalidArgument(
+                f"{where} is there already; look at it by: discreet ledger show {where}"
+            )
+        shares = {
+            who: budget_from_words(amount, "--allow")
+            for who, amount in pairs(allow, "--allow").items()
+        }
         with open_ledger(
             where,
             budget,
@@ -90,9 +109,7 @@ def _show(ledger: Ledger, *, as_json: bool) -> None:
         "spent": budget_to_words(ledger.spent()),
         "left": budget_to_words(ledger.left()),
     }
-    words = (
-        f"budget  {ledger.promise()}, counted as {ledger.terms.kind}\nspent   {ledger.spent()}\nleft    {ledger.left()}"
-    )
+    words = f"budget  {ledger.promise()}, counted as {ledger.terms.kind}\nspent   {ledger.spent()}\nleft    {ledger.left()}"
     echo(words, facts, as_json=as_json)
 
 
@@ -109,7 +126,9 @@ def show(where: At, *, name: Name = "main", as_json: JsonFlag = False) -> None:
 def open_existing(where: str, name: str = "main") -> Ledger:
     """Open a ledger that must be there."""
     if not is_server(where) and not Path(where).exists():
-        raise InvalidArgument(f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3")
+        raise InvalidArgument(
+            f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3"
+        )
     return open_ledger(where, name=name)
 
 
@@ -128,8 +147,13 @@ def history(
     """
     with refusals(as_json=as_json), open_existing(where, name) as ledger:
         found = ledger.history(who, last)
-        lines = [entry_to_json(entry) for entry in found]  # with the texts, which are no part of a line and its hash
-        told = [{**line, "asked": found.asked.get(entry.number)} for line, entry in zip(lines, found, strict=True)]
+        lines = [
+            entry_to_json(entry) for entry in found
+        ]  # with the texts, which are no part of a line and its hash
+        told = [
+            {**line, "asked": found.asked.get(entry.number)}
+            for line, entry in zip(lines, found, strict=True)
+        ]
         echo(found, told, as_json=as_json)
 
 
@@ -137,7 +161,9 @@ def history(
 def verify(
     where: At,
     *,
-    checkpoint: Annotated[str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")
+    ] = None,
     name: Name = "main",
     as_json: JsonFlag = False,
 ) -> None:
@@ -167,7 +193,9 @@ def verify(
 def allow(
     where: At,
     who: Annotated[str, typer.Argument(help="A name; '*' is everyone who is not named.")],
-    budget: Annotated[str, typer.Argument(help="Such as epsilon=1 or rho=1/8; 'none' withdraws it.")],
+    budget: Annotated[
+        str, typer.Argument(help="Such as epsilon=1 or rho=1/8; 'none' withdraws it.")
+    ],
     *,
     name: Name = "main",
     as_json: JsonFlag = False,
@@ -177,8 +205,14 @@ def allow(
     Example: discreet ledger allow people.ledger ana epsilon=1
     """
     with refusals(as_json=as_json), open_existing(where, name) as ledger:
-        entry = ledger.allow(who, None if budget == "none" else budget_from_words(budget, "an allowance"))
-        echo(f"entry {entry.number}: {who} may spend {budget}", {"number": entry.number, "who": who}, as_json=as_json)
+        entry = ledger.allow(
+            who, None if budget == "none" else budget_from_words(budget, "an allowance")
+        )
+        echo(
+            f"entry {entry.number}: {who} may spend {budget}",
+            {"number": entry.number, "who": who},
+            as_json=as_json,
+        )
 
 
 @app.command()
@@ -202,11 +236,20 @@ def export(
 
 
 @app.command()
-def backup(where: At, out: Annotated[Path, typer.Argument(help="A new file.")], *, as_json: JsonFlag = False) -> None:
+def backup(
+    where: At,
+    out: Annotated[Path, typer.Argument(help="A new file.")],
+    *,
+    as_json: JsonFlag = False,
+) -> None:
     """Copy a ledger's file while it is in use. Keep the checkpoint that is shown: an older copy forgets spending.
 
     Example: discreet ledger backup people.ledger people-monday.ledger
     """
     with refusals(as_json=as_json), open_existing(where, "main") as ledger:
         number, mark = ledger.backup(out)
-        echo(f"{out} ends with entry {number}:{mark}", {"checkpoint": f"{number}:{mark}"}, as_json=as_json)
+        echo(
+            f"{out} ends with entry {number}:{mark}",
+            {"checkpoint": f"{number}:{mark}"},
+            as_json=as_json,
+        )

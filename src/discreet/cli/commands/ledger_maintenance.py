@@ -14,9 +14,13 @@ from ..flags import JsonFlag
 from ..output import echo
 from ..refusal import refusals
 
-At = Annotated[str, typer.Argument(metavar="LEDGER", help="A file, or postgresql://… of a database.")]
+At = Annotated[
+    str, typer.Argument(metavar="LEDGER", help="A file, or postgresql://… of a database.")
+]
 Name = Annotated[str, typer.Option("--name", help="Which ledger of a database.")]
-To = Annotated[str, typer.Argument(metavar="TO", help="A new file, or postgresql://… of a database.")]
+To = Annotated[
+    str, typer.Argument(metavar="TO", help="A new file, or postgresql://… of a database.")
+]
 
 
 def move(
@@ -24,7 +28,9 @@ def move(
     to: To,
     *,
     name: Name = "main",
-    to_name: Annotated[str, typer.Option(help="Its name in the database that it goes to.")] = "main",
+    to_name: Annotated[
+        str, typer.Option(help="Its name in the database that it goes to.")
+    ] = "main",
     as_json: JsonFlag = False,
 ) -> None:
     """Move a ledger: the chain goes on in the new place, and the old one is closed for good.
@@ -40,10 +46,14 @@ def move(
 
 
 def import_lines(
-    lines: Annotated[Path, typer.Argument(metavar="LINES", help="A file that `discreet ledger export` wrote.")],
+    lines: Annotated[
+        Path, typer.Argument(metavar="LINES", help="A file that `discreet ledger export` wrote.")
+    ],
     to: To,
     *,
-    checkpoint: Annotated[str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")] = None,
+    checkpoint: Annotated[
+        str | None, typer.Option(help="NUMBER:HASH that was noted before; must be there.")
+    ] = None,
     name: Name = "main",
     as_json: JsonFlag = False,
 ) -> None:
@@ -61,7 +71,9 @@ def import_lines(
 def repair(
     where: At,
     *,
-    lost: Annotated[bool, typer.Option("--lost", help="Entries are gone: count all of the budget as spent.")] = False,
+    lost: Annotated[
+        bool, typer.Option("--lost", help="Entries are gone: count all of the budget as spent.")
+    ] = False,
     name: Name = "main",
     as_json: JsonFlag = False,
 ) -> None:
@@ -74,19 +86,34 @@ def repair(
             raise InvalidArgument(f"{where} is not there; name a ledger that is")
         entry = repair_ledger(where, name=name, lost=lost)
         facts = {"number": entry.number, "time": entry.time, "terms": entry.terms}
-        echo(f"entry {entry.number} says what was repaired; the ledger goes on at {entry.time}", facts, as_json=as_json)
+        echo(
+            f"entry {entry.number} says what was repaired; the ledger goes on at {entry.time}",
+            facts,
+            as_json=as_json,
+        )
 
 
 def read_checkpoint(said: str) -> tuple[int, str]:
     """Read a checkpoint as `verify` and `backup` show it."""
     number, _, mark = said.partition(":")
     if not number.isdecimal() or not mark:
-        raise InvalidArgument(f"--checkpoint is written NUMBER:HASH, as verify shows it; got {said[:80]!r}")
+        raise InvalidArgument(
+            f"--checkpoint is written NUMBER:HASH, as verify shows it; got {said[:80]!r}"
+        )
     return int(number), mark.strip()
 
 
 def tell_verdict(verdict: Verdict, *, as_json: bool) -> None:
     """Show what a verification found."""
     number, mark = verdict.checkpoint
-    facts = {"holds": True, "entries": verdict.entries, "charges": verdict.charges, "answers": verdict.answers}
-    echo(verdict, {**facts, "pending": verdict.pending, "checkpoint": f"{number}:{mark}"}, as_json=as_json)
+    facts = {
+        "holds": True,
+        "entries": verdict.entries,
+        "charges": verdict.charges,
+        "answers": verdict.answers,
+    }
+    echo(
+        verdict,
+        {**facts, "pending": verdict.pending, "checkpoint": f"{number}:{mark}"},
+        as_json=as_json,
+    )

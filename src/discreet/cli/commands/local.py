@@ -32,10 +32,14 @@ from ..refusal import refusals
 from ..word_rounds import go_on, recall
 
 app = typer.Typer(
-    name="local", help="The local model: nobody is trusted, every device randomizes.", no_args_is_help=True
+    name="local",
+    help="The local model: nobody is trusted, every device randomizes.",
+    no_args_is_help=True,
 )
 
-Parameters = Annotated[str, typer.Argument(help="The parameters, as `plan --out` wrote them.", show_default=False)]
+Parameters = Annotated[
+    str, typer.Argument(help="The parameters, as `plan --out` wrote them.", show_default=False)
+]
 Lines = Annotated[str, typer.Argument(help="A file of JSON lines, or - for standard input.")]
 Out = Annotated[str, typer.Option("--out", help="Where to write; - is standard output.")]
 _EPSILON_FREE = ("rappor",)  # mechanisms whose ε follows from their own parameters
@@ -43,15 +47,24 @@ _EPSILON_FREE = ("rappor",)  # mechanisms whose ε follows from their own parame
 
 @app.command()
 def plan(  # noqa: PLR0917 - each argument is an option
-    mechanism: Annotated[str, typer.Argument(help="choice, number, one-bit-mean, bit-flip, rappor, …")],
+    mechanism: Annotated[
+        str, typer.Argument(help="choice, number, one-bit-mean, bit-flip, rappor, …")
+    ],
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A parameter: options=yes,no  low=0  high=100. May be repeated.")
+        list[str] | None,
+        typer.Option(
+            "--set", help="A parameter: options=yes,no  low=0  high=100. May be repeated."
+        ),
     ] = None,
-    epsilon: Annotated[str | None, typer.Option(help="Spend this ε a report: a number or a fraction.")] = None,
+    epsilon: Annotated[
+        str | None, typer.Option(help="Spend this ε a report: a number or a fraction.")
+    ] = None,
     error: Annotated[str | None, typer.Option(help="Ask by error instead; needs --n.")] = None,
     n: Annotated[int, typer.Option("--n", help="How many people will report.")] = 10_000,
     metric: Annotated[str, typer.Option(help="The name of what is measured.")] = "metric",
-    out: Annotated[str | None, typer.Option("--out", help="Write the parameters for devices to this file.")] = None,
+    out: Annotated[
+        str | None, typer.Option("--out", help="Write the parameters for devices to this file.")
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """Choose a mechanism: what a report will cost, how far off n reports will be, and the parameters for devices.
@@ -65,7 +78,11 @@ def plan(  # noqa: PLR0917 - each argument is an option
         if out is not None:
             write_text(Path(out), json.dumps(envelope, ensure_ascii=False) + "\n")
         facts = _facts(made, n)
-        typer.echo(json.dumps(facts | {"device": envelope}, ensure_ascii=False) if json_ else _told(facts, metric, n))
+        typer.echo(
+            json.dumps(facts | {"device": envelope}, ensure_ascii=False)
+            if json_
+            else _told(facts, metric, n)
+        )
 
 
 @app.command()
@@ -79,7 +96,13 @@ def randomize(parameters: Parameters, values: Lines = "-", out: Out = "-") -> No
         draw: Any = mechanism
         for line in lines:
             report = draw.randomize(_value(line))
-            write(pack(LocalReport(metric, params, list(report) if isinstance(report, tuple) else report)))
+            write(
+                pack(
+                    LocalReport(
+                        metric, params, list(report) if isinstance(report, tuple) else report
+                    )
+                )
+            )
 
 
 @app.command()
@@ -106,14 +129,21 @@ def estimate(  # noqa: PLR0917 - each argument is an option
     reports: Lines = "-",
     level: Annotated[float, typer.Option(help="The level of intervals.")] = 0.95,
     candidates: Annotated[
-        Path | None, typer.Option(help="A file of candidates, one a line; sketches and RAPPOR need it.")
+        Path | None,
+        typer.Option(help="A file of candidates, one a line; sketches and RAPPOR need it."),
     ] = None,
-    forged: Annotated[int, typer.Option(help="Say also how far so many forged reports could have moved it.")] = 0,
+    forged: Annotated[
+        int, typer.Option(help="Say also how far so many forged reports could have moved it.")
+    ] = 0,
     following: Annotated[
-        Path | None, typer.Option("--next", help="Words before the last round: write the next one's parameters here.")
+        Path | None,
+        typer.Option(
+            "--next", help="Words before the last round: write the next one's parameters here."
+        ),
     ] = None,
     heard: Annotated[
-        Path | None, typer.Option(help="Words: keep here what the rounds say, for those that follow.")
+        Path | None,
+        typer.Option(help="Words: keep here what the rounds say, for those that follow."),
     ] = None,
     json_: JsonFlag = False,
 ) -> None:
@@ -139,7 +169,9 @@ def estimate(  # noqa: PLR0917 - each argument is an option
             typer.echo(f"{forged} forged reports can have moved an estimate by {most} {reach:.3g}")
 
 
-def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int) -> LocalMechanism:
+def _made(
+    name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int
+) -> LocalMechanism:
     """Make a mechanism from flags; the words are those of its constructor."""
     kind: Any = MECHANISMS.get(name)
     if kind is None:
@@ -147,7 +179,9 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
     kind = Words if kind is WordRound else kind
     given: dict[str, Any] = {word: _setting(word, value) for word, value in settings.items()}
     if sum(amount is not None for amount in (epsilon, error)) != (name not in _EPSILON_FREE):
-        raise InvalidArgument("give --epsilon or --error, one of them; rappor takes f, p and q by --set instead")
+        raise InvalidArgument(
+            "give --epsilon or --error, one of them; rappor takes f, p and q by --set instead"
+        )
     try:
         if error is not None:
             made = kind.for_error(error, n=n, **given)
@@ -156,7 +190,9 @@ def _made(name: str, settings: dict[str, str], epsilon: str | None, error: str |
         else:
             made = kind(spend=PureDP(str(epsilon)), **given)
     except (TypeError, AttributeError):
-        raise InvalidArgument(f"{name} takes other parameters; --set gives those of its constructor") from None
+        raise InvalidArgument(
+            f"{name} takes other parameters; --set gives those of its constructor"
+        ) from None
     return made.open() if isinstance(made, Words) else made
 
 
@@ -172,7 +208,10 @@ def _facts(mechanism: LocalMechanism, n: int) -> dict[str, Any]:
     facts["epsilon"] = compose([mechanism.event]).epsilon(delta=0)
     asked: Any = mechanism.words if isinstance(mechanism, WordRound) else mechanism
     bin_ = {"first": 0, "last": 1} if isinstance(mechanism, Histogram) else {}
-    facts |= {"error": asked.error(n=n, **bin_), "one forged report": influence_of(mechanism, n=n, forged=1)}
+    facts |= {
+        "error": asked.error(n=n, **bin_),
+        "one forged report": influence_of(mechanism, n=n, forged=1),
+    }
     return facts
 
 
@@ -194,21 +233,27 @@ def _read(path: str) -> tuple[LocalMechanism, str, str]:
         envelope = json.loads(Path(path).read_text(encoding="utf-8"))
         given, metric = json.loads(envelope["parameters"]), str(envelope["metric"])
     except (OSError, ValueError, KeyError, TypeError):
-        raise InvalidArgument(f"{path} holds no parameters; `discreet local plan … --out {path}` makes them") from None
+        raise InvalidArgument(
+            f"{path} holds no parameters; `discreet local plan … --out {path}` makes them"
+        ) from None
     mechanism = read_mechanism(given)
     return mechanism, metric, device_parameters(mechanism, metric=metric)["params"]
 
 
 def _collector(path: str, heard: Path | None = None) -> Collector:
     mechanism, metric, _ = _read(path)
-    return Collector(recall(mechanism, heard) if isinstance(mechanism, WordRound) else mechanism, metric=metric)
+    return Collector(
+        recall(mechanism, heard) if isinstance(mechanism, WordRound) else mechanism, metric=metric
+    )
 
 
 def _value(line: str) -> object:
     try:
         value = json.loads(line)
     except ValueError:
-        raise InvalidArgument('a value must be one line of JSON, such as "firefox" or 12.5') from None
+        raise InvalidArgument(
+            'a value must be one line of JSON, such as "firefox" or 12.5'
+        ) from None
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         raise InvalidArgument("a value must be text or a number")
     return value
@@ -260,6 +305,8 @@ def _written(path: str) -> Iterator[Callable[[str], None]]:
     try:
         file = Path(path).open("w", encoding="utf-8")  # noqa: SIM115 - closed below
     except OSError:
-        raise InvalidArgument(f"{path} cannot be written; give a path in a folder that exists and is yours") from None
+        raise InvalidArgument(
+            f"{path} cannot be written; give a path in a folder that exists and is yours"
+        ) from None
     with file:
         yield lambda line: print(line, file=file)

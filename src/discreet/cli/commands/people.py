@@ -16,9 +16,13 @@ from ...service.stores.people import Members
 from ...service.stores.store import open_store
 from ..refusal import refusals
 
-app = typer.Typer(name="people", help="Who may use a service: stewards and analysts.", no_args_is_help=True)
+app = typer.Typer(
+    name="people", help="Who may use a service: stewards and analysts.", no_args_is_help=True
+)
 
-ConfigPath = Annotated[Path, typer.Option("--config", help="The service's configuration, a curator.toml.")]
+ConfigPath = Annotated[
+    Path, typer.Option("--config", help="The service's configuration, a curator.toml.")
+]
 
 
 @contextmanager
@@ -37,8 +41,12 @@ def add(
     *,
     config: ConfigPath,
     role: Annotated[str, typer.Option(help="steward or analyst.")] = "analyst",
-    dataset: Annotated[list[str] | None, typer.Option(help="A data set, several times if needed; '*' for all.")] = None,
-    days: Annotated[str | None, typer.Option(help="Days until the token expires; never if left out.")] = None,
+    dataset: Annotated[
+        list[str] | None, typer.Option(help="A data set, several times if needed; '*' for all.")
+    ] = None,
+    days: Annotated[
+        str | None, typer.Option(help="Days until the token expires; never if left out.")
+    ] = None,
 ) -> None:
     """Take in somebody new and print the token, which is not shown again.
 
@@ -60,7 +68,9 @@ def renew(
     name: Annotated[str, typer.Argument(help="Whose token.")],
     *,
     config: ConfigPath,
-    days: Annotated[str | None, typer.Option(help="Days until the token expires; never if left out.")] = None,
+    days: Annotated[
+        str | None, typer.Option(help="Days until the token expires; never if left out.")
+    ] = None,
 ) -> None:
     """Print a new token for somebody; the old one ends at once.
 
@@ -71,7 +81,9 @@ def renew(
 
 
 @app.command("list")
-def list_people(config: ConfigPath, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False) -> None:
+def list_people(
+    config: ConfigPath, as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False
+) -> None:
     """List everybody, revoked people too.
 
     Example: discreet people list --config curator.toml
@@ -89,7 +101,9 @@ def list_people(config: ConfigPath, as_json: Annotated[bool, typer.Option("--jso
 
 
 @app.command()
-def revoke(name: Annotated[str, typer.Argument(help="Who is shut out.")], *, config: ConfigPath) -> None:
+def revoke(
+    name: Annotated[str, typer.Argument(help="Who is shut out.")], *, config: ConfigPath
+) -> None:
     """Shut somebody out for good, at once, with all their sessions.
 
     Example: discreet people revoke ana --config curator.toml

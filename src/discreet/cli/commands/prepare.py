@@ -21,17 +21,29 @@ from ..source import table_of
 
 def prepare(
     sources: Annotated[
-        list[str], typer.Argument(help="CSV or Parquet files of one table, FILE.duckdb#TABLE, or postgresql://…#TABLE.")
+        list[str],
+        typer.Argument(
+            help="CSV or Parquet files of one table, FILE.duckdb#TABLE, or postgresql://…#TABLE."
+        ),
     ],
     *,
     schema: SchemaFlag = "",
     out: Annotated[
-        str, typer.Option(help="The store to write, or postgresql://…#SCHEMA for tables on the sources' own server.")
+        str,
+        typer.Option(
+            help="The store to write, or postgresql://…#SCHEMA for tables on the sources' own server."
+        ),
     ] = "",
     table: TableFlag = None,
-    check: Annotated[bool, typer.Option("--check", help="Tell whether a store's sources have changed since.")] = False,
-    on_bad_record: Annotated[str, typer.Option(help="refuse, drop or null: what becomes of a bad record.")] = "refuse",
-    delimiter: Annotated[str | None, typer.Option(help="What separates the fields of text files.")] = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Tell whether a store's sources have changed since.")
+    ] = False,
+    on_bad_record: Annotated[
+        str, typer.Option(help="refuse, drop or null: what becomes of a bad record.")
+    ] = "refuse",
+    delimiter: Annotated[
+        str | None, typer.Option(help="What separates the fields of text files.")
+    ] = None,
     quote: Annotated[str, typer.Option(help="The quote of text files.")] = '"',
     encoding: Annotated[str, typer.Option(help="The encoding of text files.")] = "utf-8",
     memory: Annotated[str | None, typer.Option(help="The most memory to use, such as 2GB.")] = None,
@@ -46,7 +58,9 @@ def prepare(
         if check:
             raise typer.Exit(_check(sources))
         if not schema or not out:
-            raise InvalidArgument("say --schema SCHEMA.toml and --out STORE; or --check with stores alone")
+            raise InvalidArgument(
+                "say --schema SCHEMA.toml and --out STORE; or --check with stores alone"
+            )
         schemas = read_schemas(schema)
         tables = _tables(sources, schemas, table or [])
         if server := server_table(out):
@@ -68,30 +82,42 @@ def prepare(
         typer.echo(f"{out}: ready")
 
 
-def _tables(sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[str]) -> dict[str, list[str] | str]:
+def _tables(
+    sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[str]
+) -> dict[str, list[str] | str]:
     """Find the table of each file: the files without a name are all of one table."""
     server = server_table(sources[0])
     first = sources[0].partition("#")[0] if server is None else server[1].rpartition(".")[2]
-    tables: dict[str, list[str] | str] = {table_of(first, schemas): sources[0] if len(sources) == 1 else list(sources)}
+    tables: dict[str, list[str] | str] = {
+        table_of(first, schemas): sources[0] if len(sources) == 1 else list(sources)
+    }
     for word in more:
         name, _, path = word.partition("=")
         if not path or name in tables:
-            raise InvalidArgument(f"--table {masked(word)} names no further table; write NAME=FILE, each name once")
+            raise InvalidArgument(
+                f"--table {masked(word)} names no further table; write NAME=FILE, each name once"
+            )
         tables[name] = path
     return tables
 
 
-def _on_server(tables: Mapping[str, list[str] | str], schemas: Sequence[Schema], address: str, home: str) -> None:
+def _on_server(
+    tables: Mapping[str, list[str] | str], schemas: Sequence[Schema], address: str, home: str
+) -> None:
     """Prepare tables of a server inside it."""
     if not home:
-        raise InvalidArgument("name the schema of the server behind a #, as in postgresql://db/company#ready")
+        raise InvalidArgument(
+            "name the schema of the server behind a #, as in postgresql://db/company#ready"
+        )
     found = {name: server_table(source) or ("", "") for name, source in tables.items()}
     elsewhere = [name for name, (server, _) in found.items() if server != address]
     if elsewhere:
         raise InvalidArgument(
             f"{', '.join(elsewhere)}: a server prepares its own tables; give the same address for both, or --out FILE"
         )
-    with engines.Postgres(address, tables={name: place for name, (_, place) in found.items()}) as store:
+    with engines.Postgres(
+        address, tables={name: place for name, (_, place) in found.items()}
+    ) as store:
         store.prepare([each for each in schemas if each.name in tables], home).close()
     typer.echo(f"{home}: ready")
 
@@ -100,7 +126,9 @@ def _check(stores: Sequence[str]) -> int:
     """Tell of each store whether it is stale; return 1 if any is."""
     stale: Mapping[str, list[str]] = {place: _stale(place) for place in stores}
     for place, changed in stale.items():
-        typer.echo(f"{place}: {'stale: ' + ', '.join(changed) if changed else 'as its sources are'}")
+        typer.echo(
+            f"{place}: {'stale: ' + ', '.join(changed) if changed else 'as its sources are'}"
+        )
     return 1 if any(stale.values()) else 0
 
 

@@ -40,10 +40,16 @@ def query(
     why: WhyFlag = "",
     out: Annotated[
         Path | None,
-        typer.Option(help="Also write the table, by suffix: .csv .json .parquet .arrow .md .html; - writes CSV here."),
+        typer.Option(
+            help="Also write the table, by suffix: .csv .json .parquet .arrow .md .html; - writes CSV here."
+        ),
     ] = None,
-    receipt: Annotated[Path | None, typer.Option(help="Also write the receipt to this file.")] = None,
-    plot: Annotated[Path | None, typer.Option(help="Also draw the first statistic: .png, .svg or .pdf.")] = None,
+    receipt: Annotated[
+        Path | None, typer.Option(help="Also write the receipt to this file.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Also draw the first statistic: .png, .svg or .pdf.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Answer a question privately: charge the ledger, ask the store, add noise, show the table with its error bars.
@@ -56,7 +62,10 @@ def query(
     with refusals(as_json=as_json):
         check_picture(plot)
         check_out(out, as_json=as_json)
-        asked, words = read_text(sql, "the question"), price.words(nonnegative=nonnegative, intervals=intervals)
+        asked, words = (
+            read_text(sql, "the question"),
+            price.words(nonnegative=nonnegative, intervals=intervals),
+        )
 
         def sound(curator: Curator) -> None:
             curator.explain(asked, **words)
@@ -101,7 +110,10 @@ def explain(
 
     Example: discreet explain people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --epsilon 1
     """
-    with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
+    with (
+        refusals(as_json=as_json),
+        open_curator(source, place, price, spends=False, quiet=True) as curator,
+    ):
         words = price.words(nonnegative=nonnegative, intervals=intervals)
         shown = curator.explain(read_text(sql, "the question"), **words)
         if as_json:
@@ -118,14 +130,19 @@ def plan(
     *,
     place: PlaceFlags,
     price: TermFlags,
-    queries: Annotated[int | None, typer.Option(help="How many questions like this one are to be asked.")] = None,
+    queries: Annotated[
+        int | None, typer.Option(help="How many questions like this one are to be asked.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Plan a question; given two of what to spend, the error and the number of queries, find the third.
 
     Example: discreet plan people.csv "SELECT COUNT(*) AS n FROM people" --schema people.toml --error 20 --queries 100
     """
-    with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
+    with (
+        refusals(as_json=as_json),
+        open_curator(source, place, price, spends=False, quiet=True) as curator,
+    ):
         found = curator.plan(read_text(sql, "the question"), **price.words(), queries=queries)
         echo(found, plan_reply(found), as_json=as_json)
 
@@ -146,7 +163,10 @@ def rehearse(
 
     Example: discreet rehearse people.csv "SELECT AVG(age) AS age FROM people" --schema people.toml --epsilon 1
     """
-    with refusals(as_json=as_json), open_curator(source, place, price, spends=False, quiet=True) as curator:
+    with (
+        refusals(as_json=as_json),
+        open_curator(source, place, price, spends=False, quiet=True) as curator,
+    ):
         words = price.words(nonnegative=nonnegative, intervals=intervals)
         answer = curator.rehearse(read_text(sql, "the question"), **words, rows=rows)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)
@@ -155,9 +175,13 @@ def rehearse(
 @spread_flags
 def estimate_cut(
     source: SourceArgument,
-    name: Annotated[str, typer.Argument(metavar="TABLE", help="The table, of people with several rows each.")],
+    name: Annotated[
+        str, typer.Argument(metavar="TABLE", help="The table, of people with several rows each.")
+    ],
     *,
-    up_to: Annotated[int, typer.Option(help="The most rows that anyone can have; noise grows with it.")],
+    up_to: Annotated[
+        int, typer.Option(help="The most rows that anyone can have; noise grows with it.")
+    ],
     of: Annotated[str | None, typer.Option(help="Also tell it of the sum of this column.")] = None,
     place: PlaceFlags,
     price: TermFlags,

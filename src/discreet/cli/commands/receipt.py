@@ -19,8 +19,12 @@ from .ledger import open_existing
 def verify_receipt(
     file: Annotated[Path, typer.Argument(help="A receipt, as --receipt writes it.")],
     *,
-    key: Annotated[str | None, typer.Option(help="The public key that must have signed it.")] = None,
-    ledger: Annotated[str | None, typer.Option(help="The ledger that must hold the same charge and answer.")] = None,
+    key: Annotated[
+        str | None, typer.Option(help="The public key that must have signed it.")
+    ] = None,
+    ledger: Annotated[
+        str | None, typer.Option(help="The ledger that must hold the same charge and answer.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Check a receipt: every byte, its signature, and against the ledger if one is given. Exit code 1 if it is false.
@@ -35,5 +39,9 @@ def verify_receipt(
             with open_existing(ledger) as held:
                 found = verify(file, key=key, ledger=held)
         words = [f"but {one.message}" for one in told]
-        facts = {"holds": True, "unproven": [str(one.message) for one in told], **json.loads(found.to_json())}
+        facts = {
+            "holds": True,
+            "unproven": [str(one.message) for one in told],
+            **json.loads(found.to_json()),
+        }
         echo("\n\n".join([str(found), "the receipt holds", *words]), facts, as_json=as_json)

@@ -33,11 +33,16 @@ if TYPE_CHECKING:
 
 def release(
     file: Annotated[
-        Path, typer.Argument(help="The release file: source, schema, ledger, spend, questions; or country, an example.")
+        Path,
+        typer.Argument(
+            help="The release file: source, schema, ledger, spend, questions; or country, an example."
+        ),
     ],
     *,
     out: Annotated[Path, typer.Option(help="The folder to make; it must not be there yet.")],
-    plan: Annotated[bool, typer.Option("--plan", help="Only show what it would cost and miss.")] = False,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only show what it would cost and miss.")
+    ] = False,
     as_json: JsonFlag = False,
 ) -> None:
     """Answer all questions of a file with one charge, and write them to a folder: CSV tables, pictures, a README.
@@ -51,7 +56,9 @@ def release(
     with refusals(as_json=as_json):
         if str(file) == "country" and not file.exists():
             made = write_country(out)
-            told = f"a made-up country is in {out}; publish it: discreet release {made} --out tables"
+            told = (
+                f"a made-up country is in {out}; publish it: discreet release {made} --out tables"
+            )
             echo(told, {"file": str(made)}, as_json=as_json)
             return
         asked = read_release(file)
@@ -59,7 +66,11 @@ def release(
             raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
         schemas = read_schemas(asked.schema)
         engine = open_source(asked.source, schemas, asked.tables, progress=not plan)
-        where = ":memory:" if plan and not is_server(asked.ledger) and not Path(asked.ledger).exists() else asked.ledger
+        where = (
+            ":memory:"
+            if plan and not is_server(asked.ledger) and not Path(asked.ledger).exists()
+            else asked.ledger
+        )
         try:
             with open_ledger(where, asked.budget) as ledger, told_of_charges(ledger, asked.who):
                 curator = Curator(engine, schemas, ledger, who=asked.who)
@@ -69,10 +80,16 @@ def release(
                     return
                 words = {**_price(asked), "level": asked.level, "whole": asked.whole}
                 answers = curator.release(_questions(asked), **words, why=asked.why)
-                _write(out, asked, answers, page(asked, answers, schemas, ledger.promise(), can_draw()))
+                _write(
+                    out, asked, answers, page(asked, answers, schemas, ledger.promise(), can_draw())
+                )
         finally:
             engine.close()
-        echo(f"{len(answers)} tables written to {out}", {"tables": list(answers), "out": str(out)}, as_json=as_json)
+        echo(
+            f"{len(answers)} tables written to {out}",
+            {"tables": list(answers), "out": str(out)},
+            as_json=as_json,
+        )
 
 
 def _questions(asked: ReleaseFile) -> dict[str, str]:
@@ -81,7 +98,10 @@ def _questions(asked: ReleaseFile) -> dict[str, str]:
 
 def _price(asked: ReleaseFile) -> dict[str, Any]:
     if asked.spend is not None:
-        return {"spend": asked.spend, "weights": {name: one.weight for name, one in asked.questions.items()}}
+        return {
+            "spend": asked.spend,
+            "weights": {name: one.weight for name, one in asked.questions.items()},
+        }
     return {"error": {name: one.error for name, one in asked.questions.items()}}
 
 
@@ -98,7 +118,9 @@ def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme:
     for name, answer in answers.items():
         write_text(half / f"{name}.csv", answer.to_csv(level=asked.level))
         if can_draw() and len(answer) <= MOST_DRAWN:
-            write_picture(answer, half / f"{name}.svg", level=asked.level, title=asked.questions[name].title)
+            write_picture(
+                answer, half / f"{name}.svg", level=asked.level, title=asked.questions[name].title
+            )
     if told := _measured(answers):
         write_text(half / "measurements.json", json.dumps(told, indent=1))
     receipt: Any = next(iter(answers.values())).receipt
@@ -109,12 +131,18 @@ def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme:
 
 def _measured(answers: Mapping[str, Answer]) -> dict[str, object]:
     """Return the estimates of all workloads before they were moved, with their covariance, and how to read them."""
-    found = {name: one for name, one in answers.items() if isinstance(one.plan, Plan) and one.plan.gap is not None}
+    found = {
+        name: one
+        for name, one in answers.items()
+        if isinstance(one.plan, Plan) and one.plan.gap is not None
+    }
     if not found:
         return {}
     tables: dict[str, object] = {}
     for name, answer in found.items():
-        shared = [other for other, one in found.items() if _strategy_of(one) is _strategy_of(answer)]
+        shared = [
+            other for other, one in found.items() if _strategy_of(one) is _strategy_of(answer)
+        ]
         tables[name] = {"strategy_of": shared, **answer.measurements()}
     return {"how": HOW, "tables": tables}
 

@@ -46,27 +46,54 @@ QUESTIONS: dict[ColumnType, str] = {
 @app.command("infer")
 def infer_command(
     file: Annotated[
-        str, typer.Argument(help="A CSV file with a header line, Parquet, FILE.duckdb#TABLE, or postgresql://…#TABLE.")
+        str,
+        typer.Argument(
+            help="A CSV file with a header line, Parquet, FILE.duckdb#TABLE, or postgresql://…#TABLE."
+        ),
     ],
     *,
-    unit: Annotated[str | None, typer.Option(help="Who is protected: rows. For people say --people.")] = None,
+    unit: Annotated[
+        str | None, typer.Option(help="Who is protected: rows. For people say --people.")
+    ] = None,
     people: Annotated[str | None, typer.Option(help="The column that tells people apart.")] = None,
-    max_rows: Annotated[int | None, typer.Option(help="The most rows of one person that may count.")] = None,
-    max_groups: Annotated[int | None, typer.Option(help="The most groups one person's rows may fall in.")] = None,
-    window: Annotated[str | None, typer.Option(help="Protect a person within a period: COLUMN=month.")] = None,
-    bounds: Annotated[list[str] | None, typer.Option(help="Public bounds: age=0:120, paid=0:500:0.01.")] = None,
-    categories: Annotated[list[str] | None, typer.Option(help="A closed list of keys: region=N,S,E,W.")] = None,
-    length: Annotated[list[str] | None, typer.Option(help="The most characters of a text: note=200.")] = None,
-    kind: Annotated[list[str] | None, typer.Option("--type", help="Overrule a guessed type: zip=text.")] = None,
-    leave_out: Annotated[list[str] | None, typer.Option(help="A column that nobody may ask about.")] = None,
-    name: Annotated[str | None, typer.Option(help="The table's name; the file's name if left out.")] = None,
+    max_rows: Annotated[
+        int | None, typer.Option(help="The most rows of one person that may count.")
+    ] = None,
+    max_groups: Annotated[
+        int | None, typer.Option(help="The most groups one person's rows may fall in.")
+    ] = None,
+    window: Annotated[
+        str | None, typer.Option(help="Protect a person within a period: COLUMN=month.")
+    ] = None,
+    bounds: Annotated[
+        list[str] | None, typer.Option(help="Public bounds: age=0:120, paid=0:500:0.01.")
+    ] = None,
+    categories: Annotated[
+        list[str] | None, typer.Option(help="A closed list of keys: region=N,S,E,W.")
+    ] = None,
+    length: Annotated[
+        list[str] | None, typer.Option(help="The most characters of a text: note=200.")
+    ] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option("--type", help="Overrule a guessed type: zip=text.")
+    ] = None,
+    leave_out: Annotated[
+        list[str] | None, typer.Option(help="A column that nobody may ask about.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option(help="The table's name; the file's name if left out.")
+    ] = None,
     neighbours: Annotated[str, typer.Option(help="add-remove or replace.")] = ADD_REMOVE,
     data_version: Annotated[str, typer.Option(help="Your word for the state of the data.")] = "1",
     from_data: Annotated[
         bool, typer.Option("--from-data", help="Read what is open from the data, and mark it.")
     ] = False,
-    ask: Annotated[bool | None, typer.Option(help="Ask for what is open; the default at a terminal.")] = None,
-    out: Annotated[Path | None, typer.Option(help="The TOML file to write; it must not exist yet.")] = None,
+    ask: Annotated[
+        bool | None, typer.Option(help="Ask for what is open; the default at a terminal.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The TOML file to write; it must not exist yet.")
+    ] = None,
 ) -> None:
     """Draft a schema file from the types of a file's columns and your answers.
 
@@ -75,7 +102,8 @@ def infer_command(
     with refusals():
         _check_free(out)
         guessed: dict[str, ColumnType] = {
-            column: seen.proposal[0] if seen.proposal else seen.kind for column, seen in look(file).columns.items()
+            column: seen.proposal[0] if seen.proposal else seen.kind
+            for column, seen in look(file).columns.items()
         }
         types = _overrule(guessed, kind or [])
         kinds = guessed | types
@@ -84,7 +112,9 @@ def infer_command(
         if sys.stdin.isatty() if ask is None else ask:
             who = _ask_unit(who, kinds)
             said = {*answers, *(leave_out or []), who.id if isinstance(who, People) else who}
-            answers |= _ask_columns({column: k for column, k in kinds.items() if column not in said})
+            answers |= _ask_columns(
+                {column: k for column, k in kinds.items() if column not in said}
+            )
         draft = infer(
             file,
             name=name,
@@ -111,7 +141,9 @@ def _overrule(guessed: Kinds, said: list[str]) -> dict[str, ColumnType]:
     return kinds
 
 
-def _answers(kinds: Kinds, bounds: list[str], categories: list[str], lengths: list[str]) -> dict[str, Column]:
+def _answers(
+    kinds: Kinds, bounds: list[str], categories: list[str], lengths: list[str]
+) -> dict[str, Column]:
     answers: dict[str, Column] = {}
     readers: list[tuple[list[str], Callable[[ColumnType, str], Column]]] = [
         (bounds, bounded),
@@ -122,19 +154,29 @@ def _answers(kinds: Kinds, bounds: list[str], categories: list[str], lengths: li
         for answer in said:
             name, fact = split_answer(answer, kinds)
             if name in answers:
-                raise InvalidArgument(f"column {name!r} is answered twice; say bounds, categories or a length, once")
+                raise InvalidArgument(
+                    f"column {name!r} is answered twice; say bounds, categories or a length, once"
+                )
             answers[name] = read(kinds[name], fact)
     return answers
 
 
 def _unit(
-    unit: str | None, people: str | None, max_rows: int | None, max_groups: int | None, window: str | None
+    unit: str | None,
+    people: str | None,
+    max_rows: int | None,
+    max_groups: int | None,
+    window: str | None,
 ) -> Unit | str | None:
     """Read who is protected; only the id if the most rows are not said."""
     if unit not in (None, "rows") or (unit and people):
         raise InvalidArgument("say --unit rows, or --people COLUMN --max-rows N, one of the two")
     if people is None or max_rows is None:
-        if max_groups is not None or window is not None or (max_rows is not None and people is None):
+        if (
+            max_groups is not None
+            or window is not None
+            or (max_rows is not None and people is None)
+        ):
             raise InvalidArgument("--max-groups and --window go with --people COLUMN --max-rows N")
         return Rows() if unit else people
     column, _, period = (window or "").rpartition("=")
@@ -147,14 +189,21 @@ def _ask_unit(known: Unit | str | None, names: Kinds) -> Unit | str | None:
     who = known if known is not None else _prompt(question, lambda said: _who(said, names))
     if not isinstance(who, str):
         return who
-    return _prompt(f"The most rows of one person ({who}) that may count", lambda said: _people(who, said)) or who
+    return (
+        _prompt(
+            f"The most rows of one person ({who}) that may count", lambda said: _people(who, said)
+        )
+        or who
+    )
 
 
 def _who(said: str, names: Kinds) -> Unit | str:
     if said == "rows":
         return Rows()
     if said not in names:
-        raise InvalidArgument(f"{said!r} is neither 'rows' nor a column; the columns are {', '.join(names)}")
+        raise InvalidArgument(
+            f"{said!r} is neither 'rows' nor a column; the columns are {', '.join(names)}"
+        )
     return said
 
 
@@ -205,7 +254,9 @@ def _write(draft: Draft, out: Path | None) -> None:
         typer.secho(f"open: {path}: {question}", err=True, fg="yellow")
     for path in draft.needs_word:
         typer.secho(
-            f"from the data: {path}: put in what is known without looking, remove needs_word", err=True, fg="red"
+            f"from the data: {path}: put in what is known without looking, remove needs_word",
+            err=True,
+            fg="red",
         )
 
 
@@ -233,7 +284,9 @@ def show(
     with refusals():
         schemas = read_schemas(file, draft=True)
     if as_json:
-        typer.echo(json.dumps([schema.to_dict() for schema in schemas], ensure_ascii=False, indent=2))
+        typer.echo(
+            json.dumps([schema.to_dict() for schema in schemas], ensure_ascii=False, indent=2)
+        )
         return
     for schema in schemas:
         table = Table(title=escape(heading(schema)), title_justify="left", title_style="bold")

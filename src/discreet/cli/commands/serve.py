@@ -22,12 +22,22 @@ from ..refusal import refusals
 
 
 def serve(
-    config: Annotated[Path | None, typer.Option(help="The service's configuration, a curator.toml.")] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="The service's configuration, a curator.toml.")
+    ] = None,
     *,
-    demo: Annotated[bool, typer.Option("--demo", help="Serve bundled data; prints one-time tokens.")] = False,
-    host: Annotated[str | None, typer.Option(help="The address to listen on; that of service.url if left out.")] = None,
-    port: Annotated[int | None, typer.Option(help="The port to listen on; that of service.url if left out.")] = None,
-    workers: Annotated[int, typer.Option(min=1, max=64, help="Processes that answer side by side.")] = 1,
+    demo: Annotated[
+        bool, typer.Option("--demo", help="Serve bundled data; prints one-time tokens.")
+    ] = False,
+    host: Annotated[
+        str | None, typer.Option(help="The address to listen on; that of service.url if left out.")
+    ] = None,
+    port: Annotated[
+        int | None, typer.Option(help="The port to listen on; that of service.url if left out.")
+    ] = None,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes that answer side by side.")
+    ] = 1,
 ) -> None:
     """Serve the curator over HTTP: an API under /api/v1 and pages for people.
 
@@ -35,7 +45,9 @@ def serve(
     """
     with refusals():
         if demo == (config is not None):
-            raise InvalidArgument("say --config curator.toml, or --demo for bundled data, one of the two")
+            raise InvalidArgument(
+                "say --config curator.toml, or --demo for bundled data, one of the two"
+            )
         _check_installed()
         if config is not None:
             _run(config, host, port, workers)
@@ -57,13 +69,19 @@ def _orderly() -> Iterator[None]:
 def _check_installed() -> None:
     missing = [name for name in ("starlette", "uvicorn", "jinja2") if find_spec(name) is None]
     if missing:
-        raise InvalidArgument(f"{', '.join(missing)} is not installed: pip install 'discreet[service]'")
+        raise InvalidArgument(
+            f"{', '.join(missing)} is not installed: pip install 'discreet[service]'"
+        )
 
 
 def _demo(folder: Path, host: str | None, port: int | None) -> Path:
     made = make_demo(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
-    typer.echo(f"A demonstration on bundled census data, until you stop it; nothing is kept.\nsteward: {made.steward}")
-    typer.echo(f"analyst: {made.analyst}\nSign in with one of these tokens; they are not shown again.")
+    typer.echo(
+        f"A demonstration on bundled census data, until you stop it; nothing is kept.\nsteward: {made.steward}"
+    )
+    typer.echo(
+        f"analyst: {made.analyst}\nSign in with one of these tokens; they are not shown again."
+    )
     return made.config
 
 

@@ -31,17 +31,25 @@ def synthesize(
     place: PlaceFlags,
     price: TermFlags,
     column: Annotated[
-        list[str] | None, typer.Option("--column", help="A column to keep; all if none. May be repeated.")
+        list[str] | None,
+        typer.Option("--column", help="A column to keep; all if none. May be repeated."),
     ] = None,
     workload: Annotated[str, typer.Option(help="Which tables: pairs, or ones.")] = "pairs",
     bins: Annotated[
-        list[str] | None, typer.Option("--bins", help="Equal bins of a number: income=50. May be repeated.")
+        list[str] | None,
+        typer.Option("--bins", help="Equal bins of a number: income=50. May be repeated."),
     ] = None,
-    rows: Annotated[int | None, typer.Option(help="How many records to make; about as many as there are.")] = None,
-    plan: Annotated[bool, typer.Option("--plan", help="Only say what would be measured; nothing is spent.")] = False,
+    rows: Annotated[
+        int | None, typer.Option(help="How many records to make; about as many as there are.")
+    ] = None,
+    plan: Annotated[
+        bool, typer.Option("--plan", help="Only say what would be measured; nothing is spent.")
+    ] = False,
     why: WhyFlag = "",
     out: Annotated[Path | None, typer.Option(help="Write whole records to this CSV file.")] = None,
-    tables: Annotated[Path | None, typer.Option(help="Write the released tables to this JSON file.")] = None,
+    tables: Annotated[
+        Path | None, typer.Option(help="Write the released tables to this JSON file.")
+    ] = None,
     as_json: JsonFlag = False,
 ) -> None:
     """Release noisy tables of columns and pairs, and make records from them: charge the ledger, count, add noise.
@@ -50,7 +58,9 @@ def synthesize(
     --epsilon 1 --delta 1e-6 --out records.csv
     """
     with refusals(as_json=as_json):
-        words = SynthesisWords(columns=column or None, workload=workload, bins=_bins(bins), size=price.size)  # type: ignore[typeddict-item]
+        words = SynthesisWords(
+            columns=column or None, workload=workload, bins=_bins(bins), size=price.size
+        )  # type: ignore[typeddict-item]
         if price.spend is None:
             raise InvalidArgument("say what to spend: --epsilon and --delta, --rho or --mu")
         with open_curator(source, place, price, spends=not plan, quiet=as_json) as curator:
@@ -70,7 +80,9 @@ def _bins(said: list[str] | None) -> dict[str, int]:
     given = pairs(said, "--bins")
     wrong = [f"{name}={count}" for name, count in given.items() if not count.isdigit()]
     if wrong:
-        raise InvalidArgument(f"--bins takes a whole number for each column, such as income=50; got {wrong[0]}")
+        raise InvalidArgument(
+            f"--bins takes a whole number for each column, such as income=50; got {wrong[0]}"
+        )
     return {name: int(count) for name, count in given.items()}
 
 

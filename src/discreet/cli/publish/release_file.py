@@ -83,7 +83,9 @@ def read_release(path: str | Path) -> ReleaseFile:
     try:
         data = tomllib.loads(Path(path).read_text(encoding="utf-8"), parse_float=Decimal)
     except (OSError, UnicodeDecodeError):
-        raise InvalidArgument(f"{path} cannot be read; give the path of a TOML file in UTF-8") from None
+        raise InvalidArgument(
+            f"{path} cannot be read; give the path of a TOML file in UTF-8"
+        ) from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument(f"{path} is no TOML: {error}") from None
     if "invariants" in data:
@@ -95,7 +97,10 @@ def read_release(path: str | Path) -> ReleaseFile:
     home, questions = Path(path).parent, _questions(data.get("questions"), str(path))
     spend = budget_from_words(data["spend"], f"{path}: spend") if "spend" in data else None
     _check_price(questions, spend, str(path))
-    title, level = data.get("title", Path(path).stem), read_terms(level=data.get("level", 0.95)).level
+    title, level = (
+        data.get("title", Path(path).stem),
+        read_terms(level=data.get("level", 0.95)).level,
+    )
     return ReleaseFile(
         title=_text(title, "title", path),
         source=_place(data.get("source"), "source", path, home),
@@ -104,7 +109,10 @@ def read_release(path: str | Path) -> ReleaseFile:
         questions=questions,
         spend=spend,
         budget=budget_from_words(data["budget"], f"{path}: budget") if "budget" in data else None,
-        tables={name: _place(at, f"tables.{name}", path, home) for name, at in dict(data.get("tables", {})).items()},
+        tables={
+            name: _place(at, f"tables.{name}", path, home)
+            for name, at in dict(data.get("tables", {})).items()
+        },
         who=_text(data.get("who", "steward"), "who", path),
         why=_text(data.get("why", title), "why", path),
         level=level,
@@ -114,15 +122,21 @@ def read_release(path: str | Path) -> ReleaseFile:
 
 def _questions(data: object, where: str) -> dict[str, PublishedTable]:
     if not isinstance(data, Mapping) or not data:
-        raise InvalidArgument(f'{where} asks nothing; write a [questions.NAME] with sql = "SELECT …" for each table')
+        raise InvalidArgument(
+            f'{where} asks nothing; write a [questions.NAME] with sql = "SELECT …" for each table'
+        )
     found: dict[str, PublishedTable] = {}
     for name, one in data.items():
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}", name):
-            raise InvalidArgument(f"{where}: {name!r} cannot name a file; use letters, digits, - and _")
+            raise InvalidArgument(
+                f"{where}: {name!r} cannot name a file; use letters, digits, - and _"
+            )
         if not isinstance(one, Mapping) or not isinstance(one.get("sql"), str):
             raise InvalidArgument(f'{where}: questions.{name} needs sql = "SELECT …"')
         _check_known(one, _QUESTION, f"{where}: questions.{name}")
-        found[name] = PublishedTable(one["sql"], str(one.get("title", name)), str(one.get("weight", 1)), _error(one))
+        found[name] = PublishedTable(
+            one["sql"], str(one.get("title", name)), str(one.get("weight", 1)), _error(one)
+        )
     return found
 
 
@@ -133,19 +147,27 @@ def _error(question: Mapping[str, object]) -> str | dict[str, str] | None:
     return None if said is None else str(said)
 
 
-def _check_price(questions: Mapping[str, PublishedTable], spend: Measure | None, where: str) -> None:
+def _check_price(
+    questions: Mapping[str, PublishedTable], spend: Measure | None, where: str
+) -> None:
     erring = [name for name, one in questions.items() if one.error is not None]
     if spend is not None and erring:
-        raise InvalidArgument(f"{where} gives spend, and an error for {', '.join(erring)}; give one of the two")
+        raise InvalidArgument(
+            f"{where} gives spend, and an error for {', '.join(erring)}; give one of the two"
+        )
     if spend is None and len(erring) < len(questions):
         rest = ", ".join(name for name in questions if name not in erring)
-        raise InvalidArgument(f"{where} says neither spend nor an error for {rest}; give one of the two")
+        raise InvalidArgument(
+            f"{where} says neither spend nor an error for {rest}; give one of the two"
+        )
 
 
 def _check_known(data: Mapping[str, object], fields: set[str], where: str) -> None:
     unknown = sorted(set(data) - fields)
     if unknown:
-        raise InvalidArgument(f"{where} has unknown {', '.join(unknown)}; it may have {', '.join(sorted(fields))}")
+        raise InvalidArgument(
+            f"{where} has unknown {', '.join(unknown)}; it may have {', '.join(sorted(fields))}"
+        )
 
 
 def _text(value: object, name: str, where: str | Path) -> str:
@@ -157,6 +179,8 @@ def _text(value: object, name: str, where: str | Path) -> str:
 def _place(value: object, name: str, where: str | Path, home: Path) -> str:
     """Read a path relative to the file, or an address of a database."""
     if value is None:
-        raise InvalidArgument(f"{where} lacks {name}; give a path, or postgresql://… where a database may stand")
+        raise InvalidArgument(
+            f"{where} lacks {name}; give a path, or postgresql://… where a database may stand"
+        )
     text = _text(value, name, where)
     return text if is_address(text) or server_table(text) is not None else str(home / text)

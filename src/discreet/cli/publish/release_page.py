@@ -23,7 +23,11 @@ MOST_ROWS = 60
 
 
 def page(
-    file: ReleaseFile, answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promise: Measure, drawn: bool
+    file: ReleaseFile,
+    answers: Mapping[str, Answer],
+    schemas: tuple[Schema, ...],
+    promise: Measure,
+    drawn: bool,
 ) -> str:
     """Write the page, in Markdown."""
     percent = f"{100 * file.level:g} %"

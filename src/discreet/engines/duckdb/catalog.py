@@ -59,8 +59,13 @@ def open_shelf(
     Refuses what is no mapping, path or connection, a file that is none of DuckDB's, and a collation.
     """
     if isinstance(tables, duckdb.DuckDBPyConnection):
-        if tables.execute("SELECT current_setting('default_collation')").fetchall() not in ([("",)], [("binary",)]):
-            raise InvalidArgument("the connection compares text by a collation; SET default_collation = 'binary' first")
+        if tables.execute("SELECT current_setting('default_collation')").fetchall() not in (
+            [("",)],
+            [("binary",)],
+        ):
+            raise InvalidArgument(
+                "the connection compares text by a collation; SET default_collation = 'binary' first"
+            )
         blindfold(tables, kept=False)
         require_own_functions(tables, "the connection")
         return DatabaseCatalog(tables, trusted)
@@ -85,9 +90,14 @@ def open_shelf(
 def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableCatalog:
     opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
     size = sum(
-        file.path.stat().st_size for source in opened.values() if isinstance(source, CsvFiles) for file in source.files
+        file.path.stat().st_size
+        for source in opened.values()
+        if isinstance(source, CsvFiles)
+        for file in source.files
     )
-    connection = open_session(str(workspace / "kept.duckdb") if size > IN_MEMORY else ":memory:", limits)
+    connection = open_session(
+        str(workspace / "kept.duckdb") if size > IN_MEMORY else ":memory:", limits
+    )
     for source in opened.values():
         if isinstance(source, DatabaseTable):
             names_of(source, connection)  # attached while files can still be opened
@@ -110,7 +120,9 @@ def _dropped(source: OpenSource, given: object) -> bool:
 
 def _is_copied(source: OpenSource) -> bool:
     """Text is read into a table, and so are several files, which may differ in types; all else stays in place."""
-    return isinstance(source, CsvFiles) or (isinstance(source, ParquetFiles) and len(source.paths) > 1)
+    return isinstance(source, CsvFiles) or (
+        isinstance(source, ParquetFiles) and len(source.paths) > 1
+    )
 
 
 def _files(sources: Mapping[str, OpenSource]) -> tuple[str, ...]:
@@ -163,12 +175,16 @@ class SourceCatalog:
             )
             bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
             word = "drop" if schema.name in self.dropped else "null"
-            found.append(TableReport(schema.name, rows, nobody, bad, word if bad else "refuse", columns))
+            found.append(
+                TableReport(schema.name, rows, nobody, bad, word if bad else "refuse", columns)
+            )
         return StewardReport(tuple(found))
 
     def _source(self, name: str) -> OpenSource:
         if name not in self.sources:
-            raise SchemaMismatch(f"there is no table {name} here; there are {', '.join(self.sources)}")
+            raise SchemaMismatch(
+                f"there is no table {name} here; there are {', '.join(self.sources)}"
+            )
         return self.sources[name]
 
 
@@ -185,13 +201,17 @@ def take_in(
 ) -> IngestedTable:
     """Keep a source; refuses a text file in which DuckDB finds other records than the grammar does."""
     try:
-        taken = keep_table(connection, schema, parts, target, number=number, count=count, settled=settled)
+        taken = keep_table(
+            connection, schema, parts, target, number=number, count=count, settled=settled
+        )
     except (duckdb.InvalidInputException, duckdb.ConversionException):
         taken = None
     files = source.files if isinstance(source, CsvFiles) else ()
     if taken is None or (files and taken.rows != tuple(file.rows for file in files)):
         names = ", ".join(file.path.name for file in files) or schema.name
-        raise InvalidArgument(f"{names} cannot be read: DuckDB finds other records in it than it holds")
+        raise InvalidArgument(
+            f"{names} cannot be read: DuckDB finds other records in it than it holds"
+        )
     return taken
 
 
@@ -229,7 +249,9 @@ class DatabaseCatalog:
         return StewardReport(tuple(found))
 
     def _is_view(self, name: str) -> bool:
-        text = select_sql(["count(*)"], "duckdb_views()", "WHERE NOT internal AND lower(view_name) = lower(?)")
+        text = select_sql(
+            ["count(*)"], "duckdb_views()", "WHERE NOT internal AND lower(view_name) = lower(?)"
+        )
         return bool(self.connection.execute(text, [name]).fetchall()[0][0])
 
     def _found(self, name: str) -> StoredTable:
@@ -243,11 +265,15 @@ class DatabaseCatalog:
 def _copy(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable) -> StoredTable:
     """Copy the declared columns of a view: whether its text fails on a row must not wait for a question."""
     copy = DUCKDB.quote(f"\\view {schema.name}")
-    cells = [DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)]
+    cells = [
+        DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)
+    ]
     try:
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
     except duckdb.Error:
-        raise InvalidArgument(f"{schema.name} is a view that fails on some row; store it as a table") from None
+        raise InvalidArgument(
+            f"{schema.name} is a view that fails on some row; store it as a table"
+        ) from None
     return describe(connection, copy)
 
 
@@ -266,13 +292,19 @@ class PreparedCatalog:
     def __post_init__(self) -> None:
         kept = self.mark.tables.items()
         self.whole = all(table.whole for _, table in kept)
-        self.dropped = frozenset(n for n, t in kept if t.report.bad_records and t.report.on_bad_record == "drop")
+        self.dropped = frozenset(
+            n for n, t in kept if t.report.bad_records and t.report.on_bad_record == "drop"
+        )
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns that were read, with what they were declared as."""
         if table not in self.mark.tables:
-            raise SchemaMismatch(f"there is no table {table} here; there are {', '.join(self.mark.tables)}")
-        return {name: column.kind for name, column in self.mark.tables[table].schema.columns.items()}
+            raise SchemaMismatch(
+                f"there is no table {table} here; there are {', '.join(self.mark.tables)}"
+            )
+        return {
+            name: column.kind for name, column in self.mark.tables[table].schema.columns.items()
+        }
 
     def table(self, schema: Schema) -> StoredTable:
         """Open a table; refuses a schema that is not the same or narrower, with the line that prepares it anew."""

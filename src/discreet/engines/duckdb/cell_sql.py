@@ -42,7 +42,11 @@ def kept_type(column: Column) -> str:
             return "VARCHAR"
         case Category(of="text"):
             keys = [str(key) for key in _keys(column)]
-            return f"ENUM({', '.join(map(DUCKDB.literal, keys))})" if len(keys) <= MOST_LISTED else "VARCHAR"
+            return (
+                f"ENUM({', '.join(map(DUCKDB.literal, keys))})"
+                if len(keys) <= MOST_LISTED
+                else "VARCHAR"
+            )
         case Category(of="boolean"):
             return "BOOLEAN"
         case Category():
@@ -89,7 +93,9 @@ def cells_sql(schema: Schema, part: StoredTable, *, seen: bool = True) -> str:
             cells[_outcome_name(place)] = f"o{place}"
     if isinstance(schema.unit, People):
         cells[DUCKDB.quote(PERSON)] = "p"
-    return select_sql(named_cells(cells.items()), f"({read_cells_sql(schema, part, DUCKDB, _id, seen=seen)}) AS t")
+    return select_sql(
+        named_cells(cells.items()), f"({read_cells_sql(schema, part, DUCKDB, _id, seen=seen)}) AS t"
+    )
 
 
 def _outcome_name(place: int) -> str:

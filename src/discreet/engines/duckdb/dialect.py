@@ -12,7 +12,9 @@ from ..sql.dialect import Dialect, Stored, StoredColumn, put_quotes
 from ..sql.text_functions import letters_sql
 
 _CLASSES: dict[str, Stored] = {
-    **dict.fromkeys(("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"),
+    **dict.fromkeys(
+        ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER"), "integer"
+    ),
     **dict.fromkeys(("UBIGINT", "HUGEINT", "UHUGEINT", "BIGNUM"), "wide"),
     **dict.fromkeys(("FLOAT", "DOUBLE"), "float"),
     **dict.fromkeys(("VARCHAR", "JSON"), "text"),
@@ -51,7 +53,11 @@ def _decimal_double(x: str, type_name: str) -> str:
     most = f"{'9' * (digits - scale)}.{'9' * scale}"
     least, greatest = (f"CAST('{sign}{most}' AS {type_name})" for sign in ("-", ""))
     within = f"CASE WHEN {x} BETWEEN {least} AND {greatest} THEN {x} END"
-    return f"CAST({within} AS DOUBLE)" if digits <= 15 else f"TRY_CAST(CAST({within} AS VARCHAR) AS DOUBLE)"
+    return (
+        f"CAST({within} AS DOUBLE)"
+        if digits <= 15
+        else f"TRY_CAST(CAST({within} AS VARCHAR) AS DOUBLE)"
+    )
 
 
 def _time_literal(time: datetime, stored: Stored) -> str:
@@ -115,7 +121,9 @@ DUCKDB = Dialect(
     matches=lambda x, pattern: f"regexp_full_match({x}, {put_quotes(pattern, chr(39))})",
     like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))})",
     trim=lambda x: f"trim({x}, ' ')",
-    as_text=lambda x: f'(CAST({x} AS VARCHAR) COLLATE "binary")',  # a cast alone keeps a column's collation
+    as_text=lambda x: (
+        f'(CAST({x} AS VARCHAR) COLLATE "binary")'
+    ),  # a cast alone keeps a column's collation
     integer_of=lambda x: f"TRY_CAST({x} AS BIGINT)",
     as_double=lambda x: f"CAST({x} AS DOUBLE)",
     double_of=lambda x: f"TRY_CAST({x} AS DOUBLE)",
@@ -134,7 +142,9 @@ DUCKDB = Dialect(
     in_order=lambda _: "",
     whole_joins=False,
     heavy=False,
-    joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",  # no change, but each row's is looked up once; a cast would move
+    joined=lambda x: (
+        f"xor(CAST({x} AS BIGINT), 0)"
+    ),  # no change, but each row's is looked up once; a cast would move
     hide=_hide,
     letters=_letters,
     shift=lambda x, bits: f"({x} >> {bits})",

@@ -188,7 +188,9 @@ class DuckDB:
         shelf, connection = self._shelf, self._shelf.connection
         if not self._progress:
             return shelf.table(schema)
-        return watch(lambda: shelf.table(schema), connection.query_progress, connection.interrupt, "reading")
+        return watch(
+            lambda: shelf.table(schema), connection.query_progress, connection.interrupt, "reading"
+        )
 
     def _described(self, name: str) -> StoredTable:
         raise InvalidArgument(f"no schema of {name} was given")
@@ -198,7 +200,11 @@ class DuckDB:
             try:
                 if not self._progress:
                     return self._run(sql)
-                return watch(lambda: self._run(sql), self._connection.query_progress, self._connection.interrupt)
+                return watch(
+                    lambda: self._run(sql),
+                    self._connection.query_progress,
+                    self._connection.interrupt,
+                )
             except duckdb.InterruptException:
                 raise cancelled() from None
             except duckdb.Error:

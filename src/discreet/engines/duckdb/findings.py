@@ -25,12 +25,20 @@ def count_cells(
     connection: duckdb.DuckDBPyConnection, schema: Schema, parts: list[StoredTable]
 ) -> tuple[int, int, tuple[ColumnReport, ...]]:
     """Return the number of rows, of those without an id, and what became of the cells of each column."""
-    found = [connection.execute(seen_sql(schema, f"({cells_sql(schema, part)}) AS t")).fetchall()[0] for part in parts]
-    return make_report(connection, schema, parts, [sum(column) for column in zip(*found, strict=True)])
+    found = [
+        connection.execute(seen_sql(schema, f"({cells_sql(schema, part)}) AS t")).fetchall()[0]
+        for part in parts
+    ]
+    return make_report(
+        connection, schema, parts, [sum(column) for column in zip(*found, strict=True)]
+    )
 
 
 def make_report(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, parts: list[StoredTable], seen: Sequence[int]
+    connection: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    parts: list[StoredTable],
+    seen: Sequence[int],
 ) -> tuple[int, int, tuple[ColumnReport, ...]]:
     """Make a report of what was counted; where a column has unreadable cells, their forms are looked up."""
     reports = []
@@ -54,7 +62,8 @@ def _forms(
         digits = f"regexp_replace(left(trim({stored.sql}), {LONGEST}), '[0-9]', '9', 'g')"
         form = f"regexp_replace({digits}, '[\\p{{L}}]', 'a', 'g')"
         source = select_sql(
-            [f"{form} AS f", f"({read(widest(column), x, DUCKDB)}) AS c", f"{stored.sql} AS r"], f"{part.sql} AS t"
+            [f"{form} AS f", f"({read(widest(column), x, DUCKDB)}) AS c", f"{stored.sql} AS r"],
+            f"{part.sql} AS t",
         )
         text = select_sql(
             ["f", "count(*)"],

@@ -49,7 +49,10 @@ class Manifest:
 
 def write_mark(connection: duckdb.DuckDBPyConnection, mark: Manifest) -> None:
     """Mark a DuckDB file as a prepared store."""
-    facts = {"format": FORMAT, "tables": {name: _table_facts(table) for name, table in mark.tables.items()}}
+    facts = {
+        "format": FORMAT,
+        "tables": {name: _table_facts(table) for name, table in mark.tables.items()},
+    }
     connection.execute(f"CREATE TABLE {MARK} (facts VARCHAR)")
     connection.execute(f"INSERT INTO {MARK} VALUES (?)", [json.dumps(facts)])  # noqa: S608
 
@@ -77,7 +80,9 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Manifest | No
         return None
     facts = json.loads(rows[0][0]) if rows else {}
     if facts.get("format") != FORMAT:
-        raise InvalidArgument(f"{name} was prepared by another version, which this one cannot read; prepare it again")
+        raise InvalidArgument(
+            f"{name} was prepared by another version, which this one cannot read; prepare it again"
+        )
     return Manifest({name: _table(each) for name, each in facts["tables"].items()})
 
 
@@ -98,7 +103,9 @@ def is_store(place: Path) -> bool:
 
 
 def _table(facts: Mapping[str, Any]) -> PreparedTable:
-    layout = PreparedLayout(str(facts["ids"]), tuple(facts["counts"]), first=int(facts.get("first", 0)))
+    layout = PreparedLayout(
+        str(facts["ids"]), tuple(facts["counts"]), first=int(facts.get("first", 0))
+    )
     stamps = tuple(map(SourceDigest.from_dict, facts["stamps"]))
     report, whole = table_from_dict(facts["report"]), facts.get("whole") is True
     return PreparedTable(Schema.from_dict(facts["schema"]), layout, stamps, report, whole)

@@ -66,21 +66,30 @@ def keep_table(
     Refuses parts whose ids are stored as different types.
     """
     people = number and isinstance(schema.unit, People)
-    staged, person = (f'"{target.strip(chr(34))}\\staged"' if people else target), DUCKDB.quote(PERSON)
+    staged, person = (
+        (f'"{target.strip(chr(34))}\\staged"' if people else target),
+        DUCKDB.quote(PERSON),
+    )
     verb = f"CREATE {'TEMP ' if people else ''}TABLE {staged} AS"  # what is numbered is written once more
     ids = ""
     rows: list[int] = []
     for part in parts:
         cells, kind = cells_sql(schema, part, seen=count), id_class(schema, part)
         if rows and kind != ids:
-            raise SchemaMismatch(f"the person's id of {schema.name} is stored as different types; store it as one type")
+            raise SchemaMismatch(
+                f"the person's id of {schema.name} is stored as different types; store it as one type"
+            )
         if rows and kind:
             _widen(connection, staged, person, _type(connection, person, f"({cells})"))
         rows.append(int(connection.execute(f"{verb} {cells}").fetchall()[0][0]))
         ids, verb = kind, f"INSERT INTO {staged} BY NAME"
     settled()
     seen = connection.execute(seen_sql(schema, staged)).fetchall()[0] if count else ()
-    layout = layout_of(schema, ids) if people or not ids else PreparedLayout(ids, (), _type(connection, person, target))
+    layout = (
+        layout_of(schema, ids)
+        if people or not ids
+        else PreparedLayout(ids, (), _type(connection, person, target))
+    )
     if people:
         _number(connection, schema, layout, staged, target)
     else:
@@ -90,7 +99,9 @@ def keep_table(
 
 
 def _type(connection: duckdb.DuckDBPyConnection, column: str, source: str) -> str:
-    return str(connection.execute(f"DESCRIBE {select_sql([column], f'{source} AS t')}").fetchall()[0][1])
+    return str(
+        connection.execute(f"DESCRIBE {select_sql([column], f'{source} AS t')}").fetchall()[0][1]
+    )
 
 
 def _widen(connection: duckdb.DuckDBPyConnection, table: str, column: str, other: str) -> None:
@@ -103,7 +114,11 @@ def layout_of(schema: Schema, ids: str) -> PreparedLayout:
     """Decide which columns get counts of their person's rows: listed keys that may be NULL, if there are few."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
         return PreparedLayout(ids, (), first=FIRST)
-    listed = [n for n, c in schema.columns.items() if isinstance(c, Category | Boolean) and c.default is None]
+    listed = [
+        n
+        for n, c in schema.columns.items()
+        if isinstance(c, Category | Boolean) and c.default is None
+    ]
     return PreparedLayout(ids, ("", *listed[:MOST_COUNTS]), first=FIRST)
 
 
@@ -123,7 +138,9 @@ def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
 
 def _kept_column(name: str, column: Column) -> StoredColumn:
     text = isinstance(column, Category) and column.of == "text"
-    return StoredColumn(DUCKDB.quote(name), kept_type(column), "text" if text else "other", packed=True, kept=column)
+    return StoredColumn(
+        DUCKDB.quote(name), kept_type(column), "text" if text else "other", packed=True, kept=column
+    )
 
 
 def _count(column: str, what: str = ROWS) -> str:
@@ -131,7 +148,11 @@ def _count(column: str, what: str = ROWS) -> str:
 
 
 def _number(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, layout: PreparedLayout, staged: str, target: str
+    connection: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    layout: PreparedLayout,
+    staged: str,
+    target: str,
 ) -> None:
     """Give each person a number, the same in all tables with ids of one class, and the counts of their rows."""
     ids, person = DUCKDB.quote(f"\\ids {layout.ids}"), DUCKDB.quote(PERSON)
@@ -141,14 +162,22 @@ def _number(
     _widen(connection, staged, person, _type(connection, "id", ids))
     named = [(f"c{place}", name) for place, name in enumerate(layout.counts)]
     counts = [(cell, f"count({DUCKDB.quote(name) if name else '*'})") for cell, name in named]
-    counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, f"WHERE {person} IS NOT NULL GROUP BY 1")
+    counted = select_sql(
+        [f"{person} AS id", *named_cells(counts)], staged, f"WHERE {person} IS NOT NULL GROUP BY 1"
+    )
     connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
     first = connection.execute(select_sql(["count(*)"], ids)).fetchall()[0][0]
-    new = select_sql(["id", f"{first} + row_number() OVER () + {FIRST - 1}"], f"counted ANTI JOIN {ids} USING (id)")
+    new = select_sql(
+        ["id", f"{first} + row_number() OVER () + {FIRST - 1}"],
+        f"counted ANTI JOIN {ids} USING (id)",
+    )
     connection.execute(f"INSERT INTO {ids} {new}")
     cells = [f"q.n AS {person}"]
     cells += [f"CAST(q.{cell} AS UINTEGER) AS {DUCKDB.quote(_count(name))}" for cell, name in named]
-    cells += [f"{_share(f'q.{cell}', schema)} AS {DUCKDB.quote(_count(name, SHARE))}" for cell, name in named]
+    cells += [
+        f"{_share(f'q.{cell}', schema)} AS {DUCKDB.quote(_count(name, SHARE))}"
+        for cell, name in named
+    ]
     cells += [f"s.{DUCKDB.quote(name)}" for name in schema.columns]
     people = select_sql(["*"], f"counted JOIN {ids} USING (id)")
     joined = f"{staged} AS s JOIN ({people}) AS q ON s.{person} = q.id"

@@ -49,14 +49,21 @@ def _type(column: object) -> str:
     return "objects" if isinstance(column, list) else str(column.type)  # type: ignore[attr-defined]
 
 
-def describe(connection: duckdb.DuckDBPyConnection, source: str, packed: bool = True) -> StoredTable:
+def describe(
+    connection: duckdb.DuckDBPyConnection, source: str, packed: bool = True
+) -> StoredTable:
     """Describe what stands after FROM."""
     rows = connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
-    columns = {row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed) for row in rows}
+    columns = {
+        row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed)
+        for row in rows
+    }
     return StoredTable(source, columns)
 
 
-def parts_of(source: OpenSource, schema: Schema, connection: duckdb.DuckDBPyConnection) -> Iterator[StoredTable]:
+def parts_of(
+    source: OpenSource, schema: Schema, connection: duckdb.DuckDBPyConnection
+) -> Iterator[StoredTable]:
     """Yield the parts of a source, each a table with the columns that the schema declares.
 
     Refuses a part that lacks one of them, and a file that cannot be read.
@@ -64,7 +71,10 @@ def parts_of(source: OpenSource, schema: Schema, connection: duckdb.DuckDBPyConn
     match source:
         case CsvFiles(files=files):
             for file in files:
-                columns = {name: StoredColumn(DUCKDB.quote(name), "VARCHAR", "text") for name in file.header}
+                columns = {
+                    name: StoredColumn(DUCKDB.quote(name), "VARCHAR", "text")
+                    for name in file.header
+                }
                 require_columns(schema, columns)
                 yield StoredTable(csv_sql(file), columns)
         case Frame():
@@ -108,7 +118,12 @@ def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
     return f"read_csv([{put_quotes(str(file.path), chr(39))}], {settings})"
 
 
-_SAVED = {"text": "VARCHAR", "boolean": "BOOLEAN", "category text": "VARCHAR", "category boolean": "BOOLEAN"}
+_SAVED = {
+    "text": "VARCHAR",
+    "boolean": "BOOLEAN",
+    "category text": "VARCHAR",
+    "category boolean": "BOOLEAN",
+}
 _SAVED_IDS = {"integer": "BIGINT", "float": "DOUBLE"}
 
 
@@ -120,10 +135,14 @@ def _export(source: ServerTable, schema: Schema) -> StoredTable:
     for number, (name, column) in enumerate(schema.columns.items()):
         kind = f"category {column.of}" if isinstance(column, Category) else column.kind
         types |= {f"k{number}": _SAVED.get(kind, "BIGINT"), f"o{number}": "SMALLINT"}
-        columns[name] = StoredColumn(f"k{number}", types[f"k{number}"], "other", kept=column, seen=f"o{number}")
+        columns[name] = StoredColumn(
+            f"k{number}", types[f"k{number}"], "other", kept=column, seen=f"o{number}"
+        )
     if person is not None and isinstance(schema.unit, People):
         types["p"] = _SAVED_IDS.get(person.stored, "VARCHAR")
-        person = replace(person, sql="p", stored="other" if person.stored == "decimal" else person.stored)
+        person = replace(
+            person, sql="p", stored="other" if person.stored == "decimal" else person.stored
+        )
         columns.setdefault(schema.unit.id, person)
     file = open_csv(Csv(place, delimiter=",", header=False, names=tuple(types)))
     return StoredTable(csv_sql(file, types), columns, person)
@@ -149,7 +168,9 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     parquet = load("pyarrow.parquet", "tables")
     names = [find_column(name, table.columns) or name for name in wanted_columns(schema)]
     held = parquet.read_table(path, columns=names, partitioning=None)
-    return _register(Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection)
+    return _register(
+        Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection
+    )
 
 
 def _parquet_names(path: str, connection: duckdb.DuckDBPyConnection) -> list[str]:
@@ -171,9 +192,15 @@ def wanted_columns(schema: Schema) -> list[str]:
 
 def _readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
     """Read every text and time of a file once: text that is not UTF-8 and times out of range raise in the reader."""
-    stored = [table.columns[find_column(name, table.columns) or name] for name in wanted_columns(schema)]
+    stored = [
+        table.columns[find_column(name, table.columns) or name] for name in wanted_columns(schema)
+    ]
     cells = [f"sum(length({x.sql}))" for x in stored if x.stored == "text"]
-    cells += [f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)" for x in stored if x.stored in ("timestamp", "zoned")]
+    cells += [
+        f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)"
+        for x in stored
+        if x.stored in ("timestamp", "zoned")
+    ]
     if not cells:
         return True
     try:
@@ -231,7 +258,9 @@ def _attach(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str
     """Attach a DuckDB file for reading, and write its table's name; outside `main` if only one schema has it."""
     alias = _alias(source)
     try:
-        connection.execute(f"ATTACH IF NOT EXISTS {put_quotes(str(source.path), chr(39))} AS {alias} (READ_ONLY)")
+        connection.execute(
+            f"ATTACH IF NOT EXISTS {put_quotes(str(source.path), chr(39))} AS {alias} (READ_ONLY)"
+        )
     except duckdb.Error:
         raise InvalidArgument(f"{source.path.name} cannot be opened as a DuckDB file") from None
     return f"{alias}.{table_sql(source.names, connection, alias)}"
@@ -242,7 +271,9 @@ def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, dat
     kinds = [("duckdb_tables()", "table_name"), ("duckdb_views()", "view_name")]
     texts = [
         select_sql(
-            ["schema_name", name], table, f"WHERE database_name = ? AND lower({name}) = lower(?) AND NOT internal"
+            ["schema_name", name],
+            table,
+            f"WHERE database_name = ? AND lower({name}) = lower(?) AND NOT internal",
         )
         for table, name in kinds
     ]
@@ -250,6 +281,12 @@ def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, dat
     places = [row for row in found if len(names) < 2 or row[0] == names[0]]
     first = [row for row in places if row[0] == "main"] or places
     if len(first) != 1:
-        several = f"it is in {', '.join(sorted(row[0] for row in first))}: say which" if first else "it is not there"
-        raise SchemaMismatch(f"the store has no table {'.'.join(names)} that it can read: {several}")
+        several = (
+            f"it is in {', '.join(sorted(row[0] for row in first))}: say which"
+            if first
+            else "it is not there"
+        )
+        raise SchemaMismatch(
+            f"the store has no table {'.'.join(names)} that it can read: {several}"
+        )
     return ".".join(DUCKDB.quote(name) for name in first[0])

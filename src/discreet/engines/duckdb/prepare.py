@@ -29,7 +29,16 @@ from .findings import make_report
 from .manifest import Manifest, PreparedTable, is_store, write_mark
 from .parts import parts_of
 from .session import StoreLimits, blindfold, open_session, read_limits, see_again
-from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, ServerTable, TableSource, open_source, paths_of
+from .sources import (
+    CsvFiles,
+    DatabaseTable,
+    OpenSource,
+    ParquetFiles,
+    ServerTable,
+    TableSource,
+    open_source,
+    paths_of,
+)
 
 Tell = Callable[[str], None]
 
@@ -71,7 +80,12 @@ def prepare(
     there, records that break the grammar, a place that cannot be written, a disk that is full.
     """
     tables, declared = dict(sources), _declared_tables(schemas, sources)
-    form = {"delimiter": delimiter, "quote": quote, "encoding": encoding, "on_bad_record": on_bad_record}
+    form = {
+        "delimiter": delimiter,
+        "quote": quote,
+        "encoding": encoding,
+        "on_bad_record": on_bad_record,
+    }
     require_path(out)
     limits, target = read_limits(memory, threads), Path(out)
     given = {name: _add_words(source, form) for name, source in tables.items()}
@@ -110,7 +124,9 @@ def _declared_tables(schemas: Iterable[Schema], sources: Mapping[str, object]) -
         odd = ", ".join(sorted(set(found) ^ set(sources)))
         raise SchemaMismatch(f"each table needs a schema and a source; {odd} has only one of them")
     if not found:
-        raise InvalidArgument("there is no table to prepare; give at least one source and its schema")
+        raise InvalidArgument(
+            "there is no table to prepare; give at least one source and its schema"
+        )
     return found
 
 
@@ -122,12 +138,22 @@ def _open_servers(tables: Mapping[str, TableSource]) -> Iterator[dict[str, Table
     places: dict[str, dict[str, str]] = {}
     for name, (address, place) in named.items():
         if not place:
-            raise InvalidArgument(f"name the table of {name} behind a #, as in postgresql://db/company#hr.staff")
+            raise InvalidArgument(
+                f"name the table of {name} behind a #, as in postgresql://db/company#hr.staff"
+            )
         places.setdefault(address, {})[name] = place
     with ExitStack() as held:
-        stores = {address: held.enter_context(Postgres(address, tables=at)) for address, at in places.items()}
-        found = {name: stores[named[name][0]] if name in named else source for name, source in tables.items()}
-        for store in {id(source): source for source in found.values() if isinstance(source, Postgres)}.values():
+        stores = {
+            address: held.enter_context(Postgres(address, tables=at))
+            for address, at in places.items()
+        }
+        found = {
+            name: stores[named[name][0]] if name in named else source
+            for name, source in tables.items()
+        }
+        for store in {
+            id(source): source for source in found.values() if isinstance(source, Postgres)
+        }.values():
             held.enter_context(store.snapshot())
         yield found
 
@@ -139,7 +165,9 @@ def _add_words(source: TableSource, form: Mapping[str, object]) -> TableSource:
     if isinstance(source, str) and "#" in source:
         return source
     names = [path.name.lower().removesuffix(".gz") for path in paths_of(source)]
-    return Csv(source, **form) if all(n.endswith((".csv", ".tsv", ".txt")) for n in names) else source  # type: ignore[arg-type]
+    return (
+        Csv(source, **form) if all(n.endswith((".csv", ".tsv", ".txt")) for n in names) else source
+    )  # type: ignore[arg-type]
 
 
 def _folder_beside(target: Path) -> Path:
@@ -150,15 +178,23 @@ def _folder_beside(target: Path) -> Path:
     if target.is_dir():
         raise InvalidArgument(f"{target} is a folder; give the path of a file")
     if target.exists() and not is_store(target):
-        raise InvalidArgument(f"{target} is there, and is no prepared store; give another path, or remove it first")
+        raise InvalidArgument(
+            f"{target} is there, and is no prepared store; give another path, or remove it first"
+        )
     try:
         return Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     except OSError:
-        raise InvalidArgument(f"{target} cannot be written; give a path in a folder that exists and is yours") from None
+        raise InvalidArgument(
+            f"{target} cannot be written; give a path in a folder that exists and is yours"
+        ) from None
 
 
 def _write(
-    sources: Mapping[str, TableSource], schemas: Mapping[str, Schema], folder: Path, limits: StoreLimits, tell: Tell
+    sources: Mapping[str, TableSource],
+    schemas: Mapping[str, Schema],
+    folder: Path,
+    limits: StoreLimits,
+    tell: Tell,
 ) -> None:
     place, workspace = folder / "store", folder / "scratch"
     workspace.mkdir()
@@ -179,7 +215,11 @@ def _write(
 
 
 def _take(
-    connection: duckdb.DuckDBPyConnection, workspace: Path, tell: Tell, given: TableSource, schema: Schema
+    connection: duckdb.DuckDBPyConnection,
+    workspace: Path,
+    tell: Tell,
+    given: TableSource,
+    schema: Schema,
 ) -> PreparedTable:
     name = schema.name
     tell(f"checking {name}")
@@ -189,15 +229,28 @@ def _take(
     parts = list(parts_of(source, schema, connection))
     require_readable(schema, parts)
     tell(f"reading {name}")
-    blindfold(connection, kept=False)  # what a file says of its least and greatest value leaves out NaN
-    taken = take_in(connection, source, schema, parts, DUCKDB.quote(name), settled=partial(see_again, connection))
+    blindfold(
+        connection, kept=False
+    )  # what a file says of its least and greatest value leaves out NaN
+    taken = take_in(
+        connection,
+        source,
+        schema,
+        parts,
+        DUCKDB.quote(name),
+        settled=partial(see_again, connection),
+    )
     blindfold(connection, kept=False)
     tell(f"counting {name}")
     rows, nobody, columns = make_report(connection, schema, parts, taken.seen)
     bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
     word = given.on_bad_record if isinstance(given, Csv) else "refuse"
-    whole = word != "drop" and not isinstance(source, ServerTable | DatabaseTable)  # which may be views
-    return PreparedTable(schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns), whole)
+    whole = word != "drop" and not isinstance(
+        source, ServerTable | DatabaseTable
+    )  # which may be views
+    return PreparedTable(
+        schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns), whole
+    )
 
 
 def _origins(given: TableSource, source: OpenSource) -> Sequence[Path]:

@@ -56,7 +56,8 @@ def read_limits(memory: object, threads: object) -> StoreLimits:
     except duckdb.Error:
         raise InvalidArgument(f"memory must be an amount such as '2GB', got {memory!r}") from None
     return StoreLimits(
-        None if memory is None else str(memory), None if threads is None else whole(threads, "threads", least=1)
+        None if memory is None else str(memory),
+        None if threads is None else whole(threads, "threads", least=1),
     )
 
 
@@ -75,7 +76,9 @@ def _scratch(process: int) -> str:
     return place
 
 
-def open_session(database: str, limits: StoreLimits, *, read_only: bool = False) -> duckdb.DuckDBPyConnection:
+def open_session(
+    database: str, limits: StoreLimits, *, read_only: bool = False
+) -> duckdb.DuckDBPyConnection:
     """Connect with settings that do not depend on where the process runs, and are the same for all its connections:
     DuckDB opens a file once in a process.
     """
@@ -111,7 +114,11 @@ def see_again(connection: duckdb.DuckDBPyConnection) -> None:
 
 
 def close_doors(
-    connection: duckdb.DuckDBPyConnection, files: Iterable[Path | str] | None, *, kept: bool, progress: bool
+    connection: duckdb.DuckDBPyConnection,
+    files: Iterable[Path | str] | None,
+    *,
+    kept: bool,
+    progress: bool,
 ) -> None:
     """Let a connection read these files and no others, and change no setting from now on.
 
@@ -134,7 +141,10 @@ def show_progress(connection: duckdb.DuckDBPyConnection) -> None:
 def require_own_functions(connection: duckdb.DuckDBPyConnection, name: str) -> None:
     """Refuse functions of others that are called like DuckDB's own: they would be called in their place."""
     listed = "system.main.duckdb_functions()"
-    named = [select_sql(["function_name"], listed, f"WHERE {test}") for test in ("NOT internal", "internal")]
+    named = [
+        select_sql(["function_name"], listed, f"WHERE {test}")
+        for test in ("NOT internal", "internal")
+    ]
     found = sorted(row[0] for row in connection.execute(" INTERSECT ".join(named)).fetchall())
     if found:
         raise InvalidArgument(

@@ -81,7 +81,11 @@ def open_source(source: TableSource, name: str, workspace: Path | None = None) -
     """
     if isinstance(source, Csv):
         paths = paths_of(source.path)
-        return CsvFiles(tuple(_plain(open_csv(replace(source, path=path), workspace), workspace) for path in paths))
+        return CsvFiles(
+            tuple(
+                _plain(open_csv(replace(source, path=path), workspace), workspace) for path in paths
+            )
+        )
     if isinstance(source, str | Path | list | tuple):
         return _files(source, name, workspace)
     return _frame(source, name)
@@ -117,7 +121,9 @@ def paths_of(source: object) -> tuple[Path, ...]:
         pattern = _PATTERN.search(text) is not None and not Path(text).exists()
         matches = sorted(map(Path, glob.glob(text, recursive=True))) if pattern else [Path(text)]
         if not matches or not matches[0].exists():
-            require_path(each)  # before any refusal shows it: host=web/part.csv is a file only if it is there
+            require_path(
+                each
+            )  # before any refusal shows it: host=web/part.csv is a file only if it is there
         if not matches:
             raise InvalidArgument(f"no file matches {text}; give the path of a file that is there")
         found += matches
@@ -180,7 +186,9 @@ def _pandas(column: Any) -> Any:  # noqa: ANN401
     Categories are objects too: their values may be of several types.
     """
     pa = load("pyarrow", "tables")
-    if str(column.dtype) in ("object", "category") or str(column.dtype).startswith(("Sparse", "period", "interval")):
+    if str(column.dtype) in ("object", "category") or str(column.dtype).startswith(
+        ("Sparse", "period", "interval")
+    ):
         return column.tolist()
     try:
         found = pa.array(column, from_pandas=True)

@@ -61,8 +61,12 @@ class Memory:
 
     def __init__(self, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
         held = {name: tuple(rows) for name, rows in tables.items()}
-        if any(rows and not any(isinstance(row, Mapping) for row in rows) for rows in held.values()):
-            raise InvalidArgument('Memory takes rows as mappings, such as {"people": [{"age": 37}]}')
+        if any(
+            rows and not any(isinstance(row, Mapping) for row in rows) for rows in held.values()
+        ):
+            raise InvalidArgument(
+                'Memory takes rows as mappings, such as {"people": [{"age": 37}]}'
+            )
         fill(self, tables={name: tuple(map(_as_mapping, rows)) for name, rows in held.items()})
 
     def tally(self, tally: Tally) -> Totals:
@@ -87,7 +91,9 @@ class Memory:
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table; in memory any value has any type."""
         if table not in self.tables:
-            raise SchemaMismatch(f"there is no table {table} in memory; there are {', '.join(self.tables) or 'none'}")
+            raise SchemaMismatch(
+                f"there is no table {table} in memory; there are {', '.join(self.tables) or 'none'}"
+            )
         return names_of(self.tables[table])
 
     def check(self, schema: Schema) -> None:
@@ -114,7 +120,10 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
     only, listed = None if tally.only is None else set(tally.only), tally.listed
     found = []
     needed = fields_in((*tally.keys, *(term.expression for term in tally.terms)))
-    keys = [(meaning_of(key, columns), domain) for key, domain in zip(tally.keys, facts.keys, strict=True)]
+    keys = [
+        (meaning_of(key, columns), domain)
+        for key, domain in zip(tally.keys, facts.keys, strict=True)
+    ]
     parts = [(meaning_of(part.term.expression, columns), part) for part in facts.parts]
     for one in owned_rows(tally.rows, tables, needed):
         key = tuple(value_of(hold(meaning(one.row), domain), domain) for meaning, domain in keys)
@@ -137,7 +146,11 @@ def _once(entries: Iterable[Contribution]) -> list[Contribution]:
     for entry in entries:
         groups[entry.owner, entry.key].append(entry)
     return [
-        Contribution(owner, key, tuple(_greatest(parts) for parts in zip(*(e.parts for e in group), strict=True)))
+        Contribution(
+            owner,
+            key,
+            tuple(_greatest(parts) for parts in zip(*(e.parts for e in group), strict=True)),
+        )
         for (owner, key), group in groups.items()
     ]
 
@@ -146,25 +159,35 @@ def _greatest(parts: Iterable[int | None]) -> int | None:
     return max((part for part in parts if part is not None), default=None)
 
 
-def _apply_share(facts: TallyFacts, entries: list[Contribution]) -> Iterable[tuple[GroupKey, tuple[int, ...]]]:
+def _apply_share(
+    facts: TallyFacts, entries: list[Contribution]
+) -> Iterable[tuple[GroupKey, tuple[int, ...]]]:
     """Apply the share, exactly as `tally` defines it; NULL adds nothing."""
     match facts.tally.share:
         case Free():
             return [(e.key, tuple(part or 0 for part in e.parts)) for e in entries]
         case RowShare(rows=k):
             counts = Counter(e.owner for e in entries)
-            return [(e.key, tuple(_share(part or 0, k, counts[e.owner]) for part in e.parts)) for e in entries]
+            return [
+                (e.key, tuple(_share(part or 0, k, counts[e.owner]) for part in e.parts))
+                for e in entries
+            ]
         case GroupShare(groups=groups, rows=rows):
             sums = _clip(facts, entries, rows)
             keys = Counter(owner for owner, _ in sums)
-            return [(key, tuple(_share(t, groups, keys[owner]) for t in ts)) for (owner, key), ts in sums.items()]
+            return [
+                (key, tuple(_share(t, groups, keys[owner]) for t in ts))
+                for (owner, key), ts in sums.items()
+            ]
         case KeptKeys(groups=groups, rows=rows, salt=salt):
             sums = _clip(facts, entries, rows)
             kept = _kept_keys(sums, groups, salt)
             return [(key, ts) for (owner, key), ts in sums.items() if key in kept[owner]]
 
 
-def _kept_keys(found: Iterable[tuple[Hashable, GroupKey]], groups: int, salt: str) -> dict[Hashable, set[GroupKey]]:
+def _kept_keys(
+    found: Iterable[tuple[Hashable, GroupKey]], groups: int, salt: str
+) -> dict[Hashable, set[GroupKey]]:
     """Keep of each person's keys those with the smallest hash; the order of rows has no say in it."""
     keys: dict[Hashable, list[GroupKey]] = defaultdict(list)
     for owner, key in found:
@@ -172,11 +195,17 @@ def _kept_keys(found: Iterable[tuple[Hashable, GroupKey]], groups: int, salt: st
 
     def order(owner: Hashable, key: GroupKey) -> tuple[str, str]:
         parts = owner if isinstance(owner, tuple) else (owner,)
-        words = [*(f"{part}/" for part in parts), *("0" if value is None else f"1{_word(value)}" for value in key)]
+        words = [
+            *(f"{part}/" for part in parts),
+            *("0" if value is None else f"1{_word(value)}" for value in key),
+        ]
         mixed = f"{salt}{''.join(words)}".encode()
         return hashlib.md5(mixed, usedforsecurity=False).hexdigest(), repr(key)
 
-    return {owner: set(sorted(own, key=lambda key: order(owner, key))[:groups]) for owner, own in keys.items()}
+    return {
+        owner: set(sorted(own, key=lambda key: order(owner, key))[:groups])
+        for owner, own in keys.items()
+    }
 
 
 def _word(value: object) -> str:

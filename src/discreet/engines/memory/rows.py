@@ -16,7 +16,17 @@ from ...data.unit import People, window_start
 from ...frozen import frozen
 from ...intake.object_cells import total_reader
 from ...query.algebra.expression import Constant, Expression
-from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ...query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Total,
+    Union,
+    Where,
+)
 from ...query.bounds.fanout import find_cut, find_cuts
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Scalar
@@ -62,7 +72,9 @@ def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> l
             return _per_person(relation, tables, needed)
 
 
-def _cut_rows(rows: Relation, most: int | None, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+def _cut_rows(
+    rows: Relation, most: int | None, tables: StoredRows, needed: ColumnNames
+) -> list[Owned]:
     """Return rows of which each person keeps at most so many, evenly spread in the order of what is read of them."""
     found = owned_rows(rows, tables, needed)
     if most is None:
@@ -78,7 +90,9 @@ def _spread(rows: list[Owned], most: int, order: Sequence[str]) -> list[Owned]:
     n = len(rows)
     if n <= most:
         return rows
-    placed = sorted(rows, key=lambda one: [() if one.row[name] is None else (one.row[name],) for name in order])
+    placed = sorted(
+        rows, key=lambda one: [() if one.row[name] is None else (one.row[name],) for name in order]
+    )
     return [one for place, one in enumerate(placed, start=1) if (place * most + n // 2) % n < most]
 
 
@@ -97,7 +111,10 @@ def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
     found = []
     stored_as = names_of(rows)
     places = {name: find_column(name, stored_as) or name for name in _read(schema)}
-    read = {name: total_reader(partial(read_cell, column), read_cell(column, None)) for name, column in schema.declared}
+    read = {
+        name: total_reader(partial(read_cell, column), read_cell(column, None))
+        for name, column in schema.declared
+    }
     owner_of = total_reader(partial(_owner, schema), None)
     for stored in rows:
         cells = {name: stored.get(place) for name, place in places.items()}
@@ -186,7 +203,9 @@ def _join(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Own
         if not partners and join.keep:
             partners = [dict.fromkeys(join.table.columns)]
         found += [
-            Owned(one.owner, {**one.row, **{name: partner[column] for name, column in join.columns}})
+            Owned(
+                one.owner, {**one.row, **{name: partner[column] for name, column in join.columns}}
+            )
             for partner in partners
         ]
     return found
@@ -207,9 +226,16 @@ def _pair(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Own
         key = tuple(meaning(one.row) for meaning, _ in on)
         matches = partners.get((one.owner, key), [])
         met |= set(map(id, matches))
-        found += [Owned(one.owner, {**one.row, **other.row}) for other in matches or (nothing if join.outer else [])]
+        found += [
+            Owned(one.owner, {**one.row, **other.row})
+            for other in matches or (nothing if join.outer else [])
+        ]
     if join.outer == "full":
-        found += [Owned(one.owner, {**dict.fromkeys(left), **one.row}) for one in yours if id(one) not in met]
+        found += [
+            Owned(one.owner, {**dict.fromkeys(left), **one.row})
+            for one in yours
+            if id(one) not in met
+        ]
     return found
 
 

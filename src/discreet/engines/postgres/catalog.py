@@ -72,7 +72,9 @@ def find_table(ask: AskServer, schema: str | None, table: str) -> tuple[str, Sto
         return None
     home = str(rows[0][0])
     columns = {
-        str(label): StoredColumn(POSTGRES.quote(str(label)), str(type_), stored_class(str(type_), str(category)))
+        str(label): StoredColumn(
+            POSTGRES.quote(str(label)), str(type_), stored_class(str(type_), str(category))
+        )
         for found, label, type_, category in rows
         if found == home
     }
@@ -108,5 +110,7 @@ def is_total(ask: AskServer, schema: str, table: str) -> bool:
 def _is_safe(tree: str, ask: AskServer) -> bool:
     if not set(re.findall(r"(?<!\\)\{([A-Z_0-9]+)", tree)) <= _NODES:
         return False
-    functions, operators = ([int(oid) for oid in re.findall(rf":{label} (\d+)", tree)] for label in ("funcid", "opno"))
+    functions, operators = (
+        [int(oid) for oid in re.findall(rf":{label} (\d+)", tree)] for label in ("funcid", "opno")
+    )
     return ask(_OPEN, (functions, operators))[0][0] == 0

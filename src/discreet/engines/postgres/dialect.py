@@ -60,7 +60,9 @@ def _start(unit: str, days: str) -> str:
 
 
 def _months_later(days: str, months: int) -> str:
-    later = f"CAST((DATE '1970-01-01' + CAST({days} AS integer)) + INTERVAL '{months} months' AS date)"
+    later = (
+        f"CAST((DATE '1970-01-01' + CAST({days} AS integer)) + INTERVAL '{months} months' AS date)"
+    )
     return f"CAST({later} - DATE '1970-01-01' AS bigint)"
 
 
@@ -93,7 +95,9 @@ POSTGRES = Dialect(
     months_later=_months_later,
     listed=None,
     distance=False,
-    in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",  # and each cell is worked out once
+    in_order=lambda names: (
+        f" ORDER BY {', '.join(names)} OFFSET 0"
+    ),  # and each cell is worked out once
     whole_joins=True,
     heavy=False,
     joined=None,

@@ -63,7 +63,9 @@ class Postgres:
     ) -> None:
         server = server_at(dsn) if dsn else None
         if server is None:
-            raise InvalidArgument('Postgres takes a connection string, such as "host=db dbname=company"')
+            raise InvalidArgument(
+                'Postgres takes a connection string, such as "host=db dbname=company"'
+            )
         self._dsn = server
         self._places = {name: read_place(place, 2) for name, place in (tables or {}).items()}
         self._trusted = frozenset(trusted)
@@ -144,7 +146,9 @@ class Postgres:
         try:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
             ask = partial(_run, connection)
-            keep_tables(ask, [(schema, self._find(schema.name, ask)[2]) for schema in listed], place)
+            keep_tables(
+                ask, [(schema, self._find(schema.name, ask)[2]) for schema in listed], place
+            )
             connection.execute("COMMIT")
         except psycopg.Error:
             raise InvalidArgument(
@@ -152,7 +156,11 @@ class Postgres:
             ) from None
         finally:
             connection.close()
-        return Postgres(self._dsn, tables={one.name: f"{home}.{one.name}" for one in listed}, progress=self._progress)
+        return Postgres(
+            self._dsn,
+            tables={one.name: f"{home}.{one.name}" for one in listed},
+            progress=self._progress,
+        )
 
     def interrupt(self) -> None:
         """Cancel the query that is running, from another thread."""
@@ -218,7 +226,10 @@ class Postgres:
                 raise cancelled() from None
             except InvalidArgument:  # of the connection string, before anything was asked
                 raise
-            except (psycopg.Error, ValueError):  # ValueError: text or numbers that Python cannot hold
+            except (
+                psycopg.Error,
+                ValueError,
+            ):  # ValueError: text or numbers that Python cannot hold
                 raise failure() from None
 
     def _copy(self, sql: str, place: Path) -> None:
@@ -248,6 +259,8 @@ class Postgres:
         return made
 
 
-def _run(connection: psycopg.Connection, sql: str, values: tuple[object, ...] | None) -> Sequence[Sequence[object]]:
+def _run(
+    connection: psycopg.Connection, sql: str, values: tuple[object, ...] | None
+) -> Sequence[Sequence[object]]:
     cursor = connection.execute(sql.encode(), values or None)
     return [] if cursor.description is None else cursor.fetchall()

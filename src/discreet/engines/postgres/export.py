@@ -18,7 +18,9 @@ FIRST = "z"
 
 def export_sql(schema: Schema, table: StoredTable) -> str:
     """Write a COPY of the cells of a table, as CSV whose missing cells are empty and whose empty text has quotes."""
-    cells = select_sql([f"0 AS {FIRST}", "*"], f"({read_cells_sql(schema, table, POSTGRES, _id)}) AS t")
+    cells = select_sql(
+        [f"0 AS {FIRST}", "*"], f"({read_cells_sql(schema, table, POSTGRES, _id)}) AS t"
+    )
     return f"COPY ({cells}) TO STDOUT (FORMAT csv)"
 
 

@@ -20,11 +20,14 @@ def keep_tables(ask: AskServer, tables: Sequence[tuple[Schema, StoredTable]], ho
     """
     for schema, table in tables:
         place, fresh = (
-            f"{POSTGRES.quote(home)}.{POSTGRES.quote(name)}" for name in (schema.name, f"{schema.name} new")
+            f"{POSTGRES.quote(home)}.{POSTGRES.quote(name)}"
+            for name in (schema.name, f"{schema.name} new")
         )
         mark = find_mark(ask, home, schema.name)
         if mark is not None and not mark.startswith(MARK):
-            raise InvalidArgument(f"{home}.{schema.name} is there, and was not prepared: give another place for it")
+            raise InvalidArgument(
+                f"{home}.{schema.name} is there, and was not prepared: give another place for it"
+            )
         ask(f"CREATE TABLE {fresh} AS {prepared_sql(schema, table, POSTGRES)}", ())
         ask(f"COMMENT ON TABLE {fresh} IS '{mark_of(schema, table)}'", ())
         ask(f"REVOKE ALL ON TABLE {fresh} FROM PUBLIC", ())

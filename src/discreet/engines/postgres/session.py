@@ -49,10 +49,14 @@ def open_session(dsn: str) -> psycopg.Connection:
     try:
         connection: psycopg.Connection = driver.connect(**asked, autocommit=True)
     except driver.OperationalError as problem:
-        raise NoSession(f"the PostgreSQL server cannot be used: {why_unconnected(problem, dsn)}") from None
+        raise NoSession(
+            f"the PostgreSQL server cannot be used: {why_unconnected(problem, dsn)}"
+        ) from None
     for setting in _SETTINGS:
         connection.execute(setting)
     if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
         connection.close()
-        raise SchemaMismatch("the database has no encoding (SQL_ASCII), so text has no meaning; give it UTF8")
+        raise SchemaMismatch(
+            "the database has no encoding (SQL_ASCII), so text has no meaning; give it UTF8"
+        )
     return connection

@@ -19,7 +19,11 @@ _CLASSES: dict[str, Stored] = {
     "timestamp_ntz": "timestamp",
 }
 _PLAIN = re.compile(r"[^'\"\\$\x00-\x1f\x7f]*")
-_PARTS = {Function.WEEKDAY: "DAYOFWEEK_ISO", Function.YEARDAY: "DOY", Function.ISOYEAR: "YEAROFWEEK"}
+_PARTS = {
+    Function.WEEKDAY: "DAYOFWEEK_ISO",
+    Function.YEARDAY: "DOY",
+    Function.ISOYEAR: "YEAROFWEEK",
+}
 _END = "(?![^a]|a)"
 """The end of the text in a regular expression; a dollar or a backslash would depend on the session."""
 _LIMB = 1 << 23
@@ -66,7 +70,10 @@ def _total(x: str, reach: int) -> str:
     if reach < _LIMB:
         return f"CAST(sum({x}) AS DECIMAL(20, 0))"
     if reach < _LIMB**2:
-        high, low = (f"CAST(sum({part}) AS DECIMAL(20, 0))" for part in (f"shiftright({x}, 23)", f"{x} & {_LIMB - 1}"))
+        high, low = (
+            f"CAST(sum({part}) AS DECIMAL(20, 0))"
+            for part in (f"shiftright({x}, 23)", f"{x} & {_LIMB - 1}")
+        )
         return f"({high} * {_LIMB} + {low})"
     return f"sum(CAST({x} AS DECIMAL(20, 0)))"
 
@@ -94,7 +101,9 @@ def _start(unit: str, days: str) -> str:
 
 
 def _months_later(days: str, months: int) -> str:
-    return f"CAST(unix_date(add_months(date_from_unix_date(CAST({days} AS INT)), {months})) AS BIGINT)"
+    return (
+        f"CAST(unix_date(add_months(date_from_unix_date(CAST({days} AS INT)), {months})) AS BIGINT)"
+    )
 
 
 SPARK = Dialect(
@@ -110,7 +119,9 @@ SPARK = Dialect(
     matches=lambda x, pattern: f"({x} RLIKE {_literal(f'^(?:{pattern}){_END}')})",
     like=_like,
     trim=lambda x: f"trim(BOTH ' ' FROM {x})",
-    as_text=lambda x: f"(try_validate_utf8(CAST({x} AS STRING)) COLLATE UTF8_BINARY)",  # other bytes are no text
+    as_text=lambda x: (
+        f"(try_validate_utf8(CAST({x} AS STRING)) COLLATE UTF8_BINARY)"
+    ),  # other bytes are no text
     integer_of=lambda x: f"try_cast({x} AS BIGINT)",
     as_double=lambda x: f"CAST({x} AS DOUBLE)",
     double_of=lambda x: f"try_cast({x} AS DOUBLE)",

@@ -52,8 +52,12 @@ class Spark:
         trusted: Collection[str] = (),
         progress: bool = False,
     ) -> None:
-        if not callable(getattr(session, "sql", None)) or not callable(getattr(session, "table", None)):
-            raise InvalidArgument("Spark takes a running session, such as SparkSession.builder.getOrCreate()")
+        if not callable(getattr(session, "sql", None)) or not callable(
+            getattr(session, "table", None)
+        ):
+            raise InvalidArgument(
+                "Spark takes a running session, such as SparkSession.builder.getOrCreate()"
+            )
         self._session = session
         self._context: Any = getattr(session, "_sc", None)  # over Spark Connect there is none
         self._trusted = frozenset(trusted)
@@ -62,8 +66,13 @@ class Spark:
         self._stopped = threading.Event()
         self._tag = f"discreet-{uuid4().hex}"
         self._files = {name for name, source in (tables or {}).items() if is_path(source)}
-        read = {n: read_files(session, s, n) if n in self._files else s for n, s in (tables or {}).items()}  # type: ignore[arg-type]
-        self._frames = {name: source for name, source in read.items() if not isinstance(source, str)}
+        read = {
+            n: read_files(session, s, n) if n in self._files else s
+            for n, s in (tables or {}).items()
+        }  # type: ignore[arg-type]
+        self._frames = {
+            name: source for name, source in read.items() if not isinstance(source, str)
+        }
         self._places = {name: place_of(name, source) for name, source in read.items()}
         self._store = SqlStore(SPARK, self._table, self._fetch)
 
@@ -82,7 +91,9 @@ class Spark:
             return
         with quiet():
             if setting := failing_setting(self._session):
-                raise SchemaMismatch(f"by {setting} one day before 1582 fails every question; set it to CORRECTED")
+                raise SchemaMismatch(
+                    f"by {setting} one day before 1582 fails every question; set it to CORRECTED"
+                )
             frame = self._frame(schema.name)
             if not is_total(frame):
                 raise SchemaMismatch(
@@ -157,13 +168,22 @@ class Spark:
             try:
                 frame = self._frame(name)
                 types = frame.dtypes
-                names = [f"discreet_{n}" if "${" in label else label for n, (label, _) in enumerate(types)]
+                names = [
+                    f"discreet_{n}" if "${" in label else label
+                    for n, (label, _) in enumerate(types)
+                ]
                 place = self._places.get(name, SPARK.quote(name))
                 if names != [label for label, _ in types]:
-                    place = view_of(frame.toDF(*names), f"{self._tag}_{name.encode().hex()}".replace("-", "_"))
+                    place = view_of(
+                        frame.toDF(*names), f"{self._tag}_{name.encode().hex()}".replace("-", "_")
+                    )
             except Exception:  # noqa: BLE001 whatever Spark and its bridges raise
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
-        if names[:1] == [FIRST] and name not in self._frames and (mark := find_mark(self._run, place)):
+        if (
+            names[:1] == [FIRST]
+            and name not in self._frames
+            and (mark := find_mark(self._run, place))
+        ):
             return prepared_table(name, place, mark, SPARK)
         columns = {
             label: StoredColumn(SPARK.quote(own), kind, stored_class(kind))
@@ -200,7 +220,11 @@ class Spark:
         tracker = self._context.statusTracker()
         stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
         tasks = sum(stage.numTasks for stage in stages if stage)
-        return 100 * sum(stage.numCompletedTasks for stage in stages if stage) / tasks if tasks else -1.0
+        return (
+            100 * sum(stage.numCompletedTasks for stage in stages if stage) / tasks
+            if tasks
+            else -1.0
+        )
 
 
 def _tagging(context: Any, session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:  # noqa: ANN401

@@ -65,10 +65,16 @@ def _nodes(tree: Any) -> Iterator[Any]:  # noqa: ANN401
 
 def _is_safe_plan(plan: Any) -> bool:  # noqa: ANN401
     name = plan.getClass().getSimpleName()
-    if name not in _PLANS or (name == "LogicalRelation" and not re.fullmatch(_TYPED, plan.toString().strip())):
+    if name not in _PLANS or (
+        name == "LogicalRelation" and not re.fullmatch(_TYPED, plan.toString().strip())
+    ):
         return False
     expressions = plan.expressions()
-    return all(_is_safe(node) for place in range(expressions.size()) for node in _nodes(expressions.apply(place)))
+    return all(
+        _is_safe(node)
+        for place in range(expressions.size())
+        for node in _nodes(expressions.apply(place))
+    )
 
 
 def _is_safe(expression: Any) -> bool:  # noqa: ANN401

@@ -15,7 +15,9 @@ PROPERTY = "discreet_prepared"
 RunText: TypeAlias = Callable[[str], Sequence[Sequence[object]]]
 
 
-def keep_tables(run: RunText, session: Any, tables: Sequence[tuple[Schema, StoredTable]], home: str) -> None:  # noqa: ANN401
+def keep_tables(
+    run: RunText, session: Any, tables: Sequence[tuple[Schema, StoredTable]], home: str
+) -> None:  # noqa: ANN401
     """Write each table into the database `home`, by its declared name; what was prepared there before goes at the end.
 
     Refuses to replace a table that was not prepared.
@@ -24,12 +26,16 @@ def keep_tables(run: RunText, session: Any, tables: Sequence[tuple[Schema, Store
     fresh = {name: f"{home}.{SPARK.quote(f'{name}__new')}" for name in places}
     for place in places.values():
         if session.catalog.tableExists(place) and not find_mark(run, place):
-            raise InvalidArgument(f"{place} is there, and was not prepared: give another place for it")
+            raise InvalidArgument(
+                f"{place} is there, and was not prepared: give another place for it"
+            )
     try:
         for schema, table in tables:
             run(f"DROP TABLE IF EXISTS {fresh[schema.name]}")
             told = f"TBLPROPERTIES ('{PROPERTY}' = '{mark_of(schema, table)}')"
-            run(f"CREATE TABLE {fresh[schema.name]} USING parquet {told} AS {prepared_sql(schema, table, SPARK)}")
+            run(
+                f"CREATE TABLE {fresh[schema.name]} USING parquet {told} AS {prepared_sql(schema, table, SPARK)}"
+            )
         for name, place in places.items():
             run(f"DROP TABLE IF EXISTS {place}")
             run(f"ALTER TABLE {fresh[name]} RENAME TO {place}")

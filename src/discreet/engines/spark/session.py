@@ -28,7 +28,11 @@ def open_session(address: str) -> Any:  # noqa: ANN401
     try:
         if address.startswith("sc://"):
             return builder.remote(address).getOrCreate()
-        master = address if address.startswith("spark://") else address.removeprefix("spark:") or "local[*]"
+        master = (
+            address
+            if address.startswith("spark://")
+            else address.removeprefix("spark:") or "local[*]"
+        )
         session = builder.master(master).getOrCreate()
         session.sparkContext.setLogLevel("OFF")
     except Exception:  # noqa: BLE001 of Python, Java or the network

@@ -17,7 +17,10 @@ from ..sql.table_name import read_place
 from .dialect import SPARK
 from .log_filter import quiet
 
-_MODES = tuple(f"spark.sql.{mode}RebaseModeInRead" for mode in ("parquet.datetime", "parquet.int96", "avro.datetime"))
+_MODES = tuple(
+    f"spark.sql.{mode}RebaseModeInRead"
+    for mode in ("parquet.datetime", "parquet.int96", "avro.datetime")
+)
 _GUESSES = "spark.sql.sources.partitionColumnTypeInference.enabled"
 
 
@@ -65,7 +68,9 @@ def read_files(session: Any, path: str | Path, name: str) -> Any:  # noqa: ANN40
             frame = read(session, place)
             alike = all(_is_alike(read(session, file), frame, file) for file in frame.inputFiles())
         except Exception:  # noqa: BLE001 what Spark says may hold what a file holds
-            raise SchemaMismatch(f"the files of {name} cannot be read by Spark as Parquet or CSV") from None
+            raise SchemaMismatch(
+                f"the files of {name} cannot be read by Spark as Parquet or CSV"
+            ) from None
         finally:
             session.conf.set(_GUESSES, before)
     if not alike:
@@ -88,7 +93,9 @@ def _parquet(session: Any, place: str) -> Any:  # noqa: ANN401
 
 def _is_alike(own: Any, whole: Any, file: str) -> bool:  # noqa: ANN401
     """Return whether a file has the columns of the whole, in order, but for those that its folders name."""
-    return bool(own.dtypes == [(column, kind) for column, kind in whole.dtypes if f"/{column}=" not in file])
+    return bool(
+        own.dtypes == [(column, kind) for column, kind in whole.dtypes if f"/{column}=" not in file]
+    )
 
 
 def is_guessed(frame: Any) -> bool:  # noqa: ANN401
@@ -102,4 +109,6 @@ def is_guessed(frame: Any) -> bool:  # noqa: ANN401
 
 def failing_setting(session: Any) -> str | None:  # noqa: ANN401
     """Return the setting of a session by which one stored day before 1582 would fail every question, if any."""
-    return next((mode for mode in _MODES if str(session.conf.get(mode)).upper() == "EXCEPTION"), None)
+    return next(
+        (mode for mode in _MODES if str(session.conf.get(mode)).upper() == "EXCEPTION"), None
+    )

@@ -26,7 +26,10 @@ def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
     """
     match share:
         case Free():
-            cells = [_count(value) if value.part.counts else _sum(value, dialect) for value in rows.values]
+            cells = [
+                _count(value) if value.part.counts else _sum(value, dialect)
+                for value in rows.values
+            ]
             return _group(cells, rows, f"({rows.sql}) AS t")
         case RowShare(rows=most):
             return _by_rows(rows, most, dialect)
@@ -59,7 +62,9 @@ def _reach(part: TermFacts) -> int:
 
 def _totals(shares: Iterable[tuple[str, int]], rows: Entries, source: str, dialect: Dialect) -> str:
     """Write totals of shares, each with its reach."""
-    return _group([f"COALESCE({dialect.total(share, reach)}, 0)" for share, reach in shares], rows, source)
+    return _group(
+        [f"COALESCE({dialect.total(share, reach)}, 0)" for share, reach in shares], rows, source
+    )
 
 
 def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
@@ -67,7 +72,9 @@ def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     if not rows.late:
         return select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
     names = [f"x{place}" for place in range(len(cells))]
-    sql = select_sql([*rows.keys, *named_cells(zip(names, cells, strict=True))], source, _group_by(rows.keys))
+    sql = select_sql(
+        [*rows.keys, *named_cells(zip(names, cells, strict=True))], source, _group_by(rows.keys)
+    )
     by = [f"y{place}" for place in range(len(rows.keys))]
     keys = named_cells(zip(by, (rows.late.get(key, key) for key in rows.keys), strict=True))
     read = select_sql([*keys, *names], f"({sql}) AS t")
@@ -76,7 +83,11 @@ def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
 
 def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
     shares = [(_row_share(value, dialect), _reach(value.part)) for value in rows.values]
-    source = _with_heavy_share(rows, most, dialect) if dialect.heavy else _with_share(rows, most, dialect)
+    source = (
+        _with_heavy_share(rows, most, dialect)
+        if dialect.heavy
+        else _with_share(rows, most, dialect)
+    )
     return _totals(shares, rows, source, dialect)
 
 
@@ -101,9 +112,15 @@ def _share(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
 
 def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> str:
     """Write a source of the rows with s; `first` names them if they are written before and read twice."""
-    share = f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER)"
+    share = (
+        f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER)"
+    )
     if rows.count:
-        stored = f"CAST({rows.count} AS BIGINT)" if rows.shared else f"CAST({share.format(rows.count)} AS BIGINT)"
+        stored = (
+            f"CAST({rows.count} AS BIGINT)"
+            if rows.shared
+            else f"CAST({share.format(rows.count)} AS BIGINT)"
+        )
         return f"({select_sql(['*', f'{stored} AS s'], f'({rows.sql}) AS t')}) AS r"
     count = f"count({_wanted_rows(rows)})"
     if dialect.joined is None:
@@ -116,7 +133,9 @@ def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> 
     share = f"{dialect.joined('h')} AS s"
     if first:  # written before, so neither side is read anew
         same = " AND ".join(f"{name} = {other}" for other, name in people)
-        return f"({select_sql(['r.*', share], f'{source} AS r JOIN ({counts}) AS q ON {same}')}) AS r"
+        return (
+            f"({select_sql(['r.*', share], f'{source} AS r JOIN ({counts}) AS q ON {same}')}) AS r"
+        )
     if rows.nobody:
         return _never_empty(rows, cells[-1], people[0], share)
     mine = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
@@ -130,7 +149,9 @@ def _never_empty(rows: Entries, counted: str, same: tuple[str, str], share: str)
     """
     other, name = same
     mine = f"{rows.sql} UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
-    marked = f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {counted.removesuffix(' AS h')} END AS h"
+    marked = (
+        f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {counted.removesuffix(' AS h')} END AS h"
+    )
     yours = select_sql([f"{name} AS {other}", marked], f"({mine}) AS t", _group_by(rows.owner))
     joined = f"({mine}) AS r JOIN ({yours}) AS q ON {name} = {other}"
     both = f"WHERE CAST({name} AS BIGINT) + h >= 0"  # of both sides, so that it cannot be tested on one of them
@@ -165,7 +186,11 @@ def _sums_sql(rows: Entries, most: int, dialect: Dialect) -> tuple[str, list[str
     cells = zip(names, (_clipped_sum(value, most, dialect) for value in rows.values), strict=True)
     by = [*rows.owner, *rows.keys]
     sql = select_sql([*by, *named_cells(cells)], f"({_compact(rows, dialect)}) AS t", _group_by(by))
-    return sql, names, [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values]
+    return (
+        sql,
+        names,
+        [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values],
+    )
 
 
 def _by_kept(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
@@ -174,7 +199,10 @@ def _by_kept(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
     if not rows.keys:  # everybody is in one key
         return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
     wanted = " AND ".join(f"{key} IS NOT NULL" for key in rows.tested)
-    words = [f"CASE WHEN {key} IS NULL THEN '0' ELSE '1' || {dialect.as_text(key)} END" for key in rows.keys]
+    words = [
+        f"CASE WHEN {key} IS NULL THEN '0' ELSE '1' || {dialect.as_text(key)} END"
+        for key in rows.keys
+    ]
     people = [f"{dialect.as_text(name)} || '/'" for name in rows.owner]
     mixed = f"md5({' || '.join([dialect.literal(share.salt), *people, *words])})"
     order = ", ".join([mixed, *(f"{key} NULLS FIRST" for key in rows.keys)])
@@ -188,9 +216,14 @@ def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
     sql, names, reaches = _sums_sql(rows, most, dialect)
     if not rows.keys:  # everybody is in one key
         return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
-    lows = [-reach if min(v.part.low, v.part.high) < 0 else 0 for v, reach in zip(rows.values, reaches, strict=True)]
+    lows = [
+        -reach if min(v.part.low, v.part.high) < 0 else 0
+        for v, reach in zip(rows.values, reaches, strict=True)
+    ]
     bounds = zip(lows, reaches, strict=True)
-    shares = [(_share(name, ends, dialect), ends[1]) for name, ends in zip(names, bounds, strict=True)]
+    shares = [
+        (_share(name, ends, dialect), ends[1]) for name, ends in zip(names, bounds, strict=True)
+    ]
     first, people = "" if dialect.joined is None else "w", replace(rows, sql=sql, late={})
     text = _totals(shares, people, _with_share(people, groups, dialect, first), dialect)
     return f"WITH w AS MATERIALIZED ({sql}) {text}" if first else text
@@ -199,7 +232,11 @@ def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
 def _compact(rows: Entries, dialect: Dialect) -> str:
     """Write the rows with their keys read, in a form and an order that is grouped faster."""
     columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
-    listed = {} if dialect.listed is None else {key: dialect.listed(key, rows.labels[key]) for key in rows.labels}
+    listed = (
+        {}
+        if dialect.listed is None
+        else {key: dialect.listed(key, rows.labels[key]) for key in rows.labels}
+    )
     order = dialect.in_order([*rows.owner, *rows.keys])
     if not listed and not rows.late:
         return rows.sql + order

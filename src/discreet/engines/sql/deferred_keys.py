@@ -42,7 +42,9 @@ def late_keys(tally: Tally, names: Sequence[str], writer: Writer) -> dict[str, D
     return {
         name: DeferredKeys(key.name, *_read(name, key.name, schema, writer))
         for name, key in zip(names, tally.keys, strict=True)
-        if isinstance(key, Field) and key.name not in used and _listed_text(schema, key.name, writer)
+        if isinstance(key, Field)
+        and key.name not in used
+        and _listed_text(schema, key.name, writer)
     }
 
 
@@ -68,7 +70,11 @@ def _listed_text(schema: Schema, name: str, writer: Writer) -> bool:
     column, stored = schema.columns[name], writer.table(schema.name).columns
     if name in stored and stored[name].kept == column:
         return isinstance(column, Category) and column.of == "text"
-    if not isinstance(column, Category) or column.of != "text" or (column.other, column.default) != (None, None):
+    if (
+        not isinstance(column, Category)
+        or column.of != "text"
+        or (column.other, column.default) != (None, None)
+    ):
         return False
     place = find_column(name, stored)
     return place is not None and stored[place].stored == "text"

@@ -48,10 +48,14 @@ def modulo_sql(x: str, low: int, divisor: int) -> str:
     """Write x − d·⌊x/d⌋ of an integer of at least `low`; the sign of a store's own remainder is put right."""
     if low >= 0:
         return f"({x} % {divisor})"
-    return f"(CASE WHEN {x} % {divisor} < 0 THEN {x} % {divisor} + {divisor} ELSE {x} % {divisor} END)"
+    return (
+        f"(CASE WHEN {x} % {divisor} < 0 THEN {x} % {divisor} + {divisor} ELSE {x} % {divisor} END)"
+    )
 
 
-def quotient_sql(x: tuple[str, Whole], y: tuple[str, Whole], domain: Whole, dialect: Dialect) -> str:
+def quotient_sql(
+    x: tuple[str, Whole], y: tuple[str, Whole], domain: Whole, dialect: Dialect
+) -> str:
     """Write x/y in steps of its domain, half up: ⌊(2ap + bq)/(2bq)⌋ with b > 0, NULL where y is 0.
 
     By a constant it is exact: the step is divided instead, and only the sign is left.

@@ -33,7 +33,12 @@ _NUMBERS = (
     Function.ROUND,
     Function.ROOT,
 )
-_COMPARED = {Function.EQUAL: "=", Function.UNEQUAL: "<>", Function.LESS: "<", Function.AT_MOST: "<="}
+_COMPARED = {
+    Function.EQUAL: "=",
+    Function.UNEQUAL: "<>",
+    Function.LESS: "<",
+    Function.AT_MOST: "<=",
+}
 
 
 def expression_sql(expression: Expression, scope: SqlScope) -> str:
@@ -60,7 +65,9 @@ def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
     if isinstance(expression, Constant):
         return bigint(int(own.low * own.step / domain.step))
     times = int(own.step / domain.step)
-    return f"({sql} * {times if times <= MOST_STEPS else 0})"  # more only where the number is always 0
+    return (
+        f"({sql} * {times if times <= MOST_STEPS else 0})"  # more only where the number is always 0
+    )
 
 
 def alike_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> tuple[str, str]:
@@ -107,7 +114,11 @@ def _call(call: Call, scope: SqlScope) -> str:
         return _time(call, scope)
     match function:
         case Function.AND | Function.OR:
-            return "(" + f" {function.upper()} ".join(expression_sql(a, scope) for a in arguments) + ")"
+            return (
+                "("
+                + f" {function.upper()} ".join(expression_sql(a, scope) for a in arguments)
+                + ")"
+            )
         case Function.NOT:
             return f"(NOT {expression_sql(arguments[0], scope)})"
         case Function.IS_NULL:
@@ -156,7 +167,9 @@ def _test(test: RoundedTest, scope: SqlScope) -> str:
 def _bin(bins: Binned, scope: SqlScope) -> str:
     """Write the bin of a column's steps, between edges that are rounded as its values were."""
     x, domain = scope.names[bins.column], scope.domains[bins.column]
-    ends = [bins.top(end) for end in (domain.low, domain.high)] if isinstance(domain, Whole) else [0]
+    ends = (
+        [bins.top(end) for end in (domain.low, domain.high)] if isinstance(domain, Whole) else [0]
+    )
     top = f"({x} * {2 * bins.side * bins.d} + {bins.d + 2 * bins.v} - abs({x} % 2))"
     found = floor_between(top, min(ends) - 1, max(ends), 2 * bins.u, scope.dialect)
     return found if bins.sign > 0 else f"(-{found})"
@@ -165,7 +178,10 @@ def _bin(bins: Binned, scope: SqlScope) -> str:
 def _case(call: Call, scope: SqlScope) -> str:
     domain = domain_of(call, scope.domains)
     pairs = zip(call.arguments[:-1:2], call.arguments[1::2], strict=True)
-    branches = [f"WHEN {expression_sql(test, scope)} THEN {scaled_sql(value, domain, scope)}" for test, value in pairs]
+    branches = [
+        f"WHEN {expression_sql(test, scope)} THEN {scaled_sql(value, domain, scope)}"
+        for test, value in pairs
+    ]
     return f"(CASE {' '.join(branches)} ELSE {scaled_sql(call.arguments[-1], domain, scope)} END)"
 
 
@@ -175,7 +191,11 @@ def _choose(call: Call, scope: SqlScope) -> str:
     arguments = [scaled_sql(a, domain, scope) for a in call.arguments]
     if call.function is Function.COALESCE:
         return f"COALESCE({', '.join(arguments)})"
-    unknown = [f"{sql} IS NULL" for a, sql in zip(call.arguments, arguments, strict=True) if not _present(a)]
+    unknown = [
+        f"{sql} IS NULL"
+        for a, sql in zip(call.arguments, arguments, strict=True)
+        if not _present(a)
+    ]
     chosen = f"{call.function.upper()}({', '.join(arguments)})"
     return f"(CASE WHEN {' OR '.join(unknown)} THEN NULL ELSE {chosen} END)" if unknown else chosen
 
@@ -200,7 +220,12 @@ def _number(call: Call, scope: SqlScope) -> str:
         case Function.DIVIDE, [x_kind, y_kind]:
             x, y = (expression_sql(a, scope) for a in call.arguments)
             return quotient_sql((x, x_kind), (y, y_kind), domain, scope.dialect)
-    return _one_number(call.function, expression_sql(call.arguments[0], scope), _whole(call.arguments[0], scope), scope)
+    return _one_number(
+        call.function,
+        expression_sql(call.arguments[0], scope),
+        _whole(call.arguments[0], scope),
+        scope,
+    )
 
 
 def _one_number(function: Function, x: str, domain: Whole, scope: SqlScope) -> str:

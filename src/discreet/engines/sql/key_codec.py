@@ -27,9 +27,15 @@ def holdable(value: Scalar, domain: Domain) -> bool:
         case Texts():
             return isinstance(value, str)
         case Whole(step=step, low=low, high=high):
-            return not isinstance(value, str) and _whole(value / step) and low * step <= value <= high * step
+            return (
+                not isinstance(value, str)
+                and _whole(value / step)
+                and low * step <= value <= high * step
+            )
         case _:
-            return not isinstance(value, str) and _whole(value) and domain.low <= value <= domain.high
+            return (
+                not isinstance(value, str) and _whole(value) and domain.low <= value <= domain.high
+            )
 
 
 def _whole(number: Fraction | int) -> bool:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 
-_TOKEN = re.compile(r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|[A-Za-z_][A-Za-z_0-9]*|[()]|\s+|.", re.DOTALL)
+_TOKEN = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|[A-Za-z_][A-Za-z_0-9]*|[()]|\s+|.", re.DOTALL
+)
 _BREAKS = {"FROM", "WHERE", "GROUP", "JOIN", "SELECT", "UNION", "HAVING", "ORDER", "LEFT"}
 
 
@@ -26,7 +28,12 @@ def in_lines(sql: str) -> str:
     for place, word in enumerate(words):
         if word == ")" and len(selects) > 1:
             selects.pop()
-        if word in _BREAKS and selects[-1] and lines[-1].strip() and not lines[-1].endswith(" LEFT "):
+        if (
+            word in _BREAKS
+            and selects[-1]
+            and lines[-1].strip()
+            and not lines[-1].endswith(" LEFT ")
+        ):
             lines[-1] = lines[-1].rstrip()
             lines.append("  " * (sum(selects) - 1))
         lines[-1] += " " if word.isspace() else word

@@ -13,7 +13,10 @@ from .select import select_sql
 
 
 def only_sql(
-    only: Iterable[tuple[Scalar, ...]], names: Sequence[str], domains: Sequence[Domain], dialect: Dialect
+    only: Iterable[tuple[Scalar, ...]],
+    names: Sequence[str],
+    domains: Sequence[Domain],
+    dialect: Dialect,
 ) -> tuple[str, tuple[str, ...]]:
     """Write the test that a row's keys are wanted; or TRUE, and which keys must not be NULL, if that is all of it.
 
@@ -60,9 +63,13 @@ def _together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: Dialec
     full = sorted((key for key in keys if None not in key), key=repr)
     tests = []
     if full:
-        listed = ", ".join("(" + ", ".join(constant_sql(v, dialect) for v in key) + ")" for key in full)
+        listed = ", ".join(
+            "(" + ", ".join(constant_sql(v, dialect) for v in key) + ")" for key in full
+        )
         columns = ", ".join(f"k{place}" for place in range(len(names)))
-        tests.append(f"({', '.join(names)}) IN ({select_sql(['*'], f'(VALUES {listed}) AS v({columns})')})")
+        tests.append(
+            f"({', '.join(names)}) IN ({select_sql(['*'], f'(VALUES {listed}) AS v({columns})')})"
+        )
     for key in sorted((key for key in keys if None in key), key=repr):
         each = (
             f"{name} IS NULL" if value is None else f"{name} = {constant_sql(value, dialect)}"

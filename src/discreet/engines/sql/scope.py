@@ -30,7 +30,9 @@ class SqlScope:
         hide = self.dialect.hide
         if hide is None or self.veiled:
             return self
-        names = {name: hide(sql, type(self.domains[name]).__name__) for name, sql in self.names.items()}
+        names = {
+            name: hide(sql, type(self.domains[name]).__name__) for name, sql in self.names.items()
+        }
         return SqlScope(names, self.domains, self.dialect, veiled=True)
 
 

@@ -10,7 +10,16 @@ from ...data.schema import Schema
 from ...errors import EngineFailure, SchemaMismatch
 from ...frozen import field, frozen
 from ...query.algebra.tally import Tally, Totals
-from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ...query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import domain_of_column
 from ..base import PublicKeys, in_order, require_columns, require_matches, require_public
@@ -77,7 +86,9 @@ class SqlStore:
         return in_order([tuple(map(value_of, row, domains)) for row in rows])
 
     def _writer(self) -> Writer:
-        return Writer(self.dialect, cache(self.table))  # described anew for every text: types may have changed
+        return Writer(
+            self.dialect, cache(self.table)
+        )  # described anew for every text: types may have changed
 
     def _write(self, tally: Tally) -> tuple[TallyFacts, str]:
         facts, writer = understand(tally), self._writer()
@@ -87,7 +98,9 @@ class SqlStore:
 
     def _check_matches(self, schema: Schema) -> None:
         if schema not in self.counted:
-            require_matches(schema, lambda columns: self.fetch(crowd_sql(schema, columns, self._writer()))[0][0])
+            require_matches(
+                schema, lambda columns: self.fetch(crowd_sql(schema, columns, self._writer()))[0][0]
+            )
             self.counted.add(schema)
 
 

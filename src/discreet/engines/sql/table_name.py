@@ -25,5 +25,7 @@ def read_place(place: object, most: int) -> tuple[str, ...]:
         parts.append(plain or (double or "").replace('""', '"') or (back or "").replace("``", "`"))
         rest = rest[found.end() :]
     if rest or not 1 <= len(parts) <= most:
-        raise InvalidArgument(f'a stored table is named as "staff", "hr.staff" or "hr.`a.b`", got {place!r}')
+        raise InvalidArgument(
+            f'a stored table is named as "staff", "hr.staff" or "hr.`a.b`", got {place!r}'
+        )
     return tuple(parts)

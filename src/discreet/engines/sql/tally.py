@@ -47,7 +47,9 @@ def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals
     only, listed = set(facts.tally.only) if facts.tally.only and width else None, facts.tally.listed
     totals: Totals = {}
     for row in answer:
-        key = tuple(value_of(held, domain) for held, domain in zip(row[:width], facts.keys, strict=True))
+        key = tuple(
+            value_of(held, domain) for held, domain in zip(row[:width], facts.keys, strict=True)
+        )
         if key in totals:
             raise failure()
         if only is None or key[:listed] in only:
@@ -75,5 +77,7 @@ def crowd_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
     frame = public_frame(table, frozenset(columns), writer)
     names = [frame.names[name] for name in columns]
     there = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    counts = select_sql(["count(*) AS n"], f"({frame.sql}) AS t", f"WHERE {there} GROUP BY {', '.join(names)}")
+    counts = select_sql(
+        ["count(*) AS n"], f"({frame.sql}) AS t", f"WHERE {there} GROUP BY {', '.join(names)}"
+    )
     return select_sql(["COALESCE(max(n), 0)"], f"({counts}) AS t")

@@ -18,7 +18,11 @@ def words_sql(call: Call, text: str, domain: Domain, dialect: Dialect) -> str:
     longest = domain.most if isinstance(domain, Texts) else 0
     match call.function, constants:
         case (Function.LOWER | Function.UPPER) as function, _:
-            return dialect.letters(text, function.value) if dialect.letters else letters_sql(text, function.value)
+            return (
+                dialect.letters(text, function.value)
+                if dialect.letters
+                else letters_sql(text, function.value)
+            )
         case Function.TRIM, _:
             return dialect.trim(text)
         case Function.LIKE, [str(pattern)]:
@@ -52,8 +56,12 @@ def time_sql(call: Call, time: str, domain: Domain, dialect: Dialect) -> str:
             return days_sql(time, domain, dialect)
         case Function.UNIX_DATE | Function.UNIX_SECONDS, _:
             return time
-        case (Function.HOUR | Function.MINUTE | Function.SECOND) as part, _ if isinstance(domain, Second):
-            around, long = {Function.HOUR: (DAY_SECONDS, 3600), Function.MINUTE: (3600, 60)}.get(part, (60, 1))
+        case (Function.HOUR | Function.MINUTE | Function.SECOND) as part, _ if isinstance(
+            domain, Second
+        ):
+            around, long = {Function.HOUR: (DAY_SECONDS, 3600), Function.MINUTE: (3600, 60)}.get(
+                part, (60, 1)
+            )
             since = f"(({time} - {domain.low // DAY_SECONDS * DAY_SECONDS}) % {around})"
             return dialect.divide(since, str(long)) if long > 1 else since
         case Function.TRUNCATE, [str(unit)]:

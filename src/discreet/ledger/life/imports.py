@@ -47,7 +47,9 @@ def import_ledger(
     Refuses a chain that does not hold, and a place where there is a ledger already.
     """
     if to == ":memory:":
-        raise InvalidArgument("a ledger in memory ends with its process; import into a file or a server")
+        raise InvalidArgument(
+            "a ledger in memory ends with its process; import into a file or a server"
+        )
     listed = read_export(lines)
     walk = walk_lines(listed, None, checkpoint)
     store = open_store(to, read_who(name))

@@ -35,7 +35,11 @@ from .upgrade import upgrade_store
 
 
 def move_ledger(
-    where: str | os.PathLike[str], to: str | os.PathLike[str], *, name: str = "main", to_name: str = "main"
+    where: str | os.PathLike[str],
+    to: str | os.PathLike[str],
+    *,
+    name: str = "main",
+    to_name: str = "main",
 ) -> Verdict:
     """Move a ledger: to a new file, or to "postgresql://…"; give what a verification finds there.
 
@@ -55,7 +59,9 @@ def move_ledger(
     Refuses a place where there is a ledger already. If it is interrupted, call it again with the same places.
     """
     if ":memory:" in (where, to):
-        raise InvalidArgument("a ledger in memory ends with its process; it is moved neither from there nor to there")
+        raise InvalidArgument(
+            "a ledger in memory ends with its process; it is moved neither from there nor to there"
+        )
     source, target = open_store(where, read_who(name)), open_store(to, read_who(to_name))
     try:
         last = last_of(source.read(()))
@@ -73,7 +79,9 @@ def _draft(source: LedgerStore, target: LedgerStore) -> str:
     upgrade_store(source)
     ledger = read_line(next(iter(source.lines(1, 1)))[1]).hash
     text = canonical_json({"ledger": ledger, "token": secrets.token_hex(16)})
-    target.append((DRAFT,), NOTHING, lambda there: None if empty_target(there) else Page(None, {DRAFT: text}))
+    target.append(
+        (DRAFT,), NOTHING, lambda there: None if empty_target(there) else Page(None, {DRAFT: text})
+    )
     kept = json.loads(target.read((DRAFT,)).texts[DRAFT])
     if kept["ledger"] != ledger:
         raise LedgerConflict("another ledger is about to be moved there; name another place")
@@ -94,7 +102,9 @@ def _close(source: LedgerStore, token: str, label: str) -> Entry:
         if last.kind == "close":
             return None
         terms: Json = {"to": label, "token": digest(token)}
-        return Page(following(last, "close", stamp(snapshot.now, last.time), terms, snapshot.texts), {})
+        return Page(
+            following(last, "close", stamp(snapshot.now, last.time), terms, snapshot.texts), {}
+        )
 
     append_at_rest(source, make)
     return last_of(source.read(()))
@@ -113,14 +123,18 @@ def _copy(source: LedgerStore, target: LedgerStore, last: Entry, labels: tuple[s
             return None
         held = digest(json.loads(there.texts.get(DRAFT, "{}")).get("token", ""))
         if (held, labels[1]) != (closing.get("token"), closing.get("to")):
-            raise LedgerConflict(f"this ledger was closed for good: it goes on as {closing.get('to')}")
+            raise LedgerConflict(
+                f"this ledger was closed for good: it goes on as {closing.get('to')}"
+            )
         time = max(write_time(there.now), last.time)
         entry = following(last, "resume", time, {"from": labels[0], "answers": True}, texts)
         return Page(entry, texts, before=copied_lines(source, last.number))
 
     target.append((DRAFT,), NOTHING, decide)
     if [found.line for found in target.lines(last.number, last.number)] != [write_line(last)]:
-        raise LedgerConflict(f"there is another ledger there; this one goes on as {(last.terms or {}).get('to')}")
+        raise LedgerConflict(
+            f"there is another ledger there; this one goes on as {(last.terms or {}).get('to')}"
+        )
 
 
 def copied_lines(source: LedgerStore, end: int) -> Iterator[tuple[Entry, str | None]]:
@@ -132,7 +146,9 @@ def copied_lines(source: LedgerStore, end: int) -> Iterator[tuple[Entry, str | N
     for number, line, body, _ in source.lines(1, end):
         entry = read_line(line)
         if entry.number != number:
-            raise LedgerCorrupt(f"entry {number} says that it is entry {entry.number}: the ledger was changed")
+            raise LedgerCorrupt(
+                f"entry {number} says that it is entry {entry.number}: the ledger was changed"
+            )
         yield entry, body
     if number != end:
         raise LedgerCorrupt(f"entries {number + 1} to {end} are missing")
@@ -140,4 +156,6 @@ def copied_lines(source: LedgerStore, end: int) -> Iterator[tuple[Entry, str | N
 
 def _label(store: LedgerStore, name: str) -> str:
     """Name a place for people, without its path, host or password."""
-    return store.path.name if isinstance(store, LedgerInSqlite) else f"the ledger {name} in PostgreSQL"
+    return (
+        store.path.name if isinstance(store, LedgerInSqlite) else f"the ledger {name} in PostgreSQL"
+    )

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _TRIES = 8
 
 
-def append_at_rest(store: LedgerStore, make: Callable[[Walk, Entry, Snapshot], Page | None]) -> Page | None:
+def append_at_rest(
+    store: LedgerStore, make: Callable[[Walk, Entry, Snapshot], Page | None]
+) -> Page | None:
     """Verify a ledger and write a page that was made from the walk, the last entry and all texts; None writes nothing.
 
     Raises LedgerCorrupt for a chain that does not hold, LedgerConflict if others do not stop writing.
@@ -36,10 +38,14 @@ def append_at_rest(store: LedgerStore, make: Callable[[Walk, Entry, Snapshot], P
         page = store.append(None, NOTHING, decide)
         if not overtaken:
             return page
-    raise LedgerConflict("others write to this ledger all the time; nothing was changed. Let them wait, and try again")
+    raise LedgerConflict(
+        "others write to this ledger all the time; nothing was changed. Let them wait, and try again"
+    )
 
 
-def following(last: Entry, kind: EntryKind, time: str, terms: Json, texts: Mapping[str, str]) -> Entry:
+def following(
+    last: Entry, kind: EntryKind, time: str, terms: Json, texts: Mapping[str, str]
+) -> Entry:
     """Return the entry after the last one, vouching for the texts that stand after it."""
     entry = Entry(last.number + 1, kind, time, terms=terms, books=vouch(texts), previous=last.hash)
     return seal(entry)

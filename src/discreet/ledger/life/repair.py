@@ -23,7 +23,9 @@ from .optimistic import append_at_rest, following
 from .upgrade import roll_as_kept
 
 
-def repair_ledger(where: str | os.PathLike[str], *, name: str = "main", lost: bool = False) -> Entry:
+def repair_ledger(
+    where: str | os.PathLike[str], *, name: str = "main", lost: bool = False
+) -> Entry:
     """Repair a clock: go on at the time it is now, though the last entry is of a later one; give the entry of that.
 
     What was charged in windows that have not come counts in the present one. With `lost`: accept that the last entries
@@ -32,7 +34,11 @@ def repair_ledger(where: str | os.PathLike[str], *, name: str = "main", lost: bo
 
     Refuses a ledger that needs no such repair, and one that is closed; a chain that does not hold is LedgerCorrupt.
     """
-    store = LedgerInSqlite(where, timeout=WAIT, whole=False) if lost else open_store(where, read_who(name))
+    store = (
+        LedgerInSqlite(where, timeout=WAIT, whole=False)
+        if lost
+        else open_store(where, read_who(name))
+    )
     noted = noted_end(store.path) if isinstance(store, LedgerInSqlite) and lost else 0
     try:
         page = append_at_rest(store, partial(_loss, noted) if lost else _clock)
@@ -47,12 +53,16 @@ def _clock(walk: Walk, last: Entry, snapshot: Snapshot) -> Page:
     if last.kind == "close":
         raise closed(last)
     if (read_time(last.time) - snapshot.now).total_seconds() <= SMALL_STEP:
-        raise InvalidArgument(f"the last entry is of {last.time}, which has come: this ledger's clock needs no repair")
+        raise InvalidArgument(
+            f"the last entry is of {last.time}, which has come: this ledger's clock needs no repair"
+        )
     time = write_time(snapshot.now)
     terms: Json = {"clock": last.time}
     if walk.exact or walk.books("").terms.window is not None:
         return _written(walk, time, terms)
-    kept = roll_as_kept(snapshot, last.number + 1)  # this release prices otherwise; the books keep what they have
+    kept = roll_as_kept(
+        snapshot, last.number + 1
+    )  # this release prices otherwise; the books keep what they have
     return Page(following(last, "repair", time, terms, {**snapshot.texts, **kept}), kept)
 
 

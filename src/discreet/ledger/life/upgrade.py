@@ -48,6 +48,10 @@ def _upgraded(walk: Walk, last: Entry, snapshot: Snapshot) -> Page | None:
 def roll_as_kept(snapshot: Snapshot, repair: int = 0) -> dict[str, str]:
     """Return a roll of the accounts as they are: this release prices otherwise, and the books keep what they have."""
     first = account_name("")
-    accounts = {name.removeprefix(first): text for name, text in snapshot.texts.items() if name.startswith(first)}
+    accounts = {
+        name.removeprefix(first): text
+        for name, text in snapshot.texts.items()
+        if name.startswith(first)
+    }
     before, behind = numbers(snapshot.texts)
     return whole_roll(accounts, repair or before, behind)

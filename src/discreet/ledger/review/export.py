@@ -33,7 +33,9 @@ def export_lines(store: LedgerStore, path: str | os.PathLike[str], *, answers: b
             file.flush()
             os.fsync(file.fileno())
     except OSError as problem:
-        raise InvalidArgument(f"the lines cannot be written to {path}: {problem.strerror}; name a new file") from None
+        raise InvalidArgument(
+            f"the lines cannot be written to {path}: {problem.strerror}; name a new file"
+        ) from None
     return end
 
 
@@ -42,7 +44,10 @@ def _for_its_owner(path: str, flags: int) -> int:
 
 
 def verify_export(
-    path: str | os.PathLike[str], progress: Progress | None = None, *, checkpoint: Checkpoint | None = None
+    path: str | os.PathLike[str],
+    progress: Progress | None = None,
+    *,
+    checkpoint: Checkpoint | None = None,
 ) -> Verdict:
     """Verify lines that `Ledger.export` wrote, without the store: every hash, every charge priced again.
 
@@ -79,7 +84,9 @@ def _answer(line: str) -> str:
     except (ValueError, KeyError, TypeError):
         body = None
     if not isinstance(body, str):
-        raise LedgerCorrupt("a line is no answer of a ledger: it was torn, or written by something else")
+        raise LedgerCorrupt(
+            "a line is no answer of a ledger: it was torn, or written by something else"
+        )
     return body
 
 

@@ -114,7 +114,11 @@ def read_history(
     while end > 0 and (most is None or len(kept) < most):
         size = _CHUNK if most is None or kinds is not None else min(_CHUNK, most - len(kept))
         chunk = [(read_line(one.line), one.body) for one in store.lines(1, end, Newest(size, who))]
-        shown = [one for one in chunk if who in (None, one[0].who) and (kinds is None or one[0].kind in kinds)]
+        shown = [
+            one
+            for one in chunk
+            if who in (None, one[0].who) and (kinds is None or one[0].kind in kinds)
+        ]
         kept[:0] = [(entry, _text(entry, body)) for entry, body in shown]
         end = chunk[0][0].number - 1 if len(chunk) == size else 0
     ends = kept if most is None else kept[-most:]

@@ -36,7 +36,11 @@ def mended(
     terms = books.terms
     if entry.terms is not None and "lost" in entry.terms:
         full = books.everyone.at(entry.time, terms.window).filled(terms.filter)
-        lost = [] if terms.window is None else [CountedCharge(window_of(entry.time, terms.window), entry)]
+        lost = (
+            []
+            if terms.window is None
+            else [CountedCharge(window_of(entry.time, terms.window), entry)]
+        )
         return full, dict(owners), [*made, *lost]
     if terms.window is None:
         return books.everyone, dict(owners), list(made)
@@ -46,9 +50,13 @@ def mended(
     people = dict(owners)
     for who in {one.who for one in present if one.kind != "repair"}:
         people[who] = _again(terms, owners[who], start, [one for one in present if one.who == who])
-    everyone = [one for one in present if one.kind == "charge"]  # an `again` counts in its asker's account alone
+    everyone = [
+        one for one in present if one.kind == "charge"
+    ]  # an `again` counts in its asker's account alone
     account = _again(terms, books.everyone, start, everyone)
-    unknown = any(one.kind == "repair" for one in present)  # after a loss: what was spent is at most all
+    unknown = any(
+        one.kind == "repair" for one in present
+    )  # after a loss: what was spent is at most all
     return account.filled(terms.filter) if unknown else account, people, counted
 
 

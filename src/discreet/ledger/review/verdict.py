@@ -45,7 +45,10 @@ class Verdict:
         priced = "as in the books" if self.exact else "no higher than in the books"
         return [
             ("verdict", "the chain holds, every charge fits its budget"),
-            ("entries", f"{self.entries}: {self.charges} charges, {self.answers} answers, {self.pending} pending"),
+            (
+                "entries",
+                f"{self.entries}: {self.charges} charges, {self.answers} answers, {self.pending} pending",
+            ),
             ("promise", str(self.promise)),
             ("spent", f"{self.spent}  {share_bar(self.share)}"),
             ("re-priced", priced),

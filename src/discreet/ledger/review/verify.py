@@ -18,12 +18,16 @@ Progress = Callable[[int, int], object]
 _EVERY = 1000
 
 
-def verify_store(store: LedgerStore, progress: Progress | None, checkpoint: Checkpoint | None) -> Verdict:
+def verify_store(
+    store: LedgerStore, progress: Progress | None, checkpoint: Checkpoint | None
+) -> Verdict:
     """Verify what a store keeps, up to the entry that is the last one when it begins."""
     return verdict_of(walk_store(store, progress, checkpoint))
 
 
-def walk_store(store: LedgerStore, progress: Progress | None = None, checkpoint: Checkpoint | None = None) -> Walk:
+def walk_store(
+    store: LedgerStore, progress: Progress | None = None, checkpoint: Checkpoint | None = None
+) -> Walk:
     """Walk what a store keeps and compare it with the books; give where the walk ended."""
     end = store.read(None)
     last_of(end)
@@ -34,11 +38,15 @@ def walk_store(store: LedgerStore, progress: Progress | None = None, checkpoint:
 
 
 def walk_lines(
-    lines: Sequence[tuple[str, str | None]], progress: Progress | None = None, checkpoint: Checkpoint | None = None
+    lines: Sequence[tuple[str, str | None]],
+    progress: Progress | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Walk:
     """Walk lines that were exported, with those answers that went along; give where the walk ended."""
     walk = Walk()
-    found = (StoredLine(place, line, body, None) for place, (line, body) in enumerate(lines, start=1))
+    found = (
+        StoredLine(place, line, body, None) for place, (line, body) in enumerate(lines, start=1)
+    )
     _follow(walk, found, len(lines), progress, checkpoint, bodies=False)
     return walk
 
@@ -56,9 +64,13 @@ def _follow(
     for found in lines:
         entry = walk.step(found.line, found.body, bodies=bodies or found.body is not None)
         if found.key not in (None, entry.key):  # it would not be found, and be paid for again
-            raise LedgerCorrupt(f"entry {entry.number} is kept under another key than its own: it was changed")
+            raise LedgerCorrupt(
+                f"entry {entry.number} is kept under another key than its own: it was changed"
+            )
         if checkpoint is not None and entry.number == checkpoint[0] and entry.hash != checkpoint[1]:
-            raise LedgerCorrupt(f"entry {entry.number} is not the one of the checkpoint: the ledger was written anew")
+            raise LedgerCorrupt(
+                f"entry {entry.number} is not the one of the checkpoint: the ledger was written anew"
+            )
         if progress is not None and (entry.number % _EVERY == 0 or entry.number == end):
             progress(entry.number, end)
     if walk.bare:
@@ -93,7 +105,9 @@ def _compare(walk: Walk, end: Snapshot) -> None:
     }
     added = {"": walk.books("").everyone} | walk.owners
     if books.terms != walk.terms or books.shares != walk.shares or kept.keys() != added.keys():
-        raise LedgerCorrupt("the terms, allowances or accounts in the books are not those of the chain")
+        raise LedgerCorrupt(
+            "the terms, allowances or accounts in the books are not those of the chain"
+        )
     for who, walked in added.items():
         account = walked if kept[who].common.added else walked.without_sums()
         if account != kept[who] and (walk.exact or not _covered(account, kept[who])):
@@ -109,7 +123,11 @@ def _compare_rolls(walk: Walk, end: Snapshot) -> None:
         for name, text in end.texts.items()
         if name.startswith(account_name(""))
     }
-    kept = {name: text for name, text in end.texts.items() if name == ROLL or name.startswith(f"{ROLL}:")}
+    kept = {
+        name: text
+        for name, text in end.texts.items()
+        if name == ROLL or name.startswith(f"{ROLL}:")
+    }
     wanted = {} if walk.roll is None else whole_roll(accounts, *numbers(walk.roll))
     if kept != wanted:
         raise LedgerCorrupt("the roll of people in the books is not that of their accounts")
@@ -117,15 +135,23 @@ def _compare_rolls(walk: Walk, end: Snapshot) -> None:
 
 def _covered(added: Account, kept: Account) -> bool:
     """Return whether the books have at least what was added up, but for the last digits."""
-    if (added.since, added.near) != (kept.since, kept.near) or dict(added.parts).keys() != dict(kept.parts).keys():
+    if (added.since, added.near) != (kept.since, kept.near) or dict(added.parts).keys() != dict(
+        kept.parts
+    ).keys():
         return False
-    pairs = [(added.common, kept.common), *((used, dict(kept.parts)[name]) for name, used in added.parts)]
+    pairs = [
+        (added.common, kept.common),
+        *((used, dict(kept.parts)[name]) for name, used in added.parts),
+    ]
     return all(_at_most(a, k) for a, k in pairs)
 
 
 def _at_most(added: Used, kept: Used) -> bool:
     amounts: list[tuple[Fraction, Fraction]] = [*zip(added.amounts, kept.amounts, strict=True)]
-    sums = all(k is None or (a is not None and a <= k) for a, k in zip(added.added, kept.added, strict=True))
+    sums = all(
+        k is None or (a is not None and a <= k)
+        for a, k in zip(added.added, kept.added, strict=True)
+    )
     return sums and all(a <= k * SLACK for a, k in [*amounts, (added.leaked, kept.leaked)])
 
 

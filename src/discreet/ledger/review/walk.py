@@ -75,10 +75,14 @@ class Walk:
     def write(self, kind: EntryKind, time: str, terms: Json) -> Entry:
         """Take in the next entry of a kind that costs nothing, as this release writes it, and return it."""
         if self.last is None:
-            raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")
+            raise LedgerCorrupt(
+                "the chain is empty; a ledger has at least the entry that opened it"
+            )
         entry = Entry(self.last.number + 1, kind, time, terms=terms, previous=self.last.hash)
         if kind == "repair":
-            self.everyone, self.owners, self.made = mended(self.books(""), self.owners, self.made, entry)
+            self.everyone, self.owners, self.made = mended(
+                self.books(""), self.owners, self.made, entry
+            )
         self._enrol(entry)
         self.last = seal(replace(entry, books=vouch(self.texts())))
         return self.last
@@ -92,20 +96,28 @@ class Walk:
     def books(self, who: str) -> Books:
         """Return the books of somebody as they stand."""
         if self.terms is None or self.everyone is None:
-            raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")
+            raise LedgerCorrupt(
+                "the chain is empty; a ledger has at least the entry that opened it"
+            )
         own = self.owners.get(who) or fresh_account(self.terms.filter, "")
         return Books(self.terms, self.shares, self.everyone, who, own)
 
     def _in_chain(self, entry: Entry, number: int, line: str) -> None:
         if entry.number != number:
-            raise LedgerCorrupt(f"entry {number} is missing, or says that it is entry {entry.number}")
+            raise LedgerCorrupt(
+                f"entry {number} is missing, or says that it is entry {entry.number}"
+            )
         if write_line(entry) != line:
             raise LedgerCorrupt(f"entry {number} is not in its canonical form: it was changed")
         if (entry.kind == "open") != (number == 1):
-            raise LedgerCorrupt(f"entry {number} is of kind {entry.kind!r}, but the first entry alone opens a ledger")
+            raise LedgerCorrupt(
+                f"entry {number} is of kind {entry.kind!r}, but the first entry alone opens a ledger"
+            )
         before = self.last
         if entry.previous != ("" if before is None else before.hash):
-            raise LedgerCorrupt(f"entry {number} does not follow the one before it: its hash is another")
+            raise LedgerCorrupt(
+                f"entry {number} does not follow the one before it: its hash is another"
+            )
         if before is not None and entry.time < before.time and entry.kind != "repair":
             raise LedgerCorrupt(f"entry {number} is earlier than the one before it")
         if before is not None and before.kind == "close" and entry.kind != "resume":
@@ -116,7 +128,9 @@ class Walk:
         if body is None and (entry.kind == "answer" or entry.body_hash is not None):
             self.bare.add(entry.number)
         elif entry.body_hash != (None if body is None else digest(body)):
-            raise LedgerCorrupt(f"entry {entry.number} has another answer than the one that was stored")
+            raise LedgerCorrupt(
+                f"entry {entry.number} has another answer than the one that was stored"
+            )
         if _leaves_answers(entry):
             self.bare.clear()
 
@@ -132,7 +146,9 @@ class Walk:
         repair, behind = numbers(self.roll or {})
         repair = entry.number if entry.kind == "repair" else repair
         behind = entry.number if _leaves_answers(entry) else behind
-        roll = whole_roll({who: account.text() for who, account in self.owners.items()}, repair, behind)
+        roll = whole_roll(
+            {who: account.text() for who, account in self.owners.items()}, repair, behind
+        )
         begun = entry.kind != "open" or entry.books == vouch(self._common() | roll)
         self.roll = roll if self.roll is not None or begun else None
 
@@ -146,7 +162,9 @@ class Walk:
         texts = self._common()
         if self.roll is not None:
             return (vouch(texts | self.roll),)
-        return vouch(texts), vouch(texts | {EVERYONE: self.books("").everyone.without_sums().text()})
+        return vouch(texts), vouch(
+            texts | {EVERYONE: self.books("").everyone.without_sums().text()}
+        )
 
     def _opened(self, entry: Entry) -> Books:
         return open_books(read_charter(canonical_json(entry.terms)), "")
@@ -158,9 +176,13 @@ class Walk:
         except BudgetExceeded as refusal:
             if books.terms.kind in _ROUNDED:
                 return self._loosely(books, entry, refusal)
-            raise LedgerCorrupt(f"entry {entry.number} was charged beyond its budget: {refusal}") from None
+            raise LedgerCorrupt(
+                f"entry {entry.number} was charged beyond its budget: {refusal}"
+            ) from None
         except DiscreetError as problem:
-            raise LedgerCorrupt(f"entry {entry.number} could not have been written: {problem}") from None
+            raise LedgerCorrupt(
+                f"entry {entry.number} could not have been written: {problem}"
+            ) from None
 
     def _loosely(self, books: Books, entry: Entry, refusal: BudgetExceeded) -> Books:
         """Price once more with a billionth more room: another machine may have rounded the last digit the other way."""
@@ -168,13 +190,22 @@ class Walk:
         wide = tuple(c * SLACK for c in books.terms.filter.capacity)
         terms = replace(books.terms, filter=replace(books.terms.filter, capacity=wide))
         named = tuple(
-            (who, None if share is None else replace(share, capacity=tuple(c * SLACK for c in share.capacity)))
+            (
+                who,
+                None
+                if share is None
+                else replace(share, capacity=tuple(c * SLACK for c in share.capacity)),
+            )
             for who, share in books.shares.named
         )
         try:
-            after = replace(books, terms=terms, shares=replace(books.shares, named=named)).after(entry)
+            after = replace(books, terms=terms, shares=replace(books.shares, named=named)).after(
+                entry
+            )
         except BudgetExceeded:
-            raise LedgerCorrupt(f"entry {entry.number} was charged beyond its budget: {refusal}") from None
+            raise LedgerCorrupt(
+                f"entry {entry.number} was charged beyond its budget: {refusal}"
+            ) from None
         return replace(after, terms=books.terms, shares=books.shares)
 
     def _ends(self, entry: Entry) -> None:
@@ -183,7 +214,9 @@ class Walk:
             self.charges[entry.number] = (entry.who, entry.key)
             self.prices[entry.number] = _paid(entry)
         if (entry.refers is not None) != (entry.kind in ("answer", "fail", "again")):
-            raise LedgerCorrupt(f"entry {entry.number}, of kind {entry.kind!r}, refers to {entry.refers}")
+            raise LedgerCorrupt(
+                f"entry {entry.number}, of kind {entry.kind!r}, refers to {entry.refers}"
+            )
         if entry.refers is None:
             return
         if entry.kind == "again":
@@ -191,7 +224,9 @@ class Walk:
             return
         asked = self.again.get(entry.refers) if entry.kind == "fail" else None
         if (asked or self.charges.get(entry.refers)) != (entry.who, entry.key):
-            raise LedgerCorrupt(f"entry {entry.number} ends entry {entry.refers}, which is not its charge")
+            raise LedgerCorrupt(
+                f"entry {entry.number} ends entry {entry.refers}, which is not its charge"
+            )
         ended = self.answered if entry.kind == "answer" else self.failed
         if entry.refers in ended or (entry.kind == "fail" and entry.refers in self.answered):
             raise LedgerCorrupt(f"entry {entry.number} ends entry {entry.refers} once more")
@@ -201,7 +236,9 @@ class Walk:
         """Check that somebody else was charged before for the very same."""
         who, key = self.charges.get(number, (entry.who, ""))
         if who == entry.who or key != entry.key or self.prices[number] != _paid(entry):
-            raise LedgerCorrupt(f"entry {entry.number} asks entry {number} again, which is not the same charge")
+            raise LedgerCorrupt(
+                f"entry {entry.number} asks entry {number} again, which is not the same charge"
+            )
         self.again[entry.number] = (entry.who, entry.key)
 
 
@@ -212,4 +249,6 @@ def _paid(entry: Entry) -> str:
 
 def _leaves_answers(entry: Entry) -> bool:
     """Return whether the ledger goes on here without the answers that were stored before."""
-    return entry.kind == "resume" and entry.terms is not None and entry.terms.get("answers") is False
+    return (
+        entry.kind == "resume" and entry.terms is not None and entry.terms.get("answers") is False
+    )

@@ -31,8 +31,13 @@ class LedgerInMemory:
         """Return what stands here."""
         self._at_home()
         with self._lock:
-            texts = {name: text for name, text in self._texts.items() if names is None or name in names}
-            places = [self._places.get(one, []) for one in (Lookup(key=lookup.key), Lookup(question=lookup.question))]
+            texts = {
+                name: text for name, text in self._texts.items() if names is None or name in names
+            }
+            places = [
+                self._places.get(one, [])
+                for one in (Lookup(key=lookup.key), Lookup(question=lookup.question))
+            ]
             found = [self._lines[place] for place in dict.fromkeys([*places[0], *places[1]])]
             last = self._lines[-1][0] if self._lines else ""
             return Snapshot(len(self._lines), clock.now(), last, texts, found)
@@ -58,14 +63,18 @@ class LedgerInMemory:
         if newest is not None:
             yield from self._newest(first, last, newest)
             return
-        found = {place: look.key for look, places in self._places.items() for place in places if look.key}
+        found = {
+            place: look.key for look, places in self._places.items() for place in places if look.key
+        }
         for place in range(max(first, 1) - 1, min(last, len(self._lines))):
             yield StoredLine(place + 1, *self._lines[place], found.get(place, ""))
 
     def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
         mark = "" if newest.who is None else f'Z","who":{canonical_json(newest.who)},'
         places = (
-            place for place in range(min(last, len(self._lines)), first - 1, -1) if mark in self._lines[place - 1][0]
+            place
+            for place in range(min(last, len(self._lines)), first - 1, -1)
+            if mark in self._lines[place - 1][0]
         )
         for place in reversed(list(islice(places, newest.most))):
             line, body = self._lines[place - 1]
@@ -77,7 +86,9 @@ class LedgerInMemory:
     def _at_home(self) -> None:
         if os.getpid() != self._home:
             why = "a copy in another process would have the whole budget again"
-            raise LedgerUnavailable(f"a ledger in memory works only in the process that opened it: {why}; use a file")
+            raise LedgerUnavailable(
+                f"a ledger in memory works only in the process that opened it: {why}; use a file"
+            )
 
 
 def _looks(entry: Entry) -> list[Lookup]:
@@ -85,4 +96,8 @@ def _looks(entry: Entry) -> list[Lookup]:
     if not entry.key:
         return []
     first = bool(entry.question) and not entry.key.startswith((SECOND, "#"))
-    return [Lookup(key=entry.key), Lookup(question=entry.question)] if first else [Lookup(key=entry.key)]
+    return (
+        [Lookup(key=entry.key), Lookup(question=entry.question)]
+        if first
+        else [Lookup(key=entry.key)]
+    )

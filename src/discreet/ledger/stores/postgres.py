@@ -49,7 +49,9 @@ _THERE = "SELECT to_regclass('discreet_ledger.state') IS NOT NULL"
 _MAKING = 7305735441932226369  # of the lock under which tables are made, one at a time
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _NOW = "SELECT clock_timestamp()"
-_LAST = "SELECT number, line FROM discreet_ledger.entry WHERE ledger = %s ORDER BY number DESC LIMIT 1"
+_LAST = (
+    "SELECT number, line FROM discreet_ledger.entry WHERE ledger = %s ORDER BY number DESC LIMIT 1"
+)
 _TEXT = "SELECT name, text FROM discreet_ledger.state WHERE ledger = %s AND (%s OR name = ANY(%s))"
 _KEY = "SELECT line, body FROM discreet_ledger.entry WHERE ledger = %s AND key = %s AND key <> '' ORDER BY number"
 _QUESTION = f"""
@@ -62,7 +64,10 @@ _NEWEST = """
 SELECT number, line, CASE WHEN position('"kind":"answer"' in line) > 0 THEN NULL ELSE body END, NULL
 FROM discreet_ledger.entry WHERE ledger = %s AND {whose} AND number BETWEEN %s AND %s ORDER BY number DESC LIMIT %s
 """
-_ALL_NEWEST, _OWN_NEWEST = _NEWEST.format(whose="%s::text IS NULL"), _NEWEST.format(whose=f"{_WHO} = left(%s, 200)")
+_ALL_NEWEST, _OWN_NEWEST = (
+    _NEWEST.format(whose="%s::text IS NULL"),
+    _NEWEST.format(whose=f"{_WHO} = left(%s, 200)"),
+)
 _ADD = "INSERT INTO discreet_ledger.entry (ledger, number, line, body, key) VALUES (%s, %s, %s, %s, %s)"
 _PUT = """
 INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
@@ -105,7 +110,9 @@ class LedgerInPostgres:
             if not self._again(self._tables):
                 self._again(self._make_tables, waits=_LONG)
             self._again(self._index, waits=_LONG)
-            snapshot = self._again(lambda connection: self._locked(connection, names, lookup), waits=self._timeout)
+            snapshot = self._again(
+                lambda connection: self._locked(connection, names, lookup), waits=self._timeout
+            )
             line = self._line()
             try:
                 page = decide(snapshot)
@@ -124,7 +131,9 @@ class LedgerInPostgres:
         for start in range(first, last + 1, _CHUNK):
             asked = (self._name, start, min(last, start + _CHUNK - 1))
             with self._lock, explain_errors():
-                rows = self._again(lambda connection, asked=asked: connection.execute(_RANGE, asked).fetchall())  # type: ignore[misc]
+                rows = self._again(
+                    lambda connection, asked=asked: connection.execute(_RANGE, asked).fetchall()
+                )  # type: ignore[misc]
             yield from map(StoredLine._make, rows)
 
     def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
@@ -142,14 +151,18 @@ class LedgerInPostgres:
                 self._held.close()
                 self._held = None
 
-    def _seen(self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup) -> Snapshot:
+    def _seen(
+        self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
+    ) -> Snapshot:
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             parts = self._ask(connection, names, lookup)
             connection.execute("COMMIT")
         return _snapshot(*parts)
 
-    def _locked(self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup) -> Snapshot:
+    def _locked(
+        self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
+    ) -> Snapshot:
         """Begin a turn: wait for the ledger's lock, then read what stands there; one round trip."""
         with connection.pipeline():
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
@@ -166,7 +179,11 @@ class LedgerInPostgres:
             connection.execute(_LAST, (self._name,)),
             connection.execute(_TEXT, (self._name, names is None, listed)),
             connection.execute(_KEY, (self._name, lookup.key)),
-            *([connection.execute(_QUESTION, (self._name, lookup.question))] if lookup.question else ()),
+            *(
+                [connection.execute(_QUESTION, (self._name, lookup.question))]
+                if lookup.question
+                else ()
+            ),
         )
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
@@ -174,7 +191,9 @@ class LedgerInPostgres:
         failpoints.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
         with connection.pipeline():
             for entry, body in page.entries:
-                connection.execute(_ADD, (self._name, entry.number, write_line(entry), body, entry.key))
+                connection.execute(
+                    _ADD, (self._name, entry.number, write_line(entry), body, entry.key)
+                )
             for name, text in page.texts.items():
                 connection.execute(_PUT, (self._name, name, text))
             connection.execute("COMMIT")
@@ -245,7 +264,9 @@ class LedgerInPostgres:
             if self._connected:
                 raise
             why = why_unconnected(problem, self._dsn)
-            raise LedgerUnavailable(f"the ledger's server is out of reach; nothing was spent: {why}") from None
+            raise LedgerUnavailable(
+                f"the ledger's server is out of reach; nothing was spent: {why}"
+            ) from None
         self._connected = True
         return line
 
@@ -260,7 +281,9 @@ def turn_of(name: str) -> int:
     >>> turn_of("main")
     -673438411831542195
     """
-    return int.from_bytes(hashlib.sha256(f"discreet ledger {name}".encode()).digest()[:8], "big", signed=True)
+    return int.from_bytes(
+        hashlib.sha256(f"discreet ledger {name}".encode()).digest()[:8], "big", signed=True
+    )
 
 
 def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row

@@ -76,7 +76,11 @@ def open_line(dsn: str, wait: float) -> ServerLine:
 
 def _settle(line: ServerLine, wait: float, most: float) -> None:
     line.execute("SET search_path = pg_catalog, pg_temp")
-    limits = {"lock_timeout": wait, "idle_in_transaction_session_timeout": wait, "statement_timeout": most}
+    limits = {
+        "lock_timeout": wait,
+        "idle_in_transaction_session_timeout": wait,
+        "statement_timeout": most,
+    }
     with line.pipeline():
         for setting, seconds in limits.items():
             line.execute("SELECT set_config(%s, %s, false)", (setting, f"{int(1000 * seconds)}ms"))
@@ -120,19 +124,27 @@ def explain_errors() -> Iterator[None]:
     try:
         yield
     except (e.SerializationFailure, e.DeadlockDetected, e.UniqueViolation):
-        raise LedgerConflict("somebody else wrote to the ledger first; nothing was spent, ask again") from None
+        raise LedgerConflict(
+            "somebody else wrote to the ledger first; nothing was spent, ask again"
+        ) from None
     except (e.LockNotAvailable, e.QueryCanceled):
         raise LedgerUnavailable(
             "the ledger is held by somebody else for too long; nothing was spent, ask again"
         ) from None
     except (e.DiskFull, e.OutOfMemory, e.ConfigurationLimitExceeded):
-        raise LedgerUnavailable("the ledger's server has no room; nothing was spent. Make room and ask again") from None
+        raise LedgerUnavailable(
+            "the ledger's server has no room; nothing was spent. Make room and ask again"
+        ) from None
     except (e.InsufficientPrivilege, e.ReadOnlySqlTransaction):
-        raise LedgerUnavailable("this user may not write the ledger; nothing was spent. Give it the right to") from None
+        raise LedgerUnavailable(
+            "this user may not write the ledger; nothing was spent. Give it the right to"
+        ) from None
     except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
         word = type(problem).__name__
         raise LedgerUnavailable(
             f"the ledger's server is out of reach ({word}); a charge under way may or may not stand, no answer went out"
         ) from None
     except psycopg.Error as problem:
-        raise LedgerCorrupt(f"the tables of discreet_ledger are no ledger ({type(problem).__name__})") from None
+        raise LedgerCorrupt(
+            f"the tables of discreet_ledger are no ledger ({type(problem).__name__})"
+        ) from None

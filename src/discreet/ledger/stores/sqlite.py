@@ -113,7 +113,12 @@ class LedgerInSqlite:
         with self._turn("BEGIN") as connection:
             rows = connection.execute(
                 _ALL_NEWEST if newest.who is None else _OWN_NEWEST,
-                (None if newest.who is None else canonical_json(newest.who), first, last, newest.most),
+                (
+                    None if newest.who is None else canonical_json(newest.who),
+                    first,
+                    last,
+                    newest.most,
+                ),
             ).fetchall()
         return map(StoredLine._make, reversed(rows))
 
@@ -124,7 +129,10 @@ class LedgerInSqlite:
         """
         place = Path(path).absolute()
         with explain_errors(place), drafted(place) as draft:
-            with self._turn(None) as source, closing(sqlite3.connect(draft, isolation_level=None)) as copy:
+            with (
+                self._turn(None) as source,
+                closing(sqlite3.connect(draft, isolation_level=None)) as copy,
+            ):
                 source.backup(copy)
                 last = copy.execute(_LAST).fetchone()
             if not place_file(draft, place):
@@ -200,10 +208,14 @@ class LedgerInSqlite:
     def _same_files(self) -> None:
         """Refuse to write to files that are no longer those at the path: what they hold would be forgotten."""
         if identity(self.path) != self._files[0]:
-            raise LedgerCorrupt(f"{self.path} was removed or replaced while it was open; nothing was written")
+            raise LedgerCorrupt(
+                f"{self.path} was removed or replaced while it was open; nothing was written"
+            )
         if identity(log_of(self.path)) != self._files[1] and self._held is not None:
             self._held.execute("ROLLBACK")
-            _ABANDONED.append(self._held)  # to close it would write an old log into a file that others have changed
+            _ABANDONED.append(
+                self._held
+            )  # to close it would write an old log into a file that others have changed
             self._held = None
             raise LedgerCorrupt(
                 f"the log {log_of(self.path)} was removed or replaced while it was open; nothing was written. "
@@ -211,7 +223,9 @@ class LedgerInSqlite:
             )
 
 
-def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, lookup: Lookup) -> Snapshot:
+def _snapshot(
+    connection: sqlite3.Connection, names: Sequence[str] | None, lookup: Lookup
+) -> Snapshot:
     last = connection.execute(_LAST).fetchone()
     if names is None:
         texts = connection.execute("SELECT name, text FROM state").fetchall()
@@ -219,7 +233,9 @@ def _snapshot(connection: sqlite3.Connection, names: Sequence[str] | None, looku
         texts = [row for name in names for row in connection.execute(_TEXT, (name,))]
     found = [*connection.execute(_KEY, (lookup.key,))] if lookup.key else []
     if lookup.question:
-        found += [row for row in connection.execute(_QUESTION, (lookup.question,)) if row not in found]
+        found += [
+            row for row in connection.execute(_QUESTION, (lookup.question,)) if row not in found
+        ]
     number, line = last if last is not None else (0, "")
     return Snapshot(number, clock.now(), line, dict(texts), found)
 

@@ -39,7 +39,9 @@ def check_objects(connection: sqlite3.Connection, path: Path, tables: str) -> No
     for kind, name, sql in connection.execute(_OBJECTS):
         if (kind, name, sql) not in _made(tables):
             what = "nothing was written. Restore it from a copy, or remove that with sqlite3 and verify the ledger"
-            raise LedgerCorrupt(f"{path} holds a {kind} that no ledger has: somebody has changed it; {what}")
+            raise LedgerCorrupt(
+                f"{path} holds a {kind} that no ledger has: somebody has changed it; {what}"
+            )
 
 
 @lru_cache(maxsize=4)

@@ -60,7 +60,9 @@ def explain_errors(path: Path) -> Iterator[None]:
         for prefix, words in _WORDS.items():
             if name.startswith(prefix):
                 raise LedgerUnavailable(f"the ledger {path}: {words} ({name})") from None
-        raise LedgerCorrupt(f"the ledger {path} cannot be read: it is torn or no ledger ({name or problem})") from None
+        raise LedgerCorrupt(
+            f"the ledger {path} cannot be read: it is torn or no ledger ({name or problem})"
+        ) from None
     except OSError as problem:
         raise LedgerUnavailable(
             f"the ledger {path} cannot be reached; nothing was spent ({problem.strerror})"
@@ -70,7 +72,11 @@ def explain_errors(path: Path) -> Iterator[None]:
 def connect(path: Path, timeout: float) -> sqlite3.Connection:
     """Open a ledger's file; refuse other files."""
     connection = sqlite3.connect(
-        f"{path.as_uri()}?mode=rw", uri=True, timeout=timeout, isolation_level=None, check_same_thread=False
+        f"{path.as_uri()}?mode=rw",
+        uri=True,
+        timeout=timeout,
+        isolation_level=None,
+        check_same_thread=False,
     )
     try:
         _check_kind(connection, path)
@@ -93,7 +99,12 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _settle(connection: sqlite3.Connection) -> None:
-    for setting in ("synchronous = FULL", "fullfsync = ON", "checkpoint_fullfsync = ON", "trusted_schema = OFF"):
+    for setting in (
+        "synchronous = FULL",
+        "fullfsync = ON",
+        "checkpoint_fullfsync = ON",
+        "trusted_schema = OFF",
+    ):
         connection.execute(f"PRAGMA {setting}")
 
 
@@ -108,11 +119,15 @@ def check_file(path: Path) -> None:
         size = os.fstat(file.fileno()).st_size
     if not head.startswith(_MAGIC):
         what = "is empty: a ledger never is" if not size else "is no ledger"
-        raise LedgerCorrupt(f"{path} {what}; nothing was changed. Restore it from a copy, or name another file")
+        raise LedgerCorrupt(
+            f"{path} {what}; nothing was changed. Restore it from a copy, or name another file"
+        )
     page = int.from_bytes(head[16:18], "big")
     wanted = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
     if size < wanted and not (log.exists() and log.stat().st_size):
-        raise LedgerCorrupt(f"{path} is torn: {wanted} bytes are expected, {size} are there; restore it from a copy")
+        raise LedgerCorrupt(
+            f"{path} is torn: {wanted} bytes are expected, {size} are there; restore it from a copy"
+        )
 
 
 def identity(path: Path) -> tuple[int, int] | None:

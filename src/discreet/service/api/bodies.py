@@ -14,7 +14,9 @@ DAYS = Slot("days", refer("Number", NUMBER), required=False, null=True)
 WHO = Slot("who", text(pattern=rf"\*|{NAME.pattern}"))
 BUDGET_SLOT = Slot("budget", nullable(refer("Budget", BUDGET)))
 
-NEWCOMER = Record((WHO_NAME, ROLE, DATASETS, DAYS), example={"name": "ana", "datasets": ["people"], "days": 90})
+NEWCOMER = Record(
+    (WHO_NAME, ROLE, DATASETS, DAYS), example={"name": "ana", "datasets": ["people"], "days": 90}
+)
 RENEWAL = Record((DAYS,), example={"days": 30})
 ALLOWANCE = Record((WHO, BUDGET_SLOT), example={"who": "ana", "budget": {"epsilon": "1/2"}})
 

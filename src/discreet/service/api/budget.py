@@ -27,7 +27,9 @@ def get_left(state: State, call: ApiCall) -> Reply:
             "left_for_all": budget_to_words(ledger.left()),
             "budget": budget_to_words(ledger.promise()),
             "text": str(ledger.left(call.person.name)),
-            "room": remaining_to_json(ledger.room(call.person.name)) if ledger.terms.filter.adds else None,
+            "room": remaining_to_json(ledger.room(call.person.name))
+            if ledger.terms.filter.adds
+            else None,
         }
     )
 
@@ -37,7 +39,13 @@ def get_spent(state: State, call: ApiCall) -> Reply:
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
     mine, everybody = ledger.spent(call.person.name), ledger.spent()
-    return Reply({"spent": budget_to_words(mine), "spent_by_all": budget_to_words(everybody), "text": str(mine)})
+    return Reply(
+        {
+            "spent": budget_to_words(mine),
+            "spent_by_all": budget_to_words(everybody),
+            "text": str(mine),
+        }
+    )
 
 
 def list_history(state: State, call: ApiCall) -> Reply:
@@ -49,13 +57,19 @@ def list_history(state: State, call: ApiCall) -> Reply:
     state.datasets.check(call.person, call.dataset)
     last = call.number("last", MOST_ENTRIES) or 100
     whose = None if call.person.role == "steward" else call.person.name
-    return Reply(state.desk.ask(call.person.name, call.dataset, history, whose, last, gone=call.gone))
+    return Reply(
+        state.desk.ask(call.person.name, call.dataset, history, whose, last, gone=call.gone)
+    )
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:
     """Return the receipt of a charge, by its number in the ledger: to whoever was charged, and to stewards."""
     state.datasets.check(call.person, call.dataset)
-    number = int(call.path["number"]) if len(call.path["number"]) < 16 and call.path["number"].isdecimal() else -1
+    number = (
+        int(call.path["number"])
+        if len(call.path["number"]) < 16 and call.path["number"].isdecimal()
+        else -1
+    )
     found = state.receipts.find(call.dataset, number)
     if found is None or (found[0] != call.person.name and call.person.role != "steward"):
         raise NotAllowed("there is no receipt of yours under this number")
@@ -69,7 +83,9 @@ def set_allowance(state: State, call: ApiCall) -> Reply:
     who, share = WHO.of(found), BUDGET_SLOT.of(found)
     if not (who == "*" or NAME.fullmatch(who)):
         raise NotAllowed("who must be the name of a person, or * for everyone who is not named")
-    return Reply({"entry": entry_to_json(state.datasets.ledger(call.dataset).allow(who, share))}, 201)
+    return Reply(
+        {"entry": entry_to_json(state.datasets.ledger(call.dataset).allow(who, share))}, 201
+    )
 
 
 def verify_ledger(state: State, call: ApiCall) -> Reply:

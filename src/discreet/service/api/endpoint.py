@@ -56,7 +56,11 @@ class Reply:
 
     def content(self) -> bytes:
         """Write the body; with `pad` it is filled with spaces to a multiple of 1 KiB, so its length says less."""
-        text = self.body if isinstance(self.body, str) else json.dumps(self.body, ensure_ascii=False, allow_nan=False)
+        text = (
+            self.body
+            if isinstance(self.body, str)
+            else json.dumps(self.body, ensure_ascii=False, allow_nan=False)
+        )
         content = text.encode()
         return content + b" " * (-len(content) % 1024) if self.pad else content
 

@@ -48,13 +48,17 @@ def explain(curator: Curator, ask: Ask) -> dict[str, object]:
 
 def plan(curator: Curator, planned: PlanRequest) -> dict[str, object]:
     """Plan one question or several, or find the third of spend, error and queries."""
-    return plan_reply(curator.plan(planned.questions, queries=planned.queries, **planned.terms.words()))
+    return plan_reply(
+        curator.plan(planned.questions, queries=planned.queries, **planned.terms.words())
+    )
 
 
 def rehearse(curator: Curator, ask: Ask, cells: int) -> dict[str, object]:
     """Answer from made-up rows, within the limits of a real answer."""
     check_ask(curator, ask, cells)
-    return answer_reply(curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows), ask.terms.level)
+    return answer_reply(
+        curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows), ask.terms.level
+    )
 
 
 def check_ask(curator: Curator, ask: Ask, cells: int) -> None:
@@ -70,9 +74,17 @@ def check_release(curator: Curator, release: ReleaseRequest, cells: int) -> None
 
 def history(curator: Curator, whose: str | None, last: int) -> dict[str, object]:
     """List the last entries of the ledger, or of one analyst those that an analyst may see."""
-    found = curator.ledger.history(None, last) if whose is None else history_of(curator.stand, whose, last, SHOWN)
+    found = (
+        curator.ledger.history(None, last)
+        if whose is None
+        else history_of(curator.stand, whose, last, SHOWN)
+    )
     asked = {str(number): text for number, text in found.asked.items()}
-    return {"entries": [entry_to_json(entry) for entry in found], "filter": found.filter.to_json(), "asked": asked}
+    return {
+        "entries": [entry_to_json(entry) for entry in found],
+        "filter": found.filter.to_json(),
+        "asked": asked,
+    }
 
 
 def explain_model(curator: Curator, asked: LearnRequest, cells: int) -> dict[str, object]:
@@ -120,13 +132,20 @@ def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
     """Limit the cost by the plan, which is public, not by what the store finds."""
     found = [one for one in plans.values() if isinstance(one, Plan)]
     totals = [sum(len(release.need.tally.terms) for release in one.releases) for one in found]
-    check_count(sum(len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True)), cells)
+    check_count(
+        sum(
+            len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True)
+        ),
+        cells,
+    )
 
 
 def check_count(asked: int, cells: int) -> None:
     """Refuse to give more noisy numbers at once than the service's limit."""
     if asked > cells:
-        raise InvalidArgument(f"the answer would have {asked} noisy numbers; at most {cells} are given at once")
+        raise InvalidArgument(
+            f"the answer would have {asked} noisy numbers; at most {cells} are given at once"
+        )
 
 
 def _sql(curator: Curator, body: object) -> dict[str, object]:
@@ -137,7 +156,9 @@ def _sql(curator: Curator, body: object) -> dict[str, object]:
 def _release(curator: Curator, body: object) -> dict[str, object]:
     asked = read_release(body)
     found = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
-    return {"answers": {name: answer_reply(answer, asked.terms.level) for name, answer in found.items()}}
+    return {
+        "answers": {name: answer_reply(answer, asked.terms.level) for name, answer in found.items()}
+    }
 
 
 def _learn(curator: Curator, body: object) -> dict[str, object]:
@@ -147,7 +168,9 @@ def _learn(curator: Curator, body: object) -> dict[str, object]:
 
 def _synthesize(curator: Curator, body: object) -> dict[str, object]:
     asked = read_synthesis(body)
-    return synthetic_reply(curator.synthesize(asked.table, asked.spend, why=asked.why, **asked.words))
+    return synthetic_reply(
+        curator.synthesize(asked.table, asked.spend, why=asked.why, **asked.words)
+    )
 
 
 def _bounds(curator: Curator, body: object) -> dict[str, object]:
@@ -165,7 +188,9 @@ def _caps(curator: Curator, body: object) -> dict[str, object]:
 
 def _cut(curator: Curator, body: object) -> dict[str, object]:
     asked = read_truncation(body)
-    found = curator.estimate_cut(asked.table, asked.spend, up_to=asked.up_to, of=asked.of, why=asked.why)
+    found = curator.estimate_cut(
+        asked.table, asked.spend, up_to=asked.up_to, of=asked.of, why=asked.why
+    )
     return answer_reply(found)
 
 

@@ -64,10 +64,14 @@ def _operation(way: Endpoint) -> Json:
         for name in re.findall(r"{(\w+)}", way.path)
     ]
     whole = {"type": "integer", "minimum": 1, "maximum": 1000}
-    parameters += [{"name": name, "in": "query", "required": False, "schema": whole} for name in way.query]
+    parameters += [
+        {"name": name, "in": "query", "required": False, "schema": whole} for name in way.query
+    ]
     if way.waiter is not None:
         mark = {"type": "string", "maxLength": 200, "pattern": "^[ -~]*$"}
-        parameters.append({"name": "Idempotency-Key", "in": "header", "required": False, "schema": mark})
+        parameters.append(
+            {"name": "Idempotency-Key", "in": "header", "required": False, "schema": mark}
+        )
     described: Json = {
         "summary": way.words,
         "operationId": way.name,
@@ -84,8 +88,14 @@ def _operation(way: Endpoint) -> Json:
 def _responses(way: Endpoint) -> Json:
     done: Json = {str(status): _content(*_outcome(way, status)) for status in way.status}
     if not way.gives and way.status == (200,):
-        done["200"] = {"description": "Lines of JSON.", "content": {"application/x-ndjson": {"schema": _LINES}}}
-    return {**done, **{str(status): _content(words, "Refusal") for status, words in _ERRORS.items()}}
+        done["200"] = {
+            "description": "Lines of JSON.",
+            "content": {"application/x-ndjson": {"schema": _LINES}},
+        }
+    return {
+        **done,
+        **{str(status): _content(words, "Refusal") for status, words in _ERRORS.items()},
+    }
 
 
 def _outcome(way: Endpoint, status: int) -> tuple[str, str]:

@@ -48,7 +48,9 @@ def list_values(state: State, call: ApiCall) -> Reply:
     state.datasets.check(call.person, call.dataset)
     schema = _table(state, call)
     column, _ = schema.column(call.path["column"])
-    found = state.datasets.curator(call.dataset, call.person.name).stand.public_values(schema.name, column)
+    found = state.datasets.curator(call.dataset, call.person.name).stand.public_values(
+        schema.name, column
+    )
     return Reply({"values": [scalar_to_json(value) for value in found]})
 
 
@@ -56,7 +58,9 @@ def _table(state: State, call: ApiCall) -> Schema:
     for schema in state.datasets.schemas(call.dataset):
         if schema.name == call.path["table"] and schema.public:
             return schema
-    raise InvalidArgument("only the values of a public table can be listed; there is no such public table")
+    raise InvalidArgument(
+        "only the values of a public table can be listed; there is no such public table"
+    )
 
 
 def list_people(state: State, call: ApiCall) -> Reply:
@@ -102,7 +106,9 @@ def _check_over(state: State, call: ApiCall) -> None:
 def _within(state: State, steward: Member, reach: list[str]) -> None:
     """Refuse to give what the steward does not have, and data sets that do not exist."""
     if EVERYTHING in steward.datasets:
-        unknown = [name for name in reach if name != EVERYTHING and name not in state.datasets.names]
+        unknown = [
+            name for name in reach if name != EVERYTHING and name not in state.datasets.names
+        ]
     else:
         unknown = [name for name in reach if not steward.may(name) or name == EVERYTHING]
     if unknown or not reach:

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from ...wire.product_request import read_bounds, read_caps, read_learn, read_synthesis, read_truncation
+from ...wire.product_request import (
+    read_bounds,
+    read_caps,
+    read_learn,
+    read_synthesis,
+    read_truncation,
+)
 from ..state import State
 from . import handlers
 from .endpoint import ApiCall, Reply
@@ -11,7 +17,9 @@ from .questions import charge, check_in_planning_pool, work_out
 
 async def learn_model(state: State, call: ApiCall) -> Reply:
     """Train a model on the rows of a SELECT, charged once for each Idempotency-Key."""
-    return await charge(state, call, "learn", check_in_planning_pool(read_learn, handlers.check_learn))
+    return await charge(
+        state, call, "learn", check_in_planning_pool(read_learn, handlers.check_learn)
+    )
 
 
 def explain_model(state: State, call: ApiCall) -> Reply:
@@ -23,7 +31,9 @@ def explain_model(state: State, call: ApiCall) -> Reply:
 
 async def synthesize_table(state: State, call: ApiCall) -> Reply:
     """Release tables that synthetic records are made from, charged once for each Idempotency-Key."""
-    return await charge(state, call, "synthesize", check_in_planning_pool(read_synthesis, handlers.check_synthesis))
+    return await charge(
+        state, call, "synthesize", check_in_planning_pool(read_synthesis, handlers.check_synthesis)
+    )
 
 
 def plan_synthesis(state: State, call: ApiCall) -> Reply:
@@ -36,19 +46,28 @@ def plan_synthesis(state: State, call: ApiCall) -> Reply:
 async def suggest_bounds(state: State, call: ApiCall) -> Reply:
     """Suggest bounds of a column, charged once for each Idempotency-Key."""
     return await charge(
-        state, call, "suggest_bounds", check_in_planning_pool(read_bounds, handlers.check_bounds, limited=False)
+        state,
+        call,
+        "suggest_bounds",
+        check_in_planning_pool(read_bounds, handlers.check_bounds, limited=False),
     )
 
 
 async def suggest_caps(state: State, call: ApiCall) -> Reply:
     """Suggest how many rows of one person should count, charged once for each Idempotency-Key."""
     return await charge(
-        state, call, "suggest_caps", check_in_planning_pool(read_caps, handlers.check_caps, limited=False)
+        state,
+        call,
+        "suggest_caps",
+        check_in_planning_pool(read_caps, handlers.check_caps, limited=False),
     )
 
 
 async def estimate_cut(state: State, call: ApiCall) -> Reply:
     """Estimate what the cap on one person's rows cuts off, charged once for each Idempotency-Key."""
     return await charge(
-        state, call, "estimate_cut", check_in_planning_pool(read_truncation, handlers.check_cut, limited=False)
+        state,
+        call,
+        "estimate_cut",
+        check_in_planning_pool(read_truncation, handlers.check_cut, limited=False),
     )

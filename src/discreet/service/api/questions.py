@@ -57,7 +57,9 @@ async def ask_sql(state: State, call: ApiCall) -> Reply:
 
 async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await charge(state, call, "release", check_in_planning_pool(read_release, handlers.check_release))
+    return await charge(
+        state, call, "release", check_in_planning_pool(read_release, handlers.check_release)
+    )
 
 
 class Request(Protocol):
@@ -95,12 +97,16 @@ async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
     """Put up a job, wait for its first tick, which is fixed before it runs, and say what may be seen by then."""
     job = await state.desk.run(put_job, state, call, verb, read)
     now = steady()
-    if state.grid.shows(job.started, job.finished, now):  # sent again long after: there is nothing to wait for
+    if state.grid.shows(
+        job.started, job.finished, now
+    ):  # sent again long after: there is nothing to wait for
         return job_reply(state, job, now)
     moment = min(state.grid.tick(job.started, now), now + state.grid.seconds)
     await state.grid.until(moment)
     found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
-    if found.started > job.started:  # a hand has taken it since: its first tick is near, whether it has ended or not
+    if (
+        found.started > job.started
+    ):  # a hand has taken it since: its first tick is near, whether it has ended or not
         moment = min(state.grid.tick(found.started, moment), moment + state.grid.seconds)
         await state.grid.until(moment)
         found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
@@ -137,11 +143,19 @@ def list_jobs(state: State, call: ApiCall) -> Reply:
 
 
 def _listing(job: Job) -> dict[str, object]:
-    known = {"id": job.id, "who": job.person, "dataset": job.dataset, "verb": job.verb, "state": job.state}
+    known = {
+        "id": job.id,
+        "who": job.person,
+        "dataset": job.dataset,
+        "verb": job.verb,
+        "state": job.state,
+    }
     return {**known, "asked": json.loads(job.body)}
 
 
 def _mark(given: str) -> str:
     if len(given) > LONGEST_MARK or not given.isprintable() or not given.isascii():
-        raise InvalidArgument(f"{MARK} must be printable ASCII of at most {LONGEST_MARK} characters")
+        raise InvalidArgument(
+            f"{MARK} must be printable ASCII of at most {LONGEST_MARK} characters"
+        )
     return given

@@ -25,10 +25,22 @@ SET = "/datasets/{name}"
 
 WAYS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/me", "Say who is asking.", crew.get_me, gives="Person"),
-    Endpoint("GET", "/datasets", "List the data sets of this person.", crew.list_datasets, gives="DataSets"),
-    Endpoint("GET", SET, "Give the public facts of a data set.", crew.describe_dataset, gives="DataSet"),
     Endpoint(
-        "GET", SET + "/values/{table}/{column}", "List a public column's values.", crew.list_values, gives="Values"
+        "GET",
+        "/datasets",
+        "List the data sets of this person.",
+        crew.list_datasets,
+        gives="DataSets",
+    ),
+    Endpoint(
+        "GET", SET, "Give the public facts of a data set.", crew.describe_dataset, gives="DataSet"
+    ),
+    Endpoint(
+        "GET",
+        SET + "/values/{table}/{column}",
+        "List a public column's values.",
+        crew.list_values,
+        gives="Values",
     ),
     Endpoint(
         "POST",
@@ -133,9 +145,19 @@ WAYS: tuple[Endpoint, ...] = (
         gives="Answer",
         status=(200, 202),
     ),
-    Endpoint("GET", "/jobs/{job}", "Say how far a job is, or what came of it.", questions.get_job, gives="Job"),
     Endpoint(
-        "DELETE", "/jobs/{job}", "Stop a job; what was charged stays charged.", questions.cancel_job, status=(202,)
+        "GET",
+        "/jobs/{job}",
+        "Say how far a job is, or what came of it.",
+        questions.get_job,
+        gives="Job",
+    ),
+    Endpoint(
+        "DELETE",
+        "/jobs/{job}",
+        "Stop a job; what was charged stays charged.",
+        questions.cancel_job,
+        status=(202,),
     ),
     Endpoint("GET", SET + "/left", "Say what may still be spent.", budget.get_left, gives="Left"),
     Endpoint("GET", SET + "/spent", "Say what was spent.", budget.get_spent, gives="Spent"),
@@ -147,8 +169,16 @@ WAYS: tuple[Endpoint, ...] = (
         gives="History",
         query=("last",),
     ),
-    Endpoint("GET", SET + "/receipt/{number}", "Give the receipt of a charge.", budget.get_receipt, gives="Receipt"),
-    Endpoint("GET", "/jobs", "List all open jobs.", questions.list_jobs, who="steward", gives="Jobs"),
+    Endpoint(
+        "GET",
+        SET + "/receipt/{number}",
+        "Give the receipt of a charge.",
+        budget.get_receipt,
+        gives="Receipt",
+    ),
+    Endpoint(
+        "GET", "/jobs", "List all open jobs.", questions.list_jobs, who="steward", gives="Jobs"
+    ),
     Endpoint("GET", "/people", "List the people.", crew.list_people, who="steward", gives="People"),
     Endpoint(
         "POST",
@@ -171,7 +201,12 @@ WAYS: tuple[Endpoint, ...] = (
         status=(201,),
     ),
     Endpoint(
-        "DELETE", "/people/{person}", "Shut somebody out for good.", crew.revoke_person, who="steward", gives="Person"
+        "DELETE",
+        "/people/{person}",
+        "Shut somebody out for good.",
+        crew.revoke_person,
+        who="steward",
+        gives="Person",
     ),
     Endpoint(
         "POST",
@@ -183,8 +218,21 @@ WAYS: tuple[Endpoint, ...] = (
         gives="Allowed",
         status=(201,),
     ),
-    Endpoint("GET", SET + "/ledger/verify", "Prove the chain.", budget.verify_ledger, who="steward", gives="Verified"),
-    Endpoint("GET", SET + "/ledger/export", "Give the chain as lines of JSON.", budget.export_ledger, who="steward"),
+    Endpoint(
+        "GET",
+        SET + "/ledger/verify",
+        "Prove the chain.",
+        budget.verify_ledger,
+        who="steward",
+        gives="Verified",
+    ),
+    Endpoint(
+        "GET",
+        SET + "/ledger/export",
+        "Give the chain as lines of JSON.",
+        budget.export_ledger,
+        who="steward",
+    ),
 )
 
 
@@ -206,7 +254,10 @@ def api_routes(state: State) -> list[BaseRoute]:
         Route("/metrics", metrics, methods=["GET"]),
         Route(ROOT + "/openapi.json", openapi, methods=["GET"]),
     ]
-    return [*free, *(Route(ROOT + way.path, _endpoint(state, way), methods=[way.method]) for way in WAYS)]
+    return [
+        *free,
+        *(Route(ROOT + way.path, _endpoint(state, way), methods=[way.method]) for way in WAYS),
+    ]
 
 
 def send(reply: Reply) -> Response:
@@ -220,17 +271,23 @@ def _endpoint(state: State, way: Endpoint) -> Callable[[Request], Awaitable[Resp
         request.state.person, request.state.verb = person.name, f"{way.method} {way.path}"
         call = await _call(request, person)
         named = call.path.get("name", "")
-        request.state.dataset = named if named in state.datasets.names else ""  # the log holds no words of strangers
+        request.state.dataset = (
+            named if named in state.datasets.names else ""
+        )  # the log holds no words of strangers
         if way.waiter is not None:
             reply = await way.waiter(state, call)
         else:
-            run = state.desk.run if way.at_desk else run_in_threadpool  # what is worked out waits in threads of its own
+            run = (
+                state.desk.run if way.at_desk else run_in_threadpool
+            )  # what is worked out waits in threads of its own
             listening = asyncio.ensure_future(_listen(request, call))
             try:
                 reply = await run(_handle, state, call, way)
             finally:
                 listening.cancel()
-        state.log.write(request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status)
+        state.log.write(
+            request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status
+        )
         return send(reply)
 
     return endpoint
@@ -265,4 +322,6 @@ def _enter(state: State, request: Request, way: Endpoint) -> Member:
 async def _call(request: Request, person: Member) -> ApiCall:
     """Read the body; the guard waits for nobody who sends it too slowly."""
     body = await request.body()
-    return ApiCall(person, request.path_params, dict(request.query_params), body, request.headers.get(MARK, ""))
+    return ApiCall(
+        person, request.path_params, dict(request.query_params), body, request.headers.get(MARK, "")
+    )

@@ -29,10 +29,19 @@ class Log:
         """Whether the last line could be written where it belongs."""
         return self._well
 
-    def write(self, verb: str, *, who: str = "", dataset: str = "", question: str = "", status: int = 0) -> None:
+    def write(
+        self, verb: str, *, who: str = "", dataset: str = "", question: str = "", status: int = 0
+    ) -> None:
         """Write one line; never raises, since whoever writes has something better to do than to fail here."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
-        fields = {"time": time, "who": who, "verb": verb, "dataset": dataset, "question": question, "status": status}
+        fields = {
+            "time": time,
+            "who": who,
+            "verb": verb,
+            "dataset": dataset,
+            "question": question,
+            "status": status,
+        }
         line = write_json({name: value for name, value in fields.items() if value != ""}) + "\n"
         with self._lock:
             try:
@@ -66,5 +75,7 @@ def place_of(problem: BaseException) -> str:
     True
     """
     steps = traceback.extract_tb(problem.__traceback__)[-6:]
-    where = " < ".join(f"{os.path.basename(step.filename)}:{step.lineno}" for step in reversed(steps))
+    where = " < ".join(
+        f"{os.path.basename(step.filename)}:{step.lineno}" for step in reversed(steps)
+    )
     return f"{type(problem).__name__} at {where}"

@@ -40,10 +40,16 @@ def enter(state: State, request: HTTPConnection) -> Admission:
     Refuses no token, a wrong, expired or revoked one, a forged session, a change without the session's second secret,
     and more requests than the limits allow.
     """
-    found = _by_token(state, request) if "Authorization" in request.headers else _by_cookie(state, request)
+    found = (
+        _by_token(state, request)
+        if "Authorization" in request.headers
+        else _by_cookie(state, request)
+    )
     if found is None:
         state.limits.failure(address_of(request))
-        raise Unauthenticated("no entry: show a valid token in the header 'Authorization: Bearer dsc_…', or sign in")
+        raise Unauthenticated(
+            "no entry: show a valid token in the header 'Authorization: Bearer dsc_…', or sign in"
+        )
     _count(state, request, found.person.name)
     return found
 

@@ -18,12 +18,16 @@ FIELD = "csrf"
 HEADER = "X-CSRF-Token"
 
 
-def check_csrf(config: Config, request: HTTPConnection, session: Session, given: str | None = None) -> None:
+def check_csrf(
+    config: Config, request: HTTPConnection, session: Session, given: str | None = None
+) -> None:
     """Refuse a change that does not carry the session's second secret; `given` is the form's field, if it has one."""
     check_origin(config, request)
     said = given if given is not None else request.headers.get(HEADER, "")
     if not secrets.compare_digest(said.encode("utf-8", "replace"), session.csrf.encode()):
-        raise NotAllowed("this change did not come from this service's own page; reload the page and try again")
+        raise NotAllowed(
+            "this change did not come from this service's own page; reload the page and try again"
+        )
 
 
 def check_origin(config: Config, request: HTTPConnection) -> None:

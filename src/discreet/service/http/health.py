@@ -20,16 +20,28 @@ LEAST = 16 << 20
 
 def health_of(state: State) -> tuple[dict[str, object], int]:
     """Return what is well and what is not, and the status: 200 only if all is."""
-    parts = state.jobs.well() | {"desk": state.desk.well(), "disk": has_room(state.config), "log": state.log.well}
+    parts = state.jobs.well() | {
+        "desk": state.desk.well(),
+        "disk": has_room(state.config),
+        "log": state.log.well,
+    }
     well = all(parts.values())
     words = {name: "ok" if good else "failing" for name, good in parts.items()}
-    return {"status": "ok" if well else "failing", "version": version("discreet"), **words}, 200 if well else 503
+    return {
+        "status": "ok" if well else "failing",
+        "version": version("discreet"),
+        **words,
+    }, 200 if well else 503
 
 
 def has_room(config: Config) -> bool:
     """Return whether every folder that the service writes to can be written and has some megabytes left."""
     places = [config.store, config.log, *(one.ledger for one in config.datasets.values())]
-    folders = {Path(place).parent for place in places if place and place != ":memory:" and not is_server(place)}
+    folders = {
+        Path(place).parent
+        for place in places
+        if place and place != ":memory:" and not is_server(place)
+    }
     return all(map(_writable, folders))
 
 

@@ -32,7 +32,9 @@ class Metrics:
         """Write the counters."""
         with self._lock:
             counts = sorted(self._counts.items())
-        lines = [f'discreet_responses_total{{status="{status}"}} {count}' for status, count in counts]
+        lines = [
+            f'discreet_responses_total{{status="{status}"}} {count}' for status, count in counts
+        ]
         head = (
             "# HELP discreet_responses_total Responses of this worker by class of status.",
             "# TYPE discreet_responses_total counter",

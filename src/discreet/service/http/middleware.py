@@ -36,7 +36,10 @@ _HSTS = {"strict-transport-security": "max-age=31536000"}
 
 def guard_app(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
     """Put the guard before an application."""
-    headers = [(name.encode(), text.encode()) for name, text in (_ALWAYS | (_HSTS if config.secure else {})).items()]
+    headers = [
+        (name.encode(), text.encode())
+        for name, text in (_ALWAYS | (_HSTS if config.secure else {})).items()
+    ]
     most = config.bounds.body_bytes
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,12 +85,18 @@ def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
     headers: Headers = scope["headers"]
     hosts = [text for name, text in headers if name == b"host"]
     if hosts != [config.host.encode()]:
-        return 400, "the Host header does not name this service; see service.url in its configuration"
+        return (
+            400,
+            "the Host header does not name this service; see service.url in its configuration",
+        )
     lengths = [text for name, text in headers if name == b"content-length"]
     if len(lengths) > 1 or any(not text.isdigit() for text in lengths):
         return 400, "the Content-Length header is no number, or stands twice"
     if lengths and (len(lengths[0]) > 12 or int(lengths[0]) > config.bounds.body_bytes):
-        return 413, f"the body is larger than {config.bounds.body_bytes} bytes, which is the most that is read"
+        return (
+            413,
+            f"the body is larger than {config.bounds.body_bytes} bytes, which is the most that is read",
+        )
     if any(letter < " " or letter == "\x7f" for letter in scope["path"]) or "\\" in scope["path"]:
         return 400, "the path holds characters that no path here has"
     return None

@@ -41,7 +41,12 @@ class Sessions:
         person = self._people.holder(token)
         if person is None:
             return None
-        made = Session(secrets.token_urlsafe(32), secrets.token_urlsafe(32), person, time.time() + self._seconds)
+        made = Session(
+            secrets.token_urlsafe(32),
+            secrets.token_urlsafe(32),
+            person,
+            time.time() + self._seconds,
+        )
         self._store.ask("DELETE FROM discreet_sessions WHERE expires < ?", time.time())
         self._store.ask(
             "INSERT INTO discreet_sessions (id, person, csrf, token, expires) VALUES (?, ?, ?, ?, ?) "
@@ -65,7 +70,11 @@ class Sessions:
             return None
         name, csrf, token, expires = rows[0]
         person = self._people.find_signed(str(name), str(token))
-        return None if person is None else Session(secret, str(csrf), person, float(cast("float", expires)))
+        return (
+            None
+            if person is None
+            else Session(secret, str(csrf), person, float(cast("float", expires)))
+        )
 
     def close(self, secret: str) -> None:
         """Sign out."""
@@ -97,4 +106,6 @@ def set_cookie(config: Config, response: Response, session: Session) -> None:
 
 def drop_cookie(config: Config, response: Response) -> None:
     """Tell a browser to forget the session."""
-    response.delete_cookie(cookie_name(config), path="/", secure=config.secure, httponly=True, samesite="strict")
+    response.delete_cookie(
+        cookie_name(config), path="/", secure=config.secure, httponly=True, samesite="strict"
+    )

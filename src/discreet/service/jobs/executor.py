@@ -16,7 +16,14 @@ import time
 from collections.abc import Callable, Mapping
 
 from ...engines.base import failure
-from ...errors import Cancelled, DiscreetError, EngineFailure, LedgerConflict, ServiceUnavailable, TooSlow
+from ...errors import (
+    Cancelled,
+    DiscreetError,
+    EngineFailure,
+    LedgerConflict,
+    ServiceUnavailable,
+    TooSlow,
+)
 from ...frozen import frozen
 from ...wire.reply import refusal_to_json, status_of
 from ..api.handlers import CHARGED
@@ -38,15 +45,24 @@ class Outcome:
 
 
 CANCELLED = Outcome("cancelled", status_of(Cancelled()), refusal_to_json(Cancelled()))
-_UNASKED = TooSlow("the store did not say in time how it would answer; nothing was spent, ask again")
+_UNASKED = TooSlow(
+    "the store did not say in time how it would answer; nothing was spent, ask again"
+)
 _LATE = Outcome("failed", status_of(TooSlow()), refusal_to_json(TooSlow()))
 
 
 class JobExecutor:
     """The runs of one worker."""
 
-    def __init__(self, datasets: DataSets, receipts: Receipts, log: Log, *, stopping: threading.Event) -> None:
-        self._datasets, self._receipts, self._log, self._stopping = datasets, receipts, log, stopping
+    def __init__(
+        self, datasets: DataSets, receipts: Receipts, log: Log, *, stopping: threading.Event
+    ) -> None:
+        self._datasets, self._receipts, self._log, self._stopping = (
+            datasets,
+            receipts,
+            log,
+            stopping,
+        )
         self._runs: dict[str, RunningJob] = {}
         self._lock = threading.Lock()
 
@@ -65,7 +81,11 @@ class JobExecutor:
     def stop_late(self, seconds: float) -> None:
         """Stop every run that has taken longer than so many seconds."""
         with self._lock:
-            late = [job_id for job_id, run in self._runs.items() if time.monotonic() - run.since > seconds]
+            late = [
+                job_id
+                for job_id, run in self._runs.items()
+                if time.monotonic() - run.since > seconds
+            ]
         for job_id in late:
             self.stop(job_id, "late")
 
@@ -73,7 +93,9 @@ class JobExecutor:
         """Run a job to its end."""
         try:
             run = RunningJob(self._datasets.hire(job.dataset))
-        except DiscreetError:  # the store went away before this thread had opened it; nothing was charged
+        except (
+            DiscreetError
+        ):  # the store went away before this thread had opened it; nothing was charged
             return _outcome("refused", failure())
         with self._lock:
             self._runs[job.id] = run
@@ -84,7 +106,9 @@ class JobExecutor:
         except DiscreetError as refusal:
             return _outcome("refused", refusal)
         except Exception as broken:  # noqa: BLE001 whatever it says may tell about data
-            self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
+            self._log.write(
+                f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500
+            )
             return Outcome("failed" if run.charged else "refused", 500, refusal_to_json(None))
         finally:
             with self._lock:
@@ -108,7 +132,9 @@ def _fail(run: RunningJob, failed: EngineFailure) -> Outcome:
     return {"cancelled": CANCELLED, "late": _LATE}.get(run.why) or _outcome("failed", failed)
 
 
-def patiently(run: Callable[[], Mapping[str, object]], stopping: threading.Event) -> Mapping[str, object]:
+def patiently(
+    run: Callable[[], Mapping[str, object]], stopping: threading.Event
+) -> Mapping[str, object]:
     """Run again while the ledger cannot be reached, for some seconds: it says that nothing was lost by asking again."""
     end = time.monotonic() + PATIENCE
     while True:

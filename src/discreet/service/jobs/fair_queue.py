@@ -56,7 +56,9 @@ class FairQueue(Generic[T]):
         """Wait for the next piece of work, and hold one hand for its person; None when the line is closed."""
         with self._changed:
             while not self._closed:
-                person = next((one for one in self._waiting if self._held[one] < self._share(one)), None)
+                person = next(
+                    (one for one in self._waiting if self._held[one] < self._share(one)), None
+                )
                 if person is not None:
                     return person, self._next(person)
                 self._changed.wait(1.0 if self._waiting else None)  # somebody may be at rest

@@ -85,7 +85,12 @@ class ForkServer:
         }  # no thread lives on in a fork
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
-                [sys.executable, "-m", "discreet.service.jobs.planning_worker", str(theirs.fileno())],
+                [
+                    sys.executable,
+                    "-m",
+                    "discreet.service.jobs.planning_worker",
+                    str(theirs.fileno()),
+                ],
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 env=os.environ | single,

@@ -13,9 +13,7 @@ State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
 """`refused` spent nothing and may be tried again; `failed` was charged: the store broke or was too slow then."""
 
 OPEN = ("waiting", "running")
-COLUMNS = (
-    "id, person, mark, dataset, verb, body, state, cancel, owner, lease, created, started, finished, status, reply"
-)
+COLUMNS = "id, person, mark, dataset, verb, body, state, cancel, owner, lease, created, started, finished, status, reply"
 LISTED = COLUMNS.replace(", reply", ", NULL")
 """The same without what came of it, which may be long: for lists of jobs."""
 
@@ -48,10 +46,18 @@ class Job:
     def to_json(self, *, shown: bool, next_tick: float, now: float) -> dict[str, object]:
         """Return what its person may see; before its tick a finished job still looks as if it ran."""
         state = self.state if shown or self.state == "waiting" else "running"
-        seen: dict[str, object] = {"id": self.id, "dataset": self.dataset, "verb": self.verb, "state": state}
+        seen: dict[str, object] = {
+            "id": self.id,
+            "dataset": self.dataset,
+            "verb": self.verb,
+            "state": state,
+        }
         if shown and self.reply is not None:
             return seen | {"status": self.status, "reply": json.loads(self.reply)}
-        return seen | {"seconds": round(max(0.0, now - self.started), 3), "again_in": round(next_tick - now, 3)}
+        return seen | {
+            "seconds": round(max(0.0, now - self.started), 3),
+            "again_in": round(next_tick - now, 3),
+        }
 
 
 def new_job(person: str, dataset: str, verb: str, body: str, *, mark: str, owner: str) -> Job:

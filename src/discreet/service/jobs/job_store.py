@@ -67,13 +67,17 @@ class JobStore:
         )
         found = self.marked(fresh.person, fresh.mark) or fresh
         if (found.dataset, found.verb, found.body) != (fresh.dataset, fresh.verb, fresh.body):
-            raise InvalidArgument("this Idempotency-Key was used for another request; use a new one for a new request")
+            raise InvalidArgument(
+                "this Idempotency-Key was used for another request; use a new one for a new request"
+            )
         return found, found.id == fresh.id
 
     def take(self, job: Job) -> Job | None:
         """Take over a job that was refused or whose lease ran out; None if somebody else was faster."""
         now = steady()
-        rows = self._store.ask(_TAKE, self._owner, self._end(), now, job.id, now, job.lease, self._owner)
+        rows = self._store.ask(
+            _TAKE, self._owner, self._end(), now, job.id, now, job.lease, self._owner
+        )
         return read_job(rows[0]) if rows else None
 
     def begin(self, job: Job, started: float) -> bool:
@@ -96,7 +100,10 @@ class JobStore:
 
     def cancel(self, job: Job) -> None:
         """Ask whoever runs a job to stop."""
-        self._store.ask("UPDATE discreet_jobs SET cancel = 1 WHERE id = ? AND state IN ('waiting', 'running')", job.id)
+        self._store.ask(
+            "UPDATE discreet_jobs SET cancel = 1 WHERE id = ? AND state IN ('waiting', 'running')",
+            job.id,
+        )
 
     def marked(self, person: str, mark: str) -> Job | None:
         """Find the job of a person's mark."""
@@ -138,7 +145,10 @@ class JobStore:
         """List open jobs whose worker is gone: the lease is over by its date, or nobody has renewed it since."""
         seen, now, found = self._seen, time.monotonic(), []
         self._seen = {}
-        sql = _SELECT + "WHERE state IN ('waiting', 'running') AND (lease < ? OR owner <> ?) ORDER BY created LIMIT 500"
+        sql = (
+            _SELECT
+            + "WHERE state IN ('waiting', 'running') AND (lease < ? OR owner <> ?) ORDER BY created LIMIT 500"
+        )
         for job in map(read_job, self._store.ask(sql, steady(), self._owner)):
             lease, since = seen.get(job.id, (job.lease, now))
             self._seen[job.id] = (job.lease, since if lease == job.lease else now)
@@ -149,7 +159,8 @@ class JobStore:
     def release(self) -> None:
         """Give up all our leases: the next worker goes on at once."""
         self._store.ask(
-            "UPDATE discreet_jobs SET lease = 0 WHERE owner = ? AND state IN ('waiting', 'running')", self._owner
+            "UPDATE discreet_jobs SET lease = 0 WHERE owner = ? AND state IN ('waiting', 'running')",
+            self._owner,
         )
 
     def pending(self) -> tuple[Job, ...]:

@@ -76,14 +76,21 @@ class PlanningPool:
         self._limiter: anyio.CapacityLimiter | None = None
 
     def ask(
-        self, person: str, dataset: str, work: Callable[..., T], *words: object, gone: threading.Event | None = None
+        self,
+        person: str,
+        dataset: str,
+        work: Callable[..., T],
+        *words: object,
+        gone: threading.Event | None = None,
     ) -> T:
         """Let a clerk do `work(curator, *words)` for a person, and wait for what comes of it.
 
         `gone` is set when the person hangs up: nothing is worked out for nobody. Refuses what takes more than its
         seconds or memory, and a person who has too much waiting here already.
         """
-        if not self._datasets.setups[dataset].ledger:  # a ledger in this process's own memory: no other can read it
+        if not self._datasets.setups[
+            dataset
+        ].ledger:  # a ledger in this process's own memory: no other can read it
             return work(self._datasets.curator(dataset, person), *words)
         if self._line.load(person) >= self._bounds.jobs_per_person:
             raise TooMany(1.0)
@@ -95,7 +102,9 @@ class PlanningPool:
             try:
                 found: T = sheet.future.result(LISTENING)
             except NotInTime:
-                if sheet.gone.is_set() and sheet.future.cancel():  # one that is in work is broken off by its attendant
+                if (
+                    sheet.gone.is_set() and sheet.future.cancel()
+                ):  # one that is in work is broken off by its attendant
                     raise Cancelled from None
             else:
                 return found
@@ -150,7 +159,9 @@ class PlanningPool:
         except TimeoutError:
             sheet.future.set_exception(self._late())
         except Exception:  # noqa: BLE001 the clerk or the office is gone, or what it said makes no sense
-            sheet.future.set_exception(ServiceUnavailable("this could not be worked out just now; ask again"))
+            sheet.future.set_exception(
+                ServiceUnavailable("this could not be worked out just now; ask again")
+            )
         if clerk is None or (fit and time.monotonic() - begin < BRIEF):
             return clerk
         self._office.dismiss(clerk)

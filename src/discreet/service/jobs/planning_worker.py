@@ -32,7 +32,9 @@ from ...query.algebra.tally import Tally, Totals
 from ..http.audit_log import place_of
 from .messages import BRIEF, Broken, Setup
 
-MEMORY = TooSlow("working this out needs more memory than is allowed; nothing was spent. Ask for less at once")
+MEMORY = TooSlow(
+    "working this out needs more memory than is allowed; nothing was spent. Ask for less at once"
+)
 
 
 @frozen
@@ -150,8 +152,12 @@ def _curator(line: Connection, setup: Setup, made: dict[str, Curator]) -> Curato
     if setup.name not in made:
         try:
             ledger: Ledger = open_ledger(setup.ledger, name=setup.name, wait=setup.wait)
-        except LedgerUnavailable:  # why a server cannot be reached is the steward's to know, not an analyst's
-            raise LedgerUnavailable("the ledger is out of reach; nothing was spent, ask again") from None
+        except (
+            LedgerUnavailable
+        ):  # why a server cannot be reached is the steward's to know, not an analyst's
+            raise LedgerUnavailable(
+                "the ledger is out of reach; nothing was spent, ask again"
+            ) from None
         engine, share = _RemoteEngine(line, setup.name, setup.rows_public), setup.share_questions
         made[setup.name] = Curator(engine, setup.schemas, ledger, share_questions=share)
     return made[setup.name]

@@ -43,7 +43,14 @@ class JobScheduler:
     """The jobs of one worker; `start` sets its threads going, `stop` finishes or releases what it holds."""
 
     def __init__(
-        self, store: ServiceStore, config: Config, *, datasets: DataSets, grid: TimingGrid, log: Log, receipts: Receipts
+        self,
+        store: ServiceStore,
+        config: Config,
+        *,
+        datasets: DataSets,
+        grid: TimingGrid,
+        log: Log,
+        receipts: Receipts,
     ) -> None:
         self.owner = secrets.token_hex(8)
         self.shelf = JobStore(store, self.owner, config.lease)
@@ -165,14 +172,18 @@ class JobScheduler:
         try:
             outcome = outcome or self._outcome(job, begin)
             if outcome is not None:
-                ended = self.shelf.end(job, outcome.state, outcome.status, write_json(outcome.reply), begin)
+                ended = self.shelf.end(
+                    job, outcome.state, outcome.status, write_json(outcome.reply), begin
+                )
                 self._note(job, outcome)
         except (LedgerConflict, ServiceUnavailable):
             with self._lock:
                 self._later.append(_Held(job, outcome))
             return steady()
         except Exception as broken:  # noqa: BLE001 whatever it is, this thread goes on to the next job
-            self._log.write(f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500)
+            self._log.write(
+                f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500
+            )
         with self._lock:
             self._mine.discard(job.id)
         return ended or steady()

@@ -85,7 +85,11 @@ class AnswerView:
     def note(self) -> str:
         """What the first table says beside its level."""
         cost = f"It cost {self.cost}." if self.cost else ""
-        grey = "Rows in grey say nothing: their noise is as large as what it hides." if self.faint else ""
+        grey = (
+            "Rows in grey say nothing: their noise is as large as what it hides."
+            if self.faint
+            else ""
+        )
         return " ".join(filter(None, (cost, grey)))
 
     @property
@@ -94,7 +98,9 @@ class AnswerView:
         return "?groups=all" if self.every else ""
 
 
-def answer_view(reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False) -> AnswerView:
+def answer_view(
+    reply: Mapping[str, Any], sql: str, *, rehearsal: bool = False, every: bool = False
+) -> AnswerView:
     """Lay out a reply of the verbs `sql` and `rehearse`; charts draw the first groups, or `every` one."""
     level = float(reply["level"])
     tables = tuple(map(set_of, parts_of(reply, sql)[:MOST_TABLES]))
@@ -117,11 +123,14 @@ def set_of(part: AnswerPart) -> AnswerSet:
     """Lay out one table, its first rows."""
     reply = part.reply
     columns = tuple(
-        AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error"))) for one in reply["columns"]
+        AnswerColumn(one["name"], one["noisy"], Digits(one.get("digits", "error")))
+        for one in reply["columns"]
     )
     faint = set(reply.get("faint", ()))
     rows = [
-        AnswerRow(tuple(_cell(*given) for given in zip(columns, row, ends, strict=True)), place in faint)
+        AnswerRow(
+            tuple(_cell(*given) for given in zip(columns, row, ends, strict=True)), place in faint
+        )
         for place, (row, ends) in enumerate(zip(reply["rows"], reply["intervals"], strict=True))
     ]
     return AnswerSet(part.title, columns, tuple(rows[:MOST_ROWS]))
@@ -144,9 +153,15 @@ def _cell(column: AnswerColumn, value: object, ends: Sequence[object] | None) ->
         return Cell(key_words(value), "", noisy=False)
     if ends is None:
         return Cell(value_words(value), "", noisy=True)
-    numbers = [float(one) for one in (value, *ends) if isinstance(one, int | float) and not isinstance(one, bool)]
+    numbers = [
+        float(one)
+        for one in (value, *ends)
+        if isinstance(one, int | float) and not isinstance(one, bool)
+    ]
     if len(numbers) == 3:
-        if column.digits is Digits.EVERY and numbers[2] - numbers[1] > 1:  # the files have every digit
+        if (
+            column.digits is Digits.EVERY and numbers[2] - numbers[1] > 1
+        ):  # the files have every digit
             numbers[0] = round(numbers[0], 2)
         words = number_words(numbers[0], numbers[1], numbers[2], column.digits)
         return Cell(_space(words.value), _space(words.error), noisy=True)

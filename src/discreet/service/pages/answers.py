@@ -48,7 +48,11 @@ def find_job(visit: PageRequest, name: str) -> Job:
     Refuses what is somebody else's like what never was.
     """
     job = visit.state.jobs.shelf.get(name)
-    if job is not None and job.verb == "sql" and (job.person == visit.person.name or _shared(visit, job)):
+    if (
+        job is not None
+        and job.verb == "sql"
+        and (job.person == visit.person.name or _shared(visit, job))
+    ):
         return job
     raise NotAllowed(UNKNOWN)
 
@@ -102,14 +106,25 @@ def job_part(visit: PageRequest, job: Job) -> Markup:
     reply: Any = seen.get("reply")
     if not finished or reply is None:
         wait = max(50, round(1000 * float(str(seen.get("again_in", 0.25)))) + 20)
-        return html("piece_job.html", wait=wait, seconds=f"{float(str(seen.get('seconds', 0))):.1f}", **words)
+        return html(
+            "piece_job.html",
+            wait=wait,
+            seconds=f"{float(str(seen.get('seconds', 0))):.1f}",
+            **words,
+        )
     if job.state == "done":
         every = visit.request.query_params.get("groups") == "all"
-        return html("piece_answer.html", answer=answer_view(reply, sql_of(job), every=every), **words)
+        return html(
+            "piece_answer.html", answer=answer_view(reply, sql_of(job), every=every), **words
+        )
     error = reply["error"]
     if job.state == "cancelled":
         return html("piece_cancelled.html", **words)
-    return html("piece_refusal.html", refusal=word_refusal(error["kind"], error["message"], sql_of(job)), **words)
+    return html(
+        "piece_refusal.html",
+        refusal=word_refusal(error["kind"], error["message"], sql_of(job)),
+        **words,
+    )
 
 
 def _history(visit: PageRequest) -> Response:

@@ -57,7 +57,9 @@ def unit_of(budget: Measure) -> BudgetUnit:
             symbol, whole = "ε", float(amount)
         case _:
             symbol, whole = "ε", max(float(epsilon) for _, epsilon in budget.orders)
-    steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole) or (f"{whole:.3g}",)
+    steps = tuple(step for step in STEPS if whole / 500 <= float(step) <= whole) or (
+        f"{whole:.3g}",
+    )
     near = min(range(len(steps)), key=lambda place: abs(float(steps[place]) - whole / 10))
     return BudgetUnit(symbol, steps, near, isinstance(budget, ApproxDP) and budget.delta > 0)
 
@@ -134,7 +136,10 @@ def _errors(text: str) -> ExactErrors:
     pairs = [part.replace(":", "=").partition("=") for part in text.split(",") if part.strip()]
     if len(pairs) == 1 and not pairs[0][1]:
         return _positive(pairs[0][0].strip(), "the error")
-    return {name.strip(): _positive(value.strip(), f"the error of {name.strip()}") for name, _, value in pairs}
+    return {
+        name.strip(): _positive(value.strip(), f"the error of {name.strip()}")
+        for name, _, value in pairs
+    }
 
 
 def examples_of(schemas: tuple[Schema, ...]) -> tuple[tuple[str, str], ...]:
@@ -148,9 +153,13 @@ def examples_of(schemas: tuple[Schema, ...]) -> tuple[tuple[str, str], ...]:
         counted = f"SELECT {by}, COUNT(*) AS n\nFROM {name}\nGROUP BY {by}"
         found = [(f"How many, by {by}", counted), *found]
     if numbers:
-        found.append((f"Median {numbers[0]}", f"SELECT MEDIAN({numbers[0]}) AS median\nFROM {name}"))
+        found.append(
+            (f"Median {numbers[0]}", f"SELECT MEDIAN({numbers[0]}) AS median\nFROM {name}")
+        )
     if numbers and by:
-        column = next((name for name, kind in table.declared if isinstance(kind, Real)), numbers[-1])
+        column = next(
+            (name for name, kind in table.declared if isinstance(kind, Real)), numbers[-1]
+        )
         mean = f"SELECT {by}, COUNT(*) AS n, AVG({column}) AS mean\nFROM {name}\nGROUP BY {by}\nORDER BY mean DESC"
         found.insert(1, (f"Mean {column}, by {by}", mean))
     return tuple(found)

@@ -36,7 +36,11 @@ def entry_words(entry: Entry) -> str:
         return event_words(entry.event)
     if entry.kind == "allow" and entry.terms is not None:
         share = entry.terms.get("allowance")
-        return "allowance withdrawn" if share is None else f"at most {Filter.from_json(share).promise()}"
+        return (
+            "allowance withdrawn"
+            if share is None
+            else f"at most {Filter.from_json(share).promise()}"
+        )
     if entry.kind in _LIFE:
         return _LIFE[entry.kind] + _place(entry.terms or {})
     return "" if entry.refers is None else f"of {entry.refers}"

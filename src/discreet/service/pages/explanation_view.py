@@ -81,7 +81,12 @@ def plan_rows(plan: Plan) -> tuple[PlanRow, ...]:
         mechanisms = dict.fromkeys(type(part.mechanism).__name__ for part in parts)
         counts = ", ".join(dict.fromkeys(share_text(part.need.tally.share) for part in parts))
         rows.append(
-            PlanRow(name, error_words(errors[name], "rows" if chosen else ""), " and ".join(mechanisms), counts)
+            PlanRow(
+                name,
+                error_words(errors[name], "rows" if chosen else ""),
+                " and ".join(mechanisms),
+                counts,
+            )
         )
     return tuple(rows)
 
@@ -95,16 +100,32 @@ def explanation(curator: Curator, fields: AskFields, unit: BudgetUnit) -> dict[s
         found = curator.explain(ask.sql, **ask.terms.words())
     except DiscreetError as refusal:
         return explain_refusal(refusal, fields, purse)
-    over = None if found.fits or found.stored else word_refusal("BudgetExceeded", _too_much(curator, ask, found))
+    over = (
+        None
+        if found.fits or found.stored
+        else word_refusal("BudgetExceeded", _too_much(curator, ask, found))
+    )
     purse = BudgetBar(purse.spent, purse.left, None if found.stored else found.price)
     curve = tradeoff(curator, ask, unit)
-    return {"refusal": over, "explained": explained_of(found, curve), "purse": purse, "bar": left_bar(purse)}
+    return {
+        "refusal": over,
+        "explained": explained_of(found, curve),
+        "purse": purse,
+        "bar": left_bar(purse),
+    }
 
 
-def explain_refusal(refusal: DiscreetError, fields: AskFields, purse: BudgetBar | None = None) -> dict[str, Any]:
+def explain_refusal(
+    refusal: DiscreetError, fields: AskFields, purse: BudgetBar | None = None
+) -> dict[str, Any]:
     """Say why there is nothing to explain."""
     words = word_refusal(type(refusal).__name__, str(refusal), fields.sql)
-    return {"refusal": words, "explained": None, "purse": purse, "bar": "" if purse is None else left_bar(purse)}
+    return {
+        "refusal": words,
+        "explained": None,
+        "purse": purse,
+        "bar": "" if purse is None else left_bar(purse),
+    }
 
 
 def check_run(curator: Curator, ask: Ask, cells: int) -> None:
@@ -124,5 +145,7 @@ def _too_much(curator: Curator, ask: Ask, found: Explanation) -> str:
         return f"{least}; ask your steward for more"
     if not fits.fits:
         return f"{least}; spend less, allow more error, or ask your steward for more"
-    rows = [f"{row.name} by {row.error}" for row in plan_rows(fits.plan) if row.name != "groups"][:MOST_COLUMNS]
+    rows = [f"{row.name} by {row.error}" for row in plan_rows(fits.plan) if row.name != "groups"][
+        :MOST_COLUMNS
+    ]
     return f"{least}; for {found.left} it would be off: {', '.join(rows)}; or ask your steward for more"

@@ -16,7 +16,10 @@ SHORT = 60
 _BEGINNING = 100_000
 """So many characters of a reply are read here: the receipt stands at its beginning, and the rest may be long."""
 _SELECT = f"SELECT {LISTED}, substr(reply, 1, {_BEGINNING}) FROM discreet_jobs "  # noqa: S608 - constants
-_OF_PERSON = _SELECT + "WHERE person = ? AND verb = 'sql' AND (dataset = ? OR ? = '') ORDER BY created DESC LIMIT ?"
+_OF_PERSON = (
+    _SELECT
+    + "WHERE person = ? AND verb = 'sql' AND (dataset = ? OR ? = '') ORDER BY created DESC LIMIT ?"
+)
 
 
 @frozen
@@ -39,7 +42,9 @@ class PastQuestions:
         return cut(line, SHORT)
 
 
-def past_of(state: State, who: str, *, most: int, dataset: str | None = None) -> tuple[PastQuestions, ...]:
+def past_of(
+    state: State, who: str, *, most: int, dataset: str | None = None
+) -> tuple[PastQuestions, ...]:
     """List the jobs of a person, all or those of one data set."""
     rows = state.store.ask(
         _OF_PERSON,
@@ -65,14 +70,18 @@ def asked_of(job: Job) -> str:
         return f"{title_of_job(job)}: {body['sql']}"
     if job.verb == "synthesize":
         return f"{title_of_job(job)} of {body['table']}"
-    return str(body.get("sql", "")) or ".".join(str(body[name]) for name in ("table", "column") if name in body)
+    return str(body.get("sql", "")) or ".".join(
+        str(body[name]) for name in ("table", "column") if name in body
+    )
 
 
 def _cost(beginning: str) -> str:
     """Return what the receipt says it cost, from the beginning of a reply; nothing if it is not whole there."""
     _, found, rest = beginning.partition('"receipt":')
     try:
-        return cost_of({"receipt": json.JSONDecoder().raw_decode(rest.lstrip())[0] if found else None})
+        return cost_of(
+            {"receipt": json.JSONDecoder().raw_decode(rest.lstrip())[0] if found else None}
+        )
     except ValueError:
         return ""
 
@@ -82,4 +91,6 @@ def _past(state: State, job: Job, beginning: object) -> PastQuestions:
     cost = _cost(str(beginning)) if shown and job.state == "done" else ""
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
     why = str(json.loads(job.body).get("why", ""))
-    return PastQuestions(job.id, job.dataset, job.person, sql_of(job), str(seen["state"]), moment, cost, why)
+    return PastQuestions(
+        job.id, job.dataset, job.person, sql_of(job), str(seen["state"]), moment, cost, why
+    )

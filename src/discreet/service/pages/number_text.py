@@ -62,7 +62,11 @@ def key_words(value: object) -> str:
     >>> key_words(2024), key_words(0.5), key_words(None), key_words(True)
     ('2024', '0.5', 'NULL', 'yes')
     """
-    return f"{value:.15g}" if isinstance(value, float) else value_words(str(value) if type(value) is int else value)
+    return (
+        f"{value:.15g}"
+        if isinstance(value, float)
+        else value_words(str(value) if type(value) is int else value)
+    )
 
 
 def percent(level: float) -> str:

@@ -29,7 +29,12 @@ from .render import is_piece, page, piece
 MOST_FIELDS = 100
 LONGEST_BACK = 1800
 ROOMS = {
-    "analyst": (("Workbench", "/workbench"), ("History", "/history"), ("Learn", "/learn"), ("API", "/docs")),
+    "analyst": (
+        ("Workbench", "/workbench"),
+        ("History", "/history"),
+        ("Learn", "/learn"),
+        ("API", "/docs"),
+    ),
     "steward": (
         ("Steward’s room", "/steward"),
         ("People", "/people"),
@@ -68,11 +73,20 @@ class PageRequest:
         if self.session is None:
             return page(template, status=status, rooms=PUBLIC, **words)
         rooms = ROOMS[self.person.role]
-        return page(template, status=status, person=self.person, csrf=self.session.csrf, rooms=rooms, **words)
+        return page(
+            template,
+            status=status,
+            person=self.person,
+            csrf=self.session.csrf,
+            rooms=rooms,
+            **words,
+        )
 
     def part(self, template: str, *, status: int = 200, **words: Any) -> Response:  # noqa: ANN401
         """Answer with a part of a page."""
-        return piece(template, status=status, csrf="" if self.session is None else self.session.csrf, **words)
+        return piece(
+            template, status=status, csrf="" if self.session is None else self.session.csrf, **words
+        )
 
     @property
     def wants_part(self) -> bool:
@@ -113,7 +127,9 @@ def _signed_in(session: Session | None) -> Member:
     return session.person
 
 
-def _endpoint(state: State, handler: Handler, check: Callable[[Session | None], object]) -> Endpoint:
+def _endpoint(
+    state: State, handler: Handler, check: Callable[[Session | None], object]
+) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         body = await request.body() if request.method == "POST" else b""
         return await state.desk.run(_handle, state, request, body, handler, check)
@@ -122,7 +138,11 @@ def _endpoint(state: State, handler: Handler, check: Callable[[Session | None], 
 
 
 def _handle(
-    state: State, request: Request, body: bytes, handler: Handler, check: Callable[[Session | None], object]
+    state: State,
+    request: Request,
+    body: bytes,
+    handler: Handler,
+    check: Callable[[Session | None], object],
 ) -> Response:
     visit = PageRequest(state, request, {}, session_of(state, request))
     try:
@@ -180,7 +200,9 @@ def _sign_in(request: Request) -> Response:
 def _page_of(request: Request) -> str:
     """Return the page a script spoke for, with what stood in its address: the question is there after signing in."""
     came = urlsplit(request.headers.get("Referer", ""))
-    return local_path(came.path + (f"?{came.query}" if came.query and len(came.query) < LONGEST_BACK else ""))
+    return local_path(
+        came.path + (f"?{came.query}" if came.query and len(came.query) < LONGEST_BACK else "")
+    )
 
 
 def to(path: str, **query: str) -> RedirectResponse:
@@ -196,7 +218,12 @@ def local_path(path: str | None) -> str:
     >>> local_path("/workbench/people"), local_path("//elsewhere.example"), local_path("https://elsewhere.example")
     ('/workbench/people', '/', '/')
     """
-    safe = path is not None and path.startswith("/") and not path.startswith(("//", "/\\")) and path.isprintable()
+    safe = (
+        path is not None
+        and path.startswith("/")
+        and not path.startswith(("//", "/\\"))
+        and path.isprintable()
+    )
     return path if safe and path is not None and len(path) <= 2000 else "/"
 
 
@@ -211,7 +238,12 @@ def read_form(body: bytes) -> dict[str, str]:
     """
     try:
         return dict(
-            parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict")
+            parse_qsl(
+                body.decode("ascii"),
+                keep_blank_values=True,
+                max_num_fields=MOST_FIELDS,
+                errors="strict",
+            )
         )
     except (UnicodeDecodeError, ValueError):
         raise InvalidArgument("this form cannot be read; reload the page and try again") from None

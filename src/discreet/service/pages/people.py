@@ -43,7 +43,12 @@ class PersonRow:
 
 
 def _page(
-    visit: PageRequest, *, status: int = 200, token: str = "", name: str = "", refusal: Refusal | None = None
+    visit: PageRequest,
+    *,
+    status: int = 200,
+    token: str = "",
+    name: str = "",
+    refusal: Refusal | None = None,
 ) -> Response:
     seen = [one for one in visit.state.people.all() if visit.person.over(one)]
     return visit.show(

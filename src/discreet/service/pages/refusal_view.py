@@ -141,4 +141,6 @@ def _near(sql: str, line: int, column: int) -> TextPlace | None:
 def _around(sql: str, start: int, end: int) -> TextPlace:
     first, last = sql.rfind("\n", 0, start) + 1, sql.find("\n", end)
     last = len(sql) if last < 0 else last
-    return TextPlace(start, end, sql[first:start], sql[start:end], sql[end:last], sql.count("\n", 0, start) + 1)
+    return TextPlace(
+        start, end, sql[first:start], sql[start:end], sql[end:last], sql.count("\n", 0, start) + 1
+    )

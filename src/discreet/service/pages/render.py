@@ -40,7 +40,12 @@ def piece(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  #
 
 def page(template: str, *, status: int = 200, **words: Any) -> HTMLResponse:  # noqa: ANN401
     """Answer with a whole page; whoever is not signed in sees only the rooms that are open to all."""
-    known = {"person": None, "csrf": "", "here": "", "rooms": (("Learn", "/learn"), ("API", "/docs"))} | words
+    known = {
+        "person": None,
+        "csrf": "",
+        "here": "",
+        "rooms": (("Learn", "/learn"), ("API", "/docs")),
+    } | words
     return HTMLResponse(html(template, **known), status, headers=HEADERS)
 
 

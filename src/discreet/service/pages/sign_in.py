@@ -33,7 +33,9 @@ def _home(visit: PageRequest) -> Response:
 def _ask(visit: PageRequest) -> Response:
     asked = visit.request.query_params
     ended = asked.get("ended") == "1" and visit.session is None
-    return visit.show("sign_in.html", here="Sign in", wrong="", ended=ended, next=local_path(asked.get("next")))
+    return visit.show(
+        "sign_in.html", here="Sign in", wrong="", ended=ended, next=local_path(asked.get("next"))
+    )
 
 
 def _open(visit: PageRequest) -> Response:
@@ -46,7 +48,9 @@ def _open(visit: PageRequest) -> Response:
         state.limits.failure(address)
         state.log.write("sign-in", status=401)
         next_page = local_path(visit.form.get("next"))
-        return visit.show("sign_in.html", status=401, here="Sign in", wrong=WRONG, ended=False, next=next_page)
+        return visit.show(
+            "sign_in.html", status=401, here="Sign in", wrong=WRONG, ended=False, next=next_page
+        )
     state.log.write("sign-in", who=session.person.name, status=303)
     if visit.session is not None:
         state.sessions.close(visit.session.id)

@@ -71,7 +71,9 @@ class LedgerLine:
 def _all(visit: PageRequest) -> Response:
     mine = visit.state.datasets.allowed(visit.person)
     sets = [(name, _purse(visit.state.datasets.ledger(name))) for name in mine]
-    shown = [(name, purse, left_bar(purse), visit.state.datasets.schemas(name)) for name, purse in sets]
+    shown = [
+        (name, purse, left_bar(purse), visit.state.datasets.schemas(name)) for name, purse in sets
+    ]
     health, _ = health_of(visit.state)
     return visit.show("steward_all.html", here="Steward’s room", sets=shown, health=health)
 
@@ -86,7 +88,9 @@ def _one(visit: PageRequest) -> Response:
         return _room(visit, dataset)
     except LedgerCorrupt as broken:  # the room stays open, for whoever has to mend it
         words = word_refusal("LedgerCorrupt", str(broken))
-        return visit.show("steward_broken.html", status=500, here="Steward’s room", dataset=dataset, refusal=words)
+        return visit.show(
+            "steward_broken.html", status=500, here="Steward’s room", dataset=dataset, refusal=words
+        )
 
 
 def _room(visit: PageRequest, dataset: str) -> Response:
@@ -94,7 +98,11 @@ def _room(visit: PageRequest, dataset: str) -> Response:
     ledger = state.datasets.ledger(dataset)
     purse, unit = _purse(ledger), unit_of(ledger.promise())
     symbol = _symbol(ledger, unit)
-    people = [one.name for one in state.people.all() if one.may(dataset) and visit.person.over(one) and not one.revoked]
+    people = [
+        one.name
+        for one in state.people.all()
+        if one.may(dataset) and visit.person.over(one) and not one.revoked
+    ]
     return visit.show(
         "steward.html",
         here="Steward’s room",
@@ -107,7 +115,9 @@ def _room(visit: PageRequest, dataset: str) -> Response:
         chart=spending_chart(spent_over_time(ledger), float(purse.whole), symbol),
         standings=_standings(ledger, people),
         lines=_lines(ledger),
-        running=[(job, asked_of(job)) for job in state.jobs.shelf.pending() if job.dataset == dataset],
+        running=[
+            (job, asked_of(job)) for job in state.jobs.shelf.pending() if job.dataset == dataset
+        ],
         schemas=[(heading(one), facts(one)) for one in state.datasets.schemas(dataset)],
         intake=_reports(visit, dataset),
     )
@@ -115,14 +125,18 @@ def _room(visit: PageRequest, dataset: str) -> Response:
 
 def _reports(visit: PageRequest, dataset: str) -> bool:
     """Return whether a steward may see here how the tables were read, and the store can tell."""
-    return visit.state.config.datasets[dataset].show_intake and isinstance(visit.state.datasets.engine(dataset), DuckDB)
+    return visit.state.config.datasets[dataset].show_intake and isinstance(
+        visit.state.datasets.engine(dataset), DuckDB
+    )
 
 
 def _intake(visit: PageRequest) -> Response:
     """Show how the tables were read, where the configuration says so; that somebody looked is written down."""
     dataset = dataset_of(visit)
     if not _reports(visit, dataset):
-        raise NotAllowed(f"the reports of {dataset} are not shown here; set show_intake in the configuration")
+        raise NotAllowed(
+            f"the reports of {dataset} are not shown here; set show_intake in the configuration"
+        )
     visit.state.log.write("intake", who=visit.person.name, dataset=dataset, status=200)
     report = visit.state.datasets.engine(dataset).report
     return visit.show("intake.html", here="Steward’s room", dataset=dataset, tables=report.tables)
@@ -187,7 +201,13 @@ def _allow(visit: PageRequest) -> Response:
     if visit.form.get("action") != "withdraw":
         unit = unit_of(visit.state.datasets.ledger(dataset).promise())
         asked = AskFields(
-            "-", "spend", visit.form.get("amount", ""), visit.form.get("delta", "0"), "", "", nonnegative=False
+            "-",
+            "spend",
+            visit.form.get("amount", ""),
+            visit.form.get("delta", "0"),
+            "",
+            "",
+            nonnegative=False,
         )
         measure = ask_of(asked, unit).terms.spend
         share = None if measure is None else budget_to_words(measure)

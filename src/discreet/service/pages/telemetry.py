@@ -73,7 +73,11 @@ class Desk:
             count = len(self._collector)
             if count and self._found is None:
                 self._found = self._collector.estimate()
-            return count, self._found, self._collector.influence(forged=min(FORGED, count)) if count else 0.0
+            return (
+                count,
+                self._found,
+                self._collector.influence(forged=min(FORGED, count)) if count else 0.0,
+            )
 
 
 def telemetry_routes(state: State) -> list[BaseRoute]:
@@ -82,15 +86,24 @@ def telemetry_routes(state: State) -> list[BaseRoute]:
 
     return [
         Route("/telemetry", for_all(state, lambda visit: _whole(visit, desk)), methods=["GET"]),
-        Route("/telemetry/shown", for_all(state, lambda visit: _part(visit, desk)), methods=["GET"]),
-        Route("/telemetry/reports", for_all(state, lambda visit: _take(visit, desk)), methods=["POST"]),
+        Route(
+            "/telemetry/shown", for_all(state, lambda visit: _part(visit, desk)), methods=["GET"]
+        ),
+        Route(
+            "/telemetry/reports", for_all(state, lambda visit: _take(visit, desk)), methods=["POST"]
+        ),
         Mount("/device", StaticFiles(directory=DEVICE), name="device"),
     ]
 
 
 def _whole(visit: PageRequest, desk: Desk) -> Response:
     envelope = json.dumps(device_parameters(desk.mechanism, metric=METRIC), ensure_ascii=False)
-    words: dict[str, Any] = {"options": OPTIONS, "epsilon": EPSILON, "envelope": envelope, **_show(desk)}
+    words: dict[str, Any] = {
+        "options": OPTIONS,
+        "epsilon": EPSILON,
+        "envelope": envelope,
+        **_show(desk),
+    }
     return visit.show("telemetry.html", here="Telemetry", csrf_word=_secret(visit), **words)
 
 
@@ -101,7 +114,10 @@ def _part(visit: PageRequest, desk: Desk) -> Response:
 def _take(visit: PageRequest, desk: Desk) -> Response:
     """Take the reports of a device; nothing about the sender is kept or logged."""
     check_origin(visit.state.config, visit.request)
-    desk.take(address_of(visit.request), [line for line in visit.form.get("reports", "").split("\n") if line])
+    desk.take(
+        address_of(visit.request),
+        [line for line in visit.form.get("reports", "").split("\n") if line],
+    )
     return _part(visit, desk)
 
 
@@ -112,14 +128,19 @@ def _secret(visit: PageRequest) -> str:
 def _show(desk: Desk) -> dict[str, Any]:
     count, found, reach = desk.look()
     facts = (
-        Fact(f"{count:,}".replace(",", "\u202f"), "reports so far; none of them says what anybody answered"),
+        Fact(
+            f"{count:,}".replace(",", "\u202f"),
+            "reports so far; none of them says what anybody answered",
+        ),
         Fact(f"ε = {EPSILON}", "what one report costs whoever sends it, whatever the server does"),
         Fact(
             f"{100 * reach:.2g} %" if count else "–",
             f"how far {min(FORGED, count)} forged reports can have moved an estimate, at most",
         ),
     )
-    rows = [] if found is None else [(name, *_row(found, at)) for at, name in enumerate(found.names)]
+    rows = (
+        [] if found is None else [(name, *_row(found, at)) for at, name in enumerate(found.names)]
+    )
     return {"picture": _picture(found), "facts": facts, "rows": rows}
 
 
@@ -130,7 +151,9 @@ def _row(found: Estimate, at: int) -> tuple[str, str]:
 
 def _picture(found: Estimate | None) -> Html:
     """Draw a bar from end to end of each interval, and a dot at the estimate, where it can be drawn."""
-    frame = ChartFrame(ChartScale(0, 100, 120, WIDTH - 16), ChartScale(0, len(OPTIONS), 20, 20 + 38 * len(OPTIONS)))
+    frame = ChartFrame(
+        ChartScale(0, 100, 120, WIDTH - 16), ChartScale(0, len(OPTIONS), 20, 20 + 38 * len(OPTIONS))
+    )
     parts = [along(frame.x, frame.y.end + 4, "per cent")]
     for at, name in enumerate(OPTIONS):
         parts.append(label(frame, (0, at + 0.5), name, anchor="end", dx=-10, dy=4))
@@ -139,7 +162,5 @@ def _picture(found: Estimate | None) -> Html:
             value = min(max(100 * float(found.values[at]), 0.0), 100.0)
             bar = path(frame, [(low, at + 0.5), (high, at + 0.5)], "bar")
             parts += [bar, circle(frame, (value, at + 0.5), "dot", 5)]
-    words = (
-        "For each way of travelling a dot at the estimated share, and a bar over the interval that holds the true one."
-    )
+    words = "For each way of travelling a dot at the estimated share, and a bar over the interval that holds the true one."
     return picture("What the reports say together", words, parts, height=int(frame.y.end) + 44)

@@ -28,9 +28,52 @@ from .render import html
 
 RECENT = 6
 COMPLETED = (
-    *("SELECT", "FROM", "WHERE", "GROUP", "BY", "HAVING", "ORDER", "LIMIT", "JOIN", "USING", "AND", "OR", "NOT", "IN"),
-    *("BETWEEN", "IS", "NULL", "AS", "ASC", "DESC", "CASE", "WHEN", "THEN", "ELSE", "END", "DISTINCT", "CUBE", "DATE"),
-    *("COUNT", "SUM", "AVG", "MEDIAN", "MIN", "MAX", "STDDEV", "VARIANCE", "QUANTILE", "MODE", "CORR", "DATE_TRUNC"),
+    *(
+        "SELECT",
+        "FROM",
+        "WHERE",
+        "GROUP",
+        "BY",
+        "HAVING",
+        "ORDER",
+        "LIMIT",
+        "JOIN",
+        "USING",
+        "AND",
+        "OR",
+        "NOT",
+        "IN",
+    ),
+    *(
+        "BETWEEN",
+        "IS",
+        "NULL",
+        "AS",
+        "ASC",
+        "DESC",
+        "CASE",
+        "WHEN",
+        "THEN",
+        "ELSE",
+        "END",
+        "DISTINCT",
+        "CUBE",
+        "DATE",
+    ),
+    *(
+        "COUNT",
+        "SUM",
+        "AVG",
+        "MEDIAN",
+        "MIN",
+        "MAX",
+        "STDDEV",
+        "VARIANCE",
+        "QUANTILE",
+        "MODE",
+        "CORR",
+        "DATE_TRUNC",
+    ),
 )
 """Words of SQL that the editor completes and colours."""
 
@@ -66,7 +109,8 @@ def _show(visit: PageRequest) -> Response:
     examples, unit = examples_of(schemas), _unit(visit, dataset)
     fields = read_fields(visit.form or dict(visit.request.query_params), unit, examples[0][1])
     tables = [
-        {"name": one.name, "unit": heading(one).partition(": ")[2], "columns": _columns(facts(one))} for one in schemas
+        {"name": one.name, "unit": heading(one).partition(": ")[2], "columns": _columns(facts(one))}
+        for one in schemas
     ]
     return visit.show(
         "workbench.html",
@@ -98,7 +142,11 @@ def _answer(visit: PageRequest) -> Markup:
 
 def _names(tables: list[dict[str, Any]]) -> str:
     """Write the names that the editor completes: those of tables and columns, and the words of SQL that are read."""
-    declared = [name for one in tables for name in (one["name"], *(column["name"] for column in one["columns"]))]
+    declared = [
+        name
+        for one in tables
+        for name in (one["name"], *(column["name"] for column in one["columns"]))
+    ]
     return " ".join(dict.fromkeys((*declared, *COMPLETED)))
 
 
@@ -113,10 +161,14 @@ def _unit(visit: PageRequest, dataset: str) -> BudgetUnit:
 def _explain(visit: PageRequest) -> Response:
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
-    return visit.part("piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit))
+    return visit.part(
+        "piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit)
+    )
 
 
-def _explanation(visit: PageRequest, dataset: str, fields: AskFields, unit: BudgetUnit) -> dict[str, Any]:
+def _explanation(
+    visit: PageRequest, dataset: str, fields: AskFields, unit: BudgetUnit
+) -> dict[str, Any]:
     try:
         return visit.state.desk.ask(visit.person.name, dataset, explanation, fields, unit)
     except DiscreetError as refusal:
@@ -130,7 +182,9 @@ def _rehearse(visit: PageRequest) -> Response:
     fields = read_fields(visit.form, unit)
     try:
         cells = visit.state.config.bounds.cells
-        reply = visit.state.desk.ask(visit.person.name, dataset, rehearse, ask_of(fields, unit), cells)
+        reply = visit.state.desk.ask(
+            visit.person.name, dataset, rehearse, ask_of(fields, unit), cells
+        )
     except DiscreetError as refusal:
         return _show_refusal(visit, dataset, refusal, fields.sql)
     view = answer_view(reply, fields.sql, rehearsal=True)
@@ -146,28 +200,40 @@ def _run(visit: PageRequest) -> Response:
         ask = ask_of(fields, unit)
         _check(visit, dataset, ask)
         body = write_json(ask.to_json())
-        job = visit.state.jobs.put(visit.person.name, dataset, "sql", body, visit.form.get("mark", "")[:64])
+        job = visit.state.jobs.put(
+            visit.person.name, dataset, "sql", body, visit.form.get("mark", "")[:64]
+        )
     except DiscreetError as refusal:
         return _show_refusal(visit, dataset, refusal, fields.sql)
     visit.state.log.write("sql", who=visit.person.name, dataset=dataset, status=202)
     if not visit.wants_part:
         return to(f"/answers/{job.id}")
     wait, seen = 30, visit.state.jobs.view(job)[1]
-    return visit.part("piece_job.html", job=job, wait=wait, seconds=seen.get("seconds", 0), mark=fresh_mark())
+    return visit.part(
+        "piece_job.html", job=job, wait=wait, seconds=seen.get("seconds", 0), mark=fresh_mark()
+    )
 
 
 def _check(visit: PageRequest, dataset: str, ask: Ask) -> None:
-    visit.state.desk.ask(visit.person.name, dataset, check_run, ask, visit.state.config.bounds.cells)
+    visit.state.desk.ask(
+        visit.person.name, dataset, check_run, ask, visit.state.config.bounds.cells
+    )
 
 
 def _show_refusal(visit: PageRequest, dataset: str, refusal: DiscreetError, sql: str) -> Response:
     words = word_refusal(type(refusal).__name__, str(refusal), sql)
-    return _show_piece(visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words)
+    return _show_piece(
+        visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words
+    )
 
 
-def _show_piece(visit: PageRequest, dataset: str, template: str, *, status: int = 200, **words: object) -> Response:
+def _show_piece(
+    visit: PageRequest, dataset: str, template: str, *, status: int = 200, **words: object
+) -> Response:
     """Return a part to the script of the page, or a page around it."""
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)
     shown: Markup = html(template, mark="", csrf="", **words)
-    return visit.show("answer_piece.html", status=status, here="Workbench", dataset=dataset, shown=shown)
+    return visit.show(
+        "answer_piece.html", status=status, here="Workbench", dataset=dataset, shown=shown
+    )

@@ -28,4 +28,6 @@ class ServiceStore(Protocol):
 
 def unreachable() -> ServiceUnavailable:
     """Return the one refusal for a store that is busy or away."""
-    return ServiceUnavailable("the service's own store is busy or cannot be reached; nothing was spent, ask again")
+    return ServiceUnavailable(
+        "the service's own store is busy or cannot be reached; nothing was spent, ask again"
+    )

@@ -118,7 +118,9 @@ class DataSets:
         if name not in mine:
             opened = self._opened[name]
             engine = _another(opened.shared.engine, opened.config.source)
-            mine[name] = self._employ(engine, opened.config, opened.schemas, opened.ledger, self._grid)
+            mine[name] = self._employ(
+                engine, opened.config, opened.schemas, opened.ledger, self._grid
+            )
             self._local.hired = mine
         return mine[name]
 
@@ -137,8 +139,14 @@ class DataSets:
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
-        found = open_last_good(config, schemas) if config.keep else OpenedStore(open_engine(config.source))
-        return _Opened(config, schemas, ledger, self._employ(found.engine, config, schemas, ledger), found.told)
+        found = (
+            open_last_good(config, schemas)
+            if config.keep
+            else OpenedStore(open_engine(config.source))
+        )
+        return _Opened(
+            config, schemas, ledger, self._employ(found.engine, config, schemas, ledger), found.told
+        )
 
     def _employ(
         self,
@@ -162,7 +170,9 @@ class DataSets:
 def _setup(opened: _Opened) -> Setup:
     place = "" if opened.config.ledger == ":memory:" else opened.config.ledger
     whole = keeps_all_rows(opened.shared.engine)
-    return Setup(opened.config.name, opened.schemas, place, WAIT, opened.config.share_questions, whole)
+    return Setup(
+        opened.config.name, opened.schemas, place, WAIT, opened.config.share_questions, whole
+    )
 
 
 def _another(engine: Any, source: DataSource) -> Any:  # noqa: ANN401

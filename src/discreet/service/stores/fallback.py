@@ -31,7 +31,9 @@ def open_last_good(config: DataSet, schemas: Sequence[Schema]) -> OpenedStore:
     files: Any = config.source.tables
     declared = [schema for schema in schemas if schema.name in files]
     try:
-        return OpenedStore(engines.prepare({one.name: files[one.name] for one in declared}, declared, config.keep))
+        return OpenedStore(
+            engines.prepare({one.name: files[one.name] for one in declared}, declared, config.keep)
+        )
     except DiscreetError as problem:
         try:
             engine = engines.DuckDB(config.keep)

@@ -23,8 +23,12 @@ from .store import ServiceStore
 Role = Literal["steward", "analyst"]
 EVERYTHING = "*"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
-_BY_HASH = "SELECT name, role, datasets, expires, revoked, created FROM discreet_people WHERE token = ?"
-_BY_NAME = "SELECT name, role, datasets, expires, revoked, created FROM discreet_people WHERE name = ?"
+_BY_HASH = (
+    "SELECT name, role, datasets, expires, revoked, created FROM discreet_people WHERE token = ?"
+)
+_BY_NAME = (
+    "SELECT name, role, datasets, expires, revoked, created FROM discreet_people WHERE name = ?"
+)
 _ALL = "SELECT name, role, datasets, expires, revoked, created FROM discreet_people ORDER BY name"
 
 
@@ -49,7 +53,9 @@ class Member:
 
     def over(self, other: Member) -> bool:
         """Return whether this person, a steward, may decide about the other: only within their own data sets."""
-        return self.role == "steward" and (EVERYTHING in self.datasets or set(other.datasets) <= set(self.datasets))
+        return self.role == "steward" and (
+            EVERYTHING in self.datasets or set(other.datasets) <= set(self.datasets)
+        )
 
     def to_json(self) -> dict[str, object]:
         """Return what a steward sees; no token is in it."""
@@ -79,7 +85,9 @@ class Members:
     def __init__(self, store: ServiceStore) -> None:
         self._store = store
 
-    def add(self, name: str, role: str, datasets: Iterable[str], days: Number | None = None) -> tuple[Member, str]:
+    def add(
+        self, name: str, role: str, datasets: Iterable[str], days: Number | None = None
+    ) -> tuple[Member, str]:
         """Take in somebody new; give the person and the token, which is shown this once.
 
         Refuses names that are no short plain text or taken (also by somebody revoked), unknown roles, no data sets.
@@ -117,7 +125,9 @@ class Members:
 
     def revoke(self, name: str) -> None:
         """Shut somebody out for good, at once."""
-        if not self._store.ask("UPDATE discreet_people SET revoked = 1 WHERE name = ? RETURNING name", name):
+        if not self._store.ask(
+            "UPDATE discreet_people SET revoked = 1 WHERE name = ? RETURNING name", name
+        ):
             raise _nobody(name)
 
     def holder(self, token: str) -> Member | None:
@@ -147,12 +157,16 @@ class Members:
 
 def _person(name: object, role: object, datasets: Iterable[str], days: Number | None) -> Member:
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise InvalidArgument("a name is 1 to 64 letters a-z, digits and _ . @ -, and starts with a letter or digit")
+        raise InvalidArgument(
+            "a name is 1 to 64 letters a-z, digits and _ . @ -, and starts with a letter or digit"
+        )
     if role not in get_args(Role):
         raise InvalidArgument(f"role must be one of {', '.join(get_args(Role))}")
     reach = tuple(dict.fromkeys(datasets))
     if not reach or not all(isinstance(one, str) for one in reach):
-        raise InvalidArgument(f"{name} needs data sets: a list of their names, or {EVERYTHING!r} for all")
+        raise InvalidArgument(
+            f"{name} needs data sets: a list of their names, or {EVERYTHING!r} for all"
+        )
     return Member(name, cast("Role", role), reach, _end(days), revoked=False, created=time.time())
 
 
@@ -161,7 +175,9 @@ def _end(days: Number | None) -> float | None:
         return None
     span = positive(days, "days")
     if span > 36_525:
-        raise InvalidArgument("days must be at most 36525, a hundred years; leave it out for no end")
+        raise InvalidArgument(
+            "days must be at most 36525, a hundred years; leave it out for no end"
+        )
     return time.time() + float(span) * 86_400
 
 
@@ -173,7 +189,9 @@ def _read(row: tuple[object, ...]) -> Member:
     name, role, datasets, expires, revoked, created = row
     reach = tuple(json.loads(str(datasets)))
     end = None if expires is None else float(cast("float", expires))
-    return Member(str(name), cast("Role", role), reach, end, bool(revoked), float(cast("float", created)))
+    return Member(
+        str(name), cast("Role", role), reach, end, bool(revoked), float(cast("float", created))
+    )
 
 
 def _moment(seconds: float) -> str:

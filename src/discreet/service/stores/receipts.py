@@ -32,7 +32,9 @@ class Receipts:
     def find(self, dataset: str, number: int) -> tuple[str, str] | None:
         """Find who was charged, and the receipt's canonical text."""
         rows = self._store.ask(
-            "SELECT person, receipt FROM discreet_receipts WHERE dataset = ? AND number = ?", dataset, number
+            "SELECT person, receipt FROM discreet_receipts WHERE dataset = ? AND number = ?",
+            dataset,
+            number,
         )
         return (str(rows[0][0]), str(rows[0][1])) if rows else None
 
@@ -40,7 +42,11 @@ class Receipts:
 def fingerprints(reply: Mapping[str, object]) -> str:
     """Name what was asked without its words, for the log; nothing for a refusal."""
     text = _text(reply)
-    return "" if text is None else " ".join(str(one["fingerprint"]) for one in json.loads(text)["asked"])
+    return (
+        ""
+        if text is None
+        else " ".join(str(one["fingerprint"]) for one in json.loads(text)["asked"])
+    )
 
 
 def _text(reply: Mapping[str, object]) -> str | None:

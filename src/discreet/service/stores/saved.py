@@ -44,22 +44,32 @@ class SavedQuestions:
     def __init__(self, store: ServiceStore) -> None:
         self._store = store
 
-    def save(self, person: str, dataset: str, name: str, fields: Mapping[str, str], job: str = "") -> None:
+    def save(
+        self, person: str, dataset: str, name: str, fields: Mapping[str, str], job: str = ""
+    ) -> None:
         """Save a question of a person; a name that was used before now means this one.
 
         Refuses a name that is empty, longer than a hundred characters or no plain text, and a name too many.
         """
         if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
-            raise InvalidArgument(f"a question is saved under a name of 1 to {LONGEST_NAME} characters; give it one")
-        mine = [one for one in self.of(person) if (one.dataset, one.name) != (dataset, name.strip())]
+            raise InvalidArgument(
+                f"a question is saved under a name of 1 to {LONGEST_NAME} characters; give it one"
+            )
+        mine = [
+            one for one in self.of(person) if (one.dataset, one.name) != (dataset, name.strip())
+        ]
         if len(mine) >= MOST:
             raise InvalidArgument(f"{MOST} questions are saved already; forget one of them first")
         text = json.dumps(dict(fields), ensure_ascii=False)
-        self._store.ask(_SAVE, secrets.token_urlsafe(12), person, dataset, name.strip(), text, job, steady())
+        self._store.ask(
+            _SAVE, secrets.token_urlsafe(12), person, dataset, name.strip(), text, job, steady()
+        )
 
     def of(self, person: str, dataset: str = "") -> tuple[SavedQuestion, ...]:
         """List the questions of a person by name, all or those of one data set."""
-        rows = self._store.ask(_MINE + "AND (dataset = ? OR ? = '') ORDER BY dataset, name", person, dataset, dataset)
+        rows = self._store.ask(
+            _MINE + "AND (dataset = ? OR ? = '') ORDER BY dataset, name", person, dataset, dataset
+        )
         return tuple(map(_read, rows))
 
     def name_of(self, person: str, job: str) -> str:

@@ -29,7 +29,9 @@ class SqliteServiceStore:
         """Run one statement and give its rows."""
         try:
             return self._connection().execute(sql, values).fetchall()
-        except sqlite3.Error as problem:  # busy, full, read-only, torn: whatever it is, it may be mended meanwhile
+        except (
+            sqlite3.Error
+        ) as problem:  # busy, full, read-only, torn: whatever it is, it may be mended meanwhile
             if not (problem.sqlite_errorname or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 self._drop()
             raise unreachable() from None
@@ -54,7 +56,9 @@ class SqliteServiceStore:
     def _connection(self) -> sqlite3.Connection:
         found: sqlite3.Connection | None = getattr(self._local, "connection", None)
         if found is None:
-            found = sqlite3.connect(self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+            found = sqlite3.connect(
+                self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+            )
             found.execute("PRAGMA journal_mode = WAL")
             found.execute("PRAGMA synchronous = NORMAL")
             self._local.connection = found

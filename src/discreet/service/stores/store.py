@@ -38,7 +38,9 @@ TABLES = (
 def open_store(where: str) -> ServiceStore:
     """Open a store and make its tables if they are missing: a path, or a PostgreSQL connection string."""
     server = server_at(where)
-    store: ServiceStore = SqliteServiceStore(where) if server is None else PostgresServiceStore(server)
+    store: ServiceStore = (
+        SqliteServiceStore(where) if server is None else PostgresServiceStore(server)
+    )
     for table in TABLES:
         store.ask(table)
     return store

@@ -86,7 +86,10 @@ def _far(column: Integer | Real, x: str, dialect: Dialect) -> str:
     of two. What is nearer rounds to a step within the ends; up to 2^40 steps, doubles are exact to a 2^11th of a step.
     """
     low, high = column.ends
-    middle, reach = Fraction(low + high, 2) * column.step, (Fraction(high - low, 2) + Fraction(1, 4)) * column.step
+    middle, reach = (
+        Fraction(low + high, 2) * column.step,
+        (Fraction(high - low, 2) + Fraction(1, 4)) * column.step,
+    )
     return f"abs({x} - {dialect.double(float(middle))}) > {dialect.double(float(reach))}"
 
 

@@ -23,7 +23,9 @@ from .value import read
 OUTCOMES = 4
 
 
-def outcome_sql(column: Column, raw: StoredColumn, x: StoredColumn, kept: str, dialect: Dialect) -> str:
+def outcome_sql(
+    column: Column, raw: StoredColumn, x: StoredColumn, kept: str, dialect: Dialect
+) -> str:
     """Write what became of a cell that is stored as `raw`, prepared as `x`, and read as `kept`."""
     nan = f" OR {dialect.is_nan(raw.sql)}" if raw.stored in dialect.nan_types else ""
     gone = f"{raw.sql} IS NULL{nan}"

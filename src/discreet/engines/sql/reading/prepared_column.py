@@ -15,7 +15,10 @@ def kept_sql(column: Column, x: StoredColumn, dialect: Dialect) -> str:
     match column, x.kept:
         case Category(), Category():
             return _category(column, x.kept, x, dialect)
-        case ((Integer() | Real() | Date() | Timestamp()), (Integer() | Real() | Date() | Timestamp())):
+        case (
+            (Integer() | Real() | Date() | Timestamp()),
+            (Integer() | Real() | Date() | Timestamp()),
+        ):
             return _clip(x.sql, column.ends, x.kept.ends)
         case Text(), Text() if column.max_length < x.kept.max_length:
             return f"left({x.sql}, {column.max_length})"
@@ -37,6 +40,10 @@ def _category(column: Category, kept: Category, x: StoredColumn, dialect: Dialec
     if set(column.values) == set(kept.values) and column.other == kept.other:
         return key
     listed = ", ".join(constant_sql(value, dialect) for value in column.values)
-    other = "" if column.other is None else f"WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} "
+    other = (
+        ""
+        if column.other is None
+        else f"WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} "
+    )
     last = f"CAST({constant_sql(column.default, dialect)} AS {cast})"
     return f"CASE WHEN {key} IN ({listed}) THEN {key} {other}ELSE {last} END"

@@ -21,7 +21,9 @@ def write_plainly(column: Column, x: StoredColumn, dialect: Dialect) -> StoredCo
             return _number(x, word, (thousands, decimal, unit), dialect)
         case Date(format=str(given)) | Timestamp(format=str(given)):
             pattern, pieces = iso_pieces(given)
-            parts = [f"'{before}' || substr({word}, {place}, {width})" for before, place, width in pieces]
+            parts = [
+                f"'{before}' || substr({word}, {place}, {width})" for before, place, width in pieces
+            ]
             return _if(x, word, pattern, f"({' || '.join(parts)})", dialect)
         case _:
             return x

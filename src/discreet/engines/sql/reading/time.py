@@ -29,7 +29,9 @@ def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> s
         case "date", Timestamp():
             return _clip(x, column, dialect, f"{dialect.days(x.sql)} * {DAY_SECONDS}")
         case "timestamp" | "zoned", Date():
-            return _clip(x, column, dialect, floor_sql(dialect.seconds(x.sql, x), DAY_SECONDS, dialect))
+            return _clip(
+                x, column, dialect, floor_sql(dialect.seconds(x.sql, x), DAY_SECONDS, dialect)
+            )
         case "timestamp" | "zoned", Timestamp():
             return _clip(x, column, dialect, dialect.seconds(x.sql, x))
         case "text", _:
@@ -48,9 +50,7 @@ def _clip(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: s
     low, high = column.ends
     before, after = _literals(x, column, dialect)
     clipped = clip_sql(inside, low, high, inside) if x.stored == "date" else inside
-    return (
-        f"CASE WHEN {x.sql} < {before} THEN {bigint(low)} WHEN {x.sql} > {after} THEN {bigint(high)} ELSE {clipped} END"
-    )
+    return f"CASE WHEN {x.sql} < {before} THEN {bigint(low)} WHEN {x.sql} > {after} THEN {bigint(high)} ELSE {clipped} END"
 
 
 def _literals(x: StoredColumn, column: Date | Timestamp, dialect: Dialect) -> tuple[str, str]:
@@ -59,7 +59,10 @@ def _literals(x: StoredColumn, column: Date | Timestamp, dialect: Dialect) -> tu
     if x.stored == "date":
         days = [bound.date() if isinstance(bound, datetime) else bound for bound in (first, last)]
         return f"DATE '{days[0].isoformat()}'", f"DATE '{days[1].isoformat()}'"
-    times = [bound if isinstance(bound, datetime) else datetime.combine(bound, time()) for bound in (first, last)]
+    times = [
+        bound if isinstance(bound, datetime) else datetime.combine(bound, time())
+        for bound in (first, last)
+    ]
     if x.type == "TIMESTAMP_NS":
         return _nano_literal(times[0]), _nano_literal(times[1])
     return dialect.time_literal(times[0], x.stored), dialect.time_literal(times[1], x.stored)
@@ -86,7 +89,9 @@ def _text(column: Date | Timestamp, word: str, dialect: Dialect) -> str:
 
 def _clock(word: str, dialect: Dialect) -> str:
     """Write the seconds since midnight of text that is a valid time."""
-    hours, minutes, seconds = (dialect.integer_of(f"substr({word}, {place}, 2)") for place in (12, 15, 18))
+    hours, minutes, seconds = (
+        dialect.integer_of(f"substr({word}, {place}, 2)") for place in (12, 15, 18)
+    )
     short = f"{hours} * 3600 + {minutes} * 60"
     exact = f"CASE WHEN substr({word}, 17, 1) = ':' THEN {seconds} ELSE 0 END"
     return f"CASE WHEN length({word}) >= 16 THEN {short} + {exact} ELSE 0 END"

@@ -29,8 +29,15 @@ def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     doubles = isinstance(column, Real) or x.stored in ("float", "decimal")
     if doubles and not isinstance(column, Text):
         double = double_sql(x, dialect)
-        return replace(x, stored="other") if double is None else StoredColumn(double, "DOUBLE", "float")
-    if x.type in ("TIMESTAMP_S", "TIMESTAMP_MS"):  # these reach beyond what DuckDB compares and counts
+        return (
+            replace(x, stored="other")
+            if double is None
+            else StoredColumn(double, "DOUBLE", "float")
+        )
+    if x.type in (
+        "TIMESTAMP_S",
+        "TIMESTAMP_MS",
+    ):  # these reach beyond what DuckDB compares and counts
         return replace(x, sql=f"TRY_CAST({x.sql} AS TIMESTAMP)", type="TIMESTAMP")
     if x.stored != "text":
         return x
@@ -50,7 +57,9 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
         case Category():
             return _category(column, x, dialect)
         case Integer() | Real():
-            default = None if column.default is None else nearest(Fraction(column.default) / column.step)
+            default = (
+                None if column.default is None else nearest(Fraction(column.default) / column.step)
+            )
             return _or(steps_sql(column, x, dialect), default, dialect)
         case Date() | Timestamp():
             default = None if column.default is None else column.steps(column.default)
@@ -59,7 +68,11 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
             return _or(_truth(x), column.default, dialect)
         case Text():
             text = _text(x, dialect)
-            cut = f"left({text}, {column.max_length})" if x.stored != "boolean" or column.max_length < 5 else text
+            cut = (
+                f"left({text}, {column.max_length})"
+                if x.stored != "boolean" or column.max_length < 5
+                else text
+            )
             return _or(cut, column.default, dialect)
 
 
@@ -100,7 +113,9 @@ def _text(x: StoredColumn, dialect: Dialect) -> str:
 def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     """Write the key a value counts as: itself if listed; else the other key if it is there at all; else the default."""
     if dialect.listed is not None and x.packed and x.stored == "text" and column.of == "text":
-        return _look_up(column, x, dialect.listed(x.sql, [str(value) for value in column.values]), dialect)
+        return _look_up(
+            column, x, dialect.listed(x.sql, [str(value) for value in column.values]), dialect
+        )
     match column.of:
         case "text":
             key, sql_type = _text(x, dialect), dialect.words
@@ -110,7 +125,11 @@ def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
             key, sql_type = _truth(x), "BOOLEAN"
     values = column.values if column.of != "boolean" else ()
     listed = f"{key} IN ({_list(values, dialect)})" if values else f"{key} IN ({_flags(column)})"
-    other = "" if column.other is None else f"WHEN {_present(x, dialect)} THEN {constant_sql(column.other, dialect)} "
+    other = (
+        ""
+        if column.other is None
+        else f"WHEN {_present(x, dialect)} THEN {constant_sql(column.other, dialect)} "
+    )
     last = null(sql_type) if column.default is None else constant_sql(column.default, dialect)
     return f"CASE WHEN {listed} THEN {key} {other}ELSE {last} END"
 

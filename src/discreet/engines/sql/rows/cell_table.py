@@ -16,7 +16,12 @@ from .relation import person_column, stored_column
 
 
 def read_cells_sql(
-    schema: Schema, part: StoredTable, dialect: Dialect, id_sql: Callable[[StoredColumn], str], *, seen: bool = True
+    schema: Schema,
+    part: StoredTable,
+    dialect: Dialect,
+    id_sql: Callable[[StoredColumn], str],
+    *,
+    seen: bool = True,
 ) -> str:
     """Write the cells of column i as ki, whose row it is as p, NULL for nobody's, and if `seen` what became of each
     cell as oi: that is most of the text.
@@ -30,10 +35,16 @@ def read_cells_sql(
         x = prepare(column, stored, dialect)
         inner[q], middle[k], outer[k] = x.sql, read(column, replace(x, sql=q), dialect), k
         if seen and stored.seen:
-            inner[f"o{place}"], middle[f"o{place}"], outer[f"o{place}"] = f"t.{stored.seen}", f"o{place}", f"o{place}"
+            inner[f"o{place}"], middle[f"o{place}"], outer[f"o{place}"] = (
+                f"t.{stored.seen}",
+                f"o{place}",
+                f"o{place}",
+            )
         elif seen:
             inner[raw], middle[raw], middle[q] = stored.sql, raw, q
-            outer[f"o{place}"] = outcome_sql(column, replace(stored, sql=raw), replace(x, sql=q), k, dialect)
+            outer[f"o{place}"] = outcome_sql(
+                column, replace(stored, sql=raw), replace(x, sql=q), k, dialect
+            )
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, part)
         inner["p"] = f"CASE WHEN {present_sql(person, dialect)} THEN {id_sql(person)} END"

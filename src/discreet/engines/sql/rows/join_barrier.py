@@ -42,29 +42,55 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = 
         return _whole(left, right, cells, pairs, keep=keep)
     if not dialect.guarded:
         matched = " AND ".join(f"{mine} = {yours}" for mine, yours in pairs)
-        return select_sql(cells, f"({left.sql}) AS {left.letter} {verb} ({right.sql}) AS {right.letter} ON {matched}")
-    flags = "fl = fr" if dialect.hide is None else f"{dialect.hide('fl', 'Whole')} = {dialect.hide('fr', 'Whole')}"
-    matched = " AND ".join([flags, *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)])
+        return select_sql(
+            cells,
+            f"({left.sql}) AS {left.letter} {verb} ({right.sql}) AS {right.letter} ON {matched}",
+        )
+    flags = (
+        "fl = fr"
+        if dialect.hide is None
+        else f"{dialect.hide('fl', 'Whole')} = {dialect.hide('fr', 'Whole')}"
+    )
+    matched = " AND ".join(
+        [flags, *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)]
+    )
     sides = f"({_guard(left, 'fl', 1)}) AS {left.letter} {verb} ({_guard(right, 'fr', 2)}) AS {right.letter}"
     return select_sql(
-        cells, f"{sides} ON {matched}", {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}[keep]
+        cells,
+        f"{sides} ON {matched}",
+        {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}[keep],
     )
 
 
 def _whole(
-    left: JoinSide, right: JoinSide, cells: Sequence[str], pairs: Sequence[tuple[str, str]], *, keep: Kept
+    left: JoinSide,
+    right: JoinSide,
+    cells: Sequence[str],
+    pairs: Sequence[tuple[str, str]],
+    *,
+    keep: Kept,
 ) -> str:
     """Write a full join, of which no side may be left out; what has no partner is dropped afterwards.
 
     The test for that is over both sides, so no planner can move it below the join or make an inner one of it.
     """
-    keys = [(f"lk{place}", f"rk{place}") for place in range(len(pairs))]  # columns: a constant cannot be joined on
+    keys = [
+        (f"lk{place}", f"rk{place}") for place in range(len(pairs))
+    ]  # columns: a constant cannot be joined on
     here = select_sql(
-        ["*", "1 AS lm", *(f"{mine} AS {k}" for (mine, _), (k, _) in zip(pairs, keys, strict=True))],
+        [
+            "*",
+            "1 AS lm",
+            *(f"{mine} AS {k}" for (mine, _), (k, _) in zip(pairs, keys, strict=True)),
+        ],
         f"({left.sql}) AS t",
     )
     there = select_sql(
-        ["*", "1 AS rm", *(f"{yours} AS {k}" for (_, yours), (_, k) in zip(pairs, keys, strict=True))],
+        [
+            "*",
+            "1 AS rm",
+            *(f"{yours} AS {k}" for (_, yours), (_, k) in zip(pairs, keys, strict=True)),
+        ],
         f"({right.sql}) AS t",
     )
     matched = " AND ".join(f"{mine} = {yours}" for mine, yours in keys)

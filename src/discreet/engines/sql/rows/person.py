@@ -54,7 +54,9 @@ def window_sql(time: str, domain: Domain, per: Period, dialect: Dialect) -> str:
         case "week":  # the first of January 1970 was a Thursday
             return floor_sql(f"({days} + 3)", 7, dialect)
         case "month":
-            return f"({dialect.part(Function.YEAR, days)} * 12 + {dialect.part(Function.MONTH, days)})"
+            return (
+                f"({dialect.part(Function.YEAR, days)} * 12 + {dialect.part(Function.MONTH, days)})"
+            )
         case "quarter":
             return f"({dialect.part(Function.YEAR, days)} * 4 + {dialect.part(Function.QUARTER, days)})"
         case _:

@@ -30,16 +30,21 @@ _INTEGERS = (("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63))
 def prepared_sql(schema: Schema, table: StoredTable, dialect: Dialect) -> str:
     """Write the rows of a table as they are kept; those of nobody, which count nowhere, are left out."""
     cells = {
-        f"kept_{place}": _cell(f"k{place}", column, dialect) for place, column in enumerate(schema.columns.values())
+        f"kept_{place}": _cell(f"k{place}", column, dialect)
+        for place, column in enumerate(schema.columns.values())
     }
     rows = f"({read_cells_sql(schema, table, dialect, lambda x: id_sql(x, dialect))}) AS t"
     if not isinstance(schema.unit, People):
         return select_sql(named_cells(cells.items()), rows)
     places = {name: f"k{place}" for place, name in enumerate(schema.columns)}
     for place, name in enumerate(_counted_by(schema)):
-        cells[f"rows_{place}"] = f"CAST(count({places[name] if name else '*'}) OVER (PARTITION BY p) AS BIGINT)"
+        cells[f"rows_{place}"] = (
+            f"CAST(count({places[name] if name else '*'}) OVER (PARTITION BY p) AS BIGINT)"
+        )
     # By person: what is added up for each of them lies in one place.
-    return select_sql(named_cells((cells | {"person": "p"}).items()), rows, "WHERE p IS NOT NULL ORDER BY p")
+    return select_sql(
+        named_cells((cells | {"person": "p"}).items()), rows, "WHERE p IS NOT NULL ORDER BY p"
+    )
 
 
 def _cell(cell: str, column: Column, dialect: Dialect) -> str:
@@ -68,7 +73,11 @@ def _counted_by(schema: Schema) -> tuple[str, ...]:
     """List what a person's rows are counted by: all of them (""), and those with a value in a listed key."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
         return ()
-    listed = [n for n, c in schema.columns.items() if isinstance(c, Category | Boolean) and c.default is None]
+    listed = [
+        n
+        for n, c in schema.columns.items()
+        if isinstance(c, Category | Boolean) and c.default is None
+    ]
     return ("", *listed[:MOST_COUNTS])
 
 
@@ -88,17 +97,25 @@ def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> Stored
     """
     facts = json.loads(bytes.fromhex(mark.removeprefix(MARK)))
     if facts.get("format") != FORMAT:
-        raise SchemaMismatch(f"{name} was prepared by another version, which this one cannot read; prepare it again")
+        raise SchemaMismatch(
+            f"{name} was prepared by another version, which this one cannot read; prepare it again"
+        )
     schema = Schema.from_dict(facts["schema"])
     columns = {
-        label: StoredColumn(dialect.quote(f"kept_{number}"), _type(column), _class(column), kept=column)
+        label: StoredColumn(
+            dialect.quote(f"kept_{number}"), _type(column), _class(column), kept=column
+        )
         for number, (label, column) in enumerate(schema.columns.items())
     }
     if not isinstance(schema.unit, People):
         return StoredTable(place, columns, read_by=schema)
-    person = StoredColumn(dialect.quote("person"), facts["person"]["type"], facts["person"]["stored"])
+    person = StoredColumn(
+        dialect.quote("person"), facts["person"]["type"], facts["person"]["stored"]
+    )
     columns.setdefault(schema.unit.id, person)
-    counts = {label: dialect.quote(f"rows_{number}") for number, label in enumerate(_counted_by(schema))}
+    counts = {
+        label: dialect.quote(f"rows_{number}") for number, label in enumerate(_counted_by(schema))
+    }
     return StoredTable(place, columns, person, counts, read_by=schema)
 
 
@@ -110,4 +127,6 @@ def require_fit(schema: Schema, table: StoredTable) -> None:
     """Refuse a schema that is neither the one by which a table was prepared nor narrower."""
     why = None if table.read_by is None else misfit(schema, table.read_by)
     if why is not None:
-        raise SchemaMismatch(f"the prepared table {schema.name} does not fit its schema: {why}; prepare it again")
+        raise SchemaMismatch(
+            f"the prepared table {schema.name} does not fit its schema: {why}; prepare it again"
+        )

@@ -12,7 +12,16 @@ from dataclasses import replace
 from ....data.schema import Schema
 from ....data.unit import People
 from ....query.algebra.expression import Field
-from ....query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
+from ....query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from ....query.bounds.fanout import find_cut, find_cuts
 from ....query.bounds.relation_facts import columns_of
 from ....query.domains.domain import Domain, domain_of_column
@@ -56,8 +65,16 @@ def _frame(relation: Relation, needed: ColumnNames, writer: Writer) -> SqlFrame:
             chosen = {name: expression for name, expression in columns if name in needed}
             frame = frame_of(rows, needed_below(relation, needed)[0], writer)
             scope, names = scope_of(frame, writer), writer.named(chosen)
-            cells = {names[name]: expression_sql(expression, scope) for name, expression in chosen.items()}
-            return SqlFrame(_select(frame.owner, cells, frame.sql), names, _domains(relation, names), frame.owner)
+            cells = {
+                names[name]: expression_sql(expression, scope)
+                for name, expression in chosen.items()
+            }
+            return SqlFrame(
+                _select(frame.owner, cells, frame.sql),
+                names,
+                _domains(relation, names),
+                frame.owner,
+            )
         case JoinPublic():
             return _join_public(relation, needed, writer)
         case JoinPeople():
@@ -86,7 +103,11 @@ def stored_column(name: str, table: StoredTable) -> StoredColumn:
 
 def person_column(name: str, table: StoredTable) -> StoredColumn:
     """Refer to the column that tells whose row it is: the store's own numbers of people, or the declared id."""
-    return stored_column(name, table) if table.person is None else replace(table.person, sql=f"t.{table.person.sql}")
+    return (
+        stored_column(name, table)
+        if table.person is None
+        else replace(table.person, sql=f"t.{table.person.sql}")
+    )
 
 
 def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
@@ -101,14 +122,20 @@ def _scan(schema: Schema, needed: ColumnNames, writer: Writer) -> SqlFrame:
     column, per = window
     time, name = frame.names[column], writer.fresh("p")
     cells = {name: window_sql(time, frame.domains[column], per, writer.dialect)}
-    sql = _select((*frame.owner, *frame.names.values()), cells, frame.sql, f"WHERE {time} IS NOT NULL")
+    sql = _select(
+        (*frame.owner, *frame.names.values()), cells, frame.sql, f"WHERE {time} IS NOT NULL"
+    )
     return replace(frame, sql=sql, owner=(*frame.owner, name))
 
 
 def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writer) -> SqlFrame:
     """Write the columns of a table as the schema reads them: prepared first, then read."""
     dialect, columns = writer.dialect, schema.columns
-    prepared = {name: prepare(columns[name], stored_column(name, table), dialect) for name in columns if name in wanted}
+    prepared = {
+        name: prepare(columns[name], stored_column(name, table), dialect)
+        for name in columns
+        if name in wanted
+    }
     raw = {name: writer.fresh("r") for name in prepared}
     inner, tail = {raw[name]: x.sql for name, x in prepared.items()}, ""
     owner: tuple[str, ...] = ()
@@ -118,7 +145,9 @@ def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writ
         tail = f"WHERE {present_sql(person, dialect)}"
     names = writer.named(prepared)
     outer = {
-        names[name]: raw[name] if name in writer.late else read(columns[name], replace(x, sql=raw[name]), dialect)
+        names[name]: raw[name]
+        if name in writer.late
+        else read(columns[name], replace(x, sql=raw[name]), dialect)
         for name, x in prepared.items()
     }
     if writer.count:
@@ -143,9 +172,13 @@ def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFr
     added = {name: column for name, column in join.columns if name in needed}
     (below,) = needed_below(join, needed)
     left = _cut(join.rows, find_cut(join), below, writer)
-    right = public_frame(join.table, frozenset(added.values()) | {column for _, column in join.on}, writer)
+    right = public_frame(
+        join.table, frozenset(added.values()) | {column for _, column in join.on}, writer
+    )
     here, there = scope_of(left, writer), scope_of(right, writer)
-    alike = [alike_sql((expression, here), (Field(column), there)) for expression, column in join.on]
+    alike = [
+        alike_sql((expression, here), (Field(column), there)) for expression, column in join.on
+    ]
     names = {name: sql for name, sql in left.names.items() if name in needed}
     public = {writer.fresh("c"): right.names[column] for column in added.values()}
     names |= dict(zip(added, public, strict=True))
@@ -182,24 +215,36 @@ def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
     for frame in frames:
         scope = scope_of(frame, writer)
         cells = dict(zip(owner, frame.owner, strict=True))
-        cells |= {names[name]: scaled_sql(Field(name), domain, scope) for name, domain in domains.items()}
+        cells |= {
+            names[name]: scaled_sql(Field(name), domain, scope) for name, domain in domains.items()
+        }
         texts.append(_select((), cells, frame.sql))
     return SqlFrame(" UNION ALL ".join(texts), names, domains, owner)
 
 
 def _per_person(relation: PerPerson, needed: ColumnNames, writer: Writer) -> SqlFrame:
     totals = {name: total for name, total in relation.totals if name in needed}
-    added = {name: total.expression for name, total in totals.items() if total.expression is not None}
+    added = {
+        name: total.expression for name, total in totals.items() if total.expression is not None
+    }
     frame = frame_of(relation.rows, needed_below(relation, needed)[0], writer)
-    scope, keys, values = scope_of(frame, writer), writer.named(dict(relation.keys)), writer.named(added)
+    scope, keys, values = (
+        scope_of(frame, writer),
+        writer.named(dict(relation.keys)),
+        writer.named(added),
+    )
     cells = {keys[name]: expression_sql(expression, scope) for name, expression in relation.keys}
     cells |= {values[name]: expression_sql(expression, scope) for name, expression in added.items()}
     inner, columns = columns_of(relation.rows), writer.named(totals)
     found = {
-        columns[name]: total_sql(total, times_of(total, inner), values.get(name, "*"), writer.dialect)
+        columns[name]: total_sql(
+            total, times_of(total, inner), values.get(name, "*"), writer.dialect
+        )
         for name, total in totals.items()
     }
     groups = (*frame.owner, *keys.values())
-    sql = _select(groups, found, _select(frame.owner, cells, frame.sql), f"GROUP BY {', '.join(groups)}")
+    sql = _select(
+        groups, found, _select(frame.owner, cells, frame.sql), f"GROUP BY {', '.join(groups)}"
+    )
     names = {name: sql_name for name, sql_name in (keys | columns).items() if name in needed}
     return SqlFrame(sql, names, _domains(relation, names), frame.owner)

@@ -15,20 +15,32 @@ from ..select import select_sql
 from .frame import SqlFrame
 
 
-def cut_frame(frame: SqlFrame, most: int | None, columns: Iterable[str], dialect: Dialect) -> SqlFrame:
+def cut_frame(
+    frame: SqlFrame, most: int | None, columns: Iterable[str], dialect: Dialect
+) -> SqlFrame:
     """Keep at most so many rows of each person (None: all), by the order of these columns."""
     if most is None:
         return frame
     owner = ", ".join(frame.owner)
-    order = ", ".join([*frame.owner, *(f"{_order(name, frame, dialect)} NULLS FIRST" for name in columns)])
+    order = ", ".join(
+        [*frame.owner, *(f"{_order(name, frame, dialect)} NULLS FIRST" for name in columns)]
+    )
     place = f"row_number() OVER (PARTITION BY {owner} ORDER BY {order}) AS a"
     spread = f"(a * {most} + {dialect.divide('b', '2')}) % b < {most}"
     # A row of nobody's, so that it is never the first row for which a window is made.
-    rows = f"{frame.sql} UNION ALL BY NAME SELECT NULL AS {frame.owner[0]}" if dialect.guarded else frame.sql
-    counted = select_sql(["*", place, f"count(*) OVER (PARTITION BY {owner}) AS b"], f"({rows}) AS t")
+    rows = (
+        f"{frame.sql} UNION ALL BY NAME SELECT NULL AS {frame.owner[0]}"
+        if dialect.guarded
+        else frame.sql
+    )
+    counted = select_sql(
+        ["*", place, f"count(*) OVER (PARTITION BY {owner}) AS b"], f"({rows}) AS t"
+    )
     cells = [*frame.owner, *frame.names.values()]
     real = f" AND {frame.owner[0]} IS NOT NULL" if dialect.guarded else ""
-    return replace(frame, sql=select_sql(cells, f"({counted}) AS t", f"WHERE (b <= {most} OR {spread}){real}"))
+    return replace(
+        frame, sql=select_sql(cells, f"({counted}) AS t", f"WHERE (b <= {most} OR {spread}){real}")
+    )
 
 
 def _order(name: str, frame: SqlFrame, dialect: Dialect) -> str:

@@ -93,5 +93,9 @@ def part_bar(part: Measure, purse: BudgetBar) -> Html:
 def _bar(spent: float, asked: float, words: str, *, over: bool) -> Html:
     done = element("rect", class_="spent", width=spent, height=2)
     more = element("rect", class_="next", x=spent, width=asked, height=2)
-    look = {"class_": "left over" if over else "left", "viewBox": "0 0 100 2", "preserveAspectRatio": "none"}
+    look = {
+        "class_": "left over" if over else "left",
+        "viewBox": "0 0 100 2",
+        "preserveAspectRatio": "none",
+    }
     return element("svg", done, more, **look, role="img", aria_label=words)

@@ -30,14 +30,18 @@ class Bar:
     at: float | None = None
 
     @classmethod
-    def of(cls, key: object, words: str, numbers: tuple[float, float, float], *, ordered: bool) -> Bar:
+    def of(
+        cls, key: object, words: str, numbers: tuple[float, float, float], *, ordered: bool
+    ) -> Bar:
         """Place a value: numbers and times in ISO form have an order."""
         return cls(words, *numbers, _place(key) if ordered else None)
 
 
 def _place(key: object) -> float | None:
     if isinstance(key, str):
-        return datetime.fromisoformat(f"{key}+00:00" if "T" in key else f"{key}T00:00+00:00").timestamp()
+        return datetime.fromisoformat(
+            f"{key}+00:00" if "T" in key else f"{key}T00:00+00:00"
+        ).timestamp()
     return float(key) if isinstance(key, int | float) and not isinstance(key, bool) else None
 
 
@@ -50,8 +54,16 @@ def drawn_words(bars: Sequence[Bar], most: int = MOST) -> str:
     """
     if _line(bars):
         left = sum(bar.at is None for bar in bars)
-        return f"{left} of {len(bars):,} groups have no place on the axis: see the table" if left else ""
-    return f"{most} of {len(bars):,} groups are drawn; the table has all of them" if len(bars) > most else ""
+        return (
+            f"{left} of {len(bars):,} groups have no place on the axis: see the table"
+            if left
+            else ""
+        )
+    return (
+        f"{most} of {len(bars):,} groups are drawn; the table has all of them"
+        if len(bars) > most
+        else ""
+    )
 
 
 def _line(bars: Sequence[Bar]) -> bool:
@@ -69,10 +81,16 @@ def answer_chart(
 ) -> Html:
     """Draw one column: along the key named `axis` if it has an order, else below each other; `span` is shared."""
     ends = span or (min(bar.low for bar in bars), max(bar.high for bar in bars))
-    return line_chart(name, bars, level, axis, ends) if _line(bars) else _rows(name, bars[:most], level, ends)
+    return (
+        line_chart(name, bars, level, axis, ends)
+        if _line(bars)
+        else _rows(name, bars[:most], level, ends)
+    )
 
 
-def line_chart(name: str, bars: Sequence[Bar], level: float, axis: str, span: tuple[float, float]) -> Html:
+def line_chart(
+    name: str, bars: Sequence[Bar], level: float, axis: str, span: tuple[float, float]
+) -> Html:
     """Draw values along an axis as a line, their intervals as a band."""
     points = sorted(((bar.at, bar) for bar in bars if bar.at is not None), key=lambda one: one[0])
     first, last = points[0], points[-1]
@@ -80,14 +98,22 @@ def line_chart(name: str, bars: Sequence[Bar], level: float, axis: str, span: tu
     frame = ChartFrame(x, y)
     timed = not _is_number(first[1].key)
     parts = [
-        axes(ChartFrame(ChartScale(0, 1, x.start, x.end) if timed else x, y), axis, name, x_ticks=0 if timed else 6),
+        axes(
+            ChartFrame(ChartScale(0, 1, x.start, x.end) if timed else x, y),
+            axis,
+            name,
+            x_ticks=0 if timed else 6,
+        ),
         band(frame, [(at, bar.low) for at, bar in points], [(at, bar.high) for at, bar in points]),
         path(frame, [(at, bar.value) for at, bar in points]),
     ]
     if timed:
         middle = points[len(points) // 2]
         ends = ((first, "start"), (middle, "middle"), (last, "end"))
-        parts += [label(frame, (p[0], y.low), p[1].key, kind="tick", anchor=side, dy=17) for p, side in ends]
+        parts += [
+            label(frame, (p[0], y.low), p[1].key, kind="tick", anchor=side, dy=17)
+            for p, side in ends
+        ]
     words = f"{len(points)} values of {name} along {axis}, in a band whose points hold with {100 * level:g} % each."
     return picture(name, words, parts, kind="answer")
 

@@ -33,25 +33,40 @@ def plain(value: float) -> str:
     ('0.5', '12\u202f000', '10⁻⁶', '3 × 10⁷', '−4', '0')
     """
     if value and not 1e-3 <= abs(value) < 1e6:
-        digits, power = f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else f"{value:.2e}".split("e")
+        digits, power = (
+            f"{value:.3g}".split("e") if "e" in f"{value:.3g}" else f"{value:.2e}".split("e")
+        )
         raised = str(int(power)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
         front = f"{float(digits):g}"
         return f"10{raised}" if front == "1" else f"{front} × 10{raised}".replace("-", "−")
     return f"{value:,.6g}".replace(",", "\u202f").replace("-", "−")
 
 
-def picture(title: str, described: str, parts: Iterable[Html], height: int = HEIGHT, kind: str = "") -> Html:
+def picture(
+    title: str, described: str, parts: Iterable[Html], height: int = HEIGHT, kind: str = ""
+) -> Html:
     """Frame the parts as one image; `title` and `described` are what people hear who do not see it."""
-    return markup.picture(title, [element("desc", described), *parts], (WIDTH, height), class_=f"chart {kind}")
+    return markup.picture(
+        title, [element("desc", described), *parts], (WIDTH, height), class_=f"chart {kind}"
+    )
 
 
-def axes(frame: ChartFrame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5) -> Html:
+def axes(
+    frame: ChartFrame, x_name: str, y_name: str, *, x_ticks: int = 6, y_ticks: int = 5
+) -> Html:
     """Draw both axes: hairlines across for y, short marks for x, names at their ends."""
     x, y = frame.x, frame.y
     heights = [(y.place(v), plain(v)) for v in y.ticks(y_ticks)]
     lines = [_stroke(f"M{x.start:g} {at:g}H{x.end:g}", "grid") for at, _ in heights]
     words = [text(x.start - 6, at + 4, word, "end", class_="tick") for at, word in heights]
-    return join([*lines, *words, along(x, y.start, x_name, x_ticks), text(2, 12, y_name, "start", class_="name")])
+    return join(
+        [
+            *lines,
+            *words,
+            along(x, y.start, x_name, x_ticks),
+            text(2, 12, y_name, "start", class_="name"),
+        ]
+    )
 
 
 def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
@@ -60,7 +75,9 @@ def along(x: ChartScale, height: float, name: str = "", ticks: int = 6) -> Html:
     base = _stroke(f"M{x.start:g} {height:g}H{x.end:g}", "axis")
     marks = [_stroke(f"M{at:g} {height:g}v4", "mark") for at, _ in places]
     words = [text(at, height + 17, word, class_="tick") for at, word in places]
-    return join([base, *marks, *words, text(x.end, height + 34, name, "end", class_="name") if name else ""])
+    return join(
+        [base, *marks, *words, text(x.end, height + 34, name, "end", class_="name") if name else ""]
+    )
 
 
 def path(frame: ChartFrame, points: Sequence[Spot], kind: str = "line") -> Html:
@@ -79,7 +96,9 @@ def area(frame: ChartFrame, points: Sequence[Spot], kind: str = "area") -> Html:
     return _stroke(f"M{'L'.join(map(frame.at, (*points, *ends)))}Z", kind)
 
 
-def band(frame: ChartFrame, lows: Sequence[Spot], highs: Sequence[Spot], kind: str = "band") -> Html:
+def band(
+    frame: ChartFrame, lows: Sequence[Spot], highs: Sequence[Spot], kind: str = "band"
+) -> Html:
     """Fill what lies between two lines."""
     return _stroke(f"M{'L'.join(map(frame.at, (*highs, *reversed(lows))))}Z", kind)
 
@@ -90,11 +109,20 @@ def _stroke(way: str, kind: str) -> Html:
 
 def circle(frame: ChartFrame, at: Spot, kind: str = "dot", radius: float = 4) -> Html:
     """Draw a dot."""
-    return element("circle", class_=kind, cx=frame.x.place(at[0]), cy=frame.y.place(at[1]), r=radius)
+    return element(
+        "circle", class_=kind, cx=frame.x.place(at[0]), cy=frame.y.place(at[1]), r=radius
+    )
 
 
 def label(
-    frame: ChartFrame, at: Spot, words: str, *, kind: str = "word", anchor: str = "start", dx: float = 0, dy: float = 0
+    frame: ChartFrame,
+    at: Spot,
+    words: str,
+    *,
+    kind: str = "word",
+    anchor: str = "start",
+    dx: float = 0,
+    dy: float = 0,
 ) -> Html:
     """Write words at a point, moved by dx and dy."""
     return text(frame.x.place(at[0]) + dx, frame.y.place(at[1]) + dy, words, anchor, class_=kind)

@@ -40,7 +40,9 @@ def parts_of(reply: Mapping[str, Any], sql: str) -> tuple[AnswerPart, ...]:
     for place, row in enumerate(reply["rows"]):
         sets.setdefault(tuple(key for key in keys if row[key] is None), []).append(place)
     found = sorted(sets.items(), key=lambda item: -len(item[0]))
-    return tuple(_part(reply, absent, places) for absent, places in found) or (AnswerPart("", reply),)
+    return tuple(_part(reply, absent, places) for absent, places in found) or (
+        AnswerPart("", reply),
+    )
 
 
 def _part(reply: Mapping[str, Any], absent: tuple[int, ...], places: list[int]) -> AnswerPart:

@@ -52,29 +52,49 @@ class _Table:
         """Return the key with the fewest values, of two; one with an order is rather the axis."""
         if len(self.keys) != 2:
             return None
-        found = sorted(self.keys, key=lambda k: (self.columns[k].get("ordered", False), len(self.values(k))))[0]
-        return found if len(self.values(found)) > 1 and len(self.rows) > len(self.values(found)) else None
+        found = sorted(
+            self.keys, key=lambda k: (self.columns[k].get("ordered", False), len(self.values(k)))
+        )[0]
+        return (
+            found
+            if len(self.values(found)) > 1 and len(self.rows) > len(self.values(found))
+            else None
+        )
 
     def values(self, key: int) -> list[Any]:
         return list(dict.fromkeys(row[key] for row in self.rows))
 
-    def bars(self, column: int, keys: Sequence[int], where: tuple[int, Any] | None = None) -> list[Bar]:
+    def bars(
+        self, column: int, keys: Sequence[int], where: tuple[int, Any] | None = None
+    ) -> list[Bar]:
         """List the values of a column of numbers, those of one part if `where` says which."""
         ordered = len(keys) == 1 and bool(self.columns[keys[0]].get("ordered", False))
         found = []
         for row, ends in zip(self.rows, self.intervals, strict=True):
             box = (row[column], *(ends[column] or ()))
-            if len(box) == 3 and all(map(_number, box)) and (where is None or row[where[0]] == where[1]):
+            if (
+                len(box) == 3
+                and all(map(_number, box))
+                and (where is None or row[where[0]] == where[1])
+            ):
                 words = ", ".join(key_words(row[key]) for key in keys)
                 numbers = (float(box[0]), float(box[1]), float(box[2]))
-                found.append(Bar.of(row[keys[0]] if keys else None, words, numbers, ordered=ordered))
+                found.append(
+                    Bar.of(row[keys[0]] if keys else None, words, numbers, ordered=ordered)
+                )
         return found
 
 
 def charts_of(reply: Mapping[str, Any], level: float, *, every: bool = False) -> Iterator[Chart]:
     """Draw the noisy columns of numbers, the first four of them; of many groups the first, or `every` one."""
-    table = _Table(reply["columns"], reply["rows"], reply["intervals"], level, ALL if every else FIRST)
-    noisy = [place for place, one in enumerate(table.columns) if one["noisy"] and table.bars(place, table.keys)]
+    table = _Table(
+        reply["columns"], reply["rows"], reply["intervals"], level, ALL if every else FIRST
+    )
+    noisy = [
+        place
+        for place, one in enumerate(table.columns)
+        if one["noisy"] and table.bars(place, table.keys)
+    ]
     for count, place in enumerate(noisy[:MOST_CHARTS], 1):
         apart = table.apart()
         yield from _one(table, place) if apart is None else _parts(table, place, apart)

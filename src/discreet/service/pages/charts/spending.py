@@ -54,7 +54,11 @@ def spent_over_time(ledger: Ledger) -> tuple[Point, ...]:
     points = list(_add_up(entries, ledger))
     if points:
         shift = float(amount(ledger.spent())) - points[-1].spent if not ledger.terms.parts else 0.0
-        points = [Point(point.time, max(0.0, point.spent + shift)) for point in points] if shift > 0 else points
+        points = (
+            [Point(point.time, max(0.0, point.spent + shift)) for point in points]
+            if shift > 0
+            else points
+        )
     return tuple(points)
 
 
@@ -69,7 +73,9 @@ def _add_up(entries: Sequence[Entry], ledger: Ledger) -> Iterable[Point]:
             yield Point(read_time(entry.time), float(amount(spent_of(account.under(budget, None)))))
 
 
-def spending_chart(points: Sequence[Point], whole: float, symbol: str, now: datetime | None = None) -> Html:
+def spending_chart(
+    points: Sequence[Point], whole: float, symbol: str, now: datetime | None = None
+) -> Html:
     """Draw what was spent as a staircase under the line of the whole budget."""
     end = datetime.now(UTC) if now is None else now
     first = points[0].time if points else end
@@ -102,4 +108,6 @@ def _dates(frame: ChartFrame, end: datetime) -> Iterable[Html]:
         at = x.low + part * span
         words = datetime.fromtimestamp(at, UTC).strftime(form)
         yield label(frame, (at, frame.y.low), words, kind="tick", anchor=anchor, dy=17)
-    yield label(frame, (x.high, frame.y.low), end.strftime("%Y-%m-%d UTC"), kind="name", anchor="end", dy=34)
+    yield label(
+        frame, (x.high, frame.y.low), end.strftime("%Y-%m-%d UTC"), kind="name", anchor="end", dy=34
+    )

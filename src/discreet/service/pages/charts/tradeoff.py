@@ -23,17 +23,27 @@ def tradeoff(curator: Curator, ask: Ask, unit: BudgetUnit) -> Html:
     spends = unit.steps[:: max(1, math.ceil(len(unit.steps) / POINTS))]
     delta = getattr(ask.terms.spend, "delta", Fraction())
     try:
-        points = [(float(step), _error(curator, ask, unit, Fraction(step), delta)) for step in spends]
+        points = [
+            (float(step), _error(curator, ask, unit, Fraction(step), delta)) for step in spends
+        ]
         here = curator.plan(ask.sql, **ask.terms.words())
     except DiscreetError:
         return Html("")  # some spend on the way cannot be planned: then there is no curve to show
     drawn = [(spend, error) for spend, error in points if math.isfinite(error) and error > 0]
     if not isinstance(here, Plan) or len(drawn) < 2:
         return Html("")
-    at = float(getattr(here.spend, "mu", 0) or amount(here.spend)), next(iter(here.statistic_errors().values()))
-    at = at[0], max(at[1], min(error for _, error in drawn) / 2)  # no error at all has no place on this scale
+    at = (
+        float(getattr(here.spend, "mu", 0) or amount(here.spend)),
+        next(iter(here.statistic_errors().values())),
+    )
+    at = (
+        at[0],
+        max(at[1], min(error for _, error in drawn) / 2),
+    )  # no error at all has no place on this scale
     x, y = ([*(p[i] for p in drawn), at[i]] for i in (0, 1))
-    frame = ChartFrame(decades(min(x), max(x), 50, WIDTH - 14), decades(min(y), max(y), HEIGHT - 44, 24))
+    frame = ChartFrame(
+        decades(min(x), max(x), 50, WIDTH - 14), decades(min(y), max(y), HEIGHT - 44, 24)
+    )
     name = next(iter(here.statistic_errors()))
     parts = [
         axes(frame, f"{unit.symbol} spent", f"95 % error of {name}"),

@@ -38,4 +38,8 @@ def drawing(picture: str) -> str:
 
 
 def _plain(markup: str) -> str:
-    return re.sub(r' class="([^"]*)"', lambda found: f" {LOOKS[found[1]]}" if found[1] in LOOKS else "", markup)
+    return re.sub(
+        r' class="([^"]*)"',
+        lambda found: f" {LOOKS[found[1]]}" if found[1] in LOOKS else "",
+        markup,
+    )

@@ -32,7 +32,10 @@ def file_routes(state: State) -> list[Route]:
         "question.sql": _sql,
         "chart-{place:int}.svg": _chart,
     }
-    return [Route(f"{room}/{name}", for_analysts(state, way), methods=["GET"]) for name, way in ways.items()]
+    return [
+        Route(f"{room}/{name}", for_analysts(state, way), methods=["GET"])
+        for name, way in ways.items()
+    ]
 
 
 def _reply(visit: PageRequest) -> tuple[Job, dict[str, Any]]:
@@ -46,7 +49,9 @@ def _reply(visit: PageRequest) -> tuple[Job, dict[str, Any]]:
 
 def file_of(job: Job, content: str | bytes, kind: str, ending: str) -> Response:
     """Return what a job came to as a file to keep, named after its data set."""
-    heads = HEADERS | {"Content-Disposition": f'attachment; filename="{job.dataset}-{job.id[:8]}{ending}"'}
+    heads = HEADERS | {
+        "Content-Disposition": f'attachment; filename="{job.dataset}-{job.id[:8]}{ending}"'
+    }
     return Response(content, media_type=kind, headers=heads)
 
 
@@ -68,7 +73,9 @@ def _receipt(visit: PageRequest) -> Response:
 
 def _python(visit: PageRequest) -> Response:
     job, _ = _reply(visit)
-    return file_of(job, python_code(visit.state.config.url, job.dataset, job.body), "text/x-python", ".py")
+    return file_of(
+        job, python_code(visit.state.config.url, job.dataset, job.body), "text/x-python", ".py"
+    )
 
 
 def _sql(visit: PageRequest) -> Response:

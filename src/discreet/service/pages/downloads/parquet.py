@@ -27,9 +27,13 @@ def answer_parquet(reply: Mapping[str, Any]) -> bytes:
     with TemporaryDirectory() as folder, duckdb.connect() as store:
         lines, made = Path(folder, "rows.json"), Path(folder, "answer.parquet")
         # by place, since two columns of an answer may have one name but for their case
-        lines.write_text("".join(json.dumps({f"c{k}": v for k, v in enumerate(row)}) + "\n" for row in rows))
+        lines.write_text(
+            "".join(json.dumps({f"c{k}": v for k, v in enumerate(row)}) + "\n" for row in rows)
+        )
         types = {f"c{place}": _type([row[place] for row in rows]) for place in range(len(names))}
-        shown = ", ".join(f'c{place} AS "{called}"' for place, called in enumerate(_distinct(names)))
+        shown = ", ".join(
+            f'c{place} AS "{called}"' for place, called in enumerate(_distinct(names))
+        )
         declared = ", ".join(f"{name}: '{kind}'" for name, kind in types.items())
         reader = f"read_json('{lines}', format = 'newline_delimited', columns = {{{declared}}})"
         store.execute(f"COPY (SELECT {shown} FROM {reader}) TO '{made}' (FORMAT PARQUET)")  # noqa: S608 - quoted above

@@ -54,7 +54,9 @@ def sql_code(dataset: str, body: str) -> str:
     <BLANKLINE>
     """
     ask = read_ask(json.loads(body))
-    said = "; ".join((f"data set {dataset}", *(f"{name}={words}" for name, words in _terms(ask.terms).items())))
+    said = "; ".join(
+        (f"data set {dataset}", *(f"{name}={words}" for name, words in _terms(ask.terms).items()))
+    )
     return f"-- {said}\n{ask.sql}\n"
 
 
@@ -62,9 +64,15 @@ def _terms(terms: Terms) -> dict[str, str]:
     """Return the terms that are said, as Python writes them."""
     said = {"spend": "" if terms.spend is None else f"dp.{measure_code(terms.spend)}"}
     said |= {"error": _numbers(terms.error), "weights": _numbers(terms.weights)}
-    said |= {"size": "" if terms.size is None else str(terms.size), "whole": "True" if terms.whole else ""}
+    said |= {
+        "size": "" if terms.size is None else str(terms.size),
+        "whole": "True" if terms.whole else "",
+    }
     said |= {"level": "" if terms.level == 0.95 else repr(terms.level)}
-    said |= {"nonnegative": "True" if terms.nonnegative else "", "intervals": "" if terms.intervals else "False"}
+    said |= {
+        "nonnegative": "True" if terms.nonnegative else "",
+        "intervals": "" if terms.intervals else "False",
+    }
     return {name: words for name, words in said.items() if words}
 
 
@@ -77,13 +85,19 @@ def measure_code(measure: Measure) -> str:
     ("PureDP('1/3')", "GaussianDP.of_square('1/9')")
     """
     words = budget_to_words(measure)
-    return MEASURES[tuple(sorted(words))].format(**{name: repr(value) for name, value in words.items()})
+    return MEASURES[tuple(sorted(words))].format(
+        **{name: repr(value) for name, value in words.items()}
+    )
 
 
 def _numbers(value: object) -> str:
     if value is None:
         return ""
-    return repr({name: str(one) for name, one in value.items()}) if isinstance(value, Mapping) else repr(str(value))
+    return (
+        repr({name: str(one) for name, one in value.items()})
+        if isinstance(value, Mapping)
+        else repr(str(value))
+    )
 
 
 def fields_of(body: str) -> dict[str, str]:

@@ -27,8 +27,18 @@ def title_of(sql: str) -> str:
     table = tree.find(exp.Table)
     if not isinstance(tree, exp.Select) or table is None:
         return cut(line, LONGEST)
-    keys = [one.sql(comments=False) for one in tree.args["group"].expressions] if tree.args.get("group") else []
-    told = [one.alias or one.sql(comments=False) for one in tree.expressions if one.sql(comments=False) not in keys]
+    keys = (
+        [one.sql(comments=False) for one in tree.args["group"].expressions]
+        if tree.args.get("group")
+        else []
+    )
+    told = [
+        one.alias or one.sql(comments=False)
+        for one in tree.expressions
+        if one.sql(comments=False) not in keys
+    ]
     by = f" by {', '.join(keys)}" if keys else ""
-    where = f" (where {tree.args['where'].this.sql(comments=False)})" if tree.args.get("where") else ""
+    where = (
+        f" (where {tree.args['where'].this.sql(comments=False)})" if tree.args.get("where") else ""
+    )
     return cut(f"{table.name}: {', '.join(told)}{by}{where}", LONGEST)

@@ -32,7 +32,14 @@ STATISTICS = {
     "greatest": ("the greatest of", "MAX({of})", "greatest_{of}"),
 }
 """What a statistic is called, how SQL writes it, and what its column is called."""
-TESTS = {"=": "is", "<>": "is not", "<": "is below", "<=": "is at most", ">": "is above", ">=": "is at least"}
+TESTS = {
+    "=": "is",
+    "<>": "is not",
+    "<": "is below",
+    "<=": "is at most",
+    ">": "is above",
+    ">=": "is at least",
+}
 MOST_KEYS = 1_000
 
 
@@ -68,7 +75,9 @@ def _builder(schema: Schema) -> BuilderForm:
         for key, (words, sql, _) in STATISTICS.items()
         if ("{of}" not in sql or numbers) and (key != "people" or isinstance(schema.unit, People))
     ]
-    return BuilderForm(schema.name, tuple(known), numbers, keys, tuple(name for name, _ in schema.declared))
+    return BuilderForm(
+        schema.name, tuple(known), numbers, keys, tuple(name for name, _ in schema.declared)
+    )
 
 
 def _is_key(column: Column) -> bool:
@@ -96,20 +105,32 @@ def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
 
     Refuses names that are not declared and values that do not fit their column.
     """
-    schema = next((one for one in schemas if one.name == form.get("table") and not one.public), None)
+    schema = next(
+        (one for one in schemas if one.name == form.get("table") and not one.public), None
+    )
     if schema is None:
         raise InvalidArgument("choose one of the tables")
     key, unit = form.get("statistic", "rows"), schema.unit
     if key not in dict(_builder(schema).statistics):
-        raise InvalidArgument(f"choose a statistic of {schema.name}: {', '.join(dict(_builder(schema).statistics))}")
+        raise InvalidArgument(
+            f"choose a statistic of {schema.name}: {', '.join(dict(_builder(schema).statistics))}"
+        )
     _, sql, name = STATISTICS[key]
-    names = {"of": _column(form, "of", schema) if "{of}" in sql else "", "id": getattr(unit, "id", "")}
+    names = {
+        "of": _column(form, "of", schema) if "{of}" in sql else "",
+        "id": getattr(unit, "id", ""),
+    }
     by, tables = key_fields(form, schema), form.get("tables") or "these"
     value = sql.format(**names)
     if tables == "running":
         value = f"SUM({value}) OVER (ORDER BY {running_key(by, key, schema)})"
-    counted = ["COUNT(*) AS n"] if by and key not in ("rows", "people") and tables != "running" else []
-    lines = [f"SELECT {', '.join([*by, *counted, f'{value} AS {name.format(**names)}'])}", f"FROM {schema.name}"]
+    counted = (
+        ["COUNT(*) AS n"] if by and key not in ("rows", "people") and tables != "running" else []
+    )
+    lines = [
+        f"SELECT {', '.join([*by, *counted, f'{value} AS {name.format(**names)}'])}",
+        f"FROM {schema.name}",
+    ]
     if form.get("if") and form.get("value", "").strip():
         lines.append(f"WHERE {_condition(form, schema)}")
     return "\n".join([*lines, write_groups(by, tables)] if by else lines)
@@ -118,7 +139,9 @@ def write_question(form: Mapping[str, str], schemas: tuple[Schema, ...]) -> str:
 def _column(form: Mapping[str, str], field: str, schema: Schema) -> str:
     name = form.get(field, "")
     if name not in dict(schema.declared):
-        raise InvalidArgument(f"choose a column of {schema.name}: {', '.join(name for name, _ in schema.declared)}")
+        raise InvalidArgument(
+            f"choose a column of {schema.name}: {', '.join(name for name, _ in schema.declared)}"
+        )
     return name
 
 

@@ -57,9 +57,15 @@ def running_key(keys: Sequence[str], statistic: str, schema: Schema) -> str:
     Refuses several keys, one without an order, and a statistic that does not add up.
     """
     if statistic not in ("rows", "sum"):
-        raise InvalidArgument("running totals are of counts and sums; choose how many rows, or the sum of a column")
+        raise InvalidArgument(
+            "running totals are of counts and sums; choose how many rows, or the sum of a column"
+        )
     ordered = [name for name, column in schema.declared if isinstance(column, Integer | Date)]
     if len(keys) != 1 or keys[0] not in ordered:
-        among = f"one of {', '.join(ordered)}" if ordered else f"a key with an order, which {schema.name} does not have"
+        among = (
+            f"one of {', '.join(ordered)}"
+            if ordered
+            else f"a key with an order, which {schema.name} does not have"
+        )
         raise InvalidArgument(f"running totals go along one key that has an order; choose {among}")
     return keys[0]

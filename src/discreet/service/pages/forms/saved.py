@@ -35,7 +35,9 @@ def _save(visit: PageRequest) -> Response:
     fields |= {"nonnegative": "1"} if found["nonnegative"] else {}
     if sum(map(len, fields.values())) > LONGEST_SQL:
         raise InvalidArgument(f"a question has at most {LONGEST_SQL} characters; make it shorter")
-    SavedQuestions(visit.state.store).save(visit.person.name, dataset, visit.form.get("name", ""), fields)
+    SavedQuestions(visit.state.store).save(
+        visit.person.name, dataset, visit.form.get("name", ""), fields
+    )
     return to(f"/workbench/{dataset}", **fields)
 
 
@@ -43,7 +45,9 @@ def _save_answer(visit: PageRequest) -> Response:
     """Name an answer: its page has that title from now on, and stays for good."""
     job = find_job(visit, visit.request.path_params["job"])
     name = visit.form.get("name", "")
-    SavedQuestions(visit.state.store).save(visit.person.name, job.dataset, name, fields_of(job.body), job.id)
+    SavedQuestions(visit.state.store).save(
+        visit.person.name, job.dataset, name, fields_of(job.body), job.id
+    )
     return to(f"/answers/{job.id}")
 
 

@@ -30,14 +30,25 @@ def _lesson(epsilon: Slide, lead: Slide) -> Lesson:
     spend = PureDP(Fraction(str(epsilon.value)))
     scores = [LAST + round(lead.value), LAST, LAST - 5, LAST - 10, LAST - 30]
     laws = {
-        kind.__name__: [float(chance) for chance in kind.spending(spend, sensitivity=1).probabilities(scores)]
+        kind.__name__: [
+            float(chance) for chance in kind.spending(spend, sensitivity=1).probabilities(scores)
+        ]
         for kind in (Exponential, PermuteAndFlip)
     }
     missed = Exponential.spending(spend, sensitivity=1).error(len(scores), beta=0.05)
     facts = (
-        Fact(f"{100 * laws['Exponential'][0]:.1f} %", "the winner is named by the exponential mechanism"),
-        Fact(f"{100 * laws['PermuteAndFlip'][0]:.1f} %", "by permute-and-flip, for the same price: never less"),
-        Fact(f"{float(missed):.1f}", "votes behind the winner at most, 95 times in 100, whatever the votes"),
+        Fact(
+            f"{100 * laws['Exponential'][0]:.1f} %",
+            "the winner is named by the exponential mechanism",
+        ),
+        Fact(
+            f"{100 * laws['PermuteAndFlip'][0]:.1f} %",
+            "by permute-and-flip, for the same price: never less",
+        ),
+        Fact(
+            f"{float(missed):.1f}",
+            "votes behind the winner at most, 95 times in 100, whatever the votes",
+        ),
     )
     rows = [
         (name, str(score), f"{100 * a:.1f} %", f"{100 * b:.1f} %")
@@ -48,7 +59,9 @@ def _lesson(epsilon: Slide, lead: Slide) -> Lesson:
 
 
 def _picture(laws: dict[str, list[float]], scores: list[int]) -> Html:
-    frame = ChartFrame(ChartScale(-0.5, len(scores) - 0.5, 46, WIDTH - 10), linear(0, 1, HEIGHT - 44, 24))
+    frame = ChartFrame(
+        ChartScale(-0.5, len(scores) - 0.5, 46, WIDTH - 10), linear(0, 1, HEIGHT - 44, 24)
+    )
     parts = [axes(frame, "", "chance", x_ticks=0)]
     for side, (law, kind) in enumerate(zip(laws.values(), ("line other", "bar"), strict=True)):
         for place, chance in enumerate(law):

@@ -27,14 +27,21 @@ def clipping_lesson(asked: Mapping[str, str]) -> Lesson:
 def _lesson(people: Slide, epsilon: Slide, bound: Slide) -> Lesson:
     cut, noise = _errors(people.value, epsilon.value, BOUNDS)
     both = np.hypot(cut, noise)
-    here_cut, here_noise = (float(error[0]) for error in _errors(people.value, epsilon.value, np.array([bound.value])))
+    here_cut, here_noise = (
+        float(error[0]) for error in _errors(people.value, epsilon.value, np.array([bound.value]))
+    )
     best = float(BOUNDS[int(np.argmin(both))])
     facts = (
         Fact(plain(round(here_cut)), "too low on average: what clipping cuts off"),
         Fact(plain(round(here_noise)), "deviation of the noise: bound / (n·ε) · √2"),
-        Fact(plain(float(f"{best:.2g}")), "the best bound here; it must be known without looking at the data"),
+        Fact(
+            plain(float(f"{best:.2g}")),
+            "the best bound here; it must be known without looking at the data",
+        ),
     )
-    return Lesson("clipping", (people, epsilon, bound), _picture(cut, noise, both, bound.value), facts)
+    return Lesson(
+        "clipping", (people, epsilon, bound), _picture(cut, noise, both, bound.value), facts
+    )
 
 
 def _errors(people: float, epsilon: float, bounds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -51,14 +58,21 @@ def _incomes() -> np.ndarray:
 
 
 def _picture(cut: np.ndarray, noise: np.ndarray, both: np.ndarray, bound: float) -> Html:
-    x, y = decades(1e4, 1e7, 56, WIDTH - 10), decades(1, float(max(both.max(), 10)), HEIGHT - 44, 24)
+    x, y = (
+        decades(1e4, 1e7, 56, WIDTH - 10),
+        decades(1, float(max(both.max(), 10)), HEIGHT - 44, 24),
+    )
     frame = ChartFrame(x, y)
     lines = {"line faint": cut, "line other": noise, "line": both}
     parts = [axes(frame, "upper bound", "error of the mean", x_ticks=4, y_ticks=5)]
     parts += [
-        path(frame, list(zip(BOUNDS.tolist(), np.maximum(e, 1).tolist(), strict=True)), k) for k, e in lines.items()
+        path(frame, list(zip(BOUNDS.tolist(), np.maximum(e, 1).tolist(), strict=True)), k)
+        for k, e in lines.items()
     ]
     here = float(np.interp(bound, BOUNDS, both))
-    parts += [circle(frame, (bound, here), "dot", 5), label(frame, (bound, here), "here", dx=8, dy=-6)]
+    parts += [
+        circle(frame, (bound, here), "dot", 5),
+        label(frame, (bound, here), "here", dx=8, dy=-6),
+    ]
     words = "Error against bound: what is cut off falls, noise rises, and their sum has a lowest point between."
     return picture("What a bound costs", words, parts)

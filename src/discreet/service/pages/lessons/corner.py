@@ -65,11 +65,17 @@ CONTENTS = (
 """The lessons in the order of the page, in a word."""
 
 MISPRINTS = (
-    ("Gaussian noise of σ = Δ√(2 ln(1.25/δ))/ε for every ε", "proved for ε < 1 only; use the exact curve"),
+    (
+        "Gaussian noise of σ = Δ√(2 ln(1.25/δ))/ε for every ε",
+        "proved for ε < 1 only; use the exact curve",
+    ),
     ("advanced composition without kε(eᵋ − 1)", "both terms"),
     ("a group of K people: δ grows by K e^(Kε)", "by (e^(Kε) − 1)/(eᵋ − 1), far less"),
     ("disjoint parts cost the maximum", "only for public parts and adding or removing a person"),
-    ("a SUM of values from a to b moves by b", "by max(|a|, |b|), or b − a if a person is replaced"),
+    (
+        "a SUM of values from a to b moves by b",
+        "by max(|a|, |b|), or b − a if a person is replaced",
+    ),
     ("fair-coin randomized response costs ε = 3", "ε = ln 3 ≈ 1.0987"),
     ("Gaussian noise is always wider than Laplace noise", "not for small ε"),
 )

@@ -50,11 +50,19 @@ def _lesson(slide: Slide) -> Lesson:
                 price_words(gaussian.delta(epsilon=epsilon), 3),
             )
         )
-    return Lesson("curve", (slide,), _picture(slide.value, laplace, gaussian, max(end, pure)), facts, tuple(rows))
+    return Lesson(
+        "curve",
+        (slide,),
+        _picture(slide.value, laplace, gaussian, max(end, pure)),
+        facts,
+        tuple(rows),
+    )
 
 
 def _curves(spread: float) -> tuple[Curve, Curve]:
-    scale = Fraction(spread / math.sqrt(2)).limit_denominator(10_000)  # a Laplace of scale b has variance 2b²
+    scale = Fraction(spread / math.sqrt(2)).limit_denominator(
+        10_000
+    )  # a Laplace of scale b has variance 2b²
     exact = Fraction(str(spread))
     return compose([Laplace(scale, 1).event]), compose([Gaussian(exact, 1).event])
 
@@ -74,14 +82,24 @@ def _picture(spread: float, laplace: Curve, gaussian: Curve, end: float) -> Html
     frame = ChartFrame(x, ChartScale(LEAST, 1, HEIGHT - 44, 24, log=True))
     at = [x.high * i / POINTS for i in range(POINTS + 1)]
     pure = laplace.epsilon(delta=0)
-    falls = [(e, laplace.delta(epsilon=e)) for e in (pure * (1 - (1 - i / POINTS) ** 3) for i in range(POINTS))]
+    falls = [
+        (e, laplace.delta(epsilon=e))
+        for e in (pure * (1 - (1 - i / POINTS) ** 3) for i in range(POINTS))
+    ]
     parts = [
         axes(frame, "ε", "δ"),
         path(frame, [(e, tail_bound(1 / spread, e)) for e in at], "line faint"),
         path(frame, [(e, gaussian.delta(epsilon=e)) for e in at], "line"),
         path(frame, [*falls, (pure, LEAST)], "line other"),
         label(frame, (pure, LEAST), "Laplace", dx=6, dy=-8, kind="word other"),
-        label(frame, (x.high * 0.62, gaussian.delta(epsilon=x.high * 0.62)), "Gaussian", dx=-8, dy=14, anchor="end"),
+        label(
+            frame,
+            (x.high * 0.62, gaussian.delta(epsilon=x.high * 0.62)),
+            "Gaussian",
+            dx=-8,
+            dy=14,
+            anchor="end",
+        ),
     ]
     described = "The curve of Laplace noise falls to nothing at one ε; the curve of Gaussian noise never quite does."
     return picture(f"δ against ε at σ = {spread:g}", described, parts)

@@ -41,10 +41,19 @@ def _lesson(each: Slide, budget: Slide, delta: Slide) -> Lesson:
     best = max(counts, key=lambda words: counts[words])
     facts = (
         Fact(f"{counts['adding up']:,}", "questions fit if their ε are added up"),
-        Fact(f"{counts[best]:,}", f"fit under the best filter here ({best}); it chooses nothing by the answers"),
-        Fact("× 4.2", "the promised δ, at worst found, if a ledger admits by the price of what was asked so far"),
+        Fact(
+            f"{counts[best]:,}",
+            f"fit under the best filter here ({best}); it chooses nothing by the answers",
+        ),
+        Fact(
+            "× 4.2",
+            "the promised δ, at worst found, if a ledger admits by the price of what was asked so far",
+        ),
     )
-    rows = (("filter", "questions that fit"), *((words, f"{count:,}") for words, count in counts.items()))
+    rows = (
+        ("filter", "questions that fit"),
+        *((words, f"{count:,}") for words, count in counts.items()),
+    )
     return Lesson("filters", (each, budget, delta), _picture(counts), facts, rows)
 
 
@@ -69,4 +78,6 @@ def _picture(counts: dict[str, int]) -> Html:
             label(frame, (count, at), f"{count:,}", kind="tick", dx=6, dy=4),
         ]
     told = ", ".join(f"{words} {count}" for words, count in counts.items())
-    return picture("Questions that fit under each filter", f"One bar for each filter: {told}.", parts)
+    return picture(
+        "Questions that fit under each filter", f"One bar for each filter: {told}.", parts
+    )

@@ -18,7 +18,14 @@ from .lesson import Fact, Lesson, Slide
 ROWS = Slide("rows", "Visits of one person", "k", (1, 2, 3, 5, 10, 20), 3)
 EPSILON = Slide("epsilon", "Budget of the count", "ε", (0.1, 0.3, 1, 3), 2)
 UNIT = Slide("unit", "What is hidden", "", (0, 1), 0, ("one visit", "one person, with all visits"))
-RELATION = Slide("relation", "A neighbour differs by one", "", (0, 1), 0, ("added or removed", "replaced by another"))
+RELATION = Slide(
+    "relation",
+    "A neighbour differs by one",
+    "",
+    (0, 1),
+    0,
+    ("added or removed", "replaced by another"),
+)
 TRUTH, REACH = 500, 60
 LOW, HIGH = 20, 60
 
@@ -31,7 +38,9 @@ def neighbours_lesson(asked: Mapping[str, str]) -> Lesson:
 @lru_cache(maxsize=128)
 def _lesson(rows: Slide, epsilon: Slide, unit: Slide, relation: Slide) -> Lesson:
     k = round(rows.value)
-    noise = Geometric.spending(PureDP(Fraction(str(epsilon.value))), sensitivity=k if unit.value else 1)
+    noise = Geometric.spending(
+        PureDP(Fraction(str(epsilon.value))), sensitivity=k if unit.value else 1
+    )
     person = epsilon.value if unit.value else k * epsilon.value
     replaced = bool(relation.value)
     facts = (
@@ -44,7 +53,11 @@ def _lesson(rows: Slide, epsilon: Slide, unit: Slide, relation: Slide) -> Lesson
         Fact(
             f"{0 if replaced else 1} and {HIGH - LOW if replaced else HIGH}",
             f"so far one row moves COUNT(*), and a SUM of ages from {LOW} to {HIGH}, "
-            + ("if it is replaced: how many rows there are is public then" if replaced else "if it may be missing"),
+            + (
+                "if it is replaced: how many rows there are is public then"
+                if replaced
+                else "if it may be missing"
+            ),
         ),
     )
     return Lesson("neighbours", (rows, epsilon, unit, relation), _picture(noise, k), facts)
@@ -52,7 +65,8 @@ def _lesson(rows: Slide, epsilon: Slide, unit: Slide, relation: Slide) -> Lesson
 
 def _picture(noise: Geometric, k: int) -> Html:
     laws = [
-        [(x, float(noise.pmf(x - truth))) for x in range(TRUTH - REACH, TRUTH + REACH)] for truth in (TRUTH, TRUTH - k)
+        [(x, float(noise.pmf(x - truth))) for x in range(TRUTH - REACH, TRUTH + REACH)]
+        for truth in (TRUTH, TRUTH - k)
     ]
     ends = [steps([(x - 0.5, p) for x, p in law], law[-1][0] + 0.5) for law in laws]
     y = linear(0, max(p for law in laws for _, p in law), HEIGHT - 44, 24)

@@ -16,7 +16,9 @@ from ....show.scale import ChartScale, linear, steps
 from ..charts.chart import HEIGHT, WIDTH, ChartFrame, area, axes, path, picture
 from .lesson import Fact, Lesson, Slide
 
-EPSILON = Slide("epsilon", "Budget for this answer", "ε", (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5), 4)
+EPSILON = Slide(
+    "epsilon", "Budget for this answer", "ε", (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 1, 1.5, 2, 3, 5), 4
+)
 TRUTH, REACH, DRAWS = 100, 20, 40
 
 
@@ -36,14 +38,18 @@ def _noise(epsilon: float) -> Geometric:
 @lru_cache(maxsize=64)
 def _law(epsilon: float, truth: int) -> tuple[tuple[float, float], ...]:
     geometric = _noise(epsilon)
-    return tuple((x, float(geometric.pmf(x - truth))) for x in range(TRUTH - REACH, TRUTH + REACH + 1))
+    return tuple(
+        (x, float(geometric.pmf(x - truth))) for x in range(TRUTH - REACH, TRUTH + REACH + 1)
+    )
 
 
 def _picture(epsilon: float, draws: tuple[int, ...]) -> Html:
     with_you, without = _law(epsilon, TRUTH), _law(epsilon, TRUTH - 1)
     y = linear(0, max(p for _, p in with_you), HEIGHT - 76, 24)
     frame = ChartFrame(ChartScale(TRUTH - REACH - 0.5, TRUTH + REACH + 0.5, 46, WIDTH - 10), y)
-    shown_with, shown_without = (steps([(x - 0.5, p) for x, p in law], law[-1][0] + 0.5) for law in (with_you, without))
+    shown_with, shown_without = (
+        steps([(x - 0.5, p) for x, p in law], law[-1][0] + 0.5) for law in (with_you, without)
+    )
     parts = [
         area(frame, shown_with, "area"),
         axes(frame, "what is told", "probability", x_ticks=8),
@@ -74,6 +80,9 @@ def _facts(epsilon: float, geometric: Geometric) -> tuple[Fact, ...]:
     _, belief = told.posterior(Fraction(1, 2))
     return (
         Fact(f"± {geometric.error(0.05)}", "off by at most this, 95 times in 100"),
-        Fact(f"× {shown(math.exp(epsilon), 3)}", "no result is more than this much likelier with you than without you"),
+        Fact(
+            f"× {shown(math.exp(epsilon), 3)}",
+            "no result is more than this much likelier with you than without you",
+        ),
         Fact(f"{shown(100 * belief, 3)} %", "the most that a guess of 50 % about you can become"),
     )

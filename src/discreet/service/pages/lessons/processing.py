@@ -21,7 +21,12 @@ STEP = Slide(
     "",
     (0, 1, 2, 3),
     1,
-    ("nothing", "negative counts become 0", "and they add up to the public total", "rounded to tens"),
+    (
+        "nothing",
+        "negative counts become 0",
+        "and they add up to the public total",
+        "rounded to tens",
+    ),
 )
 TRUTH = np.array([40, 21, 12, 7, 3, 1, 0, 0])
 NAMES = tuple("ABCDEFGH")
@@ -35,9 +40,15 @@ def processing_lesson(asked: Mapping[str, str]) -> Lesson:
     told = np.asarray(noise.release(np.tile(TRUTH, (TRIES, 1))), dtype=float)
     made = process(told, round(step.value))
     facts = (
-        Fact(f"ε = {epsilon.value:g}", "before, and ε is the same after: whoever sees only the answer can do no harm"),
+        Fact(
+            f"ε = {epsilon.value:g}",
+            "before, and ε is the same after: whoever sees only the answer can do no harm",
+        ),
         Fact(f"± {np.abs(told - TRUTH).mean():.1f}", "mean error of a count as it is told"),
-        Fact(f"± {np.abs(made - TRUTH).mean():.1f}", f"mean error afterwards, in {TRIES:,} tries made just now"),
+        Fact(
+            f"± {np.abs(made - TRUTH).mean():.1f}",
+            f"mean error afterwards, in {TRIES:,} tries made just now",
+        ),
     )
     return Lesson("processing", (epsilon, step), _picture(told[0], made[0]), facts)
 
@@ -65,7 +76,9 @@ def process(told: np.ndarray, step: int) -> np.ndarray:
 
 def _picture(told: np.ndarray, made: np.ndarray) -> Html:
     low, high = min(0.0, float(told.min())), max(float(told.max()), float(TRUTH.max()))
-    frame = ChartFrame(ChartScale(-0.5, len(TRUTH) - 0.5, 46, WIDTH - 10), linear(low, high, HEIGHT - 44, 24))
+    frame = ChartFrame(
+        ChartScale(-0.5, len(TRUTH) - 0.5, 46, WIDTH - 10), linear(low, high, HEIGHT - 44, 24)
+    )
     parts = [axes(frame, "group", "people", x_ticks=0)]
     for place, truth in enumerate(TRUTH):
         parts += [

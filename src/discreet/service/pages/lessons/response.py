@@ -28,13 +28,19 @@ def response_lesson(asked: Mapping[str, str]) -> Lesson:
     truths = (np.arange(round(people.value)) % 10 < round(10 * SHARE)).astype(np.int64)
     said = response.release(truths)
     found = response.estimate(said)
-    return Lesson("response", (epsilon, people), _picture(truths, said, found), _facts(response, said, found))
+    return Lesson(
+        "response", (epsilon, people), _picture(truths, said, found), _facts(response, said, found)
+    )
 
 
-def _facts(response: RandomizedResponse, said: NDArray[np.int64], found: Frequencies) -> tuple[Fact, ...]:
+def _facts(
+    response: RandomizedResponse, said: NDArray[np.int64], found: Frequencies
+) -> tuple[Fact, ...]:
     low, high = found.interval(0.05)[1]
     return (
-        Fact(f"{100 * response.p:.1f} %", "the chance that a person tells the truth: e^ε / (1 + e^ε)"),
+        Fact(
+            f"{100 * response.p:.1f} %", "the chance that a person tells the truth: e^ε / (1 + e^ε)"
+        ),
         Fact(f"{100 * said.mean():.1f} %", f"said yes; {100 * SHARE:.0f} % would truly do so"),
         Fact(
             f"{100 * found.values[1]:.1f} %",
@@ -48,11 +54,11 @@ def _picture(truths: NDArray[np.int64], said: NDArray[np.int64], found: Frequenc
     crowd = ChartFrame(ChartScale(0, COLUMNS - 1, 18, WIDTH - 18), ChartScale(0, ROWS - 1, 22, 110))
     dots = []
     for place in range(ROWS * COLUMNS):
-        kind = ("dot" if said[place] else "ring") + (" lied" if said[place] != truths[place] else "")
+        kind = ("dot" if said[place] else "ring") + (
+            " lied" if said[place] != truths[place] else ""
+        )
         dots.append(circle(crowd, (place % COLUMNS, place // COLUMNS), kind, 6))
-    words = (
-        "The first hundred people: a filled dot said yes; a dashed edge did not tell the truth. Below, the estimate."
-    )
+    words = "The first hundred people: a filled dot said yes; a dashed edge did not tell the truth. Below, the estimate."
     return picture("A hundred answers", words, [*dots, _interval(found)], height=200)
 
 

@@ -30,9 +30,17 @@ def sparse_lesson(asked: Mapping[str, str]) -> Lesson:
     found = sum(answer and day in OUTBREAKS for day, answer in enumerate(said))
     plain = DAYS / epsilon.value * np.sqrt(2)
     facts = (
-        Fact(f"{len(said)}", f"days watched before {round(alarms.value)} alarms were used up, of {DAYS}"),
-        Fact(f"± {plain:.0f}", "noise of each count if every day were told instead, for the same ε"),
-        Fact(f"{found} of {sum(said)}", "alarms were outbreaks; days without an alarm cost nothing more"),
+        Fact(
+            f"{len(said)}",
+            f"days watched before {round(alarms.value)} alarms were used up, of {DAYS}",
+        ),
+        Fact(
+            f"± {plain:.0f}", "noise of each count if every day were told instead, for the same ε"
+        ),
+        Fact(
+            f"{found} of {sum(said)}",
+            "alarms were outbreaks; days without an alarm cost nothing more",
+        ),
     )
     return Lesson("sparse", (epsilon, alarms), _picture(counts, said), facts)
 

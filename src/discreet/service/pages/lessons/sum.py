@@ -31,18 +31,27 @@ def sum_lesson(asked: Mapping[str, str]) -> Lesson:
 def _lesson(queries: Slide, each: Slide, delta: Slide) -> Lesson:
     k = round(queries.value)
     counts = sorted({1, *(max(1, round(k * share)) for share in SHARES)})
-    lines = {m: [(n, _price(n, each.value, delta.value, m)) for n in counts] for m in ("basic", "advanced", "tightest")}
+    lines = {
+        m: [(n, _price(n, each.value, delta.value, m)) for n in counts]
+        for m in ("basic", "advanced", "tightest")
+    }
     whys = _why(k, each.value, delta.value)
     best = whys.winner
     facts = (
-        Fact(f"ε = {price_words(_price(k, each.value, delta.value, 'basic'))}", "basic: the ε add up, δ is 0"),
+        Fact(
+            f"ε = {price_words(_price(k, each.value, delta.value, 'basic'))}",
+            "basic: the ε add up, δ is 0",
+        ),
         Fact(
             f"ε = {price_words(_price(k, each.value, delta.value, 'advanced'))}",
             "advanced: ε₀√(2k ln(1/δ)) + kε₀(e^ε₀ − 1)",
         ),
         Fact(f"ε = {price_words(best.epsilon)}", f"tightest: {best.method}, {best.because}"),
     )
-    table = (("method", "total ε", "why"), *((r.method, price_words(r.epsilon), r.because) for r in whys.rows))
+    table = (
+        ("method", "total ε", "why"),
+        *((r.method, price_words(r.epsilon), r.because) for r in whys.rows),
+    )
     return Lesson("sum", (queries, each, delta), _picture(k, lines), facts, table)
 
 
@@ -68,9 +77,20 @@ def _picture(k: int, lines: dict[str, list[tuple[int, float]]]) -> Html:
     for name, points in lines.items():
         parts.append(path(frame, points, kinds[name]))
         end = points[-1]
-        parts.append(label(frame, end, name, dx=6, dy=words[name] - frame.y.place(end[1]) + 4, kind=f"word {name}"))
+        parts.append(
+            label(
+                frame,
+                end,
+                name,
+                dx=6,
+                dy=words[name] - frame.y.place(end[1]) + 4,
+                kind=f"word {name}",
+            )
+        )
     ends = ", ".join(f"{name} {price_words(points[-1][1], 3)}" for name, points in lines.items())
-    return picture(f"Total ε of {k} questions", f"Three rising lines; at {k} questions: {ends}.", parts)
+    return picture(
+        f"Total ε of {k} questions", f"Three rising lines; at {k} questions: {ends}.", parts
+    )
 
 
 def _spread(places: dict[str, float], room: float = 14) -> dict[str, float]:

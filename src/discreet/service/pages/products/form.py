@@ -60,17 +60,25 @@ def default_delta(budget: Measure) -> str:
     >>> default_delta(dp.ApproxDP(3, "1e-6")), default_delta(dp.ZCDP(1))
     ('1e-07', '0')
     """
-    return f"{float(budget.delta) / 10:.1g}" if isinstance(budget, ApproxDP) and budget.delta > 0 else "0"
+    return (
+        f"{float(budget.delta) / 10:.1g}"
+        if isinstance(budget, ApproxDP) and budget.delta > 0
+        else "0"
+    )
 
 
-def read_make(form: Mapping[str, str], schemas: tuple[Schema, ...], budget: Measure) -> ProductFields:
+def read_make(
+    form: Mapping[str, str], schemas: tuple[Schema, ...], budget: Measure
+) -> ProductFields:
     """Read the fields, with defaults on the first visit: the first private table and a few of its columns.
 
     Refuses a table that is not there.
     """
     private = [one for one in schemas if not one.public]
     if not private:
-        raise InvalidArgument("all tables here are public: there is nothing to hide; copy their rows")
+        raise InvalidArgument(
+            "all tables here are public: there is nothing to hide; copy their rows"
+        )
     schema = next((one for one in private if one.name == form.get("table", private[0].name)), None)
     if schema is None:
         raise InvalidArgument(f"choose one of the tables {', '.join(one.name for one in private)}")
@@ -95,14 +103,20 @@ def read_make(form: Mapping[str, str], schemas: tuple[Schema, ...], budget: Meas
 def usable_columns(schema: Schema) -> tuple[str, ...]:
     """Return the columns of which something can be made: all but free text and who a row is about."""
     own = schema.unit.id if isinstance(schema.unit, People) else ""
-    return tuple(name for name, column in schema.declared if not isinstance(column, Text) and name != own)
+    return tuple(
+        name for name, column in schema.declared if not isinstance(column, Text) and name != own
+    )
 
 
 def synthesis_words(fields: ProductFields, unit: BudgetUnit) -> dict[str, object]:
     """Return the request for synthetic tables, as JSON has it."""
     if not fields.select and not fields.columns:
         raise InvalidArgument("choose at least one column")
-    words: dict[str, object] = {"table": fields.select or fields.table, "workload": fields.workload, "why": fields.why}
+    words: dict[str, object] = {
+        "table": fields.select or fields.table,
+        "workload": fields.workload,
+        "why": fields.why,
+    }
     words |= {} if fields.select else {"columns": list(fields.columns)}
     words |= {"bins": _bins(fields.bins)} if fields.bins else {}
     return {**words, "spend": budget_to_words(spend_of(fields.spend, fields.delta, unit))}
@@ -133,7 +147,9 @@ def _bins(text: str) -> dict[str, int]:
     {'age': 12, 'income': 20}
     """
     pairs = [part.replace(":", "=").partition("=") for part in text.split(",") if part.strip()]
-    return {name.strip(): _whole(count.strip(), f"bins of {name.strip()}") for name, _, count in pairs}
+    return {
+        name.strip(): _whole(count.strip(), f"bins of {name.strip()}") for name, _, count in pairs
+    }
 
 
 def _whole(text: str, name: str) -> int:

@@ -23,14 +23,20 @@ def learned_tables(trained: object) -> tuple[AnswerPart, ...]:
     if hasattr(model, "effects_"):
         return tuple(_effect(one) for one in model.effects_.columns[:MOST_EFFECTS])
     if hasattr(model, "coef_"):
-        return (_plain("Coefficients", model.columns_, zip(*model.coef_, strict=True), _classes(model)),)
+        return (
+            _plain("Coefficients", model.columns_, zip(*model.coef_, strict=True), _classes(model)),
+        )
     found = next((name for name in ROWS_OF if hasattr(model, name)), None)
     return () if found is None else (_centres(model, found),)
 
 
-def _part(title: str, names: Sequence[str], rows: list[list[Any]], boxes: list[list[Any]]) -> AnswerPart:
+def _part(
+    title: str, names: Sequence[str], rows: list[list[Any]], boxes: list[list[Any]]
+) -> AnswerPart:
     columns = [{"name": name, "noisy": place > 0} for place, name in enumerate(names)]
-    return AnswerPart(title, {"columns": columns, "rows": rows, "intervals": boxes, "level": str(LEVEL)})
+    return AnswerPart(
+        title, {"columns": columns, "rows": rows, "intervals": boxes, "level": str(LEVEL)}
+    )
 
 
 def _coefficients(model: Any) -> AnswerPart:  # noqa: ANN401 a linear model
@@ -55,15 +61,25 @@ def _classes(model: Any) -> list[str]:  # noqa: ANN401
 
 
 def _centres(model: Any, name: str) -> AnswerPart:  # noqa: ANN401
-    titles = {"cluster_centers_": "Centres of the groups", "components_": "Directions", "centroids_": "Centres"}
+    titles = {
+        "cluster_centers_": "Centres of the groups",
+        "components_": "Directions",
+        "centroids_": "Centres",
+    }
     found = getattr(model, name)
-    heads = [str(one) for one in getattr(model, "classes_", ())] or [str(place + 1) for place in range(len(found))]
+    heads = [str(one) for one in getattr(model, "classes_", ())] or [
+        str(place + 1) for place in range(len(found))
+    ]
     return _plain(titles[name], model.columns_, zip(*found, strict=True), heads)
 
 
-def _plain(title: str, names: Sequence[str], values: Iterable[Sequence[float]], heads: Sequence[str]) -> AnswerPart:
+def _plain(
+    title: str, names: Sequence[str], values: Iterable[Sequence[float]], heads: Sequence[str]
+) -> AnswerPart:
     """Lay out numbers without intervals."""
-    rows: list[list[Any]] = [[name, *map(_short, row)] for name, row in zip(names, values, strict=False)]
+    rows: list[list[Any]] = [
+        [name, *map(_short, row)] for name, row in zip(names, values, strict=False)
+    ]
     return _part(title, ("column", *heads), rows, [[None] * (len(heads) + 1) for _ in rows])
 
 

@@ -33,7 +33,9 @@ class PastProduct:
     time: str
 
 
-def made_before(state: State, who: str, dataset: str = "", verb: str = "") -> tuple[PastProduct, ...]:
+def made_before(
+    state: State, who: str, dataset: str = "", verb: str = ""
+) -> tuple[PastProduct, ...]:
     """List the last things that a person made, all or those of one data set and one kind."""
     verbs = (verb, verb) if verb else VERBS
     rows = state.store.ask(_OF_PERSON, who, dataset, dataset, *verbs, MOST)
@@ -43,7 +45,9 @@ def made_before(state: State, who: str, dataset: str = "", verb: str = "") -> tu
 def _line(state: State, job: Job) -> PastProduct:
     _, seen = state.jobs.view(job)
     moment = datetime.fromtimestamp(job.created, UTC).strftime("%Y-%m-%d %H:%M")
-    return PastProduct(job.id, job.dataset, cut(title_of_job(job), LONGEST), str(seen["state"]), moment)
+    return PastProduct(
+        job.id, job.dataset, cut(title_of_job(job), LONGEST), str(seen["state"]), moment
+    )
 
 
 def title_of_job(job: Job) -> str:

@@ -44,8 +44,16 @@ def weigh_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> Pr
     price = curator.ledger.price(made.plan.event)
     reply = synthesis_plan_reply(made.plan, price)
     check_count(int(str(reply["numbers"])), cells)
-    poor = "noise drowns these tables: spend more, or use fewer columns" if made.plan.hopeless else ""
-    return _weigh(curator, order_for(curator, made.facts, made.plan.event, ""), price, str(reply["text"]), poor)
+    poor = (
+        "noise drowns these tables: spend more, or use fewer columns" if made.plan.hopeless else ""
+    )
+    return _weigh(
+        curator,
+        order_for(curator, made.facts, made.plan.event, ""),
+        price,
+        str(reply["text"]),
+        poor,
+    )
 
 
 def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) -> Preview:
@@ -54,12 +62,18 @@ def weigh_model(curator: Curator, asked: LearnRequest, rows: int, cells: int) ->
     check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
     event, explained = course.training.event, course.explain(rows)
     price = curator.ledger.price(event)
-    poor = "noise drowns this model: spend more, or use fewer columns" if explained.signal < FAINT_SIGNAL else ""
+    poor = (
+        "noise drowns this model: spend more, or use fewer columns"
+        if explained.signal < FAINT_SIGNAL
+        else ""
+    )
     text = str(training_reply(explained, price)["text"])
     return _weigh(curator, order_for(curator, course.facts, event, ""), price, text, poor)
 
 
-def _weigh(curator: Curator, order: ChargeOrder, price: Measure, text: str, warning: str) -> Preview:
+def _weigh(
+    curator: Curator, order: ChargeOrder, price: Measure, text: str, warning: str
+) -> Preview:
     ledger, event, who = curator.ledger, order.event, curator.who
     book, known = ledger.filter(None, None), ledger.find(order)
     stored = known is not None and known.body is not None

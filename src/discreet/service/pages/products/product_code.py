@@ -43,14 +43,21 @@ def model_code(url: str, dataset: str, body: str) -> str:
     asked, said = read_learn(json.loads(body)), json.loads(body)["model"]
     kind = said["kind"]
     more = f"from discreet.learn import {kind}\nfrom discreet.learn.stored import model_from_json\n"
-    words = {"sql": asked.sql, "model": repr(asked.model), "spend": measure_code(asked.spend), "kind": kind}
+    words = {
+        "sql": asked.sql,
+        "model": repr(asked.model),
+        "spend": measure_code(asked.spend),
+        "kind": kind,
+    }
     return CONNECTED.format(url=url, dataset=dataset, more=more) + MODEL.format(**words)
 
 
 def synthesis_code(url: str, dataset: str, body: str) -> str:
     """Write a program that fetches synthetic tables that were released, and makes records of them."""
     asked = read_synthesis(json.loads(body))
-    said: Mapping[str, Any] = {name: value for name, value in asked.words.items() if value is not None}
+    said: Mapping[str, Any] = {
+        name: value for name, value in asked.words.items() if value is not None
+    }
     words = "\n".join(f"        {name}={value!r}," for name, value in said.items())
     columns = said.get("columns")
     spend, first = measure_code(asked.spend), repr(columns[0]) if columns else ""

@@ -21,7 +21,15 @@ from ..charts.amount import left_bar
 from ..page_request import PageRequest, for_analysts, to
 from ..refusal_view import word_refusal
 from ..workbench import dataset_of
-from .form import KINDS, UNAIMED, ProductFields, model_words, read_make, synthesis_words, usable_columns
+from .form import (
+    KINDS,
+    UNAIMED,
+    ProductFields,
+    model_words,
+    read_make,
+    synthesis_words,
+    usable_columns,
+)
 from .past_products import made_before
 from .preview import Preview, weigh_model, weigh_synthesis
 
@@ -38,18 +46,33 @@ class ProductForms:
     read: Callable[[object], Any]
 
 
-def _weigh_synthesis(visit: PageRequest, dataset: str, words: Mapping[str, object], _fields: ProductFields) -> Preview:
+def _weigh_synthesis(
+    visit: PageRequest, dataset: str, words: Mapping[str, object], _fields: ProductFields
+) -> Preview:
     cells = visit.state.config.bounds.cells
-    return visit.state.desk.ask(visit.person.name, dataset, weigh_synthesis, read_synthesis(words), cells)
+    return visit.state.desk.ask(
+        visit.person.name, dataset, weigh_synthesis, read_synthesis(words), cells
+    )
 
 
-def _weigh_model(visit: PageRequest, dataset: str, words: Mapping[str, object], fields: ProductFields) -> Preview:
+def _weigh_model(
+    visit: PageRequest, dataset: str, words: Mapping[str, object], fields: ProductFields
+) -> Preview:
     cells, rows = visit.state.config.bounds.cells, int(fields.size)
-    return visit.state.desk.ask(visit.person.name, dataset, weigh_model, read_learn(words), rows, cells)
+    return visit.state.desk.ask(
+        visit.person.name, dataset, weigh_model, read_learn(words), rows, cells
+    )
 
 
 ROOMS = (
-    ProductForms("/synthesize", "synthesize", "synthesize.html", synthesis_words, _weigh_synthesis, read_synthesis),
+    ProductForms(
+        "/synthesize",
+        "synthesize",
+        "synthesize.html",
+        synthesis_words,
+        _weigh_synthesis,
+        read_synthesis,
+    ),
     ProductForms("/model", "learn", "model.html", model_words, _weigh_model, read_learn),
 )
 
@@ -58,7 +81,11 @@ def make_routes(state: State) -> list[Route]:
     """Return the routes of both rooms."""
     found = []
     for room in ROOMS:
-        ways = {"": (_show, ["GET", "POST"]), "/weigh": (_weigh, ["POST"]), "/run": (_run, ["POST"])}
+        ways = {
+            "": (_show, ["GET", "POST"]),
+            "/weigh": (_weigh, ["POST"]),
+            "/run": (_run, ["POST"]),
+        }
         for end, (way, methods) in ways.items():
             path, handler = f"{room.path}/{{dataset}}{end}", partial(way, room)
             found.append(Route(path, for_analysts(state, handler), methods=methods))
@@ -96,7 +123,9 @@ def _scales(room: ProductForms, visit: PageRequest, dataset: str) -> dict[str, A
     return {"refusal": None, "weighed": found, "bar": left_bar(found.purse)}
 
 
-def _page(room: ProductForms, visit: PageRequest, dataset: str, scales: dict[str, Any], status: int = 200) -> Response:
+def _page(
+    room: ProductForms, visit: PageRequest, dataset: str, scales: dict[str, Any], status: int = 200
+) -> Response:
     fields, unit = _fields(visit, dataset)
     schemas = tuple(one for one in visit.state.datasets.schemas(dataset) if not one.public)
     return visit.show(

@@ -61,7 +61,10 @@ def made_routes(state: State) -> list[Route]:
     return [
         Route(room, for_analysts(state, _show), methods=["GET"]),
         Route(f"{room}/cancel", for_analysts(state, _cancel), methods=["POST"]),
-        *(Route(f"{room}/{name}", for_analysts(state, way), methods=["GET"]) for name, way in ways.items()),
+        *(
+            Route(f"{room}/{name}", for_analysts(state, way), methods=["GET"])
+            for name, way in ways.items()
+        ),
     ]
 
 
@@ -90,30 +93,53 @@ def _cancel(visit: PageRequest) -> Response:
     """Stop a job; what was charged stays charged."""
     job = visit.state.jobs.cancel(visit.person.name, _job(visit).id)
     visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
-    return visit.part("piece_plain.html", shown=_part(visit, job)) if visit.wants_part else to(f"/made/{job.id}")
+    return (
+        visit.part("piece_plain.html", shown=_part(visit, job))
+        if visit.wants_part
+        else to(f"/made/{job.id}")
+    )
 
 
 def _part(visit: PageRequest, job: Job) -> Markup:
     """Return what there is to see of a job by now."""
     finished, seen = visit.state.jobs.view(job)
-    words: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf, "room": "/made"}
+    words: dict[str, Any] = {
+        "job": job,
+        "mark": fresh_mark(),
+        "csrf": visit.signed.csrf,
+        "room": "/made",
+    }
     reply: Any = seen.get("reply")
     if not finished or reply is None:
         wait = max(50, round(1000 * float(str(seen.get("again_in", 0.25)))) + 20)
-        return html("piece_job.html", wait=wait, seconds=f"{float(str(seen.get('seconds', 0))):.1f}", **words)
+        return html(
+            "piece_job.html",
+            wait=wait,
+            seconds=f"{float(str(seen.get('seconds', 0))):.1f}",
+            **words,
+        )
     if job.state == "done":
         return html("piece_made.html", made=_view(visit, job, reply), **words)
     if job.state == "cancelled":
         return html("piece_cancelled.html", **words)
     error = reply["error"]
-    return html("piece_refusal.html", refusal=word_refusal(error["kind"], error["message"]), **words)
+    return html(
+        "piece_refusal.html", refusal=word_refusal(error["kind"], error["message"]), **words
+    )
 
 
 def _view(visit: PageRequest, job: Job, reply: dict[str, Any]) -> ProductView:
     parts = _parts(visit, job, reply)
-    charts = [chart for part in parts for chart in charts_of(part.reply, 0.95) if len(part.reply["columns"]) == 2]
+    charts = [
+        chart
+        for part in parts
+        for chart in charts_of(part.reply, 0.95)
+        if len(part.reply["columns"]) == 2
+    ]
     text = reply["text"] if job.verb == "synthesize" else ""
-    return ProductView(text, cost_of(reply), tuple(map(set_of, parts)), tuple(charts), FILES[job.verb])
+    return ProductView(
+        text, cost_of(reply), tuple(map(set_of, parts)), tuple(charts), FILES[job.verb]
+    )
 
 
 def _parts(visit: PageRequest, job: Job, reply: dict[str, Any]) -> tuple[AnswerPart, ...]:
@@ -130,7 +156,12 @@ def _done(visit: PageRequest, verb: str = "") -> tuple[Job, dict[str, Any]]:
     job = _job(visit)
     finished, seen = visit.state.jobs.view(job)
     reply = seen.get("reply")
-    if not finished or job.state != "done" or not isinstance(reply, dict) or verb not in ("", job.verb):
+    if (
+        not finished
+        or job.state != "done"
+        or not isinstance(reply, dict)
+        or verb not in ("", job.verb)
+    ):
         raise NotAllowed("there is nothing of that kind to take home here")
     return job, reply
 

@@ -30,9 +30,15 @@ def _part(made: Synthetic, name: str) -> AnswerPart:
     """Lay out one table: the best estimates, with error bars where they were measured."""
     table = made.table(name)
     ends = table.interval(LEVEL)
-    bars = [None] * len(table.labels[0]) if ends is None else [[float(a), float(b)] for a, b in zip(*ends, strict=True)]
+    bars = (
+        [None] * len(table.labels[0])
+        if ends is None
+        else [[float(a), float(b)] for a, b in zip(*ends, strict=True)]
+    )
     boxes = [[None, bar] for bar in bars]
-    rows: list[list[Any]] = [[key, float(n)] for key, n in zip(table.labels[0], table.values, strict=True)]
+    rows: list[list[Any]] = [
+        [key, float(n)] for key, n in zip(table.labels[0], table.values, strict=True)
+    ]
     columns = [{"name": name, "noisy": False}, {"name": "n", "noisy": True}]
     reply = {"columns": columns, "rows": rows, "intervals": boxes, "level": str(LEVEL)}
     return AnswerPart(f"By {name}", reply)
@@ -48,5 +54,8 @@ def records_csv(_curator: Curator, released: object) -> str:
 def tables_json(_curator: Curator, released: object) -> str:
     """Write every table of one column with its error bars, and all that was released, from which more can be made."""
     made = _synthetic(released)
-    tables = [{"by": [name], "level": str(LEVEL), "table": made.table(name).to_dict(LEVEL)} for name in made.columns]
+    tables = [
+        {"by": [name], "level": str(LEVEL), "table": made.table(name).to_dict(LEVEL)}
+        for name in made.columns
+    ]
     return json.dumps({"rows": made.rows, "tables": tables, "released": released}, default=str)

@@ -84,9 +84,13 @@ def lay_out(document: Mapping[str, Any]) -> Described:
         for method, way in ways.items():
             found.setdefault(way["tags"][0], []).append(_operation(method, path, way))
     groups = (Group(tag, TITLES.get(tag, tag), tuple(ways)) for tag, ways in found.items() if ways)
-    parts = (_part(name, schema) for name, schema in sorted(document["components"]["schemas"].items()))
+    parts = (
+        _part(name, schema) for name, schema in sorted(document["components"]["schemas"].items())
+    )
     info = document["info"]
-    return Described(info["title"], info["version"], info["description"], tuple(groups), tuple(parts))
+    return Described(
+        info["title"], info["version"], info["description"], tuple(groups), tuple(parts)
+    )
 
 
 def words_of(schema: Mapping[str, Any]) -> str:
@@ -157,23 +161,40 @@ def _operation(method: str, path: str, way: Mapping[str, Any]) -> Operation:
 
 def _parameter(said: Mapping[str, Any]) -> ReferenceField:
     where = {"path": "in the path", "query": "after ?", "header": "a header"}[said["in"]]
-    return ReferenceField(said["name"], words_of(said["schema"]), _names(said["schema"]), bool(said["required"]), where)
+    return ReferenceField(
+        said["name"],
+        words_of(said["schema"]),
+        _names(said["schema"]),
+        bool(said["required"]),
+        where,
+    )
 
 
 def _field(status: str, reply: Mapping[str, Any]) -> ReferenceField:
     kind, content = next(iter(reply["content"].items()))
     schema = content.get("schema", {})
     words = words_of(schema) if kind == "application/json" else kind
-    return ReferenceField(status, words, _names(schema), required=status.startswith("2"), note=reply["description"])
+    return ReferenceField(
+        status, words, _names(schema), required=status.startswith("2"), note=reply["description"]
+    )
 
 
 def _part(name: str, schema: Mapping[str, Any]) -> Part:
     needed = schema.get("required", ())
     fields = tuple(
-        ReferenceField(field, words_of(said), _names(said), field in needed, str(said.get("description", "")))
+        ReferenceField(
+            field, words_of(said), _names(said), field in needed, str(said.get("description", ""))
+        )
         for field, said in schema.get("properties", {}).items()
     )
     examples = schema.get("examples", ())
     example = "\n".join(json.dumps(one, ensure_ascii=False, indent=2) for one in examples)
     words = "" if fields else words_of(schema)
-    return Part(name, str(schema.get("description", "")), words, _names(schema) if words else (), fields, example)
+    return Part(
+        name,
+        str(schema.get("description", "")),
+        words,
+        _names(schema) if words else (),
+        fields,
+        example,
+    )

@@ -31,16 +31,23 @@ def differencing_lesson(asked: Mapping[str, str]) -> Lesson:
     facts = (
         Fact("100 %", "right without noise: the difference of the two counts is Ada's secret"),
         Fact(f"{100 * best:.1f} %", "the most that any guess can be right, whatever else is known"),
-        Fact(f"{100 * right:.1f} %", f"right with noise, in {ASKED:,} tries made just now; a coin is right in 50 %"),
+        Fact(
+            f"{100 * right:.1f} %",
+            f"right with noise, in {ASKED:,} tries made just now; a coin is right in 50 %",
+        ),
     )
     return Lesson("differencing", (slide,), _picture(without), facts)
 
 
 def _picture(without: np.ndarray) -> Html:
     places = np.arange(-REACH, REACH + 1)
-    found = {shift: [float((np.clip(without + shift, -REACH, REACH) == x).mean()) for x in places] for shift in (0, 1)}
+    found = {
+        shift: [float((np.clip(without + shift, -REACH, REACH) == x).mean()) for x in places]
+        for shift in (0, 1)
+    }
     frame = ChartFrame(
-        ChartScale(-REACH, REACH, 46, WIDTH - 10), linear(0, max(map(max, found.values())), HEIGHT - 44, 24)
+        ChartScale(-REACH, REACH, 46, WIDTH - 10),
+        linear(0, max(map(max, found.values())), HEIGHT - 44, 24),
     )
     parts = [
         axes(frame, "second count − first count", "share", x_ticks=8),

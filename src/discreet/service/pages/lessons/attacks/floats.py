@@ -19,7 +19,12 @@ FIRST, PLACES = 36, 24
 CHANCE = 0.05
 """What two shares of as many draws may differ by without meaning anything."""
 SAMPLER = Slide(
-    "sampler", "Sampler", "", (0, 1), 0, ("a textbook's: −b·sign(u)·ln(1 − 2|u|) in doubles", "ours: whole steps")
+    "sampler",
+    "Sampler",
+    "",
+    (0, 1),
+    0,
+    ("a textbook's: −b·sign(u)·ln(1 − 2|u|) in doubles", "ours: whole steps"),
 )
 
 
@@ -33,11 +38,19 @@ def floats_lesson(asked: Mapping[str, str]) -> Lesson:
     zero, one = (float(tail[place]) for tail in beyond)
     broken = zero - np.e * one > CHANCE
     facts = (
-        Fact(f"{100 * zero:.1f} %", f"of results for 0 have a binary digit at place {FIRST + place} or beyond"),
-        Fact(f"{100 * one:.1f} %", "of results for 1; at ε = 1 the first may be at most e = 2.72 times this"),
+        Fact(
+            f"{100 * zero:.1f} %",
+            f"of results for 0 have a binary digit at place {FIRST + place} or beyond",
+        ),
+        Fact(
+            f"{100 * one:.1f} %",
+            "of results for 1; at ε = 1 the first may be at most e = 2.72 times this",
+        ),
         Fact(
             "broken" if broken else "kept",
-            "the promise: such a result cannot come from 1" if broken else "the promise, as far as last digits tell",
+            "the promise: such a result cannot come from 1"
+            if broken
+            else "the promise, as far as last digits tell",
         ),
     )
     return Lesson("floats", (slide,), _picture(shares), facts)
@@ -64,8 +77,12 @@ def _last_digits(values: np.ndarray) -> np.ndarray:
 
 def _picture(shares: list[np.ndarray]) -> Html:
     top = max(float(share.max()) for share in shares)
-    frame = ChartFrame(linear(FIRST, FIRST + PLACES, 46, WIDTH - 10), linear(0, top, HEIGHT - 44, 24))
-    lines = [list(zip(range(FIRST, FIRST + PLACES), share.tolist(), strict=True)) for share in shares]
+    frame = ChartFrame(
+        linear(FIRST, FIRST + PLACES, 46, WIDTH - 10), linear(0, top, HEIGHT - 44, 24)
+    )
+    lines = [
+        list(zip(range(FIRST, FIRST + PLACES), share.tolist(), strict=True)) for share in shares
+    ]
     parts = [
         axes(frame, "place of the last binary digit", "share", x_ticks=6),
         path(frame, lines[0], "line other"),

@@ -13,7 +13,9 @@ from ...charts.chart import HEIGHT, WIDTH, ChartFrame, axes, label, path, pictur
 from ..lesson import Fact, Lesson, Slide
 
 PEOPLE, LISTED = 20_000, 0.6
-BIRTH = Slide("birth", "Birth is published as", "", (1, 30, 365, 3650), 0, ("day", "month", "year", "decade"))
+BIRTH = Slide(
+    "birth", "Birth is published as", "", (1, 30, 365, 3650), 0, ("day", "month", "year", "decade")
+)
 PLACE = Slide("place", "Home is published as", "", (1, 20, 400), 1, ("street", "postcode", "town"))
 SIZES = ("alone", "2 to 4", "5 to 19", "20 or more")
 
@@ -30,11 +32,18 @@ def _lesson(birth: Slide, place: Slide) -> Lesson:
     _, groups, counts = np.unique(cells, axis=1, return_inverse=True, return_counts=True)
     alike = counts[groups.ravel()]
     shares = [
-        float(part.mean()) for part in (alike == 1, (alike > 1) & (alike < 5), (alike > 4) & (alike < 20), alike > 19)
+        float(part.mean())
+        for part in (alike == 1, (alike > 1) & (alike < 5), (alike > 4) & (alike < 20), alike > 19)
     ]
     facts = (
-        Fact(f"{100 * shares[0]:.0f} %", "of the rows have a birth, home and sex that nobody else has"),
-        Fact(f"{100 * float(((alike == 1) & listed).mean()):.0f} %", "get their name back from a list of six in ten"),
+        Fact(
+            f"{100 * shares[0]:.0f} %",
+            "of the rows have a birth, home and sex that nobody else has",
+        ),
+        Fact(
+            f"{100 * float(((alike == 1) & listed).mean()):.0f} %",
+            "get their name back from a list of six in ten",
+        ),
         Fact(
             f"{int(np.median(alike)):,}",
             "people share all three with the median person; who shares may still share a secret",
@@ -48,18 +57,30 @@ def _town() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Make up people: born on one of 30,000 days, in one of 400 streets; six in ten stand on a public list."""
     rng = np.random.default_rng(1997)
     listed = rng.random(PEOPLE) < LISTED
-    return rng.integers(0, 30_000, PEOPLE), rng.integers(0, 400, PEOPLE), rng.integers(0, 2, PEOPLE), listed
+    return (
+        rng.integers(0, 30_000, PEOPLE),
+        rng.integers(0, 400, PEOPLE),
+        rng.integers(0, 2, PEOPLE),
+        listed,
+    )
 
 
 def _picture(shares: list[float]) -> Html:
     frame = ChartFrame(ChartScale(-0.5, 3.5, 46, WIDTH - 10), ChartScale(0, 1, HEIGHT - 44, 24))
     parts = [axes(frame, "people with the same birth, home and sex", "share", x_ticks=0)]
     for place, (words, share) in enumerate(zip(SIZES, shares, strict=True)):
-        corners = [(place - 0.3, 0.0), (place - 0.3, share), (place + 0.3, share), (place + 0.3, 0.0)]
+        corners = [
+            (place - 0.3, 0.0),
+            (place - 0.3, share),
+            (place + 0.3, share),
+            (place + 0.3, 0.0),
+        ]
         parts += [
             path(frame, corners, "fill" if place == 0 else "column"),
             label(frame, (place, share), f"{100 * share:.0f} %", anchor="middle", dy=-6),
             label(frame, (place, 0.0), words, kind="tick", anchor="middle", dy=17),
         ]
-    told = ", ".join(f"{words} {100 * share:.0f} %" for words, share in zip(SIZES, shares, strict=True))
+    told = ", ".join(
+        f"{words} {100 * share:.0f} %" for words, share in zip(SIZES, shares, strict=True)
+    )
     return picture("How many people share birth, home and sex", f"Four columns: {told}.", parts)

@@ -36,7 +36,9 @@ def membership_lesson(asked: Mapping[str, str]) -> Lesson:
     counts = inside.sum(axis=0)
     if rho.value:
         reach = isqrt(round(means.value) - 1) + 1  # all answers of one person, in l2, rounded up
-        noise = DiscreteGaussian.spending(ZCDP(str(rho.value)), sensitivity=reach, dimension=len(counts))
+        noise = DiscreteGaussian.spending(
+            ZCDP(str(rho.value)), sensitivity=reach, dimension=len(counts)
+        )
         counts, off = np.asarray(noise.release(counts)), 200 * float(noise.scale) / PEOPLE
     else:
         off = 0.0
@@ -46,7 +48,10 @@ def membership_lesson(asked: Mapping[str, str]) -> Lesson:
     found = float((scores[0] > bar).mean())
     facts = (
         Fact(f"{100 * found:.0f} %", "of those who took part are named by the attack"),
-        Fact(f"{100 * FALSE:.0f} %", "of strangers are named too; who knows nothing names as many of both"),
+        Fact(
+            f"{100 * FALSE:.0f} %",
+            "of strangers are named too; who knows nothing names as many of both",
+        ),
         Fact(f"± {off:.1f} %", f"is how far off each of the {len(counts):,} shares is"),
     )
     return Lesson("membership", (means, rho), _picture(scores), facts)
@@ -66,7 +71,9 @@ def _picture(scores: list[np.ndarray]) -> Html:
     edges = np.linspace(*ends, BINS + 1)
     laws = [np.histogram(one, edges)[0] / PEOPLE for one in scores]
     middles = ((edges[1:] + edges[:-1]) / 2).tolist()
-    frame = ChartFrame(ChartScale(*ends, 46, WIDTH - 10), linear(0, float(max(map(np.max, laws))), HEIGHT - 44, 24))
+    frame = ChartFrame(
+        ChartScale(*ends, 46, WIDTH - 10), linear(0, float(max(map(np.max, laws))), HEIGHT - 44, 24)
+    )
     lines = [list(zip(middles, law.tolist(), strict=True)) for law in laws]
     parts = [
         area(frame, lines[0]),

@@ -32,13 +32,23 @@ def reconstruction_lesson(asked: Mapping[str, str]) -> Lesson:
     """Hide sixty secret bits, tell noisy counts of random subsets, and solve for the bits."""
     answers, rho = ANSWERS.at(asked), RHO.at(asked)
     secret, queries = _town(round(answers.value))
-    noise = DiscreteGaussian.spending(ZCDP(str(rho.value)), sensitivity=_reach(queries), dimension=len(queries))
+    noise = DiscreteGaussian.spending(
+        ZCDP(str(rho.value)), sensitivity=_reach(queries), dimension=len(queries)
+    )
     told = np.asarray(noise.release(queries @ secret))
     right = reconstruct(told, queries) == secret
     facts = (
-        Fact(f"± {2 * float(noise.scale):.1f}", f"each of the {len(queries)} counts of up to {BITS} people is off by"),
-        Fact(f"{100 * secret.mean():.0f} %", "of the people say yes; who always guesses no is right for the rest"),
-        Fact(f"{100 * right.mean():.0f} %", "of the secrets are found by least squares and rounding"),
+        Fact(
+            f"± {2 * float(noise.scale):.1f}",
+            f"each of the {len(queries)} counts of up to {BITS} people is off by",
+        ),
+        Fact(
+            f"{100 * secret.mean():.0f} %",
+            "of the people say yes; who always guesses no is right for the rest",
+        ),
+        Fact(
+            f"{100 * right.mean():.0f} %", "of the secrets are found by least squares and rounding"
+        ),
     )
     return Lesson("reconstruction", (answers, rho), _picture(secret, right), facts)
 
