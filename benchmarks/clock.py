@@ -8,7 +8,7 @@ the same data as the first: how rows lie in a file is chance, and so is what two
 question runs in turns on all; the two-sample Kolmogorov–Smirnov statistic of the CPU times of neighbours, and its p, are
 to be read beside those of equals: a small p says that the laws of the two times differ.
 
-What is promised is less (docs/engine-contract.md): that they differ by no more than a bound, 10 ms, and that nothing shows
+What is promised is less (docs/reference/engine-contract.md): that they differ by no more than a bound, 10 ms, and that nothing shows
 on the service's grid. The one-sided statistic of each side against the other and 10 ms more tests the first: a small p says
 that more is lost than that. Times rounded up to ticks of 250 ms and their doubles test the second.
 """

@@ -5,7 +5,7 @@
 Two copies of a table differ in one person's row, so that a condition leaves one row of it or none; the rest of the
 question reads a large table. Questions to both copies take turns, and the Kolmogorov-Smirnov test compares their times:
 a small p says that the laws differ; the last one, that they differ by more than the 10 ms that are promised
-(docs/engine-contract.md). For comparison, the same joins as they would be written without care.
+(docs/reference/engine-contract.md). For comparison, the same joins as they would be written without care.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def page(jobs: list[Job], columns: Columns, found: Said, runs: int) -> str:
 
 _HEAD = """# How far off answers are, beside peers
 
-Written by `python benchmarks/utility.py --keep FOLDER --page docs/utility.md` from {runs} runs a job. Numbers are root mean
+Written by `python benchmarks/utility.py --keep FOLDER --page docs/reference/utility.md` from {runs} runs a job. Numbers are root mean
 square errors with their standard errors (shown keys and words: how many, the more the better), every run charged in full.
 *Same promise* is the best peer that promises the same or more; the ratio is discreet's error over that peer's, or its keys
 over ours, so below 1 is better. ! marks a peer that is better by more than three standard errors of the difference, ~ what

@@ -34,5 +34,5 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the page."""
     from mkdocs.structure.files import File  # not there where the tests run
 
-    files.append(File.generated(config, "benchmarks-printed.md", content=page()))
+    files.append(File.generated(config, "reference/benchmarks-printed.md", content=page()))
     return files

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from mkdocs.structure.pages import Page
 
 TITLES = {
-    "curator": ("Curator and receipts", "curator.md", "curator answer client"),
-    "schemas": ("Schemas and stores", "schema.md", "data engines samples"),
-    "questions": ("Questions and plans", "planning.md", "query plan"),
-    "ledger": ("Ledger and filters", "ledger.md", "ledger privacy.filters.filter"),
-    "privacy": ("Promises and prices", "privacy.md", "privacy"),
-    "mechanisms": ("Mechanisms", "additive.md", "mechanisms"),
-    "local": ("The local model", "local.md", "+local"),
-    "learn": ("Models", "learn.md", "+learn"),
-    "synthetic": ("Synthetic tables", "synthetic.md", "+synthetic"),
-    "audit": ("The auditor", "audit.md", "+audit"),
-    "events": ("Events", "privacy.md", "+privacy.events"),
-    "errors": ("Errors", "curator.md", "errors"),
+    "curator": ("Curator and receipts", "explanation/curator.md", "curator answer client"),
+    "schemas": ("Schemas and stores", "explanation/schema.md", "data engines samples"),
+    "questions": ("Questions and plans", "explanation/planning.md", "query plan"),
+    "ledger": ("Ledger and filters", "explanation/ledger.md", "ledger privacy.filters.filter"),
+    "privacy": ("Promises and prices", "explanation/privacy.md", "privacy"),
+    "mechanisms": ("Mechanisms", "explanation/additive.md", "mechanisms"),
+    "local": ("The local model", "explanation/local.md", "+local"),
+    "learn": ("Models", "explanation/learn.md", "+learn"),
+    "synthetic": ("Synthetic tables", "explanation/synthetic.md", "+synthetic"),
+    "audit": ("The auditor", "explanation/audit.md", "+audit"),
+    "events": ("Events", "explanation/privacy.md", "+privacy.events"),
+    "errors": ("Errors", "explanation/curator.md", "errors"),
 }
 """Title, page that explains it, and the rooms whose names of `discreet` it lists; "+room" lists all names of a room."""
 
@@ -45,7 +45,7 @@ def names(room: str) -> list[tuple[str, str]]:
 def page(key: str) -> str:
     """Return one page of the reference."""
     title, explained, rooms = TITLES[key]
-    parts = [f"# {title}", f"Explained in [{explained.removesuffix('.md')}](../{explained})."]
+    parts = [f"# {title}", f"Explained in [{explained.split('/')[-1].removesuffix('.md')}](../{explained})."]
     for room in rooms.split():
         parts += [f"::: {where}\n    options: {{heading: {name}, heading_level: 2}}" for name, where in names(room)]
     return "\n\n".join(parts) + "\n"

@@ -20,7 +20,7 @@ EXIT = re.compile(r"\s+# exit ([0-9])$")
 @pytest.mark.parametrize(
     ("page", "least", "made"),
     [
-        ("command_line.md", 16, ["tables/README.md", "income.csv"]),
+        ("reference/command-line.md", 16, ["tables/README.md", "income.csv"]),
         ("tutorials/first-answer.md", 5, ["people.store", "income.csv", "people.ledger"]),
     ],
 )

@@ -15,7 +15,7 @@ import discreet as dp
 
 ROOT = Path(__file__).parents[2]
 ROW = re.compile(r"^\| .* \| `(discreet[\w.]*)` \| `(tests/[\w/.]+)::(\w+)` \|$", re.MULTILINE)
-THEOREMS = ROW.findall((ROOT / "docs" / "theorems.md").read_text(encoding="utf-8"))
+THEOREMS = ROW.findall((ROOT / "docs" / "reference" / "theorems.md").read_text(encoding="utf-8"))
 
 
 def find(path):

@@ -34,8 +34,8 @@ def play(ledger, menu, unit, epsilon):
 
 
 def printed(row, column):
-    """A cell of the table of games in docs/filters.md."""
-    page = (Path(__file__).parents[2] / "docs" / "filters.md").read_text(encoding="utf-8")
+    """A cell of the table of games in docs/explanation/filters.md."""
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "filters.md").read_text(encoding="utf-8")
     head, _, *rows = page[page.index("| game") :].split("\n\n")[0].splitlines()
     names = [cell.strip() for cell in head.split("|")]
     return rows[row].split("|")[names.index(column)].strip()

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 SETUP = Path(__file__).parent / "setup_nginx.sh"
-PAGE = Path(__file__).parents[2] / "docs" / "deploy.md"
+PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "deploy.md"
 FRAME = """
 daemon off;
 worker_processes 1;

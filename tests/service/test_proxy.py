@@ -1,4 +1,4 @@
-"""The service behind a real nginx, as `docs/deploy.md` sets it up: people are told apart, and a restart loses nothing."""
+"""The service behind a real nginx, as `docs/how-to/deploy.md` sets it up: people are told apart, and a restart loses nothing."""
 
 from __future__ import annotations
 
