@@ -22,7 +22,7 @@ from discreet.plan.thresholded_count import CountSelection
 from discreet.privacy.calibrate import fits
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.query.algebra.expression import Field
-from discreet.query.algebra.tally import GroupShare, RowShare
+from discreet.query.algebra.tally import RowShare
 from discreet.query.algebra.tree import (
     Correlation,
     Count,
@@ -207,9 +207,10 @@ class TestChoices:
                                       | {"r": Correlation(X, Y)}), ApproxDP("1/2", "1e-6"))  # fmt: skip
         assert isinstance(many.releases[0].mechanism, DiscreteGaussian)
 
-    def test_many_groups_are_worth_a_share_of_their_own(self):
+    def test_no_noise_is_worth_a_share_that_cuts_rows_by_key(self):
+        """GroupShare(2, 2) would have less noise, and count other rows."""
         asked = question(relation("groups"), {"n": Count()}, [("region", REGIONS)])
-        assert plan_question(asked, ZCDP(1)).share == GroupShare(2, 2)
+        assert plan_question(asked, ZCDP(1)).share == RowShare(4)
         assert plan_question(question(relation("groups"), {"n": Count()}), ZCDP(1)).share == RowShare(4)
 
     @pytest.mark.usefixtures("apart")
@@ -250,7 +251,7 @@ class TestText:
         assert len(lines) == 4
         assert lines[-1].endswith("without looking at any data")
 
-    @pytest.mark.parametrize(("unit", "says"), [("people", "3 rows a person"), ("groups", "2 rows in each of 2 keys")])
+    @pytest.mark.parametrize(("unit", "says"), [("people", "3 rows a person"), ("groups", "4 rows a person")])
     def test_shares_and_selected_keys(self, unit, says):
         plan = plan_question(
             question(relation(unit), {"n": Count(), "m": Mean(X)}, [("town", None)]), ApproxDP(1, "1e-6")

@@ -8,7 +8,7 @@ from discreet.data import Category, Integer, People, Rows, Schema, Text
 from discreet.errors import UnboundedSensitivity, UnsupportedQuery
 from discreet.query import parse
 from discreet.query.algebra.tally import RowShare
-from discreet.query.bounds.contribution_bounds import possible_shares
+from discreet.query.bounds.contribution_bounds import row_share
 from discreet.query.bounds.fanout import MOST_JOINED, find_cut, find_cuts
 from discreet.query.bounds.relation_facts import multiplicity
 
@@ -51,7 +51,7 @@ class TestAJoinWithAPublicTable:
 
     def test_multiplies_what_one_unit_may_add(self):
         assert multiplicity(ask(clock(2, "rows"), codes(50)).rows) == 2500
-        assert possible_shares(ask(clock(2), codes(50)).rows, keyed=False) == (RowShare(5000),)
+        assert row_share(ask(clock(2), codes(50)).rows) == RowShare(5000)
 
     def test_cuts_a_person_only_where_rows_multiply(self):
         assert find_cut(ask(clock(1), codes(50)).rows) == 2
@@ -89,7 +89,7 @@ class TestAJoinOfPeople:
         with pytest.raises(UnsupportedQuery, match="rows of one unit"):
             ask(f"SELECT COUNT(*) FROM sick s {many}")
         pair = ask("SELECT COUNT(*) FROM sick s JOIN sick t ON s.uid = t.uid AND s.no = t.no").rows
-        assert possible_shares(pair, keyed=False) == (RowShare(2),)
+        assert row_share(pair) == RowShare(2)
         assert find_cuts(pair) == (2, 2)
 
     def test_with_one_row_a_person_adds_none(self):

@@ -8,7 +8,7 @@ from discreet.data import Category, Integer, People, Rows, Schema
 from discreet.plan.layout import layout_of
 from discreet.query import parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.bounds.contribution_bounds import possible_shares
+from discreet.query.bounds.contribution_bounds import row_share
 from discreet.query.bounds.not_null import always_present
 
 SCHEMAS = {
@@ -25,7 +25,7 @@ SCHEMAS = {
 def releases(sql):
     """Count what is needed where each statistic has totals of its own."""
     question = parse(sql, SCHEMAS)
-    return len(layout_of(question, possible_shares(question.rows, keyed=False)[0], 1, None).needs)
+    return len(layout_of(question, row_share(question.rows), 1, None).needs)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from ..privacy.measures import ApproxDP, Measure, PureDP
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
 from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import PerPerson, Relation, Scan, Total
-from ..query.bounds.contribution_bounds import possible_shares, weight_of
+from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.public_cells import Cells
 from ..query.bounds.relation_facts import columns_of
 from ..query.bounds.sensitivity import rank_influence
@@ -140,7 +140,7 @@ def _planned(column: str, rows: Relation, spend: Measure, at: Fraction, *, both:
         raise InvalidArgument(f"bounds are suggested for numbers, and {column} holds none")
     ends = _octaves(kind)
     cells = _cells(Field(column), ends)
-    share = possible_shares(rows, keyed=False)[0]
+    share = row_share(rows)
     weight = weight_of(1, share)
     tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
     needs = [

@@ -14,7 +14,7 @@ from ..privacy.measures import ApproxDP, Measure
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term, Totals
 from ..query.algebra.tree import Relation
-from ..query.bounds.contribution_bounds import possible_shares, weight_of
+from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.text.question import describe
 from ..statistics.releases.set_totals import SetsRelease
 from .charge_request import order_of
@@ -70,7 +70,7 @@ def store_texts(plan: Plan, engine: Engine) -> tuple[str, ...]:
 
 def check_rows(rows: Relation, engine: Engine) -> None:
     """Refuse rows that the engine would refuse to add up, before it is paid for: ids of different types, say."""
-    share = possible_shares(rows, keyed=False)[0]
+    share = row_share(rows)
     weight = weight_of(1, share)
     engine.explain(Tally(rows, (), (Term(Constant(True), weight, 0, weight),), share))
 

@@ -17,7 +17,7 @@ What is tried, all of it from public facts:
 
     unit       share
     Rows       every row
-    People     so many rows a person; or, by key, so many rows in each of so many keys, if both bounds are declared
+    People     so many rows a person; of counts of people, each once in so many keys
 
     statistic                               mechanism
     counts, sums, means, (co)variances …    integer noise on each total, shared totals once
@@ -26,7 +26,8 @@ What is tried, all of it from public facts:
     several sets of keys, running totals    the strategy of least error for all (`sets`, and the room `workloads`)
     four counts or more without keys        likewise, if that is better (`counts`)
 
-Of all shares and ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
+Which rows count, and how much of each, follows from question and schema (`query.bounds.shares`): plans choose noise.
+Of all ways, with `spend` the one with the least weighted sum of logarithms of predicted errors, with `error`
 the one with the least price. Under a filter only what it can price is considered, and what the filter as it is given
 would admit comes before what it would not. The first of equals is taken, so the same question always has the same plan.
 """
@@ -46,9 +47,9 @@ from ..privacy.filters.single_spend import is_untouched
 from ..privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..privacy.pricing.pure import price_pure
 from ..privacy.pricing.zcdp import price_zcdp
-from ..query.algebra.tally import Share
+from ..query.algebra.tally import KeptKeys
 from ..query.algebra.tree import Question
-from ..query.bounds.contribution_bounds import possible_shares
+from ..query.bounds.contribution_bounds import row_share
 from ..statistics.recipe import PlannedRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
@@ -84,16 +85,16 @@ def choose(question: Question, asked: QuestionOptions) -> Plan:
     ways = _ways(question, asked, keys)
     plans: list[Plan] = []
     refused: Exception | None = None
-    for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        for layout, way in product(_layouts(question, asked, share, keys), ways):
-            if layout.joint and not _pure(way):  # partitions are for noise that hides a change in L1
-                continue
-            try:
-                plans.append(_made(question, asked, keys, layout, way))
-            except (InvalidArgument, UnsupportedQuery) as error:  # another share or way may do
-                refused = refused if refused and asked.spend else error
+    for layout, way in product(_layouts(question, asked, keys), ways):
+        if layout.joint and not _pure(way):  # partitions are for noise that hides a change in L1
+            continue
+        try:
+            plans.append(_made(question, asked, keys, layout, way))
+        except (InvalidArgument, UnsupportedQuery) as error:  # another way may do
+            refused = refused if refused and asked.spend else error
     if refused is not None and not plans:
         raise refused
+    plans = _one_rule(plans)
     together = plan_counts(question, asked, amount_of)
     if asked.spend is None:
         ranked = sorted(plans, key=lambda plan: amount_of(plan.spend))
@@ -103,9 +104,24 @@ def choose(question: Question, asked: QuestionOptions) -> Plan:
     return better(_explained(best, ranked), together, asked, amount_of)
 
 
-def _layouts(question: Question, asked: QuestionOptions, share: Share, keys: Keys | None) -> Iterator[Layout]:
+def _layouts(question: Question, asked: QuestionOptions, keys: Keys | None) -> Iterator[Layout]:
     count = None if keys is None else len(keys)
-    return layouts_of(question, share, count, asked.public_values, intervals=asked.intervals)
+    return layouts_of(question, row_share(question.rows), count, asked.public_values, intervals=asked.intervals)
+
+
+def _one_rule(plans: list[Plan]) -> list[Plan]:
+    """Return the plans in which people are counted by one rule, whatever is spent.
+
+    A count of people that shows unknown keys keeps some keys of a person (`KeptKeys`); beside a selection of its own it
+    would scale all of them down (`GroupShare`). These are different numbers, so where the first is possible it is taken.
+    """
+    kept = [plan for plan in plans if _keeps_keys(plan)]
+    return kept or plans
+
+
+def _keeps_keys(plan: Plan) -> bool:
+    selection = plan.selection
+    return isinstance(selection, CountSelection) and isinstance(selection.tally.share, KeptKeys)
 
 
 def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:

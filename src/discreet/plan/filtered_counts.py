@@ -19,7 +19,7 @@ from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
 from ..query.algebra.tally import Tally, Term
 from ..query.algebra.tree import Count, CountOf, Question, Statistic, Sum
-from ..query.bounds.contribution_bounds import possible_shares, weight_of
+from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.keys import public_keys
 from ..query.bounds.public_cells import Cells, list_cells
 from ..query.bounds.relation_facts import columns_of
@@ -87,7 +87,7 @@ def _best(
     shape: workloads.Counts,
     amount_of: Callable[[Measure], Fraction],
 ) -> Plan | None:
-    share = possible_shares(question.rows, keyed=False)[0]
+    share = row_share(question.rows)
     weight = weight_of(1, share)
     tally = Tally(question.rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
     need = CellsNeed(tally, cells, Fraction(1, weight), influence(tally, 0, len(cells.places)))

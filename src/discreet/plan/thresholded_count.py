@@ -10,12 +10,13 @@ bias p falls so, with P[r + Z ≥ t] + p·P[r + Z = t − 1] ≤ c. The coin is 
 others hold it is post-processing. Replacing a unit is removing one and adding one: two steps of the rule with ε/2 and
 δ/(1 + e^(ε/2)).
 
-    unit      COUNT(*)                                  COUNT(DISTINCT person)
-    Rows      every row, g = r = 1                      —
-    People    KeptKeys(max_groups, rows in each)        KeptKeys(max_groups, 1)
+    unit      COUNT(*)                  COUNT(DISTINCT person)
+    Rows      every row, g = r = 1      —
+    People    keys are selected apart   KeptKeys(max_groups, 1), r = 1
 
-Whole people in few keys are needed: a share of a person in each of m > g keys could betray any of m keys. Whether keys
-are shown in this way follows from the question and the schema, never from counts. Statistics beside it cost no more δ.
+Whole people in few keys are needed: a share of a person in each of m > g keys could betray any of m keys. COUNT(*) of
+people's rows is such a share (`RowShare`), so it cannot show keys. Whether keys are shown in this way follows from the
+question and the schema, never from counts. Statistics beside it cost no more δ.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from ..privacy.events import Event, KeySelection, Promise
 from ..privacy.measures import ApproxDP, PureDP
 from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant
-from ..query.algebra.tally import GroupShare, KeptKeys, Tally, Term
+from ..query.algebra.tally import KeptKeys, Tally, Term
 from ..query.algebra.tree import Count, CountPeople, Question
 from ..query.bounds.contribution_bounds import most_groups
 from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
@@ -111,9 +112,8 @@ def counted_layout(question: Question, layout: Layout) -> tuple[Layout, int]:
         if not person and multiplicity(question.rows) == 1:
             return layout, place
         alone = sum(place in other.places for other in layout.uses) == 1
-        if person and alone and (isinstance(statistic, CountPeople) or isinstance(layout.share, GroupShare)):
-            need = _kept_need(question, layout, people=isinstance(statistic, CountPeople))
-            return replace(layout, needs=_replaced(layout.needs, place, need)), place
+        if person and alone and isinstance(statistic, CountPeople):
+            return replace(layout, needs=_replaced(layout.needs, place, _kept_need(question))), place
     raise UnsupportedQuery("no count of this question can show its keys")
 
 
@@ -121,11 +121,11 @@ def _counts(statistic: object) -> bool:
     return isinstance(statistic, Count | CountPeople)
 
 
-def _kept_need(question: Question, layout: Layout, *, people: bool) -> TotalNeed:
-    rows = 1 if people or not isinstance(layout.share, GroupShare) else layout.share.rows
-    share = KeptKeys(most_groups(question.rows), rows)
+def _kept_need(question: Question) -> TotalNeed:
+    """Return the count of people, each in whole in at most `max_groups` keys."""
+    share = KeptKeys(most_groups(question.rows), 1)
     keys = tuple(key.expression for key in question.keys)
-    tally = Tally(question.rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=people)
+    tally = Tally(question.rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=True)
     return TotalNeed(tally, Fraction(1), influence(tally, 0))
 
 

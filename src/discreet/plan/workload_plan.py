@@ -11,7 +11,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
 from ..query.algebra.tree import Nest, Question
-from ..query.bounds.contribution_bounds import possible_shares
+from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corners
@@ -58,19 +58,18 @@ def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
 
 
 def plan_sets(question: Question, asked: QuestionOptions, keys: Keys, amount_of: Callable[[Measure], Fraction]) -> Plan:
-    """Return the best plan of a question with sets or running totals, of all shares and ways to spend.
+    """Return the best plan of a question with sets or running totals, of all ways to spend.
 
     With a spend the least weighted sum of logarithms of errors, with an error the least price, as for other questions.
     """
     plans: list[Plan] = []
     refused: Exception | None = None
-    for share in possible_shares(question.rows, keyed=bool(question.keys)):
-        layout = layout_of(_counted(question), share, len(keys), asked.public_values)
-        for way in _ways(asked):
-            try:
-                plans.append(_planned(question, asked, keys, layout, way))
-            except (InvalidArgument, UnsupportedQuery) as error:  # another share or way may do
-                refused = refused or error
+    layout = layout_of(_counted(question), row_share(question.rows), len(keys), asked.public_values)
+    for way in _ways(asked):
+        try:
+            plans.append(_planned(question, asked, keys, layout, way))
+        except (InvalidArgument, UnsupportedQuery) as error:  # another way may do
+            refused = refused or error
     if refused is not None and not plans:
         raise refused
     if asked.spend is None:

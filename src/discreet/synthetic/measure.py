@@ -15,7 +15,7 @@ from ..answer.tally_batch import TallyBatch
 from ..noise.bits import Bits
 from ..query.algebra.expression import Constant
 from ..query.algebra.tally import Tally, Term
-from ..query.bounds.contribution_bounds import possible_shares
+from ..query.bounds.contribution_bounds import row_share
 from ..workloads.estimate import contrast, covers, sum_to
 from ..workloads.strategy_norms import Integers
 from .plan import SyntheticPlan
@@ -27,7 +27,7 @@ MOST_JOINED = 1024
 
 def exact_tables(request: SyntheticRequest, sets: Sequence[KeySet], store: TallyBatch) -> dict[KeySet, Integers]:
     """Return exact tables that hold every set; from these all others follow."""
-    share = possible_shares(request.rows, keyed=False)[0]
+    share = row_share(request.rows)
     found = {}
     for one in covers(request.sizes, sets, MOST_JOINED):
         columns = [request.attributes[place] for place in one]

@@ -13,7 +13,7 @@ from ...frozen import frozen
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.tally import Free, RowShare, Share, Tally, Term
 from ...query.algebra.tree import Relation, Where
-from ...query.bounds.contribution_bounds import possible_shares
+from ...query.bounds.contribution_bounds import row_share
 from ...query.bounds.relation_facts import columns_of, multiplicity, neighbours_of
 from ...query.domains.domain import Domain, Scalar, Whole
 from ...query.domains.domain_of import domain_of
@@ -35,7 +35,7 @@ MOST_TOTALS = 4_000
 
 def influence_of(rows: Relation) -> Influence:
     """Return how much one unit of a relation counts."""
-    share = possible_shares(rows, keyed=False)[0]
+    share = row_share(rows)
     relation = neighbours_of(rows)
     if isinstance(share, RowShare):
         return Influence(share.rows * FULL_WEIGHT, FULL_WEIGHT, relation)
@@ -52,7 +52,7 @@ class Stored:
     @property
     def share(self) -> Share:
         """How a person's rows are kept in bounds."""
-        return possible_shares(self.relation, keyed=False)[0]
+        return row_share(self.relation)
 
     def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the distinct rows with their weights, coded."""

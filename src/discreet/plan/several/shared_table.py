@@ -2,8 +2,7 @@
 
 Two questions join if they count or add up the same things of the same rows by public keys: their sets of keys become
 sets of one question, as GROUPING SETS would ask them. Four counts or more under WHERE, of rows that are units, become
-counts under FILTER of one question. What the planner makes of it is cut into one plan a question. A
-person's share that is counted by key would cut off something else by other keys, so such questions stay apart.
+counts under FILTER of one question. What the planner makes of it is cut into one plan a question.
 """
 
 from __future__ import annotations
@@ -15,9 +14,7 @@ from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.names import fresh
-from ...query.algebra.tally import Free, RowShare
 from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Relation, Statistic, Sum, Where
-from ...query.bounds.contribution_bounds import possible_shares
 from ...query.bounds.relation_facts import unit_of
 from ...query.bounds.wide_sets import is_wide
 from ...statistics.releases.set_totals import SetsRelease
@@ -114,9 +111,7 @@ def _counts(counts: Sequence[tuple[Relation, Statistic]], more: CheckedQuestion)
 def _additive(question: Question) -> bool:
     linear = all(isinstance(statistic, Count | CountOf | Sum) for _, statistic in question.statistics)
     public = all(key.values is not None and None not in key.values for key in question.keys)
-    if question.running or not linear or not public or question.nested is not None:
-        return False
-    return all(isinstance(share, Free | RowShare) for share in possible_shares(question.rows, keyed=True))
+    return linear and public and not question.running and question.nested is None
 
 
 def _united(questions: Sequence[Question]) -> Question | None:

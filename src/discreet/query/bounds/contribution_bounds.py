@@ -1,16 +1,20 @@
-"""How one person's many rows are kept in bounds: which shares are possible, and how finely a share is counted.
+"""Contribution bounding: how much of one person's rows counts, and how finely a share of them is counted.
 
     unit     asked for         share
     Rows     anything          Free()                       a row is one unit; how many rows it becomes is bounded
-    People   rows              RowShare(max_rows), or GroupShare(max_groups, max_rows // max_groups) if declared
+    People   rows              RowShare(max_rows)           whatever `max_groups` says
     People   people            GroupShare(max_groups, 1)    a person counts once in a key
     People   which keys occur  GroupShare(max_groups, 1) in whole people: who is in more keys than that counts nowhere
 
 All of them let at most `max_rows` rows of one person count in an answer. In a join of private tables on the person
 alone every row of one pairs with every row of the other, so their bounds multiply; on the person and more columns the
 larger bound holds; a join with a public table multiplies by the rows that one can match; in a union they add up; GROUP
-BY the person leaves one row. The same goes for groups. Which of two possible shares has the smaller error is the
-planner's choice; what a share cuts off no interval sees, so the plan shows it.
+BY the person leaves one row. The same goes for groups.
+
+A share follows from the rows and from what is counted, never from a plan: another budget must not count other rows.
+What a share cuts off no interval sees, so the plan shows it.
+
+Law: tests/plan/test_meaning.py::TestOneTarget.
 """
 
 from __future__ import annotations
@@ -25,26 +29,20 @@ MOST_ROWS = 1 << 31
 """As many rows of one person any share can bound."""
 
 
-def possible_shares(rows: Relation, *, keyed: bool) -> tuple[Share, ...]:
-    """List the shares that respect the declared bounds, the simplest first.
+def row_share(rows: Relation) -> Share:
+    """Return the share for statistics of rows (COUNT(*), SUM, AVG, quantiles …), by whatever keys.
+
+    All rows of a person may lie in one key, however few keys there are, so `max_groups` bounds nothing here.
 
     >>> import discreet as dp
-    >>> from discreet.query.bounds.contribution_bounds import possible_shares
+    >>> from discreet.query.bounds.contribution_bounds import row_share
     >>> from discreet.data import Boolean, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan
     >>> visits = Schema("visits", dp.People("id", max_rows=12, max_groups=3), {"paid": Boolean()})
-    >>> possible_shares(Scan(visits), keyed=True)
-    (RowShare(rows=12), GroupShare(groups=3, rows=4))
-    >>> possible_shares(Scan(Schema("votes", Rows(), {"yes": Boolean()})), keyed=True)
-    (Free(),)
+    >>> row_share(Scan(visits)), row_share(Scan(Schema("votes", Rows(), {"yes": Boolean()})))
+    (RowShare(rows=12), Free())
     """
-    unit = unit_of(rows)
-    if not isinstance(unit, People):
-        return (Free(),)
-    most, groups = _most_rows(rows), most_groups(rows)
-    if unit.max_groups is None or not keyed:
-        return (RowShare(most),)
-    return RowShare(most), GroupShare(groups, most // groups)
+    return RowShare(_most_rows(rows)) if isinstance(unit_of(rows), People) else Free()
 
 
 def _most_rows(rows: Relation) -> int:

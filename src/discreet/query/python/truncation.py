@@ -3,7 +3,7 @@
 A person with r rows counts for min(r, max_rows) of them, so max(r − max_rows, 0) are cut off; of the sum of a column
 its part 1 − max_rows/r. A second public cap, `up_to`, bounds what one person can move here: r is counted up to it, and
 noise is in proportion to it. So this supposes that nobody has more than `up_to` rows; if some do, at least so many rows
-are cut off. Where `max_groups` bounds the groups of a person, a question by groups may cut off more.
+are cut off.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from ...mechanisms.selection.permute_and_flip import PermuteAndFlip
 from ...privacy.events import Event
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ...query.algebra.expression import Constant, Expression
-from ...query.algebra.tally import GroupShare, RowShare, Tally, Term
+from ...query.algebra.tally import Tally, Term
 from ...query.algebra.tree import Relation
 from ...query.bounds.contribution_bounds import weight_of
 from ...query.bounds.keys import public_keys
@@ -117,10 +117,8 @@ def cell_tally(cells: Cells, basis: Basis) -> Tally:
 
 def rows_by(keys: tuple[Expression, ...], rows: Relation, basis: Basis) -> Tally:
     """Count rows by some expressions; a person counts as so many rows, over all of them together."""
-    share = basis.share
-    by_rows = RowShare(share.groups * share.rows) if isinstance(share, GroupShare) else share
-    weight = weight_of(1, by_rows)
-    return Tally(rows, keys, (Term(Constant(True), weight, 0, weight),), by_rows)
+    weight = weight_of(1, basis.share)
+    return Tally(rows, keys, (Term(Constant(True), weight, 0, weight),), basis.share)
 
 
 def any_cells(of: Expression, basis: Basis) -> Cells:
