@@ -28,8 +28,8 @@ PEOPLE = dp.Schema(
     dp.Rows(),
     {
         "age": dp.Integer(0, 39),
-        "sex": dp.Category(["f", "m"]),
-        "region": dp.Category(REGIONS),
+        "sex": dp.Category(["f", "m"], default="f"),
+        "region": dp.Category(REGIONS, default="N"),
         "pay": dp.Real(-10, 50, step="1/2"),
         "job": dp.Category(["a", "b"], null_key=True),
     },

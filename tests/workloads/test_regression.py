@@ -12,7 +12,9 @@ import discreet as dp
 from discreet.answer.ask import run_plan
 
 AGES, SEXES = 12, ("f", "m")
-PEOPLE = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, AGES - 1), "sex": dp.Category(list(SEXES))})
+PEOPLE = dp.Schema(
+    "people", dp.Rows(), {"age": dp.Integer(0, AGES - 1, default=0), "sex": dp.Category(list(SEXES), default="f")}
+)
 CUBE = "SELECT age, sex, COUNT(*) AS n FROM people GROUP BY CUBE (age, sex)"
 ROWS = [{"age": a, "sex": s} for a, s in product(range(AGES), SEXES) for _ in range(3 * a + (s == "m"))]
 RUNS = 600

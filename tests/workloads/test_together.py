@@ -19,9 +19,9 @@ PEOPLE = dp.Schema(
     dp.Rows(),
     {
         "age": dp.Integer(0, 39),
-        "sex": dp.Category(["f", "m"]),
-        "region": dp.Category(["N", "S", "E", "W"]),
-        "job": dp.Category(["a", "b", "c"]),
+        "sex": dp.Category(["f", "m"], default="f"),
+        "region": dp.Category(["N", "S", "E", "W"], default="N"),
+        "job": dp.Category(["a", "b", "c"], default="a"),
         "pay": dp.Integer(0, 20),
     },
 )
@@ -143,11 +143,26 @@ class TestTogether:
         weighted = curator().plan({"a": ASKED["sexes"], "b": ASKED["total"]}, spend=dp.ZCDP(1), weights={"a": 3})
         assert all(one.within is None for _, one in weighted.plans)
 
-    def test_a_share_by_key_is_not_changed_by_other_keys(self):
+    def test_people_whose_groups_are_bounded_join_too(self):
+        """`max_groups` bounds no rows, so the same of them count by other keys."""
         unit = dp.People("id", max_rows=4, max_groups=2)
         people = {"people": dp.Schema("people", unit, dict(PEOPLE.columns))}
-        asked = {name: dp.parse_sql(ASKED[name], people) for name in ("sexes", "both")}
-        assert all(plan.within is None for _, plan in plan_workload(asked, dp.PureDP(1)).plans)
+        asked = {name: dp.parse_sql(ASKED[name], people) for name in ("sexes", "total")}
+        assert all(plan.within is not None for _, plan in plan_workload(asked, dp.PureDP(1)).plans)
+
+    def test_rows_without_a_key_keep_questions_apart(self):
+        """By one column they are the same rows, by two they are not; a list that is shorter leaves out others again."""
+        columns = {**PEOPLE.columns, "sex": dp.Category(["f", "m"])}
+        people = {"people": dp.Schema("people", dp.Rows(), columns)}
+        joined = {"sexes": ASKED["sexes"], "both": count(["sex", "region"])}
+        for sql, alone in ((count(["region"]), True), (count([]), True), (count(["sex", "job"]), False)):
+            asked = {name: dp.parse_sql(one, people) for name, one in {**joined, "more": sql}.items()}
+            plan = plan_workload(asked, dp.PureDP(1))
+            assert plan["sexes"].within is plan["both"].within is not None
+            assert (plan["more"].within is None) == alone
+        short = dp.Table(people["people"]).count(by="sex", keys={"sex": ["f"]})
+        asked = {"sexes": dp.parse_sql(ASKED["sexes"], people), "short": short}
+        assert all(one.within is None for _, one in plan_workload(asked, dp.PureDP(1)).plans)
 
 
 def _nth(spend, count):

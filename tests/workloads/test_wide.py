@@ -14,7 +14,7 @@ from discreet.workloads import RunningTotals, plan_strategy
 from discreet.workloads.fixed_point import line_bound
 
 KEYS = [f"k{i}" for i in range(6)]
-WIDE = dp.Schema("wide", dp.Rows(), {name: dp.Integer(0, 9) for name in KEYS})
+WIDE = dp.Schema("wide", dp.Rows(), {name: dp.Integer(0, 9, default=0) for name in KEYS})
 PEOPLE = dp.Schema("wide", dp.People("id", max_rows=3), dict(WIDE.columns), neighbours="replace")
 
 
@@ -33,8 +33,11 @@ class TestWide:
 
     @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/2")])
     def test_no_block_moves_by_more_than_is_declared(self, spend):
-        """One row more, or one that has a key outside the list: every block moves within its sensitivity, or not."""
-        plan = dp.plan_question(dp.Table(WIDE).marginals(KEYS, up_to=2), spend)
+        """One row more, or one without the key that every set has: every block moves within its sensitivity, or not."""
+        columns = {**WIDE.columns, "k5": dp.Integer(0, 9)}
+        pairs = ", ".join(f"({one}, {two})" for at, one in enumerate(KEYS[:5]) for two in KEYS[at + 1 : 5])
+        sql = f"SELECT {', '.join(KEYS)}, COUNT(*) AS n FROM wide GROUP BY k5, GROUPING SETS ({pairs})"
+        plan = dp.plan_question(dp.parse_sql(sql, {"wide": dp.Schema("wide", dp.Rows(), columns)}), spend)
         [release] = plan.releases
         rng = np.random.default_rng(3)
         rows = [dict(zip(KEYS, map(int, rng.integers(0, 10, 6)), strict=True)) for _ in range(40)]

@@ -6,15 +6,19 @@ the other half of a publication: the unbiased estimates, and the covariance of a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ..errors import InvalidArgument
 from ..plan.plan import Plan
+from ..plan.text.strategy import set_labels
 from ..query.algebra.tree import Question
 from ..query.domains.domain import Scalar
+from ..statistics.recipe import NoisyValue
 from ..statistics.releases.set_totals import SetEstimate, SetsRelease
+from ..statistics.releases.total import KeyValues
 from ..workloads.budget_shares import Floats
 from ..workloads.matrix import MatrixStrategy, SumsStrategy, asked_weights
 from ..workloads.nested import NestedStrategy
@@ -24,6 +28,8 @@ from ..workloads.weighted_tables import TableStrategy
 if TYPE_CHECKING:
     from .answer import Answer
 
+Cell: TypeAlias = tuple[KeyValues, dict[str, NoisyValue]]
+"""The keys of a cell, and its estimates by statistic."""
 COVARIANCE = (
     "unit² · Σ over components A within both sets, S of cell a and T of cell b, of variance_A · Π over keys of A of "
     "(1 if a and b have the same value else 0, minus 1/size) · Π over other keys of S of 1/size · the same for T"
@@ -58,10 +64,31 @@ def measurements(answer: Answer) -> dict[str, object]:
     if not isinstance(plan, Plan) or plan.gap is None:
         raise InvalidArgument("only several sets of keys, running totals and many counts have measurements to publish")
     found: dict[str, object] = {"measurements": 1, "spend": str(plan.spend)}
+    cells = list(zip(answer.keys, answer.estimates, strict=True))
+    if not plan.tables:
+        return found | _of_plan(plan, cells)
+    for _, table in plan.tables:  # sets that count different rows: each table by itself, with noise of its own
+        held = [plan.question.keys.index(key) for key in table.question.keys]
+        own = [(tuple(key[at] for at in held), row) for key, row in _of_sets(plan, table, cells)]
+        labels = " and ".join(set_labels(table.question))
+        found |= {f"{name} by {labels}": one for name, one in _of_plan(table, own).items()}
+    return found
+
+
+def _of_sets(plan: Plan, table: Plan, cells: Sequence[Cell]) -> list[Cell]:
+    """Return the cells of one of several tables: those of its sets, by which keys are not summed over."""
+    held = [plan.question.keys.index(key) for key in table.question.keys]
+    sets = {tuple(held[place] for place in one) for one in table.question.sets or ()}
+    return [(key, row) for key, row in cells if tuple(at for at, value in enumerate(key) if value is not None) in sets]
+
+
+def _of_plan(plan: Plan, cells: Sequence[Cell]) -> dict[str, object]:
+    """Return every statistic of one strategy."""
+    found: dict[str, object] = {}
     for place, release in enumerate(plan.releases):
         if isinstance(release, SetsRelease):
             for name in [name for name, places in plan.uses if places[0] == place]:
-                found[name] = _one(answer, name, release, plan)
+                found[name] = _one(cells, name, release, plan)
     return found
 
 
@@ -76,11 +103,11 @@ def _named(plan: Plan) -> tuple[Question, list[str]]:
     return whole, [known[key.expression] for key in plan.question.keys]
 
 
-def _one(answer: Answer, name: str, release: SetsRelease, plan: Plan) -> dict[str, object]:
+def _one(cells: Sequence[Cell], name: str, release: SetsRelease, plan: Plan) -> dict[str, object]:
     strategy, made = release.plan.strategy, release.plan
     rows = [
         [*map(_plain, key), float(row[name].total)]  # type: ignore[attr-defined]
-        for key, row in zip(answer.keys, answer.estimates, strict=True)
+        for key, row in cells
         if isinstance(row[name], SetEstimate)
     ]
     question, columns = _named(plan)

@@ -34,6 +34,8 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
         isinstance(need, DistinctNeed) and need.cells.open
     ):  # by its key alone: which cells have rows is what is asked
         return replace(need.tally, terms=(), only=tuple(keys) if any(keys) else None)
+    if isinstance(need, CellsNeed) and need.tally.only is not None:  # more cells than are read: what else a row can be
+        return replace(need.tally, terms=())
     only = (
         keys
         if isinstance(need, TotalNeed | PartitionNeed)

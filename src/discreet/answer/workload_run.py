@@ -44,6 +44,15 @@ class Moves:
 
 def run_sets(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None = None) -> Answer:
     """Run a plan of sets that has been paid for."""
+    if plan.tables:
+        return _run_tables(plan, engine, moves, bits=bits)
+    rows = _estimated(plan, engine, moves, bits=bits)
+    counts = isinstance(plan.releases[0].need, CellsNeed)
+    return Answer.of(plan, [()] if counts else list(set_cells(plan.question)), rows)
+
+
+def _estimated(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None) -> list[dict[str, NoisyValue]]:
+    """Return the estimates of every row of a plan that is one table: exact totals, fresh noise, one estimate."""
     question, keys = plan.question, plan.keys or ()
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
     totals = exact_totals(releases, keys, engine)
@@ -57,9 +66,23 @@ def run_sets(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None 
     made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
     names = [name for name, _ in plan.uses]
     if isinstance(releases[0].need, CellsNeed):
-        return Answer.of(plan, [()], [dict(zip(names, (each[at] for at, each in enumerate(made)), strict=True))])
-    rows: list[dict[str, NoisyValue]] = [dict(zip(names, each, strict=True)) for each in zip(*made, strict=True)]
-    return Answer.of(plan, list(set_cells(question)), rows)
+        return [dict(zip(names, (each[at] for at, each in enumerate(made)), strict=True))]
+    return [dict(zip(names, each, strict=True)) for each in zip(*made, strict=True)]
+
+
+def _run_tables(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None) -> Answer:
+    """Run the tables of sets that count different rows, and put their cells in the order of the question's sets."""
+    question = plan.question
+    rows: dict[KeyValues, dict[str, NoisyValue]] = {}
+    for _, table in plan.tables:
+        # estimates by the keys of this table alone; a key that it does not have is summed over
+        held = [question.keys.index(key) for key in table.question.keys]
+        made = _estimated(table, engine, moves, bits=bits)
+        for cell, row in zip(set_cells(table.question), made, strict=True):
+            known = dict(zip(held, cell, strict=True))
+            rows[tuple(known.get(place) for place in range(len(question.keys)))] = row
+    keys = list(set_cells(question))
+    return Answer.of(plan, keys, [rows[key] for key in keys])
 
 
 def exact_totals(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: TallyBatch) -> list[Any]:

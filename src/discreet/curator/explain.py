@@ -78,6 +78,8 @@ def check_rows(rows: Relation, engine: Engine) -> None:
 def _tallies(plan: Plan) -> Sequence[Tally]:
     if plan.within is not None:
         return _tallies(plan.within)
+    if plan.tables:
+        return [tally for _, table in plan.tables for tally in _tallies(table)]
     listener = _Listener([])
     needs = [release.need for place, release in enumerate(plan.releases) if place != plan.counted]
     gather(needs, plan.keys or [()], listener)

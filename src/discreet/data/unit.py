@@ -53,8 +53,9 @@ class Rows:
 class People:
     """Protect a person: all rows whose column `id` holds the same value; rows without an id count nowhere.
 
-    `max_rows` is the most rows of one unit that count in an answer, over all its groups. `max_groups` is the most groups
-    in which one unit is counted as a person, or shows unknown keys (None: as many as rows); it bounds no rows. With `window=("visited", "month")` the unit is a person within one
+    `max_rows` is the most rows of one unit that count in an answer, over all its groups. `max_groups` is the most
+    groups in which one unit is counted as a person, or shows unknown keys (None: as many as rows); it bounds no rows.
+    With `window=("visited", "month")` the unit is a person within one
     calendar month of that column: a person active in k months is then protected as a group of k, no better.
     The id is compared as it is stored; it need not be declared as a column, and questions only ever count it.
 

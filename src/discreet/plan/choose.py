@@ -112,8 +112,8 @@ def _layouts(question: Question, asked: QuestionOptions, keys: Keys | None) -> I
 def _one_rule(plans: list[Plan]) -> list[Plan]:
     """Return the plans in which people are counted by one rule, whatever is spent.
 
-    A count of people that shows unknown keys keeps some keys of a person (`KeptKeys`); beside a selection of its own it
-    would scale all of them down (`GroupShare`). These are different numbers, so where the first is possible it is taken.
+    A count of people that shows unknown keys keeps some keys of a person (`KeptKeys`). Beside a selection of its own
+    it would scale all of them down (`GroupShare`): another number. So where the first is possible it is taken.
     """
     kept = [plan for plan in plans if _keeps_keys(plan)]
     return kept or plans

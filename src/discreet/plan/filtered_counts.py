@@ -17,7 +17,7 @@ from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.measures import Measure
 from ..query.algebra.expression import Call, Constant, Expression, Function
-from ..query.algebra.tally import Tally, Term
+from ..query.algebra.tally import Free, Tally, Term
 from ..query.algebra.tree import Count, CountOf, Question, Statistic, Sum
 from ..query.bounds.contribution_bounds import row_share, weight_of
 from ..query.bounds.keys import public_keys
@@ -89,7 +89,9 @@ def _best(
 ) -> Plan | None:
     share = row_share(question.rows)
     weight = weight_of(1, share)
-    tally = Tally(question.rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
+    # a row for which no condition holds is in no cell, but it is one of its person's rows, as where counts stand alone
+    every = None if isinstance(share, Free) else ((0,), *cells.places)
+    tally = Tally(question.rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share, only=every)
     need = CellsNeed(tally, cells, Fraction(1, weight), influence(tally, 0, len(cells.places)))
     basis = basis_of(question, share, 1, asked.public_values)
     recipes = tuple(recipe_of(statistic, basis) for _, statistic in question.statistics)

@@ -65,6 +65,11 @@ class Plan:
     """The plan of several questions that this one is cut from; it is run once for all of them."""
     paid: bool = False
     """Whether another question that is cut from the same plan is charged for it."""
+    tables: tuple[tuple[tuple[int, ...], Plan], ...] = ()
+    """Of sets of keys that count different rows: the plan of each table, with the places of its sets in the question.
+
+    Their releases stand in `releases`, one table after the other, and are what is charged.
+    """
 
     @property
     def events(self) -> tuple[Event, ...]:
@@ -143,7 +148,7 @@ class Plan:
     def _error(self, places: Sequence[int], recipe: Recipe, beta: float) -> float:
         made, predict = [self.releases[place] for place in places], recipe.noise_model.law
         if predict is None:
-            return made[0].error(beta)
+            return max(one.error(beta) for one in made)  # more than one only where sets are several tables
         return predict([noise for one in made for noise in _noises(one)], self.size, beta)
 
     @property

@@ -8,6 +8,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
+from ..query.bounds.absent import absent_keys, table_parts
 from ..query.bounds.keys import PublicValues
 from ..query.bounds.wide_sets import MOST_FINEST, is_wide
 from .asked.checked_question import CheckedQuestion, check_question
@@ -50,14 +51,27 @@ def plan_question(
 
 def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
-    _check_moves(checked.question, terms)
+    if terms.whole or terms.nonnegative:
+        _check_moves(checked, terms)
     return choose(checked.question, read_asked(checked, terms, under=under))
 
 
-def _check_moves(question: Question, terms: Terms) -> None:
-    """Refuse to move tables whose finest cells are not counted, unless they are pairs: margins alone fix those."""
-    sets = question.sets or ()
-    if (terms.whole or terms.nonnegative) and is_wide(question) and max(map(len, sets)) > 2:
+def _check_moves(checked: CheckedQuestion, terms: Terms) -> None:
+    """Refuse to move tables whose finest cells are not counted, unless they are pairs: margins alone fix those.
+
+    Refuses also whole numbers that add up of sets that count different rows.
+    """
+    question = checked.question
+    if question.sets is None:
+        return
+    parts = table_parts(question, checked.public_values)
+    if terms.whole and len(parts) > 1:
+        names = absent_keys(question, checked.public_values)
+        raise UnsupportedQuery(
+            f"whole: its tables count different rows, since a row may be without {' or '.join(names)}, so they do not "
+            f"add up; group by COALESCE({names[0]}, …), declare default= for its column, or leave whole out"
+        )
+    if any(is_wide(part.question) and max(map(len, part.question.sets or ((),))) > 2 for part in parts):
         raise UnsupportedQuery(
             "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their finest cells, and "
             f"these have more than {MOST_FINEST:,} combinations; ask for sets of at most two keys, for fewer keys or "

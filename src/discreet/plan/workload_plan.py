@@ -1,4 +1,9 @@
-"""Plans of several sets of keys, and of running totals: which strategy, with which noise, and how near the best."""
+"""Plans of several sets of keys, and of running totals: which strategy, with which noise, and how near the best.
+
+Sets of keys that count the same rows are measured as one table. Where a row may be without a key, a set that does not
+group by that key counts it all the same, so such sets are tables of their own (`query.bounds.absent`). Each table gets
+a part of the budget in proportion to its sets, as several questions do.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +16,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
 from ..query.algebra.tree import Nest, Question
+from ..query.bounds.absent import TablePart, absent_keys, table_parts
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
@@ -21,7 +27,7 @@ from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsReleas
 from ..statistics.releases.total import TotalNeed
 from .asked import QuestionOptions
 from .layout import Layout, layout_of
-from .plan import Keys, Plan
+from .plan import Keys, Plan, public_tuples
 from .proportional_split import Divisible, routes_under, split
 
 
@@ -64,10 +70,10 @@ def plan_sets(question: Question, asked: QuestionOptions, keys: Keys, amount_of:
     """
     plans: list[Plan] = []
     refused: Exception | None = None
-    layout = layout_of(_counted(question), row_share(question.rows), len(keys), asked.public_values)
+    parts = table_parts(question, asked.public_values)
     for way in _ways(asked):
         try:
-            plans.append(_planned(question, asked, keys, layout, way))
+            plans.append(_priced(_in_parts(question, asked, keys, parts, way), asked))
         except (InvalidArgument, UnsupportedQuery) as error:  # another way may do
             refused = refused or error
     if refused is not None and not plans:
@@ -76,6 +82,55 @@ def plan_sets(question: Question, asked: QuestionOptions, keys: Keys, amount_of:
         return min(plans, key=lambda plan: amount_of(plan.spend))
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
     return next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+
+
+def _in_parts(
+    question: Question, asked: QuestionOptions, keys: Keys, parts: Sequence[TablePart], way: Divisible
+) -> Plan:
+    """Return the plan of every part of the sets by itself, and all of them as one plan."""
+    if len(parts) == 1:
+        return _planned(question, asked, keys, way)
+    counts = [Fraction(len(part.places)) for part in parts]
+    pieces = split(way, counts) if asked.spend is not None else [way] * len(parts)
+    tables = []
+    for part, piece, count in zip(parts, pieces, counts, strict=True):
+        one = _planned(part.question, asked, public_tuples(part.question) or (), piece)
+        of_all = tuple(share * count / sum(counts) for share in one.parts)
+        tables.append(replace(one, spend=piece if asked.spend else one.spend, parts=of_all))
+    first = tables[0]
+    size = len(first.releases)
+    return replace(
+        first,
+        question=question,
+        spend=asked.spend or PureDP(0),
+        keys=keys,
+        releases=tuple(release for one in tables for release in one.releases),
+        uses=tuple(
+            (name, tuple(at * size + place for at in range(len(tables)) for place in places))
+            for name, places in first.uses
+        ),
+        parts=tuple(share for one in tables for share in one.parts),
+        why=_why_apart(question, asked),
+        tables=tuple((part.places, one) for part, one in zip(parts, tables, strict=True)),
+    )
+
+
+def _why_apart(question: Question, asked: QuestionOptions) -> str:
+    """Say why tables are measured apart, and what would make them one."""
+    names = absent_keys(question, asked.public_values)
+    listed = names[0] if len(names) == 1 else f"any of {', '.join(names)}"
+    return (
+        f"rows without {listed} count in the sets that do not name it, so tables are measured apart; with "
+        f"COALESCE({names[0]}, …), or a declared default, they are measured as one, with less noise"
+    )
+
+
+def _priced(plan: Plan, asked: QuestionOptions) -> Plan:
+    """Return the plan with its price, where no spend was given; and see that the filter can price it."""
+    if asked.spend is not None and asked.under is None:
+        return plan
+    price = plan.price(asked.under or open_filter(PureDP(1)))
+    return plan if asked.spend else replace(plan, spend=price)
 
 
 def _counted(question: Question) -> Question:
@@ -133,7 +188,9 @@ def _ways(asked: QuestionOptions) -> Sequence[Divisible]:
     return (PureDP(1),) if asked.under is None else (ZCDP(1), PureDP(1))
 
 
-def _planned(question: Question, asked: QuestionOptions, keys: Keys, layout: Layout, way: Divisible) -> Plan:
+def _planned(question: Question, asked: QuestionOptions, keys: Keys, way: Divisible) -> Plan:
+    """Return the plan of sets that count the same rows: one strategy for each total that is needed."""
+    layout = layout_of(_counted(question), row_share(question.rows), len(keys), asked.public_values)
     shape = workload_shape(question)
     needs = [need for need in layout.needs if isinstance(need, TotalNeed)]
     places = {place: [u for u, use in enumerate(layout.uses) if place in use.places] for place in range(len(needs))}
@@ -156,6 +213,4 @@ def _planned(question: Question, asked: QuestionOptions, keys: Keys, layout: Lay
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)
     spend = asked.spend or PureDP(0)
-    plan = Plan(question, spend, layout.share, keys, None, tuple(made), uses, recipes, parts, *facts)
-    price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
-    return plan if asked.spend else replace(plan, spend=price)
+    return Plan(question, spend, layout.share, keys, None, tuple(made), uses, recipes, parts, *facts)

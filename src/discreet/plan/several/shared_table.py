@@ -1,7 +1,9 @@
 """Questions of one release that ask sums of the same rows are one workload: one charge, and all their answers agree.
 
 Two questions join if they count or add up the same things of the same rows by public keys: their sets of keys become
-sets of one question, as GROUPING SETS would ask them. Four counts or more under WHERE, of rows that are units, become
+sets of one question, as GROUPING SETS would ask them. The same rows must count in both, whatever the data are: where a
+row may be without a key of one of them, the questions stay apart (`query.bounds.absent`), unless both leave out the
+rows without that very key. Four counts or more under WHERE, of rows that are units, become
 counts under FILTER of one question. What the planner makes of it is cut into one plan a question.
 """
 
@@ -15,6 +17,7 @@ from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.names import fresh
 from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Relation, Statistic, Sum, Where
+from ...query.bounds.absent import same_rows
 from ...query.bounds.relation_facts import unit_of
 from ...query.bounds.wide_sets import is_wide
 from ...statistics.releases.set_totals import SetsRelease
@@ -64,6 +67,9 @@ def _join(known: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQue
     statistics = [frozenset(statistic for _, statistic in one.question.statistics) for one in every]
     if len(set(statistics)) > 1:
         return None
+    causes = {same_rows(one.question, one.public_values) for one in every}
+    if len(causes) > 1 or None in causes:
+        return None
     question = _united([one.question for one in every])
     if question is None:
         return None
@@ -71,7 +77,9 @@ def _join(known: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQue
         joined = check_question(question, more.public_values)
     except (InvalidArgument, UnsupportedQuery):  # too many cells, or bins that overlap: each stays by itself
         return None
-    if is_wide(joined.question) or any(_crosses(one.question, joined.question) for one in every):
+    if is_wide(joined.question) or same_rows(joined.question, more.public_values) is None:
+        return None
+    if any(_crosses(one.question, joined.question) for one in every):
         return None
     return replace(joined, rows_public=more.rows_public)
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
 
 from ...arithmetic.rounding import shown
-from ...frozen import frozen
+from ...frozen import frozen, replace
 from ...privacy.events import Event
 from ...privacy.pricing.pure import price_pure
 from ...privacy.pricing.zcdp import price_zcdp
@@ -22,7 +22,7 @@ from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
 from ..selection import Selection, people_from
 from ..thresholded_count import CountSelection
-from .strategy import strategy_lines
+from .strategy import set_labels, strategy_lines
 
 if TYPE_CHECKING:
     from ..plan import Plan
@@ -105,6 +105,12 @@ class PlanLine:
 
 
 def _rows(plan: Plan) -> list[PlanLine]:
+    if plan.tables:
+        return [
+            replace(line, statistic=f"{line.statistic} by {' and '.join(set_labels(table.question))}")
+            for _, table in plan.tables
+            for line in _rows(table)
+        ]
     rows = [] if plan.selection is None else [_keys_row(plan.selection)]
     shared = {place for place in range(len(plan.releases)) if sum(place in places for _, places in plan.uses) > 1}
     seen: set[int] = set()

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 def strategy_lines(plan: Plan) -> list[str]:
     """Return the lines below a plan's table; none for a plan without a strategy."""
+    if plan.tables:
+        return [line for _, table in plan.tables for line in strategy_lines(table) if ": by " in line]
     found: list[str] = []
     for place, release in enumerate(plan.releases):
         if isinstance(release, SetsRelease):
@@ -25,7 +27,7 @@ def strategy_lines(plan: Plan) -> list[str]:
 
 def _lines(name: str, release: SetsRelease, question: Question) -> list[str]:
     made, unit = release.plan, float(release.unit)
-    pairs = list(zip(_labels(question), made.set_rmse, strict=True))
+    pairs = list(zip(set_labels(question), made.set_rmse, strict=True))
     sets = pairs if release.asked is None else [pairs[place] for place in release.asked]
     errors = ", ".join(f"{label} {shown(rmse * unit, 4)}" for label, rmse in sets)
     tried = ", ".join(f"{one} ({noise}) {shown(rmse * unit, 4)}" for one, noise, rmse in made.tried)
@@ -35,7 +37,8 @@ def _lines(name: str, release: SetsRelease, question: Question) -> list[str]:
     return [*lines, f"{name}: {made.bound.why}: {best}"]
 
 
-def _labels(question: Question) -> list[str]:
+def set_labels(question: Question) -> list[str]:
+    """Return the sets of a question by the names of their keys, or what else it counts."""
     names = [key.name for key in question.keys]
     if question.sets is None:
         return [f"up to each {names[0]}" if question.running else "each count"]

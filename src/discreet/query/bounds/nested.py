@@ -18,6 +18,7 @@ from ..algebra.tree import Key, Nest, Question
 from ..domains.domain import Domain, Scalar
 from ..meaning.evaluate import meaning_of
 from .keys import PublicValues, public_keys
+from .not_null import always_present
 from .relation_facts import columns_of
 
 MOST_LEAVES = 200_000
@@ -52,7 +53,13 @@ def with_nest(question: Question, public_values: PublicValues | None) -> Questio
 def _nest(question: Question, name: str, places: Sequence[int], values: Row) -> Question:
     columns = columns_of(question.rows)
     lists = [_each(question.keys[place].expression, name, values, columns) for place in places]
+    nulls: list[Scalar] = []
+    if not always_present(Field(name), question.rows):
+        nulls = [meaning_of(question.keys[place].expression, columns)({name: None}) for place in places]
+        lists = [[*each, null] for each, null in zip(lists, nulls, strict=True)]
     question = replace(question, keys=tuple(_fill(key, at, places, lists) for at, key in enumerate(question.keys)))
+    if len({null is None for null in nulls}) > 1:
+        return question  # COALESCE beside the column itself: a row may be in a cell of one and in none of the other
     known = [set(question.keys[place].values or ()) for place in places]
     every = dict.fromkeys(zip(*lists, strict=True))
     rows = [row for row in every if all(value in own for value, own in zip(row, known, strict=True))]

@@ -130,7 +130,8 @@ def check_cut(curator: Curator, asked: TruncationRequest) -> None:
 
 def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
     """Limit the cost by the plan, which is public, not by what the store finds."""
-    found = [one for one in plans.values() if isinstance(one, Plan)]
+    whole = [one for one in plans.values() if isinstance(one, Plan)]
+    found = [part for one in whole for part in ([table for _, table in one.tables] or [one])]
     totals = [sum(len(release.need.tally.terms) for release in one.releases) for one in found]
     check_count(
         sum(

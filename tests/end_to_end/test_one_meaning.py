@@ -1,0 +1,195 @@
+"""One question, one meaning: the same SQL counts the same rows alone, in a release, and as one of GROUPING SETS.
+
+Tables are random, with NULL, unlisted and unreadable cells in every key column. What is expected is worked out here in
+plain Python, without a word of discreet: a row counts in a table if it passes WHERE and has a public value of each of
+its keys; of a person with n such rows each counts min(1, k/n).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import combinations
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import discreet as dp
+from support.profile import examples
+
+SPEND = dp.PureDP(10**6)
+COLUMNS = {
+    "a": dp.Category(["x", "y"]),
+    "b": dp.Integer(0, 2),
+    "c": dp.Boolean(),
+    "d": dp.Category(["p", "q"], default="p"),
+    "e": dp.Category(["u", "v"], other=True),
+    "t": dp.Date("2024-01-01", "2024-01-03"),
+}
+CELLS = {
+    "a": ["x", "y", "zz", None],
+    "b": ["0", "1", " 2", "9", "two", None],
+    "c": ["yes", "no", "perhaps", None],
+    "d": ["p", "q", "zz", None],
+    "e": ["u", "v", "zz", None],
+    "t": ["2024-01-01", "2024-01-02", "2030-01-01", "soon", None],
+}
+DAYS = {"2024-01-01": 0, "2024-01-02": 1, "2030-01-01": 2}
+
+
+def read_b(cell):
+    return None if cell in ("two", None) else min(2, int(cell))
+
+
+READ = {
+    "a": lambda row: row["a"] if row["a"] in ("x", "y") else None,
+    "b": lambda row: read_b(row["b"]),
+    "c": lambda row: {"yes": True, "no": False}.get(row["c"]),
+    "d": lambda row: row["d"] if row["d"] in ("p", "q") else "p",
+    "e": lambda row: None if row["e"] is None else row["e"] if row["e"] in ("u", "v") else "other",
+    "t": lambda row: DAYS.get(row["t"]),
+}
+KEYS = {
+    "a": ("a", READ["a"]),
+    "b": ("b", READ["b"]),
+    "c": ("c", READ["c"]),
+    "d": ("d", READ["d"]),
+    "e": ("e", READ["e"]),
+    "some_a": ("COALESCE(a, 'none')", lambda row: READ["a"](row) or "none"),
+    "some_e": ("COALESCE(e, 'none')", lambda row: READ["e"](row) or "none"),
+    "half": ("FLOOR(b / 2)", lambda row: None if READ["b"](row) is None else READ["b"](row) // 2),
+    "high": (
+        "CASE WHEN b >= 1 THEN 'high' ELSE 'low' END",
+        lambda row: "high" if (READ["b"](row) or 0) >= 1 else "low",
+    ),
+    "weekday": ("EXTRACT(DAY FROM t)", lambda row: None if READ["t"](row) is None else READ["t"](row) + 1),
+}
+WHERE = {"": lambda _: True, " WHERE b >= 1": lambda row: (READ["b"](row) or 0) >= 1,
+         " WHERE c IS NOT NULL": lambda row: READ["c"](row) is not None}  # fmt: skip
+UNITS = {"rows": dp.Rows(), "people": dp.People("id", max_rows=2)}
+
+BINS = ({"half", "high"}, {"b", "half"}, {"b", "high"})
+"""Bins of one column that overlap, or that say the same as the column beside them: refused, or no set of their own."""
+
+
+def allowed(sets):
+    names = {name for one in sets for name in one}
+    return any(sets) and not BINS[0] <= names and not any(both <= set(one) for both in BINS for one in sets)
+
+
+possible_sets = [one for size in range(3) for one in combinations(KEYS, size)]
+sets_of_keys = st.lists(st.sampled_from(possible_sets), min_size=2, max_size=4, unique=True).filter(allowed)
+ways = st.tuples(*map(st.sampled_from, (list(WHERE), list(UNITS), ["add-remove", "replace"])))
+tables = st.lists(
+    st.fixed_dictionaries({"id": st.integers(0, 3)} | {name: st.sampled_from(cells) for name, cells in CELLS.items()}),
+    min_size=1,
+    max_size=24,
+)
+
+
+def engine(kind, rows):
+    if kind == "memory":
+        return dp.Memory({"v": rows})
+    columns = {"id": pl.Int64} | dict.fromkeys(CELLS, pl.Utf8)
+    return dp.DuckDB({"v": pl.DataFrame(rows, schema=columns)})
+
+
+def curator_of(kind, rows, unit, neighbours):
+    schema = dp.Schema("v", UNITS[unit], COLUMNS, neighbours=neighbours)
+    return dp.Curator(engine(kind, rows), [schema], dp.open_ledger(":memory:", dp.PureDP(10**9), neighbours=neighbours))
+
+
+def expected(rows, names, where, unit):
+    """Count rows by some keys in plain Python, people's rows in parts."""
+    kept = [row for row in rows if WHERE[where](row)]
+    keyed = [(row["id"], tuple(KEYS[name][1](row) for name in names)) for row in kept]
+    keyed = [(who, key) for who, key in keyed if None not in key]
+    own = Counter(who for who, _ in keyed)
+    totals = Counter()
+    for who, key in keyed:
+        totals[key] += 1 if unit == "rows" else min(1, 2 / own[who])
+    return totals
+
+
+def asked(names, where, groups=None):
+    shown = "".join(f"{KEYS[name][0]} AS {name}, " for name in names)
+    by = f" GROUP BY {groups or ', '.join(names)}" if names else ""
+    return f"SELECT {shown}COUNT(*) AS n FROM v{where}{by}"
+
+
+def compare(answer, names, wanted):
+    """Compare every cell of an answer, also those that nobody has."""
+    found = {key: row["n"].value for key, row in zip(answer.keys, answer.estimates, strict=True)}
+    assert set(wanted) <= set(found), names
+    for key, n in found.items():
+        assert n == pytest.approx(wanted[key], abs=0.02), (names, key)
+
+
+@pytest.mark.parametrize("kind", ["memory", "duckdb"])
+@given(tables, sets_of_keys, ways)
+@settings(max_examples=examples(12), deadline=None)
+def test_alone_in_a_release_and_in_grouping_sets(kind, rows, sets, way):
+    where, unit, neighbours = way
+    curator = curator_of(kind, rows, unit, neighbours)
+    wanted = {names: expected(rows, names, where, unit) for names in sets}
+    questions = {f"q{at}": asked(names, where) for at, names in enumerate(sets)}
+    together = curator.release(questions, spend=SPEND)
+    for names, (name, sql) in zip(sets, questions.items(), strict=True):
+        compare(curator.sql(sql, spend=SPEND), names, wanted[names])
+        compare(together[name], names, wanted[names])
+    keys = list(dict.fromkeys(name for names in sets for name in names))
+    groups = f"GROUPING SETS ({', '.join('(' + ', '.join(names) + ')' for names in sets)})"
+    cube = curator.sql(asked(keys, where, groups), spend=SPEND)
+    for names in sets:
+        table = cube.table(*names)
+        places = [keys.index(name) for name in names]
+        cut = [tuple(key[place] for place in places) for key in table.keys]
+        found = dict(zip(cut, (row["n"].value for row in table.estimates), strict=True))
+        assert set(wanted[names]) <= set(found)
+        for key, n in found.items():
+            assert n == pytest.approx(wanted[names][key], abs=0.02), (names, key)
+
+
+@pytest.mark.parametrize("kind", ["memory", "duckdb"])
+@given(tables, st.sampled_from(list(WHERE)), st.sampled_from(list(UNITS)))
+@settings(max_examples=examples(8), deadline=None)
+def test_counts_under_filter_and_running_totals(kind, rows, where, unit):
+    """A condition that is NULL does not hold, and the row is still one of its person's; a running total is of cells."""
+    curator = curator_of(kind, rows, unit, "add-remove")
+    kept = [row for row in rows if WHERE[where](row)]
+    own = Counter(row["id"] for row in kept)
+    conditions = {"b >= 1": lambda row: (READ["b"](row) or 0) >= 1, "b >= 2": lambda row: READ["b"](row) == 2,
+                  "a = 'x'": lambda row: READ["a"](row) == "x", "c": lambda row: READ["c"](row) is True,
+                  "d = 'q'": lambda row: READ["d"](row) == "q"}  # fmt: skip
+    counts = ", ".join(f"COUNT(*) FILTER (WHERE {one}) AS n{at}" for at, one in enumerate(conditions))
+    found = curator.sql(f"SELECT {counts} FROM v{where}", spend=SPEND)
+    for n, rule in zip(found.rows[0], conditions.values(), strict=True):
+        weights = [1 if unit == "rows" else min(1, 2 / own[row["id"]]) for row in kept if rule(row)]
+        assert n == pytest.approx(sum(weights), abs=0.02)
+    running = curator.sql(f"SELECT b, SUM(COUNT(*)) OVER (ORDER BY b) AS n FROM v{where} GROUP BY b", spend=SPEND)
+    cells = expected(rows, ["b"], where, unit)
+    values = running.column("b")
+    for value, n in zip(values, running.column("n"), strict=True):
+        assert n == pytest.approx(sum(m for (b,), m in cells.items() if b <= value), abs=0.02)
+
+
+def test_rows_without_a_key_count_where_it_is_not_asked():
+    """A fifth of the rows have no `out`: departments had 4,000 rows instead of 5,000, and the total was 8,000."""
+    rows = [{"dep": "AB"[at % 2], "out": "h" if at % 5 else None} for at in range(10_000)]
+    schema = dp.Schema("v", dp.Rows(), {"dep": dp.Category(["A", "B"]), "out": dp.Category(["h", "w"])})
+    curator = dp.Curator(dp.Memory({"v": rows}), [schema], dp.open_ledger(":memory:", dp.PureDP(1000)))
+    a = "SELECT dep, COUNT(*) AS n FROM v GROUP BY dep"
+    b = "SELECT dep, out, COUNT(*) AS n FROM v GROUP BY dep, out"
+    cube = b.replace("GROUP BY dep, out", "GROUP BY CUBE (dep, out)")
+    assert curator.sql(a, spend=10).column("n") == pytest.approx([5000, 5000], abs=20)
+    assert curator.release({"a": a, "b": b}, spend=10)["a"].column("n") == pytest.approx([5000, 5000], abs=20)
+    found = curator.sql(cube, spend=10)
+    assert found.table().column("n")[0] == pytest.approx(10_000, abs=30)
+    assert found.table("dep").column("n") == pytest.approx([5000, 5000], abs=30)
+    assert found.table("out").column("n") == pytest.approx([8000, 0], abs=30)
+    with pytest.raises(dp.UnsupportedQuery, match=r"without dep or out.*COALESCE\(dep, …\), declare default="):
+        curator.sql(cube, spend=10, whole=True)
+    named = "SELECT COALESCE(dep, '-') AS d, COALESCE(out, '-') AS o, COUNT(*) AS n FROM v GROUP BY CUBE (d, o)"
+    whole = curator.sql(named, spend=10, whole=True)
+    assert sum(whole.table("d").column("n")) == sum(whole.table("o").column("n")) == whole.table().column("n")[0]
