@@ -54,7 +54,7 @@ def test_the_same_release_again_is_free_and_the_same(run, home, file):
 
 def test_a_cube_is_published_whole_and_with_its_measurements(run, home, file):
     """Like a census: tidy tables that add up, and the unbiased estimates with their covariance for models."""
-    cube = 'sql = "SELECT region, COUNT(*) AS n FROM people GROUP BY CUBE (region)"'
+    cube = "sql = \"SELECT COALESCE(region, 'none') AS place, COUNT(*) AS n FROM people GROUP BY CUBE (place)\""
     ages = 'sql = "SELECT age, SUM(COUNT(*)) OVER (ORDER BY age) AS n FROM people GROUP BY age"'
     head = FILE[: FILE.index("[questions")].replace("spend", "whole = true\nspend")
     file.write_text(f"{head}[questions.cube]\n{cube}\n[questions.ages]\n{ages}\n")
@@ -66,7 +66,7 @@ def test_a_cube_is_published_whole_and_with_its_measurements(run, home, file):
     counts = {line[0]: float(line[1]) for line in lines}
     assert counts.pop("") == sum(counts.values())
     raw = json.loads((home / "out" / "measurements.json").read_text())["tables"]["cube"]["n"]
-    assert [one["keys"] for one in raw["components"]] == [[], ["region"]]
+    assert [one["keys"] for one in raw["components"]] == [[], ["place"]]
     assert "with their covariance" in (home / "out" / "README.md").read_text()
 
 

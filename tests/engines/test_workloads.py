@@ -18,16 +18,22 @@ KEYS = ("a", "b", "c", "d", "e", "f")
 PEOPLE = dp.Schema(
     "people",
     dp.Rows(),
-    {name: dp.Integer(0, 9) for name in KEYS[:-1]}
-    | {"f": dp.Category(["x", "y", "z"]), "pay": dp.Real(-10, 50, step="1/2")},
+    {name: dp.Integer(0, 9, default=0) for name in KEYS[:-1]}
+    | {"f": dp.Category(["x", "y", "z"], default="x"), "pay": dp.Real(-10, 50, step="1/2")},
 )
 NAMED = {"people": PEOPLE}
+LOOSE = {
+    "people": dp.Schema(
+        "people", dp.Rows(), {**PEOPLE.columns, "a": dp.Integer(0, 9), "f": dp.Category(["x", "y", "z"])}
+    )
+}
+"""The same table, of which rows may be without an `a` or an `f`."""
 LARGE = dp.PureDP(10**6)
 PAIRS = dp.Table(PEOPLE).marginals(list(KEYS), up_to=2)
 
 
 def people(count: int = 150) -> list[dict[str, object]]:
-    """Some rows have no value of some key, or one that is not listed: they are in no cell of any set."""
+    """Some rows have no value of some key, or one that is not listed: where a default is declared, they have that."""
     rng = np.random.default_rng(18)
     made = [
         {name: int(rng.integers(0, 10)) for name in KEYS[:-1]} | {"f": "xyz"[i % 3], "pay": i / 2 % 40}
@@ -50,23 +56,24 @@ plan = cache(dp.plan_question)
 
 @cache
 def pairs_of_known():
-    """Count the people of every cell of every pair; of those that are in all cells."""
+    """Count the people of every cell of every pair."""
     found: Counter[tuple[object, ...]] = Counter()
-    for row in people():
-        if known(row, KEYS):
-            for some in chain.from_iterable(combinations(KEYS, count) for count in range(3)):
-                found[tuple(row[name] if name in some else None for name in KEYS)] += 1
+    for row in map(filled, people()):
+        for some in chain.from_iterable(combinations(KEYS, count) for count in range(3)):
+            found[tuple(row[name] if name in some else None for name in KEYS)] += 1
     return found
+
+
+def filled(row):
+    """Return a row with the declared defaults of its keys."""
+    numbers = {name: 0 if row[name] is None else row[name] for name in KEYS[:-1]}
+    return {**row, **numbers, "f": row["f"] if row["f"] in ("x", "y", "z") else "x"}
 
 
 def shown(question, store, name="n", spend=LARGE, **words):
     """Return the exact fractions that are shown, by key."""
     found = run_plan(plan(question, spend), store, **words)
     return dict(zip(found.keys, [row[name].shown for row in found.estimates], strict=True))
-
-
-def known(row, keys):
-    return all(row[key] is not None and row[key] != "elsewhere" for key in keys)
 
 
 @pytest.mark.parametrize("words", [{}, {"nonnegative": True}, {"whole": True}], ids=["plain", "nonnegative", "whole"])
@@ -100,17 +107,19 @@ def _check_pairs(values: dict[tuple[object, ...], Fraction]) -> None:
 
 def test_sums_means_running_totals_and_counts(load):
     store, rows = stored(load), people()
-    cube = dp.parse_sql("SELECT a, f, SUM(pay) AS s, COUNT(pay) AS n FROM people GROUP BY CUBE (a, f)", NAMED)
-    inside = [row for row in rows if known(row, "af")]
-    sums, counts = shown(cube, store, "s"), shown(cube, store, "n")
-    for (a, f), value in sums.items():
-        own = [row["pay"] for row in inside if a in (None, row["a"]) and f in (None, row["f"])]
-        own = [pay for pay in own if pay is not None]
-        assert value == pytest.approx(sum(own), abs=1e-2)
-        assert counts[a, f] == pytest.approx(len(own), abs=1e-2)
+    sql = "SELECT a, f, SUM(pay) AS s, COUNT(pay) AS n FROM people GROUP BY CUBE (a, f)"
+    for schemas in (LOOSE, NAMED):  # with and without rows that have no key: each set is what its own GROUP BY says
+        cube = dp.parse_sql(sql, schemas)
+        inside = rows if schemas is LOOSE else list(map(filled, rows))
+        sums, counts = shown(cube, store, "s"), shown(cube, store, "n")
+        for (a, f), value in sums.items():
+            own = [row["pay"] for row in inside if a in (None, row["a"]) and f in (None, row["f"])]
+            own = [pay for pay in own if pay is not None]
+            assert value == pytest.approx(sum(own), abs=1e-2)
+            assert counts[a, f] == pytest.approx(len(own), abs=1e-2)
     assert all(sums[a, None] == sum(sums[a, f] for f in "xyz") for a in range(10))
     running = shown(dp.Table(PEOPLE).cumulative("a"), store, "count")
-    ages = [row["a"] for row in rows if row["a"] is not None]
+    ages = [filled(row)["a"] for row in rows]
     assert list(running.values()) == pytest.approx([sum(a <= t for a in ages) for t in range(10)], abs=1e-2)
     many = ", ".join(f"COUNT(*) FILTER (WHERE a >= {t}) AS n{t}" for t in range(1, 9))
     counts = run_plan(dp.plan_question(dp.parse_sql(f"SELECT {many} FROM people", NAMED), dp.PureDP(50)), store)

@@ -25,10 +25,14 @@ from typing import TypeAlias
 
 from ...errors import UnsupportedQuery
 from ...frozen import frozen, replace
+from ..algebra.expression import Expression, Field, fields_of
 from ..algebra.tree import Key, Nest, Question, Relation
+from ..domains.domain import Scalar
+from ..meaning.evaluate import meaning_of
 from .keys import MOST_KEYS, PublicValues, public_keys
-from .nested import MOST_LEAVES, in_order, leaf_question, with_nest
+from .nested import MOST_LEAVES, in_order, leaf_question, values_of, with_nest
 from .not_null import null_columns
+from .relation_facts import columns_of
 
 Cause: TypeAlias = str | Key | Nest
 Causes: TypeAlias = frozenset[Cause]
@@ -102,10 +106,25 @@ def _causes_of(key: Key, rows: Relation, public_values: PublicValues | None, mos
     columns = null_columns(key.expression, rows)
     if columns is None:
         return frozenset({key})
-    possible = public_keys(key.expression, rows, most, public_values)
-    if possible is None or not set(possible).difference([None]) <= set(key.values or ()):
+    possible = _possible_values(key.expression, rows, public_values, most)
+    if possible is None or not possible.difference([None]) <= set(key.values or ()):
         return frozenset({key})
     return columns
+
+
+def _possible_values(
+    expression: Expression, rows: Relation, public_values: PublicValues | None, most: int
+) -> set[Scalar] | None:
+    """Return all values that a key may have, NULL perhaps among them; None if they are not public."""
+    names = fields_of(expression)
+    if len(names) == 1:
+        [name] = names
+        of_column = public_keys(Field(name), rows, most, public_values)
+        if of_column is not None:  # faster than below: levels of sixty thousand tracts are counted off
+            null = meaning_of(expression, columns_of(rows))({name: None})
+            return {*values_of(expression, name, of_column, columns_of(rows)), null}
+    found = public_keys(expression, rows, most, public_values)
+    return None if found is None else set(found)
 
 
 def _lists_places(question: Question, public_values: PublicValues | None) -> bool:

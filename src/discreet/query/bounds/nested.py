@@ -52,7 +52,7 @@ def with_nest(question: Question, public_values: PublicValues | None) -> Questio
 
 def _nest(question: Question, name: str, places: Sequence[int], values: Row) -> Question:
     columns = columns_of(question.rows)
-    lists = [_each(question.keys[place].expression, name, values, columns) for place in places]
+    lists = [values_of(question.keys[place].expression, name, values, columns) for place in places]
     nulls: list[Scalar] = []
     if not always_present(Field(name), question.rows):
         nulls = [meaning_of(question.keys[place].expression, columns)({name: None}) for place in places]
@@ -82,8 +82,8 @@ def _fill(key: Key, at: int, places: Sequence[int], lists: Sequence[Sequence[Sca
     return replace(key, values=tuple(v for v in dict.fromkeys(lists[list(places).index(at)]) if v is not None))
 
 
-def _each(expression: Expression, name: str, values: Row, columns: dict[str, Domain]) -> list[Scalar]:
-    """Return what a key is for every value of its column; bins of whole numbers are counted off at once."""
+def values_of(expression: Expression, name: str, values: Row, columns: dict[str, Domain]) -> list[Scalar]:
+    """Return what an expression is for every value of its one column; bins of whole numbers are counted off at once."""
     match expression:
         case Field():
             return list(values)
