@@ -11,6 +11,7 @@ import pytest
 import discreet as dp
 from discreet.answer.tally_batch import gather
 from discreet.answer.workload_run import exact_totals
+from discreet.privacy.pricing.pure import price_pure
 from discreet.query.algebra.tally import FINE
 from discreet.statistics.releases.set_totals import CellsNeed
 
@@ -117,6 +118,30 @@ class TestOneTarget:
         for day, n in zip(days, found.tolist(), strict=True):
             wanted = expected([], lambda row, day=day: int((row["day"] or 0) >= day), 3)
             assert n * release.need.unit == wanted[()]
+
+    @pytest.mark.parametrize("unit", UNITS)
+    @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
+    def test_tables_apart_cost_what_they_say(self, unit, neighbours):
+        """One unit more or less: Σ |change|/scale over all that is released stays within the ε that is charged."""
+        columns = {"shop": COLUMNS["shop"], "day": COLUMNS["day"], "kind": COLUMNS["kind"]}
+        schema = dp.Schema("visits", UNITS[unit], columns, neighbours=neighbours)
+        sql = "SELECT shop, day, kind, COUNT(*) AS n FROM visits GROUP BY CUBE (shop, day, kind)"
+        plan = dp.plan_question(dp.parse_sql(sql, {"visits": schema}), dp.PureDP(2))
+        assert len(plan.tables) == 4 and price_pure(plan.event) == 2
+        leaves = (lambda row: row is STORE[8]) if unit == "rows" else (lambda row: row["id"] == 1)
+        other = {"shop": "c", "day": 4, "kind": "p"}
+        near = [other | {"id": row["id"]} if leaves(row) else row for row in STORE]
+        if neighbours == "add-remove":
+            near = [row for row in STORE if not leaves(row)]
+        moved = Fraction()
+        for _, table in plan.tables:
+            both = [exact_totals(table.releases, table.keys, dp.Memory({"visits": rows})) for rows in (STORE, near)]
+            for release, *totals in zip(table.releases, *both, strict=True):
+                before, after = map(release.plan.strategy.measure, totals)
+                for one, was, is_now in zip(release.plan.measured, before, after, strict=True):
+                    change = int(abs(is_now.astype(object) - was.astype(object)).sum()) * one.grid
+                    moved += change / Fraction(one.mechanism.scale)
+        assert 0 < moved <= 2
 
     def test_max_groups_changes_no_count_of_rows(self):
         """Five hundred people with forty rows each in thirteen months: it said 500 a month for 1,667."""

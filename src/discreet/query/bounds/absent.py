@@ -86,7 +86,7 @@ def absent_keys(question: Question, public_values: PublicValues | None) -> tuple
     return tuple(key.name for key, causes in zip(question.keys, found, strict=True) if causes)
 
 
-def _sets_of(question: Question) -> Sequence[tuple[int, ...]]:
+def _sets_of(question: Question) -> tuple[tuple[int, ...], ...]:
     return (tuple(range(len(question.keys))),) if question.sets is None else question.sets
 
 
