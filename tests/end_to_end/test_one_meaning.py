@@ -57,6 +57,7 @@ KEYS = {
     "d": ("d", READ["d"]),
     "e": ("e", READ["e"]),
     "some_a": ("COALESCE(a, 'none')", lambda row: READ["a"](row) or "none"),
+    "either": ("COALESCE(a, e)", lambda row: READ["a"](row) or READ["e"](row)),
     "some_e": ("COALESCE(e, 'none')", lambda row: READ["e"](row) or "none"),
     "half": ("FLOOR(b / 2)", lambda row: None if READ["b"](row) is None else READ["b"](row) // 2),
     "high": (
@@ -172,6 +173,24 @@ def test_counts_under_filter_and_running_totals(kind, rows, where, unit):
     values = running.column("b")
     for value, n in zip(values, running.column("n"), strict=True):
         assert n == pytest.approx(sum(m for (b,), m in cells.items() if b <= value), abs=0.02)
+
+
+def test_a_list_that_is_shorter_than_the_column_leaves_rows_out_of_its_own_table_only():
+    """No row is without a `d`, but only 'q' is listed: the total and the table by `e` count all rows."""
+    rows = [{"d": "pq"[at % 2], "e": "u"} for at in range(40)]
+    columns = {"d": COLUMNS["d"], "e": dp.Category(["u"], default="u")}
+    table = dp.Table(dp.Schema("v", dp.Rows(), columns))
+    curator = dp.Curator(dp.Memory({"v": rows}), [table.rows.schema], dp.open_ledger(":memory:", dp.PureDP(10**8)))
+    short = table.count(by="d", keys={"d": ["q"]})
+    found = curator.release({"short": short, "all": table.count(), "e": table.count(by="e")}, spend=SPEND)
+    assert [round(found[name].column("count")[0]) for name in ("short", "all", "e")] == [20, 40, 40]
+    cube = curator.ask(table.marginals(["d", "e"], keys={"d": ["q"]}), spend=SPEND)
+    assert [round(cube.table(*names).column("count")[0]) for names in (("d", "e"), ("d",), ("e",), ())] == [
+        20,
+        20,
+        40,
+        40,
+    ]
 
 
 def test_rows_without_a_key_count_where_it_is_not_asked():

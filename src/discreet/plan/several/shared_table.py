@@ -77,9 +77,7 @@ def _join(known: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQue
         joined = check_question(question, more.public_values)
     except (InvalidArgument, UnsupportedQuery):  # too many cells, or bins that overlap: each stays by itself
         return None
-    if is_wide(joined.question) or same_rows(joined.question, more.public_values) is None:
-        return None
-    if any(_crosses(one.question, joined.question) for one in every):
+    if is_wide(joined.question) or any(_crosses(one.question, joined.question) for one in every):
         return None
     return replace(joined, rows_public=more.rows_public)
 

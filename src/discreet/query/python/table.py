@@ -236,7 +236,9 @@ class Table:
         return self.count(by={x.name if isinstance(x, Field) else "bin": Col(place)})
 
     def marginals(self, by: Sequence[str], up_to: int | None = None, keys: Keys = None) -> Question:
-        """Count rows in all tables of at most `up_to` of these keys at once, the total among them; all add up.
+        """Count rows in all tables of at most `up_to` of these keys at once, the total among them.
+
+        They add up where no row can be without a key: of columns with a default, or of COALESCE.
 
         One charge pays for all of them, and the planner finds the strategy of least error for all.
 
