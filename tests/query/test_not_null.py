@@ -9,7 +9,7 @@ from discreet.plan.layout import layout_of
 from discreet.query import parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.bounds.contribution_bounds import row_share
-from discreet.query.bounds.not_null import always_present
+from discreet.query.bounds.not_null import always_present, null_columns
 
 SCHEMAS = {
     "people": Schema(
@@ -61,3 +61,25 @@ def test_a_condition_that_is_no_comparison_says_nothing():
     assert always_present(Call(Function.DIVIDE, (Constant(1), Constant(2))), people)
     for divisor in (Constant(0), Field("paid")):
         assert not always_present(Call(Function.DIVIDE, (Constant(1), divisor)), people)
+
+
+def test_where_an_expression_is_null():
+    """Exactly where one of these columns is NULL, never, or nobody can say."""
+    rows = parse("SELECT COUNT(*) AS n FROM people", SCHEMAS).rows
+    age, paid, region = Field("age"), Field("paid"), Field("region")
+    old, north = Call(Function.LESS, (Constant(17), age)), Call(Function.EQUAL, (region, Constant("N")))
+    cases = {
+        Call(Function.ADD, (age, paid)): {"age"},
+        Call(Function.LENGTH, (Call(Function.CONCAT, (region, Constant("x"))),)): {"region"},
+        old: {"age"},
+        Call(Function.NOT, (north,)): {"region"},
+        Call(Function.IS_NULL, (age,)): set(),
+        Call(Function.COALESCE, (age, paid)): set(),
+        Call(Function.COALESCE, (age, age)): None,
+        Call(Function.CASE, (old, paid, Constant(0))): set(),
+        Call(Function.CASE, (old, paid, age)): None,
+        Call(Function.CASE, (old, paid, Constant(None))): None,
+        Call(Function.AND, (old, north)): None,
+        Call(Function.ROOT, (paid,)): None,
+    }
+    assert {one: null_columns(one, rows) for one in cases} == cases

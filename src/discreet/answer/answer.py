@@ -113,7 +113,7 @@ class Answer:
         """Return one of the sets that were asked at once, by the names of its keys; none for the total.
 
         >>> import discreet as dp
-        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})
+        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"], default="f")})
         >>> store = dp.Memory({"people": [{"sex": "f"}] * 900})
         >>> curator = dp.Curator(store, [people], dp.open_ledger(":memory:", dp.PureDP(3)))
         >>> cube = curator.sql("SELECT sex, COUNT(*) AS n FROM people GROUP BY CUBE (sex)", spend=dp.PureDP(1))
