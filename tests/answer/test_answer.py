@@ -21,7 +21,16 @@ from discreet.mechanisms import Geometric
 from discreet.plan import plan_question
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.algebra.tree import Count, CountDistinct, CountPeople, Mean, Mode, Quantile, Sum, Variance
+from discreet.query.algebra.tree import (
+    Count,
+    CountDistinct,
+    CountPeople,
+    Mean,
+    Mode,
+    Quantile,
+    Sum,
+    Variance,
+)
 from discreet.show.bar import error_bar
 from discreet.statistics.correlation import CorrelationEstimate
 from discreet.statistics.covariance import CovarianceEstimate

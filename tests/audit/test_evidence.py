@@ -6,7 +6,14 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from discreet.audit.evidence.ceiling import approximate, at_delta, at_epsilon, ceiling, family, gaussian
+from discreet.audit.evidence.ceiling import (
+    approximate,
+    at_delta,
+    at_epsilon,
+    ceiling,
+    family,
+    gaussian,
+)
 from discreet.audit.evidence.counts import Evidence, slope_for
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 

@@ -15,7 +15,15 @@ from psycopg.conninfo import conninfo_to_dict
 
 import discreet as dp
 from discreet.cli.publish.release_file import read_release
-from discreet.connection import KEYWORDS, SECRETS, hide_secrets, is_server, masked, server_at, server_table
+from discreet.connection import (
+    KEYWORDS,
+    SECRETS,
+    hide_secrets,
+    is_server,
+    masked,
+    server_at,
+    server_table,
+)
 from discreet.data.drafting.infer import infer
 from discreet.ledger import move_ledger, repair_ledger
 from discreet.service.config import read_config

@@ -12,7 +12,17 @@ import pytest
 from hypothesis import strategies as st
 
 from data.strategies import cells, given
-from discreet.data.columns.cell import absent, day, key_number, moment, native, nearest, number, text, truth
+from discreet.data.columns.cell import (
+    absent,
+    day,
+    key_number,
+    moment,
+    native,
+    nearest,
+    number,
+    text,
+    truth,
+)
 
 
 class TestReadingIsTotal:

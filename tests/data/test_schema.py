@@ -10,7 +10,18 @@ import sys
 import pytest
 
 from data.strategies import given, schemas
-from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.data import (
+    Boolean,
+    Category,
+    Date,
+    Integer,
+    People,
+    Real,
+    Rows,
+    Schema,
+    Text,
+    Timestamp,
+)
 from discreet.errors import InvalidArgument, SchemaMismatch
 
 AGE = {"age": Integer(0, 120)}

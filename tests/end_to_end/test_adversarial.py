@@ -9,7 +9,13 @@ import pytest
 
 from discreet.answer import answer_question
 from discreet.data import Integer, People, Real, Rows, Schema, Text
-from discreet.errors import DiscreetError, InvalidArgument, SchemaMismatch, UnboundedSensitivity, UnsupportedQuery
+from discreet.errors import (
+    DiscreetError,
+    InvalidArgument,
+    SchemaMismatch,
+    UnboundedSensitivity,
+    UnsupportedQuery,
+)
 from discreet.privacy.measures import ApproxDP, PureDP
 from discreet.query import parse
 from end_to_end.compare import EXACT, ask

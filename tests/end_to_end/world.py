@@ -8,7 +8,18 @@ from __future__ import annotations
 from datetime import date, datetime, timedelta
 from random import Random
 
-from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.data import (
+    Boolean,
+    Category,
+    Date,
+    Integer,
+    People,
+    Real,
+    Rows,
+    Schema,
+    Text,
+    Timestamp,
+)
 from engines.tables import Table
 
 SHOPS = ["a", "b", "c"]

@@ -9,12 +9,32 @@ from fractions import Fraction
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.data import (
+    Boolean,
+    Category,
+    Date,
+    Integer,
+    People,
+    Real,
+    Rows,
+    Schema,
+    Text,
+    Timestamp,
+)
 from discreet.engines.tally_analysis import understand
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Expression, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
+from discreet.query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Scan,
+    Select,
+    Total,
+    Union,
+    Where,
+)
 from discreet.query.bounds.relation_facts import columns_of
 from discreet.query.domains.calendar import UNITS
 from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole

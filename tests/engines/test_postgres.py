@@ -9,7 +9,18 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.data import (
+    Boolean,
+    Category,
+    Date,
+    Integer,
+    People,
+    Real,
+    Rows,
+    Schema,
+    Text,
+    Timestamp,
+)
 from discreet.engines import Memory, Postgres
 from discreet.engines.postgres.catalog import is_total
 from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch

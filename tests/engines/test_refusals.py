@@ -14,7 +14,13 @@ from discreet.engines.duckdb.dialect import DUCKDB
 from discreet.engines.sql.rows.frame import Writer
 from discreet.engines.sql.tally import tally_sql
 from discreet.engines.tally_analysis import understand
-from discreet.errors import EngineFailure, InvalidArgument, SchemaMismatch, UnboundedSensitivity, UnsupportedQuery
+from discreet.errors import (
+    EngineFailure,
+    InvalidArgument,
+    SchemaMismatch,
+    UnboundedSensitivity,
+    UnsupportedQuery,
+)
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import JoinPeople, PerPerson, Scan, Select, Total, Union, Where

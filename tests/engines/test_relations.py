@@ -11,7 +11,16 @@ from discreet.engines import DuckDB, Memory
 from discreet.errors import SchemaMismatch
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
-from discreet.query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Scan, Select, Total, Union, Where
+from discreet.query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Scan,
+    Select,
+    Total,
+    Union,
+    Where,
+)
 from engines.tables import Table, arrow, in_memory, same_totals
 
 F = Function

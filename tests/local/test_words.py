@@ -7,7 +7,15 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InvalidArgument
-from discreet.local.search.prefixes import PrefixEvidence, alone, clear_share, no_evidence, rank, sure_of, weigh
+from discreet.local.search.prefixes import (
+    PrefixEvidence,
+    alone,
+    clear_share,
+    no_evidence,
+    rank,
+    sure_of,
+    weigh,
+)
 from discreet.local.search.rounds import groups_of
 from discreet.testing.bits import ScriptedBits, UntouchedBits
 

@@ -19,7 +19,13 @@ from discreet.mechanisms.selection.exponential import Exponential
 from discreet.mechanisms.selection.noisy_max import NoisyMax
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.mechanisms.selection.top_k import TopK
-from discreet.privacy.events import DiscreteLaplaceNoise, Event, ExponentialSelection, Promise, Response
+from discreet.privacy.events import (
+    DiscreteLaplaceNoise,
+    Event,
+    ExponentialSelection,
+    Promise,
+    Response,
+)
 from discreet.privacy.measures import PureDP
 from discreet.testing import check_mechanism
 from support.profile import draws

@@ -13,7 +13,12 @@ from hypothesis import strategies as st
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.beyond import ordered, smooth
 from discreet.mechanisms.beyond.ordered import PLACES
-from discreet.mechanisms.beyond.smooth import SmoothQuantile, SmoothTrimmedMean, smooth_bound, smoothness
+from discreet.mechanisms.beyond.smooth import (
+    SmoothQuantile,
+    SmoothTrimmedMean,
+    smooth_bound,
+    smoothness,
+)
 from discreet.noise import laplace
 from discreet.privacy.events import Promise
 from discreet.privacy.measures import ApproxDP, PureDP

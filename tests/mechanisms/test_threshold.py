@@ -12,7 +12,11 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.keys.counts import per_key, read_counts
-from discreet.mechanisms.keys.threshold import GaussianThreshold, LaplaceThreshold, laplace_threshold
+from discreet.mechanisms.keys.threshold import (
+    GaussianThreshold,
+    LaplaceThreshold,
+    laplace_threshold,
+)
 from discreet.mechanisms.laws.tails import gaussian_tail, laplace_tail, least_above
 from discreet.noise import gaussian, laplace
 from discreet.privacy.calibrate import fits

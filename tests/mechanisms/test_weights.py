@@ -11,7 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, InvalidArgument
-from discreet.mechanisms.adaptive.hypothesis import Hypothesis, counts_of, read_histogram, read_queries, updated
+from discreet.mechanisms.adaptive.hypothesis import (
+    Hypothesis,
+    counts_of,
+    read_histogram,
+    read_queries,
+    updated,
+)
 from discreet.mechanisms.adaptive.weights import MultiplicativeWeights
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP

@@ -12,7 +12,13 @@ from discreet.answer.ask import run_plan
 from discreet.answer.tally_batch import gather
 from discreet.data import Boolean, Integer, Rows, Schema, Text
 from discreet.errors import InvalidArgument, UnsupportedQuery
-from discreet.mechanisms import DiscreteGaussian, GaussianThreshold, Geometric, LaplaceThreshold, PartitionSelection
+from discreet.mechanisms import (
+    DiscreteGaussian,
+    GaussianThreshold,
+    Geometric,
+    LaplaceThreshold,
+    PartitionSelection,
+)
 from discreet.mechanisms.selection.place_weights import ALIKE
 from discreet.mechanisms.selection.ranks import RankedRows, Stretch
 from discreet.plan import Selection, plan_question, routes, split

@@ -14,7 +14,15 @@ from discreet.privacy.events import DiscreteLaplaceNoise, ExponentialSelection, 
 from discreet.privacy.filters.filter import open_filter
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pricing.boxes import optimal_delta
-from oracles.adversary import Attack, NaiveLedger, composed, lattice_laplace, ranged, realised, response
+from oracles.adversary import (
+    Attack,
+    NaiveLedger,
+    composed,
+    lattice_laplace,
+    ranged,
+    realised,
+    response,
+)
 
 pytestmark = pytest.mark.untraced
 KINDS = ["advanced", "zcdp", "renyi", "gdp"]

@@ -6,7 +6,14 @@ import pytest
 from mpmath import mpf
 
 from discreet.errors import InvalidArgument
-from discreet.privacy.calibrate import _upwards, fits, largest, least_budget, least_scale, most_queries
+from discreet.privacy.calibrate import (
+    _upwards,
+    fits,
+    largest,
+    least_budget,
+    least_scale,
+    most_queries,
+)
 from discreet.privacy.compose import compose
 from discreet.privacy.events import (
     BinomialNoise,

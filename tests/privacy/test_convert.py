@@ -4,7 +4,16 @@ import pytest
 from mpmath import mp, mpf
 
 from discreet.errors import InvalidArgument
-from discreet.privacy.convert import delta, epsilon, implies, to_approx, to_gaussian, to_pure, to_renyi, to_zcdp
+from discreet.privacy.convert import (
+    delta,
+    epsilon,
+    implies,
+    to_approx,
+    to_gaussian,
+    to_pure,
+    to_renyi,
+    to_zcdp,
+)
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 

@@ -13,7 +13,13 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.privacy import events as e
-from discreet.privacy.events.json import canonical, from_json, measure_from_json, measure_to_json, to_json
+from discreet.privacy.events.json import (
+    canonical,
+    from_json,
+    measure_from_json,
+    measure_to_json,
+    to_json,
+)
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from support.profile import examples
 

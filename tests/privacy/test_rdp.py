@@ -20,7 +20,15 @@ from discreet.privacy.events import (
 )
 from discreet.privacy.measures import ZCDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.pricing.event_parts import flatten
-from discreet.privacy.pricing.rdp import best_delta, best_epsilon, delta, epsilon, price_rdp, promised_renyi, renyi
+from discreet.privacy.pricing.rdp import (
+    best_delta,
+    best_epsilon,
+    delta,
+    epsilon,
+    price_rdp,
+    promised_renyi,
+    renyi,
+)
 from discreet.privacy.pricing.zcdp import epsilon as zcdp_epsilon
 
 ALPHAS = np.array([1.5, 2.0, 8.0])

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
-from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.data import (
+    Boolean,
+    Category,
+    Date,
+    Integer,
+    People,
+    Real,
+    Rows,
+    Schema,
+    Text,
+    Timestamp,
+)
 
 PEOPLE = Schema(
     "people",

@@ -2,7 +2,13 @@ from discreet.data import Boolean, Integer, People, Rows, Schema
 from discreet.query import parse
 from discreet.query.algebra.tally import FINE, Free, GroupShare, RowShare
 from discreet.query.algebra.tree import Scan
-from discreet.query.bounds.contribution_bounds import MOST_ROWS, most_groups, people_share, row_share, weight_of
+from discreet.query.bounds.contribution_bounds import (
+    MOST_ROWS,
+    most_groups,
+    people_share,
+    row_share,
+    weight_of,
+)
 
 
 def scan(unit):

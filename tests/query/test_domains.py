@@ -12,8 +12,24 @@ from hypothesis import strategies as st
 from discreet.data import Boolean, Category, Date, Integer, Real, Text, Timestamp
 from discreet.errors import UnsupportedQuery
 from discreet.query.algebra.expression import Call, Constant, Field, Function
-from discreet.query.domains.arithmetic import common, product, quotient, rescale, shared_step, sum_of, whole_part
-from discreet.query.domains.domain import MOST_STEPS, Day, Second, Texts, Truth, Whole, domain_of_column
+from discreet.query.domains.arithmetic import (
+    common,
+    product,
+    quotient,
+    rescale,
+    shared_step,
+    sum_of,
+    whole_part,
+)
+from discreet.query.domains.domain import (
+    MOST_STEPS,
+    Day,
+    Second,
+    Texts,
+    Truth,
+    Whole,
+    domain_of_column,
+)
 from discreet.query.domains.domain_of import domain_of
 from discreet.query.meaning.evaluate import evaluate
 from query.strategies import PATIENT, SORTS, STEPS, columns, expressions, rows_within, wholes

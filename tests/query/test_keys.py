@@ -9,7 +9,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from discreet.data import Boolean, Category, Date, Integer, People, Real, Rows, Schema, Text, Timestamp
+from discreet.data import (
+    Boolean,
+    Category,
+    Date,
+    Integer,
+    People,
+    Real,
+    Rows,
+    Schema,
+    Text,
+    Timestamp,
+)
 from discreet.errors import UnsupportedQuery
 from discreet.query import parse
 from discreet.query.algebra.expression import Call, Constant, Field, Function

@@ -10,7 +10,13 @@ import pytest
 import discreet as dp
 from discreet.errors import InvalidArgument, UnsupportedQuery
 from discreet.query import parse
-from discreet.query.bounds.wide_sets import is_wide, largest_set, table_cells, table_question, tables_of
+from discreet.query.bounds.wide_sets import (
+    is_wide,
+    largest_set,
+    table_cells,
+    table_question,
+    tables_of,
+)
 from discreet.query.python.truncation import truncation_question
 
 PEOPLE = dp.Schema(

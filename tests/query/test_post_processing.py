@@ -16,7 +16,13 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tree import Finish
 from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from discreet.query.domains.type_of import type_of, type_of_domain
-from discreet.query.meaning.post_processing import keep_rows, show_row, types_of, value_of, with_windows
+from discreet.query.meaning.post_processing import (
+    keep_rows,
+    show_row,
+    types_of,
+    value_of,
+    with_windows,
+)
 from query.samples import TABLES
 from query.strategies import PATIENT, expressions
 

@@ -31,7 +31,14 @@ from discreet.query.algebra.tree import (
 from discreet.query.bounds.check import check_rows, require_sound
 from discreet.query.bounds.fanout import person_rows
 from discreet.query.bounds.person_totals import PersonTotals
-from discreet.query.bounds.relation_facts import columns_of, is_person, multiplicity, neighbours_of, tables_of, unit_of
+from discreet.query.bounds.relation_facts import (
+    columns_of,
+    is_person,
+    multiplicity,
+    neighbours_of,
+    tables_of,
+    unit_of,
+)
 from discreet.query.domains.domain import Texts, Truth, Whole
 from query.samples import MONTHLY, PEOPLE, PRICES, SWAPS, USERS, VISITS, WARDS
 

@@ -11,7 +11,12 @@ from discreet.errors import UnboundedSensitivity
 from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import Free, GroupShare, RowShare, Tally, Term
 from discreet.query.algebra.tree import Scan, Union, Where
-from discreet.query.bounds.sensitivity import distinct_influence, influence, rank_influence, vote_influence
+from discreet.query.bounds.sensitivity import (
+    distinct_influence,
+    influence,
+    rank_influence,
+    vote_influence,
+)
 from oracles.tally import totals
 from support.profile import examples
 

@@ -29,7 +29,13 @@ from discreet.query.bounds.relation_facts import columns_of
 from discreet.statistics.catalogue import recipe_of
 from discreet.statistics.releases.addend import middle_of, range_of
 from discreet.statistics.releases.basis import Basis
-from discreet.statistics.releases.product import MOST_ROOT, blur_of, coarse_of, cross_addends, square_addends
+from discreet.statistics.releases.product import (
+    MOST_ROOT,
+    blur_of,
+    coarse_of,
+    cross_addends,
+    square_addends,
+)
 from oracles.tally import contribution
 
 X, Y = Field("x"), Field("y")

@@ -21,9 +21,23 @@ from discreet.plan import plan_question
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.query.algebra.expression import Constant, Field
 from discreet.query.algebra.tally import Free, GroupShare, RowShare
-from discreet.query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Scan, Sum, Variance
+from discreet.query.algebra.tree import (
+    Correlation,
+    Count,
+    CountOf,
+    Covariance,
+    Mean,
+    Scan,
+    Sum,
+    Variance,
+)
 from discreet.query.bounds.relation_facts import columns_of
-from discreet.statistics.laws.joint_error import JointLines, correlation_miss, joint_moment_error, wide_correlation_miss
+from discreet.statistics.laws.joint_error import (
+    JointLines,
+    correlation_miss,
+    joint_moment_error,
+    wide_correlation_miss,
+)
 from discreet.statistics.laws.linear_combination import WeightedSum, line_reach
 from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
 from discreet.statistics.laws.profile_interval import (

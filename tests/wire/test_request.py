@@ -16,7 +16,14 @@ from discreet.errors import InvalidArgument
 from discreet.plan.asked.terms import Terms
 from discreet.wire.json_text import read_json, write_json
 from discreet.wire.reply_shape import SHAPES
-from discreet.wire.request import Ask, PlanRequest, ReleaseRequest, read_ask, read_plan, read_release
+from discreet.wire.request import (
+    Ask,
+    PlanRequest,
+    ReleaseRequest,
+    read_ask,
+    read_plan,
+    read_release,
+)
 
 SQL = "SELECT COUNT(*) AS n FROM people"
 SPEND = {"epsilon": "1"}

@@ -16,7 +16,15 @@ from ..query.algebra.expression import Field, fields_of
 from ..query.algebra.tree import Finish, Question
 from ..query.algebra.windows import windows_of
 from ..query.domains.type_of import ValueType, type_of
-from ..query.meaning.post_processing import NoisyRow, Types, Value, keep_rows, show_row, types_of, with_windows
+from ..query.meaning.post_processing import (
+    NoisyRow,
+    Types,
+    Value,
+    keep_rows,
+    show_row,
+    types_of,
+    with_windows,
+)
 from ..statistics.joint_estimate import JointTotal
 from ..statistics.recipe import NoisyValue
 from ..statistics.releases.set_totals import SetEstimate
@@ -76,7 +84,10 @@ class Answer:
         names = [key.name for key in question.keys]
         early = _read_of_all(question.finish)
         table: list[NoisyRow] = [
-            {**dict(zip(names, key, strict=True)), **{name: made.value for name, made in row.items() if name in early}}
+            {
+                **dict(zip(names, key, strict=True)),
+                **{name: made.value for name, made in row.items() if name in early},
+            }
             for key, row in zip(keys, estimates, strict=True)
         ]
         table = list(with_windows(question.finish, table, sorts))
@@ -102,7 +113,9 @@ class Answer:
     def noisy(self) -> tuple[str, ...]:
         """The columns that are made from statistics; the others are keys, and exact."""
         names = {name for name, _ in self.plan.question.statistics}
-        return tuple(name for name, made in self.plan.question.finish.columns if fields_of(made) & names)
+        return tuple(
+            name for name, made in self.plan.question.finish.columns if fields_of(made) & names
+        )
 
     def column(self, name: str) -> list[object]:
         """List the values of one column as Python has them: dates and times, floats, text."""
@@ -136,7 +149,9 @@ class Answer:
         """Return what a workload released before anything was moved, with its covariance, as plain values for JSON."""
         return room.measurements.measurements(self)
 
-    def interval(self, level: float = 0.95, *, joint: bool = False) -> tuple[dict[str, Interval], ...]:
+    def interval(
+        self, level: float = 0.95, *, joint: bool = False
+    ) -> tuple[dict[str, Interval], ...]:
         """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.
 
         `joint`: all intervals of the answer hold at once with that probability. Where rows were picked by noisy values
@@ -154,11 +169,19 @@ class Answer:
         made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
         among = max(self.candidates, len(self) if joint else 1, 1)
         beta = (1 - read_level(level)) / (max(1, len(made)) if joint else 1)
-        shared = any(isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values())
+        shared = any(
+            isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values()
+        )
         if shared or any(windows_of(expression) for _, expression in made):
             beta /= among
             workloads.reaches(
-                [one.law for row in self.estimates for one in row.values() if isinstance(one, SetEstimate)], beta
+                [
+                    one.law
+                    for row in self.estimates
+                    for one in row.values()
+                    if isinstance(one, SetEstimate)
+                ],
+                beta,
             )
         elif among > 1:
             beta = -math.expm1(math.log1p(-beta) / among)
@@ -166,7 +189,10 @@ class Answer:
         if self.every is not None:
             known = {key: place for place, key in enumerate(self.every[0])}
             places = [known[key] for key in self.keys]  # type: ignore[assignment]
-        return tuple({name: law.interval(expression, place, beta) for name, expression in made} for place in places)
+        return tuple(
+            {name: law.interval(expression, place, beta) for name, expression in made}
+            for place in places
+        )
 
     @property
     def law(self) -> TableLaw:
@@ -218,7 +244,9 @@ class Answer:
         """Return an Arrow table."""
         return export.to_arrow(self, level)
 
-    def plot(self, column: str | None = None, level: float = 0.95, title: str | None = None) -> matplotlib.axes.Axes:
+    def plot(
+        self, column: str | None = None, level: float = 0.95, title: str | None = None
+    ) -> matplotlib.axes.Axes:
         """Draw one noisy column with its error bars (needs matplotlib): a line and a band along a key with an order,
         else bars; of two keys small multiples.
         """
@@ -238,10 +266,14 @@ def _read_of_all(finish: Finish) -> frozenset[str]:
     """Return what is read of rows that may not be shown: by HAVING, ORDER BY and windows."""
     having = () if finish.having is None else (finish.having,)
     windows = (call for _, expression in finish.columns for call in windows_of(expression))
-    return frozenset[str]().union(*map(fields_of, (*having, *(e for e, _ in finish.order), *windows)))
+    return frozenset[str]().union(
+        *map(fields_of, (*having, *(e for e, _ in finish.order), *windows))
+    )
 
 
-def _shown(finish: Finish, known: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types) -> tuple[Value, ...]:
+def _shown(
+    finish: Finish, known: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types
+) -> tuple[Value, ...]:
     """Return the columns of a row: statistics as they are shown, and what is computed from them before rounding."""
     row = {**known, **{name: one.value for name, one in made.items() if name not in known}}
     found = show_row(finish, row, sorts)
@@ -249,4 +281,6 @@ def _shown(finish: Finish, known: NoisyRow, made: Mapping[str, NoisyValue], sort
         return tuple(found[name] for name, _ in finish.columns)
     exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
     computed = show_row(finish, {**row, **exact}, sorts) if exact else found
-    return tuple(found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns)
+    return tuple(
+        found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns
+    )

@@ -133,7 +133,9 @@ def run_plans(
     return found
 
 
-def _keys(plan: Plan, engine: TallyBatch, bits: Bits | None) -> tuple[Sequence[KeyValues], Sequence[NoisyTotal]]:
+def _keys(
+    plan: Plan, engine: TallyBatch, bits: Bits | None
+) -> tuple[Sequence[KeyValues], Sequence[NoisyTotal]]:
     """Return the keys to show; where a count shows them, with its noisy totals."""
     selection = plan.selection
     if selection is None:
@@ -143,7 +145,9 @@ def _keys(plan: Plan, engine: TallyBatch, bits: Bits | None) -> tuple[Sequence[K
     if not isinstance(selection, CountSelection):
         return selection.release(counts, bits=bits), ()
     shown, release = selection.show(counts, bits=bits), selection.release
-    return list(shown), [NoisyTotal(total, release.unit, release.mechanism) for total in shown.values()]
+    return list(shown), [
+        NoisyTotal(total, release.unit, release.mechanism) for total in shown.values()
+    ]
 
 
 def salted(tally: Tally, *, bits: Bits | None = None) -> Tally:
@@ -151,13 +155,16 @@ def salted(tally: Tally, *, bits: Bits | None = None) -> Tally:
     if not isinstance(tally.share, KeptKeys):
         return tally
     words = uniform(1 << 62, 2, bits=bits)
-    return replace(tally, share=replace(tally.share, salt="".join(f"{int(word):016x}" for word in words)))
+    return replace(
+        tally, share=replace(tally.share, salt="".join(f"{int(word):016x}" for word in words))
+    )
 
 
 def _allowed(key: KeyValues, plan: Plan) -> bool:
     """Return whether a key may be shown at all: a public one if it is listed, and NULL only where it is a key."""
     return all(
-        _possible(value, column, plan.question.rows) for value, column in zip(key, plan.question.keys, strict=True)
+        _possible(value, column, plan.question.rows)
+        for value, column in zip(key, plan.question.keys, strict=True)
     )
 
 

@@ -36,21 +36,30 @@ def one_set(answer: Answer, names: tuple[str, ...]) -> Answer:
     unknown = [name for name in names if name not in keys]
     asked = None if unknown else tuple(sorted(keys.index(name) for name in names))
     if question.sets is None or asked not in question.sets:
-        known = "; ".join(", ".join(keys[i] for i in one) or "the total" for one in question.sets or ())
-        raise InvalidArgument(f"the answer has no table of {', '.join(names) or 'the total'}; it has {known or 'one'}")
+        known = "; ".join(
+            ", ".join(keys[i] for i in one) or "the total" for one in question.sets or ()
+        )
+        raise InvalidArgument(
+            f"the answer has no table of {', '.join(names) or 'the total'}; it has {known or 'one'}"
+        )
     there = [
-        place for place, key in enumerate(answer.keys) if tuple(i for i, v in enumerate(key) if v is not None) == asked
+        place
+        for place, key in enumerate(answer.keys)
+        if tuple(i for i, v in enumerate(key) if v is not None) == asked
     ]
     gone = {key for place, key in enumerate(keys) if place not in asked}
     shown = [not (isinstance(e, Field) and e.name in gone) for _, e in question.finish.columns]
     finish = replace(
-        question.finish, columns=tuple(c for c, kept in zip(question.finish.columns, shown, strict=True) if kept)
+        question.finish,
+        columns=tuple(c for c, kept in zip(question.finish.columns, shown, strict=True) if kept),
     )
     plan = replace(answer.plan, question=replace(question, finish=finish))
     return replace(
         answer,
         columns=tuple(name for name, _ in finish.columns),
-        rows=tuple(tuple(v for v, kept in zip(answer.rows[p], shown, strict=True) if kept) for p in there),
+        rows=tuple(
+            tuple(v for v, kept in zip(answer.rows[p], shown, strict=True) if kept) for p in there
+        ),
         sorts=tuple(sort for sort, kept in zip(answer.sorts, shown, strict=True) if kept),
         plan=plan,
         keys=tuple(answer.keys[place] for place in there),
@@ -63,11 +72,20 @@ def _running(answer: Answer) -> tuple[list[Fraction], list[SetEstimate]]:
     """Return the values of the key in order, with the running totals."""
     question = answer.plan.question
     if not question.running:
-        raise InvalidArgument("ranges and quantiles follow from running totals; ask Table(…).cumulative('age')")
-    pairs = [(key[0], next(iter(row.values()))) for key, row in zip(answer.keys, answer.estimates, strict=True)]
-    found = sorted((Fraction(value), made) for value, made in pairs if isinstance(made, SetEstimate))  # type: ignore[arg-type]
+        raise InvalidArgument(
+            "ranges and quantiles follow from running totals; ask Table(…).cumulative('age')"
+        )
+    pairs = [
+        (key[0], next(iter(row.values())))
+        for key, row in zip(answer.keys, answer.estimates, strict=True)
+    ]
+    found = sorted(
+        (Fraction(value), made) for value, made in pairs if isinstance(made, SetEstimate)
+    )  # type: ignore[arg-type]
     if len(found) < len(question.keys[0].values or ()):
-        raise InvalidArgument("some running totals were left out by HAVING or LIMIT; ask for all of them")
+        raise InvalidArgument(
+            "some running totals were left out by HAVING or LIMIT; ask for all of them"
+        )
     return [value for value, _ in found], [made for _, made in found]
 
 
@@ -83,7 +101,11 @@ def between(answer: Answer, low: object, high: object, level: float) -> Between:
     reach = _reach(answer, start, end, len(values), 1 - read_level(level)) * float(totals[0].unit)
     floor = totals[0].low is not None
     found = max(0.0, float(value)) if floor else float(value)
-    return Between(found, max(0.0, float(value) - reach) if floor else float(value) - reach, float(value) + reach)
+    return Between(
+        found,
+        max(0.0, float(value) - reach) if floor else float(value) - reach,
+        float(value) + reach,
+    )
 
 
 def _reach(answer: Answer, start: int, end: int, size: int, beta: float) -> float:

@@ -47,7 +47,9 @@ def to_dict(answer: Answer, level: float | None = None) -> dict[str, list[object
         if intervals is not None and name in answer.noisy:
             for place, end in enumerate(("low", "high")):
                 ends = [row[name] for row in intervals]
-                columns[f"{name}_{end}"] = [None if box is None else plain(box[place], sort) for box in ends]
+                columns[f"{name}_{end}"] = [
+                    None if box is None else plain(box[place], sort) for box in ends
+                ]
     return columns
 
 

@@ -23,7 +23,11 @@ def add_noise(mechanism: Additive, values: Sequence[int], *, bits: Bits | None =
 
 
 def choose_cells(
-    release: ChosenRelease, counts: ExactTotals, keys: Sequence[KeyValues], *, bits: Bits | None = None
+    release: ChosenRelease,
+    counts: ExactTotals,
+    keys: Sequence[KeyValues],
+    *,
+    bits: Bits | None = None,
 ) -> list[int]:
     """Choose a cell in every key."""
     each = (np.array(release.need.scores(counts, key)) for key in keys)
@@ -49,7 +53,8 @@ def draw(
         return [ChosenCell(release.need.cells, place, release.error()) for place in places]
     exact = [release.need.exact(counts, key) for key in keys]
     return [
-        NoisyTotal(steps, release.unit, release.mechanism) for steps in add_noise(release.mechanism, exact, bits=bits)
+        NoisyTotal(steps, release.unit, release.mechanism)
+        for steps in add_noise(release.mechanism, exact, bits=bits)
     ]
 
 
@@ -58,5 +63,10 @@ def _draw_joint(
 ) -> list[tuple[NoisyTotal, ...]]:
     """Add noise to all totals of all keys at once."""
     exact = [release.need.exact(counts, key) for key in keys]
-    noisy = iter(add_noise(release.mechanism, [total for each in exact for total in each], bits=bits))
-    return [tuple(NoisyTotal(next(noisy), release.unit, release.mechanism) for _ in each) for each in exact]
+    noisy = iter(
+        add_noise(release.mechanism, [total for each in exact for total in each], bits=bits)
+    )
+    return [
+        tuple(NoisyTotal(next(noisy), release.unit, release.mechanism) for _ in each)
+        for each in exact
+    ]

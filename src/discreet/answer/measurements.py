@@ -62,12 +62,17 @@ def measurements(answer: Answer) -> dict[str, object]:
     """
     plan = answer.plan
     if not isinstance(plan, Plan) or plan.gap is None:
-        raise InvalidArgument("only several sets of keys, running totals and many counts have measurements to publish")
+        raise InvalidArgument(
+            "only several sets of keys, running totals and many counts have measurements to publish"
+        )
     found: dict[str, object] = {"measurements": 1, "spend": str(plan.spend)}
     cells = list(zip(answer.keys, answer.estimates, strict=True))
     if not plan.tables:
         return found | _of_plan(plan, cells)
-    for _, table in plan.tables:  # sets that count different rows: each table by itself, with noise of its own
+    for (
+        _,
+        table,
+    ) in plan.tables:  # sets that count different rows: each table by itself, with noise of its own
         held = [plan.question.keys.index(key) for key in table.question.keys]
         own = [(tuple(key[at] for at in held), row) for key, row in _of_sets(plan, table, cells)]
         labels = " and ".join(set_labels(table.question))
@@ -79,7 +84,11 @@ def _of_sets(plan: Plan, table: Plan, cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells of one of several tables: those of its sets, by which keys are not summed over."""
     held = [plan.question.keys.index(key) for key in table.question.keys]
     sets = {tuple(held[place] for place in one) for one in table.question.sets or ()}
-    return [(key, row) for key, row in cells if tuple(at for at, value in enumerate(key) if value is not None) in sets]
+    return [
+        (key, row)
+        for key, row in cells
+        if tuple(at for at, value in enumerate(key) if value is not None) in sets
+    ]
 
 
 def _of_plan(plan: Plan, cells: Sequence[Cell]) -> dict[str, object]:
@@ -111,7 +120,11 @@ def _one(cells: Sequence[Cell], name: str, release: SetsRelease, plan: Plan) -> 
         if isinstance(row[name], SetEstimate)
     ]
     question, columns = _named(plan)
-    told: dict[str, object] = {"strategy": strategy.name, "noise": made.noise, "unit": float(release.unit)}
+    told: dict[str, object] = {
+        "strategy": strategy.name,
+        "noise": made.noise,
+        "unit": float(release.unit),
+    }
     told |= {"columns": [*columns, name], "rows": rows}
     variances = [one.variance for one in made.measured]
     names = [key.name for key in question.keys]
@@ -131,16 +144,24 @@ def _one(cells: Sequence[Cell], name: str, release: SetsRelease, plan: Plan) -> 
     return told | {"covariance": matrix.tolist()}
 
 
-def _levels(strategy: NestedStrategy, variances: list[float], question: Question) -> dict[str, object]:
+def _levels(
+    strategy: NestedStrategy, variances: list[float], question: Question
+) -> dict[str, object]:
     """Return what the covariance of any two cells of nested levels follows from."""
     nested = question.nested.places if question.nested is not None else ()
     others = [key.name for place, key in enumerate(question.keys) if place not in nested]
     parts = [
-        {"keys": [others[i] for i in part], "levels": [{n: _short(v) for n, v in level.items()} for level in facts]}
+        {
+            "keys": [others[i] for i in part],
+            "levels": [{n: _short(v) for n, v in level.items()} for level in facts],
+        }
         for part, facts in strategy.tree_facts(variances).items()
     ]
     sizes = dict(zip(others, strategy.workload.sizes, strict=True))
-    told: dict[str, object] = {"levels": [question.keys[place].name for place in nested], "sizes": sizes}
+    told: dict[str, object] = {
+        "levels": [question.keys[place].name for place in nested],
+        "sizes": sizes,
+    }
     return told | {"components": parts, "covariance": LEVELS}
 
 

@@ -28,7 +28,11 @@ def level_cells(
     for place_of, (depth, keys) in enumerate(estimate.workload.sets):
         table = estimate.table(depth, keys)
         tops = table.numerators.ravel().tolist()
-        shown = None if levels is None else _summed(levels[depth], estimate.workload.sizes, keys).ravel().tolist()
+        shown = (
+            None
+            if levels is None
+            else _summed(levels[depth], estimate.workload.sizes, keys).ravel().tolist()
+        )
         laws = _laws(release, estimate, depth, keys) if known is None else known[place_of]
         each = len(tops) // len(laws)
         for place, top in enumerate(tops):
@@ -42,7 +46,9 @@ def _summed(level: Integers, sizes: tuple[int, ...], keys: tuple[int, ...]) -> I
     return np.asarray(level.reshape(-1, *sizes).sum(axis=gone))
 
 
-def _laws(release: SetsRelease, estimate: NestedEstimate, depth: int, keys: tuple[int, ...]) -> list[SumLaw]:
+def _laws(
+    release: SetsRelease, estimate: NestedEstimate, depth: int, keys: tuple[int, ...]
+) -> list[SumLaw]:
     """Return how far off a cell of each node is; nodes whose variances are equal share a law."""
     measured = release.plan.measured
     widest = ((max(one.scale for one in measured), 1.0),) if measured[0].laplace else ()

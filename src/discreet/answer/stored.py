@@ -55,7 +55,10 @@ def answer_to_json(answer: Answer) -> Json:
     """
     mechanisms = MechanismList()
     keys, made = (answer.keys, answer.estimates) if answer.every is None else answer.every
-    rows = [{name: _write_estimate(estimate, mechanisms) for name, estimate in row.items()} for row in made]
+    rows = [
+        {name: _write_estimate(estimate, mechanisms) for name, estimate in row.items()}
+        for row in made
+    ]
     return {
         "answer": VERSION,
         "keys": [[scalar_to_json(value) for value in key] for key in keys],
@@ -83,7 +86,9 @@ def _read_candidates(data: object, question: Question, shown: int) -> int:
     """
     if isinstance(data, dict) and "candidates" in data:
         if type(data["candidates"]) is not int or data["candidates"] < shown:
-            raise InvalidArgument("candidates is a whole number of keys, at least as many as are shown")
+            raise InvalidArgument(
+                "candidates is a whole number of keys, at least as many as are shown"
+            )
         return data["candidates"]
     lists = [key.values for key in question.keys]
     return max(shown, math.prod(1 if values is None else len(values) for values in lists))
@@ -98,9 +103,15 @@ def estimates_from_json(
     if given["answer"] != VERSION or type(given["answer"]) is not int:
         raise InvalidArgument(f"this answer is in an unknown version; this release reads {VERSION}")
     mechanisms = [mechanism_from_json(one) for one in read_list(given["mechanisms"], "mechanisms")]
-    keys = [tuple(scalar_from_json(v) for v in read_list(key, "keys")) for key in read_list(given["keys"], "keys")]
+    keys = [
+        tuple(scalar_from_json(v) for v in read_list(key, "keys"))
+        for key in read_list(given["keys"], "keys")
+    ]
     names = [name for name, _ in question.statistics]
-    rows = [read_object(row, set(names), "a row of estimates") for row in read_list(given["estimates"], "estimates")]
+    rows = [
+        read_object(row, set(names), "a row of estimates")
+        for row in read_list(given["estimates"], "estimates")
+    ]
     if len(rows) != len(keys) or any(len(key) != len(question.keys) for key in keys):
         raise InvalidArgument("this answer has other keys than its question")
     return keys, [{name: _read_estimate(row[name], mechanisms) for name in names} for row in rows]
@@ -142,7 +153,9 @@ def scalar_from_json(data: object) -> Any:  # noqa: ANN401 any scalar, a day or 
             return read_amount(text, "a key")
         if tag in ("date", "time") and isinstance(text, str):
             return _moment(text, date if tag == "date" else datetime)
-    raise InvalidArgument("a key's value is a whole number, text, a truth, null, or a tagged fraction, date or time")
+    raise InvalidArgument(
+        "a key's value is a whole number, text, a truth, null, or a tagged fraction, date or time"
+    )
 
 
 def _moment(text: str, kind: type[date]) -> date:
@@ -154,7 +167,10 @@ def _moment(text: str, kind: type[date]) -> date:
 
 def _write_estimate(estimate: NoisyValue, mechanisms: MechanismList) -> Json:
     form = estimate.stored
-    written = {name: _write(kind, getattr(estimate, name), mechanisms) for name, kind in form.fields.items()}
+    written = {
+        name: _write(kind, getattr(estimate, name), mechanisms)
+        for name, kind in form.fields.items()
+    }
     return {"estimate": form.name, **written}
 
 
@@ -194,7 +210,11 @@ def _write(kind: str, value: Any, mechanisms: MechanismList) -> object:  # noqa:
             return list(value)
         case "law":
             loose = ["loose"] if value.loose else []
-            return [repr(value.scale), *([repr(weight), repr(count)] for weight, count in value.terms), *loose]
+            return [
+                repr(value.scale),
+                *([repr(weight), repr(count)] for weight, count in value.terms),
+                *loose,
+            ]
     return bool(value)
 
 
@@ -209,7 +229,12 @@ def _read(kind: str, value: object, mechanisms: list[Additive]) -> object:
 
 
 def _read_noisy(value: object, mechanisms: list[Additive]) -> NoisyTotal:
-    if not isinstance(value, list) or len(value) != 3 or type(value[0]) is not int or type(value[2]) is not int:
+    if (
+        not isinstance(value, list)
+        or len(value) != 3
+        or type(value[0]) is not int
+        or type(value[2]) is not int
+    ):
         raise InvalidArgument("a noisy total is written as [steps, unit, mechanism]")
     if not 0 <= value[2] < len(mechanisms):
         raise InvalidArgument("a noisy total names a mechanism that the answer does not list")
@@ -243,8 +268,12 @@ def _law(value: object) -> workloads.SumLaw:
     terms = terms[:-1] if loose else terms
     pairs = [read_list(term, "a term of a law") for term in terms]
     if any(len(pair) != 2 for pair in pairs):
-        raise InvalidArgument("a law is written as a scale, then a weight and a number for each term")
-    return workloads.SumLaw(_float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs), loose)
+        raise InvalidArgument(
+            "a law is written as a scale, then a weight and a number for each term"
+        )
+    return workloads.SumLaw(
+        _float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs), loose
+    )
 
 
 def _truth(value: object) -> bool:
@@ -267,7 +296,9 @@ def _known_unit(text: str) -> Fraction:
 
 
 @lru_cache(maxsize=1024)
-def _known_amount(text: str) -> Fraction:  # units are equal in all rows, and what is shown is mostly the estimate
+def _known_amount(
+    text: str,
+) -> Fraction:  # units are equal in all rows, and what is shown is mostly the estimate
     return read_amount(text, "an estimate")
 
 

@@ -38,7 +38,9 @@ class MechanismList:
 def read_object(data: object, fields: set[str], what: str) -> Json:
     """Read a JSON object that has exactly these fields."""
     if not isinstance(data, dict) or data.keys() != fields:
-        raise InvalidArgument(f"{what} is a JSON object with exactly the fields {', '.join(sorted(fields))}")
+        raise InvalidArgument(
+            f"{what} is a JSON object with exactly the fields {', '.join(sorted(fields))}"
+        )
     return data
 
 

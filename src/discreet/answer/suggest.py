@@ -82,7 +82,9 @@ class BoundsPlan:
         return tuple(release.event for release in self.releases)
 
 
-def plan_bounds(column: str, rows: Relation, *, spend: Measure, tail: Number | None = None) -> BoundsPlan:
+def plan_bounds(
+    column: str, rows: Relation, *, spend: Measure, tail: Number | None = None
+) -> BoundsPlan:
     """Plan the search for bounds; refuses what `suggest_bounds` refuses, before anything is touched or spent."""
     if tail is None:
         return _planned(column, rows, spend, _told_apart(column, rows, spend, both=True), both=True)
@@ -103,7 +105,9 @@ def plan_caps(rows: Scan, *, spend: Measure) -> BoundsPlan:
     """
     unit = rows.schema.unit
     if not isinstance(unit, People):
-        raise InvalidArgument(f"the unit of {rows.schema.name} is a row, so no rows of a person are capped")
+        raise InvalidArgument(
+            f"the unit of {rows.schema.name} is a row, so no rows of a person are capped"
+        )
     counted = Total("count", None, Fraction(1), 0, unit.max_rows)
     people = PerPerson(rows, (), (("rows", counted),))
     above = _told_apart("rows", people, spend, both=False)
@@ -133,7 +137,9 @@ def declared_size(rows: Relation) -> int | None:
     return found.schema.size if isinstance(found, Scan) else None
 
 
-def _planned(column: str, rows: Relation, spend: Measure, at: Fraction, *, both: bool) -> BoundsPlan:
+def _planned(
+    column: str, rows: Relation, spend: Measure, at: Fraction, *, both: bool
+) -> BoundsPlan:
     """Plan the quantiles at both ends, or at the upper end only."""
     kind = domain_of(Field(column), columns_of(rows))
     if not isinstance(kind, Whole):
@@ -144,18 +150,25 @@ def _planned(column: str, rows: Relation, spend: Measure, at: Fraction, *, both:
     weight = weight_of(1, share)
     tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
     needs = [
-        ChoiceNeed(tally, cells, 2 * rank_influence(tally, q, 1), q) for q in ((at, 1 - at) if both else (1 - at,))
+        ChoiceNeed(tally, cells, 2 * rank_influence(tally, q, 1), q)
+        for q in ((at, 1 - at) if both else (1 - at,))
     ]
     halves = [split(way, [Fraction(1)] * len(needs)) for way in routes(spend)]
-    plans = [[choice_of(need, part) for need, part in zip(needs, parts, strict=True)] for parts in halves]
+    plans = [
+        [choice_of(need, part) for need, part in zip(needs, parts, strict=True)] for parts in halves
+    ]
     best = min(plans, key=lambda plan: plan[0].error())
     return BoundsPlan(tuple(ends), tuple(best))
 
 
-def run_bounds(plan: BoundsPlan, engine: TallyBatch, *, bits: Bits | None = None) -> SuggestedBounds:
+def run_bounds(
+    plan: BoundsPlan, engine: TallyBatch, *, bits: Bits | None = None
+) -> SuggestedBounds:
     """Run a plan that has been paid for."""
     counts = gather([release.need for release in plan.releases], [()], engine)
-    places = [choose_cells(r, c, [()], bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)]
+    places = [
+        choose_cells(r, c, [()], bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)
+    ]
     return SuggestedBounds(plan.ends[min(places)][0], plan.ends[max(places)][1], plan.events)
 
 

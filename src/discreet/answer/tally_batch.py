@@ -34,7 +34,9 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
         isinstance(need, DistinctNeed) and need.cells.open
     ):  # by its key alone: which cells have rows is what is asked
         return replace(need.tally, terms=(), only=tuple(keys) if any(keys) else None)
-    if isinstance(need, CellsNeed) and need.tally.only is not None:  # more cells than are read: what else a row can be
+    if (
+        isinstance(need, CellsNeed) and need.tally.only is not None
+    ):  # more cells than are read: what else a row can be
         return replace(need.tally, terms=())
     only = (
         keys
@@ -44,7 +46,9 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
     return replace(need.tally, terms=(), only=tuple(only))
 
 
-def gather(needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: TallyBatch) -> list[GatheredTotals]:
+def gather(
+    needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: TallyBatch
+) -> list[GatheredTotals]:
     """Ask the store for everything that is needed, in as few questions as possible."""
     frames = [frame_of(need, keys) for need in needs]
     asked: dict[Tally, dict[Term, int]] = {}
@@ -52,8 +56,13 @@ def gather(needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: 
         terms = asked.setdefault(frame, {})
         for term in need.tally.terms:
             terms.setdefault(term, len(terms))
-    found = {frame: store.tally(replace(frame, terms=tuple(terms))) for frame, terms in asked.items()}
-    return [_totals_of(need, found[frame], asked[frame]) for need, frame in zip(needs, frames, strict=True)]
+    found = {
+        frame: store.tally(replace(frame, terms=tuple(terms))) for frame, terms in asked.items()
+    }
+    return [
+        _totals_of(need, found[frame], asked[frame])
+        for need, frame in zip(needs, frames, strict=True)
+    ]
 
 
 def _totals_of(need: Need | CellsNeed, totals: Totals, terms: Mapping[Term, int]) -> GatheredTotals:

@@ -51,7 +51,9 @@ def run_sets(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None 
     return Answer.of(plan, [()] if counts else list(set_cells(plan.question)), rows)
 
 
-def _estimated(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None) -> list[dict[str, NoisyValue]]:
+def _estimated(
+    plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None
+) -> list[dict[str, NoisyValue]]:
     """Return the estimates of every row of a plan that is one table: exact totals, fresh noise, one estimate."""
     question, keys = plan.question, plan.keys or ()
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
@@ -85,18 +87,24 @@ def _run_tables(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | No
     return Answer.of(plan, keys, [rows[key] for key in keys])
 
 
-def exact_totals(releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: TallyBatch) -> list[Any]:
+def exact_totals(
+    releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: TallyBatch
+) -> list[Any]:
     """Return the exact totals of every release: its finest cells, or the tables that hold all its sets."""
     if not releases[0].tables:
         counts = gather([release.need for release in releases], keys, engine)
-        return [_finest(release, each, keys) for release, each in zip(releases, counts, strict=True)]
+        return [
+            _finest(release, each, keys) for release, each in zip(releases, counts, strict=True)
+        ]
     found: list[dict[tuple[int, ...], Integers]] = [{} for _ in releases]
     for tables in zip(*(release.tables for release in releases), strict=True):
         cells = tables[0].cells
         sizes = [len(set(column)) for column in zip(*cells, strict=True)]
         counts = gather([table.need for table in tables], cells, engine)
         for at, (table, each) in enumerate(zip(tables, counts, strict=True)):
-            found[at][table.places] = _numbers([table.need.exact(each, key) for key in cells]).reshape(sizes)
+            found[at][table.places] = _numbers(
+                [table.need.exact(each, key) for key in cells]
+            ).reshape(sizes)
     return list(found)
 
 
@@ -107,7 +115,12 @@ def _numbers(exact: Sequence[int]) -> Integers:
 
 def _finest(release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues]) -> Any:  # noqa: ANN401 - by workload
     need, shape = release.need, release.plan.workload
-    cells = _numbers([need.exact(counts, key) for key in (need.cells.places if isinstance(need, CellsNeed) else keys)])
+    cells = _numbers(
+        [
+            need.exact(counts, key)
+            for key in (need.cells.places if isinstance(need, CellsNeed) else keys)
+        ]
+    )
     if isinstance(shape, Tables):
         return {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)}
     return cells.reshape(shape.tree.sizes[-1], -1) if isinstance(shape, NestedTables) else cells
@@ -143,10 +156,15 @@ def _moved_tables(
 ) -> dict[tuple[int, ...], Integers]:
     """Return every set without negative numbers: sums of the finest cells, or pairs with the margins of their keys."""
     if release.tables:
-        return moved_pairs(estimate, asked.sets, STEP * release.unit.denominator if moves.whole else 1)
+        return moved_pairs(
+            estimate, asked.sets, STEP * release.unit.denominator if moves.whole else 1
+        )
     every = tuple(range(len(asked.sizes)))
     finest = _moved(estimate.table(every).values, release.unit, moves)
-    return {one: np.asarray(finest.sum(axis=tuple(axis for axis in every if axis not in one))) for one in asked.sets}
+    return {
+        one: np.asarray(finest.sum(axis=tuple(axis for axis in every if axis not in one)))
+        for one in asked.sets
+    }
 
 
 def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
@@ -173,7 +191,9 @@ def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int
     weights, counts, scales = strategy.cell_weights(asked, plan.measured)
     # one scale for all: a weight times its scale is what counts, and noise of a finer grid is nearer to continuous
     least = min(float(one.mechanism.scale) for one in plan.measured)
-    same = [w * (s / least) / one.grid for w, s, one in zip(weights, scales, plan.measured, strict=True)]
+    same = [
+        w * (s / least) / one.grid for w, s, one in zip(weights, scales, plan.measured, strict=True)
+    ]
     return SumLaw.of(np.concatenate(same), np.concatenate(counts), least)
 
 
@@ -189,7 +209,9 @@ def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -
         step = STEP * release.unit.denominator if moves.whole else 1
         rising = np.rint(isotonic(np.asarray(exact / step, dtype=np.float64)))
         shown = np.array([int(value) * step for value in rising.tolist()], dtype=object)
-    for total, near, law in zip(exact.tolist(), shown.tolist(), release.plan.asked_laws(), strict=True):
+    for total, near, law in zip(
+        exact.tolist(), shown.tolist(), release.plan.asked_laws(), strict=True
+    ):
         yield Fraction(total, STEP), Fraction(near, STEP), law
 
 
@@ -205,6 +227,9 @@ def cut_answer(answer: Answer, plan: Plan) -> Answer:
         own = dict(zip(places, key, strict=True))
         row = rows[tuple(own.get(place) for place in range(len(whole.keys)))]
         made.append(
-            {name: row[names[statistic if count is None else count[1]]] for name, statistic in question.statistics}
+            {
+                name: row[names[statistic if count is None else count[1]]]
+                for name, statistic in question.statistics
+            }
         )
     return Answer.of(plan, keys, made)

@@ -63,7 +63,9 @@ def event_of(plans: Mapping[str, Plan]) -> Event:
     """
     events = [event for plan in plans.values() for event in plan.events]
     if not events:
-        raise InvalidArgument("there is nothing to release, so there is nothing to pay for; ask for an aggregate")
+        raise InvalidArgument(
+            "there is nothing to release, so there is nothing to pay for; ask for an aggregate"
+        )
     return events[0] if len(events) == 1 else Batch(events)
 
 
@@ -125,11 +127,20 @@ def _weights(plans: Mapping[str, Plan], terms: Terms) -> dict[str, str]:
     if names == [""]:
         question = plans[""].question
         names = [name for name, _ in question.statistics]
-        columns = {column: made.name for column, made in question.finish.columns if isinstance(made, Field)}
-    given = {columns.get(name, name): rational(weight, "weights") for name, weight in (terms.weights or {}).items()}
+        columns = {
+            column: made.name for column, made in question.finish.columns if isinstance(made, Field)
+        }
+    given = {
+        columns.get(name, name): rational(weight, "weights")
+        for name, weight in (terms.weights or {}).items()
+    }
     parts = {name: given.get(name, Fraction(1)) for name in names}
     whole = sum(parts.values())
-    return {name: str(part / whole) for name, part in parts.items()} if len(set(parts.values())) > 1 else {}
+    return (
+        {name: str(part / whole) for name, part in parts.items()}
+        if len(set(parts.values())) > 1
+        else {}
+    )
 
 
 def _any(statistics: list[Statistic], kinds: tuple[type, ...]) -> bool:

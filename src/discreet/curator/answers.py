@@ -50,7 +50,11 @@ def read_answers(
     told = {}
     for name, made in _how_made(plans, terms, charge, body).items():
         known = fresh.get(name)
-        answer = known if known is not None and known.plan is made else answer_from_json(body.answers[name], made)
+        answer = (
+            known
+            if known is not None and known.plan is made
+            else answer_from_json(body.answers[name], made)
+        )
         told[name] = answer.with_receipt(receipt, _caption(caption, made))
     return told
 
@@ -65,7 +69,9 @@ def again_words(versions: Mapping[str, str]) -> str:
     'answered before, people version 1, visits version march, nothing spent'
     """
     names = ["data"] if len(versions) == 1 else versions
-    data = ", ".join(f"{name} version {one}" for name, one in zip(names, versions.values(), strict=True))
+    data = ", ".join(
+        f"{name} version {one}" for name, one in zip(names, versions.values(), strict=True)
+    )
     return f"answered before, {data}, nothing spent"
 
 
@@ -75,19 +81,26 @@ def _caption(caption: str, made: Plan | Provenance) -> str:
     return f"{caption}; {cut}" if cut else caption
 
 
-def _how_made(plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body) -> Mapping[str, Plan | Provenance]:
+def _how_made(
+    plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body
+) -> Mapping[str, Plan | Provenance]:
     """Return how the answers were made: by today's plans, or as the release told that planned them otherwise."""
     if body.facts is None:
         if same_plan(charge, plans, terms):
             return plans
-        texts = {name: f"planned by release 0.1.0, charged as {from_json(charge.event)}" for name in plans}
+        texts = {
+            name: f"planned by release 0.1.0, charged as {from_json(charge.event)}"
+            for name in plans
+        }
     else:
         shares = {name: list(said.shares) for name, said in body.facts.asked.items()}
         same = charge.event == to_json(event_of(plans))
         if same and shares == {name: shares_of(plan) for name, plan in plans.items()}:
             return plans
         texts = {name: said.plan for name, said in body.facts.asked.items()}
-    return {name: Provenance(plan.question, plan.level, texts[name]) for name, plan in plans.items()}
+    return {
+        name: Provenance(plan.question, plan.level, texts[name]) for name, plan in plans.items()
+    }
 
 
 def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) -> Receipt:

@@ -17,7 +17,15 @@ from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
 from ..plan.planner import Planner
 from ..privacy.measures import ApproxDP, Measure
-from .answer_key import event_of, key_name, part_of_all, prints_of, question_name, terms_of, texts_of
+from .answer_key import (
+    event_of,
+    key_name,
+    part_of_all,
+    prints_of,
+    question_name,
+    terms_of,
+    texts_of,
+)
 from .context import CuratorContext
 from .legacy_answers import fits_terms
 
@@ -34,7 +42,9 @@ class Priced:
     prints: Mapping[str, str] = field(hash=False)
 
 
-def order_of(plans: Mapping[str, Plan], terms: Terms, stand: CuratorContext, *, who: str, why: str = "") -> Priced:
+def order_of(
+    plans: Mapping[str, Plan], terms: Terms, stand: CuratorContext, *, who: str, why: str = ""
+) -> Priced:
     """Return what a ledger is to be charged with for plans. Nothing is charged.
 
     Refuses plans that release nothing, and what the ledger cannot price.
@@ -45,9 +55,13 @@ def order_of(plans: Mapping[str, Plan], terms: Terms, stand: CuratorContext, *, 
     prints, fits = prints_of(plans), fits_terms(plans, terms, price)
     key = key_name(prints, terms_of(plans, terms))
     texts = texts_of(plans)
-    words = "\n".join(f"{name}: " * bool(name) + text for name, text in texts.items())  # one question has no name
+    words = "\n".join(
+        f"{name}: " * bool(name) + text for name, text in texts.items()
+    )  # one question has no name
     apart = not stand.share_questions
-    order = ChargeOrder(who, why, question_name(prints), key, event, part, fits, text=words, apart=apart)
+    order = ChargeOrder(
+        who, why, question_name(prints), key, event, part, fits, text=words, apart=apart
+    )
     return Priced(order, price, texts, prints)
 
 
@@ -60,7 +74,11 @@ def plan_to_fit(
         return plans
     part = part_of_all(plans, ledger.terms.parts)
     left = ledger.left(who, part)
-    if _fit(stand, plans, who) or not isinstance(left, ApproxDP) or terms.spend.epsilon > left.epsilon:
+    if (
+        _fit(stand, plans, who)
+        or not isinstance(left, ApproxDP)
+        or terms.spend.epsilon > left.epsilon
+    ):
         return plans
     again = make(replace(stand.planner, filter=ledger.filter(who, part)))
     return again if _fit(stand, again, who) else plans

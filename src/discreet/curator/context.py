@@ -45,13 +45,17 @@ class CuratorContext:
     def public_values(self, table: str, *columns: str) -> tuple[object, ...]:
         """List the distinct values of a public table's column, or the distinct tuples of several."""
         if (table, *columns) not in self.known:
-            self.known[table, *columns] = tuple(self.engine.public_values(self.schemas[table], *columns))
+            self.known[table, *columns] = tuple(
+                self.engine.public_values(self.schemas[table], *columns)
+            )
         return self.known[table, *columns]
 
     @property
     def planner(self) -> Planner:
         """The planner of these tables, under the ledger's filter as it was opened."""
-        return Planner(self.schemas, self.ledger.terms.filter, self.public_values, keeps_all_rows(self.engine))
+        return Planner(
+            self.schemas, self.ledger.terms.filter, self.public_values, keeps_all_rows(self.engine)
+        )
 
     @property
     def bits(self) -> Bits | None:
@@ -69,18 +73,26 @@ class CuratorContext:
         return next(schema.neighbours for schema in self.schemas.values() if not schema.public)
 
 
-def read_context(engine: object, schemas: object, ledger: object, *, share_questions: object = False) -> CuratorContext:
+def read_context(
+    engine: object, schemas: object, ledger: object, *, share_questions: object = False
+) -> CuratorContext:
     """Check that a store, tables and a ledger fit together.
 
     Refuses drafts, tables or columns that the store does not have, neighbours that differ among the tables or from the
     ledger's, and a ledger whose parts are of no such table.
     """
     if not all(callable(getattr(engine, name, None)) for name in _ENGINE):
-        raise InvalidArgument(f"a curator needs an engine such as DuckDB(…), got {type(engine).__name__}")
+        raise InvalidArgument(
+            f"a curator needs an engine such as DuckDB(…), got {type(engine).__name__}"
+        )
     if not isinstance(ledger, Ledger):
-        raise InvalidArgument(f"a curator needs a ledger, as open_ledger(…) gives it, got {type(ledger).__name__}")
+        raise InvalidArgument(
+            f"a curator needs a ledger, as open_ledger(…) gives it, got {type(ledger).__name__}"
+        )
     if not isinstance(share_questions, bool):
-        raise InvalidArgument(f"share_questions is True or False, got {type(share_questions).__name__}")
+        raise InvalidArgument(
+            f"share_questions is True or False, got {type(share_questions).__name__}"
+        )
     stand = CuratorContext(engine, _schemas(schemas), ledger, share_questions)  # type: ignore[arg-type]
     _check_neighbours(stand)
     _check_parts(stand)
@@ -97,7 +109,9 @@ def _schemas(schemas: object) -> dict[str, Schema]:
     if len(set(names)) < len(names):
         raise InvalidArgument("two schemas have the same name; a table is declared once")
     if all(schema.public for schema in listed):
-        raise InvalidArgument("all tables are public, so their answers need no noise; ask the store itself")
+        raise InvalidArgument(
+            "all tables are public, so their answers need no noise; ask the store itself"
+        )
     return {schema.name: schema.ready() for schema in listed}
 
 
@@ -110,7 +124,9 @@ def _list_schemas(given: object) -> list[Schema]:
 def _check_neighbours(stand: CuratorContext) -> None:
     declared = {schema.neighbours for schema in stand.schemas.values() if not schema.public}
     if len(declared) > 1:
-        raise SchemaMismatch("the tables declare different neighbour relations; one budget needs one for all")
+        raise SchemaMismatch(
+            "the tables declare different neighbour relations; one budget needs one for all"
+        )
     promised = stand.ledger.terms.neighbours
     if promised not in (None, *declared):
         raise SchemaMismatch(
@@ -125,5 +141,7 @@ def _check_parts(stand: CuratorContext) -> None:
         return
     schema = stand.schemas.get(parts.table)
     if schema is None or schema.public:
-        raise SchemaMismatch(f"the ledger has parts of {parts.table}, which is none of the private tables here")
+        raise SchemaMismatch(
+            f"the ledger has parts of {parts.table}, which is none of the private tables here"
+        )
     schema.column(parts.column)

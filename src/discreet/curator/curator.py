@@ -89,8 +89,16 @@ class Curator:
         share_questions: bool = False,
     ) -> None:
         if signer is not None and not isinstance(signer, Signer):
-            raise InvalidArgument(f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one")
-        _fill(self, who, signer, read_context(engine, schemas, ledger, share_questions=share_questions), Locks())
+            raise InvalidArgument(
+                f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one"
+            )
+        _fill(
+            self,
+            who,
+            signer,
+            read_context(engine, schemas, ledger, share_questions=share_questions),
+            Locks(),
+        )
 
     def __repr__(self) -> str:
         return f"<Curator of {', '.join(self.stand.schemas)} for {self.who}>"
@@ -143,7 +151,9 @@ class Curator:
         after the charge is EngineFailure with one constant message, and the charge stays.
         """
         if not isinstance(text, str):
-            raise InvalidArgument(f"sql takes text, got {type(text).__name__}; ask takes questions built in Python")
+            raise InvalidArgument(
+                f"sql takes text, got {type(text).__name__}; ask takes questions built in Python"
+            )
         return self.ask(text, spend, why=why, **terms)
 
     def ask(
@@ -171,7 +181,9 @@ class Curator:
         `weights` divides the spend among the questions.
         """
         read = self.stand.planner.terms(spend, **terms)
-        plans = plan_to_fit(self.stand, read, self.who, lambda one: dict(one.workload(questions, read).plans))
+        plans = plan_to_fit(
+            self.stand, read, self.who, lambda one: dict(one.workload(questions, read).plans)
+        )
         return self._answers(plans, read, why)
 
     def plan(
@@ -186,7 +198,10 @@ class Curator:
         return self.stand.planner.find(question, self.stand.planner.terms(spend, **terms), queries)
 
     def explain(
-        self, question: QuestionWords, spend: Measure | Number | None = None, **terms: Unpack[TermWords]
+        self,
+        question: QuestionWords,
+        spend: Measure | Number | None = None,
+        **terms: Unpack[TermWords],
     ) -> Explanation:
         """Show what a question would do, cost and miss, and what the store would be asked.
 
@@ -209,12 +224,21 @@ class Curator:
         The answer is marked, and says nothing about the data: no private row is read.
         """
         read = self.stand.planner.terms(spend, **terms)
-        plan, count = self.stand.planner.plan(question, read), whole(rows, "rows", least=0, most=100_000)
+        plan, count = (
+            self.stand.planner.plan(question, read),
+            whole(rows, "rows", least=0, most=100_000),
+        )
         store = verbs.rehearse.make_up(self.stand.schemas.values(), count, self.stand.public_values)
-        answer = run_plan(plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole)
-        return answer.with_receipt(None, f"rehearsal: made-up data, {count} rows a table; nothing was spent")
+        answer = run_plan(
+            plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole
+        )
+        return answer.with_receipt(
+            None, f"rehearsal: made-up data, {count} rows a table; nothing was spent"
+        )
 
-    def learn(self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "") -> Model:
+    def learn(
+        self, sql: str, model: Model, spend: Measure | None = None, *, why: str = ""
+    ) -> Model:
         """Return a fitted copy of a model of `discreet.learn`, learned from the rows of a SELECT.
 
         Charged first, stored, with a receipt in `.receipt_`: the same model of the same rows costs nothing again.
@@ -222,11 +246,15 @@ class Curator:
         """
         return verbs.learn.learn(self, sql, model, spend, why)
 
-    def explain_model(self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int) -> TrainingExplanation:
+    def explain_model(
+        self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int
+    ) -> TrainingExplanation:
         """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
         return verbs.learn.course_of(self.stand.planner, sql, model, spend).explain(n)
 
-    def synthesize(self, table: str, spend: Measure, *, why: str = "", **words: Unpack[SynthesisWords]) -> Synthetic:
+    def synthesize(
+        self, table: str, spend: Measure, *, why: str = "", **words: Unpack[SynthesisWords]
+    ) -> Synthetic:
         """Release tables of the columns of a table, or of a SELECT's rows, with records made from them for free.
 
         `columns` are all if not said; `workload` is "pairs" (the planner chooses which are worth measuring), "ones", or
@@ -236,12 +264,20 @@ class Curator:
         wanted = verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words)
         return verbs.synthesize.synthesize(self, wanted, why)
 
-    def plan_synthesis(self, table: str, spend: Measure, **words: Unpack[SynthesisWords]) -> SyntheticPlan:
+    def plan_synthesis(
+        self, table: str, spend: Measure, **words: Unpack[SynthesisWords]
+    ) -> SyntheticPlan:
         """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
         return verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words).plan
 
     def suggest_bounds(
-        self, table: str, column: str, spend: Measure, *, tail: Number | None = None, why: str = "suggest bounds"
+        self,
+        table: str,
+        column: str,
+        spend: Measure,
+        *,
+        tail: Number | None = None,
+        why: str = "suggest bounds",
     ) -> SuggestedBounds:
         """Suggest bounds for a column of numbers, privately, to be declared from then on; see `answer.suggest_bounds`.
 
@@ -250,12 +286,22 @@ class Curator:
         wanted = verbs.bounds.wanted_bounds(self.stand.planner, table, column, spend, tail)
         return verbs.bounds.bounds_of(self, wanted, why)
 
-    def suggest_caps(self, table: str, spend: Measure, *, why: str = "suggest caps") -> SuggestedCaps:
+    def suggest_caps(
+        self, table: str, spend: Measure, *, why: str = "suggest caps"
+    ) -> SuggestedCaps:
         """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
-        return verbs.bounds.caps_of(self, verbs.bounds.wanted_caps(self.stand.planner, table, spend), why)
+        return verbs.bounds.caps_of(
+            self, verbs.bounds.wanted_caps(self.stand.planner, table, spend), why
+        )
 
     def estimate_cut(
-        self, table: str, spend: Measure | Number, *, up_to: int, of: str | None = None, why: str = "estimate cut"
+        self,
+        table: str,
+        spend: Measure | Number,
+        *,
+        up_to: int,
+        of: str | None = None,
+        why: str = "estimate cut",
     ) -> Answer:
         """Estimate, privately, how many rows of people `max_rows` cuts off and which share that is.
 
@@ -288,7 +334,9 @@ class Curator:
             return text
 
         paid = pay(self.ledger, priced.order, Work(run, check, stand.pause), self.locks)
-        return read_answers(plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=ran.get(paid.body, {}))
+        return read_answers(
+            plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=ran.get(paid.body, {})
+        )
 
 
 def stoppable(curator: Curator, control: RunControl) -> Curator:
@@ -297,6 +345,8 @@ def stoppable(curator: Curator, control: RunControl) -> Curator:
     return _fill(object.__new__(Curator), curator.who, curator.signer, stand, curator.locks)
 
 
-def _fill(curator: Curator, who: str, signer: Signer | None, stand: CuratorContext, locks: Locks) -> Curator:
+def _fill(
+    curator: Curator, who: str, signer: Signer | None, stand: CuratorContext, locks: Locks
+) -> Curator:
     fill(curator, who=read_who(who), signer=signer, stand=stand, locks=locks)
     return curator

@@ -48,11 +48,15 @@ class Explanation:
         if self.stored:
             return f"free: this was answered before{of}; {self.left} left"
         if not self.fits:
-            if isinstance(self.left, ApproxDP):  # Gaussian noise may not fit where as large a pure ε does
+            if isinstance(
+                self.left, ApproxDP
+            ):  # Gaussian noise may not fit where as large a pure ε does
                 return f"costs {self.price}{of}, which does not fit; {self.left} is left"
             return f"costs {self.price}{of}, which is more than {self.left} left"
         rest = self.after
-        return f"costs {self.price} of {self.left} left{of}" + ("" if rest is None else f"; {rest} would be left")
+        return f"costs {self.price} of {self.left} left{of}" + (
+            "" if rest is None else f"; {rest} would be left"
+        )
 
     def __str__(self) -> str:
         return self.to_text()
@@ -61,8 +65,16 @@ class Explanation:
         """Lay it out, within the width of a terminal if one is given; with `store`, what the store would be asked."""
         warned = [f"Before paying: {warning}" for warning in self.warnings]
         words = [*warned, self._cost()]
-        lines = words if width is None else [textwrap.fill(line, width, subsequent_indent="  ") for line in words]
-        asked = [f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts] if store else []
+        lines = (
+            words
+            if width is None
+            else [textwrap.fill(line, width, subsequent_indent="  ") for line in words]
+        )
+        asked = (
+            [f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts]
+            if store
+            else []
+        )
         blocks = [self.question, plan_text(self.plan, width), *lines, *asked]
         return "\n\n".join([*blocks, "Nothing was touched, nothing was spent."])
 
@@ -72,7 +84,9 @@ class Explanation:
     def _repr_html_(self) -> str:
         texts = [element("pre", text) for text in self.texts]
         asked = element("details", element("summary", "What the store is asked"), *texts)
-        warned = [element("p", element("b", "Before paying: "), warning) for warning in self.warnings]
+        warned = [
+            element("p", element("b", "Before paying: "), warning) for warning in self.warnings
+        ]
         cost = element("p", self._cost())
         return join([element("pre", self.question), plan_html(self.plan), *warned, cost, asked])
 

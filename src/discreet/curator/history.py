@@ -9,7 +9,9 @@ from ..ledger import Entry, History
 from .context import CuratorContext
 
 
-def history_of(stand: CuratorContext, who: str, last: int | None, kinds: Collection[str] | None = None) -> History:
+def history_of(
+    stand: CuratorContext, who: str, last: int | None, kinds: Collection[str] | None = None
+) -> History:
     """List somebody's entries, all or of some kinds; where questions are not shared, each as `own_view` gives it."""
     found = stand.ledger.history(who, last, kinds=kinds)
     return found if stand.share_questions else replace(found, entries=tuple(map(own_view, found)))

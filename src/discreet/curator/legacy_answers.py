@@ -45,7 +45,9 @@ def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
         if not all(_same_style(body.answers[name], plan, terms) for name, plan in plans.items()):
             return False
         events = (to_json(event_of(plans)), to_json(event_apart(plans)))
-        return charge.event in events or ("weights" not in said and fits_price(body.price, terms.spend, price))
+        return charge.event in events or (
+            "weights" not in said and fits_price(body.price, terms.spend, price)
+        )
 
     return fits
 
@@ -67,7 +69,9 @@ def _near(one: Measure, other: Measure) -> bool:
     if one == other or type(one) is not type(other) or isinstance(one, RenyiDP):
         return one == other
     pairs = [(measure_to_json(one)[name], text) for name, text in measure_to_json(other).items()]
-    amounts = [(read_amount(a, "a price"), read_amount(b, "a price")) for a, b in pairs if _is_amount(a)]
+    amounts = [
+        (read_amount(a, "a price"), read_amount(b, "a price")) for a, b in pairs if _is_amount(a)
+    ]
     return all(abs(a - b) <= _NEAR * max(a, b) for a, b in amounts)
 
 
@@ -81,7 +85,9 @@ def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
     rows = answer.get("estimates", ()) if isinstance(answer, dict) else ()
     for row in rows:
         for name, estimate in row.items():
-            if estimate["estimate"] == "place" and (float(estimate["level"]) != terms.level or not terms.intervals):
+            if estimate["estimate"] == "place" and (
+                float(estimate["level"]) != terms.level or not terms.intervals
+            ):
                 return False
             if name in counts and (estimate["low"] is not None) != terms.nonnegative:
                 return False
@@ -92,5 +98,7 @@ def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:
     """Return whether an answer of 0.1.0 was planned as it is today; its key tells, for the levels that are usual."""
     if charge.event != to_json(event_of(plans)):
         return False
-    keys = (old_key_of(plans, level, nonnegative=terms.nonnegative) for level in (terms.level, *_LEVELS))
+    keys = (
+        old_key_of(plans, level, nonnegative=terms.nonnegative) for level in (terms.level, *_LEVELS)
+    )
     return charge.key in keys

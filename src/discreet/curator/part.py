@@ -11,7 +11,17 @@ from ..data.unit import People, Rows
 from ..ledger import Parts
 from ..query.algebra.chain import leaves
 from ..query.algebra.expression import Call, Constant, Expression, Field, Function
-from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Question,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from ..query.domains.domain import Scalar
 
 
@@ -83,7 +93,11 @@ def _part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
     while isinstance(relation, Where):
         for condition in leaves(Function.AND, relation.condition):
             constant = _equals(condition, name)
-            if constant is not None and constant.time == _time(column) and _identity(constant.value) in values:
+            if (
+                constant is not None
+                and constant.time == _time(column)
+                and _identity(constant.value) in values
+            ):
                 return values[_identity(constant.value)]
         relation = relation.rows
     return None
@@ -94,7 +108,11 @@ def _whole_units(schema: Schema, parts: Parts) -> bool:
     if isinstance(schema.unit, Rows):
         return True
     name, column = schema.column(parts.column)
-    return isinstance(schema.unit, People) and schema.unit.window == (name, "day") and isinstance(column, Date)
+    return (
+        isinstance(schema.unit, People)
+        and schema.unit.window == (name, "day")
+        and isinstance(column, Date)
+    )
 
 
 def _constant(column: object, value: object) -> Scalar:
@@ -112,11 +130,17 @@ def _time(column: object) -> str | None:
 def _equals(condition: Expression, name: str) -> Constant | None:
     """Read x = constant, constant = x, and x IN (constant)."""
     match condition:
-        case Call(function=Function.EQUAL, arguments=(Field(name=found), Constant() as constant)) if found == name:
+        case Call(
+            function=Function.EQUAL, arguments=(Field(name=found), Constant() as constant)
+        ) if found == name:
             return constant
-        case Call(function=Function.EQUAL, arguments=(Constant() as constant, Field(name=found))) if found == name:
+        case Call(
+            function=Function.EQUAL, arguments=(Constant() as constant, Field(name=found))
+        ) if found == name:
             return constant
-        case Call(function=Function.AMONG, arguments=(Field(name=found), Constant() as constant)) if found == name:
+        case Call(
+            function=Function.AMONG, arguments=(Field(name=found), Constant() as constant)
+        ) if found == name:
             return constant
         case _:
             return None

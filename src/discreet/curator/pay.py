@@ -157,11 +157,15 @@ def _run(ledger: Ledger, found: Settlement, work: Work) -> str | None:
         return work.run()
     except Exception as raised:  # noqa: BLE001 whatever it was may tell about the data
         problem, stopped = failure(), isinstance(raised, Cancelled)
-    if stopped and not found.fresh:  # somebody else's charge: who stops asking does not end it for the others
+    if (
+        stopped and not found.fresh
+    ):  # somebody else's charge: who stops asking does not end it for the others
         if found.own is not None:
             _forgo(ledger, found.own)
         raise problem
-    with suppress(DiscreetError):  # the charge stays all the same; the message must not depend on why
+    with suppress(
+        DiscreetError
+    ):  # the charge stays all the same; the message must not depend on why
         if ledger.fail(found.charge).kind == "answer":
             return None
     raise problem

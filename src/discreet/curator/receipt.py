@@ -75,7 +75,12 @@ class Receipt:
             "neighbours": self.neighbours,
             "tables": dict(self.tables),
             "asked": [
-                {"name": one.name, "text": one.text, "fingerprint": one.fingerprint, "answer": one.answer}
+                {
+                    "name": one.name,
+                    "text": one.text,
+                    "fingerprint": one.fingerprint,
+                    "answer": one.answer,
+                }
                 for one in self.asked
             ],
         }
@@ -87,11 +92,15 @@ class Receipt:
 
     def signed(self, signer: Signer) -> Receipt:
         """Return the same receipt with a signature."""
-        return replace(self, signature=signer.sign(canonical_json(self.facts()).encode()), key=signer.public)
+        return replace(
+            self, signature=signer.sign(canonical_json(self.facts()).encode()), key=signer.public
+        )
 
     def to_json(self) -> str:
         """Write the receipt as one line of canonical JSON; `verify_receipt` reads it and refuses any changed byte."""
-        return canonical_json({**self.facts(), "hash": self.hash, "signature": self.signature, "key": self.key})
+        return canonical_json(
+            {**self.facts(), "hash": self.hash, "signature": self.signature, "key": self.key}
+        )
 
     def stated_price(self) -> Measure:
         """Return the price in the words of an (ε, δ) budget: the event's own (ε, δ), or that of its noise at the δ."""
@@ -110,7 +119,10 @@ class Receipt:
             *((f"question {one.name}".strip(), " ".join(one.text.split())) for one in self.asked),
             ("data", ", ".join(f"{name} version {version}" for name, version in self.tables)),
             *part,
-            ("price", f"{price_of_promise(self.stated_price(), self.promise)}, {self.neighbours} neighbours"),
+            (
+                "price",
+                f"{price_of_promise(self.stated_price(), self.promise)}, {self.neighbours} neighbours",
+            ),
             ("charge", self.charge),
             ("receipt", self.hash),
             ("signed by", self.key or "nobody"),

@@ -64,7 +64,9 @@ def verify_receipt(
             raise ClaimRefuted("the receipt is not signed")
         if found.key != key:
             raise ClaimRefuted("the receipt is signed by another key")
-    if answer is not None and hash_json(answer_to_json(answer)) not in {one.answer for one in found.asked}:
+    if answer is not None and hash_json(answer_to_json(answer)) not in {
+        one.answer for one in found.asked
+    }:
         raise ClaimRefuted("the answer is not the one that this receipt is for")
     if ledger is not None and not _stands(found, ledger) and key is None:
         warnings.warn(UNPROVEN, stacklevel=2)
@@ -86,7 +88,9 @@ def _stands(receipt: Receipt, ledger: Ledger) -> bool:
     prints = {name: said.fingerprint for name, said in facts.asked.items()}
     if prints.keys() != body.answers.keys() or question_name(prints) != charge.question:
         raise ClaimRefuted("the ledger holds another question for this charge")
-    true, said = (_comparable(one) for one in (receipt_of(charge, body, facts, ledger.promise()), receipt))
+    true, said = (
+        _comparable(one) for one in (receipt_of(charge, body, facts, ledger.promise()), receipt)
+    )
     wrong = [name for name, text in true.items() if text != said[name]]
     if wrong:
         raise ClaimRefuted(f"the ledger says something else than the receipt: {', '.join(wrong)}")
@@ -116,7 +120,9 @@ def _text(receipt: object) -> str:
                 return receipt.read_text(encoding="utf-8").removesuffix("\n")
             except (OSError, UnicodeDecodeError):
                 raise ClaimRefuted(f"{receipt.name} cannot be read as a receipt") from None
-    raise InvalidArgument(f"a receipt is a Receipt, its JSON text or a path to it, got {type(receipt).__name__}")
+    raise InvalidArgument(
+        f"a receipt is a Receipt, its JSON text or a path to it, got {type(receipt).__name__}"
+    )
 
 
 def read_receipt(text: str) -> Receipt:
@@ -140,7 +146,9 @@ def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
     """Read the fields; anything of a wrong kind does not come out as the same text, or raises."""
     if not isinstance(data, dict) or data.keys() != _FIELDS or data["receipt"] != VERSION:
         raise ValueError
-    if not all(isinstance(data[name], str) for name in _TEXTS) or not isinstance(data["part"], str | int | None):
+    if not all(isinstance(data[name], str) for name in _TEXTS) or not isinstance(
+        data["part"], str | int | None
+    ):
         raise ValueError
     text: Callable[[str], str] = data.__getitem__
     return Receipt(

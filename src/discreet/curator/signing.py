@@ -50,7 +50,11 @@ class Signer:
         """Read a secret key written by `save`."""
         made = _ed25519().Ed25519PrivateKey
         try:
-            return cls(made.from_private_bytes(b64decode(Path(path).read_text(encoding="ascii"), validate=True)))
+            return cls(
+                made.from_private_bytes(
+                    b64decode(Path(path).read_text(encoding="ascii"), validate=True)
+                )
+            )
         except (OSError, ValueError):
             raise InvalidArgument(
                 f"{Path(path).name} holds no key of discreet; Signer.create().save(…) makes one"
@@ -61,7 +65,9 @@ class Signer:
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError:
-            raise InvalidArgument(f"{Path(path).name} cannot be made, or is there already; name a new file") from None
+            raise InvalidArgument(
+                f"{Path(path).name} cannot be made, or is there already; name a new file"
+            ) from None
         with os.fdopen(handle, "wb") as file:
             file.write(b64encode(self._key.private_bytes_raw()))
 

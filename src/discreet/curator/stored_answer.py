@@ -54,10 +54,17 @@ class Body:
     facts: BodyFacts | None = None
 
 
-def facts_of(plans: Mapping[str, Plan], terms: Terms, texts: Mapping[str, str], prints: Mapping[str, str]) -> BodyFacts:
+def facts_of(
+    plans: Mapping[str, Plan], terms: Terms, texts: Mapping[str, str], prints: Mapping[str, str]
+) -> BodyFacts:
     """Return what is written down about questions that are run, of which the texts and fingerprints are known."""
-    tables = {schema.name: schema for plan in plans.values() for schema in tables_of(plan.question.rows)}
-    asked = {name: Said(texts[name], prints[name], str(plan), tuple(shares_of(plan))) for name, plan in plans.items()}
+    tables = {
+        schema.name: schema for plan in plans.values() for schema in tables_of(plan.question.rows)
+    }
+    asked = {
+        name: Said(texts[name], prints[name], str(plan), tuple(shares_of(plan)))
+        for name, plan in plans.items()
+    }
     near = next(event.neighbours for plan in plans.values() for event in plan.events)
     versions = {name: schema.version for name, schema in sorted(tables.items())}
     return BodyFacts(terms_of(plans, terms), near, versions, asked)
@@ -69,7 +76,12 @@ def write_body(body: Body) -> str:
     facts = body.facts
     if facts is not None:
         asked = {
-            name: {"text": one.text, "fingerprint": one.fingerprint, "plan": one.plan, "shares": list(one.shares)}
+            name: {
+                "text": one.text,
+                "fingerprint": one.fingerprint,
+                "plan": one.plan,
+                "shares": list(one.shares),
+            }
             for name, one in facts.asked.items()
         }
         data |= {"body": 2, "terms": facts.terms, "neighbours": facts.neighbours}
@@ -88,7 +100,9 @@ def read_body(text: str) -> Body:
         facts = None if data["body"] == 1 else _facts(given)
         return Body(measure_from_json(given["price"]), dict(given["answers"]), facts)  # type: ignore[call-overload]
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
-        raise LedgerCorrupt("a stored answer is in a form that this release does not know; use a newer one") from None
+        raise LedgerCorrupt(
+            "a stored answer is in a form that this release does not know; use a newer one"
+        ) from None
 
 
 def _facts(given: Json) -> BodyFacts:
@@ -96,11 +110,15 @@ def _facts(given: Json) -> BodyFacts:
     if not isinstance(asked, dict) or not isinstance(tables, dict) or not isinstance(terms, dict):
         raise TypeError
     said = {name: _read_said(read_object(one, _SAID, "a question")) for name, one in asked.items()}
-    return BodyFacts(terms, str(given["neighbours"]), {str(name): str(v) for name, v in tables.items()}, said)
+    return BodyFacts(
+        terms, str(given["neighbours"]), {str(name): str(v) for name, v in tables.items()}, said
+    )
 
 
 def _read_said(one: Json) -> Said:
     shares = one["shares"]
     if not isinstance(shares, list):
         raise TypeError
-    return Said(str(one["text"]), str(one["fingerprint"]), str(one["plan"]), tuple(map(str, shares)))
+    return Said(
+        str(one["text"]), str(one["fingerprint"]), str(one["plan"]), tuple(map(str, shares))
+    )

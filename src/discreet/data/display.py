@@ -31,7 +31,9 @@ def heading(schema: Schema) -> str:
     """Return in one line who is protected and from what."""
     if schema.public:
         unique = f", unique by {', '.join(schema.key)}" if schema.key else ""
-        unique += "".join(f", at most {most} rows with one {name}" for name, most in schema.max_rows)
+        unique += "".join(
+            f", at most {most} rows with one {name}" for name, most in schema.max_rows
+        )
         return f"{schema.name}: public{unique}, version {schema.version}"
     word = " (from the data, needs the steward's word)" if "unit" in schema.needs_word else ""
     size = "" if schema.size is None else f", {schema.size} units"

@@ -136,7 +136,9 @@ class Schema:
         names = [declared for declared, _ in self.declared]
         close = get_close_matches(name, names, n=1)
         meant = f"; did you mean {close[0]}?" if close else ""
-        raise SchemaMismatch(f"{self.name} has no column {name!r}; it has {', '.join(names)}{meant}")
+        raise SchemaMismatch(
+            f"{self.name} has no column {name!r}; it has {', '.join(names)}{meant}"
+        )
 
     def ready(self) -> Schema:
         """Return the schema if every fact in it is the steward's word, refuse it if it is still a draft.
@@ -167,7 +169,9 @@ class Schema:
         return schema_from_dict(facts, cls)
 
     def __hash__(self) -> int:
-        return hash((self.name, self.version))  # looked up many times on a question's way; few share these
+        return hash(
+            (self.name, self.version)
+        )  # looked up many times on a question's way; few share these
 
     def __repr__(self) -> str:
         return f"<Schema {self.name}: {len(self.declared)} columns, {self.unit or 'public'}>"
@@ -190,7 +194,9 @@ def read_table_name(name: object) -> str:
 
 def _columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
     if not isinstance(columns, Mapping) or not columns:
-        raise InvalidArgument(f"{name} needs columns with public bounds, such as columns={{'age': Integer(0, 120)}}")
+        raise InvalidArgument(
+            f"{name} needs columns with public bounds, such as columns={{'age': Integer(0, 120)}}"
+        )
     seen: dict[str, str] = {}
     for label, column in columns.items():
         read_name(label, "a column")
@@ -199,7 +205,9 @@ def _columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
                 f"column {label!r} must be declared by a type such as Integer(0, 120), got {column!r}"
             )
         if label.casefold() in seen:
-            raise InvalidArgument(f"columns {seen[label.casefold()]!r} and {label!r} differ only in case; rename one")
+            raise InvalidArgument(
+                f"columns {seen[label.casefold()]!r} and {label!r} differ only in case; rename one"
+            )
         seen[label.casefold()] = label
     return tuple(columns.items())
 
@@ -207,7 +215,9 @@ def _columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
 def _unit(unit: object, columns: dict[str, Column], public: bool, name: object) -> Unit | None:
     if public:
         if unit is not None:
-            raise InvalidArgument(f"{name} is public, so nobody in it is protected: leave the unit out, or public=True")
+            raise InvalidArgument(
+                f"{name} is public, so nobody in it is protected: leave the unit out, or public=True"
+            )
         return None
     if not isinstance(unit, Unit):
         raise InvalidArgument(
@@ -228,7 +238,9 @@ def _check_window(label: str, per: str, columns: dict[str, Column]) -> None:
             + (f"there is {', '.join(times)}" if times else "no such column is declared")
         )
     if per == "hour" and isinstance(column, Date):
-        raise InvalidArgument(f"{label!r} is a Date, which has no hours; use 'day' or longer, or declare a Timestamp")
+        raise InvalidArgument(
+            f"{label!r} is a Date, which has no hours; use 'day' or longer, or declare a Timestamp"
+        )
 
 
 def _key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ...]:
@@ -239,20 +251,34 @@ def _key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ..
         )
     for name in names:
         if not isinstance(name, str) or name not in columns or names.count(name) > 1:
-            raise InvalidArgument(f"the key {name!r} must be one of the columns, once; there are {', '.join(columns)}")
+            raise InvalidArgument(
+                f"the key {name!r} must be one of the columns, once; there are {', '.join(columns)}"
+            )
     return names
 
 
-def _max_rows(max_rows: object, columns: dict[str, Column], public: bool) -> tuple[tuple[str, int], ...]:
+def _max_rows(
+    max_rows: object, columns: dict[str, Column], public: bool
+) -> tuple[tuple[str, int], ...]:
     given = {} if max_rows is None else max_rows
     if not isinstance(given, Mapping):
-        raise InvalidArgument(f"max_rows of a public table is given by column, such as {{'ward': 3}}, got {max_rows!r}")
+        raise InvalidArgument(
+            f"max_rows of a public table is given by column, such as {{'ward': 3}}, got {max_rows!r}"
+        )
     if given and not public:
-        raise InvalidArgument("only a public table states max_rows by column; of a private table People(…) says it")
+        raise InvalidArgument(
+            "only a public table states max_rows by column; of a private table People(…) says it"
+        )
     for name in given:
         if name not in columns:
-            raise InvalidArgument(f"max_rows speaks of {name!r}, which is no column; there are {', '.join(columns)}")
-    return tuple((name, whole(given[name], f"max_rows of {name}", least=1)) for name in columns if name in given)
+            raise InvalidArgument(
+                f"max_rows speaks of {name!r}, which is no column; there are {', '.join(columns)}"
+            )
+    return tuple(
+        (name, whole(given[name], f"max_rows of {name}", least=1))
+        for name in columns
+        if name in given
+    )
 
 
 def _size(size: object, public: bool) -> int | None:
@@ -263,7 +289,12 @@ def _size(size: object, public: bool) -> int | None:
 
 def read_version(version: object) -> str:
     """Check the steward's word for the state of the data."""
-    if not isinstance(version, str) or not version.strip() or not version.isprintable() or len(version) > 200:
+    if (
+        not isinstance(version, str)
+        or not version.strip()
+        or not version.isprintable()
+        or len(version) > 200
+    ):
         raise InvalidArgument(f"version must be a short text such as '2024-06', got {version!r}")
     return str(version)
 

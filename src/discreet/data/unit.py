@@ -28,9 +28,18 @@ def read_name(value: object, what: str) -> str:
 
     Refuses the empty name, surrounding spaces, quotes, backslashes, control characters.
     """
-    fits = isinstance(value, str) and value.isprintable() and 0 < len(value.encode()) <= LONGEST_NAME
-    if not isinstance(value, str) or not fits or value != value.strip() or set(value) & set("\"'`\\"):
-        raise InvalidArgument(f"{what} needs a printable name of at most 63 bytes without quotes, got {value!r}")
+    fits = (
+        isinstance(value, str) and value.isprintable() and 0 < len(value.encode()) <= LONGEST_NAME
+    )
+    if (
+        not isinstance(value, str)
+        or not fits
+        or value != value.strip()
+        or set(value) & set("\"'`\\")
+    ):
+        raise InvalidArgument(
+            f"{what} needs a printable name of at most 63 bytes without quotes, got {value!r}"
+        )
     return str(value)
 
 
@@ -83,19 +92,36 @@ class People:
         rows = whole(max_rows, "max_rows", least=1)
         groups = None if max_groups is None else whole(max_groups, "max_groups", least=1)
         if groups is not None and groups > rows:
-            raise InvalidArgument(f"max_groups must be at most max_rows = {rows}, got {groups}; a group takes a row")
-        fields = {"id": read_name(id, "the id"), "max_rows": rows, "max_groups": groups, "window": _window(window)}
+            raise InvalidArgument(
+                f"max_groups must be at most max_rows = {rows}, got {groups}; a group takes a row"
+            )
+        fields = {
+            "id": read_name(id, "the id"),
+            "max_rows": rows,
+            "max_groups": groups,
+            "window": _window(window),
+        }
         fill(self, **fields)
 
     def __repr__(self) -> str:
-        return call("People", self.id, max_rows=self.max_rows, max_groups=self.max_groups, window=self.window)
+        return call(
+            "People",
+            self.id,
+            max_rows=self.max_rows,
+            max_groups=self.max_groups,
+            window=self.window,
+        )
 
     def __str__(self) -> str:
         within = ""
         if self.window is not None:
             column, per = self.window
             within = f" within {'an' if per == 'hour' else 'a'} {per} of {column}"
-        groups = "" if self.max_groups is None else f" in at most {self.max_groups} group{_s(self.max_groups)}"
+        groups = (
+            ""
+            if self.max_groups is None
+            else f" in at most {self.max_groups} group{_s(self.max_groups)}"
+        )
         return f"one person ({self.id}){within}, at most {self.max_rows} row{_s(self.max_rows)}{groups}"
 
 

@@ -41,14 +41,18 @@ class Effects:
             mean = float(values[part].mean())
             numbers = tuple(float(value) - mean for value in values[part])
             deviations = tuple(map(float, spread[part]))
-            found.append(Effect(feature.name, feature.labels, numbers, deviations, isinstance(feature, Bins)))
+            found.append(
+                Effect(feature.name, feature.labels, numbers, deviations, isinstance(feature, Bins))
+            )
         return cls(tuple(found))
 
     def __str__(self) -> str:
         lines = [
             (label, f"{value:+.3f}", f"± {2 * deviation:.3f}")
             for effect in self.columns
-            for label, value, deviation in zip(effect.labels, effect.values, effect.deviations, strict=True)
+            for label, value, deviation in zip(
+                effect.labels, effect.values, effect.deviations, strict=True
+            )
         ]
         return text_table([("column", "effect", "about 95 %"), *lines])
 
@@ -56,7 +60,9 @@ class Effects:
         """Draw one panel for each column: a stepped line with a band for numbers, bars with whiskers for values."""
         pyplot = load("matplotlib.pyplot", "plot")
         rows = -(-len(self.columns) // 3)
-        figure, axes = pyplot.subplots(rows, 3, figsize=(11, 2.6 * rows), squeeze=False, sharey=True)
+        figure, axes = pyplot.subplots(
+            rows, 3, figsize=(11, 2.6 * rows), squeeze=False, sharey=True
+        )
         for axis, effect in zip(axes.flat, self.columns, strict=False):
             _draw(axis, effect)
         for axis in axes.flat[len(self.columns) :]:
@@ -75,6 +81,11 @@ def _draw(axis: Any, effect: Effect) -> None:  # noqa: ANN401 matplotlib's own t
     else:
         axis.bar(places, effect.values, yerr=reach)
     shown = list(places)[:: max(1, len(effect.labels) // 6)]
-    axis.set_xticks(shown, [effect.labels[place].removeprefix(effect.name) for place in shown], fontsize=6, rotation=30)
+    axis.set_xticks(
+        shown,
+        [effect.labels[place].removeprefix(effect.name) for place in shown],
+        fontsize=6,
+        rotation=30,
+    )
     axis.set_title(effect.name, fontsize=9)
     axis.axhline(0, linewidth=0.5)

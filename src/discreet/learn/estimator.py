@@ -55,13 +55,19 @@ class Estimator:
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
-                raise InvalidArgument(f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}")
+                raise InvalidArgument(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(known)}"
+                )
             setattr(self, name, value)
         return self
 
     def __repr__(self) -> str:
         blank = inspect.signature(type(self).__init__).parameters
-        said = [f"{name}={value!r}" for name, value in self.get_params().items() if value is not blank[name].default]
+        said = [
+            f"{name}={value!r}"
+            for name, value in self.get_params().items()
+            if value is not blank[name].default
+        ]
         return f"{type(self).__name__}({', '.join(said)})"
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 scikit-learn's own type
@@ -104,7 +110,9 @@ class Estimator:
     def explain(self, n: int, spend: Measure | None = None) -> TrainingExplanation:
         """Say what a fit on about `n` rows would release, cost and lose, and whether it is worth it."""
         task = self.task(columns_of(Scan(self.declared())))
-        return TrainingExplanation.of(type(self).__name__, task, self.plan(spend), whole(n, "n", least=1))
+        return TrainingExplanation.of(
+            type(self).__name__, task, self.plan(spend), whole(n, "n", least=1)
+        )
 
     def fit(
         self,
@@ -142,13 +150,20 @@ class Estimator:
         return self.keep(task, domains, training, found, entry)
 
     def keep(
-        self, task: Task, domains: Mapping[str, Domain], training: Training, found: Fitted, receipt: object
+        self,
+        task: Task,
+        domains: Mapping[str, Domain],
+        training: Training,
+        found: Fitted,
+        receipt: object,
     ) -> Self:
         """Take what was learned, and what it cost."""
         self.event_, self.receipt_ = training.event, receipt
         return self.restore(domains, found, task)
 
-    def restore(self, domains: Mapping[str, Domain], found: Fitted, task: Task | None = None) -> Self:
+    def restore(
+        self, domains: Mapping[str, Domain], found: Fitted, task: Task | None = None
+    ) -> Self:
         """Take what was learned, from a file or a ledger."""
         self.task_, self.fitted_, self.known_ = task or self.task(domains), found, dict(domains)
         names = [feature.name for feature in self.task_.design.features]
@@ -178,7 +193,11 @@ class Estimator:
 
     def columns(self, domains: Mapping[str, Domain]) -> dict[str, Domain]:
         """Return the columns that the model sees: those of `features`, or all but the target."""
-        wanted = [name for name in domains if name != self.target] if self.features is None else list(self.features)
+        wanted = (
+            [name for name in domains if name != self.target]
+            if self.features is None
+            else list(self.features)
+        )
         unknown = [name for name in wanted if name not in domains]
         if unknown or self.target in wanted:
             raise InvalidArgument(
@@ -190,7 +209,9 @@ class Estimator:
     def goal(self, domains: Mapping[str, Domain]) -> tuple[str, Domain]:
         """Return the target and what is public about it."""
         if self.target is None or self.target not in domains:
-            raise InvalidArgument(f"target={self.target!r} is none of the columns: {', '.join(domains)}")
+            raise InvalidArgument(
+                f"target={self.target!r} is none of the columns: {', '.join(domains)}"
+            )
         return self.target, domains[self.target]
 
     @property
@@ -222,7 +243,9 @@ class Estimator:
     def fitted(self, name: str) -> Any:  # noqa: ANN401
         """Return something that was learned; refuses a model that was not fitted."""
         if not hasattr(self, name):
-            raise _not_fitted(f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn")
+            raise _not_fitted(
+                f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn"
+            )
         return getattr(self, name)
 
     def declared(self) -> Schema:

@@ -41,9 +41,7 @@ class TrainingExplanation:
     def worth(self) -> str:
         """A verdict in one sentence."""
         if self.signal < 1:
-            return (
-                "noise drowns what these rows could teach: nothing is worth training; use more rows or a larger spend"
-            )
+            return "noise drowns what these rows could teach: nothing is worth training; use more rows or a larger spend"
         if self.signal < 10:
             return "expect a clear loss against a model without noise; fewer columns or coarser bins would help"
         return "expect little loss against a model without noise"

@@ -46,13 +46,17 @@ def read_columns(
 
     Refuses columns that are missing, arrays of another width and targets of another length: public facts all.
     """
-    names = [name for name in domains if any(name == feature.name for feature in task.design.features)]
+    names = [
+        name for name in domains if any(name == feature.name for feature in task.design.features)
+    ]
     found = _columns(table, names, who)
     if task.label is not None:
         found[task.label.name] = _target(table, target, task.label.name)
     lengths = {len(values) for values in found.values()}
     if len(lengths) > 1:
-        raise InvalidArgument("the columns have different lengths; X and y need one row each for every unit")
+        raise InvalidArgument(
+            "the columns have different lengths; X and y need one row each for every unit"
+        )
     if not lengths.pop():
         raise InvalidArgument("there are no rows: X has length 0")
     return {name: read_cells(domains[name], values) for name, values in found.items()}
@@ -78,7 +82,9 @@ def cells_of(column: Any, name: str = "y") -> RawCells:  # noqa: ANN401 a list, 
         return _array_cells(_array(column), name)
     if isinstance(column, Iterable) and not isinstance(column, str | bytes | Mapping):
         return list(column)
-    raise InvalidArgument(f"{name} is no column; give one value for each row, as a list, an array or a series")
+    raise InvalidArgument(
+        f"{name} is no column; give one value for each row, as a list, an array or a series"
+    )
 
 
 def _columns(table: Any, names: list[str], who: str) -> Columns:  # noqa: ANN401
@@ -86,7 +92,11 @@ def _columns(table: Any, names: list[str], who: str) -> Columns:  # noqa: ANN401
     if have is not None:
         _require_names(names, have)
         return {name: cells_of(table[name], name) for name in names}
-    if isinstance(table, Iterable) and not isinstance(table, str | bytes) and not hasattr(table, "shape"):
+    if (
+        isinstance(table, Iterable)
+        and not isinstance(table, str | bytes)
+        and not hasattr(table, "shape")
+    ):
         return _row_cells(table, names)
     if _library(table) == "pandas":
         _require_width(table.shape, names, who)
@@ -109,7 +119,9 @@ def _names(table: Any) -> list[Any] | None:  # noqa: ANN401
 def _require_names(names: list[str], have: list[Any]) -> None:
     missing = [name for name in names if name not in have]
     if missing:
-        raise InvalidArgument(f"the table has no column {', '.join(missing)}; it has {', '.join(map(str, have))}")
+        raise InvalidArgument(
+            f"the table has no column {', '.join(missing)}; it has {', '.join(map(str, have))}"
+        )
     double = [name for name in names if have.count(name) > 1]
     if double:
         raise InvalidArgument(f"the table has several columns {double[0]}; rename all but one")
@@ -144,7 +156,11 @@ def target_cells(target: Any, name: str) -> RawCells:  # noqa: ANN401 a list, an
     if isinstance(target, list | tuple):
         return [_alone(cell) for cell in target]
     width = getattr(target, "shape", (0,))[1:]
-    if width == (1,) and _library(target) in ("pandas", "polars", "pyarrow"):  # a table of one column
+    if width == (1,) and _library(target) in (
+        "pandas",
+        "polars",
+        "pyarrow",
+    ):  # a table of one column
         target = target.iloc[:, 0] if _library(target) == "pandas" else target[_names(target)[0]]  # type: ignore[index]
     elif width == (1,):
         target = _array(target).ravel()
@@ -207,7 +223,9 @@ def _polars_cells(column: Any) -> RawCells:  # noqa: ANN401
         return np.asarray(column.to_numpy())
     if str(kind) == "Boolean" or (kind.is_integer() and "128" not in str(kind)):
         zero = False if str(kind) == "Boolean" else 0
-        return np.ma.MaskedArray(column.fill_null(zero).to_numpy(), mask=column.is_null().to_numpy())
+        return np.ma.MaskedArray(
+            column.fill_null(zero).to_numpy(), mask=column.is_null().to_numpy()
+        )
     if kind.is_decimal():
         return _arrow_cells(column.to_arrow())
     return [None] * len(column) if kind.is_nested() else list(column.to_list())

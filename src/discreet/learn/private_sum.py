@@ -52,8 +52,12 @@ def noisy_sum(
     """
     given = _matrix(vectors)
     if given.ndim != 2:
-        raise InvalidArgument(f"noisy_sum takes a matrix with a vector in each row, got {given.ndim} dimensions")
-    whole = _clipped(np.nan_to_num(given, nan=0.0, posinf=0.0, neginf=0.0), float(positive(norm, "norm")))
+        raise InvalidArgument(
+            f"noisy_sum takes a matrix with a vector in each row, got {given.ndim} dimensions"
+        )
+    whole = _clipped(
+        np.nan_to_num(given, nan=0.0, posinf=0.0, neginf=0.0), float(positive(norm, "norm"))
+    )
     factor = 1 if neighbours == ADD_REMOVE else 2
     scale = positive(multiplier, "multiplier") * FINE
     noise = DiscreteGaussian(scale, factor * FINE, neighbours=neighbours, dimension=given.shape[1])
@@ -67,9 +71,15 @@ def _matrix(vectors: Any) -> NDArray[np.float64]:  # noqa: ANN401
     Refuses rows of different lengths, in words that carry none of them.
     """
     try:
-        given = np.asarray(vectors) if hasattr(vectors, "__array__") else np.asarray(vectors, dtype=object)
+        given = (
+            np.asarray(vectors)
+            if hasattr(vectors, "__array__")
+            else np.asarray(vectors, dtype=object)
+        )
     except ValueError:
-        raise InvalidArgument("noisy_sum takes a matrix: rows of one length, each a vector of numbers") from None
+        raise InvalidArgument(
+            "noisy_sum takes a matrix: rows of one length, each a vector of numbers"
+        ) from None
     if given.dtype.kind in "biuf":
         return np.asarray(given, dtype=np.float64)
     return read_doubles(given.ravel().tolist()).reshape(given.shape)

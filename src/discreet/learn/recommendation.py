@@ -70,18 +70,28 @@ def recommend(n: int, features: int, classes: int | None, spend: Measure) -> Rec
     if classes is None:
         return _number(signal)
     if signal >= _SHAPES:
-        words: dict[str, int | float] = {"bins": 32} if signal >= _FINE else {"bins": 16, "steps": 30, "clip": 0.1}
-        return Recommendation(AdditiveClassifier, words, signal, "rows enough for effects of any shape")
+        words: dict[str, int | float] = (
+            {"bins": 32} if signal >= _FINE else {"bins": 16, "steps": 30, "clip": 0.1}
+        )
+        return Recommendation(
+            AdditiveClassifier, words, signal, "rows enough for effects of any shape"
+        )
     if signal < 1:
         why = "noise drowns nearly all; more rows, fewer columns or a larger spend would help"
         return Recommendation(CategoricalNB, {"bins": 8}, signal, why)
     if signal < _LINES and whole(classes, "classes", least=2) > _FEW_CLASSES:
         why = "many classes and few rows: means are all that can be told"
         return Recommendation(NearestCentroid, {}, signal, why)
-    return Recommendation(LogisticRegression, {}, signal, "rows enough for a straight line in each column")
+    return Recommendation(
+        LogisticRegression, {}, signal, "rows enough for a straight line in each column"
+    )
 
 
 def _number(signal: float) -> Recommendation:
     if signal >= _FINE:
-        return Recommendation(AdditiveRegressor, {"bins": 16}, signal, "rows enough for effects of any shape")
-    return Recommendation(LinearRegression, {}, signal, "rows enough for a straight line in each column")
+        return Recommendation(
+            AdditiveRegressor, {"bins": 16}, signal, "rows enough for effects of any shape"
+        )
+    return Recommendation(
+        LinearRegression, {}, signal, "rows enough for a straight line in each column"
+    )

@@ -69,7 +69,10 @@ def _domain_to_json(domain: Domain) -> dict[str, Any]:
     fields = {name: getattr(domain, name) for name in type(domain).__dataclass_fields__}
     return {
         "kind": kind,
-        **{name: str(value) if isinstance(value, Fraction) else value for name, value in fields.items()},
+        **{
+            name: str(value) if isinstance(value, Fraction) else value
+            for name, value in fields.items()
+        },
     }
 
 

@@ -51,6 +51,8 @@ class TrainingRecipe(Protocol):
         """Decide all the noise; refuses what cannot be trained. No row is read."""
         ...
 
-    def train(self, task: Task, training: Training, source: Source, bits: Bits | None = None) -> Fitted:
+    def train(
+        self, task: Task, training: Training, source: Source, bits: Bits | None = None
+    ) -> Fitted:
         """Learn from noisy sums of the rows."""
         ...

@@ -63,21 +63,36 @@ def tune(
     candidates = _candidates(model, grid)
     schema = model.declared()
     if ledger is REQUIRED or isinstance(schema.unit, People):
-        raise InvalidArgument("tune needs a ledger (or ledger=None, which warns) and a schema whose unit is a row")
+        raise InvalidArgument(
+            "tune needs a ledger (or ledger=None, which warns) and a schema whose unit is a row"
+        )
     domains, price = columns_of(Scan(schema)), model.price(None)
     task = model.task(domains)
     if task.label is None:
-        raise InvalidArgument(f"{type(model).__name__} predicts nothing; tune needs a target to be near to")
-    plans, choice = [one.plan() for one in candidates], _choice(price, 1 if isinstance(task.label, Classes) else MOST)
+        raise InvalidArgument(
+            f"{type(model).__name__} predicts nothing; tune needs a target to be near to"
+        )
+    plans, choice = (
+        [one.plan() for one in candidates],
+        _choice(price, 1 if isinstance(task.label, Classes) else MOST),
+    )
     columns = read_columns(task, domains, X, y)
     relation = neighbours_of(Scan(schema))
     if relation != "add-remove":
-        raise InvalidArgument("tune divides rows among parts; it needs a schema with add-remove neighbours")
+        raise InvalidArgument(
+            "tune divides rows among parts; it needs a schema with add-remove neighbours"
+        )
     _charge(ledger, Parallel([*(plan.event for plan in plans), choice.event]), who)
     parts = np.asarray(uniform(len(candidates) + 1, _count(columns), bits=bits))
     for place, (one, plan) in enumerate(zip(candidates, plans, strict=True)):
         own = Arrays({name: _part(cells, parts == place) for name, cells in columns.items()})
-        one.keep(one.task(domains), domains, plan, one.recipe().train(one.task(domains), plan, own, bits), None)
+        one.keep(
+            one.task(domains),
+            domains,
+            plan,
+            one.recipe().train(one.task(domains), plan, own, bits),
+            None,
+        )
     last = {name: _part(cells, parts == len(candidates)) for name, cells in columns.items()}
     chosen = choice.release([_worth(one, last) for one in candidates], bits=bits)
     return candidates[int(chosen)]
@@ -86,9 +101,13 @@ def tune(
 def _candidates(model: Model, grid: Mapping[str, Sequence[Any]]) -> list[Model]:
     words = [dict(zip(grid, values, strict=True)) for values in product(*grid.values())]
     if "at" in grid:
-        raise InvalidArgument("at says which quantile is asked; models of different ones cannot be compared")
+        raise InvalidArgument(
+            "at says which quantile is asked; models of different ones cannot be compared"
+        )
     if not 2 <= len(words) <= 64:
-        raise InvalidArgument(f"a grid makes 2 to 64 models to choose from, this one makes {len(words)}")
+        raise InvalidArgument(
+            f"a grid makes 2 to 64 models to choose from, this one makes {len(words)}"
+        )
     return [type(model)(**model.get_params()).set_params(**said) for said in words]
 
 
@@ -136,5 +155,9 @@ def _alone(model: Estimator, image: Floats) -> NDArray[np.int64]:
     for place, row in enumerate(image):
         one[0] = row
         scores = model.scores_of(one)
-        found[place] = chances_of(scores).argmax() if classes else int(UNIT * min(1.0, max(-1.0, scores[0, 0])))
+        found[place] = (
+            chances_of(scores).argmax()
+            if classes
+            else int(UNIT * min(1.0, max(-1.0, scores[0, 0])))
+        )
     return found

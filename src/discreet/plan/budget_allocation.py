@@ -60,25 +60,35 @@ def _divide(
     return _exact(powers, weights, now)
 
 
-def _step(powers: Sequence[Power], weights: list[float], now: Sequence[float], power: int) -> list[float]:
+def _step(
+    powers: Sequence[Power], weights: list[float], now: Sequence[float], power: int
+) -> list[float]:
     """Move every part towards the part of the weighted errors that is due to it, in logarithms."""
-    gammas = [g if fixed else _due(g, [now[r] for r in places], power) for g, fixed, places in powers]
+    gammas = [
+        g if fixed else _due(g, [now[r] for r in places], power) for g, fixed, places in powers
+    ]
     pulls = _pulls(gammas, weights, powers, len(now))
     after = [(s**power * pull) ** (1 / (power + 1)) for s, pull in zip(now, pulls, strict=True)]
     return [part / sum(after) for part in after]
 
 
-def _exact(powers: Sequence[Power], weights: Sequence[Fraction], found: Sequence[float]) -> tuple[Fraction, ...]:
+def _exact(
+    powers: Sequence[Power], weights: Sequence[Fraction], found: Sequence[float]
+) -> tuple[Fraction, ...]:
     """Round to six digits what was searched; what only statistics of one total use is a matter of weights, exactly."""
     kept: dict[int, Fraction] = {}
     searched = {place for _, fixed, places in powers if not fixed for place in places}
     for (gamma, fixed, places), weight in zip(powers, weights, strict=True):
         for part, place in zip(gamma, places, strict=False):
             if fixed and place not in searched:
-                kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(weights, Fraction())
+                kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(
+                    weights, Fraction()
+                )
     rounded = {place: Fraction(max(1, round(found[place] * _FINE))) for place in searched}
     scale = (1 - sum(kept.values(), Fraction())) / sum(rounded.values(), Fraction())
-    return tuple(kept[place] if place in kept else rounded[place] * scale for place in range(len(found)))
+    return tuple(
+        kept[place] if place in kept else rounded[place] * scale for place in range(len(found))
+    )
 
 
 def _power(layout: Layout, use: Use, *, laplace: bool) -> Power:
@@ -89,7 +99,9 @@ def _power(layout: Layout, use: Use, *, laplace: bool) -> Power:
         return (1.0,), True, use.places
     coefficients = zip(use.model.coefficients, use.places, strict=True)
     sizes = [min(c * layout.force(r, laplace=laplace), 1e300) for c, r in coefficients]
-    largest = max(sizes) or 1.0  # only their ratios matter; squares of what is far from 1 are beyond floats
+    largest = (
+        max(sizes) or 1.0
+    )  # only their ratios matter; squares of what is far from 1 are beyond floats
     return tuple(max((size / largest) ** 2, _LEAST) for size in sizes), False, use.places
 
 
@@ -100,7 +112,10 @@ def _due(squares: Sequence[float], own: Sequence[float], power: int) -> list[flo
 
 
 def _pulls(
-    gammas: Sequence[Sequence[Amount]], weights: Sequence[Amount], powers: Sequence[Power], count: int
+    gammas: Sequence[Sequence[Amount]],
+    weights: Sequence[Amount],
+    powers: Sequence[Power],
+    count: int,
 ) -> list[Amount]:
     found: list[Amount] = [weights[0] * 0] * count
     for gamma, weight, (_, _, places) in zip(gammas, weights, powers, strict=True):

@@ -100,13 +100,18 @@ def choose(question: Question, asked: QuestionOptions) -> Plan:
         ranked = sorted(plans, key=lambda plan: amount_of(plan.spend))
         return better(_explained(ranked[0], ranked), together, asked, amount_of)
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-    best = next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+    best = next(
+        (plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)),
+        ranked[0],
+    )
     return better(_explained(best, ranked), together, asked, amount_of)
 
 
 def _layouts(question: Question, asked: QuestionOptions, keys: Keys | None) -> Iterator[Layout]:
     count = None if keys is None else len(keys)
-    return layouts_of(question, row_share(question.rows), count, asked.public_values, intervals=asked.intervals)
+    return layouts_of(
+        question, row_share(question.rows), count, asked.public_values, intervals=asked.intervals
+    )
 
 
 def _one_rule(plans: list[Plan]) -> list[Plan]:
@@ -126,10 +131,14 @@ def _keeps_keys(plan: Plan) -> bool:
 
 def _explained(best: Plan, ranked: Sequence[Plan]) -> Plan:
     """Return the plan with the reason for its way of sums: what the best of the others would miss by, or cost."""
-    other = next((plan for plan in ranked if (plan.way is SumWay.APART) != (best.way is SumWay.APART)), None)
+    other = next(
+        (plan for plan in ranked if (plan.way is SumWay.APART) != (best.way is SumWay.APART)), None
+    )
     if other is None:
         return best
-    words = f"off by {join_errors(other)}" if best.spend == other.spend else f"as near at {other.spend}"
+    words = (
+        f"off by {join_errors(other)}" if best.spend == other.spend else f"as near at {other.spend}"
+    )
     chosen = {
         SumWay.APART: "each statistic has totals of its own: with shared ones they",
         SumWay.CENTRED: "sums are centred and share the number of rows: each by itself, they",
@@ -154,7 +163,10 @@ def _ways(question: Question, asked: QuestionOptions, keys: Keys | None) -> Sequ
         )
     if spend is None:
         if keys is None:
-            raise _unknown(question, "no error says how many of them may be missed: give spend=ApproxDP(1, 1e-6)")
+            raise _unknown(
+                question,
+                "no error says how many of them may be missed: give spend=ApproxDP(1, 1e-6)",
+            )
         return (True,) if asked.under is None else (False, True)
     if keys is not None:
         return [(None, route) for route in routes_under(spend, asked.under)]
@@ -174,10 +186,16 @@ def _unknown_ways(question: Question, asked: QuestionOptions, spend: ApproxDP) -
     alone = ApproxDP(spend.epsilon * part, kept)
     if not question.statistics:
         return [(selection_of(question, alone), PureDP(spend.epsilon))]
-    pure, gaussian = routes_under(ApproxDP(spend.epsilon * (1 - part), spend.delta / 2), asked.under)
+    pure, gaussian = routes_under(
+        ApproxDP(spend.epsilon * (1 - part), spend.delta / 2), asked.under
+    )
     whole, wide = routes_under(ApproxDP(spend.epsilon, spend.delta / 2), asked.under)
     under = asked.under
-    first = [(spend.delta, whole)] if under and spend == under.terms.budget and is_untouched(under) else []
+    first = (
+        [(spend.delta, whole)]
+        if under and spend == under.terms.budget and is_untouched(under)
+        else []
+    )
     return [
         *first,
         (selection_of(question, alone, part), pure),
@@ -192,10 +210,15 @@ def _unknown(question: Question, why: str) -> InvalidArgument:
     return InvalidArgument(f"the keys of {names} are not public, and {why}, or list the keys")
 
 
-def _made(question: Question, asked: QuestionOptions, keys: Keys | None, layout: Layout, way: Route) -> Plan:
+def _made(
+    question: Question, asked: QuestionOptions, keys: Keys | None, layout: Layout, way: Route
+) -> Plan:
     """Make one plan, and see that the filter can price it."""
     if isinstance(way, bool):
-        releases, selection = meet(layout, asked.errors or (), asked.size, asked.beta, laplace=way), None
+        releases, selection = (
+            meet(layout, asked.errors or (), asked.size, asked.beta, laplace=way),
+            None,
+        )
         parts = _parts(releases, price_pure if way else price_zcdp)
     else:
         layout, selection, releases, parts = _divided(question, asked, layout, *way)
@@ -206,13 +229,23 @@ def _made(question: Question, asked: QuestionOptions, keys: Keys | None, layout:
     free = free_places(layout) if asked.rows_public and asked.spend else ()
     made = (question, spend, layout.share, keys, selection, releases, uses, recipes, parts, *facts)
     plan = Plan(*made, way=layout.way, free=free)
-    price = plan.price(asked.under or open_filter(PureDP(1))) if asked.under or not asked.spend else spend
+    price = (
+        plan.price(asked.under or open_filter(PureDP(1)))
+        if asked.under or not asked.spend
+        else spend
+    )
     return plan if asked.spend else replace(plan, spend=price)
 
 
 def _divided(
-    question: Question, asked: QuestionOptions, layout: Layout, keys: Selection | Fraction | None, budget: Divisible
-) -> tuple[Layout, Selection | CountSelection | None, tuple[PlannedRelease, ...], tuple[Fraction, ...]]:
+    question: Question,
+    asked: QuestionOptions,
+    layout: Layout,
+    keys: Selection | Fraction | None,
+    budget: Divisible,
+) -> tuple[
+    Layout, Selection | CountSelection | None, tuple[PlannedRelease, ...], tuple[Fraction, ...]
+]:
     """Divide a budget among what is needed; a count that shows the keys too counts as one statistic more."""
     if not layout.needs:
         return layout, keys if isinstance(keys, Selection) else None, (), ()
@@ -223,9 +256,14 @@ def _divided(
         weights[shown] += 1
     free = free_places(layout) if asked.rows_public else ()
     paid = paid_layout(layout, weights, free)
-    found = divide(paid.layout, paid.weights, laplace=isinstance(budget, PureDP)) if paid.places else ()
+    found = (
+        divide(paid.layout, paid.weights, laplace=isinstance(budget, PureDP)) if paid.places else ()
+    )
     pieces = dict(zip(paid.places, split(budget, found) if found else (), strict=True))
-    parts = tuple(dict(zip(paid.places, found, strict=True)).get(n, Fraction()) for n in range(len(layout.needs)))
+    parts = tuple(
+        dict(zip(paid.places, found, strict=True)).get(n, Fraction())
+        for n in range(len(layout.needs))
+    )
     pure = asked.under is None or asked.under.kind in _PURE
     releases = tuple(
         exact_release(need) if number in free else release_of(need, pieces[number], pure=pure)
@@ -239,7 +277,9 @@ def _divided(
     return layout, count_selection(counted, place, pieces[place], keys), releases, parts
 
 
-def _parts(releases: Sequence[PlannedRelease], price: Callable[[Event], Fraction | None]) -> tuple[Fraction, ...]:
+def _parts(
+    releases: Sequence[PlannedRelease], price: Callable[[Event], Fraction | None]
+) -> tuple[Fraction, ...]:
     """Return which part of the whole each release spends: in ε with geometric noise, else in ρ."""
     prices = [price(release.event) or Fraction() for release in releases]
     return tuple(one / sum(prices, Fraction()) for one in prices)
@@ -254,7 +294,12 @@ def amount_of(price: Measure) -> Fraction:
     (Fraction(2, 1), Fraction(9, 1))
     """
     match price:
-        case PureDP(epsilon=amount) | ApproxDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
+        case (
+            PureDP(epsilon=amount)
+            | ApproxDP(epsilon=amount)
+            | ZCDP(rho=amount)
+            | GaussianDP(squared=amount)
+        ):
             return amount
         case RenyiDP(orders=orders):
             return sum((epsilon for _, epsilon in orders), Fraction())

@@ -39,7 +39,9 @@ def meet(
     asked = list(zip(layout.uses, errors, strict=True))
     for use, error in asked:
         if error >= use.model.most:
-            raise InvalidArgument(f"every possible {use.name} lies within {float(error):.6g}; ask for a smaller error")
+            raise InvalidArgument(
+                f"every possible {use.name} lies within {float(error):.6g}; ask for a smaller error"
+            )
         if error <= use.model.least:
             raise InvalidArgument(
                 f"no noise brings {use.name} within {float(error):.6g}: without any it may be off by "
@@ -58,7 +60,9 @@ def meet(
     )
 
 
-def _single_scales(layout: Layout, asked: UseErrors, beta: float, *, laplace: bool) -> dict[int, Fraction]:
+def _single_scales(
+    layout: Layout, asked: UseErrors, beta: float, *, laplace: bool
+) -> dict[int, Fraction]:
     """Return the largest scale of every total that is a statistic by itself."""
     found: dict[int, Fraction] = {}
     for use, error in asked:
@@ -76,7 +80,9 @@ def _largest(steps: Fraction, beta: float, laplace: bool) -> Fraction:
     return family.for_error(steps, beta=beta, sensitivity=1).scale
 
 
-def _choices(layout: Layout, asked: UseErrors, beta: float) -> Iterator[tuple[int, ChosenRelease | PlaceRelease]]:
+def _choices(
+    layout: Layout, asked: UseErrors, beta: float
+) -> Iterator[tuple[int, ChosenRelease | PlaceRelease]]:
     """Choose the least ε of every choice, for the least error asked of it."""
     tightest: dict[int, Fraction] = {}
     for use, error in asked:
@@ -101,14 +107,18 @@ def _place_release(need: PlaceNeed, error: Fraction, beta: float) -> PlaceReleas
         raise InvalidArgument(
             f"no choice brings a quantile within {float(error):.6g} rows; ask for more than {float(least):.6g}"
         )
-    epsilon = max((Fraction(PlaceRelease(need, Fraction(1)).error(beta)) - least) / (error - least), 1 / _VAST)
+    epsilon = max(
+        (Fraction(PlaceRelease(need, Fraction(1)).error(beta)) - least) / (error - least), 1 / _VAST
+    )
     while PlaceRelease(need, epsilon).error(beta) > error:
         epsilon *= _CLOSE
     return PlaceRelease(need, epsilon)
 
 
 def _exponential(need: ChoiceNeed, epsilon: Fraction) -> Exponential:
-    return Exponential(epsilon, need.sensitivity, monotone=need.monotone, neighbours=need.neighbours)
+    return Exponential(
+        epsilon, need.sensitivity, monotone=need.monotone, neighbours=need.neighbours
+    )
 
 
 def _epsilon(need: ChoiceNeed, error: Fraction, beta: float) -> Fraction:

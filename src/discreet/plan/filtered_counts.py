@@ -39,20 +39,28 @@ MOST_COUNTS = 40
 _MOST_CELLS = 1024
 
 
-def plan_counts(question: Question, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]) -> Plan | None:
+def plan_counts(
+    question: Question, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]
+) -> Plan | None:
     """Return the plan of many counts as one workload; None where the question is no such thing."""
     statistics = [statistic for _, statistic in question.statistics]
     if question.keys or not LEAST_COUNTS <= len(statistics) <= MOST_COUNTS:
         return None
     truths = [truth for truth in (_truth(s, question) for s in statistics) if truth is not None]
-    if len(truths) < len(statistics) or len(set(asked.weights)) > 1 or len(set(asked.errors or ())) > 1:
+    if (
+        len(truths) < len(statistics)
+        or len(set(asked.weights)) > 1
+        or len(set(asked.errors or ())) > 1
+    ):
         return None
     code = _code(truths)
     found = public_keys(code, question.rows, _MOST_CELLS, asked.public_values)
     if found is None:  # a column of many values, which the conditions may only cut in pieces
         found = cut_values(code, columns_of(question.rows), 4 * _MOST_CELLS)
     codes = [value for value in found or () if isinstance(value, int) and value]
-    matrix = np.array([[value >> place & 1 for value in codes] for place in range(len(truths))], dtype=np.int64)
+    matrix = np.array(
+        [[value >> place & 1 for value in codes] for place in range(len(truths))], dtype=np.int64
+    )
     if not codes or not matrix.any(axis=1).all():
         return None
     return _best(question, asked, list_cells(code, codes), workloads.Counts(matrix), amount_of)
@@ -65,7 +73,12 @@ def _truth(statistic: Statistic, question: Question) -> Expression | None:
             return Constant(True)
         case CountOf(of=of):
             return present(of, question.rows)
-        case Sum(of=Call(function=Function.CASE, arguments=(truth, Constant(value=1), Constant(value=0 | None)))):
+        case Sum(
+            of=Call(
+                function=Function.CASE,
+                arguments=(truth, Constant(value=1), Constant(value=0 | None)),
+            )
+        ):
             return truth
         case _:
             return None
@@ -91,7 +104,13 @@ def _best(
     weight = weight_of(1, share)
     # a row for which no condition holds is in no cell, but it is one of its person's rows, as where counts stand alone
     every = None if isinstance(share, Free) else ((0,), *cells.places)
-    tally = Tally(question.rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share, only=every)
+    tally = Tally(
+        question.rows,
+        cells.expressions,
+        (Term(Constant(True), weight, 0, weight),),
+        share,
+        only=every,
+    )
     need = CellsNeed(tally, cells, Fraction(1, weight), influence(tally, 0, len(cells.places)))
     basis = basis_of(question, share, 1, asked.public_values)
     recipes = tuple(recipe_of(statistic, basis) for _, statistic in question.statistics)
@@ -101,7 +120,9 @@ def _best(
         return None
 
 
-def better(one: Plan, other: Plan | None, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]) -> Plan:
+def better(
+    one: Plan, other: Plan | None, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]
+) -> Plan:
     """Return the plan of less error, or of the lower price where an error was given."""
     if other is None:
         return one

@@ -44,7 +44,11 @@ class ErrorGoal:
 
     def room(self, use: Use, error: float, scales: dict[int, float]) -> float:
         """Return by what factor the noise of a statistic may grow: below 1 if its error is missed."""
-        noises = [one for r in use.places for one in self.layout.noises(r, scales[r], laplace=self.laplace)]
+        noises = [
+            one
+            for r in use.places
+            for one in self.layout.noises(r, scales[r], laplace=self.laplace)
+        ]
         predicted = use.model.law(noises, self.size, self.beta) if use.model.law else 0.0
         found = max(predicted, error / _MOST_ROOM)
         if found >= use.model.most:
@@ -52,7 +56,9 @@ class ErrorGoal:
         return error / found
 
 
-def balance(goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]) -> dict[int, Fraction]:
+def balance(
+    goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict[int, Fraction]
+) -> dict[int, Fraction]:
     """Find the scale of every total; one that is a statistic by itself keeps at most its own, from `singles`.
 
     Refuses an error that is missed however small the noise: what rounding and the bounds leave is more.
@@ -62,7 +68,11 @@ def balance(goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict
     layout, power = goal.layout, goal.power
     squares = [_squares(goal, use) for use, _ in several]
     lengths = {r: layout.length(r, laplace=goal.laplace) for each in squares for r in each}
-    floors = {r: (lengths[r] / float(scale)) ** (2 / power) for r, scale in singles.items() if r in lengths}
+    floors = {
+        r: (lengths[r] / float(scale)) ** (2 / power)
+        for r, scale in singles.items()
+        if r in lengths
+    }
     limits = [max((t * goal.size / 2) ** 2, _LEAST_LIMIT) for _, t in several]
     scales: dict[int, float] = {}
     for _ in range(_ROUNDS):
@@ -71,10 +81,15 @@ def balance(goal: ErrorGoal, several: Sequence[tuple[Use, float]], singles: dict
         if not all(LEAST_SCALE <= scale < math.inf for scale in scales.values()):
             raise _beyond(goal, several)
         rooms = [goal.room(use, t, scales) for use, t in several]
-        still = bool(before) and all(abs(scales[r] - before[r]) < _CLOSE * scales[r] for r in scales)
+        still = bool(before) and all(
+            abs(scales[r] - before[r]) < _CLOSE * scales[r] for r in scales
+        )
         if min(rooms) >= 1 and (still or max(rooms) < 1 + _CLOSE):
             break
-        changed = [limit * (room * (1 - _CLOSE / 2)) ** 2 for limit, room in zip(limits, rooms, strict=True)]
+        changed = [
+            limit * (room * (1 - _CLOSE / 2)) ** 2
+            for limit, room in zip(limits, rooms, strict=True)
+        ]
         limits = [max(limit, _LEAST_LIMIT) for limit in changed]
     else:
         scales = _fitted(goal, several, scales)
@@ -89,7 +104,10 @@ def _squares(goal: ErrorGoal, use: Use) -> dict[int, float]:
 
 
 def least_prices(
-    squares: Sequence[dict[int, float]], limits: Sequence[float], floors: dict[int, float], power: int
+    squares: Sequence[dict[int, float]],
+    limits: Sequence[float],
+    floors: dict[int, float],
+    power: int,
 ) -> dict[int, float]:
     """Find the least Σs_r with Σ_r A_ir·s_r^−p ≤ limitᵢ and s_r ≥ floor_r.
 
@@ -105,18 +123,29 @@ def least_prices(
     prices: dict[int, float] = {}
     over = [1.0]
     for _ in range(_STEPS):
-        due = {r: sum(pull * row.get(r, 0.0) for pull, row in zip(pulls, rows, strict=True)) for r in places}
+        due = {
+            r: sum(pull * row.get(r, 0.0) for pull, row in zip(pulls, rows, strict=True))
+            for r in places
+        }
         prices = {r: due[r] ** (1 / (power + 1)) for r in places}
-        over = [sum(a / prices[r] ** power for r, a in row.items()) / top for row, top in zip(rows, tops, strict=True)]
+        over = [
+            sum(a / prices[r] ** power for r, a in row.items()) / top
+            for row, top in zip(rows, tops, strict=True)
+        ]
         moved = [max(one, 1e-3) ** (_DAMPED * (power + 1) / power) for one in over]
-        settled = (m > 1 - 1e-6 or pull * top < 1e-9 for m, pull, top in zip(moved, pulls, tops, strict=True))
+        settled = (
+            m > 1 - 1e-6 or pull * top < 1e-9
+            for m, pull, top in zip(moved, pulls, tops, strict=True)
+        )
         if max(over) < 1 + 1e-6 and all(settled):
             break
         pulls = [max(pull * m, 1e-200) for pull, m in zip(pulls, moved, strict=True)]
     return {r: price * max(over) ** (1 / power) for r, price in prices.items()}
 
 
-def _fitted(goal: ErrorGoal, several: Sequence[tuple[Use, float]], scales: dict[int, float]) -> dict[int, float]:
+def _fitted(
+    goal: ErrorGoal, several: Sequence[tuple[Use, float]], scales: dict[int, float]
+) -> dict[int, float]:
     """Find the largest common factor with which all errors are met: those of coarse noise jump, and rounds may not end.
 
     Refuses an error that is missed however small the noise.

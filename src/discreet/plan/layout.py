@@ -97,7 +97,9 @@ def layouts_of(
 
 
 @lru_cache(maxsize=32)
-def _kept_layout(question: Question, share: Share, keys: int | None, way: SumWay, *, intervals: bool) -> Layout:
+def _kept_layout(
+    question: Question, share: Share, keys: int | None, way: SumWay, *, intervals: bool
+) -> Layout:
     def refuse(*_: str) -> Iterable[object]:
         raise _ValuesAsked
 

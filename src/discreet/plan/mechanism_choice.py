@@ -55,7 +55,9 @@ def release_of(need: Need, budget: Divisible, *, pure: bool = False) -> PlannedR
         ) from None
 
 
-def noisy_release(need: TotalNeed | DistinctNeed | PartitionNeed, mechanism: Additive) -> NoisyRelease | JointRelease:
+def noisy_release(
+    need: TotalNeed | DistinctNeed | PartitionNeed, mechanism: Additive
+) -> NoisyRelease | JointRelease:
     """Return the release of totals with this noise: of one, or of several together."""
     if isinstance(need, PartitionNeed):
         return JointRelease(need, mechanism)
@@ -66,20 +68,26 @@ def choice_of(need: ChoiceNeed, budget: Divisible, *, pure: bool = False) -> Cho
     """Choose the mechanism of a choice: permute-and-flip for one mode where ε is added up, else exponential."""
     if pure and need.alone and need.at is None and isinstance(budget, PureDP):
         return ChosenRelease(need, _flips(budget, need.sensitivity, need.monotone, need.neighbours))
-    return ChosenRelease(need, _exponential(budget, need.sensitivity, need.monotone, need.neighbours))
+    return ChosenRelease(
+        need, _exponential(budget, need.sensitivity, need.monotone, need.neighbours)
+    )
 
 
 # Calibration is a search; the same part of a budget and the same sensitivity come back in plan after plan.
 
 
 @lru_cache(maxsize=4096)
-def _exponential(budget: Divisible, sensitivity: int, monotone: bool, near: Neighbours) -> Exponential:
+def _exponential(
+    budget: Divisible, sensitivity: int, monotone: bool, near: Neighbours
+) -> Exponential:
     return Exponential.spending(budget, sensitivity=sensitivity, monotone=monotone, neighbours=near)
 
 
 @lru_cache(maxsize=4096)
 def _flips(budget: PureDP, sensitivity: int, monotone: bool, near: Neighbours) -> PermuteAndFlip:
-    return PermuteAndFlip.spending(budget, sensitivity=sensitivity, monotone=monotone, neighbours=near)
+    return PermuteAndFlip.spending(
+        budget, sensitivity=sensitivity, monotone=monotone, neighbours=near
+    )
 
 
 @lru_cache(maxsize=1024)

@@ -77,11 +77,17 @@ class Plan:
         if self.paid:
             return ()
         first = () if self.selection is None else (self.selection.event,)
-        paid = [one for place, one in enumerate(self.releases) if place != self.counted and place not in self.free]
+        paid = [
+            one
+            for place, one in enumerate(self.releases)
+            if place != self.counted and place not in self.free
+        ]
         found = (*first, *(release.event for release in paid))
         if found or not self.free:
             return found
-        return (Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)),)  # all of it is public
+        return (
+            Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)),
+        )  # all of it is public
 
     @property
     def counted(self) -> int | None:
@@ -123,7 +129,10 @@ class Plan:
         Counts and sums in their own units; quantiles, modes and totals of a partition in rows; for a mean: the sum's,
         then the count's.
         """
-        return {name: tuple(self.releases[place].error(beta) for place in places) for name, places in self.uses}
+        return {
+            name: tuple(self.releases[place].error(beta) for place in places)
+            for name, places in self.uses
+        }
 
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
         """Predict how far off each statistic is in a key of `size` rows, with probability at least 1 − β.
@@ -148,7 +157,9 @@ class Plan:
     def _error(self, places: Sequence[int], recipe: Recipe, beta: float) -> float:
         made, predict = [self.releases[place] for place in places], recipe.noise_model.law
         if predict is None:
-            return max(one.error(beta) for one in made)  # more than one only where sets are several tables
+            return max(
+                one.error(beta) for one in made
+            )  # more than one only where sets are several tables
         return predict([noise for one in made for noise in _noises(one)], self.size, beta)
 
     @property
@@ -169,7 +180,10 @@ class Plan:
         That keys are shown only from so many people on counts as one error more.
         """
         errors = self.statistic_errors().values()
-        found = sum(float(w) * math.log(max(error, 1e-300)) for w, error in zip(weights, errors, strict=True))
+        found = sum(
+            float(w) * math.log(max(error, 1e-300))
+            for w, error in zip(weights, errors, strict=True)
+        )
         if self.selection is None:
             return found
         if isinstance(self.selection, CountSelection):
@@ -203,7 +217,11 @@ def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
     """Return the noise of a release: one, one for each of its totals, or none of a choice."""
     if isinstance(release, JointRelease):
         return release.noises
-    return (noise_of(release.mechanism, float(release.unit)),) if isinstance(release, NoisyRelease) else ()
+    return (
+        (noise_of(release.mechanism, float(release.unit)),)
+        if isinstance(release, NoisyRelease)
+        else ()
+    )
 
 
 def public_tuples(question: Question) -> Keys | None:
@@ -222,5 +240,7 @@ def public_tuples(question: Question) -> Keys | None:
         return table_cells(question, tables_of(question)[0])
     most = MOST_FINEST if question.nested is None else MOST_LEAVES
     if count_cells(question) > most:
-        raise InvalidArgument(f"GROUP BY has more than {most:,} combinations of public keys; use fewer or wider keys")
+        raise InvalidArgument(
+            f"GROUP BY has more than {most:,} combinations of public keys; use fewer or wider keys"
+        )
     return tuple(finest_cells(leaf_question(question)))

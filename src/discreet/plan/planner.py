@@ -16,7 +16,17 @@ from ..errors import DiscreetError, InvalidArgument, SchemaMismatch
 from ..frozen import frozen, replace
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
-from ..query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ..query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Question,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from ..query.bounds.keys import PublicValues
 from ..query.text.question import fingerprint
 from . import several
@@ -45,7 +55,9 @@ class Planner:
 
     def terms(self, spend: Measure | Number | None = None, **words: Unpack[TermWords]) -> Terms:
         """Read the terms of a question; a spend that is a number is an ε if the filter's budget is a pure ε."""
-        return read_terms(read_spend(spend, words.pop("epsilon", None), self.filter.promise()), **words)
+        return read_terms(
+            read_spend(spend, words.pop("epsilon", None), self.filter.promise()), **words
+        )
 
     def question(self, asked: object) -> CheckedQuestion:
         """Read SQL, or take a question that was built in Python, about these very schemas; it is checked once.
@@ -56,9 +68,13 @@ class Planner:
             read = query.parse(asked, self.schemas, self.public_values)  # which has checked it
             return CheckedQuestion(read, self.public_values, self.rows_public)
         if isinstance(asked, query.Table):
-            raise InvalidArgument("a table is no question yet; end it with count(), mean('age') or aggregate(…)")
+            raise InvalidArgument(
+                "a table is no question yet; end it with count(), mean('age') or aggregate(…)"
+            )
         if not isinstance(asked, Question):
-            raise InvalidArgument(f"a question is SQL text or built from a Table, got {type(asked).__name__}")
+            raise InvalidArgument(
+                f"a question is SQL text or built from a Table, got {type(asked).__name__}"
+            )
         return self._tree(asked)
 
     def _tree(self, asked: Question) -> CheckedQuestion:
@@ -68,7 +84,13 @@ class Planner:
             found = check_question(asked, self.public_values)
         except DiscreetError:
             raise
-        except (TypeError, AssertionError, ValueError, LookupError, AttributeError):  # a tree of no known shape
+        except (
+            TypeError,
+            AssertionError,
+            ValueError,
+            LookupError,
+            AttributeError,
+        ):  # a tree of no known shape
             raise InvalidArgument(
                 "a question holds only what a Table or SQL puts there; build it from a Table"
             ) from None
@@ -89,21 +111,29 @@ class Planner:
         read = {name: self.question(asked) for name, asked in _check_names(questions).items()}
         return several.workload.workload_of(read, terms, under=self.filter)
 
-    def find(self, asked: object, terms: Terms, queries: int | None = None) -> Plan | Workload | Tradeoff:
+    def find(
+        self, asked: object, terms: Terms, queries: int | None = None
+    ) -> Plan | Workload | Tradeoff:
         """Plan one question, several by name, or, given two of spend, error and queries, find the third."""
         if isinstance(asked, Mapping):
             if queries is not None:
-                raise InvalidArgument("queries= is for one question that is asked so often; leave it out for several")
+                raise InvalidArgument(
+                    "queries= is for one question that is asked so often; leave it out for several"
+                )
             return self.workload(asked, terms)
         if queries is not None or (terms.spend is not None and terms.error is not None):
-            return several.tradeoff.tradeoff_of(self.question(asked), terms, queries=queries, under=self.filter)
+            return several.tradeoff.tradeoff_of(
+                self.question(asked), terms, queries=queries, under=self.filter
+            )
         return self.plan(asked, terms)
 
 
 def _check_names(questions: object) -> Mapping[str, object]:
     """Check that questions are given by name; a release has at least one."""
     if not isinstance(questions, Mapping) or not questions:
-        raise InvalidArgument('several questions are given by name: {"regions": "SELECT …", "ages": "SELECT …"}')
+        raise InvalidArgument(
+            'several questions are given by name: {"regions": "SELECT …", "ages": "SELECT …"}'
+        )
     if not all(isinstance(name, str) and name.isidentifier() for name in questions):
         raise InvalidArgument("the name of a question is an identifier, such as regions or by_age")
     return questions

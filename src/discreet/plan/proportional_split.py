@@ -43,7 +43,9 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
             gaussian = GaussianDP.of_square(_largest_mu(epsilon, delta) ** 2)
             return (PureDP(epsilon), gaussian) if epsilon else (gaussian,)
         case _:
-            raise InvalidArgument("a question spends PureDP, ApproxDP, ZCDP or GaussianDP; restate the Rényi budget")
+            raise InvalidArgument(
+                "a question spends PureDP, ApproxDP, ZCDP or GaussianDP; restate the Rényi budget"
+            )
 
 
 def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
@@ -61,7 +63,12 @@ def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
     Refuses what `routes` refuses.
     """
     found = routes(spend)
-    if under is None or not under.adds or not isinstance(spend, ApproxDP) or spend.epsilon > under.terms.epsilon:
+    if (
+        under is None
+        or not under.adds
+        or not isinstance(spend, ApproxDP)
+        or spend.epsilon > under.terms.epsilon
+    ):
         return found
     most = gaussian_of(under.left())
     if most is None or not most.squared:

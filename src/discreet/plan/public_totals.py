@@ -19,7 +19,11 @@ _NO_NOISE = Fraction(1, 1000)
 def free_places(layout: Layout) -> tuple[int, ...]:
     """List the places of totals that are public in a store that holds every record it was given."""
     needs = enumerate(layout.needs)
-    return tuple(place for place, need in needs if isinstance(need, TotalNeed) and is_public_count(need.tally))
+    return tuple(
+        place
+        for place, need in needs
+        if isinstance(need, TotalNeed) and is_public_count(need.tally)
+    )
 
 
 def exact_release(need: Need) -> NoisyRelease:
@@ -51,7 +55,11 @@ def paid_layout(layout: Layout, weights: Sequence[Fraction], free: Sequence[int]
 
 
 def _paid(use: Use, places: Sequence[int]) -> Use:
-    pairs = [(place, c) for place, c in zip(use.places, use.model.coefficients, strict=False) if place in places]
+    pairs = [
+        (place, c)
+        for place, c in zip(use.places, use.model.coefficients, strict=False)
+        if place in places
+    ]
     if len(pairs) == len(use.places) or use.model.fixed is not None:
         return replace(use, places=tuple(places.index(place) for place in use.places))
     model = replace(use.model, coefficients=tuple(c for _, c in pairs))

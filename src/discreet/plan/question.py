@@ -46,7 +46,9 @@ def plan_question(
     need no answer, and both or neither of spend and error.
     """
     read = read_terms(spend, **terms)
-    return check_whole(plan_checked(check_question(question, public_values), read, under=under), read)
+    return check_whole(
+        plan_checked(check_question(question, public_values), read, under=under), read
+    )
 
 
 def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> Plan:
@@ -71,7 +73,9 @@ def _check_moves(checked: CheckedQuestion, terms: Terms) -> None:
             f"whole: its tables count different rows, since a row may be without {' or '.join(names)}, so they do not "
             f"add up; group by COALESCE({names[0]}, …), declare default= for its column, or leave whole out"
         )
-    if any(is_wide(part.question) and max(map(len, part.question.sets or ((),))) > 2 for part in parts):
+    if any(
+        is_wide(part.question) and max(map(len, part.question.sets or ((),))) > 2 for part in parts
+    ):
         raise UnsupportedQuery(
             "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their finest cells, and "
             f"these have more than {MOST_FINEST:,} combinations; ask for sets of at most two keys, for fewer keys or "

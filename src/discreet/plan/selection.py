@@ -84,13 +84,17 @@ def selection_of(question: Question, budget: ApproxDP, part: Fraction = Fraction
     rows = question.rows
     person = isinstance(unit_of(rows), People)
     if not person and multiplicity(rows) > 1:
-        raise refusal("GROUP BY", "a row is read more than once and its keys are not public", "list the keys")
+        raise refusal(
+            "GROUP BY", "a row is read more than once and its keys are not public", "list the keys"
+        )
     groups = most_groups(rows)
     share = KeptKeys(groups, 1) if person else Free()
     keys = tuple(key.expression for key in question.keys)
     tally = Tally(rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=person)
     near = neighbours_of(rows)
-    return Selection(tally, budget, _rule(budget if near == ADD_REMOVE else _half(budget), groups), part)
+    return Selection(
+        tally, budget, _rule(budget if near == ADD_REMOVE else _half(budget), groups), part
+    )
 
 
 def _half(budget: ApproxDP) -> ApproxDP:
@@ -118,7 +122,9 @@ def _gaussian(budget: ApproxDP, groups: int) -> GaussianThreshold:
     """Spend half of δ on the noise, as the largest μ that it allows, and half on the keys of one person."""
     half = budget.delta / 2
     way = routes(ApproxDP(budget.epsilon, half))[-1]
-    noise = DiscreteGaussian.spending(way, sensitivity=Sensitivity(groups, groups, 1, changed=groups))
+    noise = DiscreteGaussian.spending(
+        way, sensitivity=Sensitivity(groups, groups, 1, changed=groups)
+    )
     return GaussianThreshold(noise.scale**2, half, max_groups=groups)
 
 

@@ -80,12 +80,19 @@ class CountSelection:
             return KeySelection(self.release.event, self.delta)
         return Promise(ApproxDP(_epsilon(self.spend), self.delta), neighbours=near)
 
-    def show(self, counts: Mapping[KeyValues, int], *, bits: Bits | None = None) -> dict[KeyValues, int]:
+    def show(
+        self, counts: Mapping[KeyValues, int], *, bits: Bits | None = None
+    ) -> dict[KeyValues, int]:
         """Return the keys whose noisy total reaches the threshold, with it, in an order that tells nothing."""
         held = sorted((key for key, count in counts.items() if count > 0), key=_printed)
-        noise = self.release.mechanism.release(np.zeros(len(held), dtype=np.int64), bits=bits).tolist()
+        noise = self.release.mechanism.release(
+            np.zeros(len(held), dtype=np.int64), bits=bits
+        ).tolist()
         lucky = coin(self.luck, len(held), bits=bits).tolist()
-        noisy = ((key, counts[key] + extra, luck) for key, extra, luck in zip(held, noise, lucky, strict=True))
+        noisy = (
+            (key, counts[key] + extra, luck)
+            for key, extra, luck in zip(held, noise, lucky, strict=True)
+        )
         return {key: total for key, total, luck in noisy if total >= self.threshold - luck}
 
 
@@ -106,14 +113,18 @@ def counted_layout(question: Question, layout: Layout) -> tuple[Layout, int]:
     """
     if layout.way is not SumWay.APART:
         raise UnsupportedQuery("a count that shows keys is a total of its own")
-    found = [(use, s) for use, (_, s) in zip(layout.uses, question.statistics, strict=True) if _counts(s)]
+    found = [
+        (use, s) for use, (_, s) in zip(layout.uses, question.statistics, strict=True) if _counts(s)
+    ]
     for use, statistic in sorted(found, key=lambda one: not isinstance(one[1], CountPeople)):
         place, person = use.places[0], isinstance(unit_of(question.rows), People)
         if not person and multiplicity(question.rows) == 1:
             return layout, place
         alone = sum(place in other.places for other in layout.uses) == 1
         if person and alone and isinstance(statistic, CountPeople):
-            return replace(layout, needs=_replaced(layout.needs, place, _kept_need(question))), place
+            return replace(
+                layout, needs=_replaced(layout.needs, place, _kept_need(question))
+            ), place
     raise UnsupportedQuery("no count of this question can show its keys")
 
 
@@ -133,7 +144,9 @@ def _replaced(needs: Sequence[Need], place: int, need: Need) -> tuple[Need, ...]
     return tuple(need if number == place else one for number, one in enumerate(needs))
 
 
-def count_selection(release: NoisyRelease, place: int, spend: Divisible, delta: Fraction) -> CountSelection:
+def count_selection(
+    release: NoisyRelease, place: int, spend: Divisible, delta: Fraction
+) -> CountSelection:
     """Plan the threshold for a release that has been planned.
 
     Refuses Gaussian noise under "replace": the rule for two steps is one for (ε, δ).

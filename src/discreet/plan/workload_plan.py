@@ -46,13 +46,19 @@ def _levels(question: Question, nest: Nest, sizes: Sequence[int]) -> workloads.N
     others = [place for place in range(len(sizes)) if place not in nest.places]
     parents: list[list[int]] = []
     for depth in range(len(nest.places)):
-        above = {node: at for at, node in enumerate(dict.fromkeys(row[:depth] for row in nest.rows))}
-        parents.append([above[node[:-1]] for node in dict.fromkeys(row[: depth + 1] for row in nest.rows)])
+        above = {
+            node: at for at, node in enumerate(dict.fromkeys(row[:depth] for row in nest.rows))
+        }
+        parents.append(
+            [above[node[:-1]] for node in dict.fromkeys(row[: depth + 1] for row in nest.rows)]
+        )
     sets = []
     for one in question.sets or ():
         deep = max((at + 1 for at, place in enumerate(nest.places) if place in one), default=0)
         sets.append((deep, [others.index(place) for place in one if place in others]))
-    return workloads.NestedTables(workloads.Hierarchy(parents), [sizes[place] for place in others], sets)
+    return workloads.NestedTables(
+        workloads.Hierarchy(parents), [sizes[place] for place in others], sets
+    )
 
 
 def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
@@ -60,10 +66,14 @@ def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
     groups, rows = corners(need.tally)
     term = need.tally.terms[0]
     size = groups * rows * max(1, -term.low, term.high)
-    return workloads.StrategyNorms(size, neighbours_of(need.tally.rows), signed=term.low < 0 < term.high)
+    return workloads.StrategyNorms(
+        size, neighbours_of(need.tally.rows), signed=term.low < 0 < term.high
+    )
 
 
-def plan_sets(question: Question, asked: QuestionOptions, keys: Keys, amount_of: Callable[[Measure], Fraction]) -> Plan:
+def plan_sets(
+    question: Question, asked: QuestionOptions, keys: Keys, amount_of: Callable[[Measure], Fraction]
+) -> Plan:
     """Return the best plan of a question with sets or running totals, of all ways to spend.
 
     With a spend the least weighted sum of logarithms of errors, with an error the least price, as for other questions.
@@ -81,11 +91,18 @@ def plan_sets(question: Question, asked: QuestionOptions, keys: Keys, amount_of:
     if asked.spend is None:
         return min(plans, key=lambda plan: amount_of(plan.spend))
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-    return next((plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)), ranked[0])
+    return next(
+        (plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)),
+        ranked[0],
+    )
 
 
 def _in_parts(
-    question: Question, asked: QuestionOptions, keys: Keys, parts: Sequence[TablePart], way: Divisible
+    question: Question,
+    asked: QuestionOptions,
+    keys: Keys,
+    parts: Sequence[TablePart],
+    way: Divisible,
 ) -> Plan:
     """Return the plan of every part of the sets by itself, and all of them as one plan."""
     if len(parts) == 1:
@@ -135,17 +152,25 @@ def _priced(plan: Plan, asked: QuestionOptions) -> Plan:
 
 def _counted(question: Question) -> Question:
     """Return what the store is asked first: the finest cells, or the first of the tables that hold all sets."""
-    return table_question(question, tables_of(question)[0]) if is_wide(question) else leaf_question(question)
+    return (
+        table_question(question, tables_of(question)[0])
+        if is_wide(question)
+        else leaf_question(question)
+    )
 
 
-def _tables(question: Question, asked: QuestionOptions, layout: Layout, place: int) -> tuple[CountedTable, ...]:
+def _tables(
+    question: Question, asked: QuestionOptions, layout: Layout, place: int
+) -> tuple[CountedTable, ...]:
     """Return the tables that are counted for one total where the finest cells are not."""
     if not is_wide(question):
         return ()
     found = []
     for places in tables_of(question):
         cells = table_cells(question, places)
-        own = layout_of(table_question(question, places), layout.share, len(cells), asked.public_values)
+        own = layout_of(
+            table_question(question, places), layout.share, len(cells), asked.public_values
+        )
         need = [one for one in own.needs if isinstance(one, TotalNeed)][place]
         found.append(CountedTable(places, cells, need))
     return tuple(found)
@@ -166,14 +191,18 @@ def plan_one(
     uses = tuple((name, (0,)) for name, _ in question.statistics)
     plans: list[Plan] = []
     for way in _ways(asked):
-        found = workloads.plan_strategy(shape, [way], change=change, error=error, beta=1 - asked.level)
+        found = workloads.plan_strategy(
+            shape, [way], change=change, error=error, beta=1 - asked.level
+        )
         facts = (uses, recipes, (Fraction(1),), asked.size, asked.size_from, asked.level)
         release = SetsRelease(need, found)
         try:
             price = gate.price(release.event) if asked.under or not asked.spend else asked.spend
         except InvalidArgument:  # the filter knows no such noise; another way may do
             continue
-        plans.append(Plan(question, asked.spend or price, need.tally.share, ((),), None, (release,), *facts))
+        plans.append(
+            Plan(question, asked.spend or price, need.tally.share, ((),), None, (release,), *facts)
+        )
     if not plans:
         raise InvalidArgument("the filter can price none of the ways to count these together")
     if asked.spend is None:
@@ -193,24 +222,35 @@ def _planned(question: Question, asked: QuestionOptions, keys: Keys, way: Divisi
     layout = layout_of(_counted(question), row_share(question.rows), len(keys), asked.public_values)
     shape = workload_shape(question)
     needs = [need for need in layout.needs if isinstance(need, TotalNeed)]
-    places = {place: [u for u, use in enumerate(layout.uses) if place in use.places] for place in range(len(needs))}
+    places = {
+        place: [u for u, use in enumerate(layout.uses) if place in use.places]
+        for place in range(len(needs))
+    }
     if asked.spend is not None:
         weights = [sum((asked.weights[u] for u in places[place]), Fraction()) for place in places]
         pairs = zip(needs, split(way, weights), strict=True)
         made = [
-            SetsRelease(need, workloads.plan_strategy(shape, [part], change=change_of(need))) for need, part in pairs
+            SetsRelease(need, workloads.plan_strategy(shape, [part], change=change_of(need)))
+            for need, part in pairs
         ]
         parts = tuple(weight / sum(weights) for weight in weights)
     else:
         made = []
         for place, need in enumerate(needs):
             error = min((asked.errors or ())[u] for u in places[place]) / need.unit
-            found = workloads.plan_strategy(shape, [way], change=change_of(need), error=error, beta=1 - asked.level)
+            found = workloads.plan_strategy(
+                shape, [way], change=change_of(need), error=error, beta=1 - asked.level
+            )
             made.append(SetsRelease(need, found))
         parts = (Fraction(1, len(made)),) * len(made)
-    made = [replace(one, tables=_tables(question, asked, layout, place)) for place, one in enumerate(made)]
+    made = [
+        replace(one, tables=_tables(question, asked, layout, place))
+        for place, one in enumerate(made)
+    ]
     uses = tuple((use.name, use.places) for use in layout.uses)
     recipes = tuple(use.recipe for use in layout.uses)
     facts = (asked.size, asked.size_from, asked.level)
     spend = asked.spend or PureDP(0)
-    return Plan(question, spend, layout.share, keys, None, tuple(made), uses, recipes, parts, *facts)
+    return Plan(
+        question, spend, layout.share, keys, None, tuple(made), uses, recipes, parts, *facts
+    )

@@ -104,9 +104,13 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
         case Variance(of=of, sample=sample, root=root):
             return VarianceRecipe(of, domain_of(of, columns), sample, root)
         case Covariance(x=x, y=y, sample=sample):
-            return statistics.covariance.CovarianceRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)), sample)
+            return statistics.covariance.CovarianceRecipe(
+                x, y, (domain_of(x, columns), domain_of(y, columns)), sample
+            )
         case Correlation(x=x, y=y):
-            return statistics.correlation.CorrelationRecipe(x, y, (domain_of(x, columns), domain_of(y, columns)))
+            return statistics.correlation.CorrelationRecipe(
+                x, y, (domain_of(x, columns), domain_of(y, columns))
+            )
         case Quantile(of=of, at=at):
             return statistics.quantile.QuantileRecipe(of, at)
         case Mode(of=of):

@@ -14,12 +14,26 @@ from ..frozen import frozen
 from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCorrelation
-from .laws.interval_arithmetic import blurred, clip, mixed_blur, mixed_moment, outward, second_moment
+from .laws.interval_arithmetic import (
+    blurred,
+    clip,
+    mixed_blur,
+    mixed_moment,
+    outward,
+    second_moment,
+)
 from .laws.moment import MomentNoise, moment_error, quotient_miss
 from .laws.noise_sum import IntegerNoise
 from .recipe import EVEN_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.product import blur_of, cross_addends, cross_weights, reach_of, square_weights, unit_range
+from .releases.product import (
+    blur_of,
+    cross_addends,
+    cross_weights,
+    reach_of,
+    square_weights,
+    unit_range,
+)
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
@@ -41,13 +55,17 @@ class CorrelationRecipe:
         Rounding for products moves a correlation of evenly spread values by 3·blur/reach for each column, both ways.
         """
         a, b = (reach_of(kind) for kind in self.kinds)
-        moved = 6 * sum(float(blur_of(kind)) / reach for kind, reach in zip(self.kinds, (a, b), strict=True))
+        moved = 6 * sum(
+            float(blur_of(kind)) / reach for kind, reach in zip(self.kinds, (a, b), strict=True)
+        )
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             products, u, v, count, x_squares, y_squares = noises
             if size <= 1:
                 return 2.0
-            found = correlation_error((products, u, v, count), (x_squares, y_squares), (a, b), size, beta)
+            found = correlation_error(
+                (products, u, v, count), (x_squares, y_squares), (a, b), size, beta
+            )
             return min(2.0, found + moved)
 
         coefficients = (1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b))
@@ -56,18 +74,27 @@ class CorrelationRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values, of rows and of both squares."""
-        return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)]
+        return [
+            total_need(addend, basis)
+            for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)
+        ]
 
     def estimate(self, draws: Draws) -> JointCorrelation:
         """Return the correlation by the noisy totals."""
         (a, wide), (b, high) = map(unit_range, self.kinds)
         squares = square_weights(1, a, wide), square_weights(2, b, high)
         blurs = blur_of(self.kinds[0]) / wide, blur_of(self.kinds[1]) / high
-        return JointCorrelation(draws.totals, *cross_weights((a, b), (wide, high), 6), *squares, blurs)
+        return JointCorrelation(
+            draws.totals, *cross_weights((a, b), (wide, high), 6), *squares, blurs
+        )
 
 
 def correlation_error(
-    noises: MomentNoise, squares: tuple[IntegerNoise, IntegerNoise], reach: tuple[float, float], size: int, beta: float
+    noises: MomentNoise,
+    squares: tuple[IntegerNoise, IntegerNoise],
+    reach: tuple[float, float],
+    size: int,
+    beta: float,
 ) -> float:
     """Bound the error of a correlation of values spread evenly over their ranges (variance a²/3), a third of β each.
 
@@ -83,8 +110,16 @@ def correlation_error(
     _, u, v, count = noises
     third = beta / 3
     mixed = moment_error(noises, reach, size, third, same=False, sample=False) * 3 / (a * b)
-    x = moment_error((squares[0], u, u, count), (a, a), size, third, same=True, sample=False) * 3 / a**2
-    y = moment_error((squares[1], v, v, count), (b, b), size, third, same=True, sample=False) * 3 / b**2
+    x = (
+        moment_error((squares[0], u, u, count), (a, a), size, third, same=True, sample=False)
+        * 3
+        / a**2
+    )
+    y = (
+        moment_error((squares[1], v, v, count), (b, b), size, third, same=True, sample=False)
+        * 3
+        / b**2
+    )
     return quotient_miss(mixed, x, y)
 
 
@@ -118,7 +153,10 @@ class CorrelationEstimate:
         if n <= 0:
             return None
         moment = self.products.value / n - self.x.value * self.y.value / n**2
-        spreads = [s.value / n - (t.value / n) ** 2 for s, t in ((self.x_squares, self.x), (self.y_squares, self.y))]
+        spreads = [
+            s.value / n - (t.value / n) ** 2
+            for s, t in ((self.x_squares, self.x), (self.y_squares, self.y))
+        ]
         if min(spreads) <= 0:
             return None
         return min(max(float(moment) / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0)
@@ -129,7 +167,10 @@ class CorrelationEstimate:
         if rows[0] <= 0:
             return -1.0, 1.0
         x, y = self.x.box(beta, 6), self.y.box(beta, 6)
-        u, v = second_moment(self.x_squares.box(beta, 6), x, rows), second_moment(self.y_squares.box(beta, 6), y, rows)
+        u, v = (
+            second_moment(self.x_squares.box(beta, 6), x, rows),
+            second_moment(self.y_squares.box(beta, 6), y, rows),
+        )
         spreads = [
             blurred(*outward(clip(box, Fraction(0), max(box[1], Fraction(0)))), float(blur))
             for box, blur in zip((u, v), self.blurs, strict=True)

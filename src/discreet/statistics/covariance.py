@@ -18,7 +18,15 @@ from .laws.moment import moment_error
 from .laws.noise_sum import IntegerNoise
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel
 from .releases.basis import Basis
-from .releases.product import blur_of, cross_addends, cross_weights, moment_blur, reach_of, unit_range, width_of
+from .releases.product import (
+    blur_of,
+    cross_addends,
+    cross_weights,
+    moment_blur,
+    reach_of,
+    unit_range,
+    width_of,
+)
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
@@ -42,22 +50,31 @@ class CovarianceRecipe:
             products, u, v, count = noises
             if size <= 1:
                 return most
-            found = moment_error((products, u, v, count), (a, b), size, beta, same=False, sample=self.sample)
+            found = moment_error(
+                (products, u, v, count), (a, b), size, beta, same=False, sample=self.sample
+            )
             return min(most, found + moved)
 
         labels = ("products", "sum of x", "sum of y", "rows")
-        return NoiseModel(labels, (1.0, b, a, a * b), most=most, least=moved, law=law, supposes=SIZED_DATA)
+        return NoiseModel(
+            labels, (1.0, b, a, a * b), most=most, least=moved, law=law, supposes=SIZED_DATA
+        )
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values and of rows."""
-        return [total_need(addend, basis) for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)[:4]]
+        return [
+            total_need(addend, basis)
+            for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)[:4]
+        ]
 
     def estimate(self, draws: Draws) -> JointCovariance:
         """Return the covariance by the noisy totals."""
         (a, wide), (b, high) = map(unit_range, self.kinds)
         x, y = self.kinds
         facts = ((wide, high), (width_of(x), width_of(y)), (blur_of(x), blur_of(y)))
-        return JointCovariance(draws.totals, *cross_weights((a, b), (wide, high), 4), *facts, sample=self.sample)
+        return JointCovariance(
+            draws.totals, *cross_weights((a, b), (wide, high), 4), *facts, sample=self.sample
+        )
 
 
 @frozen
@@ -101,7 +118,9 @@ class CovarianceEstimate:
         rows = self.count.box(beta, 4)
         if rows[0] <= (1 if self.sample else 0):
             return outward((-self._limit, self._limit))
-        box = mixed_moment(self.products.box(beta, 4), self.x.box(beta, 4), self.y.box(beta, 4), rows)
+        box = mixed_moment(
+            self.products.box(beta, 4), self.x.box(beta, 4), self.y.box(beta, 4), rows
+        )
         low, high = unbiased(box, rows) if self.sample else box
         slack = mixed_blur(self.widths, self.blurs) * (2 if self.sample else 1)
         return outward(clip((low - slack, high + slack), -self._limit, self._limit))

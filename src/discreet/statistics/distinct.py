@@ -34,7 +34,13 @@ class DistinctRecipe:
         """Count whole people, or rows, per key and value: who has more values than `max_groups` counts nowhere."""
         share = people_share(basis.rows, keyed=True)
         keys = (*basis.keys, *self.cells.expressions)
-        tally = Tally(basis.rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=not isinstance(share, Free))
+        tally = Tally(
+            basis.rows,
+            keys,
+            (Term(Constant(True), 1, 0, 1),),
+            share,
+            people=not isinstance(share, Free),
+        )
         return [DistinctNeed(tally, self.cells, distinct_influence(tally, basis.key_count))]
 
     def estimate(self, draws: Draws) -> TotalEstimate:

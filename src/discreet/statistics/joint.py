@@ -19,7 +19,14 @@ from functools import lru_cache, partial
 from ..errors import UnsupportedQuery
 from ..frozen import frozen
 from ..query.domains.domain import Whole
-from .joint_estimate import JointCorrelation, JointCovariance, JointMean, JointTotal, JointVariance, turned
+from .joint_estimate import (
+    JointCorrelation,
+    JointCovariance,
+    JointMean,
+    JointTotal,
+    JointVariance,
+    turned,
+)
 from .laws.interval_arithmetic import at_least
 from .laws.joint_error import (
     JointLines,
@@ -108,7 +115,15 @@ class JointMeanRecipe:
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             return width * joint_mean_error(tuple(noises), total, rows, size, beta) + blur
 
-        return NoiseModel(_LABEL, (width,), most=width + blur, least=blur, law=law, joint=True, supposes=SIZED_DATA)
+        return NoiseModel(
+            _LABEL,
+            (width,),
+            most=width + blur,
+            least=blur,
+            law=law,
+            joint=True,
+            supposes=SIZED_DATA,
+        )
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of the partition."""
@@ -143,14 +158,21 @@ class JointVarianceRecipe:
         width, blur = at_least(column.width), at_least(column.blur)
         factor = width**2
 
-        def law(noises: Sequence[IntegerNoise], size: int, beta: float, *, even: bool = False) -> float:
+        def law(
+            noises: Sequence[IntegerNoise], size: int, beta: float, *, even: bool = False
+        ) -> float:
             if size <= 1:
                 return most
             found = joint_moment_error(noises, lines, size, beta, sample=self.sample, even=even)
             return min(most, factor * found + moved)
 
-        moved, most = blur * (width + blur) * (2 if self.sample else 1), factor / (2 if self.sample else 4)
-        model = NoiseModel(_LABEL, (factor,), most=most, least=moved, law=law, joint=True, supposes=SIZED_DATA)
+        moved, most = (
+            blur * (width + blur) * (2 if self.sample else 1),
+            factor / (2 if self.sample else 4),
+        )
+        model = NoiseModel(
+            _LABEL, (factor,), most=most, least=moved, law=law, joint=True, supposes=SIZED_DATA
+        )
         return rooted(model, partial(law, even=True), factor) if self.root else model
 
     def needs(self, basis: Basis) -> list[Need]:
@@ -176,7 +198,9 @@ class JointCovarianceRecipe:
     @property
     def noise_model(self) -> NoiseModel:
         """One set of totals; estimates are moved into the public range."""
-        lines = JointLines(*(tuple(map(float, form)) for form in _cross_forms(self.partition, self.places)))
+        lines = JointLines(
+            *(tuple(map(float, form)) for form in _cross_forms(self.partition, self.places))
+        )
         (a, b), (x, y) = _pair(self.partition, self.places)
         double = 2 if self.sample else 1
         most, moved = at_least(a * b) / 2 * double, at_least(a * y + x * b + x * y) * double
@@ -185,10 +209,20 @@ class JointCovarianceRecipe:
             if size <= 1:
                 return most
             return min(
-                most, at_least(a * b) * joint_moment_error(noises, lines, size, beta, sample=self.sample) + moved
+                most,
+                at_least(a * b) * joint_moment_error(noises, lines, size, beta, sample=self.sample)
+                + moved,
             )
 
-        return NoiseModel(_LABEL, (at_least(a * b),), most=most, least=moved, law=law, joint=True, supposes=SIZED_DATA)
+        return NoiseModel(
+            _LABEL,
+            (at_least(a * b),),
+            most=most,
+            least=moved,
+            law=law,
+            joint=True,
+            supposes=SIZED_DATA,
+        )
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of the partition."""
@@ -217,11 +251,14 @@ class JointCorrelationRecipe:
     @property
     def noise_model(self) -> NoiseModel:
         """One set of totals; rounding turns either column, as a vector (`JointCorrelation`)."""
-        lines = JointLines(*(tuple(map(float, form)) for form in _cross_forms(self.partition, self.places)))
+        lines = JointLines(
+            *(tuple(map(float, form)) for form in _cross_forms(self.partition, self.places))
+        )
         xx, yy = (tuple(map(float, form)) for form in self._squares)
         (a, b), (x, y) = _pair(self.partition, self.places)
         moved, moved_wide = (
-            sum(turned(at_least(part) * by) for part in (x / a, y / b)) for by in (_EVENLY, WIDE**-0.5)
+            sum(turned(at_least(part) * by) for part in (x / a, y / b))
+            for by in (_EVENLY, WIDE**-0.5)
         )
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
@@ -232,11 +269,22 @@ class JointCorrelationRecipe:
         def wide(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             if size <= 1:
                 return 2.0
-            return min(2.0, wide_correlation_miss(tuple(noises), lines, (xx, yy), size, beta, least=WIDE) + moved_wide)
+            return min(
+                2.0,
+                wide_correlation_miss(tuple(noises), lines, (xx, yy), size, beta, least=WIDE)
+                + moved_wide,
+            )
 
         others = ((WIDE_DATA, wide),)
         return NoiseModel(
-            _LABEL, (12.0,), most=2.0, least=moved, law=law, joint=True, supposes=EVEN_DATA, elsewhere=others
+            _LABEL,
+            (12.0,),
+            most=2.0,
+            least=moved,
+            law=law,
+            joint=True,
+            supposes=EVEN_DATA,
+            elsewhere=others,
         )
 
     def needs(self, basis: Basis) -> list[Need]:
@@ -255,7 +303,9 @@ def _form(partition: Partition, powers: dict[int, int]) -> TotalWeights:
 
 
 @lru_cache(maxsize=1024)  # equal for all keys of an answer
-def _summed(low: Fraction, width: Fraction, rows: TotalWeights, total: TotalWeights) -> TotalWeights:
+def _summed(
+    low: Fraction, width: Fraction, rows: TotalWeights, total: TotalWeights
+) -> TotalWeights:
     return tuple(low * n + width * t for n, t in zip(rows, total, strict=True))
 
 
@@ -263,10 +313,14 @@ def _cross_forms(
     partition: Partition, places: tuple[int, int]
 ) -> tuple[TotalWeights, TotalWeights, TotalWeights, TotalWeights]:
     x, y = places
-    products, first, second, rows = (_form(partition, {x: a, y: b}) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0)))
+    products, first, second, rows = (
+        _form(partition, {x: a, y: b}) for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))
+    )
     return products, first, second, rows
 
 
-def _pair(partition: Partition, places: tuple[int, int]) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
+def _pair(
+    partition: Partition, places: tuple[int, int]
+) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
     x, y = (partition.columns[place] for place in places)
     return (x.width, y.width), (x.blur, y.blur)

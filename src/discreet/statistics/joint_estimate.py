@@ -61,7 +61,11 @@ def _parts(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple[int, 
         if w:
             much = w.numerator * total.steps * total.unit.numerator
             parts = w.denominator * total.unit.denominator
-            top, bottom = (top + much, bottom) if parts == bottom else (top * parts + much * bottom, bottom * parts)
+            top, bottom = (
+                (top + much, bottom)
+                if parts == bottom
+                else (top * parts + much * bottom, bottom * parts)
+            )
     return top, bottom
 
 
@@ -89,7 +93,12 @@ class JointTotal:
     names: tuple[str, ...] = ()
 
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "joint total", totals="noisies", weights="weights", low="amount or null", whole="truth", names="texts"
+        "joint total",
+        totals="noisies",
+        weights="weights",
+        low="amount or null",
+        whole="truth",
+        names="texts",
     )
 
     @property
@@ -107,7 +116,10 @@ class JointTotal:
         """Bound the exact number: the quantile of the noise of the sum, both ways."""
         noises = zip(_noises(self.totals), self.weights, strict=True)
         moved = tuple(noise.times(float(w)) for noise, w in noises if w)
-        (top, bottom), (much, parts) = _parts(self.weights, self.totals), total_reach(moved, beta).as_integer_ratio()
+        (top, bottom), (much, parts) = (
+            _parts(self.weights, self.totals),
+            total_reach(moved, beta).as_integer_ratio(),
+        )
         below, above, of = top * parts - much * bottom, top * parts + much * bottom, bottom * parts
         if self.whole:
             below, above, of = -(-below // of), above // of, 1
@@ -142,7 +154,9 @@ class JointMean:
         (top, parts), (rows, of) = _parts(self.total, self.totals), _parts(self.rows, self.totals)
         if rows <= 0:
             return None
-        return float(min(max(self.low + self.width * Fraction(top * of, parts * rows), self.low), self.high))
+        return float(
+            min(max(self.low + self.width * Fraction(top * of, parts * rows), self.low), self.high)
+        )
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the mean of the exact totals."""
@@ -187,15 +201,21 @@ class JointVariance:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
-        squares, total, rows = (_line(w, self.totals) for w in (self.squares, self.total, self.rows))
+        squares, total, rows = (
+            _line(w, self.totals) for w in (self.squares, self.total, self.rows)
+        )
         of = SpreadLines(squares, total, rows, _UNIT)
         most, factor = (0.5 if self.sample else 0.25), float(self.width) ** 2
         low, high = variance_ends(of, _noises(self.totals), most, beta, sample=self.sample)
-        low, high = blurred(low * factor, high * factor, float(self.blur) * (1.5 if self.sample else 1.0))
+        low, high = blurred(
+            low * factor, high * factor, float(self.blur) * (1.5 if self.sample else 1.0)
+        )
         high = min(high, math.nextafter(float(self.breadth) ** 2 * most, math.inf))
         if not self.root:
             return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
-        return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(math.sqrt(high), math.inf)
+        return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(
+            math.sqrt(high), math.inf
+        )
 
 
 @frozen
@@ -226,7 +246,9 @@ class JointCovariance:
     @property
     def value(self) -> float | None:
         """The covariance by the noisy totals, moved into the public range; None if there seem to be too few rows."""
-        p, x, y, n = (_sum(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows))
+        p, x, y, n = (
+            _sum(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows)
+        )
         if n <= self.sample:
             return None
         found = (p - x * y / n) / (n - self.sample) * self.widths[0] * self.widths[1]
@@ -234,10 +256,16 @@ class JointCovariance:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""
-        p, x, y, n = (_line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows))
+        p, x, y, n = (
+            _line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows)
+        )
         most, factor = (0.5 if self.sample else 0.25), self.widths[0] * self.widths[1]
         ends = covariance_ends(
-            CrossLines(p, x, y, n, (_UNIT, _UNIT)), _noises(self.totals), most, beta, sample=self.sample
+            CrossLines(p, x, y, n, (_UNIT, _UNIT)),
+            _noises(self.totals),
+            most,
+            beta,
+            sample=self.sample,
         )
         slack = mixed_blur(self.breadths, self.blurs) * (2 if self.sample else 1)
         low, high = (Fraction(end) * factor for end in ends)
@@ -280,7 +308,9 @@ class JointCorrelation:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the correlation of the exact totals."""
-        p, x, y, n = (_line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows))
+        p, x, y, n = (
+            _line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows)
+        )
         xx, yy = _line(self.x_squares, self.totals), _line(self.y_squares, self.totals)
         sides = SpreadLines(xx, x, n, _UNIT), SpreadLines(yy, y, n, _UNIT)
         (low, high), least = correlation_ends(
@@ -288,5 +318,7 @@ class JointCorrelation:
         )
         if min(least) <= 0:
             return -1.0, 1.0
-        moved = sum(turned(float(blur) / math.sqrt(u)) for blur, u in zip(self.blurs, least, strict=True))
+        moved = sum(
+            turned(float(blur) / math.sqrt(u)) for blur, u in zip(self.blurs, least, strict=True)
+        )
         return max(-1.0, low - moved - 1e-12), min(1.0, high + moved + 1e-12)

@@ -22,7 +22,15 @@ from .laws.interval_arithmetic import at_least, clip, outward, ratio
 from .laws.least_error import least_error
 from .laws.noise_sum import IntegerNoise, sum_tail
 from .recipe import SIZED_DATA, Draws, Need, NoiseModel
-from .releases.addend import centred, middle_of, number_addend, present, range_of, rows_addend, whole_of
+from .releases.addend import (
+    centred,
+    middle_of,
+    number_addend,
+    present,
+    range_of,
+    rows_addend,
+    whole_of,
+)
 from .releases.basis import Basis
 from .releases.product import reach_of
 from .releases.stored import StoredForm
@@ -48,21 +56,32 @@ class MeanRecipe:
             return mean_error(noises[0], noises[1], reach, size, beta) + blur
 
         most = 2 * reach + blur
-        return NoiseModel(("sum", "rows"), (1.0, reach), most=most, least=blur, law=law, supposes=SIZED_DATA)
+        return NoiseModel(
+            ("sum", "rows"), (1.0, reach), most=most, least=blur, law=law, supposes=SIZED_DATA
+        )
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values, which has half the sensitivity of the sum, and the rows that have one."""
         total = number_addend(centred(self.expression, basis.columns), basis.columns)
-        return [total_need(total, basis), total_need(rows_addend(present(self.expression, basis.rows)), basis)]
+        return [
+            total_need(total, basis),
+            total_need(rows_addend(present(self.expression, basis.rows)), basis),
+        ]
 
     def estimate(self, draws: Draws) -> MeanEstimate | JointMean:
         """Return the noisy sum over the noisy count."""
-        (total, count), (low, high), middle = draws.totals, range_of(self.kind), middle_of(self.kind)
+        (total, count), (low, high), middle = (
+            draws.totals,
+            range_of(self.kind),
+            middle_of(self.kind),
+        )
         blur = whole_of(self.kind).blur
         if not blur:
             return MeanEstimate(total, count, middle, low, high)
         width, rows = high - low, (Fraction(0), Fraction(1))
-        return JointMean(draws.totals, (1 / width, (middle - low) / width), rows, low, high, width, blur)
+        return JointMean(
+            draws.totals, (1 / width, (middle - low) / width), rows, low, high, width, blur
+        )
 
 
 def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, t: float) -> float:
@@ -81,7 +100,9 @@ def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int,
 
 
 @lru_cache(maxsize=4096)
-def mean_error(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, beta: float) -> float:
+def mean_error(
+    total: IntegerNoise, count: IntegerNoise, reach: float, size: int, beta: float
+) -> float:
     """Bound the error of a mean with probability at least 1 − β; at most the width of its range.
 
     >>> from discreet.statistics.mean import mean_error
@@ -139,7 +160,9 @@ class MeanEstimate:
         total, count = self.total.value, self.count.value
         low, high = self.low - self.middle, self.high - self.middle
         for _ in range(5):
-            reach = noise_reach(self.total.noise, self.count.noise, _stepped(max(abs(low), abs(high))), beta)
+            reach = noise_reach(
+                self.total.noise, self.count.noise, _stepped(max(abs(low), abs(high))), beta
+            )
             low, high = clip(((total - reach) / count, (total + reach) / count), low, high)
         return outward((self.middle + low, self.middle + high))
 

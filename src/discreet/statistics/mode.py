@@ -35,7 +35,9 @@ class ModeRecipe:
     def needs(self, basis: Basis) -> list[Need]:
         """List the one choice."""
         tally = cell_tally(self.cells, basis)
-        return [ChoiceNeed(tally, self.cells, vote_influence(tally), None, alone=basis.key_count == 1)]
+        return [
+            ChoiceNeed(tally, self.cells, vote_influence(tally), None, alone=basis.key_count == 1)
+        ]
 
     def estimate(self, draws: Draws) -> ModeEstimate:
         """Return the chosen value."""

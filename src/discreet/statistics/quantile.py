@@ -56,7 +56,11 @@ class QuantileRecipe:
         ladder = quantile_grid_of(self.expression, basis.columns, cells_for(basis.key_count))
         tally = place_tally(self.expression, ladder, basis)
         ats = tuple(sorted({self.at, *(at for of, at in basis.quantiles if of == self.expression)}))
-        return [PlaceNeed(tally, ladder, ats, vote_influence(tally), basis.key_count == 1, basis.intervals)]
+        return [
+            PlaceNeed(
+                tally, ladder, ats, vote_influence(tally), basis.key_count == 1, basis.intervals
+            )
+        ]
 
     def estimate(self, draws: Draws) -> NoisyValue:
         """Return the place that was chosen for this quantile, with its interval if one was drawn."""

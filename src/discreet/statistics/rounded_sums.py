@@ -59,7 +59,10 @@ def rounding_of(expression: Expression, columns: dict[str, Domain]) -> Rounding:
 
 def _least(expression: Expression, columns: dict[str, Domain]) -> Fraction | None:
     """Bound from below what a root or quotient of whole steps from 0 on is where it is not 0; None for others."""
-    if not isinstance(expression, Call) or expression.function not in (Function.ROOT, Function.DIVIDE):
+    if not isinstance(expression, Call) or expression.function not in (
+        Function.ROOT,
+        Function.DIVIDE,
+    ):
         return None
     parts = [domain_of(argument, columns) for argument in expression.arguments]
     wholes = [part for part in parts if isinstance(part, Whole) and part.low >= 0 and not part.blur]
@@ -103,14 +106,20 @@ class RoundedTotal:
         found, chance = self._sum(self.weights), beta * (1 - _ASIDE) if self.rows else beta
         reach = self._reach(self.weights, chance)
         if self.rows:
-            moved = self.blur * max(Fraction(0), self._sum(self.rows) + self._reach(self.rows, beta - chance))
+            moved = self.blur * max(
+                Fraction(0), self._sum(self.rows) + self._reach(self.rows, beta - chance)
+            )
         else:
             moved = self.blur * max(Fraction(0), found + reach)
         return outward((found - reach - moved, found + reach + moved))
 
     def _sum(self, weights: TotalWeights) -> Fraction:
-        return sum((w * total.value for w, total in zip(weights, self.totals, strict=True)), Fraction(0))
+        return sum(
+            (w * total.value for w, total in zip(weights, self.totals, strict=True)), Fraction(0)
+        )
 
     def _reach(self, weights: TotalWeights, beta: float) -> Fraction:
         pairs = zip(self.totals, weights, strict=True)
-        return Fraction(total_reach(tuple(total.noise.times(float(w)) for total, w in pairs if w), beta))
+        return Fraction(
+            total_reach(tuple(total.noise.times(float(w)) for total, w in pairs if w), beta)
+        )

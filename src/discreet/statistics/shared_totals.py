@@ -22,7 +22,16 @@ from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant, Expression
 from ..query.algebra.statistic import expressions_of
 from ..query.algebra.tally import Free, GroupShare, RowShare
-from ..query.algebra.tree import Correlation, Count, CountOf, Covariance, Mean, Statistic, Sum, Variance
+from ..query.algebra.tree import (
+    Correlation,
+    Count,
+    CountOf,
+    Covariance,
+    Mean,
+    Statistic,
+    Sum,
+    Variance,
+)
 from ..query.bounds.not_null import always_present
 from ..query.bounds.relation_facts import multiplicity, neighbours_of
 from ..query.domains.domain_of import domain_of
@@ -38,7 +47,14 @@ from .joint import (
 from .recipe import Recipe
 from .releases.addend import present, whole_of
 from .releases.basis import Basis
-from .releases.partition import MOST_COUNTED, MOST_JOINT, ROUNDED_DOWN, Partition, column_of, column_text
+from .releases.partition import (
+    MOST_COUNTED,
+    MOST_JOINT,
+    ROUNDED_DOWN,
+    Partition,
+    column_of,
+    column_text,
+)
 from .sum import CentredSumRecipe
 
 MOST_TOTALS = 81
@@ -88,7 +104,9 @@ def recipes_of(statistics: Sequence[Statistic], basis: Basis, way: SumWay) -> li
     sums = [one for one in statistics if isinstance(one, _SUMS)]
     found = _components(sums)
     groups = [frozenset().union(*found)] if way is SumWay.TOGETHER else found
-    pieces = [_Piece.of(group, statistics, basis, rows=place == 0) for place, group in enumerate(groups)]
+    pieces = [
+        _Piece.of(group, statistics, basis, rows=place == 0) for place, group in enumerate(groups)
+    ]
     return [
         next((recipe for piece in pieces if (recipe := piece.recipe(one)) is not None), usual)
         for one, usual in zip(statistics, plain, strict=True)
@@ -133,17 +151,38 @@ class _Piece:
     rows: bool
 
     @classmethod
-    def of(cls, group: frozenset[Expression], statistics: Sequence[Statistic], basis: Basis, *, rows: bool) -> _Piece:
+    def of(
+        cls,
+        group: frozenset[Expression],
+        statistics: Sequence[Statistic],
+        basis: Basis,
+        *,
+        rows: bool,
+    ) -> _Piece:
         """Make the partition of some columns for the statistics about them, and for COUNT(*) if it counts `rows`."""
-        mine = [one for one in statistics if set(expressions_of(one)) <= group and isinstance(one, (*_SUMS, CountOf))]
+        mine = [
+            one
+            for one in statistics
+            if set(expressions_of(one)) <= group and isinstance(one, (*_SUMS, CountOf))
+        ]
         asked = list(dict.fromkeys(x for one in mine for x in expressions_of(one)))
-        beside = [set(expressions_of(one)) for one in mine] + ([set()] if rows and Count() in statistics else [])
+        beside = [set(expressions_of(one)) for one in mine] + (
+            [set()] if rows and Count() in statistics else []
+        )
         degrees = {x: max(_degree(one) for one in mine if x in expressions_of(one)) for x in asked}
-        nulls = {x: any(x not in one for one in beside) and not always_present(x, basis.rows) for x in asked}
+        nulls = {
+            x: any(x not in one for one in beside) and not always_present(x, basis.rows)
+            for x in asked
+        }
         steps = dict(_steps(degrees, basis))
-        columns = [column_of(x, degrees[x], steps[x], null=nulls[x], columns=basis.columns) for x in asked]
+        columns = [
+            column_of(x, degrees[x], steps[x], null=nulls[x], columns=basis.columns) for x in asked
+        ]
         if Partition(tuple(columns)).most * multiplicity(basis.rows) > MOST_JOINT:
-            columns = [replace(column, blur=column.blur + column.width * ROUNDED_DOWN) for column in columns]
+            columns = [
+                replace(column, blur=column.blur + column.width * ROUNDED_DOWN)
+                for column in columns
+            ]
         partition = Partition(tuple(columns))
         if prod(column.places for column in columns) > MOST_TOTALS:
             raise UnsupportedQuery("these columns have too many products; ask for fewer at once")
@@ -168,7 +207,9 @@ class _Piece:
             case Variance(sample=sample, root=root):
                 return JointVarianceRecipe(self.partition, places[0], kinds[0], sample, root)
             case Covariance(sample=sample) if places[0] != places[1]:
-                return JointCovarianceRecipe(self.partition, (places[0], places[1]), (kinds[0], kinds[1]), sample)
+                return JointCovarianceRecipe(
+                    self.partition, (places[0], places[1]), (kinds[0], kinds[1]), sample
+                )
             case Correlation() if places[0] != places[1]:
                 return JointCorrelationRecipe(self.partition, (places[0], places[1]))
         return None

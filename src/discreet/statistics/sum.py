@@ -42,7 +42,9 @@ class CentredSumRecipe:
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             total, rows = noises
-            return total_reach((total, rows.times(middle)) if middle else (total,), beta) + size * blur
+            return (
+                total_reach((total, rows.times(middle)) if middle else (total,), beta) + size * blur
+            )
 
         supposes = SIZED_DATA if blur else ANY_DATA
         return NoiseModel(("centred sum", "rows"), (1.0, middle), law=law, supposes=supposes)
@@ -50,7 +52,10 @@ class CentredSumRecipe:
     def needs(self, basis: Basis) -> list[Need]:
         """List the sum of centred values and the rows that have one."""
         total = number_addend(centred(self.expression, basis.columns), basis.columns)
-        return [total_need(total, basis), total_need(rows_addend(present(self.expression, basis.rows)), basis)]
+        return [
+            total_need(total, basis),
+            total_need(rows_addend(present(self.expression, basis.rows)), basis),
+        ]
 
     def estimate(self, draws: Draws) -> JointTotal | RoundedTotal:
         """Return the sum by both totals."""

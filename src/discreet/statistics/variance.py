@@ -47,7 +47,11 @@ class VarianceRecipe:
             if size <= 1:
                 return most
             four = (squares, total, total, count)
-            return min(most, moment_error(four, (reach, reach), size, beta, same=True, sample=self.sample) + moved)
+            return min(
+                most,
+                moment_error(four, (reach, reach), size, beta, same=True, sample=self.sample)
+                + moved,
+            )
 
         labels, coefficients = ("squares", "sum", "rows"), (1.0, 2 * reach, reach**2)
         model = NoiseModel(labels, coefficients, None, most, moved, law=law, supposes=SIZED_DATA)
@@ -55,12 +59,19 @@ class VarianceRecipe:
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred squares, centred values and rows."""
-        return [total_need(addend, basis) for addend in square_addends(self.expression, basis.rows, basis.columns)]
+        return [
+            total_need(addend, basis)
+            for addend in square_addends(self.expression, basis.rows, basis.columns)
+        ]
 
     def estimate(self, draws: Draws) -> JointVariance:
         """Return the variance by the noisy totals."""
         unit, width = unit_range(self.kind)
-        squares, total, rows = (1 / width**2, 2 * unit / width, unit**2), (Fraction(0), 1 / width, unit), (0, 0, 1)
+        squares, total, rows = (
+            (1 / width**2, 2 * unit / width, unit**2),
+            (Fraction(0), 1 / width, unit),
+            (0, 0, 1),
+        )
         sizes = (width, width_of(self.kind), blur_of(self.kind))
         weights = (squares, total, tuple(map(Fraction, rows)))
         return JointVariance(draws.totals, *weights, *sizes, sample=self.sample, root=self.root)
@@ -136,10 +147,14 @@ class VarianceEstimate:
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
         inside = outward(clip(self._box(beta), Fraction(0), self._most))
-        low, high = blurred(*inside, float(self.blur) * (1.5 if self.sample else 1.0))  # √(n/(n−1)) is below 1.5
+        low, high = blurred(
+            *inside, float(self.blur) * (1.5 if self.sample else 1.0)
+        )  # √(n/(n−1)) is below 1.5
         if not self.root:
             return low, high
-        return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(math.sqrt(high), math.inf)
+        return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(
+            math.sqrt(high), math.inf
+        )
 
     def _box(self, beta: float) -> Box:
         rows = self.count.box(beta, 3)

@@ -62,7 +62,11 @@ class Attribute:
     @property
     def labels(self) -> tuple[object, ...]:
         """What each cell is called: its value, or its bin as text."""
-        named = self._bins() if self.values is None else tuple(plain(value, self.time) for value in self.values)
+        named = (
+            self._bins()
+            if self.values is None
+            else tuple(plain(value, self.time) for value in self.values)
+        )
         return (*named, *((None,) if self.null else ()))
 
     @property
@@ -118,7 +122,9 @@ def _steps(name: str, step: Fraction) -> Expression:
     return Field(name) if step == 1 else Call(Function.MULTIPLY, (Field(name), Constant(factor)))
 
 
-def attribute_of(name: str, domain: Domain, *, nullable: bool, bins: int | None = None) -> Attribute:
+def attribute_of(
+    name: str, domain: Domain, *, nullable: bool, bins: int | None = None
+) -> Attribute:
     """Return the cells of a column of which this is public; `bins` asks for so many bins of equal width.
 
     >>> from fractions import Fraction
@@ -135,8 +141,12 @@ def attribute_of(name: str, domain: Domain, *, nullable: bool, bins: int | None 
     listed = domain.keys
     if listed is not None:
         if bins is not None:
-            raise InvalidArgument(f"{name} is a list of values, which has no bins; leave it out of bins=")
-        return Attribute(name, tuple(v for v in listed if v is not None), None, Fraction(1), time, nullable)
+            raise InvalidArgument(
+                f"{name} is a list of values, which has no bins; leave it out of bins="
+            )
+        return Attribute(
+            name, tuple(v for v in listed if v is not None), None, Fraction(1), time, nullable
+        )
     if not isinstance(domain, Whole | Day | Second):
         raise InvalidArgument(
             f"{name} is free text, whose values are not public; leave it out, or declare Category([...])"
@@ -170,6 +180,8 @@ def public_bins(low: int, high: int) -> tuple[int, ...]:
     width = high - low + 1
     equal = {low - (-width * place // _EQUAL) for place in range(1, _EQUAL)}
     origin = min(max(0, low), high)
-    sizes = [1 << power for power in range(max(0, width.bit_length() - _FINEST), width.bit_length())]
+    sizes = [
+        1 << power for power in range(max(0, width.bit_length() - _FINEST), width.bit_length())
+    ]
     both = equal | {origin + size for size in sizes} | {origin - size + 1 for size in sizes}
     return tuple(sorted(edge for edge in both if low < edge <= high))

@@ -25,17 +25,26 @@ MOST_JOINED = 1024
 """Tables are joined up to so many cells: one question to a store costs about as much as some thousand cells of it."""
 
 
-def exact_tables(request: SyntheticRequest, sets: Sequence[KeySet], store: TallyBatch) -> dict[KeySet, Integers]:
+def exact_tables(
+    request: SyntheticRequest, sets: Sequence[KeySet], store: TallyBatch
+) -> dict[KeySet, Integers]:
     """Return exact tables that hold every set; from these all others follow."""
     share = row_share(request.rows)
     found = {}
     for one in covers(request.sizes, sets, MOST_JOINED):
         columns = [request.attributes[place] for place in one]
-        tally = Tally(request.rows, tuple(column.key for column in columns), (Term(Constant(True), 1, 0, 1),), share)
+        tally = Tally(
+            request.rows,
+            tuple(column.key for column in columns),
+            (Term(Constant(True), 1, 0, 1),),
+            share,
+        )
         table = np.zeros([column.size for column in columns], dtype=np.int64)
         places = [(column.places(), column.size - 1) for column in columns]
         for keys, (count,) in store.tally(tally).items():
-            at = tuple(known.get((type(k), k), last) for k, (known, last) in zip(keys, places, strict=True))
+            at = tuple(
+                known.get((type(k), k), last) for k, (known, last) in zip(keys, places, strict=True)
+            )
             table[at] += count
         found[one] = table
     return found
@@ -46,7 +55,11 @@ def contrasts_of(sets: Sequence[KeySet], exact: Mapping[KeySet, Integers]) -> tu
     return tuple(np.asarray(contrast(sum_to(exact, part)).ravel()) for part in sets)
 
 
-def measure(plan: SyntheticPlan, store: TallyBatch, *, bits: Bits | None = None) -> tuple[Integers, ...]:
+def measure(
+    plan: SyntheticPlan, store: TallyBatch, *, bits: Bits | None = None
+) -> tuple[Integers, ...]:
     """Return the noisy whole numbers of every block: the one step that reads data and draws noise."""
     blocks = contrasts_of(plan.sets, exact_tables(plan.request, plan.sets, store))
-    return tuple(one.release(rows, bits=bits) for one, rows in zip(plan.measured, blocks, strict=True))
+    return tuple(
+        one.release(rows, bits=bits) for one, rows in zip(plan.measured, blocks, strict=True)
+    )

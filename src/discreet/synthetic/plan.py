@@ -50,15 +50,26 @@ class SyntheticPlan:
         """The deviation of the noise on one cell of each measured component."""
         sizes = self.request.sizes
         rows = zip(self.sets, self.measured, strict=True)
-        return {part: math.sqrt(one.variance) / math.prod(sizes[place] for place in part) for part, one in rows}
+        return {
+            part: math.sqrt(one.variance) / math.prod(sizes[place] for place in part)
+            for part, one in rows
+        }
 
     def __str__(self) -> str:
         pairs = [one for one in self.request.sets if len(one) == 2]
         taken: list[KeySet] = [one for one in self.sets if len(one) == 2]
         names, noise = [one.name for one in self.request.attributes], self.deviations
         singles: list[KeySet] = [one for one in self.sets if len(one) == 1]
-        groups: list[tuple[str, list[KeySet]]] = [("total", [()]), ("columns", singles), ("pairs", taken)]
-        lines = [(name, str(len(sets)), _range([noise[one] for one in sets])) for name, sets in groups if sets]
+        groups: list[tuple[str, list[KeySet]]] = [
+            ("total", [()]),
+            ("columns", singles),
+            ("pairs", taken),
+        ]
+        lines = [
+            (name, str(len(sets)), _range([noise[one] for one in sets]))
+            for name, sets in groups
+            if sets
+        ]
         return (
             f"synthetic table of {', '.join(names)}, planned for about {self.request.size:,} rows\n"
             f"{text_table([('measured', 'tables', 'deviation of the noise on a count'), *lines])}\n"
@@ -73,7 +84,9 @@ def _range(values: list[float]) -> str:
     return f"{low:.3g}" if math.isclose(low, high, rel_tol=1e-3) else f"{low:.3g} to {high:.3g}"
 
 
-def plan_synthetic(request: SyntheticRequest, spend: Measure, under: Filter | None = None) -> SyntheticPlan:
+def plan_synthetic(
+    request: SyntheticRequest, spend: Measure, under: Filter | None = None
+) -> SyntheticPlan:
     """Return the noise of every table that is worth measuring; no row is read.
 
     Refuses pure ε: Gaussian noise keeps none.
@@ -97,4 +110,6 @@ def _short(one: Measurement) -> Measurement:
     """
     scale = math.ceil(one.mechanism.scale)
     unit = 1 << max(0, scale.bit_length() - 10)
-    return replace(one, mechanism=DiscreteGaussian(-(-scale // unit) * unit, one.mechanism.sensitivity))
+    return replace(
+        one, mechanism=DiscreteGaussian(-(-scale // unit) * unit, one.mechanism.sensitivity)
+    )

@@ -48,6 +48,7 @@ class SyntheticQuality:
             for one in worst
         ]
         mean = ("mean of all", "", f"{self.weighted:.4f}", f"{self.whole:.4f}")
-        return "total variation of records against released tables, the largest first\n" + text_table(
-            [head, *lines, mean]
+        return (
+            "total variation of records against released tables, the largest first\n"
+            + text_table([head, *lines, mean])
         )

@@ -42,11 +42,15 @@ class Pool:
 def spanning_tree(released: Released, columns: int) -> list[tuple[int, int]]:
     """Return (parent, child) of the tree of largest mutual information, the root first as its own parent."""
     gain = {pair: _information(released[pair]) for pair in combinations(range(columns), 2)}
-    reach = [sum(value for pair, value in gain.items() if place in pair) for place in range(columns)]
+    reach = [
+        sum(value for pair, value in gain.items() if place in pair) for place in range(columns)
+    ]
     root = max(range(columns), key=reach.__getitem__)
     inside, found = {root}, [(root, root)]
     while len(inside) < columns:
-        best = max((pair for pair in gain if len(inside.intersection(pair)) == 1), key=gain.__getitem__)
+        best = max(
+            (pair for pair in gain if len(inside.intersection(pair)) == 1), key=gain.__getitem__
+        )
         parent, child = best if best[0] in inside else best[::-1]
         inside.add(child)
         found.append((parent, child))
@@ -64,13 +68,17 @@ def _fractions(count: int, bits: Bits | None) -> Floats:
     return np.asarray(uniform(_FINE, size=count, bits=bits) / _FINE, dtype=np.float64)
 
 
-def draw_pool(released: Released, sizes: Sequence[int], total: float, bits: Bits | None = None) -> Pool:
+def draw_pool(
+    released: Released, sizes: Sequence[int], total: float, bits: Bits | None = None
+) -> Pool:
     """Return weighted records whose pairs are near the released ones."""
     count = int(min(max(4 * total, POOL[0]), POOL[1]))
     cells = np.zeros((count, len(sizes)), dtype=np.int64)
     for parent, child in spanning_tree(released, len(sizes)):
         if parent == child:
-            cells[:, child] = _spread(released[child,][None, :], np.zeros(count, dtype=np.int64), bits)
+            cells[:, child] = _spread(
+                released[child,][None, :], np.zeros(count, dtype=np.int64), bits
+            )
         else:
             table = released[parent, child] if parent < child else released[child, parent].T
             cells[:, child] = _spread(table, cells[:, parent], bits)
@@ -87,8 +95,13 @@ def _spread(table: Floats, parents: Integers, bits: Bits | None) -> Integers:
     place = (rank + _fractions(count, bits)) / held[among]
     edges = np.cumsum(table + 1e-12, axis=1)
     edges /= edges[:, -1:]
-    ladder = (edges + np.arange(len(table))[:, None]).ravel()  # one increasing line: row r lies in (r, r + 1]
-    found = np.searchsorted(ladder, np.minimum(place, 1 - 1e-12) + among, side="right") - among * table.shape[1]
+    ladder = (
+        edges + np.arange(len(table))[:, None]
+    ).ravel()  # one increasing line: row r lies in (r, r + 1]
+    found = (
+        np.searchsorted(ladder, np.minimum(place, 1 - 1e-12) + among, side="right")
+        - among * table.shape[1]
+    )
     cells = np.empty(count, dtype=np.int64)
     cells[order] = np.clip(found, 0, table.shape[1] - 1)
     return cells
@@ -136,10 +149,14 @@ def pick(pool: Pool, count: int, bits: Bits | None = None) -> Integers:
         return pool.cells[:0]
     edges = np.cumsum(pool.weights) * (count / pool.weights.sum())
     points = np.arange(count) + _fractions(1, bits)[0] * (1 - 1e-9)
-    return np.asarray(pool.cells[np.minimum(np.searchsorted(edges, points, side="right"), len(edges) - 1)])
+    return np.asarray(
+        pool.cells[np.minimum(np.searchsorted(edges, points, side="right"), len(edges) - 1)]
+    )
 
 
-def table_of(cells: Integers, places: KeySet, sizes: Sequence[int], weights: Floats | None = None) -> Floats:
+def table_of(
+    cells: Integers, places: KeySet, sizes: Sequence[int], weights: Floats | None = None
+) -> Floats:
     """Return the table of some columns of records."""
     shape = [sizes[place] for place in places]
     found = np.bincount(_index(cells, places, sizes), weights, int(np.prod(shape)))

@@ -56,7 +56,9 @@ class ReleasedTable:
         }
         ends = self.interval(level)
         low, high = (None, None) if ends is None else ends
-        for name, column in _apart(self.names, {"n": self.values, "n_low": low, "n_high": high}).items():
+        for name, column in _apart(
+            self.names, {"n": self.values, "n_low": low, "n_high": high}
+        ).items():
             found[name] = [None] * len(cells) if column is None else list(column.ravel().tolist())
         return found
 
@@ -76,7 +78,9 @@ class ReleasedTable:
         return text_table([tuple(columns), *rows[:_SHOWN]]) + more
 
 
-def _apart(taken: tuple[str, ...], columns: Mapping[str, Floats | None]) -> dict[str, Floats | None]:
+def _apart(
+    taken: tuple[str, ...], columns: Mapping[str, Floats | None]
+) -> dict[str, Floats | None]:
     """Name columns so that none is named like a column of the data."""
     return {f"{name}_" if name in taken else name: column for name, column in columns.items()}
 

@@ -14,7 +14,13 @@ from ..frozen import frozen
 from ..query.algebra.expression import Field
 from ..query.algebra.tree import PerPerson, Relation, Scan, Select, Where
 from ..query.bounds.fanout import person_rows
-from ..query.bounds.relation_facts import columns_of, multiplicity, neighbours_of, tables_of, unit_of
+from ..query.bounds.relation_facts import (
+    columns_of,
+    multiplicity,
+    neighbours_of,
+    tables_of,
+    unit_of,
+)
 from ..workloads import StrategyNorms
 from .attribute import Attribute, attribute_of
 
@@ -92,7 +98,9 @@ def _change(rows: Relation) -> StrategyNorms:
     return StrategyNorms(1, neighbours_of(rows))
 
 
-def _attributes(rows: Relation, columns: Iterable[str] | None, bins: dict[str, int]) -> tuple[Attribute, ...]:
+def _attributes(
+    rows: Relation, columns: Iterable[str] | None, bins: dict[str, int]
+) -> tuple[Attribute, ...]:
     domains = columns_of(rows)
     wanted = _names(domains, columns)
     unknown = [name for name in (*wanted, *bins) if name not in domains]
@@ -101,10 +109,15 @@ def _attributes(rows: Relation, columns: Iterable[str] | None, bins: dict[str, i
             f"columns are named once each, and are some of {', '.join(domains)}; got {', '.join(unknown or wanted)}"
         )
     if not 1 <= len(wanted) <= MOST_COLUMNS:
-        raise InvalidArgument(f"1 to {MOST_COLUMNS} columns can be made together, not {len(wanted)}; name fewer")
-    counts = {name: whole(count, f"bins of {name}", least=1, most=1000) for name, count in bins.items()}
+        raise InvalidArgument(
+            f"1 to {MOST_COLUMNS} columns can be made together, not {len(wanted)}; name fewer"
+        )
+    counts = {
+        name: whole(count, f"bins of {name}", least=1, most=1000) for name, count in bins.items()
+    }
     return tuple(
-        attribute_of(name, domains[name], nullable=_nullable(rows, name), bins=counts.get(name)) for name in wanted
+        attribute_of(name, domains[name], nullable=_nullable(rows, name), bins=counts.get(name))
+        for name in wanted
     )
 
 
@@ -112,7 +125,9 @@ def _names(domains: Mapping[str, object], columns: Iterable[str] | None) -> list
     if columns is None:
         return list(domains)
     if isinstance(columns, str) or not isinstance(columns, Iterable):
-        raise InvalidArgument(f'columns is a list of names, such as ["age", "sex"]; got {columns!r}')
+        raise InvalidArgument(
+            f'columns is a list of names, such as ["age", "sex"]; got {columns!r}'
+        )
     return [str(name) for name in columns]
 
 
@@ -151,8 +166,14 @@ def _sets(workload: object, names: list[str]) -> tuple[KeySet, ...]:
 def _set(one: object, names: list[str]) -> KeySet:
     several = (one,) if isinstance(one, str) else one
     listed = list(several) if isinstance(several, Iterable) else []
-    if not 1 <= len(listed) <= 2 or len(set(listed)) < len(listed) or any(name not in names for name in listed):
-        raise InvalidArgument(f"a set of the workload is one or two of the columns {', '.join(names)}; got {one!r}")
+    if (
+        not 1 <= len(listed) <= 2
+        or len(set(listed)) < len(listed)
+        or any(name not in names for name in listed)
+    ):
+        raise InvalidArgument(
+            f"a set of the workload is one or two of the columns {', '.join(names)}; got {one!r}"
+        )
     return tuple(sorted(names.index(name) for name in listed))
 
 

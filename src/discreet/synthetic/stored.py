@@ -46,7 +46,9 @@ def measured_from_json(data: Any) -> Measured:  # noqa: ANN401 whatever JSON hol
             tuple(_whole(block["noisy"]) for block in blocks),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
-        raise InvalidArgument("this is no synthetic table of discreet, or one of a newer release") from None
+        raise InvalidArgument(
+            "this is no synthetic table of discreet, or one of a newer release"
+        ) from None
 
 
 def _whole(values: list[int]) -> Any:  # noqa: ANN401 64 bits, or Python's own integers

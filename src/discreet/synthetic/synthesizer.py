@@ -69,7 +69,9 @@ class Synthesizer:
         size: int | None = None,
     ) -> None:
         if not isinstance(schema, Schema):
-            raise InvalidArgument("a synthesizer needs a schema: values, bounds and bins are declared, never read")
+            raise InvalidArgument(
+                "a synthesizer needs a schema: values, bounds and bins are declared, never read"
+            )
         self.schema, self.spend = schema.ready(), spend
         if isinstance(self.schema.unit, People):
             raise InvalidArgument(
@@ -80,7 +82,9 @@ class Synthesizer:
 
     def plan(self, ledger: Ledger | None = None) -> SyntheticPlan:
         """Return what would be measured, with which noise, to fit a ledger; nothing is read. It shows itself."""
-        return plan_synthetic(self.request, self.spend, None if ledger is None else ledger.terms.filter)
+        return plan_synthetic(
+            self.request, self.spend, None if ledger is None else ledger.terms.filter
+        )
 
     def fit(
         self,
@@ -102,9 +106,13 @@ class Synthesizer:
             warn_if_hopeless(plan)
             entry = None
             if ledger is None:
-                warnings.warn("nothing is recorded: this synthesis is not in any ledger", stacklevel=2)
+                warnings.warn(
+                    "nothing is recorded: this synthesis is not in any ledger", stacklevel=2
+                )
             else:
-                entry = ledger.charge(plan.event, who=who, why=why or f"synthesize {self.schema.name}")
+                entry = ledger.charge(
+                    plan.event, who=who, why=why or f"synthesize {self.schema.name}"
+                )
             noisy = measure(plan, engine)
         self.synthetic_ = Synthetic(measured_of(plan, noisy), str(plan), entry)
         return self
@@ -119,7 +127,9 @@ class Synthesizer:
 def _store(name: str, frame: Any) -> Any:  # noqa: ANN401 an engine, or one that needs no closing
     if isinstance(frame, Mapping):
         if len({len(column) for column in frame.values()}) > 1:
-            raise InvalidArgument("the columns have different lengths; each needs one cell for every row")
+            raise InvalidArgument(
+                "the columns have different lengths; each needs one cell for every row"
+            )
         frame = [dict(zip(frame, row, strict=True)) for row in zip(*frame.values(), strict=True)]
     if isinstance(frame, list | tuple):
         return nullcontext(engines.Memory({name: frame}))

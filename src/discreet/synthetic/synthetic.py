@@ -49,7 +49,9 @@ class Measured:
     def estimate(self) -> ComponentEstimate:
         """Return the least-squares estimate of all tables."""
         sizes, parts, own = self.sizes, {}, {}
-        for part, grid, variance, noisy in zip(self.sets, self.grids, self.variances, self.noisy, strict=True):
+        for part, grid, variance, noisy in zip(
+            self.sets, self.grids, self.variances, self.noisy, strict=True
+        ):
             shape = tuple(sizes[place] for place in part)
             cells = math.prod(shape)
             parts[part] = to_steps(noisy.reshape(shape) / (grid * cells))  # floats from here on
@@ -140,12 +142,21 @@ class Synthetic:
         cells, more = self._pool.cells, {}
         if weighted:
             if rows is not None:
-                raise InvalidArgument("weighted records stand for all rows; leave out rows=, or weighted=")
-            more = {"weight_" if "weight" in self.columns else "weight": list(self._pool.weights.tolist())}
+                raise InvalidArgument(
+                    "weighted records stand for all rows; leave out rows=, or weighted="
+                )
+            more = {
+                "weight_" if "weight" in self.columns else "weight": list(
+                    self._pool.weights.tolist()
+                )
+            }
         else:
             count = self.rows if rows is None else whole(rows, "rows", least=0, most=MOST_ROWS)
             cells = pick(self._pool, min(count, MOST_ROWS), bits)
-        made = {one.name: one.draw(cells[:, place], bits) for place, one in enumerate(self.measured.attributes)}
+        made = {
+            one.name: one.draw(cells[:, place], bits)
+            for place, one in enumerate(self.measured.attributes)
+        }
         return {**made, **more}
 
     def to_polars(self, rows: int | None = None, *, weighted: bool = False) -> pl.DataFrame:
@@ -170,11 +181,15 @@ class Synthetic:
                 distance(table_of(pool.cells, pair, sizes, pool.weights), target),
                 distance(table_of(whole_ones, pair, sizes), target),
             ]
-            known = math.sqrt(self._estimate.variance(pair)) if pair in self._estimate.parts else None
+            known = (
+                math.sqrt(self._estimate.variance(pair)) if pair in self._estimate.parts else None
+            )
             found.append(PairQuality(tuple(self.columns[place] for place in pair), known, *apart))
         return SyntheticQuality(tuple(found))
 
     def _place(self, name: str) -> int:
         if name not in self.columns:
-            raise InvalidArgument(f"there is no column {name!r} here; there are {', '.join(self.columns)}")
+            raise InvalidArgument(
+                f"there is no column {name!r} here; there are {', '.join(self.columns)}"
+            )
         return self.columns.index(name)

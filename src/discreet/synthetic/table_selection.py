@@ -93,12 +93,16 @@ def _energy(request: SyntheticRequest, part: KeySet) -> float:
 def _expected(request: SyntheticRequest, sigmas: dict[KeySet, float]) -> float:
     """Return the mean total variation expected of the pairs, or of single columns where no pairs are asked."""
     sizes, rows = request.sizes, request.size
-    flat = [min(0.5, FLAT * sigmas.get((place,), 0.0) * size / rows) for place, size in enumerate(sizes)]
+    flat = [
+        min(0.5, FLAT * sigmas.get((place,), 0.0) * size / rows) for place, size in enumerate(sizes)
+    ]
     pairs = [one for one in request.sets if len(one) == 2]
     if not pairs:
         return math.fsum(flat) / len(flat)
     found = [
-        _pair(sizes[a], sizes[b], sigmas[a, b] / rows) if (a, b) in sigmas else LOSS + flat[a] + flat[b]
+        _pair(sizes[a], sizes[b], sigmas[a, b] / rows)
+        if (a, b) in sigmas
+        else LOSS + flat[a] + flat[b]
         for a, b in pairs
     ]
     return math.fsum(min(1.0, one) for one in found) / len(found)
@@ -106,4 +110,7 @@ def _expected(request: SyntheticRequest, sigmas: dict[KeySet, float]) -> float:
 
 def _pair(rows: int, columns: int, noise: float) -> float:
     """Return the total variation expected of a pair, `noise` a part of all rows on each cell."""
-    return min(NOISE * rows * columns * noise, math.pow(noise * (math.sqrt(rows) + math.sqrt(columns)), POWER))
+    return min(
+        NOISE * rows * columns * noise,
+        math.pow(noise * (math.sqrt(rows) + math.sqrt(columns)), POWER),
+    )

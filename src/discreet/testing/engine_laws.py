@@ -17,7 +17,17 @@ from ..errors import DiscreetError, SchemaMismatch
 from ..query.algebra.expression import Field
 from ..query.algebra.tally import Free, Tally
 from ..query.algebra.tree import Scan
-from .engine_tables import COUNT, PEOPLE, PLACES, TABLES, TOLD, WORDS, hostile_tally, people_tallies, word_tallies
+from .engine_tables import (
+    COUNT,
+    PEOPLE,
+    PLACES,
+    TABLES,
+    TOLD,
+    WORDS,
+    hostile_tally,
+    people_tallies,
+    word_tallies,
+)
 from .findings import Findings, Law, find, refute
 from .typed_rows import TypedRows
 
@@ -45,7 +55,10 @@ def engine_suite(load: Load) -> Findings:
     >>> print(engine_suite(lambda tables: Memory({name: table.mappings() for name, table in tables.items()})))
     engine: cells, constants, keys, joins, LIKE, people, names, public values, silence, failure held
     """
-    engine, oracle = load(TABLES), Memory({name: table.mappings() for name, table in TABLES.items()})
+    engine, oracle = (
+        load(TABLES),
+        Memory({name: table.mappings() for name, table in TABLES.items()}),
+    )
     words = {name: _agree(engine, oracle, tally) for name, tally in word_tallies().items()}
     laws: dict[str, Law] = {
         "cells": lambda: _cells(engine, oracle),
@@ -63,10 +76,12 @@ def _same(engine: Engine, oracle: Engine, tally: Tally) -> None:
     found, wanted = engine.tally(tally), oracle.tally(tally)
     wrong = found.items() ^ wanted.items()
     refute(
-        not wrong, f"the engine and the reference differ in {len(wrong)} totals, such as {sorted(map(repr, wrong))[:2]}"
+        not wrong,
+        f"the engine and the reference differ in {len(wrong)} totals, such as {sorted(map(repr, wrong))[:2]}",
     )
     refute(
-        all(type(total) is int for totals in found.values() for total in totals), "a total is no whole number of Python"
+        all(type(total) is int for totals in found.values() for total in totals),
+        "a total is no whole number of Python",
     )
 
 
@@ -89,30 +104,47 @@ def _names(engine: Engine) -> None:
     for schema in (WORDS, PEOPLE, PLACES):
         engine.check(schema)
     for absent in (_MISSING, _ABSENT):
-        refute(isinstance(_refused(engine.check, absent), SchemaMismatch), "check passes what is not there")
+        refute(
+            isinstance(_refused(engine.check, absent), SchemaMismatch),
+            "check passes what is not there",
+        )
 
 
 def _public_values(engine: Engine, oracle: Engine) -> None:
     for column in ("word", "code"):
         same = engine.public_values(PLACES, column) == oracle.public_values(PLACES, column)
-        refute(same, f"the values of the public column {column} are not those that are stored, in order")
-    refute(_refused(engine.public_values, WORDS, "w") is not None, "the values of a private table are listed")
+        refute(
+            same,
+            f"the values of the public column {column} are not those that are stored, in order",
+        )
+    refute(
+        _refused(engine.public_values, WORDS, "w") is not None,
+        "the values of a private table are listed",
+    )
 
 
 def _silence(engine: Engine) -> None:
     told = [engine.explain(tally) for tally in people_tallies()]
     told += [engine.explain(Tally(Scan(WORDS), (Field("w"),), (COUNT,), Free()))]
     told += [str(_refused(engine.check, _MISSING))]
-    refute(not any(TOLD in text for text in told), "a text that explains or refuses shows a stored value")
+    refute(
+        not any(TOLD in text for text in told),
+        "a text that explains or refuses shows a stored value",
+    )
 
 
 def _failure(engine: Engine) -> None:
     row = Tally(Scan(WORDS), (), (COUNT,), Free())
     refusal = _refused(engine.tally, replace(row, rows=Scan(_ABSENT)))
     refute(refusal is not None, "a tally of a table that is not there is answered")
-    behind = refusal is not None and (refusal.__cause__ or (refusal.__context__ and not refusal.__suppress_context__))
+    behind = refusal is not None and (
+        refusal.__cause__ or (refusal.__context__ and not refusal.__suppress_context__)
+    )
     refute(not behind, "a refusal carries what the driver said")
-    refute(engine.tally(row) == {(): (len(TABLES["words"].rows),)}, "after a refusal the next tally is wrong")
+    refute(
+        engine.tally(row) == {(): (len(TABLES["words"].rows),)},
+        "after a refusal the next tally is wrong",
+    )
 
 
 def _refused(work: Callable[..., object], *given: object) -> DiscreetError | None:

@@ -35,7 +35,11 @@ _RULES = {
     "boolean": _TRUTHS,
     **dict.fromkeys(("date", "timestamp", "timestamptz"), _DAYS),
 }
-_READ = [(f"{stored}_{n}", stored, rule) for stored, rules in _RULES.items() for n, rule in enumerate(rules)]
+_READ = [
+    (f"{stored}_{n}", stored, rule)
+    for stored, rules in _RULES.items()
+    for n, rule in enumerate(rules)
+]
 """Columns by name: the stored type, whose cells are the same in each, and the rule that reads them."""
 _LONGEST = max(map(len, CELLS.values()))
 
@@ -44,8 +48,14 @@ _SPELT = ["a", "A", "\u00e1", "a\u0301", "ß", "ss", "a ", " a", "a%b", "a_b", "
 _PATTERNS = ["%", "_", "a%", "%a", "%a%a%a%a%a%a%a%a%a%a%c", "_%_", "a_b", "%\\%", "%\n%", "👍%", "", "%'%", "${env%",
              "%_%"]  # fmt: skip
 WORDS = Schema("words", Rows(), {"w": Text(80), "n": Integer(0, 99)})
-PEOPLE = Schema("people", People("id", max_rows=3), {"x": Integer(-9, 9), "g": Category(["N", "S"]), "t": Text(5)})
-PLACES = Schema.public_table("places", {"word": Text(80), "code": Integer(-9, 9)}, key="word", max_rows={"code": 9})
+PEOPLE = Schema(
+    "people",
+    People("id", max_rows=3),
+    {"x": Integer(-9, 9), "g": Category(["N", "S"]), "t": Text(5)},
+)
+PLACES = Schema.public_table(
+    "places", {"word": Text(80), "code": Integer(-9, 9)}, key="word", max_rows={"code": 9}
+)
 TABLES = {
     "hostile": TypedRows(
         {"i": "bigint", **{name: stored for name, stored, _ in _READ}},
@@ -64,7 +74,9 @@ TABLES = {
 
 def hostile_tally() -> tuple[Schema, Tally]:
     """Make the tally that shows every cell as each rule reads it, row by row."""
-    schema = Schema("hostile", Rows(), {"i": Integer(-1, 99), **{name: rule for name, _, rule in _READ}})
+    schema = Schema(
+        "hostile", Rows(), {"i": Integer(-1, 99), **{name: rule for name, _, rule in _READ}}
+    )
     return schema, Tally(Scan(schema), tuple(map(Field, schema.columns)), (COUNT,), Free())
 
 
@@ -72,7 +84,9 @@ def word_tallies() -> dict[str, Tally]:
     """Make the tallies of constants, of keys that only bytes tell apart, and of patterns."""
     row, word = Scan(WORDS), Field("w")
     same = [_case(Call(Function.EQUAL, (word, Constant(text))), text) for text in _SPELT]
-    length = Call(Function.LENGTH, (_case(Call(Function.LESS, (Field("n"), Constant(9))), "${env:PATH}'\\"),))
+    length = Call(
+        Function.LENGTH, (_case(Call(Function.LESS, (Field("n"), Constant(9))), "${env:PATH}'\\"),)
+    )
     like = [Call(Function.LIKE, (word, Constant(pattern))) for pattern in _PATTERNS]
     place = JoinPublic(row, PLACES, ((word, "word"),), (("code", "code"),), keep=False)
     return {
@@ -100,4 +114,6 @@ def people_tallies() -> Iterator[Tally]:
         (place, "word", GroupShare(2, 1), True),
     ]
     for relation, key, share, people in shapes:
-        yield Tally(relation, (Field(key),), (Term(Field("x"), 1, -9, 9), COUNT), share, people=people)
+        yield Tally(
+            relation, (Field(key),), (Term(Field("x"), 1, -9, 9), COUNT), share, people=people
+        )

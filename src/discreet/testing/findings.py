@@ -28,7 +28,9 @@ class Findings:
 
     def __str__(self) -> str:
         rows = [f"{self.kind}: {', '.join(self.held)} held"]
-        return "\n".join(rows + [f"not checked: {law} ({reason})" for law, reason in self.unchecked])
+        return "\n".join(
+            rows + [f"not checked: {law} ({reason})" for law, reason in self.unchecked]
+        )
 
 
 def find(kind: str, laws: Mapping[str, Law]) -> Findings:
@@ -40,7 +42,9 @@ def find(kind: str, laws: Mapping[str, Law]) -> Findings:
     """
     reasons = {name: law() for name, law in laws.items()}
     held = tuple(name for name, reason in reasons.items() if reason is None)
-    return Findings(kind, held, tuple((name, reason) for name, reason in reasons.items() if reason is not None))
+    return Findings(
+        kind, held, tuple((name, reason) for name, reason in reasons.items() if reason is not None)
+    )
 
 
 def refute(holds: object, text: str) -> None:

@@ -26,7 +26,9 @@ _MOST_MOVED = 8
 _MOST_SWAPPED = 4
 
 
-def case_of(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]) -> Case:  # noqa: ANN401
+def case_of(
+    mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
+) -> Case:  # noqa: ANN401
     """Recognise a mechanism by its face; what the caller says comes first, the rest is made up."""
     chooses = hasattr(mechanism, "probabilities") or hasattr(mechanism, "probability")
     if isinstance(getattr(mechanism, "options", None), int):
@@ -45,7 +47,11 @@ def _told(mechanism: Any) -> Callable[[Any], Chances]:  # noqa: ANN401
 
     def law(value: object) -> Chances:
         chances = mechanism.probabilities(value)
-        return dict(chances) if isinstance(chances, Mapping) else dict(enumerate(np.asarray(chances).tolist()))
+        return (
+            dict(chances)
+            if isinstance(chances, Mapping)
+            else dict(enumerate(np.asarray(chances).tolist()))
+        )
 
     return law
 
@@ -54,11 +60,15 @@ def _supported(law: Callable[[Any], Chances]) -> Callable[[Any, Any], bool]:
     return lambda value, output: law(value).get(key(output), 0.0) > 0
 
 
-def _selection(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]) -> Case:  # noqa: ANN401
+def _selection(
+    mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
+) -> Case:  # noqa: ANN401
     """Move scores by the sensitivity: one candidate against all others; monotone scores one way only."""
     k = getattr(mechanism, "k", 1)
     unit = Fraction(mechanism.sensitivity)
-    made = inputs or tuple([_number(unit * s) for s in (*shape, *[0] * (k - 3))] for shape in _SHAPES)
+    made = inputs or tuple(
+        [_number(unit * s) for s in (*shape, *[0] * (k - 3))] for shape in _SHAPES
+    )
     away = 0 if getattr(mechanism, "monotone", False) else -1
     pairs = tuple((scores, moved) for scores in made for moved in _moved(scores, unit, away))
     bad = ([math.nan, *made[0][1:]], [math.inf, *made[0][1:]], [], *refuses)
@@ -74,7 +84,10 @@ def _selection(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, .
         return bool(whole and (places >= 0).all() and (places < len(scores)).all())
 
     def missed(scores: Any, output: Any, beta: float) -> bool:  # noqa: ANN401
-        best, told = sorted(scores, reverse=True), output if isinstance(output, tuple) else (output,)
+        best, told = (
+            sorted(scores, reverse=True),
+            output if isinstance(output, tuple) else (output,),
+        )
         bar = mechanism.error(len(scores), beta)
         return any(best[place] - scores[index] > bar for place, index in enumerate(told))
 
@@ -88,23 +101,30 @@ def _moved(scores: Any, unit: Fraction, away: int) -> list[list[Any]]:  # noqa: 
     for chosen in range(min(len(scores), _MOST_MOVED)):
         for up, others in ((1, away), (away, 1)):
             steps = [up if index == chosen else others for index in range(len(scores))]
-            found.append([score + _number(unit * step) for score, step in zip(scores, steps, strict=True)])
+            found.append(
+                [score + _number(unit * step) for score, step in zip(scores, steps, strict=True)]
+            )
     return found
 
 
 def _orders(mechanism: Any, k: int) -> Callable[[Any], Chances]:  # noqa: ANN401
     return lambda scores: {
-        order: mechanism.probability(scores, order) for order in itertools.permutations(range(len(scores)), k)
+        order: mechanism.probability(scores, order)
+        for order in itertools.permutations(range(len(scores)), k)
     }
 
 
-def _response(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]) -> Case:  # noqa: ANN401
+def _response(
+    mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
+) -> Case:  # noqa: ANN401
     """Swap options: any two answers are neighbours."""
     options = mechanism.options
     made = inputs or tuple(range(min(options, _MOST_SWAPPED)))
 
     def spread(value: Hashable) -> Chances:
-        return {option: mechanism.p if option == value else mechanism.q for option in range(options)}
+        return {
+            option: mechanism.p if option == value else mechanism.q for option in range(options)
+        }
 
     law: Callable[[Any], Chances] | None = None
     if hasattr(mechanism, "probabilities"):
@@ -117,11 +137,17 @@ def _response(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ..
     def allowed(_: object, output: object) -> bool:
         return isinstance(output, int | np.integer) and bool(0 <= output < options)
 
-    silent = _LONG if options > _MOST_LISTED else "neither p and q nor probabilities(answer) tell its law"
+    silent = (
+        _LONG
+        if options > _MOST_LISTED
+        else "neither p and q nor probabilities(answer) tell its law"
+    )
     return Case("response", made, pairs, bad, law, allowed, silent=silent)
 
 
-def _grid(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]) -> Case:  # noqa: ANN401
+def _grid(
+    mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
+) -> Case:  # noqa: ANN401
     """Swap places: corners and a middle, any two of which are neighbours."""
     side = mechanism.side
     last, middle = side - 1, side // 2
@@ -133,7 +159,9 @@ def _grid(mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], 
             other = (1 - mechanism.truth) / (side**2 - 1)
             return {cell: mechanism.truth if cell == place else other for cell in cells}
         lines = mechanism.channel()
-        return dict(zip(cells, np.outer(lines[place[0]], lines[place[1]]).ravel().tolist(), strict=True))
+        return dict(
+            zip(cells, np.outer(lines[place[0]], lines[place[1]]).ravel().tolist(), strict=True)
+        )
 
     pairs = (*itertools.combinations(made, 2), *neighbours)
     bad = (math.nan, (math.nan, 0), (-1, 0), (0, side), (), *refuses)

@@ -35,15 +35,26 @@ def additive_laws(mechanism: Any, values: tuple[int, ...], draws: int) -> dict[s
 def _kinds(mechanism: Any, values: tuple[int, ...], *, floats: bool) -> None:  # noqa: ANN401
     for value in values:
         answer = mechanism.release(value)
-        refute(type(answer) is int, f"an int was released as {type(answer).__name__}: the kind must stay the same")
+        refute(
+            type(answer) is int,
+            f"an int was released as {type(answer).__name__}: the kind must stay the same",
+        )
     if floats:
         answer = mechanism.release(0.5)
-        refute(type(answer) is float, f"a float was released as {type(answer).__name__}: the kind must stay the same")
+        refute(
+            type(answer) is float,
+            f"a float was released as {type(answer).__name__}: the kind must stay the same",
+        )
     for array in (np.array(values, dtype=np.int64), np.array([values], dtype=np.float64)):
         if takes(mechanism, array):
             answer = mechanism.release(array)
-            same = isinstance(answer, np.ndarray) and (answer.dtype, answer.shape) == (array.dtype, array.shape)
-            refute(same, f"an array of {array.dtype} must come back as one of the same shape and type")
+            same = isinstance(answer, np.ndarray) and (answer.dtype, answer.shape) == (
+                array.dtype,
+                array.shape,
+            )
+            refute(
+                same, f"an array of {array.dtype} must come back as one of the same shape and type"
+            )
 
 
 def _low_bits(mechanism: Any, draws: int) -> None:  # noqa: ANN401
@@ -52,7 +63,9 @@ def _low_bits(mechanism: Any, draws: int) -> None:  # noqa: ANN401
     On a grid g half of all outputs are odd multiples of g, so a sound mechanism shows its g with chance 1 − 2^-draws.
     At 2^52 floats are whole, which hides the grid but must not break it.
     """
-    grids = {x: _grid([mechanism.release(x) for _ in range(draws)]) for x in (0.0, 1.0, 0.3, _TINY, _FAR)}
+    grids = {
+        x: _grid([mechanism.release(x) for _ in range(draws)]) for x in (0.0, 1.0, 0.3, _TINY, _FAR)
+    }
     far = grids.pop(_FAR)
     least, most = min(grids.values()), max(grids.values())
     text = "the low bits of the outputs depend on the input: floats were added as they are, not on a grid"
@@ -62,7 +75,9 @@ def _low_bits(mechanism: Any, draws: int) -> None:  # noqa: ANN401
 def _grid(outputs: list[float]) -> float:
     """Find the largest power of two that divides all outputs, as an exponent."""
     ratios = [Fraction(y) for y in outputs if y]
-    powers = [(r.numerator & -r.numerator).bit_length() - r.denominator.bit_length() for r in ratios]
+    powers = [
+        (r.numerator & -r.numerator).bit_length() - r.denominator.bit_length() for r in ratios
+    ]
     return min(powers, default=math.inf)
 
 
@@ -77,7 +92,11 @@ def _loss(mechanism: Any, values: tuple[int, ...], kind: dict[str, bool]) -> str
         return "no pmf(outputs, value) tells its law; discreet.audit.verify samples it"
     shift, reach = _shift(mechanism), math.ceil(mechanism.error(1e-9, **kind))
     if not shift or 2 * reach + shift > _MOST_OUTPUTS:
-        return "its law is too wide to list" if shift else "one person moves a whole value by less than 1"
+        return (
+            "its law is too wide to list"
+            if shift
+            else "one person moves a whole value by less than 1"
+        )
     curve = prices(mechanism.event)
     for value in values:
         outputs = np.arange(value - reach, value + shift + reach + 1)
@@ -112,4 +131,8 @@ def _coverage(mechanism: Any, value: float, draws: int, kind: dict[str, bool]) -
         bound = mechanism.error(beta, **kind)
         missed = sum(abs(answer - value) > bound for answer in answers)
         text = f"{missed} of {draws} releases missed by more than error({beta}) = {bound:.6g}: the error bar flatters"
-        refute(missed <= draws * beta or chernoff(missed / draws, beta) * draws < -math.log(FALSE_ALARM), text)
+        refute(
+            missed <= draws * beta
+            or chernoff(missed / draws, beta) * draws < -math.log(FALSE_ALARM),
+            text,
+        )

@@ -61,7 +61,11 @@ def prices(event: Event) -> list[tuple[float, float]]:
 
 
 def within(
-    curve: list[tuple[float, float]], p: NDArray[np.float64], q: NDArray[np.float64], slack: float, grain: float = 0.0
+    curve: list[tuple[float, float]],
+    p: NDArray[np.float64],
+    q: NDArray[np.float64],
+    slack: float,
+    grain: float = 0.0,
 ) -> None:
     """Compare Σ max(0, p − e^ε·q) over the outputs of two neighbours with the price of the event, both ways round.
 
@@ -70,9 +74,7 @@ def within(
     for epsilon, price in curve:
         grown = math.exp(epsilon) * np.stack([q, p])
         found = float(np.maximum(0.0, np.stack([p, q]) - grown).sum(axis=1).max())
-        text = (
-            f"δ({epsilon:.4g}) is {found:.6g} by the law, the event's price is {price:.6g}: it costs more than it says"
-        )
+        text = f"δ({epsilon:.4g}) is {found:.6g} by the law, the event's price is {price:.6g}: it costs more than it says"
         refute(found <= price * (1 + 1e-9) + slack + grain * math.exp(epsilon), text)
 
 
@@ -102,7 +104,10 @@ def _loss(event: Event, case: Case) -> str | None:
 
 def _aligned(one: Chances, other: Chances) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     outputs = [*one, *(output for output in other if output not in one)]
-    p, q = (np.array([chances.get(output, 0.0) for output in outputs], dtype=np.float64) for chances in (one, other))
+    p, q = (
+        np.array([chances.get(output, 0.0) for output in outputs], dtype=np.float64)
+        for chances in (one, other)
+    )
     return p, q
 
 
@@ -129,6 +134,13 @@ def _error(case: Case) -> str | None:
         return "its error bar is not that of one choice"
     for value in case.inputs:
         for beta in (0.05, 0.5):
-            found = sum(chance for output, chance in case.law(value).items() if case.missed(value, output, beta))
-            refute(found <= beta + 1e-9, f"error at β = {beta} is exceeded with probability {found:.4g}: it flatters")
+            found = sum(
+                chance
+                for output, chance in case.law(value).items()
+                if case.missed(value, output, beta)
+            )
+            refute(
+                found <= beta + 1e-9,
+                f"error at β = {beta} is exceeded with probability {found:.4g}: it flatters",
+            )
     return None

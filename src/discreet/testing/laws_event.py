@@ -42,7 +42,10 @@ def faces(mechanism: object) -> None:
 
 def price(event: object) -> None:
     """Price the event: some pure ε, or a δ below 1 at a generous one."""
-    refute(isinstance(event, Event), f"event must say what was done, such as LaplaceNoise(2, 1), got {event!r}")
+    refute(
+        isinstance(event, Event),
+        f"event must say what was done, such as LaplaceNoise(2, 1), got {event!r}",
+    )
     curve = compose([event])  # type: ignore[list-item]
     promises = curve.delta(epsilon=_GENEROUS) < 1 or math.isfinite(curve.epsilon(delta=0))
     refute(promises, f"{event!r} keeps no promise, however large the epsilon")
@@ -66,11 +69,16 @@ def refusal(mechanism: Any, bad: Iterable[object]) -> str | None:  # noqa: ANN40
     """Hand in what must be refused, then again with bits that may not be touched."""
     listed = tuple(bad)
     for value in listed:
-        refute(not takes(mechanism, value), f"{value!r} was released; refuse it before anything is drawn")
+        refute(
+            not takes(mechanism, value),
+            f"{value!r} was released; refuse it before anything is drawn",
+        )
         try:
             takes(mechanism, value, **_with(mechanism, UntouchedBits()))
         except AssertionError as drawn:
-            raise ClaimRefuted(f"a bit was drawn before {value!r} was refused: refuse first") from drawn
+            raise ClaimRefuted(
+                f"a bit was drawn before {value!r} was refused: refuse first"
+            ) from drawn
     return None if listed else "say what it refuses: refuses=[…]"
 
 
@@ -100,11 +108,16 @@ def pickling(mechanism: Any, inputs: Iterable[object]) -> str | None:  # noqa: A
         copies = [pickle.loads(pickle.dumps(mechanism)) for _ in range(2)]  # noqa: S301 - of our own making
     except (pickle.PicklingError, *REFUSALS):
         return "it refuses to be copied"
-    refute(all(copy.event == mechanism.event for copy in copies), "a pickled copy has another event")
+    refute(
+        all(copy.event == mechanism.event for copy in copies), "a pickled copy has another event"
+    )
     for value in inputs:
         one, other = ([key(copy.release(value)) for _ in range(_COPIES)] for copy in copies)
         same = one == other and _entropy(one) * _COPIES >= -math.log(FALSE_ALARM)
-        refute(not same, "two pickled copies drew the same noise: keep no state of a generator in a mechanism")
+        refute(
+            not same,
+            "two pickled copies drew the same noise: keep no state of a generator in a mechanism",
+        )
         return None
     return _NO_INPUTS
 

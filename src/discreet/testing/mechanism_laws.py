@@ -55,11 +55,20 @@ def check_mechanism(
     """
     faces(mechanism)
     given = tuple(inputs)
-    case, inputs_law = _taken(mechanism, case_of(mechanism, given, tuple(neighbours), tuple(refuses)))
+    case, inputs_law = _taken(
+        mechanism, case_of(mechanism, given, tuple(neighbours), tuple(refuses))
+    )
     additive = case.kind == "other" and case.law is None and _adds(mechanism, given or _WHOLE)
     values = (given or _WHOLE) if additive else case.inputs
-    laws: dict[str, Law] = {"price": lambda: price(mechanism.event), "JSON": lambda: json(mechanism.event)}
-    own = additive_laws(mechanism, values, draws) if additive else {**inputs_law, **choice_laws(mechanism, case, draws)}
+    laws: dict[str, Law] = {
+        "price": lambda: price(mechanism.event),
+        "JSON": lambda: json(mechanism.event),
+    }
+    own = (
+        additive_laws(mechanism, values, draws)
+        if additive
+        else {**inputs_law, **choice_laws(mechanism, case, draws)}
+    )
     chance = {
         "randomness": lambda: randomness(mechanism, values),
         "pickling": lambda: pickling(mechanism, values),

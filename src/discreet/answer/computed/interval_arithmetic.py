@@ -114,7 +114,9 @@ def _power(x: Sequence[Box]) -> Box | None:
     except OverflowError:
         return None
     # an error e of x or y in the last bit is one of e·(|y| + x^y's own logarithm)
-    wide = _hair(max(corners)) * (2 + math.ceil(max(map(abs, (least, most)))) + abs(math.frexp(max(corners))[1]))
+    wide = _hair(max(corners)) * (
+        2 + math.ceil(max(map(abs, (least, most)))) + abs(math.frexp(max(corners))[1])
+    )
     return Fraction(min(corners)) - wide, Fraction(max(corners)) + wide
 
 
@@ -143,5 +145,7 @@ _RULES: dict[Function, Callable[[Sequence[Box]], Box | None]] = {
     Function.GREATEST: lambda x: (max(low for low, _ in x), max(high for _, high in x)),
     Function.FLOOR: _each(lambda value: value.numerator // value.denominator),
     Function.CEILING: _each(lambda value: -(-value.numerator // value.denominator)),
-    Function.ROUND: _each(lambda value: (2 * value + 1).numerator // (2 * (2 * value + 1).denominator)),
+    Function.ROUND: _each(
+        lambda value: (2 * value + 1).numerator // (2 * (2 * value + 1).denominator)
+    ),
 }

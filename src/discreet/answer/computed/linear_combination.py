@@ -47,11 +47,15 @@ class NoisyCombination:
     @property
     def value(self) -> Fraction:
         """What it is by the noisy totals."""
-        return self.constant + sum((one.value * weight for one, weight in self.parts.values()), Fraction(0))
+        return self.constant + sum(
+            (one.value * weight for one, weight in self.parts.values()), Fraction(0)
+        )
 
     def reach(self, beta: float) -> float:
         """Bound its noise with probability at least 1 − β."""
-        noises = tuple(one.noise.times(float(weight)) for one, weight in self.parts.values() if weight)
+        noises = tuple(
+            one.noise.times(float(weight)) for one, weight in self.parts.values() if weight
+        )
         return total_reach(noises, beta) if noises else 0.0
 
 
@@ -75,10 +79,15 @@ def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
         case Constant(value=int() | Fraction() as value) if not isinstance(value, bool):
             return NoisyCombination(Fraction(value), {})
         case Field(name=name):
-            return _total_line(at.place, name, row[name]) if name in row else _key_line(keys.get(name))
+            return (
+                _total_line(at.place, name, row[name]) if name in row else _key_line(keys.get(name))
+            )
         case Call(function=Function.TOTAL | Function.LAG):
             return None if at.window is None else at.window(expression)
-        case Call(function=Function.CASE, arguments=(Call(function=Function.EQUAL), Constant(value=None), inner)):
+        case Call(
+            function=Function.CASE,
+            arguments=(Call(function=Function.EQUAL), Constant(value=None), inner),
+        ):
             return line_of(inner, at) if is_nullif(expression) else None
         case Call(function=Function.NEGATE, arguments=(inner,)):
             found = line_of(inner, at)
@@ -94,7 +103,11 @@ def is_nullif(expression: Expression) -> bool:
     match expression:
         case Call(
             function=Function.CASE,
-            arguments=(Call(function=Function.EQUAL, arguments=(x, Constant(value=0))), Constant(value=None), same),
+            arguments=(
+                Call(function=Function.EQUAL, arguments=(x, Constant(value=0))),
+                Constant(value=None),
+                same,
+            ),
         ):
             return x == same
     return False
@@ -104,7 +117,8 @@ def _total_line(place: int, name: str, made: NoisyValue) -> NoisyCombination | N
     if isinstance(made, JointTotal):
         pairs = zip(made.totals, made.weights, strict=True)
         return NoisyCombination(
-            Fraction(0), {(place, (name,)): pair for name, pair in zip(made.names, pairs, strict=True)}
+            Fraction(0),
+            {(place, (name,)): pair for name, pair in zip(made.names, pairs, strict=True)},
         )
     if isinstance(made, TotalEstimate):
         return NoisyCombination(Fraction(0), {(place, name): (made.total, Fraction(1))})
@@ -117,7 +131,9 @@ def _key_line(value: Value) -> NoisyCombination | None:
     return NoisyCombination(Fraction(value), {})
 
 
-def _combined(function: Function, one: NoisyCombination, other: NoisyCombination) -> NoisyCombination | None:
+def _combined(
+    function: Function, one: NoisyCombination, other: NoisyCombination
+) -> NoisyCombination | None:
     match function:
         case Function.ADD:
             return one.plus(other)
@@ -151,7 +167,9 @@ def _apart(line: NoisyCombination) -> bool:
     return len(set(alone)) == len(alone)
 
 
-def _quotient_of(expression: Expression, at: RowAt) -> tuple[NoisyCombination, NoisyCombination] | None:
+def _quotient_of(
+    expression: Expression, at: RowAt
+) -> tuple[NoisyCombination, NoisyCombination] | None:
     """Read a quotient of two lines, perhaps times a constant."""
     match expression:
         case Call(function=Function.DIVIDE, arguments=(top, bottom)):
@@ -165,7 +183,9 @@ def _quotient_of(expression: Expression, at: RowAt) -> tuple[NoisyCombination, N
     return None
 
 
-def _fieller(top: NoisyCombination, bottom: NoisyCombination, beta: float) -> tuple[float, float] | None:
+def _fieller(
+    top: NoisyCombination, bottom: NoisyCombination, beta: float
+) -> tuple[float, float] | None:
     """Bound A/B: by both intervals first, then by the noise of A − rB over what is left."""
     if bottom.value < 0:
         top, bottom = top.times(Fraction(-1)), bottom.times(Fraction(-1))

@@ -58,10 +58,14 @@ class ShownKeys:
         total = self._total(row)
         low = _least(total.mechanism, self.threshold, total.steps, beta * _ASIDE)
         shown = _tail_below(total.mechanism, self.threshold - low)
-        return beta * (1 - _ASIDE) * math.exp2(math.floor(8 * math.log2(shown)) / 8)  # few chances serve all keys
+        return (
+            beta * (1 - _ASIDE) * math.exp2(math.floor(8 * math.log2(shown)) / 8)
+        )  # few chances serve all keys
 
     def _total(self, row: Mapping[str, NoisyValue]) -> NoisyTotal:
-        return cast("TotalEstimate", row[self.count]).total  # a count that shows keys is a total of its own
+        return cast(
+            "TotalEstimate", row[self.count]
+        ).total  # a count that shows keys is a total of its own
 
 
 def keys_shown_by(plan: object) -> ShownKeys | None:
@@ -77,7 +81,11 @@ def keys_shown_by(plan: object) -> ShownKeys | None:
 @lru_cache(maxsize=4096)
 def _tail(noise: Additive, z: int) -> float:
     """Bound P(Z ≥ z) from above."""
-    return laplace_tail(noise.scale, z) if isinstance(noise, Geometric) else gaussian_tail(noise.scale**2, z)
+    return (
+        laplace_tail(noise.scale, z)
+        if isinstance(noise, Geometric)
+        else gaussian_tail(noise.scale**2, z)
+    )
 
 
 def _tail_below(noise: Additive, z: int) -> float:
@@ -105,7 +113,9 @@ def _most(noise: Additive, threshold: int, steps: int, beta: float) -> int:
     def rare(count: int) -> bool:
         if count <= steps:
             return False
-        between = _tail(noise, count - steps) - _tail_below(noise, count - threshold + 2)  # from t - 1 on
+        between = _tail(noise, count - steps) - _tail_below(
+            noise, count - threshold + 2
+        )  # from t - 1 on
         return between <= beta * _tail_below(noise, threshold - count)
 
     high = max(1, steps) + 1

@@ -17,7 +17,14 @@ from ...frozen import field, frozen
 from ...query.algebra.expression import Call, Expression, Field, Function, fields_of
 from ...query.algebra.tree import Finish, Mode, Question
 from ...query.algebra.windows import outside_windows, window_name, windows_of
-from ...query.meaning.post_processing import NoisyRow, Value, row_before, types_of, value_of, window_groups
+from ...query.meaning.post_processing import (
+    NoisyRow,
+    Value,
+    row_before,
+    types_of,
+    value_of,
+    window_groups,
+)
 from ...statistics.laws.interval_arithmetic import Box, outward
 from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import KeyValues, NoisyTotal
@@ -37,7 +44,9 @@ def reads_rows(finish: Finish) -> bool:
 
 def read_box(ends: _Ends) -> Box | None:
     """Read numbers as a box; text, truth and NULL have none."""
-    if ends is None or not all(isinstance(end, int | float | Fraction) and not isinstance(end, bool) for end in ends):
+    if ends is None or not all(
+        isinstance(end, int | float | Fraction) and not isinstance(end, bool) for end in ends
+    ):
         return None
     return Fraction(ends[0]), Fraction(ends[1])  # type: ignore[arg-type]
 
@@ -91,13 +100,17 @@ class TableLaw:
             return self._total(leaf, place, beta)
         if isinstance(leaf, Call):
             other = self._before(leaf, place)
-            return None if other is None else read_box(self.interval(leaf.arguments[0], other, beta))
+            return (
+                None if other is None else read_box(self.interval(leaf.arguments[0], other, beta))
+            )
         return read_box(self.interval(leaf, place, beta))
 
     def _public(self, expression: Expression) -> bool:
         """Return whether public facts alone say which rows the windows of an expression read."""
         question, names = self.question, set(self.rows[0])
-        noisy = question.finish.having is not None and bool(fields_of(question.finish.having) & names)
+        noisy = question.finish.having is not None and bool(
+            fields_of(question.finish.having) & names
+        )
         orders = [part for call in windows_of(expression) for part in call.arguments[1:]]
         return (
             not noisy
@@ -106,7 +119,9 @@ class TableLaw:
         )
 
     def _at(self, place: int) -> RowAt:
-        return RowAt(place, self.rows[place], self._known(place), lambda call: self._line(call, place))
+        return RowAt(
+            place, self.rows[place], self._known(place), lambda call: self._line(call, place)
+        )
 
     def _known(self, place: int) -> dict[str, Value]:
         return dict(zip((key.name for key in self.question.keys), self.keys[place], strict=True))
@@ -135,29 +150,47 @@ class TableLaw:
         group = self._group(call, place)
         if (call, group[0], beta) not in self.totals:
             line = self._sum(call, group)
-            self.totals[call, group[0], beta] = _around(line, beta) if line else self._boxes(call, group, beta)
+            self.totals[call, group[0], beta] = (
+                _around(line, beta) if line else self._boxes(call, group, beta)
+            )
         return self.totals[call, group[0], beta]
 
     def _boxes(self, call: Call, group: Sequence[int], beta: float) -> Box | None:
-        ends = [read_box(self.interval(call.arguments[0], place, beta / len(group))) for place in group]
+        ends = [
+            read_box(self.interval(call.arguments[0], place, beta / len(group))) for place in group
+        ]
         known = [box for box in ends if box is not None]
         if len(known) < len(ends):
             return None
-        return sum((low for low, _ in known), Fraction(0)), sum((high for _, high in known), Fraction(0))
+        return sum((low for low, _ in known), Fraction(0)), sum(
+            (high for _, high in known), Fraction(0)
+        )
 
     def _group(self, call: Call, place: int) -> list[int]:
         """Return the rows that a window puts together with one of them, over all that HAVING leaves."""
         if call not in self.groups:
-            rows, types, test = self._public_rows(), types_of(self.question), self.question.finish.having
-            left = [i for i, row in enumerate(rows) if test is None or value_of(test, row, types) is True]
-            self.groups[call] = {i: group for group in window_groups(call, left, rows, types) for i in group}
+            rows, types, test = (
+                self._public_rows(),
+                types_of(self.question),
+                self.question.finish.having,
+            )
+            left = [
+                i
+                for i, row in enumerate(rows)
+                if test is None or value_of(test, row, types) is True
+            ]
+            self.groups[call] = {
+                i: group for group in window_groups(call, left, rows, types) for i in group
+            }
         return self.groups[call][place]
 
     def _before(self, call: Call, place: int) -> int | None:
         """Return the row that LAG reads."""
         group = self._group(call, place)
         if (call, group[0]) not in self.earlier:
-            found = row_before(call.arguments[1:], group, self._public_rows(), types_of(self.question))
+            found = row_before(
+                call.arguments[1:], group, self._public_rows(), types_of(self.question)
+            )
             self.earlier[call, group[0]] = found
         return self.earlier[call, group[0]][place]
 

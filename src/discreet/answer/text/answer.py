@@ -28,7 +28,12 @@ Ends: TypeAlias = tuple[float, float]
 
 
 def cell(
-    value: object, interval: Interval, sort: ValueType | None, digits: Digits = Digits.ERROR, *, key: bool = False
+    value: object,
+    interval: Interval,
+    sort: ValueType | None,
+    digits: Digits = Digits.ERROR,
+    *,
+    key: bool = False,
 ) -> NumberWords:
     """Write one value with how far off it may be, or with the ends of its interval; keys are written as they are.
 
@@ -62,19 +67,36 @@ def _words(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberWords]]]:
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
         ends = (row.get(name) for row in seen.intervals)
         pairs = zip(answer.column(name), ends, strict=True)
-        yield name, [cell(value, box, sort, seen.digits[name], key=name not in noisy) for value, box in pairs]
+        yield (
+            name,
+            [
+                cell(value, box, sort, seen.digits[name], key=name not in noisy)
+                for value, box in pairs
+            ],
+        )
 
 
 def _below(seen: DisplayFacts, faint: str) -> str:
     """Return what stands below the table: caption, an unusual level, how rows were picked, which say nothing."""
     answer = seen.answer
     level = answer.plan.level
-    said = "" if level == Fraction(95, 100) or not answer.noisy else f"intervals at level {float(level):g}"
+    said = (
+        ""
+        if level == Fraction(95, 100) or not answer.noisy
+        else f"intervals at level {float(level):g}"
+    )
     picked = ""
     if answer.candidates:
         keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
         picked = f"rows were picked by noisy values: intervals hold at once for all {keys} they were picked from"
-    words = (answer.caption, said, picked, _beyond_plan(seen), _faint_words(seen, faint), *_unbounded(seen))
+    words = (
+        answer.caption,
+        said,
+        picked,
+        _beyond_plan(seen),
+        _faint_words(seen, faint),
+        *_unbounded(seen),
+    )
     return "; ".join(word for word in words if word)
 
 
@@ -82,7 +104,11 @@ def _unbounded(seen: DisplayFacts) -> Iterator[str]:
     """Name the columns that have no interval in any row, and why."""
     question = seen.answer.plan.question
     for name, expression in question.finish.columns:
-        if name in seen.answer.noisy and seen.intervals and not any(row.get(name) for row in seen.intervals):
+        if (
+            name in seen.answer.noisy
+            and seen.intervals
+            and not any(row.get(name) for row in seen.intervals)
+        ):
             yield f"no interval of {name}: {why_unbounded(expression, question)}"
 
 
@@ -99,7 +125,11 @@ def _beyond_plan(seen: DisplayFacts) -> str:
     if not isinstance(plan, Plan) or answer.candidates or plan.size_from == "assumed":
         return ""
     errors = plan.statistic_errors()
-    wide = [n for n in plan.supposing if any(_half(row.get(n)) > 1.5 * errors[n] for row in seen.intervals)]
+    wide = [
+        n
+        for n in plan.supposing
+        if any(_half(row.get(n)) > 1.5 * errors[n] for row in seen.intervals)
+    ]
     return f"{', '.join(wide)} wider than planned, which supposed {plan.supposed}" if wide else ""
 
 
@@ -109,14 +139,19 @@ def _half(ends: Interval) -> float:
     return (high - low) / 2 if isinstance(low, float) and isinstance(high, float) else 0.0
 
 
-def _bars(seen: DisplayFacts, name: str, draw: Callable[[Sequence[float], Ends, bool], str]) -> list[str]:
+def _bars(
+    seen: DisplayFacts, name: str, draw: Callable[[Sequence[float], Ends, bool], str]
+) -> list[str]:
     """Draw value and interval of every row of a column of numbers, all to one scale; nothing where there are none."""
     ends = (row[name] or () for row in seen.intervals)
     boxes = [(value, *box) for value, box in zip(seen.answer.column(name), ends, strict=True)]
     known = [[x for x in box if isinstance(x, float)] for box in boxes]
     whole = [bar for bar in known if len(bar) == 3]
     span = min((bar[1] for bar in whole), default=0.0), max((bar[2] for bar in whole), default=0.0)
-    return [draw(bar, span, place in seen.faint) if len(bar) == 3 else "" for place, bar in enumerate(known)]
+    return [
+        draw(bar, span, place in seen.faint) if len(bar) == 3 else ""
+        for place, bar in enumerate(known)
+    ]
 
 
 def answer_text(answer: Answer, width: int | None = None) -> str:
@@ -135,7 +170,9 @@ def answer_text(answer: Answer, width: int | None = None) -> str:
     drawn = [*columns[:at], ["", *bars], *columns[at:]] if any(bars) else columns
     table = text_table(list(zip(*drawn, strict=True)))
     if width is not None and max(map(len, table.splitlines())) > width:
-        table = fitted_table(list(zip(*columns, strict=True)), width, len(answer.columns) - len(answer.noisy))
+        table = fitted_table(
+            list(zip(*columns, strict=True)), width, len(answer.columns) - len(answer.noisy)
+        )
     below = below if width is None else textwrap.fill(below, width)
     return f"{table}\n{below}" if below else table
 
@@ -188,4 +225,6 @@ def answer_markdown(answer: Answer) -> str:
 
 
 def _piped(word: str) -> str:
-    return word.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*").replace("\n", " ") or " "
+    return (
+        word.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*").replace("\n", " ") or " "
+    )

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING
 
 from ...frozen import frozen
 from ...query.algebra.expression import Field
-from ...query.algebra.tree import Count, CountDistinct, CountOf, CountPeople, Mean, Quantile, Question, Statistic, Sum
+from ...query.algebra.tree import (
+    Count,
+    CountDistinct,
+    CountOf,
+    CountPeople,
+    Mean,
+    Quantile,
+    Question,
+    Statistic,
+    Sum,
+)
 from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Whole
 from ...query.domains.domain_of import domain_of
@@ -32,7 +42,9 @@ class DisplayFacts:
 def see(answer: Answer, level: float | None = None) -> DisplayFacts:
     """Look at an answer once, for everything that shows it."""
     intervals = answer.interval(float(answer.plan.level) if level is None else level)
-    return DisplayFacts(answer, intervals, digits_of(answer.plan.question), _faint(answer, intervals))
+    return DisplayFacts(
+        answer, intervals, digits_of(answer.plan.question), _faint(answer, intervals)
+    )
 
 
 def digits_of(question: Question) -> dict[str, Digits]:
@@ -96,7 +108,10 @@ def _faint(answer: Answer, intervals: tuple[dict[str, Interval], ...]) -> frozen
     return frozenset(
         place
         for place, row in enumerate(intervals)
-        if known and all(_says_nothing(values[name][place], row[name], width) for name, width in known.items())
+        if known
+        and all(
+            _says_nothing(values[name][place], row[name], width) for name, width in known.items()
+        )
     )
 
 

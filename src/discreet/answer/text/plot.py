@@ -61,12 +61,16 @@ def plot(
     numbers = [name for name in answer.noisy if sorts[name] == "number"]
     name = next(iter(numbers), None) if column is None else column
     if name is None or name not in numbers:
-        raise InvalidArgument(f"there is no such column of noisy numbers; there are {', '.join(numbers) or 'none'}")
+        raise InvalidArgument(
+            f"there is no such column of noisy numbers; there are {', '.join(numbers) or 'none'}"
+        )
     keys = tuple(one for one in answer.columns if one not in answer.noisy)
     ordered = frozenset() if answer.candidates else ordered_keys(answer.plan.question)
     said = title or (f"{name} by {', '.join(keys)}" if keys else name)
     drawing = _Drawing(name, keys, ordered, level, said)
-    marks = [_mark(answer, place, name, row[name]) for place, row in enumerate(answer.interval(level))]
+    marks = [
+        _mark(answer, place, name, row[name]) for place, row in enumerate(answer.interval(level))
+    ]
     return _multiples(plt, drawing, marks) if len(keys) == 2 else _alone(plt, drawing, marks)
 
 
@@ -82,11 +86,17 @@ def _mark(answer: Answer, place: int, name: str, ends: Interval) -> _Mark:
 
 
 def _alone(plt: Any, drawing: _Drawing, marks: Sequence[_Mark]) -> matplotlib.axes.Axes:  # noqa: ANN401
-    wide = 7.0 if _is_line(drawing.keys, drawing, marks) else max(4.0, min(12.0, 1.5 + 0.6 * len(marks)))
+    wide = (
+        7.0
+        if _is_line(drawing.keys, drawing, marks)
+        else max(4.0, min(12.0, 1.5 + 0.6 * len(marks)))
+    )
     axes: matplotlib.axes.Axes = plt.subplots(layout="constrained", figsize=(wide, 3.6))[1]
     left = _draw(axes, drawing.keys, drawing, marks)
     axes.set_title(drawing.title, loc="left")
-    axes.set_title("; ".join([f"{100 * drawing.level:g} % intervals", *left]), loc="right", fontsize="small")
+    axes.set_title(
+        "; ".join([f"{100 * drawing.level:g} % intervals", *left]), loc="right", fontsize="small"
+    )
     axes.set_ylabel(drawing.column)
     return axes
 
@@ -94,20 +104,32 @@ def _alone(plt: Any, drawing: _Drawing, marks: Sequence[_Mark]) -> matplotlib.ax
 def _multiples(plt: Any, drawing: _Drawing, marks: Sequence[_Mark]) -> matplotlib.axes.Axes:  # noqa: ANN401
     """Draw one small picture for each value of the key with fewer of them, all to one scale."""
     values = [list(dict.fromkeys(mark.keys[place] for mark in marks)) for place in (0, 1)]
-    apart = min((0, 1), key=lambda place: (drawing.keys[place] in drawing.ordered, len(values[place])))
+    apart = min(
+        (0, 1), key=lambda place: (drawing.keys[place] in drawing.ordered, len(values[place]))
+    )
     parts = values[apart][:MOST_PARTS]
     if len(values[apart]) < 2 or len(marks) <= len(values[apart]):
         return _alone(plt, drawing, marks)
     across = min(3, len(parts))
     down = -(-len(parts) // across)
     figure, grid = plt.subplots(
-        down, across, sharex=True, sharey=True, squeeze=False, layout="constrained", figsize=(3.4 * across, 2.6 * down)
+        down,
+        across,
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
+        figsize=(3.4 * across, 2.6 * down),
     )
     for axes in grid.flat[len(parts) :]:
         axes.set_visible(False)
     key, left = drawing.keys[1 - apart], list[str]()
     for axes, part in zip(grid.flat, parts, strict=False):
-        some = [_Mark((mark.keys[1 - apart],), mark.value, mark.ends) for mark in marks if mark.keys[apart] == part]
+        some = [
+            _Mark((mark.keys[1 - apart],), mark.value, mark.ends)
+            for mark in marks
+            if mark.keys[apart] == part
+        ]
         left += _draw(axes, (key,), drawing, some, FEW_LABELS)
         axes.set_title(f"{drawing.keys[apart]} = {_word(part)}", fontsize="medium")
         axes.set_ylabel(drawing.column if axes in grid[:, 0] else "")
@@ -139,15 +161,30 @@ def _draw(
 
 def _line(axes: matplotlib.axes.Axes, marks: Sequence[_Mark]) -> list[str]:
     """Draw a line through the values in the order of their key, and their intervals as a band."""
-    placed: list[Any] = sorted((m for m in marks if m.keys[0] is not None), key=lambda one: one.keys[0])
+    placed: list[Any] = sorted(
+        (m for m in marks if m.keys[0] is not None), key=lambda one: one.keys[0]
+    )
     at = [mark.keys[0] for mark in placed]
-    lows, highs = ([math.nan if mark.ends is None else mark.ends[side] for mark in placed] for side in (0, 1))
+    lows, highs = (
+        [math.nan if mark.ends is None else mark.ends[side] for mark in placed] for side in (0, 1)
+    )
     axes.fill_between(at, lows, highs, color="C0", alpha=0.25, linewidth=0)
     values = [math.nan if mark.value is None else mark.value for mark in placed]
-    axes.plot(at, values, color="C0", linewidth=1.4, marker="o" if len(placed) <= MOST_LABELS else "", markersize=3)
+    axes.plot(
+        at,
+        values,
+        color="C0",
+        linewidth=1.4,
+        marker="o" if len(placed) <= MOST_LABELS else "",
+        markersize=3,
+    )
     if not isinstance(at[0], int | float):
         axes.tick_params(axis="x", labelrotation=30)
-    return [f"{len(marks) - len(placed)} group without a place on the axis"] if len(placed) < len(marks) else []
+    return (
+        [f"{len(marks) - len(placed)} group without a place on the axis"]
+        if len(placed) < len(marks)
+        else []
+    )
 
 
 def _bars(axes: matplotlib.axes.Axes, marks: Sequence[_Mark], most: int) -> list[str]:
@@ -158,8 +195,13 @@ def _bars(axes: matplotlib.axes.Axes, marks: Sequence[_Mark], most: int) -> list
     places, values = [place for place, _ in known], [value for _, value in known]
     axes.bar(places, values, width=0.7, color="C0", alpha=0.3)
     axes.plot(places, values, "o", color="C0", markersize=4)
-    middles, halves = [(low + high) / 2 for _, low, high in boxes], [(high - low) / 2 for _, low, high in boxes]
-    axes.errorbar([place for place, *_ in boxes], middles, yerr=halves, fmt="none", ecolor="C0", capsize=4)
+    middles, halves = (
+        [(low + high) / 2 for _, low, high in boxes],
+        [(high - low) / 2 for _, low, high in boxes],
+    )
+    axes.errorbar(
+        [place for place, *_ in boxes], middles, yerr=halves, fmt="none", ecolor="C0", capsize=4
+    )
     labels = [", ".join(map(_word, mark.keys)) for mark in drawn]
     every = max(1, -(-len(labels) // most))
     turned = max(map(len, labels), default=0) * len(labels[::every]) > 60 * most // MOST_LABELS

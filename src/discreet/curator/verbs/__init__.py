@@ -13,4 +13,6 @@ if TYPE_CHECKING:
     from . import synthesize as synthesize
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(__name__, {"bounds": "", "learn": "", "rehearse": "", "synthesize": ""})
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__, {"bounds": "", "learn": "", "rehearse": "", "synthesize": ""}
+    )

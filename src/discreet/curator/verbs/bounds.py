@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from ...answer.suggest import BoundsPlan, SuggestedBounds, SuggestedCaps, plan_bounds, plan_caps, run_bounds
+from ...answer.suggest import (
+    BoundsPlan,
+    SuggestedBounds,
+    SuggestedCaps,
+    plan_bounds,
+    plan_caps,
+    run_bounds,
+)
 from ...arithmetic.canonical import hash_json
 from ...arithmetic.rational import Number
 from ...data.schema import Schema
@@ -52,16 +59,22 @@ def _schema(planner: Planner, name: object) -> Schema:
     for schema in planner.schemas.values():
         if isinstance(name, str) and schema.name.casefold() == name.casefold():
             return schema
-    raise InvalidArgument(f"there is no table {name!r} here; there are {', '.join(planner.schemas)}")
+    raise InvalidArgument(
+        f"there is no table {name!r} here; there are {', '.join(planner.schemas)}"
+    )
 
 
-def wanted_bounds(planner: Planner, table: str, column: str, spend: Measure, tail: Number | None) -> Wanted:
+def wanted_bounds(
+    planner: Planner, table: str, column: str, spend: Measure, tail: Number | None
+) -> Wanted:
     """Return what suggesting bounds of a column would do; nothing is touched or spent."""
     table_of(planner, table)
     schema = _schema(planner, table)
     name, _ = schema.column(column)
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
-    said = plan.releases[0].need.at if tail is None else tail  # 1/100 without a size, as 0.1.0 wrote it
+    said = (
+        plan.releases[0].need.at if tail is None else tail
+    )  # 1/100 without a size, as 0.1.0 wrote it
     asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(said)})
     return Wanted(plan, spend, asked, f"bounds of {name} in {schema.name}")
 
@@ -94,7 +107,9 @@ def caps_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedCaps:
 
 def _find(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
     stand, plan, spend, event = asker.stand, wanted.plan, wanted.spend, wanted.event
-    key = SECOND + hash_json({"key": 2, "bounds": wanted.asked, "spend": measure_to_json(read_budget(spend))})
+    key = SECOND + hash_json(
+        {"key": 2, "bounds": wanted.asked, "spend": measure_to_json(read_budget(spend))}
+    )
     price = stand.ledger.price(event)
 
     def run() -> str:
@@ -105,7 +120,11 @@ def _find(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]
         return charge.event == to_json(event) or fits_price(read_body(body).price, spend, price)
 
     apart = not stand.share_questions
-    order = ChargeOrder(asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart)
-    work = Work(run, lambda: check_rows(plan.releases[0].need.tally.rows, stand.engine), stand.pause)
+    order = ChargeOrder(
+        asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart
+    )
+    work = Work(
+        run, lambda: check_rows(plan.releases[0].need.tally.rows, stand.engine), stand.pause
+    )
     ends = read_body(pay(stand.ledger, order, work, asker.locks).body).answers
     return Fraction(str(ends["low"])), Fraction(str(ends["high"]))

@@ -68,11 +68,15 @@ class Course(Generic[Model]):
 
     def explain(self, n: int) -> TrainingExplanation:
         """Say what learning from about `n` rows would release, cost and lose; nothing is touched or spent."""
-        return TrainingExplanation.of(type(self.model).__name__, self.task, self.training, whole(n, "n", least=1))
+        return TrainingExplanation.of(
+            type(self.model).__name__, self.task, self.training, whole(n, "n", least=1)
+        )
 
     def taught(self, found: object, receipt: Receipt) -> Model:
         """Return a copy of the model with what was learned, from its JSON."""
-        return copy(self.model).keep(self.task, columns_of(self.rows), self.training, arrays_from_json(found), receipt)
+        return copy(self.model).keep(
+            self.task, columns_of(self.rows), self.training, arrays_from_json(found), receipt
+        )
 
 
 def course_of(planner: Planner, sql: str, model: Model, spend: Measure | None) -> Course[Model]:
@@ -97,7 +101,9 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
     price = stand.ledger.price(training.event)
 
     def run() -> str:
-        found = model.recipe().train(course.task, training, Stored(stand.engine, course.rows), stand.bits)
+        found = model.recipe().train(
+            course.task, training, Stored(stand.engine, course.rows), stand.bits
+        )
         return write_body(Body(price, {"": arrays_to_json(found)}, facts))
 
     work = Work(run, lambda: check_rows(course.rows, stand.engine), stand.pause)
@@ -114,7 +120,9 @@ def count_of(rows: Relation) -> Question:
     return Question(rows, (), (("n", Count()),), Finish((("n", Field("n")),)))
 
 
-def _facts(said: Question, rows: Relation, model: Estimator, training: Training, price: Measure) -> BodyFacts:
+def _facts(
+    said: Question, rows: Relation, model: Estimator, training: Training, price: Measure
+) -> BodyFacts:
     made = {"learn": type(model).__name__, "params": params_to_json(model)}
     terms: Json = {**made, "spend": measure_to_json(price)}
     versions = {schema.name: schema.version for schema in tables_of(rows)}

@@ -28,7 +28,9 @@ MOST_PUBLIC = 1_000
 """Rows of a made-up public table, at most."""
 
 
-def make_up(schemas: Iterable[Schema], rows: int = 1_000, public_values: PublicValues | None = None) -> Memory:
+def make_up(
+    schemas: Iterable[Schema], rows: int = 1_000, public_values: PublicValues | None = None
+) -> Memory:
     """Make up rows for every table, `rows` in each private one; public tables draw on their own public values.
 
     >>> import discreet as dp
@@ -47,7 +49,9 @@ def _rows(schema: Schema, rows: int, public_values: PublicValues | None) -> list
         return _public(schema, random, public_values)
     found = [{name: _cell(column, random) for name, column in schema.declared} for _ in range(rows)]
     if isinstance(schema.unit, People):
-        people = max(1, -(-2 * rows // (1 + min(schema.unit.max_rows, 9))))  # some have few rows, some many
+        people = max(
+            1, -(-2 * rows // (1 + min(schema.unit.max_rows, 9)))
+        )  # some have few rows, some many
         for row in found:
             row[schema.unit.id] = random.randrange(people)
     return found
@@ -85,7 +89,8 @@ def _public(schema: Schema, random: Random, public_values: PublicValues | None) 
     keys = schema.key or (schema.declared[0][0],)
     combined = islice(product(*(pools[name] for name in keys)), MOST_PUBLIC)
     rows = [
-        {name: random.choice(pools[name]) for name in pools} | dict(zip(keys, key, strict=True)) for key in combined
+        {name: random.choice(pools[name]) for name in pools} | dict(zip(keys, key, strict=True))
+        for key in combined
     ]
     for name, most in schema.max_rows:
         rows = _sparse(rows, name, most)
@@ -106,7 +111,9 @@ def _sparse(rows: list[MadeUpRow], name: str, most: int) -> list[MadeUpRow]:
 def _pool(schema: Schema, name: str, public_values: PublicValues | None) -> list[Any]:
     """List the public values of a column, or some of those that it declares."""
     column = schema.columns[name]
-    known = [] if public_values is None else list(islice(public_values(schema.name, name), MOST_PUBLIC))
+    known = (
+        [] if public_values is None else list(islice(public_values(schema.name, name), MOST_PUBLIC))
+    )
     if known:
         return [_restore(column, value) for value in known]
     match column:
@@ -118,7 +125,9 @@ def _pool(schema: Schema, name: str, public_values: PublicValues | None) -> list
             return [word[: column.max_length] for word in WORDS]
         case Integer() | Real() | Date() | Timestamp():
             low, high = column.ends
-            return [_at(column, steps) for steps in range(low, min(high, low + MOST_PUBLIC - 1) + 1)]
+            return [
+                _at(column, steps) for steps in range(low, min(high, low + MOST_PUBLIC - 1) + 1)
+            ]
         case _:
             assert_never(column)
 
@@ -127,4 +136,8 @@ def _restore(column: Column, value: object) -> object:
     """Turn days, seconds and fractions back into what a store holds, so that they are read again as they were."""
     if isinstance(value, Fraction):
         return _number(value)
-    return column.at(value) if isinstance(column, Date | Timestamp) and isinstance(value, int) else value
+    return (
+        column.at(value)
+        if isinstance(column, Date | Timestamp) and isinstance(value, int)
+        else value
+    )

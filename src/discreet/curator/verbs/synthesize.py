@@ -64,20 +64,28 @@ def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
     shown = facts if body.facts is None else body.facts
-    return Synthetic(measured_from_json(body.answers[""])).with_receipt(receipt, shown.asked[""].plan)
+    return Synthetic(measured_from_json(body.answers[""])).with_receipt(
+        receipt, shown.asked[""].plan
+    )
 
 
 def _rows(planner: Planner, table: str) -> Relation:
     """Return the rows of a table by its name, or of a SELECT."""
     if not isinstance(table, str):
-        raise InvalidArgument(f"synthesize takes the name of a table or a SELECT, got {type(table).__name__}")
+        raise InvalidArgument(
+            f"synthesize takes the name of a table or a SELECT, got {type(table).__name__}"
+        )
     for schema in planner.schemas.values():
         if schema.name.casefold() == table.strip().casefold():
             if schema.public:
-                raise InvalidArgument(f"{schema.name} is public: there is nothing to hide; copy its rows")
+                raise InvalidArgument(
+                    f"{schema.name} is public: there is nothing to hide; copy its rows"
+                )
             return Scan(schema)
     if " " not in table.strip():
-        raise InvalidArgument(f"there is no table {table!r} here; there are {', '.join(planner.schemas)}")
+        raise InvalidArgument(
+            f"there is no table {table!r} here; there are {', '.join(planner.schemas)}"
+        )
     return parse_rows(table, planner.schemas)
 
 
@@ -87,7 +95,8 @@ def _facts(said: Question, plan: SyntheticPlan, spend: Measure) -> BodyFacts:
     made: Json = {
         "synthesize": 1,
         "columns": [
-            {"name": one.name, "cells": one.size, "edges": list(one.edges or ())} for one in request.attributes
+            {"name": one.name, "cells": one.size, "edges": list(one.edges or ())}
+            for one in request.attributes
         ],
         "sets": [list(one) for one in request.sets],
         "given": request.given,

@@ -13,7 +13,11 @@ from .cell import absent, key_number, text, truth
 from .keys import KeyKind, KeyValue, few, key_kind, listed, other_key, read_key
 from .nulls import Nulls, flag, nulls
 
-_READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {"text": text, "integer": key_number, "boolean": truth}
+_READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {
+    "text": text,
+    "integer": key_number,
+    "boolean": truth,
+}
 
 
 @frozen(init=False, repr=False)
@@ -53,12 +57,22 @@ class Category:
         if stand_in is not None and (key_kind(stand_in) != of or stand_in not in every):
             raise InvalidArgument(f"default must be one of the declared keys, got {default!r}")
         nulls(stand_in, flag(null_key, "null_key"))
-        fields = {"values": keys, "of": of, "other": extra, "default": stand_in, "null_key": null_key}
+        fields = {
+            "values": keys,
+            "of": of,
+            "other": extra,
+            "default": stand_in,
+            "null_key": null_key,
+        }
         fill(self, **fields)
 
     def __repr__(self) -> str:
         return call(
-            "Category", list(self.values), other=self.other, default=self.default, null_key=self.null_key or None
+            "Category",
+            list(self.values),
+            other=self.other,
+            default=self.default,
+            null_key=self.null_key or None,
         )
 
     @property
@@ -77,7 +91,11 @@ class Category:
 
     def keys(self, most: int | None = None) -> tuple[KeyValue | None, ...]:
         """List every key in the declared order, then the other key, then None if NULL is a key."""
-        every = (*self.values, *(() if self.other is None else (self.other,)), *((None,) if self.null_key else ()))
+        every = (
+            *self.values,
+            *(() if self.other is None else (self.other,)),
+            *((None,) if self.null_key else ()),
+        )
         few(len(every), most, "this Category")
         return every
 
@@ -134,16 +152,22 @@ class Text:
     default: str | None
     null_key: bool
 
-    def __init__(self, max_length: int, *, default: str | None = None, null_key: bool = False) -> None:
+    def __init__(
+        self, max_length: int, *, default: str | None = None, null_key: bool = False
+    ) -> None:
         longest = whole(max_length, "max_length", least=1, most=2**31 - 1)
         stand_in = None if default is None else read_key(default, "default")
         if stand_in is not None and (not isinstance(stand_in, str) or len(stand_in) > longest):
-            raise InvalidArgument(f"default must be text of at most {longest} characters, got {default!r}")
+            raise InvalidArgument(
+                f"default must be text of at most {longest} characters, got {default!r}"
+            )
         nulls(stand_in, flag(null_key, "null_key"))
         fill(self, max_length=longest, default=stand_in, null_key=null_key)
 
     def __repr__(self) -> str:
-        return call("Text", max_length=self.max_length, default=self.default, null_key=self.null_key or None)
+        return call(
+            "Text", max_length=self.max_length, default=self.default, null_key=self.null_key or None
+        )
 
     @property
     def nulls(self) -> Nulls:

@@ -126,7 +126,9 @@ def text(value: object) -> str | None:
         return "true" if plain else "false"
     if isinstance(plain, int):
         return _written(int(plain))
-    return str.__str__(plain) if isinstance(plain, str) else None  # of a subclass no method is called
+    return (
+        str.__str__(plain) if isinstance(plain, str) else None
+    )  # of a subclass no method is called
 
 
 def _written(whole: int) -> str | None:

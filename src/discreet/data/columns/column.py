@@ -20,8 +20,21 @@ from .categorical import Boolean, Category, Text
 from .numeric import Integer, Real
 from .temporal import Date, Timestamp
 
-__all__ = ["Boolean", "Category", "Column", "ColumnType", "Date", "Integer", "Ordered", "Real", "Text", "Timestamp"]
+__all__ = [
+    "Boolean",
+    "Category",
+    "Column",
+    "ColumnType",
+    "Date",
+    "Integer",
+    "Ordered",
+    "Real",
+    "Text",
+    "Timestamp",
+]
 
 Ordered: TypeAlias = Integer | Real | Date | Timestamp
 Column: TypeAlias = Integer | Real | Date | Timestamp | Category | Boolean | Text
-ColumnType: TypeAlias = Literal["integer", "real", "date", "timestamp", "category", "boolean", "text"]
+ColumnType: TypeAlias = Literal[
+    "integer", "real", "date", "timestamp", "category", "boolean", "text"
+]

@@ -26,7 +26,9 @@ def few(count: int, most: int | None, what: str) -> None:
     discreet.errors.InvalidArgument: Integer(0, 120) has 121 keys, more than 100; group by coarser bins, or ask for more
     """
     if most is not None and count > most:
-        raise InvalidArgument(f"{what} has {count} keys, more than {most}; group by coarser bins, or ask for more")
+        raise InvalidArgument(
+            f"{what} has {count} keys, more than {most}; group by coarser bins, or ask for more"
+        )
 
 
 def key_kind(key: KeyValue) -> KeyKind:
@@ -54,12 +56,16 @@ def read_key(value: object, name: str) -> KeyValue:
     """
     key = native(value)
     if key is None:
-        raise InvalidArgument(f"{name}: None is no key; say null_key=True to make NULL a key of its own")
+        raise InvalidArgument(
+            f"{name}: None is no key; say null_key=True to make NULL a key of its own"
+        )
     if not isinstance(key, str | int):
         raise InvalidArgument(f"{name}: {value!r} is no key; {KEYS}")
     if isinstance(key, str):
         if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in key):
-            raise InvalidArgument(f"{name}: {key!r} holds a character that not every store can hold; {KEYS}")
+            raise InvalidArgument(
+                f"{name}: {key!r} holds a character that not every store can hold; {KEYS}"
+            )
         return str(key)
     if not INT64_LOW <= key <= INT64_HIGH:
         raise InvalidArgument(f"{name}: {key} does not fit in 64 bits; declare it as text")
@@ -80,8 +86,14 @@ def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
     if not keys:
         raise InvalidArgument(f"Category needs at least one key; {KEYS}")
     if len(kinds) > 1:
-        raise InvalidArgument(f"the keys mix {' and '.join(sorted(kinds))}; use one kind, such as text, for all")
-    twice = [key for key in dict.fromkeys(keys) if keys.count(key) > 1] if len(set(keys)) < len(keys) else []
+        raise InvalidArgument(
+            f"the keys mix {' and '.join(sorted(kinds))}; use one kind, such as text, for all"
+        )
+    twice = (
+        [key for key in dict.fromkeys(keys) if keys.count(key) > 1]
+        if len(set(keys)) < len(keys)
+        else []
+    )
     if twice:
         raise InvalidArgument(f"the key {twice[0]!r} is listed more than once; list each key once")
     return keys, kinds.pop()
@@ -97,10 +109,16 @@ def other_key(other: object, keys: tuple[KeyValue, ...], of: KeyKind) -> KeyValu
     if other is False or other is None:
         return None
     if of == "boolean":
-        raise InvalidArgument("nothing is outside yes and no, so there is no other key; leave `other` out")
+        raise InvalidArgument(
+            "nothing is outside yes and no, so there is no other key; leave `other` out"
+        )
     if other is True and of == "integer":
-        raise InvalidArgument("the other key of a list of whole numbers needs a number of its own, such as other=-1")
+        raise InvalidArgument(
+            "the other key of a list of whole numbers needs a number of its own, such as other=-1"
+        )
     key = read_key("other" if other is True else other, "other")
     if key_kind(key) != of or key in keys:
-        raise InvalidArgument(f"other must be {of} as the listed keys are, and none of them, got {key!r}")
+        raise InvalidArgument(
+            f"other must be {of} as the listed keys are, and none of them, got {key!r}"
+        )
     return key

@@ -38,7 +38,9 @@ def nulls(default: object, null_key: bool) -> Nulls:
     ('drop', 'default', 'key')
     """
     if default is not None and null_key:
-        raise InvalidArgument("default and null_key=True exclude each other: with a default no NULL is left; drop one")
+        raise InvalidArgument(
+            "default and null_key=True exclude each other: with a default no NULL is left; drop one"
+        )
     if default is not None:
         return "default"
     return "key" if null_key else "drop"

@@ -59,7 +59,9 @@ class Integer:
     ) -> None:
         least, most = _whole(low, "low"), _whole(high, "high")
         if least >= most:
-            raise InvalidArgument(f"Integer needs low < high, got {least} and {most}; {PUBLIC}: Integer(0, 120)")
+            raise InvalidArgument(
+                f"Integer needs low < high, got {least} and {most}; {PUBLIC}: Integer(0, 120)"
+            )
         stand_in = None if default is None else _whole(default, "default")
         if stand_in is not None and not least <= stand_in <= most:
             raise InvalidArgument(f"default must lie from {least} to {most}, got {stand_in}")
@@ -68,7 +70,11 @@ class Integer:
         fill(self, **fields, thousands=check_marks(thousands, None)[0], unit=check_unit(unit))
 
     def __repr__(self) -> str:
-        options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
+        options = {
+            "default": self.default,
+            "null_key": self.null_key or None,
+            "thousands": self.thousands,
+        }
         return call("Integer", self.low, self.high, **options, unit=self.unit)
 
     @property
@@ -160,16 +166,29 @@ class Real:
         _check_grid(least, most, grid)
         stand_in = None if default is None else rational(default, "default")
         if stand_in is not None and not least <= stand_in <= most:
-            raise InvalidArgument(f"default must lie from {plain(least)} to {plain(most)}, got {default}")
+            raise InvalidArgument(
+                f"default must lie from {plain(least)} to {plain(most)}, got {default}"
+            )
         nulls(stand_in, flag(null_key, "null_key"))
         groups, point = check_marks(thousands, decimal)
-        said = {"null_key": null_key, "thousands": groups, "decimal": point, "unit": check_unit(unit)}
+        said = {
+            "null_key": null_key,
+            "thousands": groups,
+            "decimal": point,
+            "unit": check_unit(unit),
+        }
         fill(self, low=least, high=most, step=grid, default=stand_in, **said)
 
     def __repr__(self) -> str:
         step = None if self.rounded else self.step
-        options = {"default": self.default, "null_key": self.null_key or None, "thousands": self.thousands}
-        return call("Real", self.low, self.high, step=step, **options, decimal=self.decimal, unit=self.unit)
+        options = {
+            "default": self.default,
+            "null_key": self.null_key or None,
+            "thousands": self.thousands,
+        }
+        return call(
+            "Real", self.low, self.high, step=step, **options, decimal=self.decimal, unit=self.unit
+        )
 
     @property
     def rounded(self) -> bool:
@@ -210,14 +229,19 @@ class Real:
 
     def keys(self, most: int | None = None) -> tuple[None, ...]:  # noqa: ARG002
         """Refuse: real numbers have no list of keys."""
-        raise InvalidArgument(f"{self!r} has no list of keys; group by public bins of it, or by a Category")
+        raise InvalidArgument(
+            f"{self!r} has no list of keys; group by public bins of it, or by a Category"
+        )
 
 
 @lru_cache(maxsize=1024)
 def _grid(low: Fraction, high: Fraction, step: Fraction) -> tuple[float | None, tuple[int, int]]:
     """Return how many steps one is, where that is whole, and the ends in steps: once, not for every cell."""
     many = 1 / step
-    return float(many) if many.denominator == 1 else None, (nearest(low / step), nearest(high / step))
+    return float(many) if many.denominator == 1 else None, (
+        nearest(low / step),
+        nearest(high / step),
+    )
 
 
 @lru_cache(maxsize=1024)
@@ -246,26 +270,41 @@ def _power_of_two(bound: Fraction) -> Fraction:
 def _whole(value: object, name: str) -> int:
     exact = rational(value, name)
     if exact.denominator != 1:
-        raise InvalidArgument(f"{name} of an Integer must be a whole number, got {value}; use Real for fractions")
+        raise InvalidArgument(
+            f"{name} of an Integer must be a whole number, got {value}; use Real for fractions"
+        )
     if not INT64_LOW <= exact <= INT64_HIGH:
-        raise InvalidArgument(f"{name} must fit in 64 bits, got {value}; use Real for larger numbers")
+        raise InvalidArgument(
+            f"{name} must fit in 64 bits, got {value}; use Real for larger numbers"
+        )
     return int(exact)
 
 
 def _bounds(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
     if low >= high:
-        raise InvalidArgument(f"Real needs low < high, got {plain(low)} and {plain(high)}; {PUBLIC}: Real(0, 1)")
+        raise InvalidArgument(
+            f"Real needs low < high, got {plain(low)} and {plain(high)}; {PUBLIC}: Real(0, 1)"
+        )
     if not LEAST <= max(abs(low), abs(high)) <= MOST:
-        raise InvalidArgument("the larger bound of a Real column must lie from 1e-290 to 1e290; use another unit")
+        raise InvalidArgument(
+            "the larger bound of a Real column must lie from 1e-290 to 1e290; use another unit"
+        )
     return low, high
 
 
 def _step(value: Number) -> Fraction:
     step = rational(value, "step")
     if isinstance(value, float) and abs(math.frexp(value)[0]) == 0.5:
-        step = Fraction(value)  # 2**-30 as a float means 2^-30, not the shortest decimal that prints it
+        step = Fraction(
+            value
+        )  # 2**-30 as a float means 2^-30, not the shortest decimal that prints it
     whole = Fraction(max(step.numerator, step.denominator))
-    if step <= 0 or 1 not in (step.numerator, step.denominator) or whole > MOST or int(float(whole)) != whole:
+    if (
+        step <= 0
+        or 1 not in (step.numerator, step.denominator)
+        or whole > MOST
+        or int(float(whole)) != whole
+    ):
         raise InvalidArgument(
             f"step must be n or 1/n for a whole number n that a double holds, so that every store rounds alike, "
             f"got {value}; try 1, 0.5 or 0.01"
@@ -281,7 +320,9 @@ def _check_grid(low: Fraction, high: Fraction, step: Fraction) -> None:
             "use a finer step, or Integer for whole numbers"
         )
     if max(-bottom, top) > MOST_STEPS:
-        raise InvalidArgument(f"a bound is more than 2^62 steps of {plain(step)} from zero; use a coarser step")
+        raise InvalidArgument(
+            f"a bound is more than 2^62 steps of {plain(step)} from zero; use a coarser step"
+        )
 
 
 def _double(x: float) -> float:

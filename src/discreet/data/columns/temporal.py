@@ -58,7 +58,11 @@ class Date:
         fill(self, **fields, format=check_format(format))
 
     def __repr__(self) -> str:
-        options = {"default": self.default, "null_key": self.null_key or None, "format": self.format}
+        options = {
+            "default": self.default,
+            "null_key": self.null_key or None,
+            "format": self.format,
+        }
         return call("Date", self.low, self.high, **options)
 
     @property
@@ -129,13 +133,23 @@ class Timestamp:
     ) -> None:
         least, most = _moment(low, "low"), _moment(high, "high")
         stand_in = None if default is None else _moment(default, "default")
-        _check("Timestamp", least, most, stand_in, "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')")
+        _check(
+            "Timestamp",
+            least,
+            most,
+            stand_in,
+            "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')",
+        )
         nulls(stand_in, flag(null_key, "null_key"))
         fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
         fill(self, **fields, format=check_format(format))
 
     def __repr__(self) -> str:
-        options = {"default": self.default, "null_key": self.null_key or None, "format": self.format}
+        options = {
+            "default": self.default,
+            "null_key": self.null_key or None,
+            "format": self.format,
+        }
         return call("Timestamp", self.low, self.high, **options)
 
     @property
@@ -168,7 +182,9 @@ class Timestamp:
 
     def keys(self, most: int | None = None) -> tuple[None, ...]:  # noqa: ARG002
         """Refuse: seconds have no useful list of keys."""
-        raise InvalidArgument(f"{self!r} has no list of keys; group by its day, week or month, or declare a Date")
+        raise InvalidArgument(
+            f"{self!r} has no list of keys; group by its day, week or month, or declare a Date"
+        )
 
 
 def _day(value: object, name: str) -> date:
@@ -189,13 +205,17 @@ def _moment(value: object, name: str) -> datetime:
         raise InvalidArgument(f"{name} of a Timestamp column must be a time; {hint}")
     found = moment(value)
     if found is None or value.microsecond:
-        raise InvalidArgument(f"{name} of a Timestamp column must be a whole second of the years 1 to 9999; {hint}")
+        raise InvalidArgument(
+            f"{name} of a Timestamp column must be a whole second of the years 1 to 9999; {hint}"
+        )
     return found
 
 
 def _check(kind: str, low: date, high: date, default: date | None, example: str) -> None:
     if low >= high:
-        raise InvalidArgument(f"{kind} needs low < high, got {low.isoformat()} and {high.isoformat()}; try {example}")
+        raise InvalidArgument(
+            f"{kind} needs low < high, got {low.isoformat()} and {high.isoformat()}; try {example}"
+        )
     if default is not None and not low <= default <= high:
         raise InvalidArgument(
             f"default must lie from {low.isoformat()} to {high.isoformat()}, got {default.isoformat()}"

@@ -30,7 +30,9 @@ def check_marks(thousands: object, decimal: object) -> tuple[str | None, str | N
     """
     groups, point = _mark(thousands, "thousands", _MARKS), _mark(decimal, "decimal", ",.")
     if groups is not None and groups == (point or "."):
-        raise InvalidArgument(f"{groups!r} cannot separate thousands and fractions both; say decimal= as well")
+        raise InvalidArgument(
+            f"{groups!r} cannot separate thousands and fractions both; say decimal= as well"
+        )
     return groups, point
 
 
@@ -51,9 +53,13 @@ def check_unit(unit: object) -> str | None:
     """
     if unit is None:
         return None
-    fits = isinstance(unit, str) and 0 < len(unit) <= LONGEST_UNIT and set(unit) - set("eE") != set()
+    fits = (
+        isinstance(unit, str) and 0 < len(unit) <= LONGEST_UNIT and set(unit) - set("eE") != set()
+    )
     if not fits or not all(letter.isalpha() or letter in _SIGNS for letter in str(unit)):
-        raise InvalidArgument(f"unit must be letters or signs beside a number, such as 'kg', '%' or '€', got {unit!r}")
+        raise InvalidArgument(
+            f"unit must be letters or signs beside a number, such as 'kg', '%' or '€', got {unit!r}"
+        )
     return str(unit)
 
 
@@ -101,7 +107,9 @@ def _numeral(thousands: str | None, decimal: str | None, unit: str | None) -> re
     return re.compile(numeral_pattern(thousands, decimal, unit))
 
 
-def plain_numeral(value: object, thousands: str | None, decimal: str | None, unit: str | None = None) -> object:
+def plain_numeral(
+    value: object, thousands: str | None, decimal: str | None, unit: str | None = None
+) -> object:
     """Return the plain numeral of text that is written so, "" for other text; what is no text stays as it is.
 
     >>> from discreet.data.columns.text_format import plain_numeral

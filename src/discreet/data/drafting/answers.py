@@ -20,7 +20,9 @@ def split_answer(answer: str, names: Iterable[str]) -> tuple[str, str]:
     for name in sorted(known, key=len, reverse=True):
         if answer.startswith(f"{name}="):
             return name, answer[len(name) + 1 :]
-    raise InvalidArgument(f"{answer!r} names no column; write NAME=ANSWER, with one of {', '.join(known)}")
+    raise InvalidArgument(
+        f"{answer!r} names no column; write NAME=ANSWER, with one of {', '.join(known)}"
+    )
 
 
 def bounded(kind: ColumnType, answer: str) -> Column:

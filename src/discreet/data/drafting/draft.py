@@ -44,26 +44,41 @@ class Draft:
         for name, column in self.columns:
             if isinstance(column, str):
                 hint = dict(self.hints).get(name)
-                said[f"columns.{name}"] = "say " + " and ".join(SHAPES[column].needs) + (f"; {hint}" if hint else "")
+                said[f"columns.{name}"] = (
+                    "say " + " and ".join(SHAPES[column].needs) + (f"; {hint}" if hint else "")
+                )
         return said
 
     def schema(self) -> Schema:
         """Return the schema if nothing is open; what came from the data still needs the steward's word."""
         if self.open:
-            raise InvalidArgument(f"the draft of {self.name} lacks {', '.join(self.open)}; fill them in first")
+            raise InvalidArgument(
+                f"the draft of {self.name} lacks {', '.join(self.open)}; fill them in first"
+            )
         columns = {name: column for name, column in self.columns if not isinstance(column, str)}
         unit = None if isinstance(self.unit, str) else self.unit
-        options = {"neighbours": self.neighbours, "version": self.version, "needs_word": self.needs_word}
+        options = {
+            "neighbours": self.neighbours,
+            "version": self.version,
+            "needs_word": self.needs_word,
+        }
         return Schema(self.name, unit, columns, **options)  # type: ignore[arg-type]
 
     def to_toml(self) -> str:
         """Write the draft as a schema file; what is open stands there as a comment, and the file does not load yet."""
         facts: dict[str, object] = {"version": self.version, "neighbours": self.neighbours}
         if self.unit is not None:
-            known = {"kind": "people", "id": self.unit} if isinstance(self.unit, str) else unit_to_dict(self.unit)
+            known = (
+                {"kind": "people", "id": self.unit}
+                if isinstance(self.unit, str)
+                else unit_to_dict(self.unit)
+            )
             facts["unit"] = known | self._mark("unit")
         facts["columns"] = {
-            name: (({"type": c} if isinstance(c, str) else column_to_dict(c)) | self._mark(f"columns.{name}"))
+            name: (
+                ({"type": c} if isinstance(c, str) else column_to_dict(c))
+                | self._mark(f"columns.{name}")
+            )
             for name, c in self.columns
         }
         remarks = dict.fromkeys(self.needs_word, FROM_DATA) | self.open

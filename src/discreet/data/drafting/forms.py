@@ -19,7 +19,9 @@ _NUMBERS = (
     (re.compile(r"[+-]?9{1,3}('9{3})+(\.9*)?"), 'thousands="\'"'),
 )
 _SIGNS = "[a%‰°/$€£¥]+"
-_BESIDE = re.compile(rf"(?P<before>{_SIGNS} ?)?(?P<bare>[+-]?9[9.,'  ]*)(?P<after>(?<! ) ?{_SIGNS})?")
+_BESIDE = re.compile(
+    rf"(?P<before>{_SIGNS} ?)?(?P<bare>[+-]?9[9.,'  ]*)(?P<after>(?<! ) ?{_SIGNS})?"
+)
 _DAYS = (
     (re.compile(r"99/99/9999"), "format='%d/%m/%Y' or '%m/%d/%Y'"),
     (re.compile(r"99\.99\.9999"), "format='%d.%m.%Y'"),
@@ -63,7 +65,12 @@ def advice(declared: str, forms: Sequence[str]) -> str:
     >>> advice("real", ["99 aa"]), advice("real", ["9,999.99 €"])
     ('declare unit=…', "declare thousands=',', unit='€'")
     """
-    known = {"integer": _NUMBERS, "real": _NUMBERS, "date": _DAYS, "timestamp": (*_TIMES, *_DAYS)}.get(declared, ())
+    known = {
+        "integer": _NUMBERS,
+        "real": _NUMBERS,
+        "date": _DAYS,
+        "timestamp": (*_TIMES, *_DAYS),
+    }.get(declared, ())
     for shape, word in known:
         if any(shape.fullmatch(form) for form in forms):
             return f"declare {word}"

@@ -58,15 +58,29 @@ def infer(
     skipped = {*leave_out} | ({person} if person is not None and person not in answers else set())
     _all_known({*answers, *kinds, *skipped}, looks.columns)
     drafted = [
-        (n, _column(n, seen, answers, kinds, from_data)) for n, seen in looks.columns.items() if n not in skipped
+        (n, _column(n, seen, answers, kinds, from_data))
+        for n, seen in looks.columns.items()
+        if n not in skipped
     ]
-    marks = [f"columns.{n}" for n, c in drafted if from_data and n not in answers and not isinstance(c, str | Boolean)]
+    marks = [
+        f"columns.{n}"
+        for n, c in drafted
+        if from_data and n not in answers and not isinstance(c, str | Boolean)
+    ]
     counted = people is not None and from_data and looks.most_rows is not None
     who = People(people, max_rows=looks.most_rows) if counted else unit or people  # type: ignore[arg-type]
     needs_word = (*(("unit",) if counted else ()), *marks)
     table = read_table_name(_name(source) if name is None else name)
     hints = tuple((n, hint) for n, seen in looks.columns.items() if (hint := _hint(seen)))
-    draft = Draft(table, who, tuple(drafted), read_neighbours(neighbours), read_version(version), needs_word, hints)
+    draft = Draft(
+        table,
+        who,
+        tuple(drafted),
+        read_neighbours(neighbours),
+        read_version(version),
+        needs_word,
+        hints,
+    )
     if not draft.open:
         draft.schema()  # facts that contradict each other are refused here, not when the file is read
     return draft
@@ -76,7 +90,11 @@ def _hint(seen: Look) -> str:
     """Propose how cells are written, and a decimal step for numbers with a few decimals."""
     if seen.proposal is not None:
         return seen.proposal[1]
-    return f"step = {10**-seen.places:.{seen.places}f} fits its decimals" if seen.kind == "real" and seen.places else ""
+    return (
+        f"step = {10**-seen.places:.{seen.places}f} fits its decimals"
+        if seen.kind == "real" and seen.places
+        else ""
+    )
 
 
 def _all_known(named: set[str], known: Mapping[str, object]) -> None:
@@ -93,7 +111,11 @@ def _name(source: InferSource) -> str:
 
 
 def _column(
-    name: str, seen: Look, answers: Mapping[str, Column], kinds: Mapping[str, ColumnType], from_data: bool
+    name: str,
+    seen: Look,
+    answers: Mapping[str, Column],
+    kinds: Mapping[str, ColumnType],
+    from_data: bool,
 ) -> Column | ColumnType:
     if name in answers:
         return answers[name]

@@ -43,7 +43,9 @@ NUMBERS: frozenset[ColumnType] = frozenset({"integer", "real"})
 class Look:
     """What one column looks like so far."""
 
-    kinds: frozenset[ColumnType] = frozenset({"boolean", "integer", "real", "date", "timestamp", "text"})
+    kinds: frozenset[ColumnType] = frozenset(
+        {"boolean", "integer", "real", "date", "timestamp", "text"}
+    )
     numbers: tuple[float, float] | None = None
     times: tuple[datetime, datetime] | None = None
     longest: int = 0
@@ -55,7 +57,9 @@ class Look:
     @property
     def proposal(self) -> tuple[ColumnType, str] | None:
         """The kind and the declaration that would read all text cells seen so far, if they are no plain text."""
-        return proposal(self.forms) if self.kind == "text" and len(self.forms) < MOST_FORMS else None
+        return (
+            proposal(self.forms) if self.kind == "text" and len(self.forms) < MOST_FORMS else None
+        )
 
     @property
     def kind(self) -> ColumnType:
@@ -74,9 +78,17 @@ class Look:
         self.places = max(self.places, _decimals(str(value)))
         x, time = number(value), moment(value)
         if x is not None and abs(x) != float("inf"):
-            self.numbers = (x, x) if self.numbers is None else (min(x, self.numbers[0]), max(x, self.numbers[1]))
+            self.numbers = (
+                (x, x)
+                if self.numbers is None
+                else (min(x, self.numbers[0]), max(x, self.numbers[1]))
+            )
         if time is not None:
-            self.times = (time, time) if self.times is None else (min(time, self.times[0]), max(time, self.times[1]))
+            self.times = (
+                (time, time)
+                if self.times is None
+                else (min(time, self.times[0]), max(time, self.times[1]))
+            )
 
 
 @frozen
@@ -98,7 +110,9 @@ def look(source: InferSource, *, every_row: bool = False, person: str | None = N
     """
     names, rows = _table(source)
     if person is not None and person not in names:
-        raise InvalidArgument(f"there is no column {person!r} to tell people by; there are {', '.join(names)}")
+        raise InvalidArgument(
+            f"there is no column {person!r} to tell people by; there are {', '.join(names)}"
+        )
     looks, people = {name: Look() for name in names}, Counter[str]()
     for row in rows if every_row else islice(rows, FIRST_ROWS):
         for name in names:
@@ -118,11 +132,15 @@ def _table(source: InferSource) -> tuple[list[str], Iterator[Mapping[str, object
     rows = iter(source)
     first = next(rows, None)
     if not isinstance(first, Mapping):
-        raise InvalidArgument("infer takes the path of a CSV file, or at least one row as a mapping of names to values")
+        raise InvalidArgument(
+            "infer takes the path of a CSV file, or at least one row as a mapping of names to values"
+        )
     return _names(list(first)), _chain(first, rows)
 
 
-def _chain(first: Mapping[str, object], rows: Iterator[Mapping[str, object]]) -> Iterator[Mapping[str, object]]:
+def _chain(
+    first: Mapping[str, object], rows: Iterator[Mapping[str, object]]
+) -> Iterator[Mapping[str, object]]:
     yield first
     yield from rows
 
@@ -132,7 +150,9 @@ def _file(path: Path) -> tuple[list[str], Iterator[Mapping[str, object]]]:
     header = next(rows, [])
     names = _names(header)
     if all(number(name) is not None or moment(name) is not None for name in names):
-        raise InvalidArgument(f"the first line of {path.name} looks like values; infer needs a first line of names")
+        raise InvalidArgument(
+            f"the first line of {path.name} looks like values; infer needs a first line of names"
+        )
     return names, (dict(zip(names, row, strict=False)) for row in rows)
 
 
@@ -143,7 +163,9 @@ def _csv_rows(path: Path) -> Iterator[list[str]]:
             lines.seek(0)
             yield from csv.reader(lines, delimiter=max(DELIMITERS, key=first.count))
     except (OSError, EOFError, zlib.error, csv.Error):
-        raise InvalidArgument(f"{path.name} cannot be read as CSV; give a text file with one header line") from None
+        raise InvalidArgument(
+            f"{path.name} cannot be read as CSV; give a text file with one header line"
+        ) from None
 
 
 def _text(path: Path) -> IO[str]:
@@ -158,8 +180,12 @@ def _names(header: list[object] | list[str]) -> list[str]:
     for place, name in enumerate(header, start=1):
         try:
             names.append(read_name(name, f"column {place}"))
-        except InvalidArgument:  # the refusal would show the name, which is a value if there is no header
-            raise InvalidArgument(f"column {place} needs a printable name of at most 63 bytes without quotes") from None
+        except (
+            InvalidArgument
+        ):  # the refusal would show the name, which is a value if there is no header
+            raise InvalidArgument(
+                f"column {place} needs a printable name of at most 63 bytes without quotes"
+            ) from None
     if not names or len({name.casefold() for name in names}) < len(names):
         raise InvalidArgument(
             "the columns need names that differ, also in lower case; infer reads them from the header"
@@ -184,7 +210,11 @@ def _kinds(value: object) -> frozenset[ColumnType]:
     if isinstance(plain, bool):
         return frozenset({"boolean"})
     if isinstance(plain, date):
-        return frozenset({"timestamp"}) if isinstance(plain, datetime) else frozenset({"date", "timestamp"})
+        return (
+            frozenset({"timestamp"})
+            if isinstance(plain, datetime)
+            else frozenset({"date", "timestamp"})
+        )
     x = number(plain)
     if x is None:
         return frozenset({"text"})

@@ -25,12 +25,16 @@ def frame_rows(source: Any) -> tuple[list[str], Iterator[Mapping[str, object]]] 
     kind = type(source).__module__.split(".")[0]
     if kind == "pandas" and hasattr(source, "columns"):
         names = [str(name) for name in source.columns]
-        return names, (dict(zip(names, row, strict=True)) for row in source.itertuples(index=False, name=None))
+        return names, (
+            dict(zip(names, row, strict=True)) for row in source.itertuples(index=False, name=None)
+        )
     if kind == "polars":
         frame = source.collect() if hasattr(source, "collect") else source
         return list(frame.columns), iter(frame.iter_rows(named=True))
     if kind == "pyarrow" and hasattr(source, "to_batches"):
-        return list(source.column_names), (row for batch in source.to_batches(BATCH) for row in batch.to_pylist())
+        return list(source.column_names), (
+            row for batch in source.to_batches(BATCH) for row in batch.to_pylist()
+        )
     return None
 
 
@@ -45,7 +49,11 @@ def stored_rows(path: str) -> tuple[list[str], Iterator[Mapping[str, object]]] |
     suffix = Path(place).suffix.lower()
     if suffix in (".parquet", ".pq"):
         return _parquet(place)
-    return _database(place, table or Path(place).stem) if suffix in (".duckdb", ".ddb", ".db") else None
+    return (
+        _database(place, table or Path(place).stem)
+        if suffix in (".duckdb", ".ddb", ".db")
+        else None
+    )
 
 
 def _parquet(place: str) -> tuple[list[str], Iterator[Mapping[str, object]]]:
@@ -73,7 +81,9 @@ def _database(place: str, table: str) -> tuple[list[str], Iterator[Mapping[str, 
 
 def _served(address: str, table: str) -> tuple[list[str], Iterator[Mapping[str, object]]]:
     """Read a table of PostgreSQL, some rows at a time."""
-    rows = _fetched(address, ".".join('"' + name.replace('"', '""') + '"' for name in table.split(".")))
+    rows = _fetched(
+        address, ".".join('"' + name.replace('"', '""') + '"' for name in table.split("."))
+    )
     try:
         names = list(next(rows))
     except load("psycopg", "postgres").Error:

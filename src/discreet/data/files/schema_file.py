@@ -35,7 +35,9 @@ def read_schemas(path: str | Path, *, draft: bool = False) -> tuple[Schema, ...]
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
-        raise InvalidArgument(f"{path} cannot be read; give the path of a TOML file in UTF-8") from None
+        raise InvalidArgument(
+            f"{path} cannot be read; give the path of a TOML file in UTF-8"
+        ) from None
     return schemas_from_toml(text, where=str(path), draft=draft)
 
 
@@ -49,10 +51,14 @@ def write_toml(path: str | Path, text: str) -> None:
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError:
-        raise InvalidArgument(f"{path} cannot be written; give a path in a folder that exists and is yours") from None
+        raise InvalidArgument(
+            f"{path} cannot be written; give a path in a folder that exists and is yours"
+        ) from None
 
 
-def schemas_from_toml(text: str, *, where: str = "schema", draft: bool = False) -> tuple[Schema, ...]:
+def schemas_from_toml(
+    text: str, *, where: str = "schema", draft: bool = False
+) -> tuple[Schema, ...]:
     """Read tables from TOML text; `where` names the text in refusals.
 
     >>> from discreet.data import schemas_from_toml
@@ -74,8 +80,13 @@ def schemas_from_toml(text: str, *, where: str = "schema", draft: bool = False) 
     tables = facts.get("tables")
     if unknown or not isinstance(tables, dict) or not tables:
         found = f"{unknown[0]} is not known here" if unknown else "there are no tables"
-        raise InvalidArgument(f"{where}: {found}; write format = {FORMAT} and [tables.people], with the table's name")
-    schemas = tuple(table_from_dict(name, table, f"{where}: tables.{name}", Schema) for name, table in tables.items())
+        raise InvalidArgument(
+            f"{where}: {found}; write format = {FORMAT} and [tables.people], with the table's name"
+        )
+    schemas = tuple(
+        table_from_dict(name, table, f"{where}: tables.{name}", Schema)
+        for name, table in tables.items()
+    )
     return schemas if draft else tuple(_ready(schema, where) for schema in schemas)
 
 
@@ -94,21 +105,29 @@ def schemas_to_toml(schemas: Iterable[Schema]) -> str:
         raise InvalidArgument(
             f"a schema file holds at least one table, each name once; got {', '.join(tables) or 'none'}"
         )
-    return "\n".join((f"format = {FORMAT}\n", *(table_toml(name, facts) for name, facts in tables.items())))
+    return "\n".join(
+        (f"format = {FORMAT}\n", *(table_toml(name, facts) for name, facts in tables.items()))
+    )
 
 
-def table_toml(name: str, facts: Mapping[str, object], remarks: Mapping[str, str] | None = None) -> str:
+def table_toml(
+    name: str, facts: Mapping[str, object], remarks: Mapping[str, str] | None = None
+) -> str:
     """Write one table as TOML; `remarks` are comments for the fact at `unit` or `columns.<name>`."""
     said = remarks or {}
     lines = [f"[tables.{toml_key(name)}]"]
     lines += [
-        _line(key, value, said.get(key)) for key, value in facts.items() if key not in ("format", "name", "columns")
+        _line(key, value, said.get(key))
+        for key, value in facts.items()
+        if key not in ("format", "name", "columns")
     ]
     if "unit" in said and "unit" not in facts:
         lines.append(f"# unit: {said['unit']}")
     lines += ["", f"[tables.{toml_key(name)}.columns]"]
     columns: Mapping[str, object] = facts["columns"]  # type: ignore[assignment]
-    lines += [_line(label, column, said.get(f"columns.{label}")) for label, column in columns.items()]
+    lines += [
+        _line(label, column, said.get(f"columns.{label}")) for label, column in columns.items()
+    ]
     return "\n".join(lines) + "\n"
 
 

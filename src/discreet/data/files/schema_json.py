@@ -34,9 +34,13 @@ WRITTEN = ("thousands", "decimal", "unit", "format")
 """How cells are written; left out where nothing is said, so that older schemas keep their fingerprints."""
 SHAPES = {
     "integer": Shape(Integer, {"low": "0", "high": "120"}, (*NULLS, "thousands", "unit")),
-    "real": Shape(Real, {"low": "0", "high": "1.5"}, ("step", *NULLS, "thousands", "decimal", "unit")),
+    "real": Shape(
+        Real, {"low": "0", "high": "1.5"}, ("step", *NULLS, "thousands", "decimal", "unit")
+    ),
     "date": Shape(Date, {"low": "2024-01-01", "high": "2024-12-31"}, (*NULLS, "format")),
-    "timestamp": Shape(Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, (*NULLS, "format")),
+    "timestamp": Shape(
+        Timestamp, {"low": "2024-01-01T00:00:00", "high": "2024-12-31T23:59:59"}, (*NULLS, "format")
+    ),
     "category": Shape(Category, {"values": '["N", "S"]'}, ("other", *NULLS)),
     "boolean": Shape(Boolean, {}, NULLS),
     "text": Shape(Text, {"max_length": "50"}, NULLS),
@@ -81,7 +85,12 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
     if isinstance(unit, Rows):
         return {"kind": "rows"}
     window = None if unit.window is None else list(unit.window)
-    facts = {"id": unit.id, "max_rows": unit.max_rows, "max_groups": unit.max_groups, "window": window}
+    facts = {
+        "id": unit.id,
+        "max_rows": unit.max_rows,
+        "max_groups": unit.max_groups,
+        "window": window,
+    }
     return {"kind": "people"} | {name: value for name, value in facts.items() if value is not None}
 
 
@@ -92,13 +101,17 @@ def schema_to_dict(schema: Schema) -> dict[str, object]:
         facts |= {"public": True, "key": list(schema.key)}
     else:
         facts["neighbours"] = schema.neighbours
-    if schema.max_rows:  # left out where there is none, so that older schemas keep their fingerprints
+    if (
+        schema.max_rows
+    ):  # left out where there is none, so that older schemas keep their fingerprints
         facts["max_rows"] = dict(schema.max_rows)
     if schema.size is not None:
         facts["size"] = schema.size
     if schema.unit is not None:
         facts["unit"] = unit_to_dict(schema.unit) | _mark("unit", schema)
-    facts["columns"] = {name: column_to_dict(c) | _mark(f"columns.{name}", schema) for name, c in schema.declared}
+    facts["columns"] = {
+        name: column_to_dict(c) | _mark(f"columns.{name}", schema) for name, c in schema.declared
+    }
     return facts
 
 
@@ -127,8 +140,15 @@ def table_from_dict(name: object, facts: object, where: str, make: Callable[...,
     table = _mapping(facts, where)
     _known(table, TABLE, where)
     columns = _mapping(table.get("columns", {}), f"{where}.columns")
-    read = {label: column_from_dict(column, f"{where}.columns.{label}") for label, column in columns.items()}
-    marks = [f"columns.{label}" for label, column in columns.items() if _marked(column, f"{where}.columns.{label}")]
+    read = {
+        label: column_from_dict(column, f"{where}.columns.{label}")
+        for label, column in columns.items()
+    }
+    marks = [
+        f"columns.{label}"
+        for label, column in columns.items()
+        if _marked(column, f"{where}.columns.{label}")
+    ]
     marks += ["unit"] if _marked(table.get("unit"), f"{where}.unit") else []
     unit = None if "unit" not in table else unit_from_dict(table["unit"], f"{where}.unit")
     rest = {key: value for key, value in table.items() if key not in ("unit", "columns")}
@@ -166,7 +186,9 @@ def unit_from_dict(facts: object, where: str) -> Unit:
         _known(given, (*PEOPLE, "max_groups", "window"), where)
         _all_there(given, PEOPLE, where)
         return _made(where, People, **given)
-    raise InvalidArgument(f'{where}.kind must be "rows" or "people"; write unit = {{ kind = "rows" }}')
+    raise InvalidArgument(
+        f'{where}.kind must be "rows" or "people"; write unit = {{ kind = "rows" }}'
+    )
 
 
 def _made(where: str, make: Callable[..., T], *places: object, **options: object) -> T:
@@ -178,7 +200,9 @@ def _made(where: str, make: Callable[..., T], *places: object, **options: object
 
 def _mapping(value: object, where: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
-        raise InvalidArgument(f"{where} must be a table of names and values, got {type(value).__name__}")
+        raise InvalidArgument(
+            f"{where} must be a table of names and values, got {type(value).__name__}"
+        )
     return value
 
 
@@ -196,4 +220,6 @@ def _all_there(facts: Mapping[str, object], needs: dict[str, str], where: str) -
 
 
 def _marked(facts: object, where: str) -> bool:
-    return isinstance(facts, Mapping) and flag(facts.get("needs_word", False), f"{where}.needs_word")
+    return isinstance(facts, Mapping) and flag(
+        facts.get("needs_word", False), f"{where}.needs_word"
+    )

@@ -47,7 +47,9 @@ def steps_of(values: Iterable[Scalar]) -> Steps:
     """Return ordered cells from whole numbers and None."""
     given = list(values)
     missing = np.fromiter((value is None for value in given), dtype=np.bool_, count=len(given))
-    return Steps(np.array([0 if value is None else int(value) for value in given], dtype=np.int64), missing)
+    return Steps(
+        np.array([0 if value is None else int(value) for value in given], dtype=np.int64), missing
+    )
 
 
 def read_cells(domain: Domain, values: RawCells) -> Cells:
@@ -70,7 +72,9 @@ def read_cells(domain: Domain, values: RawCells) -> Cells:
 
 def _numbers(domain: Whole, values: RawCells) -> Steps:
     with np.errstate(all="ignore"):  # a warning that one cell causes would tell about it
-        scaled = read_doubles(values) / float(domain.step)  # each cell alone: IEEE 754 division and rounding
+        scaled = read_doubles(values) / float(
+            domain.step
+        )  # each cell alone: IEEE 754 division and rounding
         missing = np.isnan(scaled)
         inside = np.clip(np.rint(np.where(missing, domain.low, scaled)), domain.low, domain.high)
     return Steps(np.where(missing, 0, inside).astype(np.int64), missing)
@@ -81,7 +85,9 @@ def read_doubles(values: RawCells) -> NDArray[np.float64]:
     if isinstance(values, np.ndarray) and values.dtype.kind in "biuf":
         return np.asarray(np.ma.filled(values.astype(np.float64), np.nan))
     cells = values.tolist() if isinstance(values, np.ndarray) else values
-    return np.fromiter(map(total_reader(_float, math.nan), cells), dtype=np.float64, count=len(cells))
+    return np.fromiter(
+        map(total_reader(_float, math.nan), cells), dtype=np.float64, count=len(cells)
+    )
 
 
 def _float(value: object) -> float:
@@ -98,7 +104,11 @@ def _time(domain: Day | Second, value: object) -> int | None:
     found = moment(value)
     if found is None:
         return None
-    whole = (found.date() - _EPOCH).days if isinstance(domain, Day) else int(found.replace(tzinfo=UTC).timestamp())
+    whole = (
+        (found.date() - _EPOCH).days
+        if isinstance(domain, Day)
+        else int(found.replace(tzinfo=UTC).timestamp())
+    )
     return min(max(whole, domain.low), domain.high)
 
 

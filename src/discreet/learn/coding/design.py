@@ -54,18 +54,28 @@ class ModelDesign:
         """Where each feature's columns begin."""
         return tuple(accumulate((feature.width for feature in self.features), initial=0))[:-1]
 
-    def code(self, columns: Mapping[str, Cells], weights: Sequence[int] | Whole64 | None = None) -> CodedRows:
+    def code(
+        self, columns: Mapping[str, Cells], weights: Sequence[int] | Whole64 | None = None
+    ) -> CodedRows:
         """Return the rows of a table as a model sees them; `weights` says how often each counts."""
         coded = [feature.code(columns[feature.name]) for feature in self.features]  # type: ignore[arg-type]
         count = len(coded[0])
-        numbers = [c for c, feature in zip(coded, self.features, strict=True) if isinstance(feature, Numeric)]
+        numbers = [
+            c
+            for c, feature in zip(coded, self.features, strict=True)
+            if isinstance(feature, Numeric)
+        ]
         places = [
             c + start
             for c, feature, start in zip(coded, self.features, self.starts, strict=True)
             if not isinstance(feature, Numeric)
         ]
         constant = np.full(count, self.width - 1, dtype=np.int64)
-        each = np.ones(count, dtype=np.int64) if weights is None else np.asarray(weights, dtype=np.int64)
+        each = (
+            np.ones(count, dtype=np.int64)
+            if weights is None
+            else np.asarray(weights, dtype=np.int64)
+        )
         dense = np.array(numbers, dtype=np.float64).T if numbers else np.empty((count, 0))
         short = self.shrink.apply(np.ascontiguousarray(dense))
         return CodedRows(short, np.stack([*places, constant], axis=1), each, self.width)
@@ -97,17 +107,29 @@ def design_of(
         raise InvalidArgument("a model needs at least one column besides its target")
     given = edges or {}
     if unknown := [name for name in given if name not in domains]:
-        raise InvalidArgument(f"edges are for columns of the model, which has no {unknown[0]}: {', '.join(domains)}")
-    features = [_feature(name, domain, binned, bins, given.get(name)) for name, domain in domains.items()]
-    return ModelDesign(tuple(sorted(features, key=lambda feature: not isinstance(feature, Numeric))))
+        raise InvalidArgument(
+            f"edges are for columns of the model, which has no {unknown[0]}: {', '.join(domains)}"
+        )
+    features = [
+        _feature(name, domain, binned, bins, given.get(name)) for name, domain in domains.items()
+    ]
+    return ModelDesign(
+        tuple(sorted(features, key=lambda feature: not isinstance(feature, Numeric)))
+    )
 
 
-def _feature(name: str, domain: Domain, binned: bool, bins: int, edges: Sequence[float] | None) -> Feature:
+def _feature(
+    name: str, domain: Domain, binned: bool, bins: int, edges: Sequence[float] | None
+) -> Feature:
     if domain_is_ordered(domain):
         low, high = domain.low, domain.high  # type: ignore[union-attr]
         if edges is not None:
             return Bins(name, low, high, _inner(name, domain, edges))
-        return Bins(name, low, high, public_edges(low, high, bins)) if binned else Numeric(name, low, high)
+        return (
+            Bins(name, low, high, public_edges(low, high, bins))
+            if binned
+            else Numeric(name, low, high)
+        )
     if edges is not None:
         raise InvalidArgument(f"edges are for numbers and times; {name} is a listed value")
     if isinstance(domain, Texts) and domain.keys is None:

@@ -85,7 +85,9 @@ class OneHot:
         places = {(type(value), value): place for place, value in enumerate(self.values)}
         other = len(self.values)
         found = {value: places.get((type(value), value), other) for value in set(cells.values)}
-        return np.fromiter((found[value] for value in cells.values), dtype=np.int64, count=len(cells.values))
+        return np.fromiter(
+            (found[value] for value in cells.values), dtype=np.int64, count=len(cells.values)
+        )
 
 
 @frozen

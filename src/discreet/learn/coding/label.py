@@ -26,7 +26,12 @@ class Classes:
     def code(self, cells: Cells) -> Whole64:
         """Return the place of each row's class, −1 where it has none."""
         if isinstance(cells, Steps):
-            cells = Listed([None if gone else int(step) for step, gone in zip(cells.steps, cells.missing, strict=True)])
+            cells = Listed(
+                [
+                    None if gone else int(step)
+                    for step, gone in zip(cells.steps, cells.missing, strict=True)
+                ]
+            )
         found = OneHot(self.name, self.values).code(cells)
         return np.where(found == len(self.values), -1, found)
 
@@ -43,7 +48,9 @@ class Amount:
     def code(self, cells: Cells) -> Whole64:
         """Return each row's amount in −UNIT..UNIT, and less than that where it has none."""
         if not isinstance(cells, Steps):
-            raise InvalidArgument(f"{self.name} is not a number; a regression predicts a number between public bounds")
+            raise InvalidArgument(
+                f"{self.name} is not a number; a regression predicts a number between public bounds"
+            )
         coded = Numeric(self.name, self.low, self.high).code(cells)
         return np.where(cells.missing, -UNIT - 1, coded)
 
@@ -90,5 +97,7 @@ def amount_of(name: str, domain: Domain) -> Amount:
     if isinstance(domain, Day | Second):
         return Amount(name, domain.low, domain.high, Fraction(1))
     if not isinstance(domain, Whole) or domain.high <= domain.low:
-        raise InvalidArgument(f"{name} is no number between bounds; declare Integer(low, high) or Real(low, high)")
+        raise InvalidArgument(
+            f"{name} is no number between bounds; declare Integer(low, high) or Real(low, high)"
+        )
     return Amount(name, domain.low, domain.high, domain.step)

@@ -41,7 +41,9 @@ class CodedRows:
         """Return x·v for every row, exactly; entries of v are below 2^31."""
         narrow = self.numbers.shape[1]
         found = UNIT * vector[self.codes].sum(axis=1)
-        return np.asarray(found + (self.numbers @ vector[:narrow].astype(np.float64)).astype(np.int64))
+        return np.asarray(
+            found + (self.numbers @ vector[:narrow].astype(np.float64)).astype(np.int64)
+        )
 
     def push(self, factors: Whole64) -> Whole64:
         """Return Σ factor·x over the rows, exactly; factors, weights included, are below 2^24."""
@@ -85,7 +87,11 @@ class CodedRows:
 
     def _square(self, part: slice) -> Whole64:
         """Return Σ x xᵀ over a chunk: numbers by one product, values of lists by counting pairs."""
-        numbers, codes, weights = self.numbers[part], self.codes[part].T, self.weights[part].astype(np.float64)
+        numbers, codes, weights = (
+            self.numbers[part],
+            self.codes[part].T,
+            self.weights[part].astype(np.float64),
+        )
         narrow, width = numbers.shape[1], self.width
         weighted = numbers * weights[:, None]
         found = np.zeros((width, width))

@@ -58,5 +58,7 @@ def shrink_of(numbers: int) -> Shrink:
     while limit < most and (not steps or steps[-1][0] < most):
         power = len(steps) + 1
         end = limit * top ** (2 * power) // bottom ** (2 * power)
-        steps.append((end, FINE_FACTOR * room * bottom**power // ((math.isqrt(limit) + 1) * top**power)))
+        steps.append(
+            (end, FINE_FACTOR * room * bottom**power // ((math.isqrt(limit) + 1) * top**power))
+        )
     return Shrink(limit, tuple(steps))

@@ -64,7 +64,9 @@ class Classifier:
         found = self.predict_proba(X).argmax(axis=1)
         wanted = label.code(read_cells(self.known_[label.name], target_cells(y, label.name)))
         if len(found) != len(wanted):
-            raise InvalidArgument("X and y have different lengths; they need one row each for every unit")
+            raise InvalidArgument(
+                "X and y have different lengths; they need one row each for every unit"
+            )
         return float(np.mean(found == wanted))
 
 
@@ -76,6 +78,8 @@ def chances_of(scores: Floats) -> Floats:
     >>> chances_of(np.array([[0.0]])).tolist()
     [[0.5, 0.5]]
     """
-    wide = np.column_stack([np.zeros(len(scores)), scores[:, 0]]) if scores.shape[1] == 1 else scores
+    wide = (
+        np.column_stack([np.zeros(len(scores)), scores[:, 0]]) if scores.shape[1] == 1 else scores
+    )
     powers = np.exp(wide - wide.max(axis=1, keepdims=True))
     return np.asarray(powers / powers.sum(axis=1, keepdims=True))

@@ -40,7 +40,13 @@ class LinearRegression(Regressor, Estimator):
         features: Sequence[str] | None = None,
         lift: float = 0.8,
     ) -> None:
-        self.schema, self.target, self.spend, self.features, self.lift = schema, target, spend, features, lift
+        self.schema, self.target, self.spend, self.features, self.lift = (
+            schema,
+            target,
+            spend,
+            features,
+            lift,
+        )
 
     def recipe(self) -> TrainingRecipe:
         """Return how the model is trained."""
@@ -58,11 +64,15 @@ class LinearRegression(Regressor, Estimator):
     def intercept_(self) -> float:
         """What is predicted for a row of zeros."""
         label: Amount = self.fitted("task_").label
-        return label.middle + label.half * float(self.units_.constants(self.fitted_["coefficients"][:, 0]))
+        return label.middle + label.half * float(
+            self.units_.constants(self.fitted_["coefficients"][:, 0])
+        )
 
     def coef_interval(self, level: float = 0.95) -> dict[str, tuple[float, float]]:
         """Return an interval for each coefficient: the noise, the sampling of rows and the lifting, to first order."""
-        wide = NormalDist().inv_cdf((1 + level) / 2) * self._slopes("deviations") + self._slopes("biases")
+        wide = NormalDist().inv_cdf((1 + level) / 2) * self._slopes("deviations") + self._slopes(
+            "biases"
+        )
         ends = zip(self.columns_, self.coef_, wide, strict=True)
         return {name: (float(value - reach), float(value + reach)) for name, value, reach in ends}
 

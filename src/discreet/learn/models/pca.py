@@ -41,7 +41,12 @@ class PCA(Estimator):
         n_components: int | None = None,
         features: Sequence[str] | None = None,
     ) -> None:
-        self.schema, self.spend, self.features, self.n_components = schema, spend, features, n_components
+        self.schema, self.spend, self.features, self.n_components = (
+            schema,
+            spend,
+            features,
+            n_components,
+        )
 
     @property
     def target(self) -> None:
@@ -56,7 +61,9 @@ class PCA(Estimator):
         """Return what the model learns."""
         design = design_of(self.columns(domains))
         if self.n_components is not None and not 1 <= self.n_components < design.width:
-            raise InvalidArgument(f"n_components is a number from 1 to {design.width - 1}, got {self.n_components}")
+            raise InvalidArgument(
+                f"n_components is a number from 1 to {design.width - 1}, got {self.n_components}"
+            )
         return Task(design, None)
 
     @property

@@ -41,7 +41,9 @@ class Clusters:
         start = Slice(first.squared, first.dimension, 1, _START)
         return Training(divide(spend, [start, rounds], influence.neighbours), influence)
 
-    def train(self, task: Task, training: Training, source: Source, bits: Bits | None = None) -> Fitted:
+    def train(
+        self, task: Task, training: Training, source: Source, bits: Bits | None = None
+    ) -> Fitted:
         """Return the centres and the noisy number of rows of each."""
         centres = self._start(principal(moments_of(task, training, source, bits=bits)))
         rows, _ = source.rows(task.design, None)
@@ -49,9 +51,16 @@ class Clusters:
         counts = np.ones(self.clusters)
         for _ in range(self.rounds):
             exact = sums_by_class(rows, nearest(rows, centres), self.clusters, squares=False)
-            noisy = np.asarray(release.release(exact.ravel(), bits=bits), dtype=np.float64).reshape(exact.shape) / unit
+            noisy = (
+                np.asarray(release.release(exact.ravel(), bits=bits), dtype=np.float64).reshape(
+                    exact.shape
+                )
+                / unit
+            )
             counts = np.maximum(noisy[:, -1], 0.0)
-            enough = counts > float(release.scale) / unit  # fewer rows than noise: the centre stays where it was
+            enough = (
+                counts > float(release.scale) / unit
+            )  # fewer rows than noise: the centre stays where it was
             means = np.clip(noisy[:, :-1] / np.maximum(counts, 1.0)[:, None], -1.0, 1.0)
             centres = np.where(enough[:, None], means, centres)
         return {"centres": centres, "counts": counts}
@@ -73,6 +82,7 @@ def nearest(rows: CodedRows, centres: Floats) -> Whole64:
     wide = np.column_stack([fine, np.zeros(len(fine), dtype=np.int64)])
     own = UNIT * (fine**2).sum(axis=1) // _FINE
     distances = np.stack(
-        [2 * rows.margins(np.ascontiguousarray(c)) - o for c, o in zip(wide, own, strict=True)], axis=1
+        [2 * rows.margins(np.ascontiguousarray(c)) - o for c, o in zip(wide, own, strict=True)],
+        axis=1,
     )
     return np.asarray(distances.argmax(axis=1))

@@ -21,9 +21,13 @@ class Components:
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Spend all on the moments."""
-        return Training(divide(spend, [moments_slice(task, influence)], influence.neighbours), influence)
+        return Training(
+            divide(spend, [moments_slice(task, influence)], influence.neighbours), influence
+        )
 
-    def train(self, task: Task, training: Training, source: Source, bits: Bits | None = None) -> Fitted:
+    def train(
+        self, task: Task, training: Training, source: Source, bits: Bits | None = None
+    ) -> Fitted:
         """Return the mean, and the directions with the variance along each, the largest first."""
         return principal(moments_of(task, training, source, bits=bits))
 
@@ -34,4 +38,8 @@ def principal(moments: Moments) -> Fitted:
     covariance = moments.square[:-1, :-1] / moments.count - np.outer(mean, mean)
     values, vectors = np.linalg.eigh(covariance)
     order = np.argsort(values)[::-1]
-    return {"mean": mean, "variances": np.maximum(values[order], 0.0), "components": vectors[:, order].T}
+    return {
+        "mean": mean,
+        "variances": np.maximum(values[order], 0.0),
+        "components": vectors[:, order].T,
+    }

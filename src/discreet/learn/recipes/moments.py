@@ -48,11 +48,15 @@ def moments_slice(task: Task, influence: Influence) -> Slice:
     return gram_slice(task.design.squared_norm, own, task.design.width, labels, influence)
 
 
-def moments_of(task: Task, training: Training, source: Source, *, bits: Bits | None = None) -> Moments:
+def moments_of(
+    task: Task, training: Training, source: Source, *, bits: Bits | None = None
+) -> Moments:
     """Release the moments of a task; a label of 1 is 1 in them."""
     unit = label_unit(task)
     exact = source.moments(task.design, task.label, unit)
-    found = release_moments(exact, training.releases[0], UNIT**2 * training.influence.unit, bits=bits)
+    found = release_moments(
+        exact, training.releases[0], UNIT**2 * training.influence.unit, bits=bits
+    )
     scale = UNIT / unit
     return Moments(found.square, found.cross * scale, found.own * scale**2, found.deviation)
 
@@ -71,18 +75,26 @@ class LeastSquares:
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Spend all on the moments."""
-        return Training(divide(spend, [moments_slice(task, influence)], influence.neighbours), influence)
+        return Training(
+            divide(spend, [moments_slice(task, influence)], influence.neighbours), influence
+        )
 
-    def train(self, task: Task, training: Training, source: Source, bits: Bits | None = None) -> Fitted:
+    def train(
+        self, task: Task, training: Training, source: Source, bits: Bits | None = None
+    ) -> Fitted:
         """Return coefficients, their deviations, and the noisy number of rows."""
         moments = moments_of(task, training, source, bits=bits)
         inverse = spectrum_of(moments, self.lift).power(-1.0)
         coefficients = inverse @ moments.cross
-        across = moments.deviation * UNIT / label_unit(task)  # the noise of Σ xy where a label of 1 is 1
+        across = (
+            moments.deviation * UNIT / label_unit(task)
+        )  # the noise of Σ xy where a label of 1 is 1
         return {
             "coefficients": coefficients,
             "deviations": _deviations(moments, inverse, coefficients, across),
-            "biases": np.abs(lift_of(moments, self.lift) * inverse @ coefficients),  # what lifting pulls towards 0
+            "biases": np.abs(
+                lift_of(moments, self.lift) * inverse @ coefficients
+            ),  # what lifting pulls towards 0
             "count": np.array([moments.count]),
         }
 

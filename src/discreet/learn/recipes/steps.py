@@ -57,7 +57,9 @@ class Descent:
         steps = Slice(influence.squared(clipped**2), size, self.steps, 1 - _START)
         return Training(divide(spend, [start, steps], influence.neighbours), influence)
 
-    def train(self, task: Task, training: Training, source: Source, bits: Bits | None = None) -> Fitted:
+    def train(
+        self, task: Task, training: Training, source: Source, bits: Bits | None = None
+    ) -> Fitted:
         """Return coefficients, one column for each class, and how far noise moved them."""
         moments = moments_of(task, training, source, bits=bits)
         weight = training.influence.unit
@@ -66,11 +68,21 @@ class Descent:
         labels, residual, slope = self._loss(task, found)
         start = slope * solve(moments, 0.3)
         coefficients = descend(
-            rows, labels, start, whitened, residual, training.releases[1], weight=weight, rate=self.rate, bits=bits
+            rows,
+            labels,
+            start,
+            whitened,
+            residual,
+            training.releases[1],
+            weight=weight,
+            rate=self.rate,
+            bits=bits,
         )
         return {
             "coefficients": coefficients,
-            "deviations": self._deviations(training, whitened.floats, whitened.unit * moments.count),
+            "deviations": self._deviations(
+                training, whitened.floats, whitened.unit * moments.count
+            ),
             "count": np.array([moments.count]),
         }
 
@@ -84,7 +96,9 @@ class Descent:
             case Classes():
                 return label_matrix(task.label, found, 1), softmax, 4.0
             case _:
-                raise InvalidArgument("a model that is trained in steps predicts something; give its target")
+                raise InvalidArgument(
+                    "a model that is trained in steps predicts something; give its target"
+                )
 
     def _deviations(self, training: Training, matrix: Floats, scale: float) -> Floats:
         """Return the deviation that the noise of the steps leaves in each coefficient.

@@ -31,13 +31,19 @@ class ClassSums:
         extra = self._extra(task)
         size = len(label.values) * (task.design.width + extra)
         row = task.design.squared_norm + extra * UNIT**2
-        return Training(divide(spend, [Slice(influence.squared(row), size)], influence.neighbours), influence)
+        return Training(
+            divide(spend, [Slice(influence.squared(row), size)], influence.neighbours), influence
+        )
 
-    def train(self, task: Task, training: Training, source: Source, bits: Bits | None = None) -> Fitted:
+    def train(
+        self, task: Task, training: Training, source: Source, bits: Bits | None = None
+    ) -> Fitted:
         """Return noisy sums in units of 1, a row for each class; the constant's column counts it."""
         exact = source.sums(task.design, _classes(task), squares=self.squares)
         release = training.releases[0]
-        noisy = np.asarray(release.noise.release(exact.ravel(), bits=bits), dtype=np.float64).reshape(exact.shape)
+        noisy = np.asarray(
+            release.noise.release(exact.ravel(), bits=bits), dtype=np.float64
+        ).reshape(exact.shape)
         unit = UNIT * training.influence.unit
         width = task.design.width
         return {
@@ -47,7 +53,11 @@ class ClassSums:
         }
 
     def _extra(self, task: Task) -> int:
-        return sum(isinstance(feature, Numeric) for feature in task.design.features) if self.squares else 0
+        return (
+            sum(isinstance(feature, Numeric) for feature in task.design.features)
+            if self.squares
+            else 0
+        )
 
 
 def _classes(task: Task) -> Classes:

@@ -34,7 +34,9 @@ class Flags:
 Column: TypeAlias = Amounts | Flags
 
 
-def coded(rows: Relation, design: ModelDesign, label: Label | None) -> tuple[Relation, list[Column]] | None:
+def coded(
+    rows: Relation, design: ModelDesign, label: Label | None
+) -> tuple[Relation, list[Column]] | None:
     """Return rows with the design's numbers worked out, and every column of the design as an expression of them.
 
     None if a store cannot work one out (days and bins).
@@ -48,10 +50,15 @@ def coded(rows: Relation, design: ModelDesign, label: Label | None) -> tuple[Rel
     others = [feature for feature in design.features if isinstance(feature, OneHot)]
     names = [feature.name for feature in others] + ([] if label is None else [label.name])
     places = [f"number {place}" for place in range(len(numbers))]
-    steps = [(place, _steps(f.name, domains[f.name])) for place, f in zip(places, numbers, strict=True)]
+    steps = [
+        (place, _steps(f.name, domains[f.name])) for place, f in zip(places, numbers, strict=True)
+    ]
     first = [(name, _first(name, label, domains)) for name in names]
     kept = [(name, Field(name)) for name in names]
-    scaled = [(place, _scaled(Numeric(place, f.low, f.high))) for place, f in zip(places, numbers, strict=True)]
+    scaled = [
+        (place, _scaled(Numeric(place, f.low, f.high)))
+        for place, f in zip(places, numbers, strict=True)
+    ]
     wide: Relation = Select(Select(rows, (*steps, *first)), (*scaled, *kept))
     if design.shrink.steps:
         wide = _shortened(wide, places, tuple(kept), design.shrink)
@@ -69,7 +76,9 @@ def _first(name: str, label: Label | None, domains: dict[str, Domain]) -> Expres
 
 
 def _possible(feature: Feature, domain: Domain) -> bool:
-    return isinstance(feature, OneHot) or (isinstance(feature, Numeric) and isinstance(domain, Whole))
+    return isinstance(feature, OneHot) or (
+        isinstance(feature, Numeric) and isinstance(domain, Whole)
+    )
 
 
 def _shortened(rows: Relation, places: list[str], kept: Named, shrink: Shrink) -> Relation:
@@ -95,7 +104,9 @@ def _at_most(end: int) -> Expression:
 def _part(field: Field) -> Expression:
     """Return ⌊u·factor/4096⌋."""
     product = Call(Function.MULTIPLY, (field, Field("factor")))
-    return Call(Function.FLOOR, (Call(Function.MULTIPLY, (product, Constant(Fraction(1, FINE_FACTOR)))),))
+    return Call(
+        Function.FLOOR, (Call(Function.MULTIPLY, (product, Constant(Fraction(1, FINE_FACTOR)))),)
+    )
 
 
 def label_expressions(label: Label) -> list[Column]:

@@ -57,14 +57,25 @@ class Stored:
     def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the distinct rows with their weights, coded."""
         domains = columns_of(self.relation)
-        names = [feature.name for feature in design.features] + ([] if label is None else [label.name])
+        names = [feature.name for feature in design.features] + (
+            [] if label is None else [label.name]
+        )
         keys = tuple(_key(name, domains[name]) for name in names)
         totals = self.engine.tally(
-            Tally(self._labelled(label), keys, self._terms([Constant(True)], self.relation), self.share)
+            Tally(
+                self._labelled(label),
+                keys,
+                self._terms([Constant(True)], self.relation),
+                self.share,
+            )
         )
-        weights = np.fromiter((found[0] for found in totals.values()), dtype=np.int64, count=len(totals))
+        weights = np.fromiter(
+            (found[0] for found in totals.values()), dtype=np.int64, count=len(totals)
+        )
         columns = list(zip(*totals, strict=True)) or [()] * len(names)
-        cells = {name: _cells(domains[name], column) for name, column in zip(names, columns, strict=True)}
+        cells = {
+            name: _cells(domains[name], column) for name, column in zip(names, columns, strict=True)
+        }
         return Arrays(cells, weights).rows(design, label)
 
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
@@ -85,7 +96,8 @@ class Stored:
             return sums_by_class(coded_rows, found, len(label.values), squares=squares)
         rows, columns = made
         wanted = [
-            (column.expression, 1) if isinstance(column, Amounts) else (column.condition, UNIT) for column in columns
+            (column.expression, 1) if isinstance(column, Amounts) else (column.condition, UNIT)
+            for column in columns
         ]
         if squares:
             wanted += [(square_of(column), 1) for column in columns if isinstance(column, Amounts)]
@@ -93,9 +105,14 @@ class Stored:
         only = tuple((value,) for value in label.values)
         totals = self.engine.tally(Tally(rows, (Field(label.name),), terms, self.share, only))
         none, factors = (0,) * len(terms), np.array([factor for _, factor in wanted])
-        return np.asarray(np.array([totals.get((value,), none) for value in label.values], dtype=np.int64) * factors)
+        return np.asarray(
+            np.array([totals.get((value,), none) for value in label.values], dtype=np.int64)
+            * factors
+        )
 
-    def _totals(self, rows: Relation, columns: list[Column], labels: list[Column], scale: int) -> ExactMoments:
+    def _totals(
+        self, rows: Relation, columns: list[Column], labels: list[Column], scale: int
+    ) -> ExactMoments:
         width = len(columns)
         pairs = [(i, j) for i in range(width) for j in range(i, width)]
         wanted = [product(columns[i], columns[j]) for i, j in pairs]
@@ -106,7 +123,9 @@ class Stored:
         for (i, j), value in zip(pairs, found, strict=False):
             square[i, j] = square[j, i] = value
         beside = len(pairs) + width * len(labels)
-        cross = np.array(found[len(pairs) : beside], dtype=np.int64).reshape(width, len(labels)) * scale
+        cross = (
+            np.array(found[len(pairs) : beside], dtype=np.int64).reshape(width, len(labels)) * scale
+        )
         return square, cross, np.array(found[beside:], dtype=np.int64) * scale**2
 
     def _sums(self, wanted: list[tuple[Expression, int] | None], rows: Relation) -> list[int]:
@@ -121,7 +140,8 @@ class Stored:
         weight, domains = 1 if isinstance(self.share, Free) else FULL_WEIGHT, columns_of(rows)
         ends = [_ends(domain_of(expression, domains)) for expression in expressions]
         return tuple(
-            Term(e, weight, low * weight, high * weight) for e, (low, high) in zip(expressions, ends, strict=True)
+            Term(e, weight, low * weight, high * weight)
+            for e, (low, high) in zip(expressions, ends, strict=True)
         )
 
     def _labelled(self, label: Label | None) -> Relation:
@@ -137,7 +157,10 @@ def _key(name: str, domain: Domain) -> Expression:
     """Return a column as a key that comes back as whole steps, a listed value or NULL."""
     if isinstance(domain, Whole) and domain.keys is None and domain.step != 1:
         inverse = 1 / domain.step
-        return Call(Function.MULTIPLY, (Field(name), Constant(int(inverse) if inverse.denominator == 1 else inverse)))
+        return Call(
+            Function.MULTIPLY,
+            (Field(name), Constant(int(inverse) if inverse.denominator == 1 else inverse)),
+        )
     return Field(name)
 
 

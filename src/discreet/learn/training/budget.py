@@ -60,12 +60,20 @@ def divide(spend: Measure, slices: Sequence[Slice], neighbours: Neighbours) -> t
         raise InvalidArgument(
             f"a model is trained with Gaussian noise, which keeps no pure ε; spend dp.ApproxDP({spend.epsilon}, 1e-6)"
         )
-    base = least_scale(lambda scale: GaussianNoise.of(scale, 1, neighbours=neighbours), spend, start=4)
-    for power in range(-40, 0):  # the lattice and whole scales cost next to nothing: one step is enough
-        made = tuple(_release(part, base * (1 + Fraction(2) ** power), neighbours) for part in slices)
+    base = least_scale(
+        lambda scale: GaussianNoise.of(scale, 1, neighbours=neighbours), spend, start=4
+    )
+    for power in range(
+        -40, 0
+    ):  # the lattice and whole scales cost next to nothing: one step is enough
+        made = tuple(
+            _release(part, base * (1 + Fraction(2) ** power), neighbours) for part in slices
+        )
         if fits(events_of(made), spend):
             return made
-    raise InvalidArgument("this spend is too large for the grid on which models are trained; spend less")
+    raise InvalidArgument(
+        "this spend is too large for the grid on which models are trained; spend less"
+    )
 
 
 def events_of(releases: Iterable[Release]) -> Event:

@@ -41,20 +41,26 @@ class Moments:
         return max(1.0, float(self.square[-1, -1]))
 
 
-def gram_slice(squared_row: int, squared_label: int, width: int, labels: int, influence: Influence) -> Slice:
+def gram_slice(
+    squared_row: int, squared_label: int, width: int, labels: int, influence: Influence
+) -> Slice:
     """Say what the release asks of a budget: Δ2 = 985·(‖x‖² + ‖y‖²), that of the whole matrix of z = (x, y)."""
     squared = ALONG**2 * influence.squared_psd(squared_row + squared_label)
     return Slice(squared, width * (width + 1) // 2 + (width + 1) * labels)
 
 
-def release_moments(exact: ExactMoments, release: Release, unit: float, *, bits: Bits | None = None) -> Moments:
+def release_moments(
+    exact: ExactMoments, release: Release, unit: float, *, bits: Bits | None = None
+) -> Moments:
     """Return the moments with noise; `unit` is what a squared 1 is in whole numbers, a row's weight included."""
     square, cross, own = exact
     width = len(square)
     rows, columns = np.triu_indices(width)
     along = rows == columns
     factors = np.where(along, ALONG, ACROSS)
-    totals = np.concatenate([square[rows, columns] * factors, (cross * ACROSS).ravel(), own * ALONG])
+    totals = np.concatenate(
+        [square[rows, columns] * factors, (cross * ACROSS).ravel(), own * ALONG]
+    )
     noisy = np.asarray(release.noise.release(totals, bits=bits), dtype=np.float64)
     size = len(rows)
     upper = noisy[:size] / factors / unit
@@ -62,5 +68,8 @@ def release_moments(exact: ExactMoments, release: Release, unit: float, *, bits:
     found[rows, columns] = upper
     found[columns, rows] = upper
     deviation = float(release.noise.scale) / ALONG / unit
-    beside, last = noisy[size : size + cross.size] / ACROSS / unit, noisy[size + cross.size :] / ALONG / unit
+    beside, last = (
+        noisy[size : size + cross.size] / ACROSS / unit,
+        noisy[size + cross.size :] / ALONG / unit,
+    )
     return Moments(found, beside.reshape(cross.shape), last, deviation)

@@ -28,12 +28,17 @@ _FAR = 16 * ONE // _FINE
 
 @cache
 def _sigmoid() -> Whole64:
-    return np.array([round(FULL / (1 + math.exp(-m * _FINE / ONE))) for m in range(-_FAR, _FAR + 1)], dtype=np.int64)
+    return np.array(
+        [round(FULL / (1 + math.exp(-m * _FINE / ONE))) for m in range(-_FAR, _FAR + 1)],
+        dtype=np.int64,
+    )
 
 
 @cache
 def _decay() -> Whole64:
-    return np.array([round(2**30 * math.exp(-m * _FINE / ONE)) for m in range(_FAR + 1)], dtype=np.int64)
+    return np.array(
+        [round(2**30 * math.exp(-m * _FINE / ONE)) for m in range(_FAR + 1)], dtype=np.int64
+    )
 
 
 def sigmoid(margins: Whole64) -> Whole64:

@@ -58,7 +58,9 @@ class Arrays:
         there = found >= (0 if isinstance(label, Classes) else -UNIT)
         if there.all():
             return coded, found
-        kept = CodedRows(coded.numbers[there], coded.codes[there], coded.weights[there], coded.width)
+        kept = CodedRows(
+            coded.numbers[there], coded.codes[there], coded.weights[there], coded.width
+        )
         return kept, found[there]
 
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:

@@ -55,7 +55,9 @@ def whole_clip(unit: int) -> int:
     return CLIP // unit
 
 
-def whiten(moments: Moments, squared_norm: int, clip: float, whole: int, lift: float = 0.3) -> Whitened:
+def whiten(
+    moments: Moments, squared_norm: int, clip: float, whole: int, lift: float = 0.3
+) -> Whitened:
     """Return P for a clipping norm of `clip`·√d in the whitened space, where rows have norms of about √d.
 
     Its unit is chosen so that this norm is `whole`, and so that ‖Px‖ stays below 2^30: P is at most (‖P‖ + d/2 of
@@ -89,7 +91,9 @@ def descend(  # noqa: PLR0917 what a descent is: rows, labels, where from, in wh
     for step in range(release.times):
         wanted = residual(_margins(rows, whitened.floats @ point), labels)
         exact = _image(whitened, _push(rows, _clip(wanted, caps)), len(rows) * weight)
-        noisy = np.asarray(release.noise.release(exact.ravel(), bits=bits), dtype=np.float64).reshape(exact.shape)
+        noisy = np.asarray(
+            release.noise.release(exact.ravel(), bits=bits), dtype=np.float64
+        ).reshape(exact.shape)
         point = point - rate * noisy / (whitened.unit * UNIT * FULL * weight * whitened.count)
         if step >= half:
             mean += point / (release.times - half)
@@ -99,7 +103,9 @@ def descend(  # noqa: PLR0917 what a descent is: rows, labels, where from, in wh
 def _caps(rows: CodedRows, whitened: Whitened) -> Whole64:
     """Return the largest |r| of each row, FULL for 1, for which |r|·‖Px‖ ≤ C."""
     squares = rows.squares(whitened.matrix)
-    norms = np.sqrt(squares.astype(np.float64)).astype(np.int64) + 2  # at least the root, whatever a double rounds
+    norms = (
+        np.sqrt(squares.astype(np.float64)).astype(np.int64) + 2
+    )  # at least the root, whatever a double rounds
     return np.asarray(whitened.clip // norms)
 
 

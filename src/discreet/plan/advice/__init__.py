@@ -11,4 +11,6 @@ if TYPE_CHECKING:
     from . import warnings as warnings
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(__name__, {"impossible_conditions": "", "warnings": ""})
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__, {"impossible_conditions": "", "warnings": ""}
+    )

@@ -65,7 +65,9 @@ def _nodes(node: object) -> Iterator[object]:
     elif is_dataclass(node) and not isinstance(node, Domain):
         yield node
         for one in fields(node):
-            yield from _nodes(getattr(node, one.name)) if one.name not in {"schema", "table"} else ()
+            yield from (
+                _nodes(getattr(node, one.name)) if one.name not in {"schema", "table"} else ()
+            )
 
 
 def can_be_true(condition: Expression, columns: Columns) -> bool:
@@ -80,7 +82,9 @@ def _verdict(condition: Expression, columns: Columns) -> tuple[bool, bool]:
         return value is not False, value is not True
     match condition.function:
         case Function.AND:
-            return _all_true(condition, columns), any(_verdict(one, columns)[1] for one in condition.arguments)
+            return _all_true(condition, columns), any(
+                _verdict(one, columns)[1] for one in condition.arguments
+            )
         case Function.OR:
             each = [_verdict(one, columns) for one in leaves(Function.OR, condition)]
             return any(true for true, _ in each), all(false for _, false in each)
@@ -152,13 +156,21 @@ def _above(one: Domain, other: Domain, *, strict: bool) -> Domain | None:
 
 def _among(one: Domain, listed: tuple[Expression, ...], others: list[Domain]) -> Domain | None:
     """Return the values of a domain that equal one of some constants, or lie in the range of one expression."""
-    if isinstance(one, Texts) and one.keys is not None and all(isinstance(e, Constant) for e in listed):
-        kept = tuple(key for key in one.keys if key in {e.value for e in listed if isinstance(e, Constant)})
+    if (
+        isinstance(one, Texts)
+        and one.keys is not None
+        and all(isinstance(e, Constant) for e in listed)
+    ):
+        kept = tuple(
+            key for key in one.keys if key in {e.value for e in listed if isinstance(e, Constant)}
+        )
         return replace(one, keys=kept) if kept else None
     if not isinstance(one, _RANGES) or any(type(other) is not type(one) for other in others):
         return one
     low, high = min(_ends(other)[0] for other in others), max(_ends(other)[1] for other in others)
-    inside = _cut(one, max(one.low, ceil(low / _step(one))), min(one.high, floor(high / _step(one))))
+    inside = _cut(
+        one, max(one.low, ceil(low / _step(one))), min(one.high, floor(high / _step(one)))
+    )
     return inside if any(_meet(one, other) for other in others) else None
 
 

@@ -47,7 +47,10 @@ def warnings_of(plan: Plan) -> tuple[str, ...]:
     121 cells for 100 rows: most of them are empty, and each gets noise; FLOOR(age / 10) * 10 has fewer keys
     n is off by ± 15 where a cell holds 0.83 rows on average; FLOOR(age / 10) * 10 has fewer keys
     """
-    never = [f"no row can meet {one}: the answer is noise around 0" for one in impossible_conditions(plan.question)]
+    never = [
+        f"no row can meet {one}: the answer is noise around 0"
+        for one in impossible_conditions(plan.question)
+    ]
     cut = cut_text(plan)
     helps = "suggest_caps tells privately how many rows people have, estimate_cut what is cut off"
     return (*never, *_cells(plan), *_errors(plan), *([f"{cut}; {helps}"] if cut else []))
@@ -100,7 +103,9 @@ def _errors(plan: Plan) -> Iterator[str]:
         width = _width(statistic, plan.question, rows)
         if width is not None and error >= width / 4:
             said = f"{name} is off by ± {_brief(error)}, {_part(error, width)} of all it can be"
-            times = 20 * error / width if error < width else math.inf  # a clipped error does not tell how much would do
+            times = (
+                20 * error / width if error < width else math.inf
+            )  # a clipped error does not tell how much would do
             yield f"{said}, for {plan.supposed}; {_offers(plan, times, statistic)}"
 
 
@@ -132,7 +137,9 @@ def _width(statistic: Statistic, question: Question, rows: float | None) -> floa
         return wide / 2 if statistic.root else wide**2 / 4
     if isinstance(statistic, Mean):
         return wide
-    return None if rows is None else rows * float(max(abs(domain.low), abs(domain.high)) * domain.step)
+    return (
+        None if rows is None else rows * float(max(abs(domain.low), abs(domain.high)) * domain.step)
+    )
 
 
 def _offers(plan: Plan, times: float, statistic: Statistic | None) -> str:
@@ -146,7 +153,10 @@ def _offers(plan: Plan, times: float, statistic: Statistic | None) -> str:
 def _other(statistic: Statistic | None) -> list[str]:
     match statistic:
         case Mean():
-            return ["ask MEDIAN, which a wide range does not blur", "narrow the range, AVG(LEAST(x, most))"]
+            return [
+                "ask MEDIAN, which a wide range does not blur",
+                "narrow the range, AVG(LEAST(x, most))",
+            ]
         case Sum():
             return ["narrow the range, SUM(LEAST(x, most))"]
         case Variance():

@@ -18,7 +18,9 @@ class CheckedQuestion:
     """Whether the store holds every record it was given, so that under "replace" its number of rows is public."""
 
 
-def check_question(question: Question, public_values: PublicValues | None = None) -> CheckedQuestion:
+def check_question(
+    question: Question, public_values: PublicValues | None = None
+) -> CheckedQuestion:
     """Return the question as a checked one.
 
     Refuses what has no bound or does not fit together; see `query.bounds.check`.

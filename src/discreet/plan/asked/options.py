@@ -12,7 +12,17 @@ from ...frozen import frozen
 from ...privacy.filters.filter import Filter
 from ...privacy.measures import Measure
 from ...query.algebra.expression import Field
-from ...query.algebra.tree import JoinPeople, JoinPublic, PerPerson, Question, Relation, Scan, Select, Union, Where
+from ...query.algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Question,
+    Relation,
+    Scan,
+    Select,
+    Union,
+    Where,
+)
 from ...query.bounds.keys import PublicValues
 from ...query.bounds.nested import count_cells
 from .checked_question import CheckedQuestion
@@ -54,9 +64,13 @@ def read_asked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) 
     if (terms.spend is None) == (terms.error is None):
         raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
     if terms.error is not None and terms.weights:
-        raise InvalidArgument("weights divide a spend; with error= every statistic has its own, so leave weights out")
+        raise InvalidArgument(
+            "weights divide a spend; with error= every statistic has its own, so leave weights out"
+        )
     if under is not None and not isinstance(under, Filter):
-        raise InvalidArgument(f"under= takes a Filter, as open_filter gives; got {type(under).__name__}")
+        raise InvalidArgument(
+            f"under= takes a Filter, as open_filter gives; got {type(under).__name__}"
+        )
     question = checked.question
     rows, source = _size(question, terms.size)
     return QuestionOptions(
@@ -76,7 +90,9 @@ def read_asked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) 
 def _weights(question: Question, weights: Mapping[str, Fraction]) -> list[Fraction]:
     """Read how the budget is divided: 1 for every statistic by default."""
     named = _name_statistics(question, weights, "weights")
-    return [positive(named.get(name, 1), f"the weight of {name}") for name, _ in question.statistics]
+    return [
+        positive(named.get(name, 1), f"the weight of {name}") for name, _ in question.statistics
+    ]
 
 
 def read_errors(question: Question, error: ExactErrors) -> tuple[Fraction, ...]:
@@ -99,14 +115,18 @@ def read_errors(question: Question, error: ExactErrors) -> tuple[Fraction, ...]:
 def _error(error: object, what: str) -> Fraction:
     exact = positive(error, what)
     if exact < LEAST_ERROR:
-        raise InvalidArgument(f"{what} is less than 1e-60, which no noise meets; ask for a larger one")
+        raise InvalidArgument(
+            f"{what} is less than 1e-60, which no noise meets; ask for a larger one"
+        )
     return exact
 
 
 def _name_statistics(question: Question, given: Mapping[str, T], what: str) -> dict[str, T]:
     """Translate names of columns that show one statistic into names of statistics."""
     names = [name for name, _ in question.statistics]
-    shown = {column: made.name for column, made in question.finish.columns if isinstance(made, Field)}
+    shown = {
+        column: made.name for column, made in question.finish.columns if isinstance(made, Field)
+    }
     known = {name: name for name in names} | {c: name for c, name in shown.items() if name in names}
     unknown = sorted(str(name) for name in given if name not in known)
     if unknown:

@@ -78,7 +78,9 @@ class Terms:
             self,
             spend=None if self.spend is None else read_budget(self.spend),
             error=None if self.error is None else _read_errors(self.error),
-            weights=None if self.weights is None else _read_numbers(self.weights, "weights", "the weight of"),
+            weights=None
+            if self.weights is None
+            else _read_numbers(self.weights, "weights", "the weight of"),
             size=size,
             level=_read_level(self.level),
             nonnegative=flag(self.nonnegative, "nonnegative"),
@@ -130,7 +132,9 @@ def _read_errors(error: object) -> ExactErrors:
 
 def _read_numbers(given: object, what: str, of: str) -> dict[str, Fraction]:
     if not isinstance(given, Mapping):
-        raise InvalidArgument(f'{what} must map names to numbers, such as {{"n": 2}}; got {type(given).__name__}')
+        raise InvalidArgument(
+            f'{what} must map names to numbers, such as {{"n": 2}}; got {type(given).__name__}'
+        )
     return {name: rational(number, f"{of} {name}") for name, number in given.items()}
 
 

@@ -12,4 +12,6 @@ if TYPE_CHECKING:
     from . import workload as workload
 
 if not TYPE_CHECKING:
-    __getattr__, __dir__, __all__ = lazy_names(__name__, {"tradeoff": "", "shared_table": "", "workload": ""})
+    __getattr__, __dir__, __all__ = lazy_names(
+        __name__, {"tradeoff": "", "shared_table": "", "workload": ""}
+    )

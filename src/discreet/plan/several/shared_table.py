@@ -16,7 +16,17 @@ from ...errors import InvalidArgument, UnsupportedQuery
 from ...frozen import frozen, replace
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.names import fresh
-from ...query.algebra.tree import Count, CountOf, Finish, Key, Question, Relation, Statistic, Sum, Where
+from ...query.algebra.tree import (
+    Count,
+    CountOf,
+    Finish,
+    Key,
+    Question,
+    Relation,
+    Statistic,
+    Sum,
+    Where,
+)
 from ...query.bounds.absent import same_rows
 from ...query.bounds.relation_facts import unit_of
 from ...query.bounds.wide_sets import is_wide
@@ -75,7 +85,10 @@ def _join(known: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQue
         return None
     try:
         joined = check_question(question, more.public_values)
-    except (InvalidArgument, UnsupportedQuery):  # too many cells, or bins that overlap: each stays by itself
+    except (
+        InvalidArgument,
+        UnsupportedQuery,
+    ):  # too many cells, or bins that overlap: each stays by itself
         return None
     if is_wide(joined.question) or any(_crosses(one.question, joined.question) for one in every):
         return None
@@ -87,7 +100,9 @@ def _crosses(question: Question, joined: Question) -> bool:
     if joined.nested is None:
         return False
     within = {joined.keys[place].expression for place in joined.nested.places}
-    return any(sum(question.keys[i].expression in within for i in one) > 1 for one in _asked_sets(question))
+    return any(
+        sum(question.keys[i].expression in within for i in one) > 1 for one in _asked_sets(question)
+    )
 
 
 def _asked_sets(question: Question) -> Sequence[Sequence[int]]:
@@ -96,18 +111,34 @@ def _asked_sets(question: Question) -> Sequence[Sequence[int]]:
 
 def filtered_count(question: Question) -> tuple[Relation, Statistic] | None:
     """Return a count of units under WHERE as a count under FILTER of the rows before; None for other questions."""
-    plain = not question.keys and question.sets is None and [one for _, one in question.statistics] == [Count()]
-    if not plain or not isinstance(question.rows, Where) or not isinstance(unit_of(question.rows), Rows):
+    plain = (
+        not question.keys
+        and question.sets is None
+        and [one for _, one in question.statistics] == [Count()]
+    )
+    if (
+        not plain
+        or not isinstance(question.rows, Where)
+        or not isinstance(unit_of(question.rows), Rows)
+    ):
         return None
-    return question.rows.rows, CountOf(Call(Function.CASE, (question.rows.condition, Constant(1), Constant(None))))
+    return question.rows.rows, CountOf(
+        Call(Function.CASE, (question.rows.condition, Constant(1), Constant(None)))
+    )
 
 
-def _counts(counts: Sequence[tuple[Relation, Statistic]], more: CheckedQuestion) -> CheckedQuestion | None:
+def _counts(
+    counts: Sequence[tuple[Relation, Statistic]], more: CheckedQuestion
+) -> CheckedQuestion | None:
     """Return counts of the same rows as one question, each thing counted once."""
     if len({rows for rows, _ in counts}) > 1 or len({one for _, one in counts}) > MOST_COUNTS:
         return None
-    named = tuple((f"count_{place}", one) for place, one in enumerate(dict.fromkeys(one for _, one in counts)))
-    question = Question(counts[0][0], (), named, Finish(tuple((name, Field(name)) for name, _ in named)))
+    named = tuple(
+        (f"count_{place}", one) for place, one in enumerate(dict.fromkeys(one for _, one in counts))
+    )
+    question = Question(
+        counts[0][0], (), named, Finish(tuple((name, Field(name)) for name, _ in named))
+    )
     try:
         return replace(check_question(question, more.public_values), rows_public=more.rows_public)
     except (InvalidArgument, UnsupportedQuery):
@@ -115,7 +146,9 @@ def _counts(counts: Sequence[tuple[Relation, Statistic]], more: CheckedQuestion)
 
 
 def _additive(question: Question) -> bool:
-    linear = all(isinstance(statistic, Count | CountOf | Sum) for _, statistic in question.statistics)
+    linear = all(
+        isinstance(statistic, Count | CountOf | Sum) for _, statistic in question.statistics
+    )
     public = all(key.values is not None and None not in key.values for key in question.keys)
     return linear and public and not question.running and question.nested is None
 
@@ -132,9 +165,13 @@ def _united(questions: Sequence[Question]) -> Question | None:
     names = [key.name for key in keys.values()]
     statistics: list[tuple[str, Statistic]] = []
     for name, statistic in questions[0].statistics:
-        statistics.append((fresh(name, "statistic", (*names, *(n for n, _ in statistics))), statistic))
+        statistics.append(
+            (fresh(name, "statistic", (*names, *(n for n, _ in statistics))), statistic)
+        )
     shown = tuple((name, Field(name)) for name in (*names, *(name for name, _ in statistics)))
-    made = Question(questions[0].rows, tuple(keys.values()), tuple(statistics), Finish(shown), tuple(sets))
+    made = Question(
+        questions[0].rows, tuple(keys.values()), tuple(statistics), Finish(shown), tuple(sets)
+    )
     return made if keys else None
 
 
@@ -144,7 +181,9 @@ def _sets_of(question: Question, keys: list[Expression]) -> list[tuple[int, ...]
     return [tuple(sorted(places[i] for i in one)) for one in _asked_sets(question)]
 
 
-def cut_plans(joined: SharedTable, plan: Plan, questions: Mapping[str, CheckedQuestion]) -> list[tuple[str, Plan]]:
+def cut_plans(
+    joined: SharedTable, plan: Plan, questions: Mapping[str, CheckedQuestion]
+) -> list[tuple[str, Plan]]:
     """Return a plan for each question, all of one; the first of them is charged for all."""
     if len(joined.names) == 1:
         return [(joined.names[0], plan)]
@@ -162,15 +201,22 @@ def _cut(question: Question, whole: Plan) -> Plan:
     asked = None if sets is None else tuple(sets.index(one) for one in _sets_of(question, keys))
     known = {statistic: place for place, (_, statistic) in enumerate(whole.question.statistics)}
     count = filtered_count(question) if sets is None else None
-    places = [known[statistic if count is None else count[1]] for _, statistic in question.statistics]
+    places = [
+        known[statistic if count is None else count[1]] for _, statistic in question.statistics
+    ]
     if not all(isinstance(one, SetsRelease) for one in whole.releases):
         raise UnsupportedQuery("these counts are better by themselves; ask for each")
     return replace(
         whole,
         question=question,
         keys=public_tuples(question),
-        releases=tuple(replace(one, asked=asked) for one in whole.releases if isinstance(one, SetsRelease)),
-        uses=tuple((name, whole.uses[at][1]) for (name, _), at in zip(question.statistics, places, strict=True)),
+        releases=tuple(
+            replace(one, asked=asked) for one in whole.releases if isinstance(one, SetsRelease)
+        ),
+        uses=tuple(
+            (name, whole.uses[at][1])
+            for (name, _), at in zip(question.statistics, places, strict=True)
+        ),
         recipes=tuple(whole.recipes[at] for at in places),
         within=whole,
     )

@@ -57,7 +57,12 @@ class Tradeoff:
 
     def to_dict(self) -> dict[str, object]:
         """Return it as plain values for JSON."""
-        plain = {"found": self.found, "queries": self.queries, "spend": str(self.spend), "errors": self.errors}
+        plain = {
+            "found": self.found,
+            "queries": self.queries,
+            "spend": str(self.spend),
+            "errors": self.errors,
+        }
         return plain | {"plan": self.plan.to_dict()}
 
 
@@ -89,7 +94,9 @@ def solve_tradeoff(
     return tradeoff_of(check_question(question, public_values), read, queries=queries, under=under)
 
 
-def tradeoff_of(checked: CheckedQuestion, terms: Terms, *, queries: int | None, under: Filter | None) -> Tradeoff:
+def tradeoff_of(
+    checked: CheckedQuestion, terms: Terms, *, queries: int | None, under: Filter | None
+) -> Tradeoff:
     """Find the third for a question that was checked; see `solve_tradeoff`."""
     if sum(given is None for given in (terms.spend, terms.error, queries)) != 1:
         raise InvalidArgument("give exactly two of spend=, error= and queries=: the third is found")
@@ -104,7 +111,9 @@ def tradeoff_of(checked: CheckedQuestion, terms: Terms, *, queries: int | None, 
     return Tradeoff("spend", plan, count or 1, price)
 
 
-def _error(checked: CheckedQuestion, spend: Measure, count: int, terms: Terms, under: Filter | None) -> Tradeoff:
+def _error(
+    checked: CheckedQuestion, spend: Measure, count: int, terms: Terms, under: Filter | None
+) -> Tradeoff:
     """Divide the budget evenly over so many questions, by each of its routes, and take the least error."""
     if under is None:
         fresh, pieces = None, [_nth(route, count) for route in routes(spend)]
@@ -126,7 +135,9 @@ def _error(checked: CheckedQuestion, spend: Measure, count: int, terms: Terms, u
     return Tradeoff("error", min(plans, key=lambda plan: plan.loss(even)), count, spend)
 
 
-def _queries(checked: CheckedQuestion, spend: Measure, terms: Terms, under: Filter | None) -> Tradeoff:
+def _queries(
+    checked: CheckedQuestion, spend: Measure, terms: Terms, under: Filter | None
+) -> Tradeoff:
     """Count how often the plan that meets the error fits: in a fresh filter, or by the tightest price of all."""
     if under is not None:
         fresh = _fresh(under, spend)
@@ -149,7 +160,12 @@ def _fresh(under: Filter, spend: Measure) -> Filter:
     """Open a filter of the same kind for this budget; a part of its δ is kept for leaks in the same proportion."""
     budget, kept = under.terms.budget, under.terms.delta
     delta = None
-    if kept and under.kind != "approximate" and isinstance(budget, ApproxDP) and isinstance(spend, ApproxDP):
+    if (
+        kept
+        and under.kind != "approximate"
+        and isinstance(budget, ApproxDP)
+        and isinstance(spend, ApproxDP)
+    ):
         delta = spend.delta * kept / budget.delta
     return open_filter(spend, under.kind, delta=delta, neighbours=under.neighbours)
 
@@ -185,7 +201,9 @@ def _count_admitted(fresh: Filter, event: Event) -> int:
     while fresh.admits(Repeated(event, high)):
         low, high = high, 2 * high
         if high > _MOST:
-            raise InvalidArgument("the question costs nothing in this filter, so there is no largest number of them")
+            raise InvalidArgument(
+                "the question costs nothing in this filter, so there is no largest number of them"
+            )
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if fresh.admits(Repeated(event, middle)) else (low, middle)

@@ -70,7 +70,10 @@ class Workload:
 
     def to_dict(self) -> dict[str, object]:
         """Return what the tables show as plain values for JSON."""
-        return {"spend": str(self.spend), "plans": {name: plan.to_dict() for name, plan in self.plans}}
+        return {
+            "spend": str(self.spend),
+            "plans": {name: plan.to_dict() for name, plan in self.plans},
+        }
 
 
 def plan_workload(
@@ -102,14 +105,18 @@ def plan_workload(
     return workload_of(named, read, under=under)
 
 
-def workload_of(questions: Mapping[str, CheckedQuestion], terms: Terms, *, under: Filter | None) -> Workload:
+def workload_of(
+    questions: Mapping[str, CheckedQuestion], terms: Terms, *, under: Filter | None
+) -> Workload:
     """Plan questions that were checked; see `plan_workload`."""
     if (terms.spend is None) == (terms.error is None):
         raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
     if terms.spend is not None:
         return _spending(questions, terms.spend, terms, under)
     if terms.weights:
-        raise InvalidArgument("weights divide a spend; with error= every question has its own, so leave them out")
+        raise InvalidArgument(
+            "weights divide a spend; with error= every question has its own, so leave them out"
+        )
     each = _errors(list(questions), terms.error)
     made = [_erring(units, questions, each, terms, under) for units in _unions(questions, terms)]
     return min((one for one in made if one is not None), key=lambda found: amount_of(found.spend))
@@ -135,7 +142,10 @@ def _erring(
     for unit in units:
         errors = [each[name] for name in unit.names]
         if len(unit.names) > 1:
-            least = [min(_least(error, questions[n])) for n, error in zip(unit.names, errors, strict=True)]
+            least = [
+                min(_least(error, questions[n]))
+                for n, error in zip(unit.names, errors, strict=True)
+            ]
             errors = [min(least)]
         try:
             plan = plan_checked(unit.checked, replace(terms, error=errors[0]), under=under)
@@ -145,19 +155,25 @@ def _erring(
             return None
         plans += cut_plans(unit, plan, questions)
     batch = Batch([event for _, plan in plans for event in plan.events])
-    return Workload(tuple(_in_order(plans, questions)), (under or open_filter(PureDP(1))).price(batch))
+    return Workload(
+        tuple(_in_order(plans, questions)), (under or open_filter(PureDP(1))).price(batch)
+    )
 
 
 def _least(error: ExactErrors | None, one: CheckedQuestion) -> tuple[Fraction, ...]:
     return read_errors(one.question, Fraction(1) if error is None else error)
 
 
-def _in_order(plans: Sequence[tuple[str, Plan]], questions: Mapping[str, CheckedQuestion]) -> list[tuple[str, Plan]]:
+def _in_order(
+    plans: Sequence[tuple[str, Plan]], questions: Mapping[str, CheckedQuestion]
+) -> list[tuple[str, Plan]]:
     found = dict(plans)
     return [(name, found[name]) for name in questions]
 
 
-def _spending(questions: Mapping[str, CheckedQuestion], spend: Measure, terms: Terms, under: Filter | None) -> Workload:
+def _spending(
+    questions: Mapping[str, CheckedQuestion], spend: Measure, terms: Terms, under: Filter | None
+) -> Workload:
     """Divide a spend among the questions in every way there is, and take the way of least error."""
     parts = _weights(list(questions), terms.weights or {})
     made: list[tuple[tuple[bool, float], Workload]] = []
@@ -198,12 +214,20 @@ def _names(questions: object) -> list[str]:
     return list(questions)
 
 
-def _divide(spend: Measure, weights: Sequence[Fraction], under: Filter | None) -> list[list[Measure]]:
+def _divide(
+    spend: Measure, weights: Sequence[Fraction], under: Filter | None
+) -> list[list[Measure]]:
     """List the ways to divide a spend: by each of its routes, and an (ε, δ) also as boxes, which unknown keys need."""
-    ways: list[list[Measure]] = [list(split(route, weights)) for route in routes_under(spend, under)]
+    ways: list[list[Measure]] = [
+        list(split(route, weights)) for route in routes_under(spend, under)
+    ]
     if isinstance(spend, ApproxDP):
         shares = [weight / sum(weights) for weight in weights]
-        delta = spend.delta if under is None or not under.terms.delta else min(spend.delta, under.terms.delta)
+        delta = (
+            spend.delta
+            if under is None or not under.terms.delta
+            else min(spend.delta, under.terms.delta)
+        )
         ways.append([ApproxDP(spend.epsilon * share, delta * share) for share in shares])
     return ways
 
@@ -219,18 +243,23 @@ def _errors(names: Sequence[str], error: ExactErrors | None) -> dict[str, ExactE
     _check_known(names, error, "error")
     missing = [name for name in names if name not in error]
     if missing:
-        raise InvalidArgument(f"error says nothing about {', '.join(missing)}; give each question its own")
+        raise InvalidArgument(
+            f"error says nothing about {', '.join(missing)}; give each question its own"
+        )
     return dict(error)
 
 
 def _check_known(names: Sequence[str], given: Mapping[str, object], what: str) -> None:
     unknown = sorted(str(name) for name in given if name not in names)
     if unknown:
-        raise InvalidArgument(f"{what}: there is no question {', '.join(unknown)}; there are {', '.join(names)}")
+        raise InvalidArgument(
+            f"{what}: there is no question {', '.join(unknown)}; there are {', '.join(names)}"
+        )
 
 
 def _loss(plans: Sequence[tuple[str, Plan]], weights: Mapping[str, Fraction]) -> float:
     """Add up the mean log errors of the questions by their weights."""
     return sum(
-        float(weights[name]) * plan.loss([Fraction(1, max(1, len(plan.uses)))] * len(plan.uses)) for name, plan in plans
+        float(weights[name]) * plan.loss([Fraction(1, max(1, len(plan.uses)))] * len(plan.uses))
+        for name, plan in plans
     )

@@ -46,7 +46,9 @@ def share_text(share: Share) -> str:
         case GroupShare(groups=groups, rows=rows):
             return f"{_many(rows, 'row')} in {'each of ' if groups > 1 else ''}{_many(groups, 'key')} a person"
         case KeptKeys(groups=groups, rows=rows):
-            return f"{_many(rows, 'row')} in {_many(groups, 'key')} a person, chosen by a secret hash"
+            return (
+                f"{_many(rows, 'row')} in {_many(groups, 'key')} a person, chosen by a secret hash"
+            )
         case _:
             assert_never(share)
 
@@ -107,12 +109,18 @@ class PlanLine:
 def _rows(plan: Plan) -> list[PlanLine]:
     if plan.tables:
         return [
-            replace(line, statistic=f"{line.statistic} by {' and '.join(set_labels(table.question))}")
+            replace(
+                line, statistic=f"{line.statistic} by {' and '.join(set_labels(table.question))}"
+            )
             for _, table in plan.tables
             for line in _rows(table)
         ]
     rows = [] if plan.selection is None else [_keys_row(plan.selection)]
-    shared = {place for place in range(len(plan.releases)) if sum(place in places for _, places in plan.uses) > 1}
+    shared = {
+        place
+        for place in range(len(plan.releases))
+        if sum(place in places for _, places in plan.uses) > 1
+    }
     seen: set[int] = set()
     errors = plan.statistic_errors()
     for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
@@ -125,7 +133,9 @@ def _rows(plan: Plan) -> list[PlanLine]:
         for label, place in zip(model.labels, places, strict=True):
             alone = len(places) == 1 and not model.joint
             own = name if alone else f"  {label}"
-            rows.append(_row(plan, own, place, relative if alone else None, shared=place in shared & seen))
+            rows.append(
+                _row(plan, own, place, relative if alone else None, shared=place in shared & seen)
+            )
             seen.add(place)
     return rows
 
@@ -133,7 +143,9 @@ def _rows(plan: Plan) -> list[PlanLine]:
 def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
     release, beta = plan.releases[place], float(1 - plan.level)
     chosen = isinstance(release, ChosenRelease | PlaceRelease)
-    part = plan.parts[place] * (1 - plan.selection.part if isinstance(plan.selection, Selection) else 1)
+    part = plan.parts[place] * (
+        1 - plan.selection.part if isinstance(plan.selection, Selection) else 1
+    )
     return PlanLine(
         label,
         type(release.mechanism).__name__,
@@ -150,11 +162,19 @@ def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: 
 def _keys_row(selection: Selection | CountSelection) -> PlanLine:
     counts = share_text(selection.tally.share)
     if isinstance(selection, CountSelection):
-        less = f", {selection.threshold - 1:,} with probability {float(selection.luck):.2g}" if selection.luck else ""
+        less = (
+            f", {selection.threshold - 1:,} with probability {float(selection.luck):.2g}"
+            if selection.luck
+            else ""
+        )
         name = f"shown by their count, from a noisy {selection.threshold:,} on{less}"
-        return PlanLine("(keys)", name, None, None, counts, None, "", None, f"δ = {shown(selection.delta)}")
+        return PlanLine(
+            "(keys)", name, None, None, counts, None, "", None, f"δ = {shown(selection.delta)}"
+        )
     name = f"{type(selection.rule).__name__}, from about {people_from(selection):,} on"
-    return PlanLine("(keys)", name, None, selection.part, counts, None, "", None, str(selection.budget))
+    return PlanLine(
+        "(keys)", name, None, selection.part, counts, None, "", None, str(selection.budget)
+    )
 
 
 def _price_words(plan: Plan, place: int, *, shared: bool) -> str:
@@ -174,7 +194,16 @@ def _price(event: Event) -> str:
 
 def _heads(plan: Plan) -> tuple[str, ...]:
     percent = f"{float(100 * plan.level):.6g} %"
-    return "statistic", "mechanism", "scale", "share", "counts", f"{percent} error", "relative", "price"
+    return (
+        "statistic",
+        "mechanism",
+        "scale",
+        "share",
+        "counts",
+        f"{percent} error",
+        "relative",
+        "price",
+    )
 
 
 def _foot(plan: Plan) -> str:
@@ -218,7 +247,9 @@ def _elsewhere(plan: Plan) -> Iterator[str]:
         SIZED_DATA: "for any",
     }
     for name, errors in plan.errors_elsewhere().items():
-        yield f"{name} " + ", ".join(f"± {shown(error)} {short[data]}" for data, error in errors.items())
+        yield f"{name} " + ", ".join(
+            f"± {shown(error)} {short[data]}" for data, error in errors.items()
+        )
 
 
 def rows_words(plan: Plan) -> str:
@@ -230,7 +261,10 @@ def rows_words(plan: Plan) -> str:
 
 def plan_text(plan: Plan, width: int | None = None) -> str:
     """Lay out the plan as a table, within a width if one is given; each error holds by itself, in one key."""
-    rows, lines = [_heads(plan), *(row.words for row in _rows(plan))], [*strategy_lines(plan), _foot(plan)]
+    rows, lines = (
+        [_heads(plan), *(row.words for row in _rows(plan))],
+        [*strategy_lines(plan), _foot(plan)],
+    )
     table = text_table(rows)
     if width is not None:
         table = table if max(map(len, table.splitlines())) <= width else fitted_table(rows, width)
@@ -261,4 +295,7 @@ def plan_dict(plan: Plan) -> dict[str, object]:
 
 def _plain(row: PlanLine) -> dict[str, object]:
     share = None if row.share is None else float(row.share)
-    return {field.name: getattr(row, field.name) for field in fields(row)} | {"share": share, "unit": row.unit.strip()}
+    return {field.name: getattr(row, field.name) for field in fields(row)} | {
+        "share": share,
+        "unit": row.unit.strip(),
+    }

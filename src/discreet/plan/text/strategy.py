@@ -15,13 +15,17 @@ if TYPE_CHECKING:
 def strategy_lines(plan: Plan) -> list[str]:
     """Return the lines below a plan's table; none for a plan without a strategy."""
     if plan.tables:
-        return [line for _, table in plan.tables for line in strategy_lines(table) if ": by " in line]
+        return [
+            line for _, table in plan.tables for line in strategy_lines(table) if ": by " in line
+        ]
     found: list[str] = []
     for place, release in enumerate(plan.releases):
         if isinstance(release, SetsRelease):
             names = [name for name, places in plan.uses if places[0] == place]
             label = names[0] if len(names) == 1 else f"all {len(names)}"
-            found += _lines(label, release, plan.question if plan.within is None else plan.within.question)
+            found += _lines(
+                label, release, plan.question if plan.within is None else plan.within.question
+            )
     return found
 
 

@@ -21,5 +21,7 @@ def workload_text(workload: Workload) -> str:
 
 def workload_html(workload: Workload) -> Html:
     """Write every plan as a table for a notebook."""
-    tables = [part for name, plan in workload.plans for part in (element("h4", name), plan_html(plan))]
+    tables = [
+        part for name, plan in workload.plans for part in (element("h4", name), plan_html(plan))
+    ]
     return join([*tables, element("p", _FOOT.format(len(workload), workload.spend))])

@@ -120,7 +120,9 @@ def _possible_values(
     if len(names) == 1:
         [name] = names
         of_column = public_keys(Field(name), rows, most, public_values)
-        if of_column is not None:  # faster than below: levels of sixty thousand tracts are counted off
+        if (
+            of_column is not None
+        ):  # faster than below: levels of sixty thousand tracts are counted off
             null = meaning_of(expression, columns_of(rows))({name: None})
             return {*values_of(expression, name, of_column, columns_of(rows)), null}
     found = public_keys(expression, rows, most, public_values)

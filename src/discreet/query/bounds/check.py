@@ -47,7 +47,14 @@ from .nested import with_nest
 from .relation_facts import columns_of, multiplicity, neighbours_of, unit_of
 from .sums_for_means import by_sums
 
-_TEXT = (Function.LOWER, Function.UPPER, Function.TRIM, Function.LENGTH, Function.LIKE, Function.SUBSTRING)
+_TEXT = (
+    Function.LOWER,
+    Function.UPPER,
+    Function.TRIM,
+    Function.LENGTH,
+    Function.LIKE,
+    Function.SUBSTRING,
+)
 
 _TOTALS = ("count", "sum", "least", "greatest")
 
@@ -73,7 +80,11 @@ def require_sound(question: Question, public_values: PublicValues | None = None)
     columns = columns_of(question.rows)
     question = by_sums(question)
     if not question.statistics and all(key.values is not None for key in question.keys):
-        why = "its keys are public already" if question.keys else "there is nothing to count or sum up"
+        why = (
+            "its keys are public already"
+            if question.keys
+            else "there is nothing to count or sum up"
+        )
         raise refusal("SELECT", why, "ask for at least one aggregate, as COUNT(*)")
     for key in question.keys:
         _key(key, domain_of(key.expression, columns))
@@ -113,9 +124,17 @@ def _totals(relation: Relation) -> None:
             _totals(rows)
             for name, total in totals:
                 if total.low > total.high or total.step <= 0 or total.what not in _TOTALS:
-                    raise refusal(f"the total {name} of a person", "it has no bounds", "give low ≤ high and a step > 0")
+                    raise refusal(
+                        f"the total {name} of a person",
+                        "it has no bounds",
+                        "give low ≤ high and a step > 0",
+                    )
                 if (total.what == "count") != (total.expression is None):
-                    raise refusal(f"the total {name} of a person", "rows are counted, values added up", "say which")
+                    raise refusal(
+                        f"the total {name} of a person",
+                        "rows are counted, values added up",
+                        "say which",
+                    )
         case _:
             assert_never(relation)
 
@@ -132,7 +151,9 @@ def _key(key: Key, domain: Domain) -> None:
         raise refusal("GROUP BY", f"a value of {key.name} is listed twice", "list each once")
     for value in key.values:
         if value is not None and not _fits(value, domain):
-            raise refusal("GROUP BY", f"{value!r} is no value of {key.name}", "list values of its own type")
+            raise refusal(
+                "GROUP BY", f"{value!r} is no value of {key.name}", "list values of its own type"
+            )
 
 
 def _fits(value: Scalar, domain: Domain) -> bool:
@@ -146,13 +167,17 @@ def _fits(value: Scalar, domain: Domain) -> bool:
             return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
-def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None) -> None:
+def _statistic(
+    statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None
+) -> None:
     match statistic:
         case Count():
             return
         case CountPeople():
             if isinstance(unit_of(rows), Rows):
-                raise refusal("COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)")
+                raise refusal(
+                    "COUNT(DISTINCT person)", "the unit of this table is a row", "use COUNT(*)"
+                )
         case CountOf(of=of):
             domain_of(of, columns)
         case Sum(of=of) | Mean(of=of) | Variance(of=of):
@@ -167,7 +192,11 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain],
             domain_of(of, columns)
             found = public_keys(of, rows, public_values=values)
             if found is None and isinstance(statistic, Mode):
-                raise refusal(_name(statistic), "it needs a short public list of values", "use a Category, or bins")
+                raise refusal(
+                    _name(statistic),
+                    "it needs a short public list of values",
+                    "use a Category, or bins",
+                )
             if isinstance(statistic, Mode) and not found:
                 raise refusal("MODE", "no value meets the conditions", "ask for others")
         case _:
@@ -175,7 +204,14 @@ def _statistic(statistic: Statistic, rows: Relation, columns: dict[str, Domain],
 
 
 def _name(statistic: Statistic) -> str:
-    names = {Sum: "SUM", Mean: "AVG", Variance: "VARIANCE", Covariance: "COVARIANCE", Correlation: "CORR", Mode: "MODE"}
+    names = {
+        Sum: "SUM",
+        Mean: "AVG",
+        Variance: "VARIANCE",
+        Covariance: "COVARIANCE",
+        Correlation: "CORR",
+        Mode: "MODE",
+    }
     return names.get(type(statistic), "COUNT(DISTINCT)")
 
 
@@ -183,14 +219,24 @@ def _numbers(name: str, columns: dict[str, Domain], *expressions: Expression) ->
     for expression in expressions:
         domain = domain_of(expression, columns)
         if isinstance(domain, Truth):
-            raise refusal(name, "it takes a number", "of a condition, count the rows WHERE it holds")
+            raise refusal(
+                name, "it takes a number", "of a condition, count the rows WHERE it holds"
+            )
         if not isinstance(domain, Whole):
-            raise refusal(name, "it takes a number, not text or a time", "count it, or take a part of it, as YEAR does")
+            raise refusal(
+                name,
+                "it takes a number, not text or a time",
+                "count it, or take a part of it, as YEAR does",
+            )
 
 
 def _require_order(domain: Domain) -> None:
     if not isinstance(domain, Whole | Day | Second):
-        raise refusal("MIN, MAX and quantiles", "they take a number, a date or a time", "count text with GROUP BY")
+        raise refusal(
+            "MIN, MAX and quantiles",
+            "they take a number, a date or a time",
+            "count text with GROUP BY",
+        )
 
 
 def _finish(finish: Finish, types: dict[str, ValueType]) -> None:
@@ -208,8 +254,18 @@ def _finish(finish: Finish, types: dict[str, ValueType]) -> None:
         raise refusal("LIMIT", "it takes a whole number from 0", "write LIMIT 10")
     if type(finish.offset) is not int or finish.offset < 0:
         raise refusal("OFFSET", "it takes a whole number from 0", "write OFFSET 10")
-    parts = (*finish.columns, *finish.order, *(() if finish.having is None else ((finish.having, True),)))
-    for call in (call for pair in parts for part in pair if not isinstance(part, str | bool) for call in _calls(part)):
+    parts = (
+        *finish.columns,
+        *finish.order,
+        *(() if finish.having is None else ((finish.having, True),)),
+    )
+    for call in (
+        call
+        for pair in parts
+        for part in pair
+        if not isinstance(part, str | bool)
+        for call in _calls(part)
+    ):
         if call.function in _TEXT:
             text_domain(call.function, call.arguments, [Texts(1)])
 

@@ -75,7 +75,11 @@ def people_share(rows: Relation, *, keyed: bool) -> Share:
     >>> people_share(Scan(Schema("visits", dp.People("id", max_rows=12), {"paid": Boolean()})), keyed=False)
     GroupShare(groups=1, rows=1)
     """
-    return GroupShare(most_groups(rows, keyed=keyed), 1) if isinstance(unit_of(rows), People) else Free()
+    return (
+        GroupShare(most_groups(rows, keyed=keyed), 1)
+        if isinstance(unit_of(rows), People)
+        else Free()
+    )
 
 
 def weight_of(reach: int, share: Share) -> int:

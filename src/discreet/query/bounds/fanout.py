@@ -76,7 +76,9 @@ def person_groups(rows: Relation) -> int:
 def _expected_pairs(join: JoinPeople, left: int, right: int) -> int:
     if not join.on:
         return left * right
-    return left + right if join.outer else max(left, right)  # pairs of one side, and what the other keeps alone
+    return (
+        left + right if join.outer else max(left, right)
+    )  # pairs of one side, and what the other keeps alone
 
 
 def _most_rows(rows: Relation) -> int:
@@ -89,7 +91,9 @@ def _most_pairs(join: JoinPeople, left: int, right: int) -> int:
     return max(left * right, left + right) if join.outer == "full" and join.on else left * right
 
 
-def _count(rows: Relation, most: Callable[[People], int], pairs: Callable[[JoinPeople, int, int], int]) -> int:
+def _count(
+    rows: Relation, most: Callable[[People], int], pairs: Callable[[JoinPeople, int, int], int]
+) -> int:
     match rows:
         case Scan(schema=schema):
             return most(schema.unit) if isinstance(schema.unit, People) else 1

@@ -41,10 +41,16 @@ their parts, others are not; ask for it by itself
             raise refusal(clause, what, "ask for it by itself")
     for key in question.keys:
         if key.values is None:
-            raise refusal(clause, f"the keys of {key.name} are not public", "declare a Category, or use bins")
+            raise refusal(
+                clause, f"the keys of {key.name} are not public", "declare a Category, or use bins"
+            )
         if None in key.values:
             here = f"{key.name} may be NULL, and NULL stands for all of its values here"
-            raise refusal(clause, here, f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out")
+            raise refusal(
+                clause,
+                here,
+                f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out",
+            )
     _check_size(question, clause)
     if question.nested is not None:
         check_nest(question, question.nested)
@@ -68,7 +74,11 @@ def _check_size(question: Question, clause: str) -> None:
         cells = largest_set(question)
     if cells > most:
         what = f"its keys have {cells:,} combinations, and at most {most:,} are kept"
-        raise refusal(clause, what, "use fewer keys or wider bins, or list the places of nested keys (hierarchy)")
+        raise refusal(
+            clause,
+            what,
+            "use fewer keys or wider bins, or list the places of nested keys (hierarchy)",
+        )
     if is_wide(question):
         lists = [len(key.values or ()) for key in question.keys]
         rows = sum(math.prod(lists[place] for place in one) for one in question.sets or ())
@@ -80,10 +90,20 @@ def _check_size(question: Question, clause: str) -> None:
 def _sets(question: Question) -> None:
     sets, count = question.sets or (), len(question.keys)
     if not 1 <= len(sets) <= MOST_SETS or len(set(sets)) < len(sets):
-        raise refusal("GROUPING SETS", f"there are 1 to {MOST_SETS} sets, each once", "ask for fewer at a time")
+        raise refusal(
+            "GROUPING SETS",
+            f"there are 1 to {MOST_SETS} sets, each once",
+            "ask for fewer at a time",
+        )
     for one in sets:
-        if list(one) != sorted(set(one)) or any(type(i) is not int or not 0 <= i < count for i in one):
-            raise refusal("GROUPING SETS", "a set names keys by their places, in order", "build it from SQL or a Table")
+        if list(one) != sorted(set(one)) or any(
+            type(i) is not int or not 0 <= i < count for i in one
+        ):
+            raise refusal(
+                "GROUPING SETS",
+                "a set names keys by their places, in order",
+                "build it from SQL or a Table",
+            )
     if {i for one in sets for i in one} != set(range(count)):
         raise refusal("GROUPING SETS", "some key is in no set", "leave it out of GROUP BY")
 
@@ -92,10 +112,14 @@ def _running(question: Question) -> None:
     if len(question.keys) != 1 or question.sets is not None:
         raise refusal("SUM(…) OVER", "running totals go along one key", "GROUP BY that key alone")
     values = question.keys[0].values or ()
-    if not all(isinstance(v, int | Fraction) and not isinstance(v, bool) for v in values) or list(values) != sorted(
+    if not all(isinstance(v, int | Fraction) and not isinstance(v, bool) for v in values) or list(
+        values
+    ) != sorted(
         values  # type: ignore[type-var]
     ):
-        raise refusal("SUM(…) OVER", "running totals go along a number", "GROUP BY a number, or FLOOR(x / 10)")
+        raise refusal(
+            "SUM(…) OVER", "running totals go along a number", "GROUP BY a number, or FLOOR(x / 10)"
+        )
     if not 1 <= len(values) <= MOST_RUNNING:
         what = f"its key has {len(values):,} values, and at most {MOST_RUNNING:,} are planned"
         raise refusal("SUM(…) OVER", what, "use wider bins")

@@ -46,7 +46,10 @@ class _Search:
 
 
 def public_keys(
-    expression: Expression, relation: Relation, most: int = MOST_KEYS, public_values: PublicValues | None = None
+    expression: Expression,
+    relation: Relation,
+    most: int = MOST_KEYS,
+    public_values: PublicValues | None = None,
 ) -> tuple[Scalar, ...] | None:
     """List all values an expression can take over a relation, or None if they are too many or not public.
 
@@ -62,7 +65,9 @@ def public_keys(
     values = _values(expression, relation, _Search(most, public_values, work=8 * most))
     if values is None:
         return None
-    shown = values if declares_null(expression, relation) else tuple(v for v in values if v is not None)
+    shown = (
+        values if declares_null(expression, relation) else tuple(v for v in values if v is not None)
+    )
     return _tidy(expression, shown) if len(shown) <= most else None
 
 
@@ -97,7 +102,9 @@ def _combine(expression: Expression, relation: Relation, search: _Search) -> Key
     if not tests and isinstance(expression, Field):
         return known[0]
     if not tests and isinstance(relation, Scan) and _is_year(expression):
-        return _range(domain_of(expression, columns), search.most)  # every year of a range of days occurs
+        return _range(
+            domain_of(expression, columns), search.most
+        )  # every year of a range of days occurs
     found: dict[Scalar, None] = {}
     passes, meaning = [meaning_of(test, columns) for test in tests], meaning_of(expression, columns)
     for combination in product(*known):
@@ -116,7 +123,9 @@ def _tests(relation: Relation, names: frozenset[str]) -> list[Expression]:
     tests: list[Expression] = []
     while isinstance(relation, Where):
         tests += [
-            part for part in leaves(Function.AND, relation.condition) if fields_of(part) and fields_of(part) <= names
+            part
+            for part in leaves(Function.AND, relation.condition)
+            if fields_of(part) and fields_of(part) <= names
         ]
         relation = relation.rows
     return tests
@@ -148,15 +157,22 @@ def _branches(call: Call) -> Sequence[Expression]:
     return call.arguments if call.function is Function.COALESCE else ()
 
 
-def _apply(call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search) -> KeyValues:
+def _apply(
+    call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search
+) -> KeyValues:
     """Apply a function to every combination of its arguments, each standing for a column of the argument's domain."""
     search.work -= (size := prod(map(len, arguments)))
     if size > search.most or search.work < 0:
         return None
     inner = columns_of(relation)
-    places = {str(i): domain_of(a, inner) for i, a in enumerate(call.arguments) if not isinstance(a, Constant)}
+    places = {
+        str(i): domain_of(a, inner)
+        for i, a in enumerate(call.arguments)
+        if not isinstance(a, Constant)
+    }
     stand_in = Call(
-        call.function, tuple(Field(str(i)) if str(i) in places else a for i, a in enumerate(call.arguments))
+        call.function,
+        tuple(Field(str(i)) if str(i) in places else a for i, a in enumerate(call.arguments)),
     )
     rows = ({str(i): value for i, value in enumerate(values)} for values in product(*arguments))
     return tuple(dict.fromkeys(map(meaning_of(stand_in, places), rows)))
@@ -190,17 +206,25 @@ def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
         case Select(rows=rows, columns=columns):
             return _values(dict(columns)[name], rows, search)
         case JoinPublic(rows=rows, columns=columns):
-            return _public(name, relation, search) if name in dict(columns) else _known_values(name, rows, search)
+            return (
+                _public(name, relation, search)
+                if name in dict(columns)
+                else _known_values(name, rows, search)
+            )
         case JoinPeople(left=left, right=right):
             return _known_values(name, left if name in columns_of(left) else right, search)
         case Union(parts=parts):
             every = [_known_values(name, part, search) for part in parts]
             known = [values for values in every if values is not None]
-            return tuple(v for values in known for v in values) if len(known) == len(every) else None
+            return (
+                tuple(v for values in known for v in values) if len(known) == len(every) else None
+            )
         case PerPerson(rows=rows, keys=keys):
             named = dict(keys)
             return (
-                _values(named[name], rows, search) if name in named else _range(columns_of(relation)[name], search.most)
+                _values(named[name], rows, search)
+                if name in named
+                else _range(columns_of(relation)[name], search.most)
             )
         case _:
             assert_never(relation)
@@ -217,7 +241,11 @@ def _narrow(name: str, relation: Where, domain: KeyValues) -> KeyValues:
 
 def _declared_values(column: Column, most: int) -> KeyValues:
     domain = domain_of_column(column)
-    return _range(domain, most) if isinstance(domain, Whole | Day | Second) and domain.keys is None else domain.keys
+    return (
+        _range(domain, most)
+        if isinstance(domain, Whole | Day | Second) and domain.keys is None
+        else domain.keys
+    )
 
 
 def _public(name: str, join: JoinPublic, search: _Search) -> KeyValues:
@@ -226,13 +254,19 @@ def _public(name: str, join: JoinPublic, search: _Search) -> KeyValues:
     column = join.table.columns[inner]
     if search.public_values is None:
         return _declared_values(column, search.most)
-    values = tuple(dict.fromkeys(_read(column, value) for value in search.public_values(join.table.name, inner)))
+    values = tuple(
+        dict.fromkeys(
+            _read(column, value) for value in search.public_values(join.table.name, inner)
+        )
+    )
     return values if len(values) <= search.most else None
 
 
 def _read(column: Column, value: object) -> Scalar:
     """Read a value of a public table; days, seconds and fractions may have been read already."""
-    if isinstance(value, Fraction) or (isinstance(column, Date | Timestamp) and isinstance(value, int)):
+    if isinstance(value, Fraction) or (
+        isinstance(column, Date | Timestamp) and isinstance(value, int)
+    ):
         return value
     if isinstance(column, Real | Integer):
         return column.read(value)

@@ -55,20 +55,28 @@ def _nest(question: Question, name: str, places: Sequence[int], values: Row) -> 
     lists = [values_of(question.keys[place].expression, name, values, columns) for place in places]
     nulls: list[Scalar] = []
     if not always_present(Field(name), question.rows):
-        nulls = [meaning_of(question.keys[place].expression, columns)({name: None}) for place in places]
+        nulls = [
+            meaning_of(question.keys[place].expression, columns)({name: None}) for place in places
+        ]
         lists = [[*each, null] for each, null in zip(lists, nulls, strict=True)]
-    question = replace(question, keys=tuple(_fill(key, at, places, lists) for at, key in enumerate(question.keys)))
+    question = replace(
+        question, keys=tuple(_fill(key, at, places, lists) for at, key in enumerate(question.keys))
+    )
     if len({null is None for null in nulls}) > 1:
         return question  # COALESCE beside the column itself: a row may be in a cell of one and in none of the other
     known = [set(question.keys[place].values or ()) for place in places]
     every = dict.fromkeys(zip(*lists, strict=True))
-    rows = [row for row in every if all(value in own for value, own in zip(row, known, strict=True))]
+    rows = [
+        row for row in every if all(value in own for value, own in zip(row, known, strict=True))
+    ]
     if len(places) < 2 or not rows:
         return question
     order = sorted(range(len(places)), key=lambda at: len({row[at] for row in rows}))
     sorted_rows = [tuple(row[at] for at in order) for row in rows]
     for depth in range(1, len(order)):
-        if len({row[depth] for row in sorted_rows}) < len({row[: depth + 1] for row in sorted_rows}):
+        if len({row[depth] for row in sorted_rows}) < len(
+            {row[: depth + 1] for row in sorted_rows}
+        ):
             if any(len(set(one) & set(places)) > 1 for one in question.sets or ()):
                 return question  # a set of both asks for the cells where they meet
             raise _overlap(question, places[order[depth - 1]], places[order[depth]])
@@ -79,17 +87,23 @@ def _fill(key: Key, at: int, places: Sequence[int], lists: Sequence[Sequence[Sca
     """Return a key with its values: those that the column gives it, if they were too many to list before."""
     if key.values is not None or at not in places:
         return key
-    return replace(key, values=tuple(v for v in dict.fromkeys(lists[list(places).index(at)]) if v is not None))
+    return replace(
+        key, values=tuple(v for v in dict.fromkeys(lists[list(places).index(at)]) if v is not None)
+    )
 
 
-def values_of(expression: Expression, name: str, values: Row, columns: dict[str, Domain]) -> list[Scalar]:
+def values_of(
+    expression: Expression, name: str, values: Row, columns: dict[str, Domain]
+) -> list[Scalar]:
     """Return what an expression is for every value of its one column; bins of whole numbers are counted off at once."""
     match expression:
         case Field():
             return list(values)
         case Call(
             function=Function.FLOOR,
-            arguments=(Call(function=Function.DIVIDE, arguments=(Field(), Constant(value=int(width)))),),
+            arguments=(
+                Call(function=Function.DIVIDE, arguments=(Field(), Constant(value=int(width)))),
+            ),
         ) if width > 0 and all(type(value) is int for value in values):
             return [value // width for value in values]  # type: ignore[operator]
     meaning = meaning_of(expression, columns)
@@ -115,7 +129,11 @@ def _width(expression: Expression) -> int | None:
     """Return the whole width of bins FLOOR(x / width), whatever they are multiplied by or moved."""
     if isinstance(expression, Call):
         last = expression.arguments[-1]
-        if expression.function is Function.DIVIDE and isinstance(last, Constant) and type(last.value) is int:
+        if (
+            expression.function is Function.DIVIDE
+            and isinstance(last, Constant)
+            and type(last.value) is int
+        ):
             return last.value
         return next((found for part in expression.arguments if (found := _width(part))), None)
     return None
@@ -128,7 +146,9 @@ def in_order(rows: Iterable[Row]) -> tuple[Row, ...]:
     for row in listed:
         for depth, known in enumerate(ranks):
             known.setdefault(row[: depth + 1], len(known))
-    return tuple(sorted(listed, key=lambda row: [known[row[: at + 1]] for at, known in enumerate(ranks)]))
+    return tuple(
+        sorted(listed, key=lambda row: [known[row[: at + 1]] for at, known in enumerate(ranks)])
+    )
 
 
 def check_nest(question: Question, nest: Nest) -> None:
@@ -138,16 +158,26 @@ def check_nest(question: Question, nest: Nest) -> None:
     """
     count, clause = len(nest.places), "keys" if question.sets is None else "hierarchy"
     wrong = (
-        count < (1 if question.sets is None else 2) or sorted(set(nest.places)) != sorted(nest.places) or not nest.rows
+        count < (1 if question.sets is None else 2)
+        or sorted(set(nest.places)) != sorted(nest.places)
+        or not nest.rows
     )
-    wrong = wrong or any(type(place) is not int or not 0 <= place < len(question.keys) for place in nest.places)
+    wrong = wrong or any(
+        type(place) is not int or not 0 <= place < len(question.keys) for place in nest.places
+    )
     if wrong or any(len(row) != count for row in nest.rows) or len(set(nest.rows)) < len(nest.rows):
-        raise refusal(clause, "its places are combinations of two keys or more, each once", "list each once")
+        raise refusal(
+            clause, "its places are combinations of two keys or more, each once", "list each once"
+        )
     known = [set(question.keys[place].values or ()) for place in nest.places]
-    if any(value not in values for row in nest.rows for value, values in zip(row, known, strict=True)):
+    if any(
+        value not in values for row in nest.rows for value, values in zip(row, known, strict=True)
+    ):
         raise refusal(clause, "a place has a value that its key has not", "list values of the keys")
     if in_order(nest.rows) != nest.rows:
-        raise refusal(clause, "its places stand out of order", "list those of one state one after the other")
+        raise refusal(
+            clause, "its places stand out of order", "list those of one state one after the other"
+        )
     for one in question.sets or ():
         _check_set(question, nest, [at for at, place in enumerate(nest.places) if place in one])
 
@@ -157,7 +187,9 @@ def _check_set(question: Question, nest: Nest, held: Sequence[int]) -> None:
         prefixes = {row[: held[-1] + 1] for row in nest.rows}
         if len({tuple(row[at] for at in held) for row in prefixes}) < len(prefixes):
             name = question.keys[nest.places[held[-1]]].name
-            raise refusal("hierarchy", f"{name} alone does not say which", "name the wider keys beside it")
+            raise refusal(
+                "hierarchy", f"{name} alone does not say which", "name the wider keys beside it"
+            )
 
 
 def leaf_question(question: Question) -> Question:
@@ -166,7 +198,11 @@ def leaf_question(question: Question) -> Question:
     So a store is asked to group by tract, not by state, county and tract; a tract lies where the places say.
     """
     nest = question.nested
-    if nest is None or question.sets is None or len({row[-1] for row in nest.rows}) < len(nest.rows):
+    if (
+        nest is None
+        or question.sets is None
+        or len({row[-1] for row in nest.rows}) < len(nest.rows)
+    ):
         return question
     leaf = replace(question.keys[nest.places[-1]], values=tuple(row[-1] for row in nest.rows))
     others = [key for place, key in enumerate(question.keys) if place not in nest.places]
@@ -193,7 +229,9 @@ def set_cells(question: Question) -> Iterator[Row]:
     nest = question.nested
     for one in question.sets or (tuple(range(len(lists))),):
         if nest is None:
-            yield from product(*(values if place in one else (None,) for place, values in enumerate(lists)))
+            yield from product(
+                *(values if place in one else (None,) for place, values in enumerate(lists))
+            )
             continue
         held = [at for at, place in enumerate(nest.places) if place in one]
         deep = held[-1] + 1 if held else 0
@@ -201,12 +239,18 @@ def set_cells(question: Question) -> Iterator[Row]:
         others = [place for place in range(len(lists)) if place not in nest.places]
         rests = list(product(*(lists[place] if place in one else (None,) for place in others)))
         for node, rest in product(nodes, rests):
-            known = dict(zip(others, rest, strict=True)) | {nest.places[at]: node[at] for at in held}
+            known = dict(zip(others, rest, strict=True)) | {
+                nest.places[at]: node[at] for at in held
+            }
             yield tuple(known.get(place) for place in range(len(lists)))
 
 
 def count_cells(question: Question) -> int:
     """Return how many finest cells there are."""
     nest = question.nested
-    beside = [len(key.values or ()) for place, key in enumerate(question.keys) if not nest or place not in nest.places]
+    beside = [
+        len(key.values or ())
+        for place, key in enumerate(question.keys)
+        if not nest or place not in nest.places
+    ]
     return math.prod(beside) * (len(nest.rows) if nest else 1)

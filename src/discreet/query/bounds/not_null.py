@@ -14,7 +14,14 @@ from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
-_STRICT = {Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG, Function.LIKE}
+_STRICT = {
+    Function.EQUAL,
+    Function.UNEQUAL,
+    Function.LESS,
+    Function.AT_MOST,
+    Function.AMONG,
+    Function.LIKE,
+}
 """Conditions that are NULL, and so not true, where an argument is NULL."""
 _PARTIAL = {
     Function.DIVIDE, Function.ROOT, Function.MONTHS_LATER, Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL,
@@ -57,7 +64,9 @@ def null_columns(expression: Expression, rows: Relation) -> frozenset[str] | Non
         case Field(name=name):
             return frozenset() if _column(name, rows) else frozenset({name})
         case Call(function=function, arguments=arguments):
-            return _of_call(function, arguments, [null_columns(argument, rows) for argument in arguments])
+            return _of_call(
+                function, arguments, [null_columns(argument, rows) for argument in arguments]
+            )
         case _:
             assert_never(expression)
 
@@ -77,7 +86,11 @@ def _of_call(
             return never if all(value == never for value in values) else None
         case Function.AND | Function.OR:  # false AND NULL is false
             return never if all(part == never for part in found) else None
-    divides = function is Function.DIVIDE and isinstance(arguments[1], Constant) and bool(arguments[1].value)
+    divides = (
+        function is Function.DIVIDE
+        and isinstance(arguments[1], Constant)
+        and bool(arguments[1].value)
+    )
     if function in _PARTIAL and not divides:
         return None
     known = [part for part in found if part is not None]

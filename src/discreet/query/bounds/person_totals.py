@@ -15,7 +15,18 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import function_name, statistic_name
-from ..algebra.tree import Count, CountOf, Mean, Named, PerPerson, Quantile, Relation, Statistic, Sum, Total
+from ..algebra.tree import (
+    Count,
+    CountOf,
+    Mean,
+    Named,
+    PerPerson,
+    Quantile,
+    Relation,
+    Statistic,
+    Sum,
+    Total,
+)
 from ..domains.domain import Domain, Whole
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of_domain
@@ -34,7 +45,9 @@ class PersonTotals:
 
     def __post_init__(self) -> None:
         domains = columns_of(self.rows)
-        self.types.update({name: type_of_domain(domain_of(key, domains)) for name, key in self.keys})
+        self.types.update(
+            {name: type_of_domain(domain_of(key, domains)) for name, key in self.keys}
+        )
 
     def expression(self, statistic: Statistic, wanted: str | None) -> Expression:
         """Return a statistic of one person's rows as an expression of totals."""
@@ -48,12 +61,19 @@ class PersonTotals:
                 return self._named(_sum(of, self.rows), name)
             case Mean(of=of):
                 total = self._named(_sum(of, self.rows), f"{name} sum")
-                return _mean(total, self._named(_sum(_present(of), self.rows), f"{name} count"), of, self.rows)
+                return _mean(
+                    total,
+                    self._named(_sum(_present(of), self.rows), f"{name} count"),
+                    of,
+                    self.rows,
+                )
             case Quantile(of=of, at=at) if at in (0, 1):
                 return self._named(_extreme("greatest" if at else "least", of, self.rows), name)
             case _:
                 what = f"{function_name(statistic)} of a person's rows"
-                raise refusal(what, "it is not worked out per person", "use COUNT, SUM, AVG, MIN or MAX")
+                raise refusal(
+                    what, "it is not worked out per person", "use COUNT, SUM, AVG, MIN or MAX"
+                )
 
     def _named(self, total: Total, wanted: str) -> Field:
         if total not in self.found:
@@ -64,8 +84,12 @@ class PersonTotals:
 
     def per_person(self) -> PerPerson:
         """Return one row for each person and key, with all totals found; with at least the number of rows."""
-        totals = self.found or {_count(self.rows): fresh("rows", "total", (name for name, _ in self.keys))}
-        return PerPerson(self.rows, self.keys, tuple((name, total) for total, name in totals.items()))
+        totals = self.found or {
+            _count(self.rows): fresh("rows", "total", (name for name, _ in self.keys))
+        }
+        return PerPerson(
+            self.rows, self.keys, tuple((name, total) for total, name in totals.items())
+        )
 
 
 def _count(rows: Relation) -> Total:

@@ -31,7 +31,9 @@ def is_public_count(tally: Tally) -> bool:
     >>> is_public_count(rows("replace")), is_public_count(rows("add-remove"))
     (True, False)
     """
-    plain = isinstance(tally.share, Free) and not tally.people and not tally.keys and tally.only is None
+    plain = (
+        isinstance(tally.share, Free) and not tally.people and not tally.keys and tally.only is None
+    )
     counts = len(tally.terms) == 1 and tally.terms[0].expression == Constant(True)
     whole = _whole(tally.rows) and isinstance(unit_of(tally.rows), Rows)
     return plain and counts and whole and neighbours_of(tally.rows) == REPLACE

@@ -68,7 +68,11 @@ class QuantileGrid:
     def grain(self) -> Fraction | None:
         """How wide cells are at most, as a part of the distance from the anchor; None if a cell is one step."""
         widest = max(self.high - self.anchor, self.anchor - self.low)
-        return None if self.wide == 1 or (not self.wide and widest < 2 << self.fine) else Fraction(1, 1 << self.fine)
+        return (
+            None
+            if self.wide == 1 or (not self.wide and widest < 2 << self.fine)
+            else Fraction(1, 1 << self.fine)
+        )
 
     def cell_at(self, steps: int) -> int:
         """Return the cell of a number of steps; what SQL works out by `expressions`."""
@@ -88,7 +92,9 @@ class QuantileGrid:
             low, high = cell * self.wide, cell * self.wide + self.wide - 1
         else:
             start, width = _steps(abs(cell), self.fine)
-            low, high = sorted((self.anchor + _sign(cell) * start, self.anchor + _sign(cell) * (start + width - 1)))
+            low, high = sorted(
+                (self.anchor + _sign(cell) * start, self.anchor + _sign(cell) * (start + width - 1))
+            )
         return max(low, self.low), min(high, self.high)
 
     def value(self, steps: int) -> Scalar:
@@ -138,7 +144,9 @@ def quantile_grid_of(of: Expression, columns: dict[str, Domain], most: int) -> Q
         case Second(low=low, high=high):
             return _seconds(of, low, high, most)
         case _:
-            raise UnsupportedQuery("MIN, MAX and quantiles take a number, a date or a time; count text with GROUP BY")
+            raise UnsupportedQuery(
+                "MIN, MAX and quantiles take a number, a date or a time; count text with GROUP BY"
+            )
 
 
 def _numbers(of: Expression, domain: Whole, most: int) -> QuantileGrid:
@@ -146,10 +154,14 @@ def _numbers(of: Expression, domain: Whole, most: int) -> QuantileGrid:
     anchor = min(max(0, low), high)
     reach = max(high - anchor, anchor - low)
     fine = LEAST_FINE
-    while 2 << fine <= reach and _rung(high - anchor, fine + 1) + _rung(anchor - low, fine + 1) < most:
+    while (
+        2 << fine <= reach and _rung(high - anchor, fine + 1) + _rung(anchor - low, fine + 1) < most
+    ):
         fine += 1
     off = of if anchor == 0 else Call(Function.SUBTRACT, (of, Constant(anchor * step)))
-    down = Call(Function.NEGATE, (_upwards(Call(Function.NEGATE, (off,)), anchor - low, step, fine),))
+    down = Call(
+        Function.NEGATE, (_upwards(Call(Function.NEGATE, (off,)), anchor - low, step, fine),)
+    )
     up = _upwards(off, high - anchor, step, fine)
     cell: Expression = Call(Function.CASE, (Call(Function.LESS, (off, Constant(0))), down, up))
     if low >= anchor or high <= anchor:

@@ -10,7 +10,17 @@ from ...data.unit import People, Rows, Unit
 from ...errors import UnboundedSensitivity, UnsupportedQuery
 from ...privacy.neighbours import Neighbours
 from ..algebra.expression import Call, Field, Function
-from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Total, Union, Where
+from ..algebra.tree import (
+    JoinPeople,
+    JoinPublic,
+    PerPerson,
+    Relation,
+    Scan,
+    Select,
+    Total,
+    Union,
+    Where,
+)
 from ..domains.domain import Domain, Truth, Whole, domain_of_column
 from ..domains.domain_of import domain_of
 from .fanout import most_matches
@@ -66,7 +76,11 @@ def _total_domain(total: Total, columns: dict[str, Domain]) -> Whole:
 @lru_cache(maxsize=64)
 def _declared_domains(schema: Schema) -> tuple[tuple[str, Domain], ...]:
     """Return what a schema says of its columns: a question asks for it some thirty times on its way."""
-    return tuple((name, domain_of_column(column)) for name, column in schema.declared if not is_person(schema, name))
+    return tuple(
+        (name, domain_of_column(column))
+        for name, column in schema.declared
+        if not is_person(schema, name)
+    )
 
 
 def _unique(columns: list[tuple[str, Domain]]) -> dict[str, Domain]:
@@ -90,11 +104,15 @@ def is_person(schema: Schema, name: str) -> bool:
 def _join(join: JoinPublic) -> dict[str, Domain]:
     table, rows = join.table, columns_of(join.rows)
     if not table.public:
-        raise UnsupportedQuery(f"JOIN with {table.name}: it is private; join private tables on the person")
+        raise UnsupportedQuery(
+            f"JOIN with {table.name}: it is private; join private tables on the person"
+        )
     public = {name: domain_of_column(column) for name, column in table.declared}
     missing = {column for _, column in (*join.on, *join.columns)} - set(public)
     if missing or not join.on:
-        raise UnsupportedQuery(f"JOIN with {table.name} needs ON some of its columns {', '.join(public)}")
+        raise UnsupportedQuery(
+            f"JOIN with {table.name} needs ON some of its columns {', '.join(public)}"
+        )
     for expression, column in join.on:
         _comparable(domain_of(expression, rows), public[column])
     return _unique([*rows.items(), *((name, public[column]) for name, column in join.columns)])
@@ -148,7 +166,9 @@ def unit_of(relation: Relation) -> Unit:
     units = [schema.ready().unit for schema in tables_of(relation)]
     people = [unit for unit in units if isinstance(unit, People)]
     if len(people) not in (0, len(units)) or len({(p.id, p.window) for p in people}) > 1:
-        raise UnsupportedQuery("these tables protect different units; join or unite only tables of one person's id")
+        raise UnsupportedQuery(
+            "these tables protect different units; join or unite only tables of one person's id"
+        )
     if not people:
         return Rows()
     groups = [p.max_groups for p in people if p.max_groups is not None]
@@ -162,7 +182,9 @@ def neighbours_of(relation: Relation) -> Neighbours:
     """Return which neighbour relation the promise is about: the one that all the private tables declare."""
     relations = {schema.neighbours for schema in tables_of(relation)}
     if len(relations) > 1:
-        raise UnsupportedQuery("these tables declare different neighbour relations; declare one for all")
+        raise UnsupportedQuery(
+            "these tables declare different neighbour relations; declare one for all"
+        )
     return relations.pop()
 
 

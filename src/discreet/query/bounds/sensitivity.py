@@ -55,7 +55,9 @@ def corners(tally: Tally) -> tuple[int, int]:
             return 1, rows
         case GroupShare(groups=groups, rows=rows) | KeptKeys(groups=groups, rows=rows) if person:
             return groups, rows
-    raise UnboundedSensitivity("a person's rows need a share that bounds them; a row that is its own unit has none")
+    raise UnboundedSensitivity(
+        "a person's rows need a share that bounds them; a row that is its own unit has none"
+    )
 
 
 def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity:
@@ -98,8 +100,14 @@ def joint_influence(tally: Tally, most: int) -> Sensitivity:
     Refuses a share that clips each total for itself (GroupShare, people), under which the terms of one person could add
     up to more; and replace neighbours, under which a row moves twice as much.
     """
-    if tally.people or isinstance(tally.share, GroupShare) or neighbours_of(tally.rows) != ADD_REMOVE:
-        raise UnboundedSensitivity("totals are bounded together only where rows are added or removed and count in full")
+    if (
+        tally.people
+        or isinstance(tally.share, GroupShare)
+        or neighbours_of(tally.rows) != ADD_REMOVE
+    ):
+        raise UnboundedSensitivity(
+            "totals are bounded together only where rows are added or removed and count in full"
+        )
     reach = corners(tally)[1] * most
     return Sensitivity(reach, reach**2, reach, ADD_REMOVE, reach)
 

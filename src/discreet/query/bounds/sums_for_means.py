@@ -12,7 +12,18 @@ from dataclasses import replace
 from ...data.unit import People
 from ..algebra.expression import Call, Expression, Field, Function
 from ..algebra.names import fresh
-from ..algebra.tree import Count, CountOf, CountPeople, Mean, Question, Relation, Scan, Statistic, Sum, Where
+from ..algebra.tree import (
+    Count,
+    CountOf,
+    CountPeople,
+    Mean,
+    Question,
+    Relation,
+    Scan,
+    Statistic,
+    Sum,
+    Where,
+)
 from .relation_facts import unit_of
 
 
@@ -25,7 +36,9 @@ def by_sums(question: Question) -> Question:
     >>> [name for name, _ in found.statistics]
     ['age_total', 'age_count']
     """
-    if question.sets is None or not any(isinstance(one, Mean | CountPeople) for _, one in question.statistics):
+    if question.sets is None or not any(
+        isinstance(one, Mean | CountPeople) for _, one in question.statistics
+    ):
         return question
     alone = _one_row(question.rows)
     found: dict[Statistic, str] = {}
@@ -37,7 +50,10 @@ def by_sums(question: Question) -> Question:
                 (Sum(statistic.of), f"{name}_total"),
                 (CountOf(statistic.of), f"{name}_count"),
             ]
-            names = [found.setdefault(one, fresh(new, "statistic", (*taken, *found.values()))) for one, new in parts]
+            names = [
+                found.setdefault(one, fresh(new, "statistic", (*taken, *found.values())))
+                for one, new in parts
+            ]
             made[name] = Call(Function.DIVIDE, (Field(names[0]), Field(names[1])))
         else:
             one = Count() if alone and isinstance(statistic, CountPeople) else statistic
@@ -54,7 +70,9 @@ def _one_row(rows: Relation) -> bool:
     return isinstance(rows, Scan) and isinstance(unit, People) and unit.max_rows == 1
 
 
-def _rewritten(question: Question, found: Mapping[Statistic, str], made: Mapping[str, Expression]) -> Question:
+def _rewritten(
+    question: Question, found: Mapping[Statistic, str], made: Mapping[str, Expression]
+) -> Question:
     finish = question.finish
     columns = tuple((name, _replace(e, made)) for name, e in finish.columns)
     having = None if finish.having is None else _replace(finish.having, made)

@@ -50,18 +50,22 @@ def narrowed_columns(relation: Relation) -> Mapping[str, Domain]:
 def _narrow(columns: dict[str, Domain], test: Expression) -> None:
     match test:
         case Call(
-            function=Function.LESS | Function.AT_MOST as function, arguments=(Field(name=name), Constant() as end)
+            function=Function.LESS | Function.AT_MOST as function,
+            arguments=(Field(name=name), Constant() as end),
         ):
             _cut(columns, name, None, end, 1 if function is Function.LESS else 0)
         case Call(
-            function=Function.LESS | Function.AT_MOST as function, arguments=(Constant() as end, Field(name=name))
+            function=Function.LESS | Function.AT_MOST as function,
+            arguments=(Constant() as end, Field(name=name)),
         ):
             _cut(columns, name, end, None, 1 if function is Function.LESS else 0)
         case Call(function=Function.EQUAL, arguments=(Field(name=name), Constant() as end)):
             _cut(columns, name, end, end, 0)
 
 
-def _cut(columns: dict[str, Domain], name: str, low: Constant | None, high: Constant | None, inside: int) -> None:
+def _cut(
+    columns: dict[str, Domain], name: str, low: Constant | None, high: Constant | None, inside: int
+) -> None:
     """Narrow one column; a condition that nothing meets leaves it as it was."""
     domain = columns.get(name)
     if not isinstance(domain, Day | Second):
@@ -99,5 +103,7 @@ def list_starts(call: Call, columns: Mapping[str, Domain], most: int) -> tuple[i
         found.append(place)
         if place + stride >= (LAST_DAY + 1) * (DAY_SECONDS if seconds else 1):
             break
-        place = start_of(name, place + stride, seconds=seconds)  # the longest of its kind: it never leaps over one
+        place = start_of(
+            name, place + stride, seconds=seconds
+        )  # the longest of its kind: it never leaps over one
     return tuple(found) if len(found) <= most else None

@@ -27,7 +27,11 @@ _JOINED = 4096
 
 def is_wide(question: Question) -> bool:
     """Return whether sets are asked of keys that have too many combinations to count the finest cells."""
-    return question.sets is not None and question.nested is None and count_cells(question) > MOST_FINEST
+    return (
+        question.sets is not None
+        and question.nested is None
+        and count_cells(question) > MOST_FINEST
+    )
 
 
 def largest_set(question: Question) -> int:
@@ -37,7 +41,9 @@ def largest_set(question: Question) -> int:
 
 
 @lru_cache(maxsize=16)
-def _tables(sizes: tuple[int, ...], sets: tuple[tuple[int, ...], ...]) -> tuple[tuple[int, ...], ...]:
+def _tables(
+    sizes: tuple[int, ...], sets: tuple[tuple[int, ...], ...]
+) -> tuple[tuple[int, ...], ...]:
     return workloads.covers(sizes, sets, _JOINED)
 
 
@@ -60,7 +66,11 @@ def table_question(question: Question, places: tuple[int, ...]) -> Question:
 
 def _keep_known(rows: Relation, keys: list[Key]) -> Relation:
     tests = [_is_listed(key, rows) for key in keys]
-    return Where(rows, reduce(lambda one, other: Call(Function.AND, (one, other)), tests)) if tests else rows
+    return (
+        Where(rows, reduce(lambda one, other: Call(Function.AND, (one, other)), tests))
+        if tests
+        else rows
+    )
 
 
 def _is_listed(key: Key, rows: Relation) -> Expression:

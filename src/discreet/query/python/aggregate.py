@@ -33,7 +33,9 @@ def named_column(of: Of) -> Expression:
     if isinstance(of, Col):
         return of.expression
     if not isinstance(of, str):
-        raise InvalidArgument(f"a statistic is of a column's name or an expression such as col('age'), got {of!r}")
+        raise InvalidArgument(
+            f"a statistic is of a column's name or an expression such as col('age'), got {of!r}"
+        )
     return Field(of)
 
 

@@ -51,7 +51,11 @@ def edge_below(x: Expression, edges: Sequence[Constant]) -> Expression:
 
 
 def binned_by(
-    x: Expression, type_: ValueType, width: Number | str | None, start: Edge | None, edges: Iterable[Edge] | None
+    x: Expression,
+    type_: ValueType,
+    width: Number | str | None,
+    start: Edge | None,
+    edges: Iterable[Edge] | None,
 ) -> Expression:
     """Name the bin of a number, date or time: of one width, of a unit such as "week", or between edges.
 
@@ -65,7 +69,9 @@ def binned_by(
     if type_ not in ("day", "second"):
         return lower_edge(x, rational(start or 0, "start"), wide)
     if wide.denominator != 1:
-        raise InvalidArgument("dates are cut into whole days, times into whole seconds; or use a unit, as width='week'")
+        raise InvalidArgument(
+            "dates are cut into whole days, times into whole seconds; or use a unit, as width='week'"
+        )
     first = constant(start if start is not None else date(1970, 1, 1))
     there, back = (
         (Function.UNIX_DATE, Function.FROM_UNIX_DATE)

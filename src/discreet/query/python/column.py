@@ -42,7 +42,9 @@ def constant(value: Literal) -> Constant:
 def _seconds(time: datetime) -> int:
     start = datetime(1970, 1, 1, tzinfo=time.tzinfo)
     if time.microsecond or (time.tzinfo is not None and time.utcoffset()):
-        raise InvalidArgument("a time must be a whole second of UTC, such as datetime(2024, 1, 31, 12)")
+        raise InvalidArgument(
+            "a time must be a whole second of UTC, such as datetime(2024, 1, 31, 12)"
+        )
     since = time - start
     return since.days * 86_400 + since.seconds
 
@@ -90,7 +92,9 @@ class Col:
         return expression_text(self.expression, _Names())
 
     def __bool__(self) -> NoReturn:
-        raise InvalidArgument(f"{self!r} has no truth value in Python; combine conditions with & | ~ in brackets")
+        raise InvalidArgument(
+            f"{self!r} has no truth value in Python; combine conditions with & | ~ in brackets"
+        )
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -214,11 +218,17 @@ class Col:
         ADD_MONTHS(day, 1)
         """
         if days and seconds:
-            raise InvalidArgument("later moves a date by days, or a time by seconds; a day has 86,400 of them")
+            raise InvalidArgument(
+                "later moves a date by days, or a time by seconds; a day has 86,400 of them"
+            )
         moved = _call(Function.MONTHS_LATER, self, months) if months else self
         if days:
             moved = _call(Function.FROM_UNIX_DATE, _call(Function.UNIX_DATE, moved) + days)
-        return _call(Function.FROM_UNIX_SECONDS, _call(Function.UNIX_SECONDS, moved) + seconds) if seconds else moved
+        return (
+            _call(Function.FROM_UNIX_SECONDS, _call(Function.UNIX_SECONDS, moved) + seconds)
+            if seconds
+            else moved
+        )
 
     def total(self, *by: str) -> Col:
         """Sum a noisy result over all rows of the answer, or over those with the same keys: it costs nothing.
@@ -244,7 +254,9 @@ class Col:
         try:
             return _call(Function(function), self)
         except ValueError:
-            raise InvalidArgument(f"{function!r} is no function; there are {', '.join(Function)}") from None
+            raise InvalidArgument(
+                f"{function!r} is no function; there are {', '.join(Function)}"
+            ) from None
 
 
 class _Names(dict[str, str]):

@@ -35,8 +35,12 @@ def sets_up_to(names: Sequence[str], up_to: int) -> tuple[tuple[int, ...], ...]:
     own_names(list(names))
     most = whole(up_to, "up_to", least=1)
     if most > len(names):
-        raise InvalidArgument(f"up_to is {most}, and there are {len(names)} keys; leave it out for all of them")
-    return tuple(one for count in range(most, -1, -1) for one in combinations(range(len(names)), count))
+        raise InvalidArgument(
+            f"up_to is {most}, and there are {len(names)} keys; leave it out for all of them"
+        )
+    return tuple(
+        one for count in range(most, -1, -1) for one in combinations(range(len(names)), count)
+    )
 
 
 def running_key(of: Of, width: Number | None, start: Number) -> dict[str, Of]:
@@ -61,10 +65,14 @@ def level_sets(depth: int, beside: int) -> tuple[tuple[int, ...], ...]:
     ((0, 1), (0,), (1,), ())
     """
     more = tuple(range(depth, depth + beside))
-    return tuple((*range(k), *one) for k in range(depth, -1, -1) for one in ((more, ()) if more else ((),)))
+    return tuple(
+        (*range(k), *one) for k in range(depth, -1, -1) for one in ((more, ()) if more else ((),))
+    )
 
 
-def listed_keys(rows: Sequence[Sequence[Literal]], names: Sequence[str], keys: Keys) -> dict[str, Iterable[Literal]]:
+def listed_keys(
+    rows: Sequence[Sequence[Literal]], names: Sequence[str], keys: Keys
+) -> dict[str, Iterable[Literal]]:
     """Return the values of each nested key that occur in some place, beside the lists of other keys."""
     listed: dict[str, Iterable[Literal]] = {
         name: dict.fromkeys(row[at] for row in rows) for at, name in enumerate(names)
@@ -78,8 +86,13 @@ def read_places(places: Places, names: Sequence[str], keys: Keys) -> list[tuple[
     Refuses rows of another length or of other names, none, one twice, and values that `keys` lists as well.
     """
     if keys is not None and (not isinstance(keys, Mapping) or set(keys) & set(names)):
-        raise InvalidArgument("places says which values the levels have; give keys for the others only, by name")
-    rows = [tuple(row.get(n) for n in names) if isinstance(row, Mapping) else tuple(row) for row in places]
+        raise InvalidArgument(
+            "places says which values the levels have; give keys for the others only, by name"
+        )
+    rows = [
+        tuple(row.get(n) for n in names) if isinstance(row, Mapping) else tuple(row)
+        for row in places
+    ]
     if not rows or any(len(row) != len(names) or None in row for row in rows):
         raise InvalidArgument(
             f"places lists rows of {len(names)} values, one for each of {', '.join(names)}, none NULL"

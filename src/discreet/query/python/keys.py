@@ -21,7 +21,13 @@ from .column import Literal, constant
 
 By: TypeAlias = str | Mapping[str, Of] | Sequence[str]
 """A column, several, or expressions under names: "region", ["region", "age"], {"decade": col("age") // 10}."""
-Keys: TypeAlias = Mapping[str, Iterable[Literal]] | Iterable[Literal] | Iterable[tuple[Literal, ...]] | Schema | None
+Keys: TypeAlias = (
+    Mapping[str, Iterable[Literal]]
+    | Iterable[Literal]
+    | Iterable[tuple[Literal, ...]]
+    | Schema
+    | None
+)
 """Public values: of the one key, by its name, or combinations of all keys, also as a public table with columns of their
 names; None leaves them to the schema."""
 
@@ -38,11 +44,15 @@ def named_keys(by: By) -> Named:
     if isinstance(by, Mapping):
         return tuple((name, named_column(key)) for name, key in by.items())
     if not all(isinstance(name, str) for name in by):
-        raise InvalidArgument("group by names, or by expressions under names: by={'decade': col('age') // 10}")
+        raise InvalidArgument(
+            "group by names, or by expressions under names: by={'decade': col('age') // 10}"
+        )
     return tuple((name, Field(name)) for name in by)
 
 
-def read_keys(by: By, keys: Keys, rows: Relation, public_values: PublicValues | None) -> tuple[Key, ...]:
+def read_keys(
+    by: By, keys: Keys, rows: Relation, public_values: PublicValues | None
+) -> tuple[Key, ...]:
     """Read what to group by, with all values each key may take, or None where δ must select them.
 
     Refuses columns that are not there.
@@ -52,7 +62,11 @@ def read_keys(by: By, keys: Keys, rows: Relation, public_values: PublicValues | 
         domain_of(key, columns)  # refuses a column that is not there
     given = _given_values(keys, named)
     listed = {name: _values(given[name], key, rows) for name, key in named if name in given}
-    found = {name: public_keys(key, rows, public_values=public_values) for name, key in named if name not in given}
+    found = {
+        name: public_keys(key, rows, public_values=public_values)
+        for name, key in named
+        if name not in given
+    }
     values = {**found, **listed}
     return tuple(Key(name, key, values[name]) for name, key in named)
 
@@ -85,17 +99,26 @@ def _list_rows(table: Schema, names: Sequence[str], public_values: PublicValues 
     """Return the rows of a public table as keys: values of the one key, or combinations of all."""
     if not table.public or public_values is None:
         why = "is private" if not table.public else "can be read through a curator only"
-        raise InvalidArgument(f"keys takes a public table; {table.name} {why}: start from curator.table(…)")
+        raise InvalidArgument(
+            f"keys takes a public table; {table.name} {why}: start from curator.table(…)"
+        )
     columns = [table.column(name) for name in names]
     rows = public_values(table.name, *(name for name, _ in columns))
     made = [row if isinstance(row, tuple) else (row,) for row in rows]
-    shown = [tuple(_literal(value, column) for value, (_, column) in zip(row, columns, strict=True)) for row in made]
+    shown = [
+        tuple(_literal(value, column) for value, (_, column) in zip(row, columns, strict=True))
+        for row in made
+    ]
     return [row[0] for row in shown] if len(names) == 1 else shown
 
 
 def _literal(value: object, column: Column) -> Literal:
     """Return a value of a public table as Python writes it: days and seconds are whole numbers there."""
-    return column.at(value) if isinstance(column, Date | Timestamp) and isinstance(value, int) else value  # type: ignore[return-value]
+    return (
+        column.at(value)
+        if isinstance(column, Date | Timestamp) and isinstance(value, int)
+        else value
+    )  # type: ignore[return-value]
 
 
 def _given_values(keys: Keys, named: Named) -> dict[str, list[Literal]]:
@@ -105,10 +128,14 @@ def _given_values(keys: Keys, named: Named) -> dict[str, list[Literal]]:
     if isinstance(keys, Mapping):
         unknown = set(keys) - set(names)
         if unknown:
-            raise InvalidArgument(f"keys has {sorted(unknown)[0]!r}, which is not among by = {', '.join(names)}")
+            raise InvalidArgument(
+                f"keys has {sorted(unknown)[0]!r}, which is not among by = {', '.join(names)}"
+            )
         return {name: list(values) for name, values in keys.items()}
     if len(names) != 1 or isinstance(keys, str):
-        raise InvalidArgument("with several keys (or one text), say whose values: keys={'region': ['N', 'S']}")
+        raise InvalidArgument(
+            "with several keys (or one text), say whose values: keys={'region': ['N', 'S']}"
+        )
     return {names[0]: list(keys)}  # type: ignore[arg-type]
 
 

@@ -14,7 +14,18 @@ from ..algebra.expression import Expression, Field, Function
 from ..algebra.joins import apart, public_columns
 from ..algebra.names import fresh, own_names
 from ..algebra.statistic import statistic_name
-from ..algebra.tree import Finish, JoinPeople, JoinPublic, Question, Relation, Scan, Select, Statistic, Union, Where
+from ..algebra.tree import (
+    Finish,
+    JoinPeople,
+    JoinPublic,
+    Question,
+    Relation,
+    Scan,
+    Select,
+    Statistic,
+    Union,
+    Where,
+)
 from ..bounds.check import check_rows, require_sound
 from ..bounds.keys import PublicValues
 from ..bounds.person_totals import PersonTotals
@@ -27,7 +38,16 @@ from .aggregate import Of, named_column
 from .bins import Edge, binned_by
 from .column import Col
 from .joins import On, join_pairs
-from .key_sets import Places, level_sets, listed_keys, named_levels, nest_of, read_places, running_key, sets_up_to
+from .key_sets import (
+    Places,
+    level_sets,
+    listed_keys,
+    named_levels,
+    nest_of,
+    read_places,
+    running_key,
+    sets_up_to,
+)
 from .keys import By, Keys, chosen_keys, named_keys, read_keys
 from .people import people_in
 
@@ -55,7 +75,9 @@ class Table:
 
     def __init__(self, rows: Schema | Relation, public_values: PublicValues | None = None) -> None:
         if isinstance(rows, Schema) and rows.public:
-            raise UnsupportedQuery(f"{rows.name} is public, so its answers need no noise; ask the store itself")
+            raise UnsupportedQuery(
+                f"{rows.name} is public, so its answers need no noise; ask the store itself"
+            )
         relation = Scan(rows) if isinstance(rows, Schema) else rows
         check_rows(relation)
         fill(self, rows=relation, public_values=public_values)
@@ -73,7 +95,9 @@ class Table:
     def _read(self, of: Of) -> Expression:
         """Read a column's name or expression; dates among times and differences of dates mean what they do in SQL."""
         columns = columns_of(self.rows)
-        return timely(named_column(of), {name: type_of_domain(domain) for name, domain in columns.items()})
+        return timely(
+            named_column(of), {name: type_of_domain(domain) for name, domain in columns.items()}
+        )
 
     def select(self, *names: str, **expressions: Col) -> Table:
         """Keep columns by name, and add expressions under names of their own."""
@@ -87,15 +111,21 @@ class Table:
     def join(self, public: Schema, on: On, *, keep: bool = False) -> Table:
         """Add the columns of a public table; `keep` keeps rows without a match, with NULLs."""
         pairs = tuple((named_column(mine), yours) for mine, yours in join_pairs(on))
-        return self._over(JoinPublic(self.rows, public, pairs, public_columns(self.rows, public), keep))
+        return self._over(
+            JoinPublic(self.rows, public, pairs, public_columns(self.rows, public), keep)
+        )
 
-    def join_person(self, other: Table, on: On = (), *, outer: Literal["", "left", "full"] = "") -> Table:
+    def join_person(
+        self, other: Table, on: On = (), *, outer: Literal["", "left", "full"] = ""
+    ) -> Table:
         """Pair the rows of each person here and there, further matched on names both have.
 
         `outer` keeps rows without a match, with NULLs: those here ("left", LEFT JOIN), or of both tables ("full").
         """
         right, new = apart(self.rows, other.rows)
-        pairs = tuple((named_column(mine), Field(new.get(yours, yours))) for mine, yours in join_pairs(on))
+        pairs = tuple(
+            (named_column(mine), Field(new.get(yours, yours))) for mine, yours in join_pairs(on)
+        )
         return self._over(JoinPeople(self.rows, right, pairs, outer))
 
     def where_person_in(self, other: Table) -> Table:
@@ -118,7 +148,9 @@ class Table:
         rows = book.per_person()
         chosen = (*((name, Field(name)) for name, _ in keys), *columns)
         own_names([name for name, _ in chosen])
-        same = chosen == tuple((name, Field(name)) for name in (*(n for n, _ in keys), *(n for n, _ in rows.totals)))
+        same = chosen == tuple(
+            (name, Field(name)) for name in (*(n for n, _ in keys), *(n for n, _ in rows.totals))
+        )
         return self._over(rows if same or not columns else Select(rows, chosen))
 
     def aggregate(
@@ -149,21 +181,31 @@ class Table:
             raise InvalidArgument("aggregate takes at least one statistic, such as n=count()")
         condition = None if having is None else named_column(having)
         more = {name: named_column(column) for name, column in (show or {}).items()}
-        finish = Finish(tuple(more.items()), condition, tuple(_order(one, more) for one in order), limit, offset)
+        finish = Finish(
+            tuple(more.items()), condition, tuple(_order(one, more) for one in order), limit, offset
+        )
         return self._question(named, by, keys, finish)
 
     def distinct(self, by: By) -> Question:
         """Ask which keys occur, nothing else: they are selected privately, which needs δ."""
         return self._question({}, by, None, Finish(()))
 
-    def _question(self, named: Mapping[str, Statistic], by: By, keys: Keys, finish: Finish) -> Question:
-        by = by if isinstance(by, str) else {name: Col(self._read(Col(key))) for name, key in named_keys(by)}
+    def _question(
+        self, named: Mapping[str, Statistic], by: By, keys: Keys, finish: Finish
+    ) -> Question:
+        by = (
+            by
+            if isinstance(by, str)
+            else {name: Col(self._read(Col(key))) for name, key in named_keys(by)}
+        )
         values, nest = chosen_keys(by, keys, self.public_values)
         groups = read_keys(by, values, self.rows, self.public_values)
         shown = tuple((name, Field(name)) for name in (*(key.name for key in groups), *named))
         finish = replace(finish, columns=(*shown, *finish.columns))
         asked = tuple((name, self._timely(statistic)) for name, statistic in named.items())
-        return require_sound(Question(self.rows, groups, asked, finish, nested=nest), self.public_values)
+        return require_sound(
+            Question(self.rows, groups, asked, finish, nested=nest), self.public_values
+        )
 
     def _timely(self, statistic: Statistic) -> Statistic:
         parts = [name for name in ("of", "x", "y") if hasattr(statistic, name)]
@@ -230,7 +272,9 @@ class Table:
         """
         x = self._read(of)
         if (width is None) == (edges is None):
-            raise InvalidArgument("a histogram needs a width, as in width=10, or edges, as in edges=[0, 18, 65]")
+            raise InvalidArgument(
+                "a histogram needs a width, as in width=10, or edges, as in edges=[0, 18, 65]"
+            )
         type_ = type_of_domain(domain_of(x, columns_of(self.rows)))
         place = binned_by(x, type_, width, start, edges)
         return self.count(by={x.name if isinstance(x, Field) else "bin": Col(place)})
@@ -253,7 +297,11 @@ class Table:
         return self._together(self.count(list(by), keys), sets=sets)
 
     def hierarchy(
-        self, *levels: str | Mapping[str, Of], by: Sequence[str] = (), keys: Keys = None, places: Places | None = None
+        self,
+        *levels: str | Mapping[str, Of],
+        by: Sequence[str] = (),
+        keys: Keys = None,
+        places: Places | None = None,
     ) -> Question:
         """Count rows on every level of nested keys, the widest first, and of each level by further keys.
 

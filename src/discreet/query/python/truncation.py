@@ -39,13 +39,20 @@ def truncation_question(schema: Schema, *, up_to: int, of: str | None = None) ->
     """
     unit = schema.unit
     if not isinstance(unit, People):
-        raise InvalidArgument(f"the unit of {schema.name} is a row, so no rows of a person are cut off")
+        raise InvalidArgument(
+            f"the unit of {schema.name} is a row, so no rows of a person are cut off"
+        )
     most = whole(up_to, "up_to", least=1, most=1_000_000)
     if most <= unit.max_rows:
-        raise InvalidArgument(f"up_to must be above max_rows = {unit.max_rows}, got {up_to}; say the most anyone has")
+        raise InvalidArgument(
+            f"up_to must be above max_rows = {unit.max_rows}, got {up_to}; say the most anyone has"
+        )
     scan, cap = Scan(schema), Constant(unit.max_rows)
     beyond = Call(Function.GREATEST, (Call(Function.SUBTRACT, (_ROWS, cap)), Constant(0)))
-    asked: dict[str, Statistic] = {"cut": Sum(beyond), "kept": Sum(Call(Function.LEAST, (_ROWS, cap)))}
+    asked: dict[str, Statistic] = {
+        "cut": Sum(beyond),
+        "kept": Sum(Call(Function.LEAST, (_ROWS, cap))),
+    }
     totals = {"rows": Total("count", None, Fraction(1), 1, most)}
     shown = _show("rows", "cut", Call(Function.ADD, (Field("cut"), Field("kept"))), "share")
     if of is not None:
@@ -54,7 +61,9 @@ def truncation_question(schema: Schema, *, up_to: int, of: str | None = None) ->
         part = Call(Function.SUBTRACT, (Constant(1), kept))
         asked |= {"cut_total": Sum(Call(Function.MULTIPLY, (_SUM, part))), "total": Sum(_SUM)}
         shown += _show("total", "cut_total", Field("total"), "share_total")
-    return Question(PerPerson(scan, (), tuple(totals.items())), (), tuple(asked.items()), Finish(shown))
+    return Question(
+        PerPerson(scan, (), tuple(totals.items())), (), tuple(asked.items()), Finish(shown)
+    )
 
 
 def _show(all_: str, cut: str, both: Expression, share: str) -> tuple[tuple[str, Expression], ...]:

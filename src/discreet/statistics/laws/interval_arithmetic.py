@@ -36,8 +36,14 @@ def at_least(exact: Fraction) -> float:
     (3.0, True)
     """
     near = float(exact)
-    top, bottom = near.as_integer_ratio()  # compared in whole numbers: an answer has hundreds of ends
-    return near if top * exact.denominator >= exact.numerator * bottom else math.nextafter(near, math.inf)
+    top, bottom = (
+        near.as_integer_ratio()
+    )  # compared in whole numbers: an answer has hundreds of ends
+    return (
+        near
+        if top * exact.denominator >= exact.numerator * bottom
+        else math.nextafter(near, math.inf)
+    )
 
 
 def outward(box: Box) -> tuple[float, float]:
@@ -108,7 +114,9 @@ def blurred(low: float, high: float, blur: float) -> tuple[float, float]:
     if blur == 0:
         return low, high
     least = max(0.0, math.sqrt(low) - blur)
-    return math.nextafter(least * least, 0.0), math.nextafter((math.sqrt(high) + blur) ** 2, math.inf)
+    return math.nextafter(least * least, 0.0), math.nextafter(
+        (math.sqrt(high) + blur) ** 2, math.inf
+    )
 
 
 def mixed_blur(widths: tuple[Fraction, Fraction], blurs: tuple[Fraction, Fraction]) -> Fraction:

@@ -59,7 +59,9 @@ def _cells(lines: JointLines) -> tuple[Bounds, ...]:
             corners = [tuple(lines.weights(p, q, c)) for p, q, c in product(one, other, ends)]
             found.append(tuple(sorted(map(max, zip(*corners, strict=True)))))
     listed = list(enumerate(found))
-    return tuple(cell for i, cell in listed if not any(_beaten(cell, i, other, j) for j, other in listed))
+    return tuple(
+        cell for i, cell in listed if not any(_beaten(cell, i, other, j) for j, other in listed)
+    )
 
 
 def _beaten(cell: Bounds, place: int, other: Bounds, by: int) -> bool:
@@ -68,20 +70,30 @@ def _beaten(cell: Bounds, place: int, other: Bounds, by: int) -> bool:
 
 
 @lru_cache(maxsize=4096)
-def joint_mean_error(noises: tuple[IntegerNoise, ...], total: Bounds, rows: Bounds, size: int, beta: float) -> float:
+def joint_mean_error(
+    noises: tuple[IntegerNoise, ...], total: Bounds, rows: Bounds, size: int, beta: float
+) -> float:
     """Bound the error of a mean of values in 0..1, for any data: the worst mean is at an end, less the error itself."""
     none = line_tail([n.times(b) for n, b in zip(noises, rows, strict=True)], size * (1 - 1e-9))
 
     def miss(t: float) -> float:
         sides = (1.0, max(1 - 2 * t, 0.5 + t))
-        each = ([n.times(a - x * b) for n, a, b in zip(noises, total, rows, strict=True)] for x in sides)
+        each = (
+            [n.times(a - x * b) for n, a, b in zip(noises, total, rows, strict=True)] for x in sides
+        )
         return min(1.0, sum(line_tail(line, t * size) for line in each) / 2 + none / 2)
 
     return least_error(miss, beta, 2 * math.hypot(*(n.spread for n in noises)) / size, 1.0)
 
 
 def joint_moment_error(
-    noises: Sequence[IntegerNoise], lines: JointLines, size: int, beta: float, *, sample: bool, even: bool = False
+    noises: Sequence[IntegerNoise],
+    lines: JointLines,
+    size: int,
+    beta: float,
+    *,
+    sample: bool,
+    even: bool = False,
 ) -> float:
     """Bound the error of a variance or covariance of values in 0..1.
 
@@ -108,10 +120,23 @@ def _moment(
     rows = size - moved
     if rows <= (1 if sample else 0):
         return most
-    rest = _far(noises, lines.x, lines.rows, third) * _far(noises, lines.y, lines.rows, third) / rows**2
-    spread = max(math.hypot(*(n.times(w).spread for n, w in zip(noises, cell, strict=True))) for cell in cells)
-    found = least_error(_miss(noises, cells, size, rest, _ASIDE * beta), beta, 2 * spread / size + rest, most)
-    return min(most, found * rows / (rows - 1) + 0.25 * moved / ((size - 1) * (rows - 1))) if sample else found
+    rest = (
+        _far(noises, lines.x, lines.rows, third)
+        * _far(noises, lines.y, lines.rows, third)
+        / rows**2
+    )
+    spread = max(
+        math.hypot(*(n.times(w).spread for n, w in zip(noises, cell, strict=True)))
+        for cell in cells
+    )
+    found = least_error(
+        _miss(noises, cells, size, rest, _ASIDE * beta), beta, 2 * spread / size + rest, most
+    )
+    return (
+        min(most, found * rows / (rows - 1) + 0.25 * moved / ((size - 1) * (rows - 1)))
+        if sample
+        else found
+    )
 
 
 def _miss(
@@ -121,7 +146,10 @@ def _miss(
         if t <= rest:
             return 1.0
         tails = (
-            line_tail([n.times(w + t - rest) for n, w in zip(noises, cell, strict=True)], (t - rest) * size)
+            line_tail(
+                [n.times(w + t - rest) for n, w in zip(noises, cell, strict=True)],
+                (t - rest) * size,
+            )
             for cell in cells
         )
         return min(1.0, max(tails) + aside)
@@ -131,11 +159,17 @@ def _miss(
 
 def _far(noises: tuple[IntegerNoise, ...], total: Bounds, rows: Bounds, beta: float) -> float:
     """Bound the noise of Σt − p·n for every mean p."""
-    return line_reach(noises, [max(abs(a), abs(a - b)) for a, b in zip(total, rows, strict=True)], beta)
+    return line_reach(
+        noises, [max(abs(a), abs(a - b)) for a, b in zip(total, rows, strict=True)], beta
+    )
 
 
 def correlation_miss(
-    noises: tuple[IntegerNoise, ...], lines: JointLines, squares: tuple[Bounds, Bounds], size: int, beta: float
+    noises: tuple[IntegerNoise, ...],
+    lines: JointLines,
+    squares: tuple[Bounds, Bounds],
+    size: int,
+    beta: float,
 ) -> float:
     """Bound the error of a correlation, whatever it is, of values that are spread evenly over their ranges.
 
@@ -147,15 +181,21 @@ def correlation_miss(
     if rows <= 0:
         return 2.0
     mean = max(_far(noises, line, lines.rows, part) for line in (lines.x, lines.y)) / rows
-    sides = [JointLines(q, x, x, lines.rows) for q, x in zip(squares, (lines.x, lines.y), strict=True)]
-    spread = max(joint_moment_error(noises, side, size, part, sample=False, even=True) for side in sides)
+    sides = [
+        JointLines(q, x, x, lines.rows) for q, x in zip(squares, (lines.x, lines.y), strict=True)
+    ]
+    spread = max(
+        joint_moment_error(noises, side, size, part, sample=False, even=True) for side in sides
+    )
     if spread >= _EVEN / 2:
         return 2.0
     low = _EVEN - spread
     rest = mean**2 * 2 + spread**2 / (2 * low)  # (√u − √v)²/2 ≤ (u − v)²/8·low, |u − v| ≤ 2·spread
     reach = max(
         line_reach(
-            noises, [max(pair) for pair in zip(*_slopes(lines, squares, ends), strict=True)], beta * (1 - _ASIDE)
+            noises,
+            [max(pair) for pair in zip(*_slopes(lines, squares, ends), strict=True)],
+            beta * (1 - _ASIDE),
         )
         for ends in pairwise([-1.0, -0.75, -0.5, 0.0, 0.5, 0.75, 1.0])
     )
@@ -175,12 +215,19 @@ def wide_correlation_miss(
 
     A third of β for the covariance and for each variance.
     """
-    sides = [JointLines(q, x, x, lines.rows) for q, x in zip(squares, (lines.x, lines.y), strict=True)]
-    c, x, y = (joint_moment_error(noises, one, size, beta / 3, sample=False) / least for one in (lines, *sides))
+    sides = [
+        JointLines(q, x, x, lines.rows) for q, x in zip(squares, (lines.x, lines.y), strict=True)
+    ]
+    c, x, y = (
+        joint_moment_error(noises, one, size, beta / 3, sample=False) / least
+        for one in (lines, *sides)
+    )
     return quotient_miss(c, x, y)
 
 
-def _slopes(lines: JointLines, squares: tuple[Bounds, Bounds], ends: tuple[float, float]) -> Iterator[list[float]]:
+def _slopes(
+    lines: JointLines, squares: tuple[Bounds, Bounds], ends: tuple[float, float]
+) -> Iterator[list[float]]:
     """Return the weights of the line at two correlations; it is linear between them."""
     crossed = _centred(lines.products, lines.x, lines.y, lines.rows)
     u, v = (_centred(q, t, t, lines.rows) for q, t in zip(squares, (lines.x, lines.y), strict=True))

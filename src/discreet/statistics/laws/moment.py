@@ -58,7 +58,13 @@ def _quantile(noise: IntegerNoise, beta: float) -> float:
 
 @lru_cache(maxsize=4096)
 def moment_error(
-    noises: MomentNoise, reach: tuple[float, float], size: int, beta: float, *, same: bool, sample: bool
+    noises: MomentNoise,
+    reach: tuple[float, float],
+    size: int,
+    beta: float,
+    *,
+    same: bool,
+    sample: bool,
 ) -> float:
     """Bound the error of a covariance, or of a variance (`same`), with probability at least 1 − β.
 
@@ -80,7 +86,9 @@ def moment_error(
         return most
     spreads = (product.spread, u.times(b).spread, v.times(a).spread, count.times(a * b).spread)
     guess = 2 * math.hypot(*spreads) / size
-    found = least_error(lambda t: moment_miss(noises, reach, size, beta, t, same=same), beta, guess, most)
+    found = least_error(
+        lambda t: moment_miss(noises, reach, size, beta, t, same=same), beta, guess, most
+    )
     if not sample:
         return found
     return min(most, found * rows / (rows - 1) + a * b * moved / ((size - 1) * (rows - 1)))
@@ -93,7 +101,9 @@ def root_error(error: float, variance: float) -> float:
     >>> root_error(7.0, 16.0), root_error(16.0, 9.0)
     (1.0, 4.0)
     """
-    return math.sqrt(error) if error >= variance else math.sqrt(variance) - math.sqrt(variance - error)
+    return (
+        math.sqrt(error) if error >= variance else math.sqrt(variance) - math.sqrt(variance - error)
+    )
 
 
 def quotient_miss(mixed: float, x: float, y: float) -> float:

@@ -41,9 +41,14 @@ _STEP = 2 * math.pi / _WRAP
 _TERMS = np.arange(1.0, 769.0)
 _SQUARES = (_STEP * _TERMS) ** 2
 _SMALL = 32.0  # up to this scale a noise is summed over its integers instead
-_COARSE = (0.75, 4.0)  # noise of a smaller scale is 0 more often than not, or half a step is much of it
+_COARSE = (
+    0.75,
+    4.0,
+)  # noise of a smaller scale is 0 more often than not, or half a step is much of it
 _CELLS = 256
-_RARE = 1e-9  # below this a sum over integers is no longer sharp: what it leaves out counts as missed
+_RARE = (
+    1e-9  # below this a sum over integers is no longer sharp: what it leaves out counts as missed
+)
 LEAST_SCALE = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
 _RATES = np.linspace(0.02, 0.98, 49)
 
@@ -76,7 +81,9 @@ def noise_of(mechanism: Additive, unit: float) -> IntegerNoise:
     >>> noise_of(dp.Geometric(scale=2, sensitivity=1), 0.5)
     IntegerNoise(laplace=True, scale=2.0, worth=0.5)
     """
-    return IntegerNoise(isinstance(mechanism, Geometric), max(float(mechanism.scale), LEAST_SCALE), unit)
+    return IntegerNoise(
+        isinstance(mechanism, Geometric), max(float(mechanism.scale), LEAST_SCALE), unit
+    )
 
 
 def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
@@ -126,7 +133,9 @@ def _least_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     for most in _COARSE:
         coarse = [noise for noise in noises if noise.scale <= most]
         if coarse:
-            found = min(found, _coarse_tail(coarse, [noise for noise in noises if noise.scale > most], s))
+            found = min(
+                found, _coarse_tail(coarse, [noise for noise in noises if noise.scale > most], s)
+            )
     return found
 
 
@@ -168,7 +177,10 @@ def _sizes(noises: Sequence[IntegerNoise], s: float) -> np.ndarray:
 @lru_cache(maxsize=256)
 def _size_chances(laplace: bool, scale: float) -> tuple[float, ...]:
     """Bound P(|X| = k) for k = 0, 1, … and, last, P(|X| > k) for the k at which hardly anything is left."""
-    most, noise = math.ceil(scale * 24 if laplace else scale * 7 + 1), IntegerNoise(laplace, scale, 1.0)
+    most, noise = (
+        math.ceil(scale * 24 if laplace else scale * 7 + 1),
+        IntegerNoise(laplace, scale, 1.0),
+    )
     tails = [1.0, *(_one_tail(noise, float(k)) for k in range(most + 1))]
     return *(more - less + 1e-13 for more, less in pairwise(tails)), tails[-1]
 
@@ -204,7 +216,9 @@ def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # what is beyond floats has no tail
             k = np.floor(points / noise.worth + 1e-9 * np.sign(points)) + 1  # P(X ≥ k)
             tail = np.exp(-np.maximum(k, 1) * h) / (1 + math.exp(-h))
-            return np.asarray(np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h))))
+            return np.asarray(
+                np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h)))
+            )
     return np.asarray(ndtr(-(points / noise.worth - 0.5) / math.sqrt(noise.scale**2 + 0.25)))
 
 
@@ -269,7 +283,9 @@ def _wrapped(scales: Sequence[float], square: float, z: np.ndarray) -> np.ndarra
     for scale in scales:
         parts /= 1 + scale**2 * _SQUARES
     near = np.minimum(np.maximum(z, 1e-9), _WRAP / 3)
-    inside = _STEP * near / math.pi + 2 / math.pi * (np.sin(np.outer(_STEP * near, _TERMS)) @ (parts / _TERMS))
+    inside = _STEP * near / math.pi + 2 / math.pi * (
+        np.sin(np.outer(_STEP * near, _TERMS)) @ (parts / _TERMS)
+    )
     rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / np.sin(_STEP * near / 2)
     return np.where(z < _WRAP / 3, 1 - inside + rest + 1e-9, 1.0)
 

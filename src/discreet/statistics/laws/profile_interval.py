@@ -78,7 +78,9 @@ def _bounds(lines: Sequence[WeightedSum], corners: Iterable[Sequence[float]]) ->
     return [bound * (1 + _HAIR) for bound in found]
 
 
-def quotient_ends(top: WeightedSum, bottom: WeightedSum, noises: Noises, within: Ends, beta: float) -> Ends:
+def quotient_ends(
+    top: WeightedSum, bottom: WeightedSum, noises: Noises, within: Ends, beta: float
+) -> Ends:
     """Bound a quotient of totals that lies between public ends.
 
     >>> from discreet.statistics.laws.linear_combination import WeightedSum
@@ -103,7 +105,9 @@ def quotient_ends(top: WeightedSum, bottom: WeightedSum, noises: Noises, within:
     return _shrink(within, bound)
 
 
-def variance_ends(of: SpreadLines, noises: Noises, most: float, beta: float, *, sample: bool) -> Ends:
+def variance_ends(
+    of: SpreadLines, noises: Noises, most: float, beta: float, *, sample: bool
+) -> Ends:
     """Bound a variance of at most `most`."""
     below = of.rows.value - sample
     if below <= 0:
@@ -115,7 +119,12 @@ def variance_ends(of: SpreadLines, noises: Noises, most: float, beta: float, *, 
 
     def bound(ends: Ends) -> Ends:
         corners = [(1.0, -a - b, a * b - v) for a, b in product(means, means) for v in ends]
-        reach = line_reach(noises, _bounds((of.squares, of.total, of.rows), corners), beta * (1 - _ASIDE)) + hair
+        reach = (
+            line_reach(
+                noises, _bounds((of.squares, of.total, of.rows), corners), beta * (1 - _ASIDE)
+            )
+            + hair
+        )
         return (at[0] - reach) / below, (max(at) + reach) / below
 
     return _shrink((0.0, most), bound)
@@ -125,13 +134,17 @@ def _line(lines: Sequence[WeightedSum], weights: Sequence[float]) -> float:
     return math.fsum(weight * line.value for weight, line in zip(weights, lines, strict=True))
 
 
-def covariance_ends(of: CrossLines, noises: Noises, most: float, beta: float, *, sample: bool) -> Ends:
+def covariance_ends(
+    of: CrossLines, noises: Noises, most: float, beta: float, *, sample: bool
+) -> Ends:
     """Bound a covariance of at most `most` either way."""
     below = of.rows.value - sample
     if below <= 0:
         return -most, most
     means = _means(of, noises, beta * _ASIDE / 2)
-    found = [_line((of.products, of.x, of.y, of.rows), (1.0, -q, -p, p * q)) for p, q in product(*means)]
+    found = [
+        _line((of.products, of.x, of.y, of.rows), (1.0, -q, -p, p * q)) for p, q in product(*means)
+    ]
     hair = _HAIR * (abs(of.products.value) + below * most * 4)
 
     def bound(ends: Ends) -> Ends:
@@ -144,7 +157,10 @@ def covariance_ends(of: CrossLines, noises: Noises, most: float, beta: float, *,
 
 
 def _means(of: CrossLines, noises: Noises, beta: float) -> tuple[Ends, Ends]:
-    x, y = (quotient_ends(t, of.rows, noises, w, beta) for t, w in zip((of.x, of.y), of.within, strict=True))
+    x, y = (
+        quotient_ends(t, of.rows, noises, w, beta)
+        for t, w in zip((of.x, of.y), of.within, strict=True)
+    )
     return x, y
 
 
@@ -158,11 +174,16 @@ def correlation_ends(
     whole, part = (-1.0, 1.0), beta * _ASIDE / 4
     if of.rows.value <= 0:
         return whole, (0.0, 0.0)
-    u, v = (variance_ends(one, noises, (one.within[1] - one.within[0]) ** 2 / 4, part, sample=False) for one in (x, y))
+    u, v = (
+        variance_ends(one, noises, (one.within[1] - one.within[0]) ** 2 / 4, part, sample=False)
+        for one in (x, y)
+    )
     if min(u[0], v[0]) <= 0:
         return whole, (u[0], v[0])
     means, ratios = _means(of, noises, part), (math.sqrt(v[0] / u[1]), math.sqrt(v[1] / u[0]))
-    covered = [_line((of.products, of.x, of.y, of.rows), (1.0, -q, -p, p * q)) for p, q in product(*means)]
+    covered = [
+        _line((of.products, of.x, of.y, of.rows), (1.0, -q, -p, p * q)) for p, q in product(*means)
+    ]
     roots = _roots(x, y, means, ratios)
     if roots[0] <= 0:
         return whole, (u[0], v[0])
@@ -194,8 +215,12 @@ def _roots(x: SpreadLines, y: SpreadLines, means: tuple[Ends, Ends], ratios: End
     return (near * a + b / near) / 2, max((k * most_a + most_b / k) / 2 for k in ratios)
 
 
-def _correlation_corners(means: tuple[Ends, Ends], ratios: Ends, ends: Ends) -> Iterable[tuple[float, ...]]:
+def _correlation_corners(
+    means: tuple[Ends, Ends], ratios: Ends, ends: Ends
+) -> Iterable[tuple[float, ...]]:
     """List the weights of P, X, Y, n, Q_x, Q_y at the corners; squares of means, and k and 1/k, as if they were two."""
-    for (p, q), k, h, rho, (a, b) in product(product(*means), ratios, ratios, ends, product(*means)):
+    for (p, q), k, h, rho, (a, b) in product(
+        product(*means), ratios, ratios, ends, product(*means)
+    ):
         x, y = rho * k / 2, rho / (2 * h)
         yield (1.0, -q + x * (p + a), -p + y * (q + b), p * q - x * p * a - y * q * b, -x, -y)

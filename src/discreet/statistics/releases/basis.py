@@ -41,6 +41,10 @@ def basis_of(
 ) -> Basis:
     """Return the basis of a question under a share."""
     keys = tuple(key.expression for key in question.keys)
-    quantiles = tuple((one.of, one.at) for _, one in question.statistics if isinstance(one, Quantile))
+    quantiles = tuple(
+        (one.of, one.at) for _, one in question.statistics if isinstance(one, Quantile)
+    )
     columns = columns_of(question.rows)
-    return Basis(question.rows, columns, keys, share, key_count, public_values, quantiles, intervals)
+    return Basis(
+        question.rows, columns, keys, share, key_count, public_values, quantiles, intervals
+    )

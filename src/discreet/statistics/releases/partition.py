@@ -134,7 +134,9 @@ def _names(expressions: tuple[Expression, ...], shape: _Shape) -> tuple[str, ...
 @lru_cache(maxsize=1024)
 def _form(shape: _Shape, powers: tuple[int | None, ...]) -> tuple[Fraction, ...]:
     each = (zip(shape, place, powers, strict=True) for place in _places(shape))
-    return tuple(prod((_share(degree, i, a) for (degree, _), i, a in one), start=Fraction(1)) for one in each)
+    return tuple(
+        prod((_share(degree, i, a) for (degree, _), i, a in one), start=Fraction(1)) for one in each
+    )
 
 
 def _share(degree: int, place: int, power: int | None) -> Fraction:
@@ -199,7 +201,9 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     Refuses what `joint_influence` refuses, and columns that are counted in more steps than fit.
     """
     if not 0 < partition.most <= (MOST_COUNTED if isinstance(basis.share, Free) else MOST_JOINT):
-        raise UnsupportedQuery("products of these columns have too many steps, or none; declare coarser ones")
+        raise UnsupportedQuery(
+            "products of these columns have too many steps, or none; declare coarser ones"
+        )
     weight = weight_of(partition.most, basis.share)
     terms = tuple(_term(partition, place, weight, basis.columns) for place in partition.places)
     tally = Tally(basis.rows, basis.keys, terms, basis.share)
@@ -211,7 +215,9 @@ def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
     return PartitionNeed(tally, Fraction(1 << shift, partition.most * weight), moved, shift)
 
 
-def _term(partition: Partition, place: Sequence[int], weight: int, columns: dict[str, Domain]) -> Term:
+def _term(
+    partition: Partition, place: Sequence[int], weight: int, columns: dict[str, Domain]
+) -> Term:
     """Describe one total: the product of what each column adds, and NULL where one of them says that it is another."""
     factors, missing = list[Expression](), list[Expression]()
     for column, i in zip(partition.columns, place, strict=True):
@@ -257,10 +263,16 @@ def _factors(column: PartitionColumn, place: int, columns: dict[str, Domain]) ->
 def _counted(factor: Expression, column: PartitionColumn, columns: dict[str, Domain]) -> bool:
     """Return whether a number is counted from 0 in the steps of the grid."""
     kind = domain_of(factor, columns)
-    return isinstance(kind, Whole) and (kind.step, kind.low, kind.high) == (column.grid, 0, column.steps)
+    return isinstance(kind, Whole) and (kind.step, kind.low, kind.high) == (
+        column.grid,
+        0,
+        column.steps,
+    )
 
 
-def column_of(x: Expression, degree: int, most: int, *, null: bool, columns: dict[str, Domain]) -> PartitionColumn:
+def column_of(
+    x: Expression, degree: int, most: int, *, null: bool, columns: dict[str, Domain]
+) -> PartitionColumn:
     """Describe a column on the finest grid of at most `most` steps: its own, or a multiple of it by a power of two.
 
     Refuses what is no number, and a number that is always the same.
@@ -273,4 +285,6 @@ def column_of(x: Expression, degree: int, most: int, *, null: bool, columns: dic
         raise UnsupportedQuery("a number that is always the same forms no partition")
     grid = kind.step * times
     blur = kind.blur + (Fraction(0) if times == 1 else grid / 2)
-    return PartitionColumn(x, degree, kind.low * kind.step, half_up(Fraction(count, times)) * grid, grid, blur, null)
+    return PartitionColumn(
+        x, degree, kind.low * kind.step, half_up(Fraction(count, times)) * grid, grid, blur, null
+    )

@@ -16,7 +16,16 @@ from ...query.algebra.tree import Relation
 from ...query.domains.domain import Domain
 from ...query.domains.domain_of import domain_of
 from ..laws.interval_arithmetic import at_least
-from .addend import Addend, centred, middle_of, number_addend, present, range_of, rows_addend, whole_of
+from .addend import (
+    Addend,
+    centred,
+    middle_of,
+    number_addend,
+    present,
+    range_of,
+    rows_addend,
+    whole_of,
+)
 
 MOST_ROOT = 1 << 18
 """The most steps either way of a centred value in a product; its square, times noise, stays far below 2^62."""
@@ -98,7 +107,11 @@ def reach_of(kind: Domain) -> float:
 @lru_cache(maxsize=1024)
 def moment_blur(x: Domain, y: Domain) -> float:
     """Bound how far rounding for products moves a covariance (Cauchy and Schwarz, term by term)."""
-    return at_least(Fraction(reach_of(x)) * blur_of(y) + blur_of(x) * Fraction(reach_of(y)) + blur_of(x) * blur_of(y))
+    return at_least(
+        Fraction(reach_of(x)) * blur_of(y)
+        + blur_of(x) * Fraction(reach_of(y))
+        + blur_of(x) * blur_of(y)
+    )
 
 
 @frozen
@@ -109,13 +122,17 @@ class Factor:
     worth: Fraction
 
 
-def square_addends(x: Expression, rows: Relation, columns: dict[str, Domain]) -> tuple[Addend, Addend, Addend]:
+def square_addends(
+    x: Expression, rows: Relation, columns: dict[str, Domain]
+) -> tuple[Addend, Addend, Addend]:
     """Return the addends of Σu², Σu and n, with u the centred x."""
     u = _factor(x, columns)
     return _product(u, u, columns), _single(u, columns), rows_addend(present(x, rows))
 
 
-def cross_addends(x: Expression, y: Expression, rows: Relation, columns: dict[str, Domain]) -> tuple[Addend, ...]:
+def cross_addends(
+    x: Expression, y: Expression, rows: Relation, columns: dict[str, Domain]
+) -> tuple[Addend, ...]:
     """Return the addends of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred, over rows where neither is NULL."""
     u, v = _where(y, _factor(x, columns)), _where(x, _factor(y, columns))
     both = (present(x, rows), present(y, rows))
@@ -139,10 +156,14 @@ def _single(u: Factor, columns: dict[str, Domain]) -> Addend:
 def _product(u: Factor, v: Factor, columns: dict[str, Domain]) -> Addend:
     """Describe Σuv; a square is never below 0, whatever the product of the ends."""
     addend = number_addend(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
-    return Addend(addend.expression, addend.step * u.worth * v.worth, 0 if u == v else addend.low, addend.high)
+    return Addend(
+        addend.expression, addend.step * u.worth * v.worth, 0 if u == v else addend.low, addend.high
+    )
 
 
 def _where(other: Expression, value: Factor) -> Factor:
     """Return the value where the other is not NULL."""
-    chosen = Call(Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value.expression))
+    chosen = Call(
+        Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value.expression)
+    )
     return Factor(chosen, value.worth)

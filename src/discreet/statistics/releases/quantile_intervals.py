@@ -52,29 +52,45 @@ class QuantileParts:
 
     @classmethod
     def draw(
-        cls, rows: RankedRows, where: Stretch, centres: Sequence[int], noise: Geometric, *, bits: Bits | None
+        cls,
+        rows: RankedRows,
+        where: Stretch,
+        centres: Sequence[int],
+        noise: Geometric,
+        *,
+        bits: Bits | None,
     ) -> QuantileParts:
         """Cut a stretch between released places, and count the rows of every part with noise."""
         borders = (where.low, *(-(-(a + b) // 2) for a, b in pairwise(centres)), where.end)
         exact = [rows.below(end) - rows.below(start) for start, end in pairwise(borders)]
         return cls(rows, borders, tuple(centres), _noisy(noise, exact, bits=bits), noise)
 
-    def ends(self, own: int, at: Fraction, reach: Reach, beta: float, *, bits: Bits | None) -> tuple[int, int]:
+    def ends(
+        self, own: int, at: Fraction, reach: Reach, beta: float, *, bits: Bits | None
+    ) -> tuple[int, int]:
         """Return the first and the last place of the interval of a quantile."""
         low, high = self._inside(own, at, reach, beta, bits)
-        return self._low(own, at, beta) if low is None else low, self._high(own, at, beta) if high is None else high
+        return self._low(own, at, beta) if low is None else low, self._high(
+            own, at, beta
+        ) if high is None else high
 
     def _inside(
         self, own: int, at: Fraction, reach: Reach, beta: float, bits: Bits | None
     ) -> tuple[int | None, int | None]:
         """Choose the reach among the rows of a part."""
         start, end = self.borders[own : own + 2]
-        where, count = selection.ranks.Stretch(start, end - 1, end), self.rows.below(end) - self.rows.below(start)
+        where, count = (
+            selection.ranks.Stretch(start, end - 1, end),
+            self.rows.below(end) - self.rows.below(start),
+        )
         if start == end:  # two values are one place: borders tell
             return None, None
         middle, off = self._sum(at, own, Fraction(1, 2), beta * _COUNTS)
         half = Fraction(self.rows.weight, 2)
-        low, high = math.floor(_SCALE * (-middle - off - half)), math.ceil(_SCALE * (-middle + off + half))
+        low, high = (
+            math.floor(_SCALE * (-middle - off - half)),
+            math.ceil(_SCALE * (-middle + off + half)),
+        )
         wanted = _SCALE // 2 * count + low, _SCALE // 2 * count + high
         centre = min(max(self.centres[own], start), end - 1)
         return reach.release(self.rows, where, centre, wanted, _SCALE, beta * _REACH, bits=bits)
@@ -86,7 +102,9 @@ class QuantileParts:
 
     def _high(self, own: int, at: Fraction, beta: float) -> int:
         """Return the last place before the first border after a part that surely lies after the quantile."""
-        sure = (border for border in range(own + 1, len(self.noisy)) if self._sure(border, at, beta) > 0)
+        sure = (
+            border for border in range(own + 1, len(self.noisy)) if self._sure(border, at, beta) > 0
+        )
         return self.borders[next(sure, -1)] - 1
 
     def _sure(self, border: int, at: Fraction, beta: float) -> int:
@@ -95,12 +113,16 @@ class QuantileParts:
         half = Fraction(self.rows.weight, 2)
         return (rank - off >= half) - (rank + off <= -half)
 
-    def _sum(self, at: Fraction, before: int, own: Fraction, beta: float) -> tuple[Fraction, Fraction]:
+    def _sum(
+        self, at: Fraction, before: int, own: Fraction, beta: float
+    ) -> tuple[Fraction, Fraction]:
         """Return how many noisy ranks some parts, and so much of the next, pass an aim; and how far noise goes."""
         weights = [1 - at] * before + [own - at] + [-at] * (len(self.noisy) - before - 1)
         noises = (noise_of(self.noise, 1.0),) * len(weights)
         off = line_reach(noises, [abs(float(weight)) * (1 + 1e-12) for weight in weights], beta)
-        total = sum((weight * count for weight, count in zip(weights, self.noisy, strict=True)), Fraction(0))
+        total = sum(
+            (weight * count for weight, count in zip(weights, self.noisy, strict=True)), Fraction(0)
+        )
         return total + (at - Fraction(1, 2)) * self.rows.weight, Fraction(off)
 
 

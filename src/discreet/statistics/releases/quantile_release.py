@@ -98,13 +98,17 @@ class PlaceNeed:
         counted = [self.counting(epsilon).event] if len(self.ats) > 1 else []
         return Sequence([values, *counted, self.reach(epsilon).event])
 
-    def counts(self, found: Mapping[tuple[Scalar, ...], int]) -> dict[tuple[Scalar, ...], dict[int, int]]:
+    def counts(
+        self, found: Mapping[tuple[Scalar, ...], int]
+    ) -> dict[tuple[Scalar, ...], dict[int, int]]:
         """Sort exact counts by key, then by cell."""
         width = len(self.ladder.expressions)
         sorted_by_key: dict[tuple[Scalar, ...], dict[int, int]] = {}
         for place, count in found.items():
             if None not in place[-width:]:
-                sorted_by_key.setdefault(place[:-width], {})[self.ladder.cell_of(place[-width:])] = count
+                sorted_by_key.setdefault(place[:-width], {})[
+                    self.ladder.cell_of(place[-width:])
+                ] = count
         return sorted_by_key
 
 
@@ -144,9 +148,13 @@ class PlaceRelease:
     def error(self, beta: float = 0.05) -> float:
         """Bound how many rows beside its aim a value lies, with probability at least 1 − β; its own cell's are none."""
         ladder = self.need.ladder
-        return self.mechanism.error(ladder.options, beta, doubling=ladder.doubling, first=ladder.first)
+        return self.mechanism.error(
+            ladder.options, beta, doubling=ladder.doubling, first=ladder.first
+        )
 
-    def draw(self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None) -> ChosenPlaces:
+    def draw(
+        self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None
+    ) -> ChosenPlaces:
         """Choose all of it in one key."""
         need, ladder, made = self.need, self.need.ladder, self.mechanism
         rows = selection.ranks.RankedRows(counts, made.parts, need.weight)
@@ -155,8 +163,12 @@ class PlaceRelease:
         shown = None
         if need.intervals:
             ends = self._ends(rows, places, 1 - level, bits)
-            reaches = (self._shown(low, high, own) for (low, high), own in zip(ends, steps, strict=True))
-            shown = tuple((_moved(ladder, low, -1), _moved(ladder, high, 1)) for low, high in reaches)
+            reaches = (
+                self._shown(low, high, own) for (low, high), own in zip(ends, steps, strict=True)
+            )
+            shown = tuple(
+                (_moved(ladder, low, -1), _moved(ladder, high, 1)) for low, high in reaches
+            )
         public = ladder.value(ladder.low), ladder.value(ladder.high)
         return ChosenPlaces(need.ats, tuple(map(ladder.value, steps)), shown, public)
 
@@ -165,14 +177,19 @@ class PlaceRelease:
         ladder, parts = self.need.ladder, self.mechanism.parts
         return min(ladder.ends(low // parts)[0], own), max(ladder.ends(high // parts)[1], own)
 
-    def _ends(self, rows: RankedRows, places: list[int], beta: float, bits: Bits | None) -> list[tuple[int, int]]:
+    def _ends(
+        self, rows: RankedRows, places: list[int], beta: float, bits: Bits | None
+    ) -> list[tuple[int, int]]:
         """Choose the first and the last place of every interval."""
         need, ladder, parts = self.need, self.need.ladder, self.mechanism.parts
         end = ladder.last * parts + parts
         whole = selection.ranks.Stretch(ladder.first * parts, end - 1, end)
         reach, aim = need.reach(self.epsilon), need.ranked
         if len(places) == 1:
-            middle, half = aim.between(rows.before[-1], need.weight), aim.at.denominator * need.weight
+            middle, half = (
+                aim.between(rows.before[-1], need.weight),
+                aim.at.denominator * need.weight,
+            )
             wanted = None if aim.at == 0 else middle - half, None if aim.at == 1 else middle + half
             low, high = reach.release(rows, whole, places[0], wanted, aim.scale, beta, bits=bits)
             return [(whole.low if low is None else low, whole.high if high is None else high)]

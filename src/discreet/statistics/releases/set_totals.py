@@ -82,7 +82,10 @@ class SetsRelease:
     def error(self, beta: float = 0.05) -> float:
         """Bound the miss in the worst cell of the sets with probability at least 1 − β, in the unit of the total."""
         found = self.plan.reach(beta)
-        return at_least(Fraction(max(found if self.asked is None else (found[i] for i in self.asked))) * self.unit)
+        return at_least(
+            Fraction(max(found if self.asked is None else (found[i] for i in self.asked)))
+            * self.unit
+        )
 
 
 @frozen
@@ -99,7 +102,12 @@ class SetEstimate:
     low: Fraction | None = None
 
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "sum of cells", total="amount", shown="amount", law="law", unit="amount", low="amount or null"
+        "sum of cells",
+        total="amount",
+        shown="amount",
+        law="law",
+        unit="amount",
+        low="amount or null",
     )
 
     @property

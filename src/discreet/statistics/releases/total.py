@@ -153,7 +153,9 @@ class TotalEstimate:
     low: Fraction | None = None
     high: Fraction | None = None
 
-    stored: ClassVar[StoredForm] = StoredForm.of("amount", total="noisy", low="amount or null", high="amount or null")
+    stored: ClassVar[StoredForm] = StoredForm.of(
+        "amount", total="noisy", low="amount or null", high="amount or null"
+    )
 
     @property
     def value(self) -> float:

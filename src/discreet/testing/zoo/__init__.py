@@ -29,4 +29,6 @@ def find(name: str) -> Specimen:
     for specimen in BROKEN + SOUND:
         if specimen.name == name:
             return specimen
-    raise InvalidArgument(f"there is no specimen {name!r} in the zoo; BROKEN and SOUND list them all")
+    raise InvalidArgument(
+        f"there is no specimen {name!r} in the zoo; BROKEN and SOUND list them all"
+    )

@@ -89,7 +89,9 @@ _MIDDLE = 2.0**52
 _LOW_BITS = "low-order bits of the sum of two floats depend on the value (Mironov 2012)"
 
 BROKEN = (
-    Specimen("textbook_laplace", textbook_laplace, PureDP(1), (0.0, 1.0), broken=True, why=_LOW_BITS),
+    Specimen(
+        "textbook_laplace", textbook_laplace, PureDP(1), (0.0, 1.0), broken=True, why=_LOW_BITS
+    ),
     Specimen(
         "polar_gaussian",
         polar_gaussian,
@@ -159,9 +161,18 @@ BROKEN = (
 )
 
 SOUND = (
-    Specimen("snapped_laplace", snapped_laplace, PureDP(1), (0.0, 1.0), broken=False, why="rounded to a public grid"),
+    Specimen(
+        "snapped_laplace",
+        snapped_laplace,
+        PureDP(1),
+        (0.0, 1.0),
+        broken=False,
+        why="rounded to a public grid",
+    ),
     Specimen("gaussian", gaussian, GaussianDP(1), (0.0, 1.0), broken=False, why="μ = Δ/σ = 0.95"),
-    Specimen("gaussian_zcdp", gaussian, ZCDP("1/2"), (0.0, 1.0), broken=False, why="ρ = Δ²/2σ² < 1/2"),
+    Specimen(
+        "gaussian_zcdp", gaussian, ZCDP("1/2"), (0.0, 1.0), broken=False, why="ρ = Δ²/2σ² < 1/2"
+    ),
     Specimen(
         "analytic_gaussian",
         analytic_gaussian,

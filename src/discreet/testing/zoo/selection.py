@@ -16,7 +16,9 @@ Indices = NDArray[np.int64]
 
 
 def _noisy_max(scores: Sequence[float], size: int, scale: float) -> Indices:
-    return np.asarray(np.argmax(np.asarray(scores) + laplace(scale, (size, len(scores))), axis=1), dtype=np.int64)
+    return np.asarray(
+        np.argmax(np.asarray(scores) + laplace(scale, (size, len(scores))), axis=1), dtype=np.int64
+    )
 
 
 def half_noisy_max(scores: Sequence[float], size: int) -> Indices:
@@ -75,8 +77,22 @@ _GAP = ((0.0, 3.0), (1.0, 2.0))
 _MANY = ((0.0, 3.0, 3.0), (1.0, 2.0, 2.0))
 
 BROKEN = (
-    Specimen("half_noisy_max", half_noisy_max, PureDP(1), _GAP, broken=True, why="half the noise: scale Δ/ε"),
-    Specimen("doubled_exponential", doubled_exponential, PureDP(1), _MANY, broken=True, why="exp(ε w/Δ) for any score"),
+    Specimen(
+        "half_noisy_max",
+        half_noisy_max,
+        PureDP(1),
+        _GAP,
+        broken=True,
+        why="half the noise: scale Δ/ε",
+    ),
+    Specimen(
+        "doubled_exponential",
+        doubled_exponential,
+        PureDP(1),
+        _MANY,
+        broken=True,
+        why="exp(ε w/Δ) for any score",
+    ),
     Specimen(
         "three_quarters",
         three_quarters,
@@ -92,7 +108,21 @@ BROKEN = (
 SOUND = (
     Specimen("noisy_max", noisy_max, PureDP(1), _GAP, broken=False, why="scale 2Δ/ε"),
     Specimen("exponential", exponential, PureDP(1), _MANY, broken=False, why="exp(ε w/2Δ)"),
-    Specimen("permute_and_flip", permute_and_flip, PureDP(1), _MANY, broken=False, why="McKenna, Sheldon 2020"),
+    Specimen(
+        "permute_and_flip",
+        permute_and_flip,
+        PureDP(1),
+        _MANY,
+        broken=False,
+        why="McKenna, Sheldon 2020",
+    ),
     Specimen("response", response, PureDP(1), (0, 1), broken=False, why="the loss is 0.95"),
-    Specimen("four_way_response", four_way_response, PureDP(1), (0, 1), broken=False, why="the loss is 0.95"),
+    Specimen(
+        "four_way_response",
+        four_way_response,
+        PureDP(1),
+        (0, 1),
+        broken=False,
+        why="the loss is 0.95",
+    ),
 )

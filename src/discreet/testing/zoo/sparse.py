@@ -42,7 +42,9 @@ def algorithm(
 
 def refreshed(queries: Sequence[float], size: int, most: int = 2) -> NDArray[np.int64]:
     """Algorithm 2 (Dwork, Roth 2014): a fresh threshold after every positive answer, at the price of more noise."""
-    answers = np.asarray(queries, dtype=np.float64) + laplace(4 * most / EPSILON, (size, len(queries)))
+    answers = np.asarray(queries, dtype=np.float64) + laplace(
+        4 * most / EPSILON, (size, len(queries))
+    )
     thresholds = laplace(2 * most / EPSILON, (size, most + 1))
     found = np.full((size, len(queries)), -1, dtype=np.int64)
     count = np.zeros(size, dtype=np.int64)
