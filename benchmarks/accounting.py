@@ -44,7 +44,14 @@ def deviations():
 
 
 def discreet_price(job, gap):
-    from discreet.privacy.events import DiscreteGaussianNoise, GaussianNoise, LaplaceNoise, Promise, Repeated, Sampled
+    from discreet.privacy.events import (
+        DiscreteGaussianNoise,
+        GaussianNoise,
+        LaplaceNoise,
+        Promise,
+        Repeated,
+        Sampled,
+    )
     from discreet.privacy.measures import ApproxDP, PureDP
     from discreet.privacy.numerical.accountant import numerical
     from discreet.privacy.numerical.direction import DirectionBounds
@@ -104,7 +111,10 @@ def _parameters(epsilon, delta):
 
 def prv_price(job):
     from prv_accountant import LaplaceMechanism, PRVAccountant
-    from prv_accountant.privacy_random_variables import GaussianMechanism, PoissonSubsampledGaussianMechanism
+    from prv_accountant.privacy_random_variables import (
+        GaussianMechanism,
+        PoissonSubsampledGaussianMechanism,
+    )
 
     prv, times = {
         "warm": (GaussianMechanism(1.0), 2),

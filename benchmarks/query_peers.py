@@ -150,7 +150,14 @@ def tumult(path: str, *, mean: bool = True):
 
     Its mean takes most of the time, and grows with the rows: without it, a quotient has to do, as with OpenDP.
     """
-    from tmlt.analytics import AddRowsWithID, KeySet, MaxRowsPerID, PureDPBudget, QueryBuilder, Session
+    from tmlt.analytics import (
+        AddRowsWithID,
+        KeySet,
+        MaxRowsPerID,
+        PureDPBudget,
+        QueryBuilder,
+        Session,
+    )
 
     frame, change = spark().read.parquet(path), AddRowsWithID("user_id")
     events = QueryBuilder("events").enforce(MaxRowsPerID(10)).replace_null_and_nan({"income": 0.0})

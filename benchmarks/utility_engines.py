@@ -131,7 +131,14 @@ def _priced(snsql: object, frame: object, metadata: dict, sql: str, delta: float
 
 def tumult(job: Job, columns: Columns) -> tuple[str, Many]:
     """Tumult Analytics over Spark: all runs in one question, grouped by the copy of the rows that a run is about."""
-    from tmlt.analytics import AddOneRow, ApproxDPBudget, KeySet, PureDPBudget, QueryBuilder, Session
+    from tmlt.analytics import (
+        AddOneRow,
+        ApproxDPBudget,
+        KeySet,
+        PureDPBudget,
+        QueryBuilder,
+        Session,
+    )
 
     low, high = job.bounds
     builds = {

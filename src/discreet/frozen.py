@@ -28,7 +28,7 @@ def frozen(
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(
     body: type | None = None, /, *, init: bool = True, repr: bool = True, eq: bool = True
-) -> object:  # noqa: A002
+) -> object:
     """Return a class of frozen values: fields in slots, made, shown, compared and hashed as a frozen dataclass is.
 
     What the class defines itself stays; `init=False`, `repr=False` and `eq=False` leave one out.

@@ -240,7 +240,7 @@ class Device:
     @classmethod
     def from_json(
         cls, mechanism: Any, given: Mapping[str, Any], *, bits: Bits | None = None
-    ) -> Device:  # noqa: ANN401
+    ) -> Device:
         """Wake a device from what `to_json` wrote; one kept before days were counted wakes without `per_day`.
 
         Refuses what was kept under other parameters, and other versions.

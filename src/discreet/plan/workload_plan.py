@@ -1,7 +1,7 @@
 """Plans of several sets of keys, and of running totals: which strategy, with which noise, and how near the best.
 
 Sets of keys that count the same rows are measured as one table. Where a row may be without a key, a set that does not
-group by that key counts it all the same, so such sets are tables of their own (`query.bounds.absent`). Each table gets
+group by that key counts it all the same, so such sets are tables of their own (`query.bounds.missing_keys`). Each table gets
 a part of the budget in proportion to its sets, as several questions do.
 """
 
@@ -16,7 +16,7 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
 from ..query.algebra.tree import Nest, Question
-from ..query.bounds.absent import TablePart, absent_keys, table_parts
+from ..query.bounds.missing_keys import TablePart, absent_keys, table_parts
 from ..query.bounds.contribution_bounds import row_share
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of

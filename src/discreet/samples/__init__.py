@@ -24,7 +24,13 @@ def example(name: str) -> str:
     ...
     discreet.errors.InvalidArgument: there is no example 'secrets.csv'; there are pums.csv, restaurant_week.csv
     """
-    bundled = {Path(str(file)).name: str(file) for file in files(__name__).iterdir() if file.name.endswith(".csv")}
+    bundled = {
+        Path(str(file)).name: str(file)
+        for file in files(__name__).iterdir()
+        if file.name.endswith(".csv")
+    }
     if name not in bundled:
-        raise InvalidArgument(f"there is no example {name!r}; there are {', '.join(sorted(bundled))}")
+        raise InvalidArgument(
+            f"there is no example {name!r}; there are {', '.join(sorted(bundled))}"
+        )
     return bundled[name]

@@ -76,7 +76,10 @@ def write_country(folder: str | Path, people: int = 300_000) -> Path:
     tracts = rng.choice(TRACTS, count, p=sizes / sizes.sum())
     ages = np.minimum(rng.gamma(2.2, 18.0, count), 99).astype(np.int64)
     sexes = rng.integers(0, 2, count)
-    lines = [f"{t},{'fm'[s]},{a}\n" for t, s, a in zip(tracts.tolist(), sexes.tolist(), ages.tolist(), strict=True)]
+    lines = [
+        f"{t},{'fm'[s]},{a}\n"
+        for t, s, a in zip(tracts.tolist(), sexes.tolist(), ages.tolist(), strict=True)
+    ]
     (home / "country.csv").write_text("tract,sex,age\n" + "".join(lines), encoding="utf-8")
     (home / "country.toml").write_text(_SCHEMA, encoding="utf-8")
     (home / "tables.toml").write_text(_RELEASE, encoding="utf-8")

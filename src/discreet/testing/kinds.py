@@ -28,7 +28,7 @@ _MOST_SWAPPED = 4
 
 def case_of(
     mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
-) -> Case:  # noqa: ANN401
+) -> Case:
     """Recognise a mechanism by its face; what the caller says comes first, the rest is made up."""
     chooses = hasattr(mechanism, "probabilities") or hasattr(mechanism, "probability")
     if isinstance(getattr(mechanism, "options", None), int):
@@ -62,7 +62,7 @@ def _supported(law: Callable[[Any], Chances]) -> Callable[[Any, Any], bool]:
 
 def _selection(
     mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
-) -> Case:  # noqa: ANN401
+) -> Case:
     """Move scores by the sensitivity: one candidate against all others; monotone scores one way only."""
     k = getattr(mechanism, "k", 1)
     unit = Fraction(mechanism.sensitivity)
@@ -116,7 +116,7 @@ def _orders(mechanism: Any, k: int) -> Callable[[Any], Chances]:  # noqa: ANN401
 
 def _response(
     mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
-) -> Case:  # noqa: ANN401
+) -> Case:
     """Swap options: any two answers are neighbours."""
     options = mechanism.options
     made = inputs or tuple(range(min(options, _MOST_SWAPPED)))
@@ -147,7 +147,7 @@ def _response(
 
 def _grid(
     mechanism: Any, inputs: tuple[Any, ...], neighbours: tuple[Any, ...], refuses: tuple[Any, ...]
-) -> Case:  # noqa: ANN401
+) -> Case:
     """Swap places: corners and a middle, any two of which are neighbours."""
     side = mechanism.side
     last, middle = side - 1, side // 2

@@ -64,7 +64,7 @@ def command_run(template: str, *, timeout: float = 60.0) -> Callable[..., object
         try:
             return subprocess.run(
                 filled, capture_output=True, text=True, timeout=timeout, check=False
-            )  # noqa: S603
+            )
         except OSError as error:
             raise NotARun(f"the command cannot be run: {error.strerror}") from None
 

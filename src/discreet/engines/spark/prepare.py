@@ -17,7 +17,7 @@ RunText: TypeAlias = Callable[[str], Sequence[Sequence[object]]]
 
 def keep_tables(
     run: RunText, session: Any, tables: Sequence[tuple[Schema, StoredTable]], home: str
-) -> None:  # noqa: ANN401
+) -> None:
     """Write each table into the database `home`, by its declared name; what was prepared there before goes at the end.
 
     Refuses to replace a table that was not prepared.

@@ -2,7 +2,7 @@
 
 Two questions join if they count or add up the same things of the same rows by public keys: their sets of keys become
 sets of one question, as GROUPING SETS would ask them. The same rows must count in both, whatever the data are: where a
-row may be without a key of one of them, the questions stay apart (`query.bounds.absent`), unless both leave out the
+row may be without a key of one of them, the questions stay apart (`query.bounds.missing_keys`), unless both leave out the
 rows without that very key. Four counts or more under WHERE, of rows that are units, become
 counts under FILTER of one question. What the planner makes of it is cut into one plan a question.
 """
@@ -27,7 +27,7 @@ from ...query.algebra.tree import (
     Sum,
     Where,
 )
-from ...query.bounds.absent import same_rows
+from ...query.bounds.missing_keys import same_rows
 from ...query.bounds.relation_facts import unit_of
 from ...query.bounds.wide_sets import is_wide
 from ...statistics.releases.set_totals import SetsRelease

@@ -50,7 +50,7 @@ def same_rows(question: Question, public_values: PublicValues | None) -> Causes 
     """Return the causes of all tables that a question asks; None if they count different rows.
 
     >>> import discreet as dp
-    >>> from discreet.query.bounds.absent import same_rows
+    >>> from discreet.query.bounds.missing_keys import same_rows
     >>> columns = {"age": dp.Integer(0, 99), "sex": dp.Category(["f", "m"], default="f")}
     >>> people = {"people": dp.Schema("people", dp.Rows(), columns)}
     >>> sql = "SELECT {0}, COUNT(*) AS n FROM people GROUP BY CUBE ({0})"
