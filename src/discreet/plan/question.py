@@ -8,8 +8,8 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import Filter
 from ..privacy.measures import Measure
 from ..query.algebra.tree import Question
-from ..query.bounds.missing_keys import absent_keys, table_parts
 from ..query.bounds.keys import PublicValues
+from ..query.bounds.missing_keys import absent_keys, table_parts
 from ..query.bounds.wide_sets import MOST_FINEST, is_wide
 from .asked.checked_question import CheckedQuestion, check_question
 from .asked.options import read_asked

@@ -16,8 +16,8 @@ from ..errors import InvalidArgument, UnsupportedQuery
 from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
 from ..query.algebra.tree import Nest, Question
-from ..query.bounds.missing_keys import TablePart, absent_keys, table_parts
 from ..query.bounds.contribution_bounds import row_share
+from ..query.bounds.missing_keys import TablePart, absent_keys, table_parts
 from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corners
