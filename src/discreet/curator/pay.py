@@ -1,18 +1,26 @@
-"""Charge, run, finish: the only place where a question has effects, in this order.
+"""Charge, run, store: the only place where a question has effects, in this order.
 
-    an answer is stored under the key       it is given again; nothing is charged, no store is touched
-    a charge is pending                     another process runs it now, or died: wait a moment for its answer, then run
-                                            it under that charge, since nothing has gone out yet
-    otherwise                               charge, durably; then run; then store the answer, durably; then give it
+    ledger holds under the key      action
+    ------------------------------  ------------------------------------------------------------------
+    a stored answer                 return it again; no charge, no query
+    a pending charge                another process runs it or has died: wait PATIENCE seconds for its
+                                    answer, then run it under the same charge
+    nothing                         charge durably, run, store the answer durably, return it
 
-Which of the three it is, the ledger decides in the transaction that would write the charge: one charge, whoever asks,
-from however many processes. So a crash may waste budget and never leaks. What is given is always what the ledger holds:
-if two processes ran the same charge, the first end that was noted is the one that both tell, be it an answer or a
-failure: one draw of noise is all that goes out, and nobody sees a failure beside an answer that one charge paid for.
-Where questions are not shared, what somebody else was charged for is counted in the asker's own account too, and held
-back for as long as it took: that it was asked before is not told. Who stops it meanwhile is told what one who stops a
-run is told, and has paid, as that one has. A failure after the charge is one constant message, whatever happened, and
-the charge stays.
+The ledger decides between the three cases inside the transaction that would write the charge. So one
+question has one charge, however many processes ask it at once. A crash may waste budget; it never leaks.
+
+The text that is returned is always the text that the ledger holds. If two processes ran one charge, the
+first end in the ledger wins for both, an answer or a failure. One draw of noise is released.
+
+If questions are not shared, an analyst must not learn that a colleague asked first. Then a colleague's
+charge also counts in the asker's own account, and the answer is held back as long as the first run took
+(timing side channel). Stopping that wait looks and costs the same as stopping a run.
+
+Guarantee: nothing is run before its charge is durable, and no text leaves before it is stored.
+Refuses: what the ledger refuses, before anything is run. After the charge every failure raises
+EngineFailure with one constant message, and the charge stays.
+Law: tests/curator/test_kill.py, tests/curator/test_curator.py
 """
 
 from __future__ import annotations
@@ -31,43 +39,52 @@ from ..ledger.charge_order import ChargeOrder, Settlement
 from ..ledger.clock import read_time
 
 PATIENCE = 1.0
-"""Seconds after a charge for which others wait for its answer before they run it themselves. A longer wait would only
-save work: all who run one charge give the same answer."""
+"""Seconds after a charge for which others wait for its answer before they run it themselves.
+
+A longer wait would only save work: all who run one charge return the same answer.
+"""
 LONGEST_HOLD = 60.0
-"""Seconds for which an answer is held back at most: a first run that took longer was broken off and taken up again."""
-_PAUSE = 0.02
+"""Seconds for which an answer is held back at most. A longer first run was interrupted and resumed."""
+_POLL_SECONDS = 0.02
+_LOCK_COUNT = 64
+
+
+def _new_locks() -> tuple[Lock, ...]:
+    return tuple(Lock() for _ in range(_LOCK_COUNT))
 
 
 @frozen
 class Locks:
-    """One lock for each of 64 groups of keys: threads that ask the same wait for one answer, others do not wait."""
+    """One lock for each group of keys: threads that ask the same wait for one answer, others do not."""
 
-    each: tuple[Lock, ...] = field(default_factory=lambda: tuple(Lock() for _ in range(64)))
+    each: tuple[Lock, ...] = field(default_factory=_new_locks)
 
     def of(self, key: str) -> Lock:
         """Return the lock of a key."""
-        return self.each[int(digest(key)[:8], 16) % len(self.each)]
+        number = int(digest(key)[:8], 16)
+        return self.each[number % len(self.each)]
 
 
-def _nothing() -> None:
+def _check_nothing() -> None:
     """Refuse nothing."""
 
 
 @frozen
 class Work:
-    """What an order pays for: `run` makes the answer's text; `check` refuses, before the charge, what would fail.
+    """The run that an order pays for.
 
-    `pause` waits some seconds, and raises Cancelled if whoever asked says meanwhile that it is to stop.
+    `run` makes the text of the answer. `check` refuses, before the charge, what would fail after it.
+    `pause` waits some seconds and raises Cancelled if the asker stops meanwhile.
     """
 
     run: Callable[[], str]
-    check: Callable[[], object] = _nothing
+    check: Callable[[], object] = _check_nothing
     pause: Callable[[float], object] = time.sleep
 
 
 @frozen
 class Paid:
-    """The charge of an order as its asker may see it, the stored answer, and whether the asker had it before."""
+    """The charge of an order as its asker may see it, the stored answer, and whether it is an old one."""
 
     entry: Entry
     body: str
@@ -75,97 +92,113 @@ class Paid:
 
 
 def pay(ledger: Ledger, order: ChargeOrder, work: Work, locks: Locks) -> Paid:
-    """Return the charge and the stored answer of an order, running it if it was never answered.
+    """Return the charge and the stored answer of an order; run it if it was never answered.
 
     If questions are not shared, the entry is never somebody else's.
 
-    Raises what the ledger refuses before anything is run; after that, EngineFailure with one constant message.
+    Refuses: what the ledger refuses, before anything is run; after that EngineFailure.
     """
+    # Threads of this process queue here; other processes are kept apart by the ledger's transaction.
     with locks.of(order.key):
         known = ledger.find(order)
         if known is not None and known.body is not None:
-            _hold(ledger, known, work)
+            _hold_back(ledger, known, work)
             return Paid(known.entry, known.body, again=True)
+        # What only the store can refuse is refused before the charge.
         work.check()
-        found, ran = _settle(ledger, order, known), False
-        while found.body is None:
+        settled = _settle(ledger, order, known)
+        ran_here = False
+        while settled.body is None:
             failpoints.passed("run:before")
-            body = _run(ledger, found, work)
-            ran = True
+            body = _run(ledger, settled, work)
+            ran_here = True
             failpoints.passed("run:after")
-            # What is given is what the ledger then finds: the first that was stored.
-            if body is not None and ledger.finish(found.charge, body).kind == "fail":
-                raise failure()
-            found = _settle(ledger, order, ledger.find(order))
-        if not ran:
-            _hold(ledger, found, work)
-        return Paid(found.entry, found.body)
+            if body is not None:
+                end = ledger.finish(settled.charge, body)
+                # Another process may have noted a failure first: that end holds for all.
+                if end.kind == "fail":
+                    raise failure()
+            # Read back what the ledger holds: the first answer that was stored, perhaps not ours.
+            settled = _settle(ledger, order, ledger.find(order))
+        if not ran_here:
+            _hold_back(ledger, settled, work)
+        return Paid(settled.entry, settled.body)
 
 
 def _settle(ledger: Ledger, order: ChargeOrder, known: Settlement | None) -> Settlement:
-    """Find the answer or a charge to run under, waiting for the answer if somebody else may be running it."""
-    found = ledger.settle(order) if known is None else known
-    if found.body is not None or found.fresh:
-        return found
-    end = time.monotonic() + _patience(found.charge)
+    """Find the answer or a charge to run under; wait if another process may be running it."""
+    settled = known
+    if settled is None:
+        settled = ledger.settle(order)
+    if settled.body is not None or settled.fresh:
+        return settled
+    end = time.monotonic() + _patience(settled.charge)
     while time.monotonic() < end:
-        time.sleep(_PAUSE)
+        time.sleep(_POLL_SECONDS)
         again = ledger.find(order)
-        if again is None and found.own is not None:  # what one has paid for, apart, is that failure
-            raise failure()
-        if again is None:  # it failed, which used up its charge
+        if again is None:
+            # The pending run failed, which used up its charge.
+            if settled.own is not None:
+                # An asker who pays apart has paid for exactly that failure.
+                raise failure()
             return ledger.settle(order)
         if again.body is not None:
             return again
-    return found
+    return settled
 
 
-def _hold(ledger: Ledger, found: Settlement, work: Work) -> None:
-    """Wait as long as the first asker did, if the asker must not know that there was one."""
-    if found.own is None:
+def _hold_back(ledger: Ledger, settled: Settlement, work: Work) -> None:
+    """Wait as long as the first asker did, if this asker must not know that there was one."""
+    if settled.own is None:
         return
-    took = (read_time(found.ended) - read_time(found.charge.time)).total_seconds()
-    age = (clock.now() - read_time(found.own.time)).total_seconds()
-    left = min(max(took - max(age, 0.0), 0.0), LONGEST_HOLD)
-    if not left:
+    first_run = read_time(settled.ended) - read_time(settled.charge.time)
+    own_wait = clock.now() - read_time(settled.own.time)
+    # A clock that was set back must not lengthen the wait.
+    waited = max(own_wait.total_seconds(), 0.0)
+    remaining = max(first_run.total_seconds() - waited, 0.0)
+    seconds = min(remaining, LONGEST_HOLD)
+    if not seconds:
         return
     try:
-        work.pause(left)
+        work.pause(seconds)
     except Cancelled:
+        # Stopping here must look like stopping a run: same message, and the charge is used up.
         problem = failure()
     else:
         return
-    _forgo(ledger, found.own)
+    _forgo(ledger, settled.own)
     raise problem
 
 
 def _forgo(ledger: Ledger, own: Entry) -> None:
-    """End what somebody asked apart and stopped: who asks it once more pays once more, as after a run of one's own."""
+    """End a charge of an asker who stopped: asking once more costs once more, as after an own run."""
     with suppress(DiscreetError):
         ledger.fail(own)
 
 
 def _patience(charge: Entry) -> float:
-    """Return how many seconds to wait for the answer of a charge; none if it was made long ago."""
+    """Return how many seconds to wait for the answer of a charge; 0 if the charge is old."""
     age = (clock.now() - read_time(charge.time)).total_seconds()
-    return PATIENCE - min(max(age, 0.0), PATIENCE)
+    # Clocks of several machines differ, so an age below 0 counts as 0.
+    waited = min(max(age, 0.0), PATIENCE)
+    return PATIENCE - waited
 
 
-def _run(ledger: Ledger, found: Settlement, work: Work) -> str | None:
-    """Return what was run; None if it failed here, but another process has stored the answer."""
+def _run(ledger: Ledger, settled: Settlement, work: Work) -> str | None:
+    """Return the text of the run; None if it failed here but another process has stored the answer."""
     try:
         return work.run()
-    except Exception as raised:  # noqa: BLE001 whatever it was may tell about the data
-        problem, stopped = failure(), isinstance(raised, Cancelled)
-    if (
-        stopped and not found.fresh
-    ):  # somebody else's charge: who stops asking does not end it for the others
-        if found.own is not None:
-            _forgo(ledger, found.own)
+    except Exception as raised:  # noqa: BLE001
+        # The exception may tell about the data: only one constant message is raised from here on.
+        problem = failure()
+        stopped = isinstance(raised, Cancelled)
+    if stopped and not settled.fresh:
+        # Somebody else's charge: an asker who stops does not end it for the others.
+        if settled.own is not None:
+            _forgo(ledger, settled.own)
         raise problem
-    with suppress(
-        DiscreetError
-    ):  # the charge stays all the same; the message must not depend on why
-        if ledger.fail(found.charge).kind == "answer":
+    # The charge stays even if the ledger cannot note the failure; the message must not depend on it.
+    with suppress(DiscreetError):
+        if ledger.fail(settled.charge).kind == "answer":
             return None
     raise problem
