@@ -1,10 +1,11 @@
-"""From questions to plans that fit, and from plans to an order for the ledger: the event, the key, the part, and which
-old answers are taken for it.
+"""Charge requests: from questions to plans that fit, and from plans to an order for the ledger.
 
-A plan is made under the ledger's filter as it was opened, so that it does not change with the day. Where that plan does
-not fit any more, though its spend is no more than `left()` says, it is made again under the filter as it stands, with
-Gaussian noise of what is left instead of Laplace noise. Stored answers are found by the terms, whichever plan made
-them. Everything here follows from the ledger, the question and its terms.
+An order holds the event, the key of the answer, the part, and the rule for answers of release 0.1.0.
+
+A plan is made under the ledger's filter as it was opened, so that it does not change with the day. If
+that plan no longer fits, although its spend is at most `left()`, it is made again under the filter as it
+stands: Gaussian noise of what is left instead of Laplace noise. Stored answers are found by their terms,
+whichever plan made them. Everything here follows from the ledger, the question and its terms.
 """
 
 from __future__ import annotations
@@ -32,8 +33,9 @@ from .legacy_answers import fits_terms
 
 @frozen
 class Priced:
-    """An order, what the ledger would take for it now, in its own measure, and what is asked, by name: as SQL, and
-    its fingerprint.
+    """An order with its price now in the ledger's measure, and the questions by name.
+
+    `texts` are the questions as SQL, `prints` their fingerprints.
     """
 
     order: ChargeOrder
@@ -45,45 +47,65 @@ class Priced:
 def order_of(
     plans: Mapping[str, Plan], terms: Terms, stand: CuratorContext, *, who: str, why: str = ""
 ) -> Priced:
-    """Return what a ledger is to be charged with for plans. Nothing is charged.
+    """Return the order that charges a ledger for plans. Nothing is charged.
 
-    Refuses plans that release nothing, and what the ledger cannot price.
+    Refuses: plans that release nothing, and events that the ledger cannot price.
     """
     ledger = stand.ledger
-    event, part = event_of(plans), part_of_all(plans, ledger.terms.parts)
+    event = event_of(plans)
+    part = part_of_all(plans, ledger.terms.parts)
     price = ledger.price(event, part=part)
-    prints, fits = prints_of(plans), fits_terms(plans, terms, price)
-    key = key_name(prints, terms_of(plans, terms))
+    prints = prints_of(plans)
     texts = texts_of(plans)
-    words = "\n".join(
-        f"{name}: " * bool(name) + text for name, text in texts.items()
-    )  # one question has no name
-    apart = not stand.share_questions
     order = ChargeOrder(
-        who, why, question_name(prints), key, event, part, fits, text=words, apart=apart
+        who,
+        why,
+        question_name(prints),
+        key_name(prints, terms_of(plans, terms)),
+        event,
+        part,
+        fits_terms(plans, terms, price),
+        text=_text_for_steward(texts),
+        apart=not stand.share_questions,
     )
     return Priced(order, price, texts, prints)
+
+
+def _text_for_steward(texts: Mapping[str, str]) -> str:
+    """Write the questions one a line; a single question has no name."""
+    lines = []
+    for name, text in texts.items():
+        if name:
+            lines.append(f"{name}: {text}")
+        else:
+            lines.append(text)
+    return "\n".join(lines)
 
 
 def plan_to_fit(
     stand: CuratorContext, terms: Terms, who: str, make: Callable[[Planner], dict[str, Plan]]
 ) -> dict[str, Plan]:
-    """Return plans that fit now, if some do; else those under the filter as it was opened."""
-    plans, ledger = make(stand.planner), stand.ledger
+    """Return plans that fit now, if there are some; else those under the filter as it was opened."""
+    ledger = stand.ledger
+    plans = make(stand.planner)
+    # Only an (ε, δ) filter that also adds up ε admits Gaussian noise where Laplace noise no longer fits.
     if not isinstance(terms.spend, ApproxDP) or not ledger.terms.filter.adds:
         return plans
     part = part_of_all(plans, ledger.terms.parts)
     left = ledger.left(who, part)
-    if (
-        _fit(stand, plans, who)
-        or not isinstance(left, ApproxDP)
-        or terms.spend.epsilon > left.epsilon
-    ):
+    if _fit(stand, plans, who):
         return plans
-    again = make(replace(stand.planner, filter=ledger.filter(who, part)))
-    return again if _fit(stand, again, who) else plans
+    if not isinstance(left, ApproxDP) or terms.spend.epsilon > left.epsilon:
+        return plans
+    planner_now = replace(stand.planner, filter=ledger.filter(who, part))
+    plans_now = make(planner_now)
+    if _fit(stand, plans_now, who):
+        return plans_now
+    return plans
 
 
 def _fit(stand: CuratorContext, plans: dict[str, Plan], who: str) -> bool:
-    event, part = event_of(plans), part_of_all(plans, stand.ledger.terms.parts)
+    """Return whether the ledger would admit these plans now."""
+    event = event_of(plans)
+    part = part_of_all(plans, stand.ledger.terms.parts)
     return stand.ledger.admits(event, who=who, part=part)

@@ -1,4 +1,4 @@
-"""The entries of one analyst as this analyst may see them: none of them refers to what others have asked."""
+"""History of one analyst: the own ledger entries, without references to what others have asked."""
 
 from __future__ import annotations
 
@@ -12,20 +12,29 @@ from .context import CuratorContext
 def history_of(
     stand: CuratorContext, who: str, last: int | None, kinds: Collection[str] | None = None
 ) -> History:
-    """List somebody's entries, all or of some kinds; where questions are not shared, each as `own_view` gives it."""
-    found = stand.ledger.history(who, last, kinds=kinds)
-    return found if stand.share_questions else replace(found, entries=tuple(map(own_view, found)))
+    """List an analyst's entries, all or of some kinds.
+
+    If questions are not shared, each entry is shown as `own_view` returns it.
+    """
+    history = stand.ledger.history(who, last, kinds=kinds)
+    if stand.share_questions:
+        return history
+    return replace(history, entries=tuple(map(own_view, history)))
 
 
 def own_view(entry: Entry) -> Entry:
-    """Return an entry without its place among those of others; a question that was asked again is a charge like any.
+    """Return an entry without its place among those of others.
 
-    Its hash is still that of the line in the ledger, as it stands in the receipt.
+    A question that a colleague asked first (`again`) looks like any other charge. The hash is still that
+    of the line in the ledger, as it stands in the receipt.
 
     >>> import discreet as dp
     >>> from discreet.curator.history import own_view
     >>> own_view(dp.Entry(5, "again", "", who="bob", refers=2)) == own_view(dp.Entry(5, "charge", "", who="bob"))
     True
     """
+    # `previous` and `books` change with every entry of others, so they would tell of them.
     seen = replace(entry, previous="", books="")
-    return replace(seen, kind="charge", refers=None) if entry.kind == "again" else seen
+    if entry.kind == "again":
+        return replace(seen, kind="charge", refers=None)
+    return seen

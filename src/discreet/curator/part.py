@@ -1,4 +1,4 @@
-"""Which part of a partitioned ledger a question touches, by public facts alone."""
+"""Parallel composition: the one part of a partitioned ledger that a question touches, by public facts."""
 
 from __future__ import annotations
 
@@ -26,16 +26,18 @@ from ..query.domains.domain import Scalar
 
 
 def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
-    """Return which part a question touches and no other; None if that cannot be told, so that all parts are charged.
+    """Return the single part that a question touches; None if all parts must be charged.
 
-    A unit must lie in one part with everything it has, else two questions about two parts would both be about it. So
+    A unit must lie in one part with everything it has. Otherwise two questions about two parts would
+    both be about it. Hence both conditions:
 
-    - every private table that is read is the partitioned one, and WHERE directly over it pins the column to one value;
+    - every private table that is read is the partitioned one, and WHERE directly over it pins the
+      column to one value;
     - the unit is a row, or a person within a day where the parts are the days of the same column.
 
-    A person with rows in several parts is in all of them: such questions are charged to all. A column is compared as
-    the schema reads it (clipped, defaults filled in), in the question and in the store alike, so each row is in one
-    part whatever it holds.
+    A person with rows in several parts is in all of them, so such questions are charged to all. A column
+    is compared as the schema reads it (clipped, defaults filled in), in the question and in the store
+    alike. So each row is in exactly one part, whatever it holds.
 
     >>> import discreet as dp
     >>> from discreet.curator.part import part_of
@@ -50,97 +52,112 @@ def part_of(question: Question, parts: Parts | None) -> KeyValue | None:
     """
     if parts is None:
         return None
-    pinned = _pins(question.rows, parts)
-    found = {_identity(value): value for value in pinned if value is not None}
-    if None in pinned or len(found) != 1:
+    pinned = _pinned_parts(question.rows, parts)
+    distinct = {_identity(value): value for value in pinned if value is not None}
+    # One scan that is not pinned reads every part.
+    if None in pinned or len(distinct) != 1:
         return None
-    return next(iter(found.values()))
+    return next(iter(distinct.values()))
 
 
 def _identity(value: object) -> tuple[bool, object]:
+    """Return a key by which True and 1 differ, which Python takes for equal."""
     return isinstance(value, bool), value
 
 
-def _pins(relation: Relation, parts: Parts) -> list[KeyValue | None]:
+def _pinned_parts(relation: Relation, parts: Parts) -> list[KeyValue | None]:
     """List, for every scan, the part that it is pinned to; None where it is not."""
     match relation:
         case Scan():
             return [None]
-        case Where(rows=rows) if (schema := _scan(rows)) is not None:
-            return [_part(schema, relation, parts)]
-        case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows) | PerPerson(rows=rows):
-            return _pins(rows, parts)
+        case Where(rows=rows):
+            schema = _scanned_table(rows)
+            if schema is not None:
+                return [_pinned_part(schema, relation, parts)]
+            return _pinned_parts(rows, parts)
+        case Select(rows=rows) | JoinPublic(rows=rows) | PerPerson(rows=rows):
+            return _pinned_parts(rows, parts)
         case JoinPeople(left=left, right=right):
-            return _pins(left, parts) + _pins(right, parts)
-        case Union(parts=each):
-            return [one for part in each for one in _pins(part, parts)]
+            return _pinned_parts(left, parts) + _pinned_parts(right, parts)
+        case Union(parts=members):
+            pinned: list[KeyValue | None] = []
+            for member in members:
+                pinned += _pinned_parts(member, parts)
+            return pinned
         case _:
             assert_never(relation)
 
 
-def _scan(relation: Relation) -> Schema | None:
-    """Lookup through conditions for the table that they are put to."""
+def _scanned_table(relation: Relation) -> Schema | None:
+    """Return the table under nothing but conditions; None if something else lies between."""
     while isinstance(relation, Where):
         relation = relation.rows
-    return relation.schema if isinstance(relation, Scan) else None
+    if isinstance(relation, Scan):
+        return relation.schema
+    return None
 
 
-def _part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
-    if schema.name.casefold() != parts.table.casefold() or not _whole_units(schema, parts):
+def _pinned_part(schema: Schema, relation: Relation, parts: Parts) -> KeyValue | None:
+    """Return the part to which the conditions over a scan pin it; None if they do not."""
+    if schema.name.casefold() != parts.table.casefold():
+        return None
+    if not _whole_units(schema, parts):
         return None
     name, column = schema.column(parts.column)
     values = {_identity(_constant(column, value)): value for value in parts.values}
     while isinstance(relation, Where):
         for condition in leaves(Function.AND, relation.condition):
             constant = _equals(condition, name)
-            if (
-                constant is not None
-                and constant.time == _time(column)
-                and _identity(constant.value) in values
-            ):
+            # A constant of another type of time is not compared with this column as it stands.
+            if constant is None or constant.time != _time(column):
+                continue
+            if _identity(constant.value) in values:
                 return values[_identity(constant.value)]
         relation = relation.rows
     return None
 
 
 def _whole_units(schema: Schema, parts: Parts) -> bool:
-    """Return whether all that a unit has in this table lies in one part."""
+    """Return whether all rows that a unit has in this table lie in one part."""
     if isinstance(schema.unit, Rows):
         return True
+    if not isinstance(schema.unit, People):
+        return False
     name, column = schema.column(parts.column)
-    return (
-        isinstance(schema.unit, People)
-        and schema.unit.window == (name, "day")
-        and isinstance(column, Date)
-    )
+    # A person within a day has all rows of that day in one part if the parts are the days.
+    return schema.unit.window == (name, "day") and isinstance(column, Date)
 
 
 def _constant(column: object, value: object) -> Scalar:
     """Return a declared value as a question's constants hold it: days and seconds as integers."""
-    return column.steps(value) if isinstance(column, Date | Timestamp) else value  # type: ignore[return-value]
+    if isinstance(column, Date | Timestamp):
+        return column.steps(value)
+    return value  # type: ignore[return-value]
 
 
 def _time(column: object) -> str | None:
-    """Return what an integer constant stands for, if it is to be compared with this column."""
+    """Return the unit of an integer constant that is compared with this column."""
     if isinstance(column, Date):
         return "day"
-    return "second" if isinstance(column, Timestamp) else None
+    if isinstance(column, Timestamp):
+        return "second"
+    return None
 
 
 def _equals(condition: Expression, name: str) -> Constant | None:
-    """Read x = constant, constant = x, and x IN (constant)."""
+    """Return the constant of `x = constant`, `constant = x` or `x IN (constant)` for the column x."""
     match condition:
         case Call(
-            function=Function.EQUAL, arguments=(Field(name=found), Constant() as constant)
-        ) if found == name:
-            return constant
+            function=Function.EQUAL | Function.AMONG,
+            arguments=(Field(name=field_name), Constant() as constant),
+        ):
+            pass
         case Call(
-            function=Function.EQUAL, arguments=(Constant() as constant, Field(name=found))
-        ) if found == name:
-            return constant
-        case Call(
-            function=Function.AMONG, arguments=(Field(name=found), Constant() as constant)
-        ) if found == name:
-            return constant
+            function=Function.EQUAL, arguments=(Constant() as constant, Field(name=field_name))
+        ):
+            pass
         case _:
             return None
+    if field_name == name:
+        return constant
+    return None
