@@ -1,19 +1,25 @@
-"""Under which name a ledger keeps what was asked: an event, a key, the name of the question, a part.
+"""Cache key of a stored answer, and what else names a charge: event, question name, part.
 
-**Keys, second format.** A key is the hash of the questions by name (their fingerprints hold the tables with their
-versions and neighbours) and of the terms: all that was asked, and nothing of how it was planned. So a better planner
-finds the answers that an older one paid for. Equal keys have equal answers, so whatever changes what an answer *means*
-is in the key; what only changes how it is shown is not:
+**Keys, second format.** A key is the hash of the questions by name and of the terms. The fingerprints of
+the questions hold the tables with their versions and neighbours. Nothing of the plan is in the key, so a
+better planner finds the answers that an older one paid for (idempotent asking). Equal keys have equal
+answers: whatever changes what an answer *means* is in the key, and what changes how it is shown is not:
 
+    term                            in the key
+    ------------------------------  ----------------------------------------------------------------
     spend, or error by statistic    always: it says how exact the answer is
-    weights                         unless all are equal: they say which statistic or question is to be more exact
-    level                           with an error, and where an interval is fixed when it is drawn (quantiles)
-    nonnegative                     where there is a count that it moves
-    intervals                       where there is a quantile that is to have none
-    whole                           where it is asked for
-    size                            where errors of several totals are balanced for it (means and the like)
+    weights                         unless all are equal
+    level                           with an error, and for quantiles, whose interval is fixed when drawn
+    nonnegative                     if there is a count that it moves
+    intervals                       if there is a quantile that is to have none
+    whole                           if it is asked for
+    size                            if errors of several totals are balanced for it (means and the like)
 
-Keys of the first format, of release 0.1.0, hash the planned events instead of the terms: see `old`.
+Keys of the first format, of release 0.1.0, hash the planned events instead of the terms: see
+`legacy_answers`.
+
+Guarantee: keys are stored in ledgers, so a key of one format never changes.
+Law: tests/curator/test_answer_key.py, tests/ledger/test_before_0_2_0.py
 """
 
 from __future__ import annotations
@@ -51,33 +57,45 @@ from ..query.text.question import describe, fingerprint
 from .part import part_of
 
 FORMAT = 2
-"""Of the text behind a key; ledgers keep keys, so it changes only with a new number."""
+"""Format of the text behind a key. Ledgers keep keys, so it changes only with a new number."""
 COUNTS = (Count, CountOf, CountPeople, CountDistinct)
 _SEVERAL = (Mean, Variance, Covariance, Correlation)
 
 
 def event_of(plans: Mapping[str, Plan]) -> Event:
-    """Return all that will be done as one event, to be charged at once.
+    """Return all releases of some plans as one event, to be charged at once.
 
-    Refuses plans that release nothing: whatever is shown must have been paid for.
+    Refuses: plans that release nothing. Whatever is shown must have been paid for.
     """
-    events = [event for plan in plans.values() for event in plan.events]
+    events: list[Event] = []
+    for plan in plans.values():
+        events += plan.events
     if not events:
         raise InvalidArgument(
             "there is nothing to release, so there is nothing to pay for; ask for an aggregate"
         )
-    return events[0] if len(events) == 1 else Batch(events)
+    return _as_one(events)
+
+
+def _as_one(events: list[Event]) -> Event:
+    """Return a single event as it is, several as a batch."""
+    if len(events) == 1:
+        return events[0]
+    return Batch(events)
 
 
 def event_apart(plans: Mapping[str, Plan]) -> Event:
-    """Return what would be charged if every statistic had totals of its own, as release 0.1.0 planned them all."""
-    events = [event for plan in plans.values() for event in plan.apart or plan.events]
-    return events[0] if len(events) == 1 else Batch(events)
+    """Return the event if every statistic had totals of its own, as release 0.1.0 planned them."""
+    events: list[Event] = []
+    for plan in plans.values():
+        events += plan.apart or plan.events
+    return _as_one(events)
 
 
 def key_name(prints: Mapping[str, str], said: Json) -> str:
     """Return the key of questions with these fingerprints on these terms, as `terms_of` writes them."""
-    return SECOND + hash_json({"key": FORMAT, "asked": dict(prints), "terms": said})
+    text = {"key": FORMAT, "asked": dict(prints), "terms": said}
+    return SECOND + hash_json(text)
 
 
 def prints_of(plans: Mapping[str, Plan]) -> dict[str, str]:
@@ -92,19 +110,23 @@ def texts_of(plans: Mapping[str, Plan]) -> dict[str, str]:
 
 def terms_of(plans: Mapping[str, Plan], terms: Terms) -> Json:
     """Write the terms that change what an answer means, by the table above, as plain JSON types."""
-    statistics = [statistic for plan in plans.values() for _, statistic in plan.question.statistics]
+    statistics: list[Statistic] = []
+    for plan in plans.values():
+        statistics += [statistic for _, statistic in plan.question.statistics]
+    has_quantiles = _any(statistics, (Quantile,))
     said: Json = {}
     if terms.spend is not None:
         said["spend"] = measure_to_json(read_budget(terms.spend))
     if terms.error is not None:
         said["error"] = {name: _errors(plan, name, terms) for name, plan in plans.items()}
-    if weights := _weights(plans, terms):
+    weights = _weights(plans, terms)
+    if weights:
         said["weights"] = weights
     if terms.size is not None and _any(statistics, _SEVERAL):
         said["size"] = terms.size
-    if terms.error is not None or _any(statistics, (Quantile,)):
+    if terms.error is not None or has_quantiles:
         said["level"] = repr(terms.level)
-    if not terms.intervals and _any(statistics, (Quantile,)):
+    if not terms.intervals and has_quantiles:
         said["intervals"] = False
     if terms.nonnegative and _any(statistics, COUNTS):
         said["nonnegative"] = True
@@ -118,29 +140,30 @@ def _errors(plan: Plan, name: str, terms: Terms) -> list[str]:
     error = terms.error
     if name and isinstance(error, Mapping):
         error = error[name]
-    return [str(one) for one in read_errors(plan.question, error)]  # type: ignore[arg-type]  # the planner has read it
+    # The planner has read the errors before, so their type is right.
+    errors = read_errors(plan.question, error)  # type: ignore[arg-type]
+    return [str(one) for one in errors]
 
 
 def _weights(plans: Mapping[str, Plan], terms: Terms) -> dict[str, str]:
-    """Write which part of a spend each statistic gets, or each question of several; nothing if the parts are equal."""
-    names, columns = list(plans), {}
+    """Write the part of a spend of each statistic, or of each question; nothing if the parts are equal."""
+    names = list(plans)
+    columns = {}
     if names == [""]:
+        # One question: its statistics have the weights, by their own names or those of shown columns.
         question = plans[""].question
         names = [name for name, _ in question.statistics]
-        columns = {
-            column: made.name for column, made in question.finish.columns if isinstance(made, Field)
-        }
-    given = {
-        columns.get(name, name): rational(weight, "weights")
-        for name, weight in (terms.weights or {}).items()
-    }
-    parts = {name: given.get(name, Fraction(1)) for name in names}
-    whole = sum(parts.values())
-    return (
-        {name: str(part / whole) for name, part in parts.items()}
-        if len(set(parts.values())) > 1
-        else {}
-    )
+        for column, made in question.finish.columns:
+            if isinstance(made, Field):
+                columns[column] = made.name
+    given = {}
+    for name, weight in (terms.weights or {}).items():
+        given[columns.get(name, name)] = rational(weight, "weights")
+    weights = {name: given.get(name, Fraction(1)) for name in names}
+    if len(set(weights.values())) <= 1:
+        return {}
+    total = sum(weights.values())
+    return {name: str(weight / total) for name, weight in weights.items()}
 
 
 def _any(statistics: list[Statistic], kinds: tuple[type, ...]) -> bool:
@@ -148,36 +171,45 @@ def _any(statistics: list[Statistic], kinds: tuple[type, ...]) -> bool:
 
 
 def shares_of(plan: Plan) -> list[str]:
-    """Write how much of one unit counts in each release."""
+    """Write the contribution bound of each release: how much of one unit counts."""
     return [share_text(release.need.tally.share) for release in plan.releases]
 
 
 def question_name(prints: Mapping[str, str]) -> str:
-    """Return the name of what was asked, as the ledger notes it: a fingerprint, or one for several by name.
+    """Return the name of the questions in the ledger: a fingerprint, or one hash for several by name.
 
     >>> from discreet.curator.answer_key import question_name
     >>> question_name({"": "c0ffee"}), len(question_name({"a": "c0ffee"}))
     ('c0ffee', 64)
     """
-    return prints[""] if list(prints) == [""] else hash_json(dict(prints))
+    if list(prints) == [""]:
+        return prints[""]
+    return hash_json(dict(prints))
 
 
 def old_key_of(plans: Mapping[str, Plan], level: float, *, nonnegative: bool) -> str:
-    """Return the key that release 0.1.0 gave: it hashed the planned events and shares instead of the terms."""
-    asked = [
-        {
+    """Return the key of release 0.1.0, which hashed planned events and shares instead of the terms."""
+    asked = []
+    for name, plan in plans.items():
+        described = {
             "name": name,
             "fingerprint": fingerprint(plan.question),
             "events": [to_json(event) for event in plan.events],
             "shares": shares_of(plan),
         }
-        for name, plan in plans.items()
-    ]
-    return hash_json({"key": 1, "asked": asked, "level": repr(level), "nonnegative": nonnegative})
+        asked.append(described)
+    text = {"key": 1, "asked": asked, "level": repr(level), "nonnegative": nonnegative}
+    return hash_json(text)
 
 
 def part_of_all(plans: Mapping[str, Plan], parts: Parts | None) -> KeyValue | None:
-    """Return the part that all the questions touch and no other; None if there is no such part."""
-    found = [part_of(plan.question, parts) for plan in plans.values()]
-    same = all(part == found[0] and type(part) is type(found[0]) for part in found)
-    return found[0] if found and same else None
+    """Return the one part that all questions touch; None if there is no such part."""
+    touched = [part_of(plan.question, parts) for plan in plans.values()]
+    if not touched:
+        return None
+    first = touched[0]
+    for part in touched:
+        # True and 1 are equal to Python, but they are two parts.
+        if part != first or type(part) is not type(first):
+            return None
+    return first

@@ -1,4 +1,4 @@
-"""The answers that a ledger holds, each with the receipt of their one charge and the caption that goes with it."""
+"""Answers read back from the ledger, each with the receipt of its charge and a caption."""
 
 from __future__ import annotations
 
@@ -35,32 +35,38 @@ def read_answers(
 ) -> dict[str, Answer]:
     """Return the answers that a ledger holds, each with the receipt of their one charge.
 
-    `fresh` are those that were written just now as the very text that it holds: they need not be read from it.
+    `fresh` are answers that were written just now as the very text that the ledger holds. They need not
+    be parsed again.
     """
     promise = opened.promise()
-    charge, body = paid.entry, read_body(paid.body)
-    facts = body.facts or facts_of(plans, terms, texts_of(plans), prints_of(plans))
+    charge = paid.entry
+    body = read_body(paid.body)
+    facts = body.facts
+    if facts is None:
+        # Release 0.1.0 stored no facts: they are those of today's question.
+        facts = facts_of(plans, terms, texts_of(plans), prints_of(plans))
     receipt = receipt_of(charge, body, facts, promise)
     if signer is not None:
         receipt = receipt.signed(signer)
-    price = opened.stated(from_json(charge.event)) if opened.adds else body.price
+    price = body.price
+    if opened.adds:
+        price = opened.stated(from_json(charge.event))
     caption = f"{price_of_promise(price, promise)}, entry {charge.number} of the ledger"
     if paid.again:
         caption = f"{again_words(dict(receipt.tables))}; it cost {caption}"
     told = {}
     for name, made in _how_made(plans, terms, charge, body).items():
         known = fresh.get(name)
-        answer = (
-            known
-            if known is not None and known.plan is made
-            else answer_from_json(body.answers[name], made)
-        )
+        if known is not None and known.plan is made:
+            answer = known
+        else:
+            answer = answer_from_json(body.answers[name], made)
         told[name] = answer.with_receipt(receipt, _caption(caption, made))
     return told
 
 
 def again_words(versions: Mapping[str, str]) -> str:
-    """Say that an answer is an old one, of which version of the data, and that it was free.
+    """Return the caption of a stored answer: the version of its data, and that it was free.
 
     >>> from discreet.curator.answers import again_words
     >>> again_words({"people": "1"})
@@ -68,44 +74,59 @@ def again_words(versions: Mapping[str, str]) -> str:
     >>> again_words({"people": "1", "visits": "march"})
     'answered before, people version 1, visits version march, nothing spent'
     """
-    names = ["data"] if len(versions) == 1 else versions
-    data = ", ".join(
-        f"{name} version {one}" for name, one in zip(names, versions.values(), strict=True)
-    )
+    names = list(versions)
+    if len(names) == 1:
+        names = ["data"]
+    pairs = zip(names, versions.values(), strict=True)
+    data = ", ".join(f"{name} version {version}" for name, version in pairs)
     return f"answered before, {data}, nothing spent"
 
 
 def _caption(caption: str, made: Plan | Provenance) -> str:
-    """Return the caption, with what a person's cap may have cut off."""
-    cut = cut_text(made) if isinstance(made, Plan) else ""
-    return f"{caption}; {cut}" if cut else caption
+    """Return the caption, with a note on rows that a person's cap may have truncated."""
+    if not isinstance(made, Plan):
+        return caption
+    cut = cut_text(made)
+    if not cut:
+        return caption
+    return f"{caption}; {cut}"
 
 
 def _how_made(
     plans: Mapping[str, Plan], terms: Terms, charge: Entry, body: Body
 ) -> Mapping[str, Plan | Provenance]:
-    """Return how the answers were made: by today's plans, or as the release told that planned them otherwise."""
+    """Return today's plans if they made the answers; else the plans as they were told then."""
     if body.facts is None:
         if same_plan(charge, plans, terms):
             return plans
-        texts = {
-            name: f"planned by release 0.1.0, charged as {from_json(charge.event)}"
-            for name in plans
-        }
+        text = f"planned by release 0.1.0, charged as {from_json(charge.event)}"
+        texts = dict.fromkeys(plans, text)
     else:
-        shares = {name: list(said.shares) for name, said in body.facts.asked.items()}
-        same = charge.event == to_json(event_of(plans))
-        if same and shares == {name: shares_of(plan) for name, plan in plans.items()}:
+        if _planned_alike(plans, charge, body.facts):
             return plans
         texts = {name: said.plan for name, said in body.facts.asked.items()}
-    return {
-        name: Provenance(plan.question, plan.level, texts[name]) for name, plan in plans.items()
-    }
+    made = {}
+    for name, plan in plans.items():
+        made[name] = Provenance(plan.question, plan.level, texts[name])
+    return made
+
+
+def _planned_alike(plans: Mapping[str, Plan], charge: Entry, facts: BodyFacts) -> bool:
+    """Return whether today's plans have the event and the contribution bounds of a charge."""
+    if charge.event != to_json(event_of(plans)):
+        return False
+    shares_then = {name: list(said.shares) for name, said in facts.asked.items()}
+    shares_now = {name: shares_of(plan) for name, plan in plans.items()}
+    return shares_then == shares_now
 
 
 def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) -> Receipt:
     """Return the receipt of a charge."""
     event = from_json(charge.event)
+    asked = []
+    for name, said in facts.asked.items():
+        answer_hash = hash_json(body.answers[name])
+        asked.append(ReceiptQuestion(name, said.text, said.fingerprint, answer_hash))
     return Receipt(
         number=charge.number,
         charge=charge.hash,
@@ -119,8 +140,5 @@ def receipt_of(charge: Entry, body: Body, facts: BodyFacts, promise: Measure) ->
         promise=promise,
         neighbours=event.neighbours,
         tables=tuple(facts.tables.items()),
-        asked=tuple(
-            ReceiptQuestion(name, said.text, said.fingerprint, hash_json(body.answers[name]))
-            for name, said in facts.asked.items()
-        ),
+        asked=tuple(asked),
     )

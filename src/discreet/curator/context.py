@@ -1,4 +1,4 @@
-"""What a curator stands on: a store, the declared tables in it, and a ledger, checked to fit together."""
+"""Context of a curator: an engine, the schemas of its tables and a ledger, checked to fit together."""
 
 from __future__ import annotations
 
@@ -19,10 +19,13 @@ _ENGINE = ("tally", "explain", "check", "public_values")
 
 @frozen
 class RunControl:
-    """How whoever runs a curator stops it, passed explicitly; never read from an engine.
+    """Way to stop a run from outside, passed explicitly and never read from an engine.
 
-    `checkpoint` is called before each draw of noise and raises Cancelled to stop the run; it cannot supply randomness.
-    `pause` waits some seconds for an answer that is held back, and raises Cancelled to stop the wait.
+    `checkpoint` is called before each draw of noise and raises Cancelled to stop the run. `pause` waits
+    some seconds for an answer that is held back, and raises Cancelled to stop the wait.
+
+    Guarantee: it cannot supply or alter randomness.
+    Law: tests/curator/test_randomness.py
     """
 
     checkpoint: Callable[[], object]
@@ -31,7 +34,10 @@ class RunControl:
 
 @frozen
 class CuratorContext:
-    """A store, its tables by name, and a ledger. Public values are read once: a version is the steward's word."""
+    """An engine, its schemas by name, and a ledger.
+
+    Values of public tables are read once: the steward declares a new version when they change.
+    """
 
     engine: Engine
     schemas: dict[str, Schema]
@@ -44,42 +50,46 @@ class CuratorContext:
 
     def public_values(self, table: str, *columns: str) -> tuple[object, ...]:
         """List the distinct values of a public table's column, or the distinct tuples of several."""
-        if (table, *columns) not in self.known:
-            self.known[table, *columns] = tuple(
-                self.engine.public_values(self.schemas[table], *columns)
-            )
-        return self.known[table, *columns]
+        key = (table, *columns)
+        if key not in self.known:
+            values = self.engine.public_values(self.schemas[table], *columns)
+            self.known[key] = tuple(values)
+        return self.known[key]
 
     @property
     def planner(self) -> Planner:
         """The planner of these tables, under the ledger's filter as it was opened."""
-        return Planner(
-            self.schemas, self.ledger.terms.filter, self.public_values, keeps_all_rows(self.engine)
-        )
+        rows_public = keeps_all_rows(self.engine)
+        return Planner(self.schemas, self.ledger.terms.filter, self.public_values, rows_public)
 
     @property
     def bits(self) -> Bits | None:
-        """The source of noise: always secure bits; with a control its checkpoint is called before each draw."""
-        return None if self.control is None else CheckedBits(self.control.checkpoint)
+        """The source of noise: always secure bits. None is the default source of the noise package."""
+        if self.control is None:
+            return None
+        return CheckedBits(self.control.checkpoint)
 
     @property
     def pause(self) -> Callable[[float], object]:
-        """How a held-back answer is waited for: asleep, unless a control can stop the wait."""
-        return time.sleep if self.control is None else self.control.pause
+        """Function that waits for a held-back answer: sleep, unless a control can stop the wait."""
+        if self.control is None:
+            return time.sleep
+        return self.control.pause
 
     @property
     def neighbours(self) -> Neighbours:
-        """The relation that all private tables declare."""
-        return next(schema.neighbours for schema in self.schemas.values() if not schema.public)
+        """The neighbour relation that all private tables declare."""
+        private = (schema for schema in self.schemas.values() if not schema.public)
+        return next(private).neighbours
 
 
 def read_context(
     engine: object, schemas: object, ledger: object, *, share_questions: object = False
 ) -> CuratorContext:
-    """Check that a store, tables and a ledger fit together.
+    """Check that an engine, schemas and a ledger fit together.
 
-    Refuses drafts, tables or columns that the store does not have, neighbours that differ among the tables or from the
-    ledger's, and a ledger whose parts are of no such table.
+    Refuses: drafts, tables or columns that the store does not have, neighbours that differ among the
+    tables or from the ledger's, and a ledger whose parts are of no such table.
     """
     if not all(callable(getattr(engine, name, None)) for name in _ENGINE):
         raise InvalidArgument(
@@ -102,7 +112,9 @@ def read_context(
 
 
 def _schemas(schemas: object) -> dict[str, Schema]:
-    listed = _list_schemas(schemas.values() if isinstance(schemas, Mapping) else schemas)
+    if isinstance(schemas, Mapping):
+        schemas = schemas.values()
+    listed = _list_schemas(schemas)
     if not listed or not all(isinstance(schema, Schema) for schema in listed):
         raise InvalidArgument("a curator needs a list of Schema, one for each table")
     names = [schema.name.casefold() for schema in listed]
@@ -118,7 +130,9 @@ def _schemas(schemas: object) -> dict[str, Schema]:
 def _list_schemas(given: object) -> list[Schema]:
     if isinstance(given, Schema):
         return [given]
-    return list(given) if isinstance(given, Iterable) else []
+    if isinstance(given, Iterable):
+        return list(given)
+    return []
 
 
 def _check_neighbours(stand: CuratorContext) -> None:

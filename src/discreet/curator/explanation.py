@@ -1,4 +1,4 @@
-"""What a question would do, cost and miss, told before anything is touched or spent."""
+"""Explanation of a question before anything is touched or spent: its plan, price and store queries."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ..show.markup import element, join
 
 @frozen
 class Explanation:
-    """The question as it was understood, its plan, its price, and what the store would be asked.
+    """The question as it was understood, its plan, its price, and the queries for the store.
 
-    `price`, `left` and `after` are in the ledger's measure; `after` is None if the price does not fit, or cannot be
-    taken off. `stored` says that the answer is known already: asking again costs nothing.
+    `price`, `left` and `after` are in the ledger's measure. `after` is None if the price does not fit, or
+    cannot be subtracted. `stored` says that the answer is known already: asking again costs nothing.
     """
 
     question: str
@@ -30,53 +30,55 @@ class Explanation:
     part: KeyValue | None
     texts: tuple[str, ...]
     rest: Measure | None = None
-    """What would be left of an (ε, δ) budget, where that is not a matter of taking off."""
+    """Budget left under (ε, δ), where it is not a plain difference."""
     warnings: tuple[str, ...] = ()
-    """What speaks against the question as it is, from public facts, and what would work better."""
+    """Warnings from public facts, each with what would work better."""
 
     @property
     def after(self) -> Measure | None:
-        """What would be left."""
+        """The budget that would be left after the answer."""
         if self.stored:
             return self.left
         if self.rest is not None:
             return self.rest
-        return after(self.left, self.price) if self.fits else None
+        if not self.fits:
+            return None
+        return after(self.left, self.price)
 
     def _cost(self) -> str:
-        of = "" if self.part is None else f" in part {self.part}"
+        part = ""
+        if self.part is not None:
+            part = f" in part {self.part}"
         if self.stored:
-            return f"free: this was answered before{of}; {self.left} left"
+            return f"free: this was answered before{part}; {self.left} left"
         if not self.fits:
-            if isinstance(
-                self.left, ApproxDP
-            ):  # Gaussian noise may not fit where as large a pure ε does
-                return f"costs {self.price}{of}, which does not fit; {self.left} is left"
-            return f"costs {self.price}{of}, which is more than {self.left} left"
+            # Gaussian noise may not fit where as large a pure ε does, so "more than" would be wrong.
+            if isinstance(self.left, ApproxDP):
+                return f"costs {self.price}{part}, which does not fit; {self.left} is left"
+            return f"costs {self.price}{part}, which is more than {self.left} left"
+        cost = f"costs {self.price} of {self.left} left{part}"
         rest = self.after
-        return f"costs {self.price} of {self.left} left{of}" + (
-            "" if rest is None else f"; {rest} would be left"
-        )
+        if rest is None:
+            return cost
+        return f"{cost}; {rest} would be left"
 
     def __str__(self) -> str:
         return self.to_text()
 
     def to_text(self, width: int | None = None, *, store: bool = False) -> str:
-        """Lay it out, within the width of a terminal if one is given; with `store`, what the store would be asked."""
-        warned = [f"Before paying: {warning}" for warning in self.warnings]
-        words = [*warned, self._cost()]
-        lines = (
-            words
-            if width is None
-            else [textwrap.fill(line, width, subsequent_indent="  ") for line in words]
-        )
-        asked = (
-            [f"The store is asked, exactly:\n{_brief(text)}" for text in self.texts]
-            if store
-            else []
-        )
-        blocks = [self.question, plan_text(self.plan, width), *lines, *asked]
-        return "\n\n".join([*blocks, "Nothing was touched, nothing was spent."])
+        """Lay it out, within the width of a terminal if given; with `store` also the store's queries."""
+        blocks = [self.question, plan_text(self.plan, width)]
+        lines = [f"Before paying: {warning}" for warning in self.warnings]
+        lines.append(self._cost())
+        for line in lines:
+            if width is not None:
+                line = textwrap.fill(line, width, subsequent_indent="  ")  # noqa: PLW2901
+            blocks.append(line)
+        if store:
+            for text in self.texts:
+                blocks.append(f"The store is asked, exactly:\n{_brief(text)}")  # noqa: PERF401
+        blocks.append("Nothing was touched, nothing was spent.")
+        return "\n\n".join(blocks)
 
     def __repr__(self) -> str:
         return str(self)
@@ -93,12 +95,15 @@ class Explanation:
     def to_dict(self) -> dict[str, object]:
         """Return everything as plain JSON types."""
         rest = self.after
+        after_json = None
+        if rest is not None:
+            after_json = measure_to_json(rest)
         return {
             "question": self.question,
             "plan": self.plan.to_dict(),
             "price": measure_to_json(self.price),
             "left": measure_to_json(self.left),
-            "after": None if rest is None else measure_to_json(rest),
+            "after": after_json,
             "fits": self.fits,
             "stored": self.stored,
             "part": self.part,
@@ -109,11 +114,13 @@ class Explanation:
 
 def _brief(text: str, most: int = 4_000) -> str:
     """Cut a text that lists thousands of keys; `texts` holds it in full."""
-    return text if len(text) <= most else f"{text[:most]} … ({len(text) - most} more characters)"
+    if len(text) <= most:
+        return text
+    return f"{text[:most]} … ({len(text) - most} more characters)"
 
 
 def after(left: Measure, price: Measure) -> Measure | None:
-    """Take a price off what is left, in one and the same measure; None where there is no such measure.
+    """Subtract a price from what is left, in one measure; None if the measures differ.
 
     >>> import discreet as dp
     >>> from discreet.curator.explanation import after

@@ -1,7 +1,7 @@
-"""Answers of release 0.1.0: whether one of them is what is asked for now.
+"""Answers of release 0.1.0: rule by which one of them is given for a question that is asked now.
 
-Its keys hash the planned events, so a better planner does not find them by their key. They are found by the question's
-fingerprint, and taken if nothing that the ledger knows speaks against it:
+Keys of release 0.1.0 hash the planned events, so a better planner does not find them by their key. They
+are found by the question's fingerprint, and taken if nothing that the ledger knows speaks against it:
 
     quantiles    drawn with an interval at the asked level  stands in the answer
     counts       moved to 0 or above if that is asked for   stands in the answer
@@ -9,9 +9,9 @@ fingerprint, and taken if nothing that the ledger knows speaks against it:
                  or, for a spend without weights, the same price: what the old answer took is the spend itself, or what
                  today's plan would take
 
-The spend itself was not written down, nor were weights and sizes. So one who asks with an error or with weights gets
-an old answer only if the noise is the very same, and one who asks without weights may get an answer for the same spend
-that was divided by weights then. Its intervals say how exact it is, as always.
+The spend itself was not stored, nor were weights and sizes. So a question with an error or with weights
+gets an old answer only if the noise is the very same. A question without weights may get an answer for
+the same spend that was divided by weights then. Its intervals say how exact it is.
 """
 
 from __future__ import annotations
@@ -34,26 +34,29 @@ _LEVELS = (0.95, 0.9, 0.99, 0.8, 0.5)
 
 
 def fits_terms(plans: Mapping[str, Plan], terms: Terms, price: Measure) -> Fits:
-    """Return the rule by which an answer with a key of the first format is taken; `price` is that of today's plan."""
+    """Return the rule for answers with a key of the first format; `price` is that of today's plan."""
 
     def fits(charge: Entry, text: str) -> bool:
-        body, said = read_body(text), terms_of(plans, terms)
-        if body.facts is not None:  # an old charge that was run by a newer release
+        body = read_body(text)
+        said = terms_of(plans, terms)
+        if body.facts is not None:
+            # An old pending charge that a newer release ran: its terms are known.
             return body.facts.terms == said
         if body.answers.keys() != plans.keys():
             return False
-        if not all(_same_style(body.answers[name], plan, terms) for name, plan in plans.items()):
-            return False
-        events = (to_json(event_of(plans)), to_json(event_apart(plans)))
-        return charge.event in events or (
-            "weights" not in said and fits_price(body.price, terms.spend, price)
-        )
+        for name, plan in plans.items():
+            if not _same_style(body.answers[name], plan, terms):
+                return False
+        if charge.event in (to_json(event_of(plans)), to_json(event_apart(plans))):
+            return True
+        # Other noise for the same price is the same question, unless weights divide it otherwise.
+        return "weights" not in said and fits_price(body.price, terms.spend, price)
 
     return fits
 
 
 def fits_price(old: Measure, spend: Measure | None, price: Measure) -> bool:
-    """Return whether an old answer took what is to be spent now: the spend itself, or the price of today's plan.
+    """Return whether an old answer cost the spend itself, or the price of today's plan.
 
     >>> from discreet import ApproxDP, PureDP
     >>> from discreet.curator.legacy_answers import fits_price
@@ -62,17 +65,26 @@ def fits_price(old: Measure, spend: Measure | None, price: Measure) -> bool:
     >>> fits_price(PureDP(1), ApproxDP(1, 0.25), PureDP(1)), fits_price(PureDP(1), None, PureDP(1))
     (True, False)
     """
-    return spend is not None and any(_near(old, new) for new in (spend, price))
+    if spend is None:
+        return False
+    return _near(old, spend) or _near(old, price)
 
 
 def _near(one: Measure, other: Measure) -> bool:
-    if one == other or type(one) is not type(other) or isinstance(one, RenyiDP):
-        return one == other
-    pairs = [(measure_to_json(one)[name], text) for name, text in measure_to_json(other).items()]
-    amounts = [
-        (read_amount(a, "a price"), read_amount(b, "a price")) for a, b in pairs if _is_amount(a)
-    ]
-    return all(abs(a - b) <= _NEAR * max(a, b) for a, b in amounts)
+    """Return whether two prices are equal up to the last digits of a floating-point bound."""
+    if one == other:
+        return True
+    if type(one) is not type(other) or isinstance(one, RenyiDP):
+        return False
+    texts = measure_to_json(one)
+    for name, other_text in measure_to_json(other).items():
+        if not _is_amount(texts[name]):
+            continue
+        a = read_amount(texts[name], "a price")
+        b = read_amount(other_text, "a price")
+        if abs(a - b) > _NEAR * max(a, b):
+            return False
+    return True
 
 
 def _is_amount(value: object) -> bool:
@@ -81,24 +93,31 @@ def _is_amount(value: object) -> bool:
 
 def _same_style(answer: object, plan: Plan, terms: Terms) -> bool:
     """Return whether quantiles were drawn at the asked level, and counts moved to 0 as is asked."""
+    if not isinstance(answer, dict):
+        return True
     counts = {name for name, statistic in plan.question.statistics if isinstance(statistic, COUNTS)}
-    rows = answer.get("estimates", ()) if isinstance(answer, dict) else ()
-    for row in rows:
+    for row in answer.get("estimates", ()):
         for name, estimate in row.items():
-            if estimate["estimate"] == "place" and (
-                float(estimate["level"]) != terms.level or not terms.intervals
-            ):
-                return False
-            if name in counts and (estimate["low"] is not None) != terms.nonnegative:
-                return False
+            if estimate["estimate"] == "place":
+                # The interval of a quantile is fixed when it is drawn.
+                same_level = float(estimate["level"]) == terms.level
+                if not same_level or not terms.intervals:
+                    return False
+            if name in counts:
+                moved = estimate["low"] is not None
+                if moved != terms.nonnegative:
+                    return False
     return True
 
 
 def same_plan(charge: Entry, plans: Mapping[str, Plan], terms: Terms) -> bool:
-    """Return whether an answer of 0.1.0 was planned as it is today; its key tells, for the levels that are usual."""
+    """Return whether an answer of 0.1.0 was planned as it is today.
+
+    The key of the answer tells, for the usual levels: a hash cannot be read, only tried.
+    """
     if charge.event != to_json(event_of(plans)):
         return False
-    keys = (
-        old_key_of(plans, level, nonnegative=terms.nonnegative) for level in (terms.level, *_LEVELS)
-    )
-    return charge.key in keys
+    for level in (terms.level, *_LEVELS):
+        if charge.key == old_key_of(plans, level, nonnegative=terms.nonnegative):
+            return True
+    return False

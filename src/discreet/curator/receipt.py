@@ -1,7 +1,10 @@
-"""Receipts: what was asked, what it cost, where it stands in the ledger, and the hash of what came out.
+"""Receipts: the question, its cost, its entry in the ledger, and the hash of the answer.
 
-A receipt is plain JSON in one canonical form: keys in order, no spaces, ASCII. Its hash finds any slip; who can write a
-receipt can also write its hash, so only a signature (`Signer`) or the ledger itself shows that it is genuine.
+A receipt is plain JSON in one canonical form: keys in order, no spaces, ASCII. Its hash finds any slip.
+Anyone who can write a receipt can also write its hash, so only a signature (`Signer`) or the ledger
+itself shows that it is genuine.
+
+Law: tests/curator/test_receipt.py
 """
 
 from __future__ import annotations
@@ -24,7 +27,7 @@ VERSION = 1
 
 @frozen
 class ReceiptQuestion:
-    """One question of a receipt: its name in a release ("" if alone), its text, its fingerprint, its answer's hash."""
+    """One question of a receipt: name in a release ("" if alone), text, fingerprint, hash of the answer."""
 
     name: str
     text: str
@@ -34,12 +37,12 @@ class ReceiptQuestion:
 
 @frozen
 class Receipt:
-    """What the ledger took for an answer, and what for.
+    """Proof of a charge: the event that the ledger was charged with for an answer.
 
-    `number`, `charge` and `time` are the ledger's entry, its hash and its time; `event` is what was charged, `price`
-    what it took in the ledger's measure, `promise` the ledger's whole budget; `stored_as` is the ledger's key of the
-    answer; `tables` are the private tables with the versions of their data. `signature` and `key` (the signer's public
-    key) are "" where nobody signed.
+    `number`, `charge` and `time` are the ledger's entry, its hash and its time. `event` was charged,
+    `price` is its price in the ledger's measure, `promise` the ledger's whole budget. `stored_as` is the
+    key of the answer. `tables` are the private tables with the versions of their data. `signature` and
+    `key` (the signer's public key) are "" without a signature.
     """
 
     number: int
@@ -74,15 +77,7 @@ class Receipt:
             "promise": measure_to_json(self.promise),
             "neighbours": self.neighbours,
             "tables": dict(self.tables),
-            "asked": [
-                {
-                    "name": one.name,
-                    "text": one.text,
-                    "fingerprint": one.fingerprint,
-                    "answer": one.answer,
-                }
-                for one in self.asked
-            ],
+            "asked": [_question_facts(question) for question in self.asked],
         }
 
     @property
@@ -92,41 +87,45 @@ class Receipt:
 
     def signed(self, signer: Signer) -> Receipt:
         """Return the same receipt with a signature."""
-        return replace(
-            self, signature=signer.sign(canonical_json(self.facts()).encode()), key=signer.public
-        )
+        signature = signer.sign(canonical_json(self.facts()).encode())
+        return replace(self, signature=signature, key=signer.public)
 
     def to_json(self) -> str:
-        """Write the receipt as one line of canonical JSON; `verify_receipt` reads it and refuses any changed byte."""
-        return canonical_json(
-            {**self.facts(), "hash": self.hash, "signature": self.signature, "key": self.key}
-        )
+        """Write the receipt as one line of canonical JSON.
+
+        `verify_receipt` reads it and refuses any changed byte.
+        """
+        proof = {"hash": self.hash, "signature": self.signature, "key": self.key}
+        return canonical_json({**self.facts(), **proof})
 
     def stated_price(self) -> Measure:
-        """Return the price in the words of an (ε, δ) budget: the event's own (ε, δ), or that of its noise at the δ."""
+        """Return the price in the measure of the budget; under (ε, δ) that of the event at this δ."""
         if not isinstance(self.promise, ApproxDP):
             return self.price
         try:
             return open_filter(self.promise, "approximate").price(self.event)
-        except DiscreetError:  # Gaussian noise has an ε for every δ
+        except DiscreetError:
+            # Gaussian noise has no (ε, δ) of its own, but an ε for every δ.
             return restate(self.price, self.promise.delta)
 
     def _lines(self) -> list[tuple[str, str]]:
-        part = [] if self.part is None else [("part", str(self.part))]
-        return [
-            ("entry", f"{self.number} of the ledger, {self.time}"),
-            ("asked by", self.who + (f", for {self.why}" if self.why else "")),
-            *((f"question {one.name}".strip(), " ".join(one.text.split())) for one in self.asked),
-            ("data", ", ".join(f"{name} version {version}" for name, version in self.tables)),
-            *part,
-            (
-                "price",
-                f"{price_of_promise(self.stated_price(), self.promise)}, {self.neighbours} neighbours",
-            ),
-            ("charge", self.charge),
-            ("receipt", self.hash),
-            ("signed by", self.key or "nobody"),
-        ]
+        asker = self.who
+        if self.why:
+            asker = f"{self.who}, for {self.why}"
+        lines = [("entry", f"{self.number} of the ledger, {self.time}"), ("asked by", asker)]
+        for question in self.asked:
+            one_line = " ".join(question.text.split())
+            lines.append((f"question {question.name}".strip(), one_line))
+        versions = [f"{name} version {version}" for name, version in self.tables]
+        lines.append(("data", ", ".join(versions)))
+        if self.part is not None:
+            lines.append(("part", str(self.part)))
+        price = price_of_promise(self.stated_price(), self.promise)
+        lines.append(("price", f"{price}, {self.neighbours} neighbours"))
+        lines.append(("charge", self.charge))
+        lines.append(("receipt", self.hash))
+        lines.append(("signed by", self.key or "nobody"))
+        return lines
 
     def __str__(self) -> str:
         return text_table(self._lines())
@@ -136,3 +135,12 @@ class Receipt:
 
     def _repr_html_(self) -> str:
         return html_pairs(self._lines())
+
+
+def _question_facts(question: ReceiptQuestion) -> Json:
+    return {
+        "name": question.name,
+        "text": question.text,
+        "fingerprint": question.fingerprint,
+        "answer": question.answer,
+    }

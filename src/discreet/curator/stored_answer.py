@@ -1,7 +1,10 @@
-"""The stored text of an answer: what came out, what it took, and every fact that a receipt states about it.
+"""Stored text of an answer (JSON): the answers, their price, and every fact that a receipt states.
 
-Version 2 reads without a plan. Version 1, of release 0.1.0, holds the price and the answers alone, and is read for
-ever; suggested bounds are still written so.
+Version 2 can be read without a plan. Version 1, of release 0.1.0, holds the price and the answers alone.
+It is read for ever, and suggested bounds are still written in it.
+
+Guarantee: a text that was written once is read by every later release.
+Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from ..errors import DiscreetError, LedgerCorrupt
 from ..frozen import field, frozen
 from ..plan.asked.terms import Terms
 from ..plan.plan import Plan
+from ..privacy.events import Event
 from ..privacy.events.json import Json, measure_from_json, measure_to_json
 from ..privacy.measures import Measure
 from ..query.bounds.relation_facts import tables_of
@@ -27,7 +31,7 @@ _FIELDS = {1: {"body", "price", "answers"}, 2: {"body", "price", "answers"} | _F
 
 @frozen
 class Said:
-    """One question: as SQL, its fingerprint, the plan as it was shown, and how much of one unit counted."""
+    """One question: SQL text, fingerprint, plan as it was shown, and contribution bounds as text."""
 
     text: str
     fingerprint: str
@@ -37,7 +41,7 @@ class Said:
 
 @frozen
 class BodyFacts:
-    """What was asked: the questions by name, the terms that are in the key, and the tables with their versions."""
+    """Facts about the questions: by name, with the terms in the key and the versions of the tables."""
 
     terms: Json = field(hash=False)
     neighbours: str
@@ -57,48 +61,55 @@ class Body:
 def facts_of(
     plans: Mapping[str, Plan], terms: Terms, texts: Mapping[str, str], prints: Mapping[str, str]
 ) -> BodyFacts:
-    """Return what is written down about questions that are run, of which the texts and fingerprints are known."""
-    tables = {
-        schema.name: schema for plan in plans.values() for schema in tables_of(plan.question.rows)
-    }
-    asked = {
-        name: Said(texts[name], prints[name], str(plan), tuple(shares_of(plan)))
-        for name, plan in plans.items()
-    }
-    near = next(event.neighbours for plan in plans.values() for event in plan.events)
-    versions = {name: schema.version for name, schema in sorted(tables.items())}
-    return BodyFacts(terms_of(plans, terms), near, versions, asked)
+    """Return the facts that are stored with answers, from plans, SQL texts and fingerprints by name."""
+    versions = {}
+    asked = {}
+    events: list[Event] = []
+    for name, plan in plans.items():
+        for schema in tables_of(plan.question.rows):
+            versions[schema.name] = schema.version
+        asked[name] = Said(texts[name], prints[name], str(plan), tuple(shares_of(plan)))
+        events += plan.events
+    # All tables of a curator declare one neighbour relation, so the first event has it.
+    neighbours = events[0].neighbours
+    return BodyFacts(terms_of(plans, terms), neighbours, dict(sorted(versions.items())), asked)
 
 
 def write_body(body: Body) -> str:
-    """Write what a ledger keeps."""
+    """Write the text that a ledger stores."""
     data: Json = {"body": 1, "price": measure_to_json(body.price), "answers": dict(body.answers)}
     facts = body.facts
-    if facts is not None:
-        asked = {
-            name: {
-                "text": one.text,
-                "fingerprint": one.fingerprint,
-                "plan": one.plan,
-                "shares": list(one.shares),
-            }
-            for name, one in facts.asked.items()
+    if facts is None:
+        return canonical_json(data)
+    asked = {}
+    for name, said in facts.asked.items():
+        asked[name] = {
+            "text": said.text,
+            "fingerprint": said.fingerprint,
+            "plan": said.plan,
+            "shares": list(said.shares),
         }
-        data |= {"body": 2, "terms": facts.terms, "neighbours": facts.neighbours}
-        data |= {"tables": dict(facts.tables), "asked": asked}
+    data["body"] = 2
+    data["terms"] = facts.terms
+    data["neighbours"] = facts.neighbours
+    data["tables"] = dict(facts.tables)
+    data["asked"] = asked
     return canonical_json(data)
 
 
 def read_body(text: str) -> Body:
-    """Read what `write_body` wrote, or release 0.1.0.
+    """Read a text that `write_body` or release 0.1.0 wrote.
 
-    Refuses other versions.
+    Refuses: other versions.
     """
     try:
         data = json.loads(text)
         given = read_object(data, _FIELDS[data["body"]], "a stored answer")
-        facts = None if data["body"] == 1 else _facts(given)
-        return Body(measure_from_json(given["price"]), dict(given["answers"]), facts)  # type: ignore[call-overload]
+        facts = None
+        if data["body"] != 1:
+            facts = _facts(given)
+        price = measure_from_json(given["price"])
+        return Body(price, dict(given["answers"]), facts)  # type: ignore[call-overload]
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "a stored answer is in a form that this release does not know; use a newer one"
@@ -106,19 +117,21 @@ def read_body(text: str) -> Body:
 
 
 def _facts(given: Json) -> BodyFacts:
-    asked, tables, terms = given["asked"], given["tables"], given["terms"]
+    asked = given["asked"]
+    tables = given["tables"]
+    terms = given["terms"]
     if not isinstance(asked, dict) or not isinstance(tables, dict) or not isinstance(terms, dict):
         raise TypeError
-    said = {name: _read_said(read_object(one, _SAID, "a question")) for name, one in asked.items()}
-    return BodyFacts(
-        terms, str(given["neighbours"]), {str(name): str(v) for name, v in tables.items()}, said
-    )
+    said = {}
+    for name, one in asked.items():
+        said[name] = _read_said(read_object(one, _SAID, "a question"))
+    versions = {str(name): str(version) for name, version in tables.items()}
+    return BodyFacts(terms, str(given["neighbours"]), versions, said)
 
 
 def _read_said(one: Json) -> Said:
     shares = one["shares"]
     if not isinstance(shares, list):
         raise TypeError
-    return Said(
-        str(one["text"]), str(one["fingerprint"]), str(one["plan"]), tuple(map(str, shares))
-    )
+    share_texts = tuple(map(str, shares))
+    return Said(str(one["text"]), str(one["fingerprint"]), str(one["plan"]), share_texts)
