@@ -76,7 +76,7 @@ class Explanation:
             blocks.append(line)
         if store:
             for text in self.texts:
-                blocks.append(f"The store is asked, exactly:\n{_brief(text)}")  # noqa: PERF401
+                blocks.append(f"The store is asked, exactly:\n{_brief(text)}")
         blocks.append("Nothing was touched, nothing was spent.")
         return "\n\n".join(blocks)
 
