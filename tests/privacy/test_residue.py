@@ -201,8 +201,8 @@ class TestMonotone:
 
     @given(st.fractions(Fraction(1, 10**9), 10**9))
     def test_the_table_rounds_down_by_less_than_one_part_in_32(self, s):
-        assert s * Fraction(31, 32) < residue._rounded(s) <= s
-        assert residue._rounded(-s) == 0
+        assert s * Fraction(31, 32) < residue._round_down(s) <= s
+        assert residue._round_down(-s) == 0
 
 
 class TestFallBack:

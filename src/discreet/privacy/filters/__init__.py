@@ -1,1 +1,1 @@
-"""Budgets that hold when the next question depends on the last answer."""
+"""Privacy filters: budgets that hold under adaptive composition, at any stopping time."""

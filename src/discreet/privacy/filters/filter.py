@@ -1,8 +1,9 @@
-"""Filters: decide whether one more event still fits a budget, when each event may depend on all answers so far.
+"""Privacy filters: admit or refuse one more event under a budget, with adaptive composition.
 
-A running (ε, δ), however tight, is not a rule to stop by: the adversary chooses what to ask, and when to stop, by what
-came out. A filter fixes its budget first; its promise then holds at any stopping time. Decisions follow from public
-parameters alone: the budget, the events admitted so far, and the event asked.
+Each event may depend on all answers so far. A running (ε, δ), however tight, is no stopping rule
+then: the adversary chooses the next question, and when to stop, by the answers. A filter fixes its
+budget first; its promise holds at any stopping time. Decisions follow from public parameters
+alone: the budget, the events admitted so far, and the event asked.
 
 | kind | counts | budget | admitted at (1, 1e-6): Laplace ε = .01, exponential selection ε = .01 |
 |---|---|---|---|
@@ -11,11 +12,18 @@ parameters alone: the budget, the events admitted so far, and the event asked.
 | `zcdp` | Σρ | ZCDP, ApproxDP | 488, 1948 |
 | `renyi` | Σε(α) at fixed orders | RenyiDP, ApproxDP | 492, 1949 |
 | `gdp` | Σμ² | GaussianDP, ApproxDP | 356, 1426 |
-| `residue` | what is taken from the rest of μ² | GaussianDP, ApproxDP | 560, 2237 |
+| `residue` | least provable part of the remaining μ² | GaussianDP, ApproxDP | 560, 2237 |
 
-Proofs stand in `rule` (leaks), `pure`, `zcdp`, `renyi`, `gdp` and `residue`, and
-on one page in docs/filters.md. The numerical price of what was actually asked is *not* here: it is not a sound
-filter.
+An event is admitted by one of three rules; all three keep the same promise:
+
+| rule | file |
+|---|---|
+| the kind's remaining amounts pay for it | `rule`, `pure`, `zcdp`, `renyi`, `gdp`, `residue` |
+| (ε, δ) budgets: the ε of all events add up to at most ε | `basic_composition` |
+| (ε, δ) budgets: the first event takes the whole budget | `single_spend` |
+
+Those files have the proofs; docs/filters.md has them on one page. The numerical price of the
+events so far is *not* used here: it is not a sound filter.
 """
 
 from __future__ import annotations
@@ -51,12 +59,17 @@ def open_filter(
     orders: Number | Iterable[Number] | None = None,
     neighbours: Neighbours | None = None,
 ) -> Filter:
-    """Open a filter whose promise is the budget, for events chosen one by one after seeing the answers.
+    """Open a filter whose promise is the budget, for events chosen one by one after the answers.
 
-    `kind` is one of the table at the top of this file; by default the one that admits most: `pure` for PureDP, `zcdp`
-    for ZCDP, `renyi` for RenyiDP, `residue` for GaussianDP and for ApproxDP (`approximate` if δ is 0). `delta` is the
-    part of an ApproxDP budget's δ that is kept for events with a δ of their own; `approximate` keeps all. `orders` is
-    the one Rényi order of a `renyi` filter over ApproxDP. Without `neighbours` the first event fixes the relation.
+    Args:
+        budget: the promise, in any measure.
+        kind: one of the table at the top of this file; by default the kind that admits most:
+            `pure` for PureDP, `zcdp` for ZCDP, `renyi` for RenyiDP, `residue` for GaussianDP and
+            for ApproxDP (`approximate` if δ is 0).
+        delta: the part of an ApproxDP budget's δ that is kept for events with a δ of their own;
+            `approximate` keeps all.
+        orders: the one Rényi order of a `renyi` filter over ApproxDP.
+        neighbours: the neighbour relation; without it the first event fixes the relation.
 
     >>> import discreet as dp
     >>> from discreet.privacy import LaplaceNoise, PureDP
@@ -66,25 +79,44 @@ def open_filter(
     >>> filter.left(), filter.admits(LaplaceNoise(scale=10**9, sensitivity=1))
     (PureDP(0), False)
 
-    Refuses a kind that cannot promise the budget, a δ to keep that leaves nothing for the tail, and budgets of nothing.
+    Refuses: InvalidArgument for a kind that cannot promise the budget, for a `delta` that leaves
+        nothing for the tail, and for budgets that allow nothing.
+
+    Law: tests/privacy/test_filter.py::TestCapacity
     """
-    kept = read_kind(read_measure(budget), kind)
-    leak = read_delta(budget, kept, delta)
-    terms = FilterTerms(budget, leak, read_orders(budget, kept, orders, leak))
-    relation = None if neighbours is None else read_neighbours(neighbours)
-    capacity = rule_of(kept).capacity(terms)
+    checked_kind = read_kind(read_measure(budget), kind)
+    leak = read_delta(budget, checked_kind, delta)
+    terms = FilterTerms(budget, leak, read_orders(budget, checked_kind, orders, leak))
+    relation = None
+    if neighbours is not None:
+        relation = read_neighbours(neighbours)
+    capacity = rule_of(checked_kind).capacity(terms)
     if not any(capacity):
         raise InvalidArgument(
-            f"{budget!r} leaves nothing to spend in a filter of kind {kept!r}; open a larger budget"
+            f"{budget!r} leaves nothing to spend in a filter of kind {checked_kind!r}; "
+            "open a larger budget"
         )
-    return Filter(kept, terms, capacity, tuple(Fraction() for _ in capacity), Fraction(), relation)
+    nothing_used = (Fraction(),) * len(capacity)
+    return Filter(checked_kind, terms, capacity, nothing_used, Fraction(), relation)
 
 
 @frozen
 class Filter:
-    """What is promised and what has been spent, as a frozen value; `after` gives the next one.
+    """Budget and spending of adaptively chosen events, as a frozen value; `after` gives the next.
 
-    Its size does not grow with the number of events. A refusal changes nothing: a smaller request may still fit.
+    The size of the state does not grow with the number of events.
+
+    Guarantee: everything released through a filter and its successors satisfies `promise()`, at
+        any stopping time, if every event was admitted by `after` before its answer was drawn. The
+        events may be chosen by all earlier answers.
+
+    Refuses: BudgetExceeded for an event that does not fit; the filter stays as it was, and a
+        smaller event may still fit. InvalidArgument for an event without a finite price, for a
+        leak where no δ is kept for leaks, and for events of another neighbour relation.
+
+    Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
+    Law: tests/privacy/test_filter_sums.py::TestTheAdversary
+    Law: tests/privacy/test_filter_laws.py::TestRefusal
     """
 
     kind: FilterKind
@@ -97,14 +129,15 @@ class Filter:
 
     @property
     def adds(self) -> bool:
-        """Whether an event also fits if the ε of all events add up to at most ε: a tail under an (ε, δ) budget."""
+        """Tell if basic composition admits events too: a tail under an (ε, δ) budget."""
         return adds_up(self.kind, self.terms)
 
     def promise(self) -> Measure:
-        """Return what holds for everything released through this filter, at any stopping time: the budget.
+        """Return the budget: the guarantee of everything released through this filter.
 
-        Nothing else is a guarantee while events are chosen adaptively. What `spent` shows is the filter's own
-        book-keeping, and a numerical (ε, δ) of the events so far is valid only for slots fixed beforehand.
+        Nothing else is a guarantee while events are chosen adaptively. The amounts of `spent` are
+        the filter's own book-keeping. A numerical (ε, δ) of the events so far is valid only for
+        events fixed beforehand.
 
         >>> import discreet as dp
         >>> dp.open_filter(dp.ApproxDP(1, 1e-6)).promise()
@@ -120,15 +153,16 @@ class Filter:
         >>> dp.open_filter(PureDP(1)).admits(LaplaceNoise(1, 2))
         False
 
-        Refuses events without a finite price in this filter, and events under the other neighbour relation.
+        Refuses: InvalidArgument for events without a finite price in this filter, and for events
+            of the other neighbour relation.
         """
         return fits(self, self.cost(event))
 
     def price(self, event: Event) -> Measure:
-        """Return what the event would take now, in the measure this kind of filter counts in; nothing changes.
+        """Return the cost of an event now, in the measure of this kind of filter; nothing changes.
 
-        It may be more than is left: `admits` compares. A δ of the event's own is in it for kind "approximate" only;
-        the other kinds keep leaks in a purse of their own.
+        The cost may be more than is left: `admits` compares. It includes the event's own δ for
+        kind "approximate" only; the other kinds count leaks separately.
 
         >>> import discreet as dp
         >>> from discreet.privacy import ZCDP, LaplaceNoise, PureDP
@@ -137,16 +171,25 @@ class Filter:
         >>> dp.open_filter(ZCDP(1)).price(LaplaceNoise(10**6, 1)).rho < 1
         True
 
-        Refuses the same events as `admits`.
+        Refuses: the same events as `admits`.
+
+        Law: tests/privacy/test_filter.py::TestPrice
         """
         return self.shown(self.cost(event))
 
     def shown(self, price: FilterPrice) -> Measure:
-        """Return a price in the measure this kind counts in; what it cannot price takes all that is left."""
-        return self._shown(self._left() if price.amounts is None else price.amounts, price.leak)
+        """Return a price in the measure this kind counts in.
+
+        An event that the kind cannot price is admitted by the sum alone and exhausts the tail, so
+        its price is all that is left.
+        """
+        amounts = price.amounts
+        if amounts is None:
+            amounts = self._left()
+        return self._measure(amounts, price.leak)
 
     def stated(self, event: Event) -> Measure:
-        """Return what the event costs in the measure that the budget was written in."""
+        """Return the cost of the event in the measure that the budget was written in."""
         return state_price(self, self.cost(event))
 
     def after(self, event: Event) -> Filter:
@@ -157,101 +200,123 @@ class Filter:
         >>> dp.open_filter(ZCDP(1)).after(GaussianNoise.of(1, 1)).left()
         ZCDP(0.5)
 
-        Raises BudgetExceeded, with what was asked and what is left, if it does not fit; nothing changes then. Refuses
-        the same events as `admits`.
+        Refuses: BudgetExceeded, with the amounts asked and left, if the event does not fit;
+            nothing changes then. InvalidArgument for the same events as `admits`.
         """
         price = self.cost(event)
         if not fits(self, price):
             raise exceeded(self, price)
-        # what fits as all there is takes all there is, also of a tail that would have paid for it
-        return self.taking(price, event.neighbours, paid=self.pays(price) and self.keeps(price))
+        # An event admitted as the whole budget exhausts the tail even if the tail could have paid
+        # for it: its own δ used up the δ of the tail (`single_spend`).
+        paid_by_tail = self.pays(price) and self.keeps(price)
+        return self.taking(price, event.neighbours, paid=paid_by_tail)
 
     def taking(self, price: FilterPrice, neighbours: Neighbours, *, paid: bool) -> Filter:
-        """Return the filter after an event of this price was admitted; what the tail has not paid exhausts it."""
+        """Return the filter after an event of this price.
+
+        An event that the tail has not paid exhausts the tail for good: the proof of
+        `basic_composition` needs it.
+        """
         used = self.capacity
         if price.amounts is not None and paid:
-            used = tuple(
-                short(u + a, c) for u, a, c in zip(self.used, price.amounts, used, strict=True)
-            )
-        leaked = short(min(self.leaked + price.leak, self.terms.delta), self.terms.delta)
-        added = sum_after(self.added, price.added, self.terms.epsilon) if self.adds else Fraction()
+            pairs = zip(self.used, price.amounts, self.capacity, strict=True)
+            # `short` rounds spending up, never beyond the capacity that it fits in.
+            used = tuple(short(before + amount, most) for before, amount, most in pairs)
+        # The δ of a whole budget spent at once may exceed the part kept for leaks; cap it there.
+        leaked = min(self.leaked + price.leak, self.terms.delta)
+        added: Sum = Fraction()
+        if self.adds:
+            added = sum_after(self.added, price.added, self.terms.epsilon)
+        if added is not None:
+            added = short(added, self.terms.epsilon)
         return replace(
             self,
             used=used,
-            leaked=leaked,
+            leaked=short(leaked, self.terms.delta),
             neighbours=neighbours,
-            added=None if added is None else short(added, self.terms.epsilon),
+            added=added,
         )
 
     def pays(self, price: FilterPrice) -> bool:
-        """Return whether what is left of the amounts pays for an event."""
+        """Return whether the remaining amounts of the kind pay for an event."""
         if price.amounts is None:
             return False
-        return all(
-            u + a <= c for u, a, c in zip(self.used, price.amounts, self.capacity, strict=True)
-        )
+        pairs = zip(self.used, price.amounts, self.capacity, strict=True)
+        # Exact rationals, so `<=` admits an event that uses the capacity up and nothing beyond.
+        return all(before + amount <= most for before, amount, most in pairs)
 
     def keeps(self, price: FilterPrice) -> bool:
-        """Return whether the δ of an event's own is within what is left for such; both rules keep the same δ."""
+        """Return whether the event's own δ is within the δ kept for leaks; all rules share it."""
         return self.leaked + price.leak <= self.terms.delta
 
     def sums(self, price: FilterPrice) -> bool:
-        """Return whether the ε of all events, with this one, add up to at most ε; `sums` has the proof."""
+        """Return whether the ε of all events and of this one add up to at most ε.
+
+        `basic_composition` has the proof.
+        """
         return self.adds and sum_after(self.added, price.added, self.terms.epsilon) is not None
 
     def left(self) -> Measure:
-        """Return what is left, in the measure this kind of filter counts in."""
-        return self._shown(self._left(), self.terms.delta - self.leaked)
+        """Return the remaining budget, in the measure this kind of filter counts in."""
+        return self._measure(self._left(), self.terms.delta - self.leaked)
 
     def room(self) -> RemainingBudget:
-        """Return the largest single question that would still fit, for whoever wrote an (ε, δ) budget.
+        """Return the largest single question that would still fit, stated as (ε, δ).
 
         >>> import discreet as dp
         >>> print(dp.open_filter(dp.ApproxDP(1, 1e-6)).room())
         ε = 1 in one question, or Gaussian noise of (ε, δ) = (1, 1e-06), which is μ = 0.2367
 
-        Refuses kinds that do not count (ε, δ) by a tail: their `left` says all there is.
+        Refuses: InvalidArgument for kinds that do not count (ε, δ) by a tail: `left` is enough.
         """
         if not self.adds:
             raise InvalidArgument(
                 f"a filter of kind {self.kind!r} counts in one measure: left() says what is left"
             )
-        near = self.neighbours or ADD_REMOVE
-        by_sum = Fraction() if self.added is None else self.terms.epsilon - self.added
+        # Before the first event the relation is open; a pure promise costs the same under both.
+        neighbours = self.neighbours or ADD_REMOVE
+        remaining_sum = Fraction()
+        if self.added is not None:
+            remaining_sum = self.terms.epsilon - self.added
 
-        def paid(epsilon: Fraction) -> bool:
-            return self.pays(self.cost(Promise(PureDP(epsilon), neighbours=near)))
+        def tail_pays(epsilon: Fraction) -> bool:
+            pure = Promise(PureDP(epsilon), neighbours=neighbours)
+            return self.pays(self.cost(pure))
 
-        largest = largest_pure(by_sum, paid, 2 * self.terms.epsilon)
-        mu = None if self.kind == "advanced" else gaussian_of(self.left())
+        # The search ends at 2ε: a large δ may pay for more, but a smaller answer always fits.
+        largest = largest_pure(remaining_sum, tail_pays, 2 * self.terms.epsilon)
+        mu = None
+        # The advanced filter has no price for Gaussian noise: it counts (ε, δ) boxes only.
+        if self.kind != "advanced":
+            mu = gaussian_of(self.left())
         return RemainingBudget(largest, mu, self.terms.delta - self.leaked, self.terms.tail)
 
     def spent(self) -> Measure:
-        """Return what was spent, in the measure this kind of filter counts in: book-keeping, not a guarantee."""
-        return self._shown(self.used, self.leaked)
+        """Return the spent amounts in the measure this kind counts in: book-keeping, no promise."""
+        return self._measure(self.used, self.leaked)
 
     def to_json(self) -> dict[str, object]:
-        """Write the state as plain JSON types, exactly: a ledger stores it beside its events, for any later release.
+        """Write the state as plain JSON types, exactly.
 
-        The amounts derived from the budget at creation are stored too, so that a later release with a tighter
-        conversion does not move a budget that people were already promised.
+        A ledger stores the state beside its events, for any later release. The capacity derived
+        from the budget at creation is stored too: a later release with a tighter conversion must
+        not move a budget that was already promised.
 
         >>> import discreet as dp
         >>> from discreet.privacy import PureDP
         >>> dp.open_filter(PureDP(1)).to_json()["capacity"]
         ['1']
         """
-        return write_state(
-            FilterState(
-                self.kind,
-                self.terms,
-                self.capacity,
-                self.used,
-                self.leaked,
-                self.neighbours,
-                self.added,
-            )
+        state = FilterState(
+            self.kind,
+            self.terms,
+            self.capacity,
+            self.used,
+            self.leaked,
+            self.neighbours,
+            self.added,
         )
+        return write_state(state)
 
     @staticmethod
     def from_json(data: object) -> Filter:
@@ -262,20 +327,21 @@ class Filter:
         >>> dp.Filter.from_json(fresh.to_json()) == fresh
         True
 
-        Refuses unknown kinds and versions, missing or unknown fields, and a state that its budget does not allow: more
-        capacity than the budget converts to, or more spent than the capacity.
+        Refuses: InvalidArgument for unknown kinds and versions, missing or unknown fields, and a
+            state that its budget does not allow: more capacity than the budget converts to, or
+            more spent than the capacity.
+
+        Law: tests/privacy/test_filter_laws.py::TestState
         """
         state = read_state(data)
-        terms, fixed = (
-            state.terms,
-            state.kind == "renyi" and isinstance(state.terms.budget, ApproxDP),
-        )
+        terms = state.terms
+        # Kind "approximate" keeps all of δ by itself and takes no `delta`.
+        delta = None if state.kind == "approximate" else terms.delta
+        # Only an (ε, δ) budget needs the order; a RenyiDP budget lists its own orders.
+        has_fixed_order = state.kind == "renyi" and isinstance(terms.budget, ApproxDP)
+        orders = terms.orders if has_fixed_order else None
         fresh = open_filter(
-            terms.budget,
-            state.kind,
-            delta=None if state.kind == "approximate" else terms.delta,
-            orders=terms.orders if fixed else None,  # a RenyiDP budget lists its own orders
-            neighbours=state.neighbours,
+            terms.budget, state.kind, delta=delta, orders=orders, neighbours=state.neighbours
         )
         check_state(state, fresh.terms, fresh.capacity)
         return replace(
@@ -283,24 +349,27 @@ class Filter:
         )
 
     def cost(self, event: Event) -> FilterPrice:
-        """Return what the event takes in every account that this filter keeps."""
-        parts = _parts(_read_event(event))
+        """Return the price of an event in every account that this filter keeps."""
+        parts = _flatten(_read_event(event))
         if self.neighbours not in (None, parts.neighbours):
-            near = f"this filter promises under {self.neighbours!r} neighbours"
             raise InvalidArgument(
-                f"{near}, the event is stated under {parts.neighbours!r}; restate it"
+                f"this filter promises under {self.neighbours!r} neighbours, "
+                f"the event is stated under {parts.neighbours!r}; restate it"
             )
-        added = price_sum(parts) if self.adds else None
+        added = None
+        if self.adds:
+            added = price_sum(parts)
         amounts, leak = self._amounts(parts, added)
         if leak and not self.terms.delta:
-            keeps = f"open an ApproxDP budget with delta= (or kind='approximate'), so that {shown(leak)} can be kept"
             raise InvalidArgument(
-                f"the event leaks with a δ of its own, and this filter keeps none for that; {keeps}"
+                "the event leaks with a δ of its own, and this filter keeps none for that; "
+                "open an ApproxDP budget with delta= (or kind='approximate'), "
+                f"so that {shown(leak)} can be kept"
             )
         return FilterPrice(amounts, leak, added, key_leak(event))
 
     def _amounts(self, parts: Flattened, added: Sum) -> tuple[Amounts | None, Fraction]:
-        """Price by the kind's own rule; None for what it cannot price, but the sum can."""
+        """Price an event by the kind's own rule; None if only the sum has a price for it."""
         try:
             return rule_of(self.kind).price(parts, self._left(), self.terms.orders)
         except InvalidArgument:
@@ -309,15 +378,17 @@ class Filter:
             return None, parts.leak_sum
 
     def _left(self) -> Amounts:
-        return tuple(c - u for c, u in zip(self.capacity, self.used, strict=True))
+        pairs = zip(self.capacity, self.used, strict=True)
+        return tuple(most - before for most, before in pairs)
 
-    def _shown(self, amounts: Amounts, leak: Fraction) -> Measure:
-        return rule_of(self.kind).measure(amounts, min(leak, MOST_LEAK), self.terms.orders)
+    def _measure(self, amounts: Amounts, leak: Fraction) -> Measure:
+        # A refused event may leak more than any measure can state; that δ is only displayed.
+        stated_leak = min(leak, MOST_LEAK)
+        return rule_of(self.kind).measure(amounts, stated_leak, self.terms.orders)
 
 
-_parts = lru_cache(maxsize=1024)(
-    flatten
-)  # a ledger counts one event for everyone and for its asker, again and again
+# A ledger prices one event for everyone and for its asker, again and again; hence the cache.
+_flatten = lru_cache(maxsize=1024)(flatten)
 
 
 def _read_event(event: object) -> Event:

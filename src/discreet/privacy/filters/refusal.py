@@ -1,4 +1,9 @@
-"""What a filter says when an event does not fit: in the measure that the budget was written in, and what would fit."""
+"""Refusal of an event that does not fit, in the measure of the budget, with the amount that fits.
+
+Guarantee: nothing in a refusal depends on data; its numbers follow from the budget and the events.
+
+Law: tests/privacy/test_filter_sums.py::TestRefusals
+"""
 
 from __future__ import annotations
 
@@ -14,45 +19,53 @@ if TYPE_CHECKING:
     from .filter import Filter
 
 
-def state_price(filter: Filter, price: FilterPrice) -> Measure:  # noqa: A002 that is what it is
+def state_price(filter: Filter, price: FilterPrice) -> Measure:  # noqa: A002
     """Return a price in the measure that the budget was written in."""
     if not filter.adds:
         return filter.shown(price)
+    terms = filter.terms
     leak = min(price.leak, MOST_LEAK)
     if price.added is not None:
-        return restate(PureDP(price.added), filter.terms.tail, leak)
-    found = restate(filter.shown(price), filter.terms.tail, leak)
-    within = price.amounts is not None and all(
-        a <= c for a, c in zip(price.amounts, filter.capacity, strict=True)
-    )
-    if within and isinstance(
-        found, ApproxDP
-    ):  # the capacity keeps (ε, δ), so rounding up need not go beyond ε
-        return ApproxDP(min(found.epsilon, filter.terms.epsilon), found.delta)
-    return found
+        return restate(PureDP(price.added), terms.tail, leak)
+    stated = restate(filter.shown(price), terms.tail, leak)
+    if isinstance(stated, ApproxDP) and _is_within_capacity(filter, price):
+        # The capacity converts to the budget's ε, so rounding up need not go beyond that ε.
+        return ApproxDP(min(stated.epsilon, terms.epsilon), stated.delta)
+    return stated
 
 
-def exceeded(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A002 that is what it is
+def _is_within_capacity(filter: Filter, price: FilterPrice) -> bool:  # noqa: A002
+    if price.amounts is None:
+        return False
+    pairs = zip(price.amounts, filter.capacity, strict=True)
+    return all(amount <= most for amount, most in pairs)
+
+
+def exceeded(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A002
     """Return the refusal of an event; nothing in it depends on data."""
-    terms = filter.terms
+    budget = filter.terms.budget
+    # The amounts would do, so it is the event's own δ that does not fit.
     if filter.kind != "approximate" and (filter.pays(price) or filter.sums(price)):
-        return _leaks(filter, price)
+        return _leak_exceeded(filter, price)
     asked = state_price(filter, price)
     if not filter.adds:
         left = filter.left()
-        return BudgetExceeded(
-            f"asked for {asked}, {left} is left of {terms.budget}", asked=asked, left=left
-        )
-    room = filter.room()
-    return BudgetExceeded(
-        f"asked for {asked}; of {terms.budget} there is left {room}", asked=asked, left=room.box
-    )
+        message = f"asked for {asked}, {left} is left of {budget}"
+        return BudgetExceeded(message, asked=asked, left=left)
+    remaining = filter.room()
+    message = f"asked for {asked}; of {budget} there is left {remaining}"
+    return BudgetExceeded(message, asked=asked, left=remaining.box)
 
 
-def _leaks(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A002 that is what it is
+def _leak_exceeded(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A002
     """Return the refusal of an event whose own δ is more than is kept for such events."""
-    left = ApproxDP(0, filter.terms.delta - filter.leaked)
-    why = f"of the δ of {filter.terms.budget}, {shown(filter.terms.delta)} is kept for events with a δ of their own"
-    text = f"asked for a δ of its own of {shown(price.leak)}, {shown(left.delta)} is left for that: {why}"
-    message = f"{text}, such as unknown keys and (ε, δ) boxes; ask with a smaller δ"
-    return BudgetExceeded(message, asked=ApproxDP(0, min(price.leak, MOST_LEAK)), left=left)
+    terms = filter.terms
+    left = ApproxDP(0, terms.delta - filter.leaked)
+    asked = ApproxDP(0, min(price.leak, MOST_LEAK))
+    message = (
+        f"asked for a δ of its own of {shown(price.leak)}, "
+        f"{shown(left.delta)} is left for that: of the δ of {terms.budget}, "
+        f"{shown(terms.delta)} is kept for events with a δ of their own, "
+        "such as unknown keys and (ε, δ) boxes; ask with a smaller δ"
+    )
+    return BudgetExceeded(message, asked=asked, left=left)

@@ -1,7 +1,8 @@
-"""What is left of an (ε, δ) budget, in the words it was written in: the largest single question that would still fit.
+"""Remaining (ε, δ) budget, stated as the largest single question that would still fit.
 
-A filter counts in an amount of its own (ρ, μ², …) that nobody wrote. What somebody who wrote (ε, δ) can use is: the
-largest ε of one pure question, the most exact Gaussian noise, and the δ for events that leak with one of their own.
+A filter counts in an amount of its own (ρ, μ², …) that the author of an (ε, δ) budget never wrote.
+Such an author can use the largest ε of one pure question, the most exact Gaussian noise, and the δ
+for events that leak with one of their own. Everything here is displayed and decides nothing.
 """
 
 from __future__ import annotations
@@ -14,16 +15,20 @@ from ...frozen import frozen
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from .rule import MOST_LEAK
 
-_STEPS = 24
-_HAIR = 1 + Fraction(1, 10**8)
+# Bisection steps: 2^−24 is six decimal digits of the interval.
+_BISECTION_STEPS = 24
+# Relative error that the floats of a converted Gaussian budget may have.
+_ROUNDING_ERROR = 1 + Fraction(1, 10**8)
 
 
 @frozen
 class RemainingBudget:
-    """The largest single question that fits now: pure with `epsilon`, or Gaussian with `mu`; either with `delta`.
+    """Largest single question that fits now: pure with `epsilon`, or Gaussian with `mu`.
 
-    `mu` is None where the filter has no price for Gaussian noise; `delta` is for events with a δ of their own, such as
-    the selection of unknown keys.
+    `mu` is None where the filter has no price for Gaussian noise. `delta` is for events with a δ
+    of their own, such as the selection of unknown keys. `tail` is the δ at which `mu` is stated.
+
+    Law: tests/privacy/test_filter_sums.py::TestRefusals
     """
 
     epsilon: Fraction
@@ -33,24 +38,30 @@ class RemainingBudget:
 
     @property
     def box(self) -> ApproxDP:
-        """The largest (ε, δ) that one question can spend: pure or Gaussian, whichever is more; δ is that for keys."""
-        gaussian = Fraction() if self.mu is None else rounded_down(self._gaussian)
+        """The largest (ε, δ) that one question can spend, pure or Gaussian; δ is that for keys."""
+        gaussian = Fraction()
+        if self.mu is not None:
+            gaussian = rounded_down(self._gaussian_epsilon)
         return ApproxDP(max(self.epsilon, gaussian), self.delta)
 
     @property
-    def _gaussian(self) -> float:
-        return 0.0 if self.mu is None or not self.mu.squared else self.mu.epsilon(delta=self.tail)
+    def _gaussian_epsilon(self) -> float:
+        if self.mu is None or not self.mu.squared:
+            return 0.0
+        return self.mu.epsilon(delta=self.tail)
 
     def __str__(self) -> str:
-        words = f"ε = {float(self.epsilon):.4g} in one question"
+        text = f"ε = {float(self.epsilon):.4g} in one question"
         if self.mu is not None and self.mu.squared:
-            at = f"({self._gaussian:.4g}, {shown(self.tail)})"
-            words += f", or Gaussian noise of (ε, δ) = {at}, which is μ = {self.mu.mu:.4g}"
-        return words if not self.delta else f"{words}; and δ = {shown(self.delta)} for unknown keys"
+            box = f"({self._gaussian_epsilon:.4g}, {shown(self.tail)})"
+            text += f", or Gaussian noise of (ε, δ) = {box}, which is μ = {self.mu.mu:.4g}"
+        if self.delta:
+            text += f"; and δ = {shown(self.delta)} for unknown keys"
+        return text
 
 
 def largest_pure(by_sum: Fraction, pays: Callable[[Fraction], bool], most: Fraction) -> Fraction:
-    """Return the largest ε of one pure event: what the sum leaves, or what the tail still pays, to six digits.
+    """Return the largest ε of one pure event, by the sum or by the tail, to six digits.
 
     >>> from fractions import Fraction
     >>> from discreet.privacy.filters.remaining import largest_pure
@@ -59,12 +70,18 @@ def largest_pure(by_sum: Fraction, pays: Callable[[Fraction], bool], most: Fract
     >>> float(largest_pure(Fraction(0), lambda e: e <= Fraction(1, 4), Fraction(1)))
     0.25
     """
-    low, high = by_sum, most
-    if low >= high or not pays(low + (high - low) / 2**_STEPS):
+    low = by_sum
+    high = most
+    # One probe just above the sum saves the bisection where the tail pays for less than the sum.
+    if low >= high or not pays(low + (high - low) / 2**_BISECTION_STEPS):
         return low
-    for _ in range(_STEPS):
+    for _ in range(_BISECTION_STEPS):
         middle = (low + high) / 2
-        low, high = (middle, high) if pays(middle) else (low, middle)
+        if pays(middle):
+            low = middle
+        else:
+            high = middle
+    # The low end was paid for: what is displayed as fitting does fit.
     return low
 
 
@@ -79,6 +96,7 @@ def gaussian_of(left: Measure) -> GaussianDP | None:
     match left:
         case GaussianDP():
             return left
+        # Gaussian noise of μ is μ²/2-zCDP, and has divergence αμ²/2 at order α.
         case ZCDP(rho=rho):
             return GaussianDP.of_square(2 * rho)
         case RenyiDP(orders=orders):
@@ -88,7 +106,9 @@ def gaussian_of(left: Measure) -> GaussianDP | None:
 
 
 def restate(amount: Measure, tail: Fraction, leak: Fraction = Fraction()) -> Measure:
-    """Return an amount of a filter as (ε, δ) at the δ that the budget keeps for its tail, rounded up.
+    """Return an amount of a filter as (ε, δ) at the δ that the budget keeps for its tail.
+
+    ε is rounded up.
 
     >>> import discreet as dp
     >>> from fractions import Fraction
@@ -98,26 +118,35 @@ def restate(amount: Measure, tail: Fraction, leak: Fraction = Fraction()) -> Mea
     """
     match amount:
         case PureDP(epsilon=epsilon):
-            return ApproxDP(epsilon, leak) if leak else amount
+            if leak:
+                return ApproxDP(epsilon, leak)
+            return amount
         case GaussianDP() | ZCDP() | RenyiDP():
-            return ApproxDP(_rounded(amount.epsilon(delta=tail)), min(tail + leak, MOST_LEAK))
+            epsilon = _rounded_up(amount.epsilon(delta=tail))
+            return ApproxDP(epsilon, min(tail + leak, MOST_LEAK))
         case _:
             return amount
 
 
 def rounded_down(epsilon: float) -> Fraction:
-    """Return the nearest decimal of six digits, or the one below if it is more by more than a rounding error.
+    """Return the nearest decimal of six digits, or the one below if the nearest is larger.
+
+    Larger means by more than a rounding error: 1 stays 1 after a conversion there and back.
 
     >>> from discreet.privacy.filters.remaining import rounded_down
     >>> rounded_down(1.0000000001), rounded_down(0.12345678)
     (Fraction(1, 1), Fraction(1929, 15625))
     """
-    near = Fraction(f"{epsilon:.6g}")
-    return near if near <= Fraction(epsilon) * _HAIR else Fraction(f"{epsilon * (1 - 5e-6):.6g}")
+    nearest = Fraction(f"{epsilon:.6g}")
+    if nearest <= Fraction(epsilon) * _ROUNDING_ERROR:
+        return nearest
+    # 5e-6 is half a unit of the sixth digit or more, so that the text rounds to the one below.
+    return Fraction(f"{epsilon * (1 - 5e-6):.6g}")
 
 
-def _rounded(epsilon: float) -> Fraction:
-    """Round up to five digits: it is shown, and decides nothing."""
+def _rounded_up(epsilon: float) -> Fraction:
+    """Round up to five digits: a displayed price is never smaller than it is."""
     exact = fraction_up(epsilon)
     unit = Fraction(10) ** (len(str(int(exact))) - 5)
+    # -(-a // b) is the ceiling.
     return -(-exact // unit) * unit

@@ -1,14 +1,19 @@
-"""Rényi filters: Σε(α) ≤ ε(α), at orders fixed when the filter is opened.
+"""Rényi DP filters: Σε(α) ≤ ε(α), at orders fixed when the filter is opened.
 
-**Why sound.** At one fixed order α, e^((α−1)(L_n − Σε(α))) is a supermartingale however the steps are chosen (the
-proof in `filter_zcdp`, at one α), so the transcript has divergence at most ε(α), the amount fixed at creation
-(Feldman, Zrnic 2021; Lécuyer 2021). A RenyiDP budget promises all its orders, so all must hold.
+**Proof.** At one fixed order α, e^((α−1)(L_n − Σε(α))) is a supermartingale however the steps are
+chosen (the proof in `zcdp`, at one α). So the transcript has divergence at most ε(α), the amount
+fixed at creation (Feldman, Zrnic 2021; Lécuyer 2021). A RenyiDP budget promises all its orders, so
+all must hold.
 
-For an (ε, δ) budget **one** order is fixed, and ε(α) is what converts to (ε, δ) there (Canonne, Kamath, Steinke 2020,
-Proposition 12). "Some of several orders still passes" is *not* a sound rule: which order passes then depends on the
-answers, and no single supermartingale bounds the path on which the adversary changes from one to the other.
-The order chosen by default is the one at which Gaussian noise is admitted most often; then this filter admits whatever
-the zCDP filter admits, and more, since ε(α) ≤ ρα.
+For an (ε, δ) budget **one** order is fixed, and ε(α) is the divergence that converts to (ε, δ)
+there (Canonne, Kamath, Steinke 2020, Proposition 12). "Some of several orders still passes" is
+*not* a sound rule: which order passes then depends on the answers, and no single supermartingale
+bounds the path on which the adversary changes from one order to another. The default order is the
+one at which Gaussian noise is admitted most often. This filter then admits all that the zCDP
+filter admits, and more, since ε(α) ≤ ρα.
+
+Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
+Law: tests/privacy/test_adversary.py::test_some_order_still_passes_admits_more_than_any_order
 """
 
 from __future__ import annotations
@@ -32,58 +37,75 @@ from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 def best_order(epsilon: float, delta: float) -> Fraction:
     """Return the order at which an (ε, δ) budget admits most Gaussian noise, max ε(α)/α, in 64ths.
 
+    Any order is sound; this choice only decides how much is admitted.
+
     >>> from discreet.privacy.filters.renyi import best_order
     >>> best_order(1.0, 1e-6)
     Fraction(351, 16)
     """
     alphas = 1 + np.geomspace(2.0**-6, 2.0**20, 20 * 64)
-    allowed = _allowed(epsilon, delta, alphas) / alphas
-    return 1 + Fraction(max(1, round(64 * (float(alphas[int(np.argmax(allowed))]) - 1))), 64)
+    allowed_rho = _allowed_divergence(epsilon, delta, alphas) / alphas
+    best = float(alphas[int(np.argmax(allowed_rho))])
+    steps_above_one = max(1, round(64 * (best - 1)))
+    return 1 + Fraction(steps_above_one, 64)
 
 
-def _allowed(epsilon: float, delta: float, alphas: np.ndarray) -> np.ndarray:
+def _allowed_divergence(epsilon: float, delta: float, alphas: np.ndarray) -> np.ndarray:
     """Invert ε = ε(α) + ln(1/αδ)/(α−1) + ln(1−1/α) for ε(α)."""
-    lam = alphas - 1
-    return np.asarray(epsilon + np.log1p(1 / lam) + (math.log(delta) + np.log(alphas)) / lam)
+    above_one = alphas - 1
+    # −ln(1 − 1/α) is ln(1 + 1/(α−1)); log1p keeps its digits at large orders.
+    correction = np.log1p(1 / above_one)
+    tail = (math.log(delta) + np.log(alphas)) / above_one
+    return np.asarray(epsilon + correction + tail)
 
 
 def _capacity(terms: FilterTerms) -> Amounts:
     if isinstance(terms.budget, RenyiDP):
-        return tuple(e for _, e in terms.budget.orders)
-    e, d = float(terms.epsilon), float(terms.tail)
-    if not d:
+        return tuple(divergence for _, divergence in terms.budget.orders)
+    delta = float(terms.tail)
+    # A δ' below the least float has no logarithm here; no capacity is the safe answer.
+    if not delta:
         return (Fraction(),)
-    allowed = float(_allowed(e, d, np.array([float(terms.orders[0])]))[0])
+    order = np.array([float(terms.orders[0])])
+    allowed = float(_allowed_divergence(float(terms.epsilon), delta, order)[0])
+    # Rounded down: a capacity too large would promise more than the (ε, δ) that was asked for.
     return (fraction_down(max(0.0, allowed)),)
 
 
 def _price(parts: Flattened, _left: Amounts, orders: Orders) -> tuple[Amounts, Fraction]:
     totals = [Fraction()] * len(orders)
     for atom, times in parts.atoms:
-        each = _each(atom, orders, parts.neighbours)
-        totals = [total + times * price for total, price in zip(totals, each, strict=True)]
+        divergences = _price_atom(atom, orders, parts.neighbours)
+        for i, divergence in enumerate(divergences):
+            totals[i] += times * divergence
     return tuple(totals), parts.leak_sum
 
 
 @lru_cache(maxsize=1024)
-def _each(atom: Event, orders: Orders, neighbours: Neighbours) -> Amounts:
+def _price_atom(atom: Event, orders: Orders, neighbours: Neighbours) -> Amounts:
     """Return the divergence of one atom at each order, or ρα where that is less."""
-    one, rho = Flattened(((atom, 1),), (), neighbours), price_zcdp(atom)
-    prices = renyi_parts(one, np.array([float(order) for order in orders])).tolist()
+    single = Flattened(((atom, 1),), (), neighbours)
+    rho = price_zcdp(atom)
+    alphas = np.array([float(order) for order in orders])
+    divergences = renyi_parts(single, alphas).tolist()
     best = list[Fraction]()
-    for order, price in zip(orders, prices, strict=True):
-        known = [Fraction(price)] if math.isfinite(price) else []
-        known += [] if rho is None else [rho * order]
-        if not known:
+    for order, divergence in zip(orders, divergences, strict=True):
+        bounds = list[Fraction]()
+        if math.isfinite(divergence):
+            bounds.append(Fraction(divergence))
+        if rho is not None:
+            # ρ-zCDP is a bound ρα of the divergence at every order.
+            bounds.append(rho * order)
+        if not bounds:
             works = "state a Rényi promise at the filter's orders, or its (ε, δ), as a Promise"
             raise unpriced(atom, f"Rényi divergence of order {order}", works)
-        best.append(min(known))
+        # Both are proved upper bounds, so the smaller one is a valid price.
+        best.append(min(bounds))
     return tuple(best)
 
 
-RENYI = Rule(
-    (RenyiDP, ApproxDP),
-    _capacity,
-    _price,
-    lambda amounts, _leak, orders: RenyiDP(dict(zip(orders, amounts, strict=True))),
-)
+def _measure(amounts: Amounts, _leak: Fraction, orders: Orders) -> RenyiDP:
+    return RenyiDP(dict(zip(orders, amounts, strict=True)))
+
+
+RENYI = Rule((RenyiDP, ApproxDP), _capacity, _price, _measure)

@@ -1,16 +1,24 @@
-"""How one kind of filter counts: what its budget comes to, what an event costs, and how amounts are shown.
+"""Rule of one kind of filter: capacity of a budget, price of an event, measure of the amounts.
 
-Every filter but the residue adds up a price that does not depend on what was spent before; the residue's does, so a
-rule is told what is left. Amounts are exact rationals; a filter keeps one tuple of them and the leaked δ, whatever
-happened.
+Every rule but the residue adds up prices that do not depend on earlier spending; the residue's
+price does, so a rule receives the remaining amounts. Amounts are exact rationals. A filter keeps
+one tuple of amounts and the leaked δ, however many events there were.
 
-**Leaks.** An event may show everything with a small probability δ of its own: a selection of unknown keys, an (ε, δ)
-box. A filter over (ε, δ) may set a part δ'' of its δ aside for them and give its tail the rest, δ' = δ − δ''. Write
-each answer's law as (1 − δ_n)·good + δ_n·bad under both neighbours (Kairouz, Oh, Viswanath 2015, for boxes), where
-the good parts obey the filter. On the paths without any bad answer both neighbours' densities carry the same factor w
-= Π(1 − δ_n) ≤ 1, so the mass on which D exceeds e^ε times D' is at most E[w·(1 − e^(ε−L))₊] ≤ δ' there, and the paths
-with a bad answer weigh at most E[Σδ_n] ≤ δ'', because the filter keeps Σδ_n ≤ δ'' on every path. Together δ. Choices
-may depend on all answers throughout.
+**Leaks.** An event may show everything with a small probability δ of its own: a selection of
+unknown keys, an (ε, δ) box. A filter over (ε, δ) may keep a part δ'' of its δ for such events and
+give its tail the remainder, δ' = δ − δ''.
+
+Proof that the two parts add up to δ:
+
+1. Write each answer's law as (1 − δ_n)·good + δ_n·bad under both neighbours (Kairouz, Oh,
+   Viswanath 2015, for boxes), where the good parts obey the filter.
+2. On the paths without any bad answer both neighbours' densities have the same factor
+   w = Π(1 − δ_n) ≤ 1. The mass on which D exceeds e^ε times D' is at most
+   E[w·(1 − e^(ε−L))₊] ≤ δ' there.
+3. The paths with a bad answer weigh at most E[Σδ_n] ≤ δ'', because the filter keeps Σδ_n ≤ δ'' on
+   every path.
+
+Choices may depend on all answers throughout.
 """
 
 from __future__ import annotations
@@ -28,15 +36,14 @@ from ..pricing.event_parts import Flattened
 Amounts: TypeAlias = tuple[Fraction, ...]
 Orders: TypeAlias = tuple[Fraction, ...]
 MOST_LEAK = Fraction(999_999, 1_000_000)
-"""The largest δ that a measure can say; more is only ever shown in a refusal."""
-_FINEST = (
-    2**512
-)  # what was spent is rounded up to this grid once its denominator is longer: the state stays short
+"""Largest δ that a measure can state; more is only ever displayed, in a refusal."""
+# Spending is rounded up to this grid once its denominator is longer, so that the state stays short.
+_MAX_DENOMINATOR = 2**512
 
 
 @frozen
 class FilterTerms:
-    """What a filter is opened with: the budget, the part of its δ kept for leaks, and the Rényi orders."""
+    """Terms of a filter: the budget, the part of its δ kept for leaks, and the Rényi orders."""
 
     budget: Measure
     delta: Fraction
@@ -44,20 +51,29 @@ class FilterTerms:
 
     @property
     def epsilon(self) -> Fraction:
-        """The ε of a pure or approximate budget; nothing else has one."""
-        return self.budget.epsilon if isinstance(self.budget, PureDP | ApproxDP) else Fraction()
+        """ε of a pure or approximate budget; 0 for the other measures, which have none."""
+        if isinstance(self.budget, PureDP | ApproxDP):
+            return self.budget.epsilon
+        return Fraction()
 
     @property
     def tail(self) -> Fraction:
-        """What is left of the budget's δ for the tail of the privacy loss."""
-        return self.budget.delta - self.delta if isinstance(self.budget, ApproxDP) else Fraction()
+        """Part δ' of the budget's δ that is left for the tail of the privacy loss."""
+        if isinstance(self.budget, ApproxDP):
+            return self.budget.delta - self.delta
+        return Fraction()
 
 
 @frozen
 class FilterPrice:
-    """What an event takes: amounts of the tail (None if it has none), a δ of its own, and its ε (None if not pure).
+    """Price of an event in every account of a filter.
 
-    `keys` is how much of that δ is for unknown keys.
+    | field | meaning |
+    |---|---|
+    | `amounts` | amounts of the tail; None if the kind has no price for the event |
+    | `leak` | the event's own δ |
+    | `added` | the event's ε for basic composition; None if it is not pure |
+    | `keys` | the part of `leak` that is for unknown keys |
     """
 
     amounts: Amounts | None
@@ -68,7 +84,14 @@ class FilterPrice:
 
 @frozen
 class Rule:
-    """One kind of filter: which budgets it takes, and three plain functions."""
+    """One kind of filter: the budgets it accepts, and three pure functions.
+
+    | field | function |
+    |---|---|
+    | `capacity` | terms → amounts that may be spent in all, rounded down |
+    | `price` | atoms, remaining amounts, orders → amounts of one event, rounded up, and its leak |
+    | `measure` | amounts, leak, orders → the measure that displays them |
+    """
 
     budgets: tuple[type[PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP], ...]
     capacity: Callable[[FilterTerms], Amounts]
@@ -82,7 +105,14 @@ def unpriced(atom: Event, measure: str, works: str) -> InvalidArgument:
 
 
 def short(amount: Fraction, most: Fraction) -> Fraction:
-    """Round an amount that fits up to the grid if it is finer, never beyond what it fits in."""
-    if amount.denominator <= _FINEST:
+    """Shorten the denominator of an amount that fits: round it up to the grid, at most to `most`.
+
+    Law: tests/privacy/test_filter.py::TestState
+    """
+    if amount.denominator <= _MAX_DENOMINATOR:
         return amount
-    return min(Fraction(-(-amount.numerator * _FINEST // amount.denominator), _FINEST), most)
+    # -(-a // b) is the ceiling: spending must never be recorded as less than it was.
+    steps = -(-amount.numerator * _MAX_DENOMINATOR // amount.denominator)
+    rounded_up = Fraction(steps, _MAX_DENOMINATOR)
+    # The exact amount fitted, so the capacity itself is an upper bound of it too.
+    return min(rounded_up, most)

@@ -1,19 +1,26 @@
-"""A whole budget spent at once: one question of unknown keys that takes all of (ε, δ), before anything else.
+"""Single-spend rule: one question of unknown keys that takes all of (ε, δ), before anything else.
 
-A filter over (ε, δ) keeps a part δ'' of its δ for events with a δ of their own; the rest is for the tail of many
-others. Where one question takes all of ε there are no others. So an event is also admitted
+A filter over (ε, δ) keeps a part δ'' of its δ for events with a δ of their own; the remainder is
+for the tail of many others. Where one question takes all of ε there are no others. So an event is
+also admitted
 
-    if nothing was spent yet, its ε is the whole ε, and its own δ, that of unknown keys, is at most the whole δ;
+    if nothing was spent yet, its ε is the whole ε, and its own δ, that of unknown keys, is at most
+    the whole δ;
 
 and everything is spent then: the tail, Σε and δ''.
 
-**Why sound.** Whether it is the first is known before it is answered. If it is admitted so, nothing that costs anything
-follows: what was released is this one event, which is (ε, δ)-DP by itself (`rule` says why a leak δ beside noise of
-pure ε is). If it is not, this rule has done nothing. It needs no part of δ to be set aside, because the two cases
-exclude each other on every path, by a decision that no answer has touched.
+**Proof.** The decision that an event is the first is made before its answer. If it is admitted by
+this rule, nothing that costs anything follows. The release is this event alone, which is (ε, δ)-DP
+by itself (`rule` proves it for a leak δ beside noise of pure ε). If it is not admitted by this
+rule, the rule has done nothing. No part of δ need be set aside, because the two cases exclude each
+other on every path, by a decision that no answer has touched.
 
-Boxes keep to δ'': what promises an (ε, δ) and no more is charged as one event among many. Kinds and budgets without a
-Σε have no such rule; a sum that is not known (a state of release 0.1.0) is not 0.
+(ε, δ) boxes are limited to δ'': a promise of (ε, δ) and no more is charged as one event among many.
+Kinds and budgets without a Σε have no such rule. An unknown sum (a state of release 0.1.0) is
+not 0.
+
+Law: tests/privacy/test_filter_sums.py::TestTheWholeBudgetAtOnce
+Law: tests/privacy/test_filter_sums.py::TestTheAdversaryAgainstTheWholeRule
 """
 
 from __future__ import annotations
@@ -30,12 +37,14 @@ if TYPE_CHECKING:
 
 
 def key_leak(event: Event) -> Fraction:
-    """Return the δ of the keys that an event selects; leaks of another kind are not in it.
+    """Return the δ of the keys that an event selects, without leaks of another kind.
 
     >>> from discreet.privacy import KeySelection, LaplaceNoise, Repeated
     >>> from discreet.privacy.filters.single_spend import key_leak
-    >>> key_leak(Repeated(KeySelection(LaplaceNoise(2, 1), "1/100"), 2)), key_leak(LaplaceNoise(2, 1))
-    (Fraction(1, 50), Fraction(0, 1))
+    >>> key_leak(Repeated(KeySelection(LaplaceNoise(2, 1), "1/100"), 2))
+    Fraction(1, 50)
+    >>> key_leak(LaplaceNoise(2, 1))
+    Fraction(0, 1)
     """
     match event:
         case KeySelection():
@@ -48,13 +57,17 @@ def key_leak(event: Event) -> Fraction:
             return Fraction()
 
 
-def is_untouched(filter: Filter) -> bool:  # noqa: A002 that is what it is
-    """Return whether nothing has been spent of an (ε, δ) that a filter adds up."""
-    return filter.adds and not any(filter.used) and not filter.leaked and filter.added == 0
+def is_untouched(filter: Filter) -> bool:  # noqa: A002
+    """Return whether nothing has been spent of an (ε, δ) budget that adds up ε."""
+    nothing_used = not any(filter.used) and not filter.leaked
+    # A sum of None is unknown, not 0: a state of release 0.1.0 is not untouched.
+    return filter.adds and nothing_used and filter.added == 0
 
 
-def fits(filter: Filter, price: FilterPrice) -> bool:  # noqa: A002 that is what it is
-    """Return whether an event of this price is admitted: by the tail or the sum, within δ''; or as all there is.
+def fits(filter: Filter, price: FilterPrice) -> bool:  # noqa: A002
+    """Return whether an event of this price is admitted.
+
+    Admitted by the tail or the sum, within the δ kept for leaks; or as the whole budget at once.
 
     >>> import discreet as dp
     >>> from discreet.privacy.events import KeySelection, LaplaceNoise
@@ -68,4 +81,8 @@ def fits(filter: Filter, price: FilterPrice) -> bool:  # noqa: A002 that is what
     budget = filter.terms.budget
     if not isinstance(budget, ApproxDP) or not is_untouched(filter):
         return False
-    return price.added == budget.epsilon and price.leak == price.keys <= budget.delta
+    # Only the whole ε: less would leave a remainder for events that the proof excludes.
+    takes_all_epsilon = price.added == budget.epsilon
+    # Only leaks of unknown keys; an (ε, δ) box has its leak outside `keys`.
+    leaks_by_keys_only = price.leak == price.keys
+    return takes_all_epsilon and leaks_by_keys_only and price.keys <= budget.delta

@@ -1,8 +1,13 @@
-"""A filter's state as JSON, exactly and for good.
+"""State of a filter as JSON, exactly and for ever.
 
-Version 1, of release 0.1.0, holds no Σε. It is still written wherever nothing was spent or nothing is added up, so
-that the terms of a ledger keep their text; version 2 has `added` beside. A version 1 in which something was spent does
-not know what the ε added up to: the sum admits nothing then.
+| version | since | written |
+|---|---|---|
+| 1 | release 0.1.0 | nothing was spent, or the filter adds up no ε; ledgers keep their text |
+| 2 | with Σε in `added` | otherwise |
+
+A version 1 in which something was spent does not know Σε: the sum admits nothing then.
+
+Law: tests/privacy/test_filter_json.py::test_the_format_is_pinned
 """
 
 from __future__ import annotations
@@ -18,7 +23,9 @@ from .basic_composition import Sum, adds_up
 from .options import FilterKind
 from .rule import Amounts, FilterTerms
 
-_SLACK = 1 + Fraction(1, 2**41)  # half of the margin by which a converted budget is rounded down
+# Half of the margin (2^−40) by which a converted budget is rounded down: a capacity converted by
+# another release may be larger by a rounding error, and still keeps the promise.
+_SLACK = 1 + Fraction(1, 2**41)
 _FIELDS = {
     "filter",
     "version",
@@ -35,7 +42,7 @@ _VERSIONS = {1: _FIELDS, 2: _FIELDS | {"added"}}
 
 @frozen
 class FilterState:
-    """What a filter is: its kind and terms, what its budget came to, what was spent, leaked and added up."""
+    """Content of a filter: kind, terms, capacity, and the amounts used, leaked and added up."""
 
     kind: FilterKind
     terms: FilterTerms
@@ -48,83 +55,90 @@ class FilterState:
 
 def write_state(state: FilterState) -> Json:
     """Write a state as plain JSON types."""
-    plain = not adds_up(state.kind, state.terms) or (
-        not any(state.used) and not state.leaked and state.added == 0
-    )
+    is_fresh = not any(state.used) and not state.leaked and state.added == 0
+    needs_sum = adds_up(state.kind, state.terms) and not is_fresh
     written: Json = {
         "filter": state.kind,
-        "version": 1 if plain else 2,
+        "version": 2 if needs_sum else 1,
         "budget": measure_to_json(state.terms.budget),
         "delta": str(state.terms.delta),
-        "orders": [str(a) for a in state.terms.orders],
-        "capacity": [str(c) for c in state.capacity],
-        "used": [str(u) for u in state.used],
+        "orders": [str(order) for order in state.terms.orders],
+        "capacity": [str(amount) for amount in state.capacity],
+        "used": [str(amount) for amount in state.used],
         "leaked": str(state.leaked),
         "neighbours": state.neighbours,
     }
-    return (
-        written if plain else written | {"added": None if state.added is None else str(state.added)}
-    )
+    if needs_sum:
+        written["added"] = None if state.added is None else str(state.added)
+    return written
 
 
 def read_state(data: object) -> FilterState:
     """Read a state written by `write_state`; `check_state` compares it with its budget.
 
-    Refuses unknown kinds and versions, missing or unknown fields.
+    Refuses: InvalidArgument for unknown kinds and versions, missing or unknown fields.
+
+    Law: tests/privacy/test_filter_json.py::test_what_is_no_state_is_refused
     """
     if (
         not isinstance(data, dict)
         or data.get("filter") not in get_args(FilterKind)
         or not data.keys() >= _FIELDS
     ):
-        raise InvalidArgument(
-            f"a filter's state is a JSON object with exactly the fields {', '.join(sorted(_FIELDS))}"
-        )
+        fields = ", ".join(sorted(_FIELDS))
+        raise InvalidArgument(f"a filter's state is a JSON object with exactly the fields {fields}")
     version = data["version"]
+    # `type(...) is int`, because True would be read as version 1.
     if type(version) is not int or version not in _VERSIONS:
         raise InvalidArgument(
             f"a filter's state is not known in this version; this release reads {max(_VERSIONS)}"
         )
     if data.keys() != _VERSIONS[version]:
-        raise InvalidArgument(
-            f"a filter's state has exactly the fields {', '.join(sorted(_VERSIONS[version]))}"
-        )
-    terms = FilterTerms(
-        measure_from_json(data["budget"]),
-        read_amount(data["delta"], "delta"),
-        _listed(data, "orders"),
-    )
-    capacity, used = _listed(data, "capacity"), _listed(data, "used")
-    leaked, kind = read_amount(data["leaked"], "leaked"), data["filter"]
-    added = _added(data, fresh=not any(used) and not leaked, counted=adds_up(kind, terms))
+        fields = ", ".join(sorted(_VERSIONS[version]))
+        raise InvalidArgument(f"a filter's state has exactly the fields {fields}")
+    budget = measure_from_json(data["budget"])
+    delta = read_amount(data["delta"], "delta")
+    orders = _read_amounts(data, "orders")
+    terms = FilterTerms(budget, delta, orders)
+    capacity = _read_amounts(data, "capacity")
+    used = _read_amounts(data, "used")
+    leaked = read_amount(data["leaked"], "leaked")
+    kind = data["filter"]
+    is_spent = any(used) or bool(leaked)
+    sum_is_lost = is_spent and adds_up(kind, terms)
+    added = _read_sum(data, sum_is_lost=sum_is_lost)
     return FilterState(kind, terms, capacity, used, leaked, data["neighbours"], added)
 
 
-def _added(data: Json, *, fresh: bool, counted: bool) -> Sum:
+def _read_sum(data: Json, *, sum_is_lost: bool) -> Sum:
     if data["version"] == 1:
-        return Fraction() if fresh or not counted else None
-    return None if data["added"] is None else read_amount(data["added"], "added")
+        # Version 1 did not store Σε. An unknown sum must admit nothing.
+        return None if sum_is_lost else Fraction()
+    if data["added"] is None:
+        return None
+    return read_amount(data["added"], "added")
 
 
 def check_state(state: FilterState, terms: FilterTerms, capacity: Amounts) -> None:
-    """Refuse a state that a filter opened anew with its terms does not allow."""
+    """Refuse a state that a filter opened anew with its terms does not allow.
+
+    Refuses: InvalidArgument for terms, capacities, spending, leaks or sums beyond the budget.
+    """
     if terms != state.terms:
         raise InvalidArgument("the state's delta or orders do not belong to its budget and kind")
     for name, amounts in (("capacity", state.capacity), ("used", state.used)):
         if len(amounts) != len(capacity):
             raise InvalidArgument(f"{name} must list {len(capacity)} amounts, got {len(amounts)}")
-    if any(
-        not 0 <= u <= c <= a * _SLACK
-        for u, c, a in zip(state.used, state.capacity, capacity, strict=True)
-    ):
-        raise InvalidArgument(
-            "the state has more capacity than its budget, or more used than its capacity"
-        )
+    for used, stored, converted in zip(state.used, state.capacity, capacity, strict=True):
+        if not 0 <= used <= stored <= converted * _SLACK:
+            raise InvalidArgument(
+                "the state has more capacity than its budget, or more used than its capacity"
+            )
     if not 0 <= state.leaked <= terms.delta:
         raise InvalidArgument("the state has leaked more than the δ it keeps for leaks")
     if state.added is not None and not 0 <= state.added <= max(terms.epsilon, Fraction()):
         raise InvalidArgument("the state has added up more than the ε of its budget")
 
 
-def _listed(data: Json, field: str) -> Amounts:
-    return tuple(read_amount(a, field) for a in read_list(data[field], field))
+def _read_amounts(data: Json, field: str) -> Amounts:
+    return tuple(read_amount(amount, field) for amount in read_list(data[field], field))

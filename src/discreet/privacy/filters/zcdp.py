@@ -1,15 +1,19 @@
-"""Concentrated and advanced filters: Σρ ≤ ρ, and Σε² ≤ S.
+"""Concentrated (zCDP) and advanced filters: Σρ ≤ ρ, and Σε² ≤ S.
 
-**Why sound.** Fix an order α and let L_n be the loss of the first n answers under D. If step n+1 is ρ-zCDP given the
-past, E[e^((α−1)(L_{n+1} − L_n)) | past] ≤ e^((α−1)αρ_{n+1}), so e^((α−1)(L_n − αΣρ)) is a supermartingale however the
-steps are chosen. It starts at 1, and the filter stops with Σρ ≤ ρ on every path, so the Rényi divergence of the whole
-transcript is at most αρ, at every α at once: the same constant as without adaptivity (Feldman, Zrnic 2021; Lécuyer
-2021; Whitehouse, Ramdas, Rogers, Wu 2023). An (ε, δ) budget is converted once, at creation: the largest ρ whose
-Canonne–Kamath–Steinke curve passes under it.
+**Proof.** Fix an order α and let L_n be the privacy loss of the first n answers under D. If step
+n+1 is ρ_{n+1}-zCDP given the past, then E[e^((α−1)(L_{n+1} − L_n)) | past] ≤ e^((α−1)αρ_{n+1}).
+So e^((α−1)(L_n − αΣρ)) is a supermartingale, however the steps are chosen. It starts at 1, and the
+filter stops with Σρ ≤ ρ on every path. Hence the Rényi divergence of the whole transcript is at
+most αρ, at every α at once: the same constant as without adaptivity (Feldman, Zrnic 2021; Lécuyer
+2021; Whitehouse, Ramdas, Rogers, Wu 2023). An (ε, δ) budget is converted once, at creation: to the
+largest ρ whose Canonne–Kamath–Steinke curve passes under it.
 
-The *advanced* filter is that of Whitehouse et al. 2023: ε-DP steps are ε²/2-zCDP, and the printed conversion
-ρ + 2√(ρ ln(1/δ')) gives √(2 ln(1/δ') Σε²) + ½Σε² ≤ ε. Its amounts are exact squares and its steps may be any (ε, δ)
-boxes; it never admits more than the zCDP filter.
+The *advanced* filter is that of Whitehouse et al. 2023. ε-DP steps are ε²/2-zCDP, and the printed
+conversion ρ + 2√(ρ ln(1/δ')) gives √(2 ln(1/δ') Σε²) + ½Σε² ≤ ε. Its amounts are exact squares and
+its steps may be any (ε, δ) boxes; it never admits more than the zCDP filter.
+
+Law: tests/privacy/test_adversary.py::TestNoFilterIsBroken
+Law: tests/privacy/test_filter.py::TestCapacity
 """
 
 from __future__ import annotations
@@ -25,52 +29,67 @@ from ..pricing.boxes import atom_box
 from ..pricing.event_parts import Flattened
 from .rule import Amounts, FilterTerms, Orders, Rule, unpriced
 
-_each = lru_cache(maxsize=1024)(zcdp.price_zcdp)
+_price_atom = lru_cache(maxsize=1024)(zcdp.price_zcdp)
 
 
-def _capacity(terms: FilterTerms) -> Amounts:
+def _rho_capacity(terms: FilterTerms) -> Amounts:
     if isinstance(terms.budget, ZCDP):
         return (terms.budget.rho,)
-    return (fraction_down(zcdp.rho(float(terms.epsilon), float(terms.tail))),)
+    rho = zcdp.rho(float(terms.epsilon), float(terms.tail))
+    # Rounded down: a capacity too large would promise more than the (ε, δ) that was asked for.
+    return (fraction_down(rho),)
 
 
-def _price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+def _rho_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
     total = Fraction()
     for atom, times in parts.atoms:
-        each = _each(atom)
-        if each is None:
+        rho = _price_atom(atom)
+        if rho is None:
             works = (
                 "ask with Gaussian, Laplace or exponential noise, or state its (ε, δ) as a Promise"
             )
             raise unpriced(atom, "zCDP", works)
-        total += times * each
+        total += times * rho
     return (total,), parts.leak_sum
 
 
-def _squares(terms: FilterTerms) -> Amounts:
-    """Solve S/2 + √(2 ln(1/δ') S) = ε for S, without cancellation, rounded down."""
+def _rho_measure(amounts: Amounts, _leak: Fraction, _orders: Orders) -> ZCDP:
+    return ZCDP(amounts[0])
+
+
+def _squares_capacity(terms: FilterTerms) -> Amounts:
+    """Solve S/2 + √(2 ln(1/δ') S) = ε for S, rounded down."""
+    # A δ' below the least float has no logarithm here; no capacity is the safe answer.
     if not float(terms.tail):
         return (Fraction(),)
-    e, log = float(terms.epsilon), -math.log(terms.tail)
-    root = 2 * e / (math.sqrt(2 * log + 2 * e) + math.sqrt(2 * log))
+    epsilon = float(terms.epsilon)
+    log_term = 2 * -math.log(terms.tail)
+    # √S = √(2ln + 2ε) − √(2ln), multiplied by its conjugate: the difference would cancel digits.
+    root = 2 * epsilon / (math.sqrt(log_term + 2 * epsilon) + math.sqrt(log_term))
     return (fraction_down(root * root),)
 
 
-def _advanced(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
-    total, leak = Fraction(), parts.leak_sum
+def _squares_price(parts: Flattened, _left: Amounts, _orders: Orders) -> tuple[Amounts, Fraction]:
+    total = Fraction()
+    leak = parts.leak_sum
     for atom, times in parts.atoms:
         box = atom_box(atom)
         if box is None:
-            works = "open the filter with kind='residue' or 'zcdp', or state one point of its curve as a Promise"
+            works = (
+                "open the filter with kind='residue' or 'zcdp', "
+                "or state one point of its curve as a Promise"
+            )
             raise unpriced(atom, "(ε, δ) boxes", works)
-        total, leak = total + times * box[0] ** 2, leak + times * box[1]
+        epsilon, delta = box
+        total += times * epsilon**2
+        leak += times * delta
     return (total,), leak
 
 
-CONCENTRATED = Rule(
-    (ZCDP, ApproxDP), _capacity, _price, lambda amounts, _leak, _orders: ZCDP(amounts[0])
-)
-# ε-DP steps with Σε² = S are S/2-zCDP: that is the measure their sum is shown in
-ADVANCED = Rule(
-    (ApproxDP,), _squares, _advanced, lambda amounts, _leak, _orders: ZCDP(amounts[0] / 2)
-)
+def _squares_measure(amounts: Amounts, _leak: Fraction, _orders: Orders) -> ZCDP:
+    # ε-DP steps with Σε² = S are S/2-zCDP together; their sum is displayed in that measure.
+    return ZCDP(amounts[0] / 2)
+
+
+CONCENTRATED = Rule((ZCDP, ApproxDP), _rho_capacity, _rho_price, _rho_measure)
+ADVANCED = Rule((ApproxDP,), _squares_capacity, _squares_price, _squares_measure)
