@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from discreet.privacy.compose import compose
 from discreet.privacy.events import ExponentialSelection, Promise, Sampled
 from discreet.privacy.measures import PureDP
-from discreet.privacy.pricing.bounded_range import range_square
-from discreet.privacy.pricing.gdp import price_gdp
+from discreet.privacy.pricing.gdp import price_gdp, range_square
 from support.profile import examples
 
 

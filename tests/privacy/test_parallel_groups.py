@@ -53,10 +53,10 @@ def test_shuffled_reports_are_no_witness_of_a_lower_bound():
 @pytest.mark.parametrize(("room", "price"), [(gdp, price_gdp), (zcdp, price_zcdp)])
 def test_what_has_a_price_and_no_promise_is_promised_by_its_price(room, price):
     event = GaussianNoise(1, 1)
-    assert price(room._promised(event, 2)) == 4 * price(event)
+    assert price(room._group_promise(event, 2)) == 4 * price(event)
 
 
 @pytest.mark.parametrize("room", [gdp, zcdp, pure])
 def test_what_has_no_price_is_refused(room):
     with pytest.raises(InvalidArgument):
-        room._promised(OwnCurve([(0, Fraction(1, 2)), (1, Fraction(1, 10))]), 2)
+        room._group_promise(OwnCurve([(0, Fraction(1, 2)), (1, Fraction(1, 10))]), 2)

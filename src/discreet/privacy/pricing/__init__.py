@@ -1,1 +1,1 @@
-"""What an event costs in each measure, in closed form."""
+"""Prices of privacy events in each measure, in closed form."""

@@ -1,4 +1,4 @@
-"""Noise clamped to a public range, without the clamp."""
+"""Removal of clamping from noise that is clamped to a public range (post-processing)."""
 
 from __future__ import annotations
 
@@ -15,21 +15,24 @@ from ..events import (
 
 
 def unclamped(event: Event) -> Event:
-    """Return an event at least as bad as this one in which no noise is clamped, moved no further than it can be here.
+    """Return an event without clamping that is at least as bad, and moves no further than this one.
 
-    Clamping is post-processing. One clamped answer moves by at most its range, however many units change; answers to
-    the same question on several disjoint parts may each move by that much. So before several steps are merged into
-    one long step of one answer the clamp, and with it the bound on the long step, has to go.
+    Clamping is post-processing. One clamped answer moves by at most its range, however many units
+    change; answers to the same question on several disjoint parts may each move by that much.
+    Before several steps are merged into one long step of one answer, the clamp therefore has to
+    go, and with it the bound on the long step.
 
     >>> from discreet.privacy import TruncatedGeometricNoise
     >>> from discreet.privacy.pricing.clamp import unclamped
     >>> unclamped(TruncatedGeometricNoise(scale=2, sensitivity=5, low=0, high=3)).sensitivity
     3
+
+    Law: tests/privacy/test_clamp.py::TestTwoClampedPartsMoveTwice
     """
     match event:
         case TruncatedGeometricNoise():
-            moved = min(event.sensitivity, event.high - event.low)
-            return DiscreteLaplaceNoise(event.scale, moved, neighbours=event.neighbours)
+            shift = min(event.sensitivity, event.high - event.low)
+            return DiscreteLaplaceNoise(event.scale, shift, neighbours=event.neighbours)
         case Repeated():
             return Repeated(unclamped(event.event), event.times)
         case Sequence() | Batch():
@@ -38,4 +41,5 @@ def unclamped(event: Event) -> Event:
             return KeySelection(unclamped(event.noise), event.delta)
         case Parallel():
             return Parallel(map(unclamped, event.parts), neighbours=event.neighbours)
-    return event  # a sample has no long steps: a group is known only by its promise
+    # A sample has no long steps: a group is known only by its promise.
+    return event

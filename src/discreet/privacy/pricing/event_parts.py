@@ -1,8 +1,14 @@
-"""What a list of events comes down to: distinct atoms, how often each, and the mass that may leak outright.
+"""Flattening of events: distinct atoms, their counts, and the probability of leaking outright.
 
-Composition does not see nesting: `Sequence`, `Batch` and `Repeated` are lists, `KeySelection` is its noise and a leak
-δ, an (ε, δ) box is a leak δ and randomized response ε (Kairouz, Oh, Viswanath 2015), and one event on disjoint public
-parts under add/remove is that event.
+Composition does not depend on nesting:
+
+| event | flattened |
+|---|---|
+| `Sequence`, `Batch`, `Repeated` | the atoms of their lists |
+| `KeySelection` | its noise and a leak δ |
+| an (ε, δ) box | a leak δ and randomized response ε (Kairouz, Oh, Viswanath 2015) |
+| one event on disjoint public parts, add/remove | that event (parallel composition) |
+| Gaussian noise on a lattice, one coordinate | the same with its shift rounded up to the lattice |
 """
 
 from __future__ import annotations
@@ -34,7 +40,7 @@ from .on_lattice import on_lattice
 
 @frozen
 class Flattened:
-    """Distinct atoms with their counts, and leaks δ with theirs; the order of events does not matter to the price."""
+    """Distinct atoms with counts, and leaks δ with counts; order does not affect the price."""
 
     atoms: tuple[tuple[Event, int], ...]
     leaks: tuple[tuple[Fraction, int], ...]
@@ -45,23 +51,29 @@ class Flattened:
         """The probability that anything leaks outright, 1 − Π(1 − δ), rounded up."""
         if not self.leaks:
             return 0.0
-        stays = sum(k * math.log1p(-float(d)) if float(d) < 1 else -math.inf for d, k in self.leaks)
-        return min(1.0, up(-math.expm1(stays)))
+        log_kept = 0.0
+        for delta, times in self.leaks:
+            # A δ that rounds to 1 leaks surely; its logarithm would be an error.
+            if float(delta) >= 1:
+                return 1.0
+            log_kept += times * math.log1p(-float(delta))
+        # expm1 keeps the digits of small leaks; the margin of `up` covers its rounding.
+        return min(1.0, up(-math.expm1(log_kept)))
 
     @property
     def leak_sum(self) -> Fraction:
         """The union bound Σδ, exactly."""
-        return sum((k * d for d, k in self.leaks), Fraction())
+        return sum((times * delta for delta, times in self.leaks), Fraction())
 
     @property
     def kept(self) -> Flattened:
-        """The same atoms without the leaks: what is left to be priced once the leaks are paid for."""
+        """The same atoms without the leaks, to be priced once the leaks are paid for."""
         return Flattened(self.atoms, (), self.neighbours)
 
     @property
     def count(self) -> int:
-        """How many atoms there are, repeated ones counted each time."""
-        return sum(k for _, k in self.atoms)
+        """Number of atoms, repeated ones counted each time."""
+        return sum(times for _, times in self.atoms)
 
 
 def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
@@ -73,12 +85,15 @@ def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     >>> flatten([noise, Repeated(noise, 9), KeySelection(noise, "1e-6")]).atoms[0][1]
     11
 
-    Refuses what is no event, an empty list, lists that mix neighbour relations, and losses beyond the floats.
+    Refuses: InvalidArgument for other objects than events, an empty list, lists that mix neighbour
+        relations, and losses beyond the floats.
+
+    Law: tests/privacy/test_event_parts.py::test_nesting_does_not_matter
     """
     if isinstance(events, Flattened):
         return events
     listed = _listed(events)
-    relations = {e.neighbours for e in listed}
+    relations = {event.neighbours for event in listed}
     if len(relations) > 1:
         raise InvalidArgument(
             "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
@@ -86,7 +101,7 @@ def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     atoms: dict[Event, int] = {}
     leaks: dict[Fraction, int] = {}
     for event in listed:
-        for atom, times in _walk(event, 1):
+        for atom, times in _atoms_and_leaks(event, 1):
             if isinstance(atom, Fraction):
                 leaks[atom] = leaks.get(atom, 0) + times
             else:
@@ -115,43 +130,53 @@ def _listed(events: object) -> tuple[Event, ...]:
     return listed
 
 
-def _walk(event: Event, times: int) -> Iterator[tuple[Event | Fraction, int]]:
+def _atoms_and_leaks(event: Event, times: int) -> Iterator[tuple[Event | Fraction, int]]:
+    """Yield atoms, and leaks as fractions, each with its count."""
     match event:
         case Sequence() | Batch():
             for inner in event.events:
-                yield from _walk(inner, times)
+                yield from _atoms_and_leaks(inner, times)
         case Repeated():
-            yield from _walk(event.event, times * event.times)
+            yield from _atoms_and_leaks(event.event, times * event.times)
         case KeySelection():
-            yield from _walk(event.noise, times)
+            yield from _atoms_and_leaks(event.noise, times)
             yield event.delta, times
         case Promise(measure=ApproxDP() as box):
             if box.delta:
                 yield box.delta, times
             yield Promise(PureDP(box.epsilon), neighbours=event.neighbours), times
         case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
-            yield from _walk(event.parts[0], times)
+            yield from _atoms_and_leaks(event.parts[0], times)
         case Parallel():
-            yield _twins_apart(event), times
+            yield _without_shared_clamps(event), times
         case GaussianNoise() if event.step and event.dimension == 1:
             yield on_lattice(event), times
         case _:
             yield event, times
 
 
-def _twins_apart(event: Parallel) -> Parallel:
-    """Unclamp parts that occur twice: replacing a unit may move both, by more in all than one clamped range."""
+def _without_shared_clamps(event: Parallel) -> Parallel:
+    """Unclamp parts that occur twice under replace.
+
+    Replacing a unit may move both parts, by more in all than one clamped range.
+    """
     if event.neighbours == ADD_REMOVE:
         return event
-    seen = Counter(event.parts)
-    parts = [unclamped(part) if seen[part] > 1 else part for part in event.parts]
-    return event if tuple(parts) == event.parts else Parallel(parts, neighbours=event.neighbours)
+    occurrences = Counter(event.parts)
+    parts = list[Event]()
+    for part in event.parts:
+        occurs_twice = occurrences[part] > 1
+        parts.append(unclamped(part) if occurs_twice else part)
+    # The same object where nothing changed: callers cache by it.
+    if tuple(parts) == event.parts:
+        return event
+    return Parallel(parts, neighbours=event.neighbours)
 
 
 def total(
     events: Flattened | Event | Iterable[Event], one: Callable[[Event], Fraction | None]
 ) -> Fraction | None:
-    """Add up an amount over all atoms; None if some atom has none, or if anything may leak outright."""
+    """Add up an amount over all atoms; None if some atom has none, or if anything may leak."""
     parts = flatten(events)
     if parts.leaks:
         return None

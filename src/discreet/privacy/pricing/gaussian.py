@@ -1,4 +1,4 @@
-"""The curve of N(0, 1) against N(μ, 1), which is Gaussian differential privacy: numbers in, numbers out."""
+"""Curve δ(ε) of N(0, 1) against N(μ, 1): Gaussian differential privacy, in floats."""
 
 from __future__ import annotations
 
@@ -7,48 +7,14 @@ import math
 from ...arithmetic.root_finder import bracket, crossing
 from ...arithmetic.special import erfcx, erfinv, log_ndtr, ndtr, ndtri, ndtri_exp
 
-_SMALL = 0.25  # below this μ the two tails nearly cancel and are integrated instead
-
-
-def delta(mu: float, epsilon: float) -> float:
-    """Return the exact δ(ε) of μ-Gaussian DP: Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ) (Balle, Wang 2018, Theorem 8).
-
-    Not rounded; its relative error is below 1e-12 down to δ = 1e-300 and for every μ ≥ 1e-9, also at negative ε.
-
-    >>> from discreet.privacy.pricing.gaussian import delta
-    >>> round(delta(1.0, 1.0), 12)
-    0.126936737507
-    """
-    if epsilon < 0:  # by symmetry δ(ε) = 1 − e^ε + e^ε δ(−ε)
-        return -math.expm1(epsilon) + math.exp(epsilon) * delta(mu, -epsilon)
-    if mu == 0:
-        return 0.0
-    if not math.isfinite(mu):
-        return 1.0
-    return math.exp(log_delta(mu, epsilon))
-
-
-def _ends(mu: float, epsilon: float) -> tuple[float, float]:
-    return (epsilon / mu - mu / 2) / math.sqrt(2), (epsilon / mu + mu / 2) / math.sqrt(2)
-
-
-def log_delta(mu: float, epsilon: float) -> float:
-    """Return ln δ(ε) for ε ≥ 0 and μ > 0, in the form ½ e^−a² (erfcx(a) − erfcx(b)), a, b = (ε/μ ∓ μ/2)/√2."""
-    a, b = _ends(mu, epsilon)
-    if a > 1e4:
-        return (
-            -a * a
-        )  # the factor left out is below 1, so this is on the safe side, at e^-100000000
-    if mu < _SMALL:
-        return -a * a + math.log(_slab((a + b) / 2, mu / math.sqrt(8)) / 2)
-    if a > 0:
-        return -a * a + math.log((float(erfcx(a)) - float(erfcx(b))) / 2)
-    top = float(log_ndtr(-a * math.sqrt(2)))
-    rest = -a * a + math.log(float(erfcx(b)) / 2)  # e^ε Φ(−b√2) without the large ε, as b² − a² = ε
-    return top + math.log1p(-math.exp(rest - top))
-
-
-# Gauss–Legendre nodes and weights on (−1, 1), ten points: exact far beyond double precision over a width of 0.18
+# Below this μ the two tails nearly cancel and their difference is integrated instead.
+_SMALL_MU = 0.25
+# Beyond this a the factor beside e^(−a²) is left out; e^(−10⁸) is no float in any case.
+_FAR_TAIL = 1e4
+# Above this ε, e^ε would leave the floats (e^709 is the last).
+_MAX_EXPONENT = 700
+# Gauss–Legendre nodes and weights on (−1, 1), ten points, symmetric about 0: exact far beyond
+# double precision over a width of 0.18.
 _NODES = (
     0.1488743389816312,
     0.4333953941292472,
@@ -65,20 +31,76 @@ _WEIGHTS = (
 )
 
 
-def _slab(middle: float, half: float) -> float:
-    """Integrate −erfcx' = 2/√π − 2x erfcx(x) over middle ± half: the difference of two nearly equal numbers."""
+def delta(mu: float, epsilon: float) -> float:
+    """Return the exact δ(ε) of μ-Gaussian DP: Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ).
+
+    Balle, Wang 2018, Theorem 8. Not rounded; its relative error is below 1e-12 down to δ = 1e-300
+    and for every μ ≥ 1e-9, also at negative ε.
+
+    >>> from discreet.privacy.pricing.gaussian import delta
+    >>> round(delta(1.0, 1.0), 12)
+    0.126936737507
+
+    Law: tests/privacy/test_gdp.py::TestTheCurve
+    """
+    if epsilon < 0:
+        # By symmetry δ(ε) = 1 − e^ε + e^ε δ(−ε).
+        return -math.expm1(epsilon) + math.exp(epsilon) * delta(mu, -epsilon)
+    if mu == 0:
+        return 0.0
+    if not math.isfinite(mu):
+        return 1.0
+    return math.exp(log_delta(mu, epsilon))
+
+
+def log_delta(mu: float, epsilon: float) -> float:
+    """Return ln δ(ε) for ε ≥ 0 and μ > 0: ½ e^−a² (erfcx(a) − erfcx(b)), a, b = (ε/μ ∓ μ/2)/√2.
+
+    Law: tests/privacy/test_gdp.py::TestTheCurve
+    """
+    a = (epsilon / mu - mu / 2) / math.sqrt(2)
+    b = (epsilon / mu + mu / 2) / math.sqrt(2)
+    if a > _FAR_TAIL:
+        # The factor left out is below 1, so this is on the safe side.
+        return -a * a
+    if mu < _SMALL_MU:
+        return -a * a + math.log(_erfcx_difference((a + b) / 2, mu / math.sqrt(8)) / 2)
+    if a > 0:
+        return -a * a + math.log((float(erfcx(a)) - float(erfcx(b))) / 2)
+    log_first = float(log_ndtr(-a * math.sqrt(2)))
+    # e^ε Φ(−b√2) without the large ε, as b² − a² = ε.
+    log_second = -a * a + math.log(float(erfcx(b)) / 2)
+    return log_first + math.log1p(-math.exp(log_second - log_first))
+
+
+def _erfcx_difference(middle: float, half: float) -> float:
+    """Integrate −erfcx' = 2/√π − 2x erfcx(x) over middle ± half.
+
+    It is the difference of two nearly equal numbers, without subtracting them.
+    """
     area = 0.0
     for node, weight in zip(_NODES, _WEIGHTS, strict=True):
         for x in (middle - half * node, middle + half * node):
-            area += weight * (
-                _far(x) if x > 8 else 2 / math.sqrt(math.pi) - 2 * x * float(erfcx(x))
-            )
+            area += weight * _erfcx_slope(x)
     return half * area
 
 
-def _far(x: float) -> float:
-    """Return 2/√π − 2x erfcx(x) for large x by its alternating asymptotic series, stopped at the least term."""
-    term, area, k = 1.0, 0.0, 1
+def _erfcx_slope(x: float) -> float:
+    """Return −erfcx'(x) = 2/√π − 2x erfcx(x)."""
+    # Beyond 8 the two terms cancel too many digits.
+    if x > 8:
+        return _erfcx_slope_series(x)
+    return 2 / math.sqrt(math.pi) - 2 * x * float(erfcx(x))
+
+
+def _erfcx_slope_series(x: float) -> float:
+    """Return 2/√π − 2x erfcx(x) for large x by its alternating asymptotic series.
+
+    It stops at the least term, as an asymptotic series must.
+    """
+    term = 1.0
+    area = 0.0
+    k = 1
     while True:
         term *= (2 * k - 1) / (2 * x * x)
         if term < 1e-18 * max(area, 1e-300) or (2 * k + 1) > 2 * x * x:
@@ -101,10 +123,13 @@ def epsilon(mu: float, delta: float) -> float:
     target = math.log(delta)
     if log_delta(mu, 0.0) <= target:
         return 0.0
-    guess = mu * (
-        mu / 2 + math.sqrt(-2 * target)
-    )  # the tail bound P[L > ε] ≤ δ is always on the safe side
-    return crossing(lambda e: log_delta(mu, e) - target, 0.0, guess)[1]
+    # The tail bound P[L > ε] ≤ δ is always on the safe side: an upper end of the bracket.
+    high = mu * (mu / 2 + math.sqrt(-2 * target))
+
+    def excess(at: float) -> float:
+        return log_delta(mu, at) - target
+
+    return crossing(excess, 0.0, high)[1]
 
 
 def mu(epsilon: float, delta: float) -> float:
@@ -117,12 +142,16 @@ def mu(epsilon: float, delta: float) -> float:
     if delta <= 0:
         return 0.0
     target = math.log(delta)
-    noise = bracket(lambda s: log_delta(1 / s, epsilon) - target, 1.0)
-    return 1 / crossing(lambda s: log_delta(1 / s, epsilon) - target, *noise)[1]
+
+    def excess(scale: float) -> float:
+        return log_delta(1 / scale, epsilon) - target
+
+    # The search is in the scale 1/μ: its upper end has no excess, so μ is from below.
+    return 1 / crossing(excess, *bracket(excess, 1.0))[1]
 
 
 def tradeoff(mu: float, false_positive: float) -> float:
-    """Return the least false-negative rate of a test with this false-positive rate, Φ(Φ⁻¹(1 − α) − μ).
+    """Return the trade-off function of G(μ), the least false-negative rate: Φ(Φ⁻¹(1 − α) − μ).
 
     >>> from discreet.privacy.pricing.gaussian import tradeoff
     >>> round(tradeoff(1.0, 0.05), 6)
@@ -134,16 +163,19 @@ def tradeoff(mu: float, false_positive: float) -> float:
 def mu_of_pure(epsilon: float) -> float:
     """Return the least μ with G(μ) dominating every ε-DP mechanism, −2Φ⁻¹(1/(1+e^ε)).
 
-    Randomized response dominates all ε-DP mechanisms; its trade-off function has one corner, at α = β = 1/(1+e^ε), and
-    G(μ) passes through it. G(μ) is convex and meets the ends (0, 1), (1, 0), so it lies under both chords everywhere.
-    (Dong, Roth, Su 2022, in the language of trade-off functions.)
+    Randomized response dominates all ε-DP mechanisms. Its trade-off function has one corner, at
+    α = β = 1/(1+e^ε), and G(μ) passes through it. G(μ) is convex and meets the ends (0, 1), (1, 0),
+    so it lies under both chords everywhere (Dong, Roth, Su 2022, by trade-off functions).
 
     >>> from discreet.privacy.pricing.gaussian import mu_of_pure
     >>> round(mu_of_pure(1.0), 6)
     1.232035
+
+    Law: tests/privacy/test_gdp.py::TestPureToGaussian
     """
-    if (
-        epsilon < 1
-    ):  # near ½ the quantile would lose its digits; the same number, by 1 − 2/(1+e^ε) = tanh(ε/2)
+    if epsilon < 1:
+        # Near ½ the quantile would lose digits; the same number, by 1 − 2/(1+e^ε) = tanh(ε/2).
         return math.sqrt(8) * float(erfinv(math.tanh(epsilon / 2)))
-    return float(-2 * ndtri_exp(-math.log1p(math.exp(epsilon)) if epsilon < 700 else -epsilon))
+    # Beyond 700 ln(1 + e^ε) is ε to every digit.
+    log_odds = math.log1p(math.exp(epsilon)) if epsilon < _MAX_EXPONENT else epsilon
+    return float(-2 * ndtri_exp(-log_odds))

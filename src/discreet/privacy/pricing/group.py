@@ -1,7 +1,13 @@
-"""Groups: what a promise to one unit is worth to K units together (a family, a person with K rows).
+"""Group privacy: the promise to K units together (a family, a person with K rows).
 
-PureDP(ε) → Kε   ApproxDP(ε, δ) → (Kε, δ(e^Kε − 1)/(e^ε − 1))   ZCDP(ρ) → K²ρ   GaussianDP(μ) → Kμ
-RenyiDP{α: ε} → {α/2^c: 3^c ε}, 2^c ≥ K   additive noise → the same noise, K times the sensitivity
+| promise to one unit | promise to K units |
+|---|---|
+| PureDP(ε) | Kε |
+| ApproxDP(ε, δ) | (Kε, δ(e^Kε − 1)/(e^ε − 1)) |
+| ZCDP(ρ) | K²ρ |
+| GaussianDP(μ) | Kμ |
+| RenyiDP{α: ε} | {α/2^c: 3^c ε}, 2^c ≥ K |
+| additive noise | the same noise, K times the sensitivity |
 """
 
 from __future__ import annotations
@@ -33,14 +39,18 @@ from ..neighbours import ADD_REMOVE
 from .clamp import unclamped
 
 Promised: TypeAlias = Callable[[Event, int], Event]
-"""An event that states what an event promises to a group of some size."""
+"""Function that makes an event of the promise of an event to a group of some size."""
+
+# Beyond this exponent e^(Kε) would leave the floats (e^709 is the last).
+_MAX_EXPONENT = 700
 
 
 def group_privacy(measure: Measure, size: int) -> Measure:
     """Restate a promise for groups of `size` units.
 
-    Pure and approximate: chain the definition over K steps, a geometric series (Vadhan 2017, Lemma 2.2). zCDP:
-    Bun, Steinke 2016, Proposition 1.9. Gaussian: Dong, Roth, Su 2022, Theorem 2.14. Rényi: Mironov 2017, Proposition 2.
+    Pure and approximate: chain the definition over K steps, a geometric series (Vadhan 2017, Lemma
+    2.2). zCDP: Bun, Steinke 2016, Proposition 1.9. Gaussian: Dong, Roth, Su 2022, Theorem 2.14.
+    Rényi: Mironov 2017, Proposition 2.
 
     >>> import discreet as dp
     >>> [dp.group_privacy(one, 3) for one in (dp.PureDP(0.5), dp.ZCDP(0.5), dp.GaussianDP(1))]
@@ -48,83 +58,104 @@ def group_privacy(measure: Measure, size: int) -> Measure:
     >>> dp.group_privacy(dp.RenyiDP({8: 1}), 2)
     RenyiDP({4: 3})
 
-    Refuses what is no measure, sizes below 1, an (ε, δ) whose group δ reaches 1, and Rényi orders too low for it.
+    Guarantee: a mechanism that keeps `measure` for one unit keeps the result for K units.
+
+    Refuses: InvalidArgument for other objects than measures, sizes below 1, an (ε, δ) whose group δ
+        reaches 1, and Rényi orders too low for the size.
+
+    Law: tests/laws/test_laws_of_prices.py::TestGroupPrivacy
+    Law: tests/privacy/test_group.py::TestMeasures
     """
-    k, measure = whole(size, "size", least=1), read_measure(measure)
+    k = whole(size, "size", least=1)
+    measure = read_measure(measure)
     if k == 1:
         return measure
     match measure:
         case PureDP():
             return PureDP(k * measure.epsilon)
         case ApproxDP():
-            return _approximate(measure, k)
+            return _group_approximate(measure, k)
         case ZCDP():
             return ZCDP(k * k * measure.rho)
         case GaussianDP():
             return GaussianDP.of_square(k * k * measure.squared)
         case RenyiDP():
-            return _renyi(measure, k)
+            return _group_renyi(measure, k)
         case _:
             assert_never(measure)
 
 
 def delta_factor(epsilon: float, size: int) -> float:
-    """Return (e^Kε − 1)/(e^ε − 1), the growth of δ in a group (K at ε = 0); infinite beyond the range of floats.
+    """Return (e^Kε − 1)/(e^ε − 1), the growth of δ in a group (K at ε = 0).
+
+    Infinite beyond the range of floats.
 
     >>> from discreet.privacy.pricing.group import delta_factor
     >>> round(delta_factor(1.0, 3), 12)
     11.10733792739
     """
-    if size * epsilon > 700:
+    if size * epsilon > _MAX_EXPONENT:
         return math.inf
-    return math.expm1(size * epsilon) / math.expm1(epsilon) if epsilon else float(size)
+    if not epsilon:
+        return float(size)
+    return math.expm1(size * epsilon) / math.expm1(epsilon)
 
 
-def _approximate(measure: ApproxDP, k: int) -> ApproxDP:
-    e = k * measure.epsilon
+def _group_approximate(measure: ApproxDP, k: int) -> ApproxDP:
+    epsilon = k * measure.epsilon
     if measure.delta == 0:
-        return ApproxDP(e, 0)
+        return ApproxDP(epsilon, 0)
     if measure.epsilon == 0:
-        grown = k * measure.delta
+        delta = k * measure.delta
     else:
-        factor = delta_factor(float(measure.epsilon), k) * float(measure.delta)
-        grown = fraction_up(factor) if factor < 1 else Fraction(1)
-    if grown >= 1:
+        computed = delta_factor(float(measure.epsilon), k) * float(measure.delta)
+        # Rounded up: a larger δ is promised. An infinite factor cannot become a fraction.
+        delta = fraction_up(computed) if computed < 1 else Fraction(1)
+    if delta >= 1:
         raise InvalidArgument(
             f"a group of {k} has no (ε, δ) promise left: its δ reaches 1; lower ε, δ or the size"
         )
-    return ApproxDP(e, grown)
+    return ApproxDP(epsilon, delta)
 
 
-def _renyi(measure: RenyiDP, k: int) -> RenyiDP:
+def _group_renyi(measure: RenyiDP, k: int) -> RenyiDP:
     doublings = (k - 1).bit_length()
-    lowered = {
-        a / 2**doublings: 3**doublings * e for a, e in measure.orders if a >= 2 ** (doublings + 1)
-    }
+    min_order = 2 ** (doublings + 1)
+    lowered: dict[Fraction, Fraction] = {}
+    for order, amount in measure.orders:
+        # Each doubling halves the order and triples the divergence; order 2 is the lowest start.
+        if order >= min_order:
+            lowered[order / 2**doublings] = 3**doublings * amount
     if not lowered:
         raise InvalidArgument(
-            f"a group of {k} needs a Rényi order of at least {2 ** (doublings + 1)}; promise one"
+            f"a group of {k} needs a Rényi order of at least {min_order}; promise one"
         )
     return RenyiDP(lowered)
 
 
 def regrouped(event: Event, size: int, promised: Promised) -> Event:
-    """Restate an event for groups of `size` units, part by part; what is no noise by the promise that is handed in."""
+    """Restate an event for groups of `size` units, part by part.
+
+    An event that is not additive noise is restated by `promised`.
+    """
     match event:
         case Repeated():
             return Repeated(regrouped(event.event, size, promised), event.times)
         case Sequence():
-            return Sequence(regrouped(e, size, promised) for e in event.events)
+            return Sequence(regrouped(inner, size, promised) for inner in event.events)
         case Batch():
-            return Batch(regrouped(e, size, promised) for e in event.events)
+            return Batch(regrouped(inner, size, promised) for inner in event.events)
         case Parallel() if event.neighbours == ADD_REMOVE and len(set(event.parts)) == 1:
             part = event.parts[0]
-            return regrouped(part if len(event.parts) == 1 else unclamped(part), size, promised)
+            # A group may be spread over several parts, each of which moves by its whole range.
+            if len(event.parts) > 1:
+                part = unclamped(part)
+            return regrouped(part, size, promised)
     return additive(event, size) or promised(event, size)
 
 
 def additive(event: Event, k: int) -> Event | None:
-    """Let the answer move k times as far, if the event is noise or an exponential selection; else None."""
+    """Let the answer move k times as far, for noise or an exponential selection; else None."""
     near = event.neighbours
     grown: Event | None = None
     match event:
@@ -165,32 +196,44 @@ def no_promise(event: Event, size: int) -> InvalidArgument:
 def parallel_price(
     event: Parallel, price: Callable[[Event], Fraction | None], twice: int, promised: Promised
 ) -> Fraction | None:
-    """Return the worst price one changed unit may meet in disjoint public parts, for prices that add.
+    """Return the worst price of one changed unit in disjoint public parts, for prices that add.
 
-    Under add/remove the unit is in one part: the worst part. Under replace it may change within a part, a group of two
-    there, or leave one part and enter another, both at once: the worst two parts. The maximum over the parts, as often
-    printed, is wrong under replace. `twice` is what a group of two costs at most: 2 for ε, 4 for ρ and μ²;
-    `promised` states what it is promised where the event is no noise.
+    Parallel composition. Under add/remove the unit is in one part: the worst part. Under replace it
+    may change within a part, a group of two there, or leave one part and enter another, both at
+    once: the worst two parts. The maximum over the parts, as often printed, is wrong under replace.
+
+    Args:
+        event: the parts.
+        price: the price of one part; None if it has none.
+        twice: bound of the price of a group of two, as a factor: 2 for ε, 4 for ρ and μ².
+        promised: restates an event that is not additive noise for a group.
 
     >>> from discreet.privacy import LaplaceNoise, Parallel
     >>> from discreet.privacy.pricing.pure import price_pure
     >>> parts = [LaplaceNoise(1, 1), LaplaceNoise(2, 1)]
     >>> [price_pure(Parallel(parts, neighbours=near)) for near in ("add-remove", "replace")]
     [Fraction(1, 1), Fraction(2, 1)]
+
+    Law: tests/laws/test_laws_of_prices.py::TestParallelComposition
+    Law: tests/privacy/test_group.py::TestParallel
     """
-    prices = [(part, price(part)) for part in set(event.parts)]
-    known = [(part, amount) for part, amount in prices if amount is not None]
-    if len(known) < len(prices):
+    known = list[tuple[Event, Fraction]]()
+    for part in set(event.parts):
+        amount = price(part)
+        if amount is not None:
+            known.append((part, amount))
+    if len(known) < len(set(event.parts)):
         return None
     single = sorted(amount for _, amount in known)
     if event.neighbours == ADD_REMOVE:
         return single[-1]
-    double = [
-        min(twice * amount, _or_infinite(price(regrouped(part, 2, promised))))
-        for part, amount in known
-    ]
-    return Fraction(max(*double, sum(single[-2:], Fraction())))
-
-
-def _or_infinite(amount: Fraction | None) -> Fraction | float:
-    return math.inf if amount is None else amount
+    # The unit leaves one part and enters another.
+    worst = sum(single[-2:], Fraction())
+    for part, amount in known:
+        # The unit changes within one part: both bounds hold, so the smaller one does.
+        group_price = twice * amount
+        regrouped_price = price(regrouped(part, 2, promised))
+        if regrouped_price is not None:
+            group_price = min(group_price, regrouped_price)
+        worst = max(worst, group_price)
+    return worst

@@ -1,4 +1,7 @@
-"""Amounts that no price is computed for: beyond the floats nothing is promised in any case, and nothing is drawn."""
+"""Limits of pricing: amounts beyond the range of floats are refused, because no price is computed.
+
+Nothing is promised there in any case, and no noise is drawn with such parameters.
+"""
 
 from __future__ import annotations
 
@@ -32,13 +35,13 @@ from ..events import (
 from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 
 MOST = Fraction(10**100)
-"""Largest loss, ρ, μ² or order of an event that is priced: far beyond any use, and its square is a float."""
+"""Largest loss, ρ, μ² or order that is priced: far beyond any use, and its square is a float."""
 STEEP = 600
-"""Largest loss told apart from certainty; a pure event above it is priced as its limit and no less."""
+"""Largest loss distinguished from certainty; a pure event above it is priced as its limit."""
 LEAST = 1 / MOST
-"""Least loss that is followed in floats; its square is still one."""
+"""Least loss that is computed in floats; its square is still a float."""
 FINEST = Fraction(10**140)
-"""Most lattice steps in a scale or a sensitivity, or their squares: a million times more than any mechanism has."""
+"""Most lattice steps in a scale or sensitivity, or their squares: a million times any in use."""
 OFTENEST = 2**63
 """Most repetitions of one event that are priced."""
 FARTHEST = Fraction(10**300)
@@ -46,14 +49,16 @@ FARTHEST = Fraction(10**300)
 
 
 def within_floats(epsilon: Fraction) -> Fraction:
-    """Check that an ε can be asked about.
+    """Return an ε that a price can be asked at.
 
     >>> from discreet.privacy.pricing.limits import within_floats
     >>> from fractions import Fraction
-    >>> within_floats(Fraction(10**301))
+    >>> within_floats(Fraction(10**301))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: epsilon is beyond 1e300, where no price is computed; ask at a smaller one
+    discreet.errors.InvalidArgument: epsilon is beyond 1e300, where no price is computed; ...
+
+    Refuses: InvalidArgument for an ε beyond the floats.
     """
     if abs(epsilon) > FARTHEST:
         raise InvalidArgument(
@@ -63,45 +68,52 @@ def within_floats(epsilon: Fraction) -> Fraction:
 
 
 def refuse_beyond(event: Event) -> None:
-    """Refuse an event whose loss, ρ, μ², order, lattice or count is so large that prices would leave the floats.
+    """Refuse an event whose loss, ρ, μ², order, lattice or count would leave the floats.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> from discreet.privacy.pricing.limits import refuse_beyond
-    >>> refuse_beyond(LaplaceNoise("1e-400", 1))
+    >>> refuse_beyond(LaplaceNoise("1e-400", 1))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: LaplaceNoise has a loss beyond 1e100, which is not priced; take more noise
+    discreet.errors.InvalidArgument: LaplaceNoise has a loss beyond 1e100, which is not priced; ...
+
+    Refuses: InvalidArgument, with the amount and its bound.
+
+    Law: tests/privacy/test_hostile.py::TestBeyond
     """
-    for what, amount, most in _amounts(event):
+    for name, amount, most in _amounts(event):
         if amount > most:
-            kind, works = type(event).__name__, _WORKS.get(what, "take more noise")
-            beyond = "2**62" if what == "trials" else f"1e{len(str(most)) - 1}"
-            raise InvalidArgument(
-                f"{kind} has {what} beyond {beyond}, which is not priced; {works}"
-            )
+            kind = type(event).__name__
+            works = _WORKS.get(name, "take more noise")
+            # All other bounds are powers of ten.
+            bound = "2**62" if name == "trials" else f"1e{len(str(most)) - 1}"
+            raise InvalidArgument(f"{kind} has {name} beyond {bound}, which is not priced; {works}")
 
 
 def is_slight(event: Event) -> bool:
     """Return whether a loss of an event is so small that its own formulas would leave the floats.
 
-    Its exact price stands, and elsewhere it is priced by its pure ε, or as if its loss were `LEAST`: that is no less.
+    Its exact price is kept. Elsewhere it is priced by its pure ε, or as if its loss were `LEAST`,
+    which is no less.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> from discreet.privacy.pricing.limits import is_slight
     >>> is_slight(LaplaceNoise(10**101, 1)), is_slight(LaplaceNoise(10**99, 1))
     (True, False)
     """
-    return any(what == "a loss" and 0 < amount < LEAST for what, amount, _ in _amounts(event))
+    return any(name == "a loss" and 0 < amount < LEAST for name, amount, _ in _amounts(event))
 
 
 def refuse_count(times: int) -> None:
     """Refuse to price an event that happens more than 2^63 times.
 
     >>> from discreet.privacy.pricing.limits import refuse_count
-    >>> refuse_count(2**70)
+    >>> refuse_count(2**70)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: an event repeated more than 2**63 times is not priced; state it as one Promise
+    discreet.errors.InvalidArgument: an event repeated more than 2**63 times is not priced; ...
+
+    Refuses: InvalidArgument for a larger count.
     """
     if times > OFTENEST:
         raise InvalidArgument(
@@ -118,7 +130,7 @@ _WORKS = {
 
 
 def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
-    """List what becomes a float in prices, with its bound, that of nested events too."""
+    """List the amounts that become floats in prices, with their bounds, also of nested events."""
     match event:
         case LaplaceNoise():
             yield "a loss", event.sensitivity / event.scale, MOST
@@ -130,22 +142,22 @@ def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
         case GaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             if event.step:
-                yield "a loss", max(event.squared_sensitivity, event.step**2) / event.variance, MOST
-                yield (
-                    "a lattice",
-                    max(event.squared_sensitivity, event.variance) / event.step**2,
-                    FINEST,
-                )
+                # On a lattice a shift is at least one step long (`on_lattice` rounds it up).
+                squared_step = event.step**2
+                squared_shift = max(event.squared_sensitivity, squared_step)
+                yield "a loss", squared_shift / event.variance, MOST
+                longest = max(event.squared_sensitivity, event.variance)
+                yield "a lattice", longest / squared_step, FINEST
         case DiscreteGaussianNoise():
             yield "a loss", event.squared_sensitivity / event.variance, MOST
             yield "a lattice", max(Fraction(event.squared_sensitivity), event.variance), FINEST
         case BinomialNoise():
             yield "trials", Fraction(event.trials), Fraction(2**62)
         case _:
-            yield from _chosen(event)
+            yield from _other_amounts(event)
 
 
-def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
+def _other_amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
     match event:
         case ExponentialSelection() | PermuteAndFlipSelection() | SparseVector() | Shuffled():
             yield "a loss", event.epsilon, MOST
@@ -153,7 +165,7 @@ def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
             yield "a loss", event.epsilon, MOST
             yield "options", Fraction(event.options), MOST
         case Promise():
-            yield from _promised(event)
+            yield from _promised_amounts(event)
         case OwnCurve():
             for epsilon, _ in event.points:
                 yield "a loss", epsilon, MOST
@@ -169,7 +181,7 @@ def _chosen(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
                 yield from _amounts(part)
 
 
-def _promised(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
+def _promised_amounts(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
     match event.measure:
         case (
             PureDP(epsilon=amount)
@@ -182,6 +194,7 @@ def _promised(event: Promise) -> Iterator[tuple[str, Fraction, Fraction]]:
             for _, amount in orders:
                 yield "a loss", amount, MOST
             yield "an order", orders[-1][0], MOST
+            # Conversions divide by α − 1.
             yield "an order near 1, 1/(alpha − 1)", 1 / (orders[0][0] - 1), Fraction(10**9)
         case _:
             assert_never(event.measure)

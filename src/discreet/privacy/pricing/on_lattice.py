@@ -9,12 +9,13 @@ from ..events import GaussianNoise
 
 
 def on_lattice(event: GaussianNoise) -> GaussianNoise:
-    """Return the event with its sensitivity rounded up to a length of its lattice; itself where it is one already.
+    """Return the event with its sensitivity rounded up to a length of its lattice.
 
-    One answer that moves by Δ2 and is rounded to steps of g moves by up to g⌈Δ2/g⌉. In several coordinates Δ2 bounds
-    what is on the lattice already (`Gaussian` widens its noise for what it rounds there), and the squared length of a
-    vector of whole steps is whole, so Δ2²/g² is rounded up. Ledgers of version 0.1.0 may hold such events: they are
-    priced, upward, and not refused.
+    The event itself is returned where its sensitivity is such a length already. One answer that
+    moves by Δ2 and is rounded to steps of g moves by up to g⌈Δ2/g⌉. In several coordinates Δ2
+    bounds the shift on the lattice already (`Gaussian` widens its noise for the rounding there),
+    and the squared length of a vector of whole steps is whole, so Δ2²/g² is rounded up. Ledgers of
+    version 0.1.0 may hold such events: they are priced, upward, and not refused.
 
     >>> from discreet.privacy import GaussianNoise
     >>> from discreet.privacy.pricing.on_lattice import on_lattice
@@ -22,15 +23,23 @@ def on_lattice(event: GaussianNoise) -> GaussianNoise:
     Fraction(9, 4)
     >>> on_lattice(GaussianNoise(4, 2, step="1/2", dimension=2)).squared_sensitivity
     Fraction(2, 1)
+
+    Guarantee: the returned event is no more private than the given one on its lattice.
+
+    Law: tests/privacy/test_hostile.py::TestOffTheLattice
     """
     square = event.squared_sensitivity / event.step**2
-    steps = math.ceil(square)
+    # Rounded up: a longer shift is no more private.
+    squared_steps = math.ceil(square)
     if event.dimension == 1:
-        root = math.isqrt(steps)
-        steps = (root if root * root == steps else root + 1) ** 2
-    if steps == square:
+        root = math.isqrt(squared_steps)
+        # One coordinate moves by whole steps, so the root is rounded up too.
+        if root * root < squared_steps:
+            root += 1
+        squared_steps = root**2
+    if squared_steps == square:
         return event
-    grown = Fraction(steps) * event.step**2
+    sensitivity = Fraction(squared_steps) * event.step**2
     return GaussianNoise(
-        event.variance, grown, event.step, event.dimension, neighbours=event.neighbours
+        event.variance, sensitivity, event.step, event.dimension, neighbours=event.neighbours
     )

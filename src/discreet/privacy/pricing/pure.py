@@ -1,4 +1,4 @@
-"""Pure prices: the ε of every event that has one, exactly.
+"""Pure prices: the exact ε of every event that has one (pure differential privacy).
 
 Amounts add as exact rationals, so twenty spends of 1/20 are 1.
 """
@@ -29,28 +29,38 @@ from ..measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from .event_parts import Flattened, total
 from .group import group_privacy, no_promise, parallel_price
 
+# Above this ε, e^ε would leave the floats (e^709 is the last).
+_MAX_EXPONENT = 700
+
 
 def price_pure(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
-    """Return the sum of the pure ε of the events, exactly; None if some event is not ε-DP for any ε.
+    """Return the sum of the pure ε of the events, exactly; None if some event is not ε-DP.
 
-    Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are chosen adaptively.
-    Disjoint public parts cost the worst part under add/remove; under replace a unit may leave one part and enter
-    another, or change within one, and costs the worst two.
+    Basic composition: losses add (Dwork, McSherry, Nissim, Smith 2006), also when queries are
+    chosen adaptively. Disjoint public parts cost the worst part under add/remove. Under replace a
+    unit may leave one part and enter another, or change within one, and costs the worst two.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> from discreet.privacy.pricing.pure import price_pure
     >>> price_pure([LaplaceNoise(scale=20, sensitivity=1)] * 20)
     Fraction(1, 1)
+
+    Guarantee: the events together are ε-DP for the returned ε.
+
+    Law: tests/laws/test_laws_of_prices.py::TestSequentialComposition
+    Law: tests/laws/test_laws_of_prices.py::TestParallelComposition
+    Law: tests/privacy/test_pure.py::test_prices_are_exact
     """
-    return total(events, _one)
+    return total(events, _price_atom)
 
 
-def _one(atom: Event) -> Fraction | None:
+def _price_atom(atom: Event) -> Fraction | None:
     price: Fraction | None = None
     match atom:
         case LaplaceNoise() | DiscreteLaplaceNoise():
             price = atom.sensitivity / atom.scale
         case TruncatedGeometricNoise():
+            # A clamped answer moves by at most its range.
             price = min(atom.sensitivity, atom.high - atom.low) / atom.scale
         case (
             ExponentialSelection()
@@ -63,17 +73,19 @@ def _one(atom: Event) -> Fraction | None:
         case Promise():
             price = pure_promise(atom.measure)
         case OwnCurve():
-            price = min((e for e, d in atom.points if d == 0), default=None)
+            pure_points = [epsilon for epsilon, delta in atom.points if delta == 0]
+            price = min(pure_points, default=None)
         case Sampled():
             inner = price_pure(atom.event)
-            price = None if inner is None else amplified(inner, atom.rate)
+            if inner is not None:
+                price = amplified(inner, atom.rate)
         case Parallel():
-            price = parallel_price(atom, price_pure, 2, _promised)
+            price = parallel_price(atom, price_pure, 2, _group_promise)
     return price
 
 
-def _promised(event: Event, size: int) -> Event:
-    """State what a group is promised by the pure ε."""
+def _group_promise(event: Event, size: int) -> Event:
+    """Make an event of the promise to a group that follows from the pure ε."""
     pure = price_pure(event)
     if pure is None:
         raise no_promise(event, size)
@@ -81,12 +93,14 @@ def _promised(event: Event, size: int) -> Event:
 
 
 def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fraction | None:
-    """Return the ε of a promise that is pure; a promise of nothing at all is pure with ε = 0.
+    """Return the ε of a promise that is pure; a promise of no loss at all is pure with ε = 0.
 
     >>> import discreet as dp
     >>> from discreet.privacy.pricing.pure import pure_promise
     >>> pure_promise(dp.ApproxDP(1, 0)), pure_promise(dp.ZCDP(0)), pure_promise(dp.ZCDP(1))
     (Fraction(1, 1), Fraction(0, 1), None)
+
+    Law: tests/privacy/test_pure.py::test_promises
     """
     match measure:
         case PureDP() | ApproxDP(delta=0):
@@ -94,25 +108,33 @@ def pure_promise(measure: PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP) -> Fr
         case ZCDP(rho=amount) | GaussianDP(squared=amount):
             return None if amount else Fraction()
         case RenyiDP():
-            return Fraction() if any(e == 0 for _, e in measure.orders) else None
+            # Divergence 0 at one order above 1 means that the two laws are equal.
+            promises_nothing = any(amount == 0 for _, amount in measure.orders)
+            return Fraction() if promises_nothing else None
     return None
 
 
 def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
-    """Return the ε of an ε-DP event run on a Poisson sample: ln(1 + q(e^ε − 1)), rounded up, never above ε.
+    """Return the ε of an ε-DP event on a Poisson sample: ln(1 + q(e^ε − 1)), rounded up.
 
-    Removing a unit turns the loss L into ln(1 − q + q e^L), adding one into −ln(1 − q + q e^−L), which is smaller
-    (Li, Qardaji, Su 2012; Balle, Barthe, Gaboardi 2018).
+    It is never above ε. Removing a unit turns the loss L into ln(1 − q + q e^L), adding one into
+    −ln(1 − q + q e^−L), which is smaller (amplification by sampling: Li, Qardaji, Su 2012; Balle,
+    Barthe, Gaboardi 2018).
 
     >>> from discreet.privacy.pricing.pure import amplified
     >>> from fractions import Fraction
     >>> float(amplified(Fraction(1), Fraction(1, 10))) < 0.1586
     True
+
+    Law: tests/privacy/test_pure.py::test_sampling_amplifies_and_rounds_up
     """
-    e, q = float(epsilon), float(rate)
-    if e < 700:
+    e = float(epsilon)
+    q = float(rate)
+    if e < _MAX_EXPONENT:
         return min(epsilon, fraction_up(math.log1p(q * math.expm1(e))))
-    high = (
-        e + math.log(rate.numerator) - math.log(rate.denominator)
-    )  # ln(q e^ε); what −q takes off is lost in rounding
-    return min(epsilon, fraction_up(max(high, 0.0) + math.log1p(math.exp(-abs(high)))))
+    # ln(q e^ε) with the exact rate, which may be below the least float; the −q under the logarithm
+    # is left out, which rounds up.
+    log_odds = e + math.log(rate.numerator) - math.log(rate.denominator)
+    # ln(1 + e^x) without overflow, for either sign of x.
+    softplus = max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))
+    return min(epsilon, fraction_up(softplus))

@@ -1,7 +1,7 @@
-"""Rényi prices: the divergence of every order for every event, and what a list of orders promises as (ε, δ).
+"""Rényi DP prices: the divergence of every order for every event, and conversion to (ε, δ).
 
-Order by order the divergences of composed events add (Mironov 2017, Proposition 1). A price at one order is sound by
-itself; optimising the order only makes it smaller.
+Order by order the divergences of composed events add (Mironov 2017, Proposition 1). A price at one
+order is sound by itself; optimising the order only makes it smaller.
 """
 
 from __future__ import annotations
@@ -44,23 +44,31 @@ from .limits import is_slight
 from .pure import price_pure
 from .zcdp import laplace_shape, moved, price_zcdp
 
-_LEAST = 1 + 1e-4  # below, differences of order α − 1 would lose digits
-_RAREST = 1e-300  # a sample rarer than floats can tell is priced as this one, which is worse
-_STEEP = (
-    10**4
-)  # above this μ² a sample is priced by its ρ alone: the integral would be as long as μ²
-_COARSE = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
+# Below this order, differences of α − 1 would lose digits.
+_MIN_ORDER = 1 + 1e-4
+# A sample rarer than floats can express is priced as this one, which is worse.
+_MIN_RATE = 1e-300
+# Above this μ² a sample is priced by its ρ alone: the integral would be as long as μ².
+_MAX_SAMPLED_SQUARE = 10**4
+_COARSE_ORDERS = 1 + np.geomspace(2.0**-8, 2.0**16, 49)
+# Rounds of the search for the best order: one coarse grid, then three closer ones.
+_SEARCH_ROUNDS = 4
 
 
 def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
-    """Return the Rényi divergence of order α of the events together, rounded up; infinite if we know none.
+    """Return the Rényi divergence of order α of the events together, rounded up.
+
+    Infinite if none is known.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> from discreet.privacy.pricing.rdp import renyi
     >>> round(renyi(LaplaceNoise(scale=1, sensitivity=1), 2), 9)
     0.61912363
 
-    Refuses orders that are not greater than 1.
+    Refuses: InvalidArgument for orders that are not greater than 1.
+
+    Law: tests/privacy/test_rdp.py::test_orders_add_up
+    Law: tests/privacy/test_rdp.py::test_orders_above_one_only
     """
     if not (math.isfinite(alpha) and alpha > 1):
         raise InvalidArgument(f"alpha must be a finite number greater than 1, got {alpha}; try 2")
@@ -68,17 +76,19 @@ def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
 
 
 def price_rdp(events: Flattened | Event | Iterable[Event], alphas: Array) -> Array:
-    """Return the divergences of several orders at once, rounded up, infinite where we know none."""
+    """Return the divergences of several orders, rounded up, infinite where none is known."""
     parts = flatten(events)
+    # A leak shows everything with positive probability: the divergence is infinite.
     if parts.leaks:
         return np.full_like(alphas, math.inf)
     return renyi_parts(parts, alphas)
 
 
 def price_order(events: Flattened | Event | Iterable[Event], alpha: Fraction) -> Fraction | None:
-    """Return the divergence of one order as an amount to be added and compared exactly; None if we know none.
+    """Return the divergence of one order as an exact amount; None if none is known.
 
-    Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises up to their largest order.
+    Exact where it is rational: Gaussian noise, promises of ρ or μ, and Rényi promises up to their
+    largest order.
 
     >>> from discreet.privacy import GaussianNoise
     >>> from discreet.privacy.pricing.rdp import price_order
@@ -86,58 +96,69 @@ def price_order(events: Flattened | Event | Iterable[Event], alpha: Fraction) ->
     >>> price_order([GaussianNoise.of(10, 1)] * 100, Fraction(2))
     Fraction(1, 1)
     """
-    return total(events, lambda atom: _order(atom, alpha))
+    return total(events, lambda atom: _price_atom_at(atom, alpha))
 
 
-def _order(atom: Event, alpha: Fraction) -> Fraction | None:
+def _price_atom_at(atom: Event, alpha: Fraction) -> Fraction | None:
     match atom:
         case GaussianNoise() | Promise(measure=ZCDP() | GaussianDP()):
             rho = price_zcdp(atom)
             return None if rho is None else alpha * rho
         case Promise(measure=RenyiDP() as promise):
-            return _chord(promise, alpha)
-    price = float(_one(atom, np.array([float(alpha)]))[0])
+            return _promised_exactly(promise, alpha)
+    price = float(_price_atom(atom, np.array([float(alpha)]))[0])
     return Fraction(price) if math.isfinite(price) else None
 
 
-def _chord(measure: RenyiDP, alpha: Fraction) -> Fraction | None:
-    """Read a Rényi promise at one order exactly; see `promised_renyi`."""
-    low, low_moment = Fraction(), Fraction()
+def _promised_exactly(measure: RenyiDP, alpha: Fraction) -> Fraction | None:
+    """Read a Rényi promise at one order in exact rationals; see `promised_renyi`."""
+    low = Fraction()
+    low_cumulant = Fraction()
     for order, amount in measure.orders:
-        high, high_moment = order - 1, (order - 1) * amount
+        high = order - 1
+        high_cumulant = high * amount
         if alpha <= order:
-            share = (alpha - 1 - low) / (high - low)
-            return (low_moment + share * (high_moment - low_moment)) / (alpha - 1)
-        low, low_moment = high, high_moment
+            # The chord between two promised orders lies above the convex cumulant function.
+            weight = (alpha - 1 - low) / (high - low)
+            cumulant = low_cumulant + weight * (high_cumulant - low_cumulant)
+            return cumulant / (alpha - 1)
+        low = high
+        low_cumulant = high_cumulant
     return None
 
 
 def renyi_parts(parts: Flattened, alphas: Array) -> Array:
-    """Add up the divergences of the atoms, leaving out what may leak outright."""
+    """Add up the divergences of the atoms, without the leaks."""
     amount = np.zeros_like(alphas)
     for atom, times in parts.atoms:
-        amount = amount + times * _one(atom, alphas)
+        amount = amount + times * _price_atom(atom, alphas)
     return amount
 
 
-def _one(atom: Event, alphas: Array) -> Array:
-    """Take the least of what the atom's own law says, of its pure ε, and of its ρ."""
+def _price_atom(atom: Event, alphas: Array) -> Array:
+    """Take the least of the bounds by the atom's own law, by its pure ε, and by its ρ."""
     pure = price_pure(atom)
-    slight = pure is not None and is_slight(atom)
-    own = (
-        None if slight else _own(atom, np.maximum(alphas, _LEAST))
-    )  # the divergence grows with the order
+    own: Array | None = None
+    # Own formulas of so small a loss would leave the floats; the pure price bounds it.
+    if pure is None or not is_slight(atom):
+        # The divergence grows with the order, so raising a low order is safe.
+        own = _own_price(atom, np.maximum(alphas, _MIN_ORDER))
     if own is not None and not isinstance(atom, Sampled | Parallel):
+        # Exact up to rounding, which the margin covers: no other bound is below it.
         return own * (1 + MARGIN)
-    least = np.full_like(alphas, math.inf) if own is None else own
+    least = np.full_like(alphas, math.inf)
+    if own is not None:
+        least = own
     if pure is not None:
-        least = np.minimum(least, response_renyi(float(pure), 2, alphas) if pure else 0.0)
-    if (rho := price_zcdp(atom)) is not None:
+        by_pure = response_renyi(float(pure), 2, alphas) if pure else 0.0
+        least = np.minimum(least, by_pure)
+    rho = price_zcdp(atom)
+    if rho is not None:
         least = np.minimum(least, alphas * float(rho))
     return least * (1 + MARGIN)
 
 
-def _own(atom: Event, alphas: Array) -> Array | None:
+def _own_price(atom: Event, alphas: Array) -> Array | None:
     amount: Array | None = None
     match atom:
         case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise():
@@ -151,44 +172,60 @@ def _own(atom: Event, alphas: Array) -> Array | None:
         case Promise(measure=RenyiDP() as promise):
             amount = promised_renyi(promise, alphas)
         case Sampled():
-            square = price_gdp(atom.event)
-            if square is not None and square <= _STEEP:
-                amount = _sampled(math.sqrt(square), max(float(atom.rate), _RAREST), alphas)
+            amount = _sampled(atom, alphas)
         case Parallel():
             amount = _parallel(atom, alphas)
     return amount
 
 
-def _sampled(mu: float, rate: float, alphas: Array) -> Array:
-    return sampled_gaussian_renyi(mu, rate, alphas) if mu else np.zeros_like(alphas)
+def _sampled(atom: Sampled, alphas: Array) -> Array | None:
+    square = price_gdp(atom.event)
+    if square is None or square > _MAX_SAMPLED_SQUARE:
+        return None
+    mu = math.sqrt(square)
+    # No loss at all, or one whose root is below the least float.
+    if not mu:
+        return np.zeros_like(alphas)
+    # A higher rate is worse, so raising a tiny rate is safe.
+    rate = max(float(atom.rate), _MIN_RATE)
+    return sampled_gaussian_renyi(mu, rate, alphas)
 
 
 def _discrete_gaussian(atom: DiscreteGaussianNoise, alphas: Array) -> Array:
-    """Sum one-dimensional shifts where the worst one is known: one coordinate, or coordinates that move by one."""
-    square, variance = moved(atom), float(atom.variance)
+    """Sum one-dimensional shifts where the worst shift is known.
+
+    That is with one coordinate, or with coordinates that move by one.
+    """
+    square = moved(atom)
+    variance = float(atom.variance)
     if atom.dimension == 1:
         return discrete_gaussian_renyi(variance, math.isqrt(square), alphas)
     if atom.linf == 1 or square == 1:
         return square * discrete_gaussian_renyi(variance, 1, alphas)
+    # The continuous bound αΔ²/2σ² holds for every shift.
     return alphas * square / (2 * variance)
 
 
 def _parallel(atom: Parallel, alphas: Array) -> Array:
+    """Take the worst part; under replace the worse of a group of two and the two worst parts."""
     parts = tuple(dict.fromkeys(atom.parts))
     single = np.array([price_rdp(part, alphas) for part in parts])
     if atom.neighbours == ADD_REMOVE:
         return np.asarray(np.max(single, axis=0))
     try:
         double = np.array([price_rdp(group_event(part, 2), alphas) for part in parts])
-    except InvalidArgument:  # no promise to a group of two is known
+    except InvalidArgument:
+        # No promise to a group of two is known.
         return np.full_like(alphas, math.inf)
-    pair: Array = np.sum(np.sort(single, axis=0)[-2:], axis=0)
-    worst: Array = np.max(double, axis=0)
-    return np.maximum(worst, pair)
+    worst_two: Array = np.sum(np.sort(single, axis=0)[-2:], axis=0)
+    worst_group: Array = np.max(double, axis=0)
+    return np.maximum(worst_group, worst_two)
 
 
 def promised_renyi(measure: RenyiDP, alphas: Array) -> Array:
-    """Read a Rényi promise between its orders: λε(1+λ) is convex in λ and 0 at 0, so chords bound it; beyond, nothing.
+    """Read a Rényi promise between its orders.
+
+    λε(1+λ) is convex in λ and 0 at 0, so chords bound it; beyond the last order nothing does.
 
     >>> import discreet as dp
     >>> import numpy as np
@@ -196,25 +233,39 @@ def promised_renyi(measure: RenyiDP, alphas: Array) -> Array:
     >>> promised_renyi(dp.RenyiDP({2: 1, 3: 2}), np.array([1.5, 2.5, 4])).tolist()
     [1.0, 1.6666666666666667, inf]
     """
-    lam = np.array([0.0, *(float(a) - 1 for a, _ in measure.orders)])
-    chord = np.array([0.0, *(float(a - 1) * float(e) for a, e in measure.orders)])
-    inside = np.interp(alphas - 1, lam, chord) / (alphas - 1)
-    return np.where(alphas - 1 <= lam[-1], inside, math.inf)
+    lams = [0.0]
+    cumulants = [0.0]
+    for alpha, amount in measure.orders:
+        lams.append(float(alpha) - 1)
+        cumulants.append(float(alpha - 1) * float(amount))
+    inside = np.interp(alphas - 1, lams, cumulants) / (alphas - 1)
+    return np.where(alphas - 1 <= lams[-1], inside, math.inf)
 
 
 def epsilon(amounts: Array, alphas: Array, delta: float) -> Array:
-    """Return the ε(δ) that a divergence promises, order by order: ε(α) + ln(1/αδ)/(α−1) + ln(1−1/α).
+    """Return the ε(δ) of a divergence, order by order: ε(α) + ln(1/αδ)/(α−1) + ln(1−1/α).
 
-    Canonne, Kamath, Steinke 2020, Proposition 12; tighter than Mironov's ε(α) + ln(1/δ)/(α−1). Not rounded.
+    Canonne, Kamath, Steinke 2020, Proposition 12; tighter than Mironov's ε(α) + ln(1/δ)/(α−1). Not
+    rounded.
+
+    Law: tests/privacy/test_rdp.py::TestConversion
     """
     lam = alphas - 1
-    return np.maximum(0.0, amounts - (math.log(delta) + np.log(alphas)) / lam - np.log1p(1 / lam))
+    tail = (math.log(delta) + np.log(alphas)) / lam
+    return np.maximum(0.0, amounts - tail - np.log1p(1 / lam))
 
 
 def delta(amounts: Array, alphas: Array, epsilon: float) -> Array:
-    """Return the δ(ε) that a divergence promises, order by order: e^((α−1)(ε(α)−ε)) (1−1/α)^(α−1)/α. Not rounded."""
+    """Return the δ(ε) of a divergence, order by order: e^((α−1)(ε(α)−ε)) (1−1/α)^(α−1)/α.
+
+    Not rounded.
+
+    Law: tests/privacy/test_rdp.py::TestConversion
+    """
     lam = alphas - 1
-    log = lam * (np.minimum(amounts, 1e300) - epsilon) - lam * np.log1p(1 / lam) - np.log(alphas)
+    # An infinite divergence times a tiny λ would be no number; 1e300 promises as little.
+    finite = np.minimum(amounts, 1e300)
+    log = lam * (finite - epsilon) - lam * np.log1p(1 / lam) - np.log(alphas)
     return np.exp(np.minimum(0.0, log))
 
 
@@ -229,21 +280,23 @@ def best_delta(parts: Flattened, at: float) -> float:
 
 
 def _best(parts: Flattened, price: Callable[[Array, Array], Array]) -> float:
-    """Look over the orders coarsely, then twice more closely around the best; any order is sound."""
-    alphas, best = _start(parts), math.inf
-    for _ in range(4):
+    """Search the orders coarsely, then more closely around the best; any order is sound."""
+    alphas = _first_orders(parts)
+    best = math.inf
+    for _ in range(_SEARCH_ROUNDS):
         prices = price(renyi_parts(parts, alphas), alphas)
         i = int(np.argmin(prices))
         best = min(best, float(prices[i]))
-        low, high = alphas[max(i - 1, 0)], alphas[min(i + 1, alphas.size - 1)]
+        low = alphas[max(i - 1, 0)]
+        high = alphas[min(i + 1, alphas.size - 1)]
         alphas = 1 + np.geomspace(low - 1, high - 1, 17)
     return best
 
 
-def _start(parts: Flattened) -> Array:
-    """Begin with a wide grid of orders and with those that are promised: between them a chord is all we know."""
-    promises = (atom.measure for atom, _ in parts.atoms if isinstance(atom, Promise))
-    listed = {
-        float(a) for promise in promises if isinstance(promise, RenyiDP) for a in promise.alphas
-    }
-    return np.union1d(_COARSE, np.array(sorted(listed)))
+def _first_orders(parts: Flattened) -> Array:
+    """Begin with a wide grid and with all promised orders: between them only a chord is known."""
+    promised = set[float]()
+    for atom, _ in parts.atoms:
+        if isinstance(atom, Promise) and isinstance(atom.measure, RenyiDP):
+            promised.update(map(float, atom.measure.alphas))
+    return np.union1d(_COARSE_ORDERS, np.array(sorted(promised)))

@@ -1,9 +1,10 @@
-"""Concentrated prices: the least ρ of every event that has one, and what ρ promises as (ε, δ).
+"""zCDP prices: the least ρ of every event that has one, and conversion of ρ to (ε, δ).
 
-ρ bounds the Rényi divergence of every order α by ρα; the least ρ is sup D_α/α. For all the laws below the supremum is
-the limit α → 1, the mean privacy loss (Harrison, Manurangsi, FORC 2026, "Exact zCDP characterizations …"; for a
-symmetric loss L under √(pq) it is enough that ln E cosh(√u·L) is concave in u, which holds when the entire function
-E cosh(√u·L) has only negative zeros, as for randomized response, Laplace and lattice Laplace noise).
+Zero-concentrated DP: ρ bounds the Rényi divergence of every order α by ρα. The least ρ is
+sup D_α/α. For all the laws below the supremum is the limit α → 1, the mean privacy loss (Harrison,
+Manurangsi, FORC 2026, "Exact zCDP characterizations …"). For a symmetric loss L under √(pq) it is
+enough that ln E cosh(√u·L) is concave in u. That holds when the entire function E cosh(√u·L) has
+only negative zeros, as for randomized response, Laplace and lattice Laplace noise.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ from .group import group_privacy, no_promise, parallel_price
 from .limits import is_slight
 from .pure import price_pure
 
+# Up to six options the supremum over α of randomized response is at α → 1.
+_MAX_OPTIONS_BY_MEAN = 6
+# Relative tolerance of the supremum over α; the price is rounded up by it.
+_SUPREMUM_TOLERANCE = 1e-6
+
 
 def rho_of_pure(epsilon: Fraction) -> Fraction:
     """Return the least ρ of every ε-DP mechanism: ε·tanh(ε/2), below the usual ε²/2; rounded up.
@@ -45,103 +51,140 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
     >>> from fractions import Fraction
     >>> float(rho_of_pure(Fraction(2))) < 1.5232
     True
+
+    Law: tests/privacy/test_zcdp.py::TestLeastRho
     """
     e = float(epsilon)
+    # ε²/2 is exact; it is the smaller one where the rounded tanh form exceeds it by its margin.
     return min(epsilon**2 / 2, fraction_up(e * math.tanh(e / 2)))
 
 
 def range_rho(epsilon: Fraction) -> Fraction:
     """Return the least ρ of every mechanism of bounded range ε, just below ε²/8; rounded up.
 
-    The worst loss takes two values ε apart; its mean, at the worst place, is ln(sinh y/y) + y coth y − 1 with y = ε/2
-    (Dong, Durfee, Rogers 2020). ε²/8 is Cesar and Rogers 2021.
+    The worst loss takes two values ε apart. Its mean, at the worst offset, is
+    ln(sinh y/y) + y coth y − 1 with y = ε/2 (Dong, Durfee, Rogers 2020). ε²/8 is Cesar and
+    Rogers 2021.
 
     >>> from discreet.privacy.pricing.zcdp import range_rho
     >>> from fractions import Fraction
     >>> float(range_rho(Fraction(1)) / Fraction(1, 8)) < 0.98642
     True
+
+    Law: tests/privacy/test_zcdp.py::TestLeastRho
     """
     y = float(epsilon) / 2
-    mean = math.log1p(float(sinhc(y))) if y < 300 else y - math.log(2 * y)
-    return min(epsilon**2 / 8, fraction_up(mean + float(xcoth(y))))
+    # sinh y ≤ e^y/2, so beyond 300 this is no less than ln(sinh y/y), without the overflow.
+    log_sinhc = math.log1p(float(sinhc(y))) if y < 300 else y - math.log(2 * y)
+    return min(epsilon**2 / 8, fraction_up(log_sinhc + float(xcoth(y))))
 
 
 def laplace_rho(ratio: float, steps: int = 0) -> float:
     """Return the least ρ of Laplace noise with Δ1/b = ratio: x + e^−x − 1. Not rounded.
 
-    On a lattice with `steps` steps in the sensitivity it is x − (1 − e^−x)·h/sinh h with h = x/steps; one step is
-    randomized response.
+    On a lattice with `steps` steps in the sensitivity it is x − (1 − e^−x)·h/sinh h with
+    h = x/steps; one step is randomized response.
 
     >>> import math
     >>> from discreet.privacy.pricing.zcdp import laplace_rho
     >>> round(laplace_rho(1.0), 12), round(laplace_rho(1.0, 1) - math.tanh(0.5), 12)
     (0.367879441171, 0.0)
+
+    Law: tests/privacy/test_zcdp.py::TestLeastRho
     """
     if steps == 0:
         return exp_tail(ratio)
+    # `sinhc` is sinh(h)/h − 1; beyond h = 700 it would overflow, and the price has reached x.
     bulge = float(sinhc(min(ratio / steps, 700.0)))
+    # The continuous price plus (1 − e^−x)(1 − h/sinh h), so that small losses keep their digits.
     return exp_tail(ratio) - math.expm1(-ratio) * bulge / (1 + bulge)
 
 
 def response_rho(epsilon: float, options: int) -> float:
-    """Return the least ρ of randomized response among `options`. Rounded up within 1e-6 for more than six options.
+    """Return the least ρ of randomized response among `options`.
 
-    Up to six options it is the mean loss ε(e^ε − 1)/(e^ε + k − 1); beyond, the supremum over α moves inside. There,
-    K(λ)/λ is increasing (K is convex, K(0) = 0), so (K(r)/r)/(l + 1) bounds D_α/α on every interval l ≤ α − 1 ≤ r; the
+    Rounded up within 1e-6 for more than six options. Up to six options it is the mean loss
+    ε(e^ε − 1)/(e^ε + k − 1); beyond, the supremum over α moves inside. There, K(λ)/λ is increasing
+    (K is convex, K(0) = 0), so (K(r)/r)/(l + 1) bounds D_α/α on every interval l ≤ α − 1 ≤ r. The
     intervals that might hold the supremum are split until the bound is tight.
 
     >>> from discreet.privacy.pricing.zcdp import response_rho
     >>> round(response_rho(1.0, 2), 12)
     0.46211715726
+
+    Law: tests/privacy/test_zcdp.py::TestLeastRho
     """
     mean = -epsilon * math.expm1(-epsilon) / (1 + (options - 1) * math.exp(-epsilon))
-    if options <= 6:
+    if options <= _MAX_OPTIONS_BY_MEAN:
         return mean
-    edges = (
-        np.geomspace(1.0, max(2.0, 2 * epsilon / mean), 256) - 1
-    )  # beyond, D_α/α ≤ ε/α is below the mean
-    low, high, reached = edges[:-1], edges[1:], mean
+    # Beyond this order D_α/α ≤ ε/α is below the mean, so the supremum is not there.
+    max_order = max(2.0, 2 * epsilon / mean)
+    edges = np.geomspace(1.0, max_order, 256) - 1
+    low = edges[:-1]
+    high = edges[1:]
+    reached = mean
     while low.size:
-        renyi = response_renyi(epsilon, options, 1 + high)
-        reached = max(reached, float(np.max(renyi / (1 + high))))
-        keep = renyi / (1 + low) > reached * (1 + 1e-6)
+        divergence = response_renyi(epsilon, options, 1 + high)
+        reached = max(reached, float(np.max(divergence / (1 + high))))
+        # Upper bound on each interval: the divergence of its right end over the order of its left.
+        keep = divergence / (1 + low) > reached * (1 + _SUPREMUM_TOLERANCE)
         width = (high - low)[keep][:, None] / 8
         low = (low[keep][:, None] + width * np.arange(8)).ravel()
         high = low + np.repeat(width, 8)
-    return reached * (1 + 1e-6)
+    # Every interval left out has at most this bound, so it is no less than the supremum.
+    return reached * (1 + _SUPREMUM_TOLERANCE)
 
 
 def moved(event: DiscreteGaussianNoise) -> int:
     """Return the largest squared whole shift that Δ2², the dimension and Δ∞ allow together."""
-    d2, linf = event.squared_sensitivity, event.linf
+    square = event.squared_sensitivity
+    linf = event.linf
     if event.dimension == 1:
-        one = math.isqrt(d2) if linf is None else min(math.isqrt(d2), linf)
-        return one * one
-    return d2 if linf is None else min(d2, event.dimension * linf * linf)
+        # One coordinate moves by whole steps only, so √Δ2² is rounded down without loss.
+        shift = math.isqrt(square)
+        if linf is not None:
+            shift = min(shift, linf)
+        return shift * shift
+    if linf is None:
+        return square
+    return min(square, event.dimension * linf * linf)
 
 
 def price_zcdp(events: Flattened | Event | Iterable[Event]) -> Fraction | None:
     """Return the sum of the least known ρ of the events; None if some event has none.
 
-    Exact rationals for Gaussian noise, Δ2²/2σ², continuous or discrete (Canonne, Kamath, Steinke 2020, Theorem 4);
-    others are rounded up.
+    Exact rationals for Gaussian noise, Δ2²/2σ², continuous or discrete (Canonne, Kamath, Steinke
+    2020, Theorem 4); others are rounded up.
 
     >>> from discreet.privacy import GaussianNoise
     >>> from discreet.privacy.pricing.zcdp import price_zcdp
     >>> price_zcdp([GaussianNoise.of(scale=10, sensitivity=1)] * 100)
     Fraction(1, 2)
+
+    Guarantee: the events together are ρ-zCDP for the returned ρ.
+
+    Law: tests/privacy/test_zcdp.py::TestPrices
+    Law: tests/laws/test_laws_of_prices.py::TestSequentialComposition
     """
-    return total(events, _one)
+    return total(events, _price_atom)
 
 
-def _one(atom: Event) -> Fraction | None:
+def _price_atom(atom: Event) -> Fraction | None:
+    """Take the least of the price of the atom's own law and of its pure ε: both are bounds."""
     pure = price_pure(atom)
-    own = None if pure is not None and is_slight(atom) else _own(atom)
-    through = None if pure is None else rho_of_pure(pure)
-    return min((c for c in (own, through) if c is not None), default=None)
+    if pure is None:
+        return _own_price(atom)
+    by_pure = rho_of_pure(pure)
+    # Own formulas of so small a loss would leave the floats; the pure price is exact there.
+    if is_slight(atom):
+        return by_pure
+    own = _own_price(atom)
+    if own is None:
+        return by_pure
+    return min(own, by_pure)
 
 
-def _own(atom: Event) -> Fraction | None:
+def _own_price(atom: Event) -> Fraction | None:
     price: Fraction | None = None
     match atom:
         case GaussianNoise():
@@ -158,16 +201,18 @@ def _own(atom: Event) -> Fraction | None:
             price = amount
         case Promise(measure=GaussianDP(squared=squared)):
             price = squared / 2
-        case Sampled():  # the Rényi divergence is quasi-convex: a mixture with the neighbour's law has no more
+        case Sampled():
+            # Rényi divergence is quasi-convex: a mixture with the neighbour's law has no more.
             price = price_zcdp(atom.event)
         case Parallel():
-            price = parallel_price(atom, price_zcdp, 4, _promised)
+            price = parallel_price(atom, price_zcdp, 4, _group_promise)
     return price
 
 
-def _promised(event: Event, size: int) -> Event:
-    """State what a group is promised: by the pure ε, by the promise itself, or by ρ."""
-    if (pure := price_pure(event)) is not None:
+def _group_promise(event: Event, size: int) -> Event:
+    """Make an event of a group's promise: by the pure ε, by the promise itself, or by ρ."""
+    pure = price_pure(event)
+    if pure is not None:
         return Promise(group_privacy(PureDP(pure), size), neighbours=event.neighbours)
     if isinstance(event, Promise):
         return Promise(group_privacy(event.measure, size), neighbours=event.neighbours)
@@ -182,71 +227,88 @@ def laplace_shape(
 ) -> tuple[float, int]:
     """Return Δ1/b and the number of lattice steps in Δ1 (0: continuous)."""
     if isinstance(atom, LaplaceNoise):
-        return float(atom.sensitivity / atom.scale), int(
-            atom.sensitivity / atom.step
-        ) if atom.step else 0
-    d = atom.sensitivity
+        steps = int(atom.sensitivity / atom.step) if atom.step else 0
+        return float(atom.sensitivity / atom.scale), steps
+    shift = atom.sensitivity
     if isinstance(atom, TruncatedGeometricNoise):
-        d = min(d, atom.high - atom.low)
-    return float(d / atom.scale), d
+        shift = min(shift, atom.high - atom.low)
+    return float(shift / atom.scale), shift
 
 
 def epsilon(rho: float, delta: float) -> float:
-    """Return the ε(δ) that ρ-zCDP promises: inf over α of ρα + ln(1/αδ)/(α−1) + ln(1−1/α). Not rounded.
+    """Return the ε(δ) of ρ-zCDP: inf over α of ρα + ln(1/αδ)/(α−1) + ln(1−1/α). Not rounded.
 
-    Canonne, Kamath, Steinke 2020, Proposition 7 with Corollary 13. The derivative is ρ − ln(1/αδ)/(α−1)²: one root.
-    The printed ρ + 2√(ρ ln(1/δ)) is looser.
+    Canonne, Kamath, Steinke 2020, Proposition 7 with Corollary 13. The derivative is
+    ρ − ln(1/αδ)/(α−1)²: one root. The printed ρ + 2√(ρ ln(1/δ)) is looser.
 
     >>> from discreet.privacy.pricing.zcdp import epsilon
     >>> round(epsilon(0.5, 1e-6), 12)
     5.22153444453
+
+    Law: tests/privacy/test_zcdp.py::TestToApproximate
     """
     if rho == 0:
         return 0.0
     if delta <= 0:
         return math.inf
     log = -math.log(delta)
-    ends = 0.0, math.sqrt(log / rho) + 1e-300
-    lam = crossing(lambda x: log - math.log1p(x) - rho * x * x, *ends)[1]  # α − 1
-    return max(0.0, rho * (1 + lam) + (log - math.log1p(lam)) / lam - math.log1p(1 / lam))
+
+    def slope(lam: float) -> float:
+        return log - math.log1p(lam) - rho * lam * lam
+
+    # Without the ln(1 + λ) the root would be √(ln(1/δ)/ρ); 1e-300 keeps the bracket open at δ = 1.
+    max_lam = math.sqrt(log / rho) + 1e-300
+    # λ = α − 1. Every order is sound, so an inexact root costs accuracy and no privacy.
+    lam = crossing(slope, 0.0, max_lam)[1]
+    tail = (log - math.log1p(lam)) / lam
+    return max(0.0, rho * (1 + lam) + tail - math.log1p(1 / lam))
 
 
 def delta(rho: float, epsilon: float) -> float:
-    """Return the δ(ε) that ρ-zCDP promises: inf over α of e^((α−1)(ρα−ε)) (1−1/α)^(α−1)/α. Not rounded.
+    """Return the δ(ε) of ρ-zCDP: inf over α of e^((α−1)(ρα−ε)) (1−1/α)^(α−1)/α. Not rounded.
 
     >>> from discreet.privacy.pricing.zcdp import delta
     >>> round(delta(0.5, 5.22153444453), 12)
     1e-06
+
+    Law: tests/privacy/test_zcdp.py::TestToApproximate
     """
     if rho == 0:
         return 0.0
-    least = 1e-150 * (
-        1 + epsilon
-    )  # with less, which promises more, the best order would leave the floats
-    return min(1.0, math.exp(_log_delta(max(rho, least), epsilon)))
+    # With a smaller ρ the best order would leave the floats; δ grows with ρ, so raising is safe.
+    min_rho = 1e-150 * (1 + epsilon)
+    return min(1.0, math.exp(_log_delta(max(rho, min_rho), epsilon)))
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
     def slope(lam: float) -> float:
-        return epsilon - rho * (2 * lam + 1) + math.log1p(1 / lam) if lam else math.inf
+        if not lam:
+            return math.inf
+        return epsilon - rho * (2 * lam + 1) + math.log1p(1 / lam)
 
-    if slope(1e-300) <= 0:  # the infimum is at α → 1, where nothing is promised
+    # The infimum is at α → 1, where nothing is promised: δ = 1.
+    if slope(1e-300) <= 0:
         return 0.0
     lam = crossing(slope, *bracket(slope, 1.0))[1]
     return lam * (rho * (1 + lam) - epsilon) - lam * math.log1p(1 / lam) - math.log1p(lam)
 
 
 def rho(epsilon: float, delta: float) -> float:
-    """Return the largest ρ whose promise passes under (ε, δ), from the safe side of the root. Not rounded.
+    """Return the largest ρ whose promise passes under (ε, δ). Not rounded.
+
+    It is from the safe side of the root: the search is in 1/ρ, and its upper end has no excess.
 
     >>> from discreet.privacy.pricing.zcdp import rho
     >>> round(rho(5.22153444453, 1e-6), 9)
     0.5
+
+    Law: tests/privacy/test_zcdp.py::TestToApproximate
     """
     if delta <= 0:
         return 0.0
+    target = math.log(delta)
 
     def excess(noise: float) -> float:
-        return _log_delta(1 / noise, epsilon) - math.log(delta)
+        return _log_delta(1 / noise, epsilon) - target
 
     return 1 / crossing(excess, *bracket(excess, 1.0))[1]
