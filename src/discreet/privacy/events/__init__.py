@@ -1,17 +1,21 @@
-"""What was done: frozen values that say which noise met which sensitivity, never what it cost.
+"""Privacy events: frozen values that record which noise met which sensitivity, never its cost.
 
-An event is priced later, by the tightest sound accountant (`compose`). Events are what a ledger stores, so a class here
-is never removed or redefined: a new meaning is a new class or a new version. JSON both ways is in `json`.
+An event is priced later, by the tightest sound accountant (`compose`). A ledger stores events, so a
+class here is never removed or redefined: a new meaning is a new class or a new version. JSON both
+ways is in `json`.
 
     Event
     ├── one release   LaplaceNoise  DiscreteLaplaceNoise  TruncatedGeometricNoise
     │                 GaussianNoise  DiscreteGaussianNoise  BinomialNoise
-    │                 ExponentialSelection  PermuteAndFlipSelection  Response  SparseVector  Shuffled
+    │                 ExponentialSelection  PermuteAndFlipSelection  Response  SparseVector
+    │                 Shuffled
     ├── a promise     Promise (of any measure)   OwnCurve (points of a privacy curve)
     ├── built on one  Sampled  Repeated  KeySelection
-    └── of several    Sequence (each may depend on the answers before)  Batch (all asked at once)  Parallel
+    └── of several    Sequence (each may depend on the answers before)
+                      Batch (all asked at once)  Parallel (disjoint public parts)
 
-Lengths are in the units of the answer; a *lattice* length counts whole steps of the integer lattice.
+Lengths are in the units of the answer; a *lattice* length counts whole steps of the integer
+lattice.
 """
 
 from .additive import (

@@ -1,4 +1,4 @@
-"""Events that add noise to an answer."""
+"""Events of additive noise: Laplace, geometric, Gaussian and binomial."""
 
 from __future__ import annotations
 
@@ -14,11 +14,17 @@ from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 class LaplaceNoise:
     """Laplace noise of one scale in every coordinate; `sensitivity` is Δ1.
 
-    `step` is the width of the lattice it was sampled on, a divisor of the sensitivity; 0 stands for the continuous law.
+    `step` is the width of the lattice it was sampled on, a divisor of the sensitivity; 0 stands for
+    the continuous law.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> LaplaceNoise(scale=2, sensitivity=1).sensitivity
     Fraction(1, 1)
+
+    Refuses: InvalidArgument for amounts that are not positive and for a step that does not divide
+        the sensitivity.
+
+    Law: tests/privacy/test_events.py::test_refusals
     """
 
     scale: Fraction
@@ -34,26 +40,26 @@ class LaplaceNoise:
         *,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        s, d = positive(scale, "scale"), positive(sensitivity, "sensitivity")
-        fill(
-            self,
-            scale=s,
-            sensitivity=d,
-            step=_step(step, d),
-            neighbours=read_neighbours(neighbours),
-        )
+        fill(self, scale=positive(scale, "scale"))
+        delta1 = positive(sensitivity, "sensitivity")
+        fill(self, sensitivity=delta1, step=_read_step(step, delta1))
+        fill(self, neighbours=read_neighbours(neighbours))
 
 
-def _step(step: Number, sensitivity: Fraction) -> Fraction:
-    g = rational(step, "step")
-    if g < 0 or (g > 0 and (sensitivity / g).denominator != 1):
+def _read_step(step: Number, sensitivity: Fraction) -> Fraction:
+    width = rational(step, "step")
+    # Prices count whole lattice steps in the sensitivity, so a remainder is not allowed.
+    if width < 0 or (width > 0 and (sensitivity / width).denominator != 1):
         raise InvalidArgument("step must be 0 or divide the sensitivity into whole lattice steps")
-    return g
+    return width
 
 
 @frozen(init=False)
 class DiscreteLaplaceNoise:
-    """Discrete Laplace noise on the integers, P(x) ∝ exp(−|x|/scale); `sensitivity` is Δ1 in whole steps."""
+    """Discrete Laplace noise on the integers, P(x) ∝ exp(−|x|/scale).
+
+    `sensitivity` is Δ1 in whole steps.
+    """
 
     scale: Fraction
     sensitivity: int
@@ -62,21 +68,17 @@ class DiscreteLaplaceNoise:
     def __init__(
         self, scale: Number, sensitivity: int, *, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        d = whole(sensitivity, "sensitivity", least=1)
-        fill(
-            self,
-            scale=positive(scale, "scale"),
-            sensitivity=d,
-            neighbours=read_neighbours(neighbours),
-        )
+        fill(self, sensitivity=whole(sensitivity, "sensitivity", least=1))
+        fill(self, scale=positive(scale, "scale"), neighbours=read_neighbours(neighbours))
 
 
 @frozen(init=False)
 class TruncatedGeometricNoise:
-    """Discrete Laplace noise on one value, clamped to the public range low..high; the true value lies there too.
+    """Discrete Laplace noise on one value, clamped to the public range low..high.
 
-    For one value only: it is priced as moving by at most high − low, whatever the sensitivity, and that is wrong for a
-    vector, where each coordinate may move so far. Several values are several events.
+    The true value lies in that range too. For one value only: it is priced as moving by at most
+    high − low, whatever the sensitivity. That is wrong for a vector, where each coordinate may move
+    so far. Several values are several events.
     """
 
     scale: Fraction
@@ -96,16 +98,17 @@ class TruncatedGeometricNoise:
     ) -> None:
         bottom = whole(low, "low", least=-(1 << 63))
         top = whole(high, "high", least=bottom + 1)
-        d = whole(sensitivity, "sensitivity", least=1)
-        fill(self, scale=positive(scale, "scale"), sensitivity=d, low=bottom, high=top)
-        fill(self, neighbours=read_neighbours(neighbours))
+        fill(self, low=bottom, high=top)
+        fill(self, sensitivity=whole(sensitivity, "sensitivity", least=1))
+        fill(self, scale=positive(scale, "scale"), neighbours=read_neighbours(neighbours))
 
 
 @frozen(init=False)
 class GaussianNoise:
-    """Gaussian noise of one variance in every coordinate; `squared_sensitivity` is Δ2², exact where Δ2 is a root.
+    """Gaussian noise of one variance in every coordinate.
 
-    `step` is the width of the lattice it was sampled on in `dimension` coordinates; 0 stands for the continuous law.
+    `squared_sensitivity` is Δ2², exact where Δ2 is a root. `step` is the width of the lattice that
+    it was sampled on in `dimension` coordinates; 0 stands for the continuous law.
 
     >>> from discreet.privacy import GaussianNoise
     >>> GaussianNoise.of(scale=10, sensitivity=1).variance
@@ -127,17 +130,14 @@ class GaussianNoise:
         *,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        v, d2 = positive(variance, "variance"), positive(squared_sensitivity, "squared_sensitivity")
-        g = rational(step, "step")
-        if g < 0:
+        fill(self, variance=positive(variance, "variance"))
+        square = positive(squared_sensitivity, "squared_sensitivity")
+        width = rational(step, "step")
+        if width < 0:
             raise InvalidArgument(f"step must be at least 0, got {step}")
-        fill(
-            self,
-            variance=v,
-            squared_sensitivity=d2,
-            step=g,
-            dimension=whole(dimension, "dimension", least=1),
-        )
+        # A step need not divide Δ2 here: events of release 0.1.0 may hold such a one.
+        fill(self, squared_sensitivity=square, step=width)
+        fill(self, dimension=whole(dimension, "dimension", least=1))
         fill(self, neighbours=read_neighbours(neighbours))
 
     @classmethod
@@ -145,18 +145,17 @@ class GaussianNoise:
         cls, scale: Number, sensitivity: Number, *, neighbours: Neighbours = ADD_REMOVE
     ) -> GaussianNoise:
         """Describe continuous Gaussian noise by its standard deviation and Δ2."""
-        return cls(
-            positive(scale, "scale") ** 2,
-            positive(sensitivity, "sensitivity") ** 2,
-            neighbours=neighbours,
-        )
+        variance = positive(scale, "scale") ** 2
+        square = positive(sensitivity, "sensitivity") ** 2
+        return cls(variance, square, neighbours=neighbours)
 
 
 @frozen(init=False)
 class DiscreteGaussianNoise:
     """Discrete Gaussian noise on the integers, P(x) ∝ exp(−x²/2σ²), in `dimension` coordinates.
 
-    `squared_sensitivity` is Δ2² in steps²; `linf` bounds the change of one coordinate (None: only Δ2 bounds it).
+    `squared_sensitivity` is Δ2² in steps²; `linf` bounds the change of one coordinate (None: only
+    Δ2 bounds it).
     """
 
     variance: Fraction
@@ -174,16 +173,19 @@ class DiscreteGaussianNoise:
         *,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        d2 = whole(squared_sensitivity, "squared_sensitivity", least=1)
+        square = whole(squared_sensitivity, "squared_sensitivity", least=1)
         bound = None if linf is None else whole(linf, "linf", least=1)
-        fill(self, variance=positive(variance, "variance"), squared_sensitivity=d2)
+        fill(self, variance=positive(variance, "variance"), squared_sensitivity=square)
         fill(self, dimension=whole(dimension, "dimension", least=1), linf=bound)
         fill(self, neighbours=read_neighbours(neighbours))
 
 
 @frozen(init=False)
 class BinomialNoise:
-    """Centred binomial noise Bin(trials, ½) − trials/2 in every coordinate; `sensitivity` is Δ1 in whole steps."""
+    """Centred binomial noise Bin(trials, ½) − trials/2 in every coordinate.
+
+    `sensitivity` is Δ1 in whole steps.
+    """
 
     trials: int
     sensitivity: int
@@ -192,9 +194,6 @@ class BinomialNoise:
     def __init__(
         self, trials: int, sensitivity: int, *, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        fill(
-            self,
-            trials=whole(trials, "trials", least=1),
-            sensitivity=whole(sensitivity, "sensitivity", least=1),
-        )
+        fill(self, trials=whole(trials, "trials", least=1))
+        fill(self, sensitivity=whole(sensitivity, "sensitivity", least=1))
         fill(self, neighbours=read_neighbours(neighbours))

@@ -1,4 +1,4 @@
-"""Events that choose among candidates, and black boxes known only by their promise."""
+"""Events of private selection, and black boxes known only by their promise."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ from ..neighbours import ADD_REMOVE, Neighbours, read_neighbours
 
 @frozen(init=False)
 class ExponentialSelection:
-    """The exponential mechanism: the log-odds of any two candidates move by at most ε (bounded range ε)."""
+    """Exponential mechanism: the log-odds of any two candidates move by at most ε.
+
+    That property is called bounded range ε.
+    """
 
     epsilon: Fraction
     neighbours: Neighbours
@@ -36,7 +39,10 @@ class PermuteAndFlipSelection:
 
 @frozen(init=False)
 class Response:
-    """Randomized response among `options`: the truth with probability e^ε/(e^ε + options − 1), else another, evenly."""
+    """Randomized response among `options`.
+
+    The truth with probability e^ε/(e^ε + options − 1), else another option, evenly.
+    """
 
     epsilon: Fraction
     options: int
@@ -45,13 +51,17 @@ class Response:
     def __init__(
         self, epsilon: Number, options: int = 2, *, neighbours: Neighbours = "replace"
     ) -> None:
-        fill(self, epsilon=positive(epsilon, "epsilon"), options=whole(options, "options", least=2))
+        fill(self, epsilon=positive(epsilon, "epsilon"))
+        fill(self, options=whole(options, "options", least=2))
         fill(self, neighbours=read_neighbours(neighbours))
 
 
 @frozen(init=False)
 class SparseVector:
-    """AboveThreshold in the correct variant of Lyu, Su, Li (2017): any number of questions, `answers` positive ones."""
+    """Sparse vector technique (AboveThreshold) in the correct variant of Lyu, Su, Li (2017).
+
+    Any number of questions, at most `answers` positive ones.
+    """
 
     epsilon: Fraction
     answers: int
@@ -60,13 +70,14 @@ class SparseVector:
     def __init__(
         self, epsilon: Number, answers: int = 1, *, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        fill(self, epsilon=positive(epsilon, "epsilon"), answers=whole(answers, "answers", least=1))
+        fill(self, epsilon=positive(epsilon, "epsilon"))
+        fill(self, answers=whole(answers, "answers", least=1))
         fill(self, neighbours=read_neighbours(neighbours))
 
 
 @frozen(init=False)
 class Promise:
-    """A black box that keeps a promise of any measure."""
+    """Black box that keeps a promise of any measure."""
 
     measure: Measure
     neighbours: Neighbours
@@ -79,7 +90,10 @@ class Promise:
 
 @frozen(init=False)
 class OwnCurve:
-    """A black box known by points (ε, δ) of its privacy curve: at each listed ε it is (ε, δ)-DP, in both directions."""
+    """Black box known by points (ε, δ) of its privacy curve.
+
+    At each listed ε it is (ε, δ)-DP, in both directions.
+    """
 
     points: tuple[tuple[Fraction, Fraction], ...]
     neighbours: Neighbours
@@ -87,7 +101,10 @@ class OwnCurve:
     def __init__(
         self, points: Iterable[tuple[Number, Number]], *, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        exact = tuple(sorted((rational(e, "epsilon"), rational(d, "delta")) for e, d in points))
-        if not exact or any(e < 0 or not 0 <= d < 1 for e, d in exact):
+        exact = list[tuple[Fraction, Fraction]]()
+        for epsilon, delta in points:
+            exact.append((rational(epsilon, "epsilon"), rational(delta, "delta")))
+        if not exact or any(epsilon < 0 or not 0 <= delta < 1 for epsilon, delta in exact):
             raise InvalidArgument("OwnCurve needs at least one point (epsilon ≥ 0, 0 ≤ delta < 1)")
-        fill(self, points=exact, neighbours=read_neighbours(neighbours))
+        # Sorted, so that equal curves are equal events with equal bytes.
+        fill(self, points=tuple(sorted(exact)), neighbours=read_neighbours(neighbours))

@@ -1,4 +1,4 @@
-"""Events built on other events, and the union of them all."""
+"""Events built on other events (sampling, composition, parallel parts), and the union `Event`."""
 
 from __future__ import annotations
 
@@ -31,36 +31,42 @@ from .shuffled import Shuffled
 
 @frozen(init=False)
 class Sampled:
-    """An event run on a Poisson sample: every unit takes part independently with probability `rate`."""
+    """Event on a Poisson sample: every unit takes part independently with probability `rate`.
+
+    Refuses: InvalidArgument for a rate outside (0, 1] and for events under "replace".
+    """
 
     event: Event
     rate: Fraction
 
     def __init__(self, event: Event, rate: Number) -> None:
-        inner, q = _event(event), rational(rate, "rate")
-        if not 0 < q <= 1:
+        inner = _read_event(event)
+        exact_rate = rational(rate, "rate")
+        if not 0 < exact_rate <= 1:
             raise InvalidArgument(f"rate must be greater than 0 and at most 1, got {rate}")
+        # The amplification theorem is used for adding or removing a unit only.
         if inner.neighbours != ADD_REMOVE:
             raise InvalidArgument(
-                "Poisson sampling is defined for 'add-remove' neighbours; state the event under them"
+                "Poisson sampling is defined for 'add-remove' neighbours; "
+                "state the event under them"
             )
-        fill(self, event=inner, rate=q)
+        fill(self, event=inner, rate=exact_rate)
 
     @property
     def neighbours(self) -> Neighbours:
-        """Poisson sampling is priced for add/remove only."""
+        """Add/remove: Poisson sampling is priced for no other relation."""
         return ADD_REMOVE
 
 
 @frozen(init=False)
 class Repeated:
-    """One event, `times` over, each run with fresh noise; later ones may depend on earlier answers."""
+    """One event, `times` over, each with fresh noise; later ones may depend on earlier answers."""
 
     event: Event
     times: int
 
     def __init__(self, event: Event, times: int) -> None:
-        fill(self, event=_event(event), times=whole(times, "times", least=1))
+        fill(self, event=_read_event(event), times=whole(times, "times", least=1))
 
     @property
     def neighbours(self) -> Neighbours:
@@ -70,18 +76,23 @@ class Repeated:
 
 @frozen(init=False)
 class KeySelection:
-    """Noisy counts of unknown keys, shown above a threshold: `noise` for the counts, and δ for a key of one person."""
+    """Partition selection: noisy counts of unknown keys, shown above a threshold.
+
+    `noise` is for the counts, `delta` for a key that one person alone has.
+
+    Refuses: InvalidArgument for a δ outside (0, 1).
+    """
 
     noise: Event
     delta: Fraction
 
     def __init__(self, noise: Event, delta: Number) -> None:
-        d = rational(delta, "delta")
-        if not 0 < d < 1:
+        exact_delta = rational(delta, "delta")
+        if not 0 < exact_delta < 1:
             raise InvalidArgument(
                 f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
             )
-        fill(self, noise=_event(noise), delta=d)
+        fill(self, noise=_read_event(noise), delta=exact_delta)
 
     @property
     def neighbours(self) -> Neighbours:
@@ -91,16 +102,19 @@ class KeySelection:
 
 @frozen(init=False)
 class Sequence:
-    """Several events in slots fixed beforehand; what is asked in each may depend on the answers before."""
+    """Several events in slots fixed beforehand.
+
+    The question of each slot may depend on the answers before.
+    """
 
     events: tuple[Event, ...]
 
     def __init__(self, events: Iterable[Event]) -> None:
-        fill(self, events=_alike(events))
+        fill(self, events=_read_events(events))
 
     @property
     def neighbours(self) -> Neighbours:
-        """The relation all the events share."""
+        """The relation that all the events share."""
         return self.events[0].neighbours
 
 
@@ -111,30 +125,34 @@ class Batch:
     events: tuple[Event, ...]
 
     def __init__(self, events: Iterable[Event]) -> None:
-        fill(self, events=_alike(events))
+        fill(self, events=_read_events(events))
 
     @property
     def neighbours(self) -> Neighbours:
-        """The relation all the events share."""
+        """The relation that all the events share."""
         return self.events[0].neighbours
 
 
 @frozen(init=False)
 class Parallel:
-    """One event on each of several disjoint, public parts of the data; the parts are stated under add/remove.
+    """One event on each of several disjoint, public parts of the data (parallel composition).
 
-    Under add/remove one unit touches one part, so the worst part is the price. Under replace a unit may move from one
-    part to another and touch two, so the worst two parts are (max over public parts is wrong there).
+    The parts are stated under add/remove. Under add/remove one unit touches one part, so the worst
+    part is the price. Under replace a unit may move from one part to another and touch two, so the
+    worst two parts are the price (the maximum over the parts is wrong there).
+
+    Refuses: InvalidArgument for no parts and for parts under "replace".
     """
 
     parts: tuple[Event, ...]
     neighbours: Neighbours
 
     def __init__(self, parts: Iterable[Event], *, neighbours: Neighbours = ADD_REMOVE) -> None:
-        exact = _alike(parts)
+        exact = _read_events(parts)
         if exact[0].neighbours != ADD_REMOVE:
             raise InvalidArgument(
-                "the parts of Parallel are stated under 'add-remove'; `neighbours` says what the whole is"
+                "the parts of Parallel are stated under 'add-remove'; "
+                "`neighbours` says what the whole is"
             )
         fill(self, parts=exact, neighbours=read_neighbours(neighbours))
 
@@ -162,7 +180,7 @@ Event: TypeAlias = (
 )
 
 
-def _event(value: object) -> Event:
+def _read_event(value: object) -> Event:
     if not isinstance(value, Event):
         raise InvalidArgument(
             f"an event is expected, such as mechanism.event; got {type(value).__name__}"
@@ -170,11 +188,13 @@ def _event(value: object) -> Event:
     return value
 
 
-def _alike(events: Iterable[Event]) -> tuple[Event, ...]:
-    exact = tuple(_event(e) for e in events)
+def _read_events(events: Iterable[Event]) -> tuple[Event, ...]:
+    """Read several events of one neighbour relation."""
+    exact = tuple(_read_event(event) for event in events)
     if not exact:
         raise InvalidArgument("at least one event is needed; nothing done costs nothing")
-    if len({e.neighbours for e in exact}) > 1:
+    relations = {event.neighbours for event in exact}
+    if len(relations) > 1:
         raise InvalidArgument(
             "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
         )

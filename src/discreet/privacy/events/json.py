@@ -1,8 +1,14 @@
-"""Events and measures as JSON, exactly and for good: what a ledger stores today must be read in thirty years.
+"""JSON serialization of events and measures, exact and permanent.
 
-Every object says what it is and in which version: `{"event": "laplace-noise", "version": 1, …}`, or `"measure"`.
-Amounts are exact text, "1/20"; whole numbers are numbers. The table below *is* the format: it does not follow the
-classes by reflection, so a new field cannot slip into version 1. Lines are only ever added, and pinned by the tests.
+A ledger stores them today, and they must be read in thirty years. Every object has a kind and a
+version: `{"event": "laplace-noise", "version": 1, …}`, or `"measure"`. Amounts are exact text,
+"1/20"; whole numbers are numbers. The table below *is* the format: it does not follow the classes
+by reflection, so a new field cannot slip into version 1. Rows are only ever added, and the tests
+pin them.
+
+Law: tests/privacy/test_event_json.py::TestRoundTrip
+Law: tests/privacy/test_event_json.py::TestGolden
+Law: tests/privacy/test_event_json.py::TestRefusals
 """
 
 from __future__ import annotations
@@ -21,11 +27,15 @@ from ..measures import Measure
 from . import Event
 
 Json: TypeAlias = dict[str, object]
-_Fields: TypeAlias = dict[str, str]  # the name of a field and its kind, one of those in `_read`
+# The name of a field and its kind, one of those in `_read`.
+_Fields: TypeAlias = dict[str, str]
 
 VERSION = 1
-DEEPEST = 64  # nesting of events; far above any use, far below the interpreter's own limit
-LONGEST = 4000  # digits of one number; the interpreter refuses to read more than 4300
+# Nesting of events: far above any use, far below the interpreter's own limit.
+DEEPEST = 64
+# Digits of one number: the interpreter refuses to read more than 4300.
+LONGEST = 4000
+_AMOUNT = re.compile(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?")
 
 _NEAR: _Fields = {"neighbours": "relation"}
 _LATTICE: _Fields = {"scale": "amount", "sensitivity": "count"}
@@ -86,6 +96,7 @@ _MEASURES: dict[str, tuple[type[Measure], Callable[..., Measure], _Fields]] = {
     "approx-dp": (m.ApproxDP, m.ApproxDP, {"epsilon": "amount", "delta": "amount"}),
     "zcdp": (m.ZCDP, m.ZCDP, {"rho": "amount"}),
     "gaussian-dp": (m.GaussianDP, m.GaussianDP.of_square, {"squared": "amount"}),
+    # The constructor takes a mapping, in which an order listed twice would disappear silently.
     "renyi-dp": (m.RenyiDP, lambda orders: m.RenyiDP(_distinct(orders)), {"orders": "pairs"}),
 }
 
@@ -96,14 +107,15 @@ _MEASURE_NAMES = {cls: name for name, (cls, _, _) in _MEASURES.items()}
 def to_json(event: Event) -> Json:
     """Write an event as plain JSON types, exactly: `from_json` gives back an equal event.
 
-    The event that `sampled` and `repeated` are built on is under "of", since "event" is the name of the kind.
+    The event that `sampled` and `repeated` are built on is under "of", since "event" is the name of
+    the kind.
 
     >>> from discreet.privacy import events as e
     >>> from discreet.privacy.events.json import to_json
     >>> to_json(e.Repeated(e.ExponentialSelection(0.05), 20))["of"]
     {'event': 'exponential-selection', 'version': 1, 'epsilon': '1/20', 'neighbours': 'add-remove'}
 
-    Refuses what is no event, and nesting deeper than 64.
+    Refuses: InvalidArgument for other objects than events, and for nesting deeper than 64.
     """
     return _write_event(event, DEEPEST)
 
@@ -112,15 +124,16 @@ def from_json(data: object) -> Event:
     """Read an event written by `to_json`, exactly.
 
     >>> from discreet.privacy.events.json import from_json
-    >>> from_json({"event": "exponential-selection", "version": 1, "epsilon": "1/20", "neighbours": "replace"})
+    >>> stored = {"event": "exponential-selection", "version": 1, "epsilon": "1/20"}
+    >>> from_json(stored | {"neighbours": "replace"})
     ExponentialSelection(epsilon=Fraction(1, 20), neighbours='replace')
-
-    Refuses unknown events and versions, missing, unknown or malformed fields, and nesting deeper than 64.
-
-    >>> from_json({"event": "exponential-selection", "version": 2, "epsilon": "1/20", "neighbours": "replace"})
+    >>> from_json(stored | {"version": 2})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: event 'exponential-selection' is not known in version 2; this release reads 1
+    discreet.errors.InvalidArgument: event 'exponential-selection' is not known in version 2; ...
+
+    Refuses: InvalidArgument for unknown events and versions, for missing, unknown or malformed
+        fields, and for nesting deeper than 64.
     """
     return _read_event(data, DEEPEST)
 
@@ -138,9 +151,10 @@ def measure_to_json(measure: Measure) -> Json:
         raise InvalidArgument(
             f"a measure is expected, such as PureDP(1); got {type(measure).__name__}"
         )
-    fields = _MEASURES[name][2]
-    values = {field: _write(kind, getattr(measure, field), 0) for field, kind in fields.items()}
-    return {"measure": name, "version": VERSION, **values}
+    written: Json = {"measure": name, "version": VERSION}
+    for field, kind in _MEASURES[name][2].items():
+        written[field] = _write(kind, getattr(measure, field), 0)
+    return written
 
 
 def measure_from_json(data: object) -> Measure:
@@ -150,13 +164,16 @@ def measure_from_json(data: object) -> Measure:
     >>> measure_from_json({"measure": "zcdp", "version": 1, "rho": "1/8"})
     ZCDP(0.125)
     """
-    name, given = _opened(data, "measure", _MEASURES)
+    name, given = _read_head(data, "measure", _MEASURES)
     _, make, fields = _MEASURES[name]
-    return make(*_fields(given, fields, name, 0).values())
+    values = _read_fields(given, fields, name, 0)
+    return make(*values.values())
 
 
 def canonical(value: Event | Measure) -> bytes:
-    """Return the one byte string of an event or a measure: sorted keys, no spaces, ASCII; equal values, equal bytes.
+    """Return the canonical bytes of an event or a measure: equal values have equal bytes.
+
+    Sorted keys, no spaces, ASCII.
 
     >>> from discreet.privacy import measures as m
     >>> from discreet.privacy.events.json import canonical
@@ -173,56 +190,69 @@ def _write_event(event: Event, depth: int) -> Json:
         raise InvalidArgument(
             f"an event is expected, such as mechanism.event; got {type(event).__name__}"
         )
-    fields = _EVENTS[name][1]
-    values = {
-        _key(field): _write(kind, getattr(event, field), depth - 1)
-        for field, kind in fields.items()
-    }
-    return {"event": name, "version": VERSION, **values}
+    written: Json = {"event": name, "version": VERSION}
+    for field, kind in _EVENTS[name][1].items():
+        written[_key(field)] = _write(kind, getattr(event, field), depth - 1)
+    return written
 
 
 def _read_event(data: object, depth: int) -> Event:
-    name, given = _opened(data, "event", _EVENTS)
+    name, given = _read_head(data, "event", _EVENTS)
     cls, fields = _EVENTS[name]
     make: Callable[..., Event] = cls
-    return make(**_fields(given, fields, name, depth - 1))
+    values = _read_fields(given, fields, name, depth - 1)
+    return make(**values)
 
 
 def _key(field: str) -> str:
+    # "event" is taken: it is the tag that names the kind.
     return "of" if field == "event" else field
 
 
-def _opened(data: object, tag: str, known: Mapping[str, object]) -> tuple[str, Json]:
-    """Check what an object says it is, and give its name and its other fields."""
+def _read_head(data: object, tag: str, known: Mapping[str, object]) -> tuple[str, Json]:
+    """Check the kind and version of an object; return its name and its other fields."""
     if not isinstance(data, dict):
         raise InvalidArgument(
             f"a JSON object with {tag!r} and 'version' is expected; got {type(data).__name__}"
         )
-    name, version = data.get(tag), data.get("version")
+    name = data.get(tag)
+    version = data.get("version")
     if not isinstance(name, str) or name not in known:
         raise InvalidArgument(
             f"{tag} {_short(name)} is not known; this release reads {', '.join(known)}"
         )
+    # `type(...) is int`, because True and 1.0 equal 1.
     if version != VERSION or type(version) is not int:
-        known_in = f"{tag} {name!r} is not known in version {_short(version)}"
-        raise InvalidArgument(f"{known_in}; this release reads {VERSION}")
-    return name, {key: value for key, value in data.items() if key not in (tag, "version")}
+        raise InvalidArgument(
+            f"{tag} {name!r} is not known in version {_short(version)}; "
+            f"this release reads {VERSION}"
+        )
+    given = {key: value for key, value in data.items() if key not in (tag, "version")}
+    return name, given
 
 
-def _fields(given: Json, fields: _Fields, name: str, depth: int) -> dict[str, Any]:
+def _read_fields(given: Json, fields: _Fields, name: str, depth: int) -> dict[str, Any]:
     expected = {_key(field) for field in fields}
     if given.keys() != expected:
-        missing, extra = sorted(expected - given.keys()), sorted(map(str, given.keys() - expected))
-        parts = [f"lacks {', '.join(missing)}"] * bool(missing) + [
-            f"has unknown {', '.join(extra)[:80]}"
-        ] * bool(extra)
-        raise InvalidArgument(
-            f"{name!r} {' and '.join(parts)}; it has exactly the fields {', '.join(sorted(expected))}"
-        )
-    return {
-        field: _read(kind, given[_key(field)], f"{name}.{_key(field)}", depth)
-        for field, kind in fields.items()
-    }
+        raise _wrong_fields(given, expected, name)
+    values: dict[str, Any] = {}
+    for field, kind in fields.items():
+        key = _key(field)
+        values[field] = _read(kind, given[key], f"{name}.{key}", depth)
+    return values
+
+
+def _wrong_fields(given: Json, expected: set[str], name: str) -> InvalidArgument:
+    problems = list[str]()
+    missing = sorted(expected - given.keys())
+    if missing:
+        problems.append(f"lacks {', '.join(missing)}")
+    unknown = sorted(map(str, given.keys() - expected))
+    if unknown:
+        # The names come from outside: cut, so that a refusal stays short.
+        problems.append(f"has unknown {', '.join(unknown)[:80]}")
+    fields = ", ".join(sorted(expected))
+    return InvalidArgument(f"{name!r} {' and '.join(problems)}; it has exactly the fields {fields}")
 
 
 def _write(kind: str, value: Any, depth: int) -> object:  # noqa: ANN401 the kind says which type
@@ -237,7 +267,8 @@ def _write(kind: str, value: Any, depth: int) -> object:  # noqa: ANN401 the kin
             return _write_event(value, _deeper(depth))
         case "events":
             return [_write_event(inner, _deeper(depth)) for inner in value]
-    return value  # whole numbers, null and words are JSON already
+    # Whole numbers, null and relations are JSON already.
+    return value
 
 
 def _read(kind: str, value: object, where: str, depth: int) -> object:
@@ -246,7 +277,7 @@ def _read(kind: str, value: object, where: str, depth: int) -> object:
             return _read_event(value, _deeper(depth))
         case "events":
             return [_read_event(inner, _deeper(depth)) for inner in read_list(value, where)]
-    return _FLAT[kind](value, where)
+    return _READERS[kind](value, where)
 
 
 def _deeper(depth: int) -> int:
@@ -258,40 +289,40 @@ def _deeper(depth: int) -> int:
 
 
 def _text(amount: Fraction) -> str:
-    if max(amount.numerator.bit_length(), amount.denominator.bit_length()) > 3 * LONGEST:
+    longest_bits = max(amount.numerator.bit_length(), amount.denominator.bit_length())
+    # A digit has more than 3 bits, so an amount that passes can be read back.
+    if longest_bits > 3 * LONGEST:
         raise InvalidArgument(
-            f"an amount of more than {LONGEST} digits cannot be written; round it up to a shorter one"
+            f"an amount of more than {LONGEST} digits cannot be written; "
+            "round it up to a shorter one"
         )
     return str(amount)
 
 
 def read_amount(value: object, where: str) -> Fraction:
     """Read an exact amount such as "1/20"."""
-    if (
-        isinstance(value, str)
-        and len(value) <= 2 * LONGEST
-        and re.fullmatch(r"-?[0-9]+(/[0-9]*[1-9][0-9]*)?", value)
-    ):
+    # The length is checked first: matching and converting long text takes time.
+    if isinstance(value, str) and len(value) <= 2 * LONGEST and _AMOUNT.fullmatch(value):
         top, _, bottom = value.partition("/")
         if max(len(top), len(bottom)) <= LONGEST:
             return Fraction(int(top), int(bottom or "1"))
     raise InvalidArgument(f"{where} must be exact text such as '1/20' or '3', got {_short(value)}")
 
 
-def _count(value: object, where: str) -> int:
+def _read_count(value: object, where: str) -> int:
     if type(value) is not int:
         raise InvalidArgument(f"{where} must be a whole number, got {_short(value)}")
     return value
 
 
 def read_list(value: object, where: str) -> list[object]:
-    """Read a list."""
+    """Read a JSON list."""
     if not isinstance(value, list):
         raise InvalidArgument(f"{where} must be a list, got {_short(value)}")
     return value
 
 
-def _pair(value: object, where: str) -> tuple[Fraction, Fraction]:
+def _read_pair(value: object, where: str) -> tuple[Fraction, Fraction]:
     if not isinstance(value, list) or len(value) != 2:
         raise InvalidArgument(
             f"{where} must be a list of pairs such as ['1/2', '1/1000'], got {_short(value)}"
@@ -299,13 +330,32 @@ def _pair(value: object, where: str) -> tuple[Fraction, Fraction]:
     return read_amount(value[0], where), read_amount(value[1], where)
 
 
-_FLAT: dict[str, Callable[[object, str], object]] = {
+def _read_optional_count(value: object, where: str) -> int | None:
+    if value is None:
+        return None
+    return _read_count(value, where)
+
+
+def _read_pairs(value: object, where: str) -> list[tuple[Fraction, Fraction]]:
+    return [_read_pair(pair, where) for pair in read_list(value, where)]
+
+
+def _read_measure(value: object, _where: str) -> Measure:
+    return measure_from_json(value)
+
+
+def _read_relation(value: object, _where: str) -> object:
+    # The constructor of the event checks it.
+    return value
+
+
+_READERS: dict[str, Callable[[object, str], object]] = {
     "amount": read_amount,
-    "count": _count,
-    "count or null": lambda value, where: None if value is None else _count(value, where),
-    "relation": lambda value, _where: value,  # the event itself checks it
-    "pairs": lambda value, where: [_pair(pair, where) for pair in read_list(value, where)],
-    "measure": lambda value, _where: measure_from_json(value),
+    "count": _read_count,
+    "count or null": _read_optional_count,
+    "relation": _read_relation,
+    "pairs": _read_pairs,
+    "measure": _read_measure,
 }
 
 
