@@ -1,11 +1,15 @@
-"""What is promised and how promises add up. No sampling, no data.
+"""Privacy accounting: measures, events, composition, conversion. No sampling, no data.
 
-measures     PureDP  ApproxDP  ZCDP  GaussianDP  RenyiDP          what is promised
-events       LaplaceNoise  GaussianNoise  …  Parallel             what was done
-compose      events → Curve                                       what it costs together
-calibrate    fits  least_scale  largest  most_queries  least_budget
-convert      to_pure  to_approx  to_zcdp  to_gaussian  to_renyi  implies
-group_privacy, amplify, advise                                          for several people, for samples, in words
+| module | names | subject |
+|---|---|---|
+| measures | PureDP  ApproxDP  ZCDP  GaussianDP  RenyiDP | promises and budgets |
+| events | LaplaceNoise  GaussianNoise  …  Parallel | record of one release |
+| compose | events → Curve | cost of events together |
+| calibrate | fits  least_scale  largest  most_queries  least_budget | least noise |
+| convert | to_pure  to_approx  to_zcdp  to_gaussian  to_renyi  implies | one measure to another |
+| pricing.group | group_privacy  group_event | several people together |
+| amplify | amplify  dp_sgd | Poisson samples |
+| advise | advise  meaning | interpretation |
 """
 
 from __future__ import annotations

@@ -1,9 +1,16 @@
-"""Budgets in words, the same on the command line, in files and over the line; exact amounts, never floats.
+"""Budgets as text or tables: parsed and written the same in the CLI, in files and over HTTP.
+
+Amounts are exact, never floats.
 
     {"epsilon": "1"}    {"epsilon": "1", "delta": "1e-6"}    {"rho": "1/8"}    {"mu": "1"}
-    epsilon=1           epsilon=1,delta=1e-6                 rho=1/8           mu=1           1 (an epsilon)
+    epsilon=1           epsilon=1,delta=1e-6                 rho=1/8           mu=1
+    1 (an epsilon)
 
-Two further words are for what lectures have no symbol for: `mu_squared`, and `renyi`, which maps orders to epsilons.
+Two further names are for amounts without a symbol in lectures: `mu_squared`, and `renyi`, which
+maps orders to epsilons.
+
+Law: tests/privacy/test_budget_text.py::test_what_was_written_is_read_back_exactly
+Law: tests/privacy/test_budget_text.py::test_everything_else_is_refused
 """
 
 from __future__ import annotations
@@ -13,6 +20,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from ..arithmetic.numeral import read_number
+from ..arithmetic.rational import Number
 from ..errors import InvalidArgument
 from .measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 
@@ -22,75 +30,84 @@ _TEXT = "write epsilon=1, epsilon=1,delta=1e-6, rho=1/8 or mu=1/2"
 
 
 def budget_from_words(words: object, name: str = "spend") -> Measure:
-    """Read a budget: from a table of words (JSON, TOML), or from text (a flag).
+    """Read a budget from a table (JSON, TOML) or from text (a command-line flag).
 
     >>> from discreet.privacy.budget_text import budget_from_words
-    >>> budget_from_words({"epsilon": "0.5", "delta": "1e-6"}), budget_from_words("rho=1/8"), budget_from_words("2")
-    (ApproxDP(0.5, 1e-06), ZCDP(0.125), PureDP(2))
+    >>> budget_from_words({"epsilon": "0.5", "delta": "1e-6"})
+    ApproxDP(0.5, 1e-06)
+    >>> budget_from_words("rho=1/8"), budget_from_words("2")
+    (ZCDP(0.125), PureDP(2))
 
-    Refuses unknown words, several measures at once, a δ without its ε, and amounts that are no numbers.
+    Refuses: InvalidArgument for unknown names, several measures at once, a δ without its ε, and
+        amounts that are no numbers.
     """
-    hint = _TEXT if isinstance(words, str) else _TABLE
-    given = _split(words, name) if isinstance(words, str) else words
+    hint = _TABLE
+    given = words
+    if isinstance(words, str):
+        hint = _TEXT
+        given = _split(words, name)
     if not isinstance(given, Mapping) or not given:
         raise InvalidArgument(f"{name} must be a budget in words; {hint}")
     if set(given) == {"renyi"}:
-        return _renyi(given["renyi"], name)
-    unknown = [str(word)[:40] for word in given if word not in AMOUNTS]
+        return _read_renyi(given["renyi"], name)
+    # The names come from outside: cut, so that a refusal stays short.
+    unknown = [str(symbol)[:40] for symbol in given if symbol not in AMOUNTS]
     if unknown:
         raise InvalidArgument(
             f"{name} cannot be read: {', '.join(unknown)} is no word of a budget; {hint}"
         )
-    return _measure(
-        {word: read_number(amount, f"{name}.{word}") for word, amount in given.items()}, name, hint
-    )
+    amounts: dict[str, Fraction] = {}
+    for symbol, amount in given.items():
+        amounts[symbol] = read_number(amount, f"{name}.{symbol}")
+    return _measure_of(amounts, name, hint)
 
 
-def _measure(amounts: Mapping[str, Fraction], name: str, hint: str) -> Measure:
-    words = set(amounts)
-    if words == {"epsilon"}:
+def _measure_of(amounts: Mapping[str, Fraction], name: str, hint: str) -> Measure:
+    symbols = set(amounts)
+    if symbols == {"epsilon"}:
         return PureDP(amounts["epsilon"])
-    if words == {"epsilon", "delta"}:
+    if symbols == {"epsilon", "delta"}:
         return ApproxDP(amounts["epsilon"], amounts["delta"])
-    if words == {"rho"}:
+    if symbols == {"rho"}:
         return ZCDP(amounts["rho"])
-    if words == {"mu"}:
+    if symbols == {"mu"}:
         return GaussianDP(amounts["mu"])
-    if words == {"mu_squared"}:
+    if symbols == {"mu_squared"}:
         return GaussianDP.of_square(amounts["mu_squared"])
-    if words == {"delta"}:
+    if symbols == {"delta"}:
         raise InvalidArgument(
             f"{name} needs an epsilon beside its delta: a δ alone is no budget; {hint}"
         )
     raise InvalidArgument(f"{name} must be one budget, got {' and '.join(amounts)}; {hint}")
 
 
-def _renyi(value: object, name: str) -> Measure:
+def _read_renyi(value: object, name: str) -> Measure:
     if not isinstance(value, Mapping):
         raise InvalidArgument(f'{name}.renyi maps orders to epsilons, such as {{"2": "0.5"}}')
-    return RenyiDP(
-        {
-            read_number(a, f"{name}.alpha"): read_number(e, f"{name}.epsilon")
-            for a, e in value.items()
-        }
-    )
+    orders: dict[int | float | Fraction | str, Number] = {}
+    for alpha, epsilon in value.items():
+        order = read_number(alpha, f"{name}.alpha")
+        orders[order] = read_number(epsilon, f"{name}.epsilon")
+    return RenyiDP(orders)
 
 
 def _split(text: str, name: str) -> dict[str, str]:
-    """Read epsilon=1,delta=1e-6; a number alone is an epsilon."""
-    parts = [part.strip() for part in text.split(",") if part.strip()]
-    if len(parts) == 1 and "=" not in parts[0]:
-        return {"epsilon": parts[0]}
-    found: dict[str, str] = {}
-    for word, _, amount in (part.partition("=") for part in parts):
-        if word.strip() in found:
-            raise InvalidArgument(f"{name} names {word.strip()!r} twice; say it once")
-        found[word.strip()] = amount.strip()
-    return found
+    """Split epsilon=1,delta=1e-6 into a table; a number alone is an epsilon."""
+    items = [item.strip() for item in text.split(",") if item.strip()]
+    if len(items) == 1 and "=" not in items[0]:
+        return {"epsilon": items[0]}
+    amounts: dict[str, str] = {}
+    for item in items:
+        before, _, after = item.partition("=")
+        symbol = before.strip()
+        if symbol in amounts:
+            raise InvalidArgument(f"{name} names {symbol!r} twice; say it once")
+        amounts[symbol] = after.strip()
+    return amounts
 
 
 def budget_to_words(budget: Measure) -> dict[str, object]:
-    """Write a budget in words, exactly; `budget_from_words` reads it back.
+    """Write a budget as a table, exactly; `budget_from_words` reads it back.
 
     >>> from discreet.privacy import GaussianDP, PureDP
     >>> from discreet.privacy.budget_text import budget_to_words
@@ -105,12 +122,12 @@ def budget_to_words(budget: Measure) -> dict[str, object]:
         case ZCDP(rho=rho):
             return {"rho": str(rho)}
         case GaussianDP(squared=squared):
-            mu = Fraction(repr(budget.mu)) if squared <= 10**300 else None
-            return (
-                {"mu": str(mu)}
-                if mu is not None and mu**2 == squared
-                else {"mu_squared": str(squared)}
-            )
+            # μ is written only where it is a decimal; beyond 1e150 its float is infinite.
+            if squared <= 10**300:
+                mu = Fraction(repr(budget.mu))
+                if mu**2 == squared:
+                    return {"mu": str(mu)}
+            return {"mu_squared": str(squared)}
         case RenyiDP(orders=orders):
             return {"renyi": {str(alpha): str(epsilon) for alpha, epsilon in orders}}
     assert_never(budget)

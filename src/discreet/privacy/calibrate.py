@@ -1,10 +1,16 @@
-"""Calibration: given two of privacy, noise and queries, find the third, and check it from the safe side.
+"""Calibration: given two of privacy, noise and number of queries, find the third.
 
-fits(events, budget)                   is the price within the budget?
-least_scale(make, budget, start=…)     least noise
-largest(make, budget, start=…)         largest parameter that costs more as it grows (an ε per query)
-most_queries(event, budget)            most repetitions
-least_budget(events, delta=…)          what it costs
+| function | result |
+|---|---|
+| fits(events, budget) | is the price within the budget? |
+| least_scale(make, budget, start=…) | least noise |
+| largest(make, budget, start=…) | largest parameter that costs more as it grows (an ε per query) |
+| most_queries(event, budget) | most repetitions |
+| least_budget(events, delta=…) | the cost |
+
+Guarantee: every result is checked again by `fits`, so it keeps the budget.
+
+Law: tests/laws/test_laws_of_prices.py::TestCalibration
 """
 
 from __future__ import annotations
@@ -28,19 +34,28 @@ from .pricing.pure import price_pure
 from .pricing.rdp import price_order
 from .pricing.zcdp import price_zcdp
 
-_TIGHT = 2.0**-45
-_MOST = 2**60
+# Relative width of the final bracket of a scale: 3e-14.
+_SCALE_TOLERANCE = 2.0**-45
+# Beyond this many queries an event is taken to cost nothing.
+_MAX_QUERIES = 2**60
+# Least positive float: a logarithm that must not round to 0.
+_LEAST_FLOAT = 5e-324
 
 
 def fits(events: Event | Iterable[Event], budget: Measure) -> bool:
-    """Return whether the events together keep the promise; sums of exact amounts are compared exactly.
+    """Return whether the events together keep the promise.
+
+    Sums of exact amounts are compared exactly.
 
     >>> import discreet as dp
     >>> from discreet.privacy import LaplaceNoise, fits
-    >>> fits([LaplaceNoise(20, 1)] * 20, dp.PureDP(1)), fits([LaplaceNoise(20, 1)] * 21, dp.PureDP(1))
+    >>> noise = LaplaceNoise(20, 1)
+    >>> fits([noise] * 20, dp.PureDP(1)), fits([noise] * 21, dp.PureDP(1))
     (True, False)
 
-    Refuses what is no event and no budget.
+    Refuses: InvalidArgument for other objects than events and budgets.
+
+    Law: tests/privacy/test_calibrate.py::TestFits
     """
     return excess(flatten(events), read_measure(budget)) <= 0
 
@@ -49,35 +64,43 @@ def excess(parts: Flattened, budget: Measure) -> float:
     """Return ln(price/budget): above 0 exactly when the events do not fit."""
     match budget:
         case PureDP():
-            return _ratio(price_pure(parts), budget.epsilon)
+            return _log_ratio(price_pure(parts), budget.epsilon)
         case ApproxDP():
-            return _approximate(parts, budget)
+            return _approximate_excess(parts, budget)
         case ZCDP():
-            return _ratio(price_zcdp(parts), budget.rho)
+            return _log_ratio(price_zcdp(parts), budget.rho)
         case GaussianDP():
-            return _ratio(price_gdp(parts), budget.squared)
+            return _log_ratio(price_gdp(parts), budget.squared)
         case RenyiDP():
-            return max(_ratio(price_order(parts, a), e) for a, e in budget.orders)
+            # A Rényi promise holds only if all its orders hold.
+            ratios = [_log_ratio(price_order(parts, a), most) for a, most in budget.orders]
+            return max(ratios)
         case _:
             assert_never(budget)
 
 
-def _approximate(parts: Flattened, budget: ApproxDP) -> float:
+def _approximate_excess(parts: Flattened, budget: ApproxDP) -> float:
     if budget.delta == 0:
-        return _ratio(price_pure(parts), budget.epsilon)
+        return _log_ratio(price_pure(parts), budget.epsilon)
+    # Basic composition first: it is exact, so a sum that is just ε still fits.
     box = price_approx(parts)
     if box is not None and box[0] <= budget.epsilon and box[1] <= budget.delta:
-        return max(_ratio(box[0], budget.epsilon), _ratio(box[1], budget.delta))
-    return _ratio(Fraction(Curve(parts).delta(budget.epsilon)), budget.delta)
+        by_epsilon = _log_ratio(box[0], budget.epsilon)
+        by_delta = _log_ratio(box[1], budget.delta)
+        return max(by_epsilon, by_delta)
+    delta = Curve(parts).delta(budget.epsilon)
+    return _log_ratio(Fraction(delta), budget.delta)
 
 
-def _ratio(price: Fraction | None, amount: Fraction) -> float:
+def _log_ratio(price: Fraction | None, amount: Fraction) -> float:
     """Return the logarithm of price/amount with the sign of the exact comparison."""
     if price is None:
         return math.inf
     if price <= amount:
+        # The rounded logarithm may be above 0 where the exact price fits.
         return min(0.0, _log(price) - _log(amount)) if price else -math.inf
-    return max(5e-324, _log(price) - _log(amount)) if amount else math.inf
+    # It may be 0 where the exact price does not fit.
+    return max(_LEAST_FLOAT, _log(price) - _log(amount)) if amount else math.inf
 
 
 def _log(amount: Fraction) -> float:
@@ -85,44 +108,55 @@ def _log(amount: Fraction) -> float:
 
 
 def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Number) -> Fraction:
-    """Find the least noise scale whose event fits the budget, within 1e-13, never below the true one.
+    """Find the least noise scale whose event fits the budget: within 1e-13, never below it.
 
-    `make` turns a scale into an event whose price falls as the scale grows; `start` is any rough guess. The result is
-    the simplest fraction in the final bracket, so a scale that is exactly 20 comes out as 20, and it is checked again.
+    `make` turns a scale into an event whose price falls as the scale grows; `start` is any rough
+    guess. The result is the simplest fraction in the final bracket, so a scale that is exactly 20
+    is returned as 20, and it is checked again.
 
     >>> import discreet as dp
     >>> from discreet.privacy import GaussianNoise, LaplaceNoise, least_scale
     >>> least_scale(lambda b: LaplaceNoise(b, 1), dp.PureDP("1/20"), start=1)
     Fraction(20, 1)
-    >>> round(float(least_scale(lambda s: GaussianNoise.of(s, 1), dp.ApproxDP(1, "1e-6"), start=1)), 9)
+    >>> budget = dp.ApproxDP(1, "1e-6")
+    >>> round(float(least_scale(lambda s: GaussianNoise.of(s, 1), budget, start=1)), 9)
     4.224678889
 
-    Refuses a budget that no amount of noise can keep, such as PureDP for Gaussian noise.
+    Guarantee: the event of the returned scale fits the budget.
+
+    Refuses: InvalidArgument for a budget that no amount of noise can keep, such as PureDP for
+        Gaussian noise, and for a `make` whose price does not grow as the noise shrinks.
+
+    Law: tests/privacy/test_calibrate.py::TestLeastScale
     """
     read_measure(budget)
 
-    def at(scale: float) -> float:
+    def excess_at(scale: float) -> float:
         return excess(flatten(make(Fraction(scale))), budget)
 
     first = float(positive(start, "start"))
-    low, high = bracket(
-        at, first, min(first * 1e60, 1e300)
-    )  # beyond, no budget that is kept at all is kept
+    # A budget that is kept at any scale is kept below this one.
+    max_scale = min(first * 1e60, 1e300)
+    low, high = bracket(excess_at, first, max_scale)
     if low == 0:
         raise InvalidArgument(
             "every scale fits: the price does not grow as the noise shrinks; check `make`"
         )
-    low, high = crossing(at, low, high, relative=_TIGHT)
-    roof = Fraction(high * (1 + _TIGHT))
-    simple = (
-        _simplest(Fraction(math.nextafter(low, math.inf)), roof),
-        _simplest(Fraction(high), roof),
-    )
-    return next(s for s in chain(simple, _upwards(high)) if fits(make(s), budget))
+    low, high = crossing(excess_at, low, high, relative=_SCALE_TOLERANCE)
+    max_result = Fraction(high * (1 + _SCALE_TOLERANCE))
+    # Does not fit at `low`, so the simplest fraction is searched above it; then from `high` on.
+    above_low = Fraction(math.nextafter(low, math.inf))
+    simplest = (_simplest(above_low, max_result), _simplest(Fraction(high), max_result))
+    candidates = chain(simplest, _upwards(high))
+    # The exact check decides; floats only proposed the scales.
+    return next(scale for scale in candidates if fits(make(scale), budget))
 
 
 def _upwards(scale: float) -> Iterator[Fraction]:
-    """Step up from a scale: needed only where `make` rounds its own parameters and the price is not quite monotone."""
+    """Step up from a scale, in steps that double.
+
+    Needed only where `make` rounds its own parameters and the price is not quite monotone.
+    """
     step = 0.0
     while True:
         yield Fraction(scale * (1 + step))
@@ -130,26 +164,31 @@ def _upwards(scale: float) -> Iterator[Fraction]:
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:
-    """Find the fraction of least denominator from low to high, both positive, by continued fractions."""
-    whole = -(-low.numerator // low.denominator)
-    if whole <= high:
-        return Fraction(whole)
-    floor = whole - 1
+    """Find the fraction of least denominator from low to high > 0, by continued fractions."""
+    ceiling = -(-low.numerator // low.denominator)
+    if ceiling <= high:
+        return Fraction(ceiling)
+    floor = ceiling - 1
     return floor + 1 / _simplest(1 / (high - floor), 1 / (low - floor))
 
 
 def largest(make: Callable[[Fraction], Event], budget: Measure, *, start: Number) -> Fraction:
-    """Find the largest parameter that fits the budget, one that costs more as it grows; never above the true one.
+    """Find the largest parameter that fits the budget, never above the true one.
+
+    The event of `make` must cost more as the parameter grows.
 
     >>> import discreet as dp
     >>> from discreet.privacy import ExponentialSelection, Repeated, largest
-    >>> each = largest(lambda e: Repeated(ExponentialSelection(e), 100), dp.ApproxDP(1, "1e-6"), start=0.1)
+    >>> budget = dp.ApproxDP(1, "1e-6")
+    >>> each = largest(lambda e: Repeated(ExponentialSelection(e), 100), budget, start=0.1)
     >>> 0.03 < each < 0.06
     True
     """
-    return 1 / least_scale(
-        lambda scale: make(1 / scale), budget, start=1 / positive(start, "start")
-    )
+
+    def make_by_scale(scale: Fraction) -> Event:
+        return make(1 / scale)
+
+    return 1 / least_scale(make_by_scale, budget, start=1 / positive(start, "start"))
 
 
 def most_queries(event: Event, budget: Measure) -> int:
@@ -157,45 +196,57 @@ def most_queries(event: Event, budget: Measure) -> int:
 
     >>> import discreet as dp
     >>> from discreet.privacy import LaplaceNoise
-    >>> dp.most_queries(LaplaceNoise(20, 1), dp.PureDP(1)), dp.most_queries(LaplaceNoise(1, 1), dp.PureDP("1/2"))
-    (20, 0)
+    >>> dp.most_queries(LaplaceNoise(20, 1), dp.PureDP(1))
+    20
+    >>> dp.most_queries(LaplaceNoise(1, 1), dp.PureDP("1/2"))
+    0
 
-    Refuses an event that costs nothing: there is no most.
+    Refuses: InvalidArgument for an event that costs nothing: there is no largest number.
+
+    Law: tests/privacy/test_calibrate.py::TestTheThird
     """
-    low, high = 0, 1
+    # `low` repetitions fit, `high` do not: first doubled, then halved between.
+    low = 0
+    high = 1
     while fits(Repeated(event, high), budget):
-        low, high = high, 2 * high
-        if high > _MOST:
+        low = high
+        high = 2 * high
+        if high > _MAX_QUERIES:
             raise InvalidArgument(
-                "the event costs nothing under this budget, so there is no largest number of queries"
+                "the event costs nothing under this budget, "
+                "so there is no largest number of queries"
             )
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fits(Repeated(event, middle), budget) else (low, middle)
+        if fits(Repeated(event, middle), budget):
+            low = middle
+        else:
+            high = middle
     return low
 
 
 def least_budget(events: Event | Iterable[Event], *, delta: Number = 0) -> PureDP | ApproxDP:
-    """Return the least budget the events fit: PureDP at δ = 0, else ApproxDP at the given δ, rounded up.
+    """Return the least budget that the events fit: PureDP at δ = 0, else ApproxDP, rounded up.
 
     >>> import discreet as dp
     >>> from discreet.privacy import LaplaceNoise
     >>> dp.least_budget([LaplaceNoise(20, 1)] * 20)
     PureDP(1)
 
-    Refuses δ = 0 for events that are not pure.
+    Refuses: InvalidArgument for δ = 0 and events that are not pure, and for a δ without promise.
     """
-    parts, exact = flatten(events), read_delta(delta)
-    if exact == 0:
+    parts = flatten(events)
+    exact_delta = read_delta(delta)
+    if exact_delta == 0:
         pure = price_pure(parts)
         if pure is None:
             raise InvalidArgument(
                 "these events keep no pure promise; give a delta above 0, such as 1e-6"
             )
         return PureDP(pure)
-    price = Curve(parts).epsilon(exact)
+    price = Curve(parts).epsilon(exact_delta)
     if not math.isfinite(price):
         raise InvalidArgument(
             f"these events keep no promise at delta = {delta}; give a larger delta"
         )
-    return ApproxDP(Fraction(price), exact)
+    return ApproxDP(Fraction(price), exact_delta)

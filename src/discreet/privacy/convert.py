@@ -1,14 +1,19 @@
-"""Conversions between promises, each the tightest known.
+"""Conversions between privacy measures, each the tightest known.
 
 | from, to | ApproxDP at δ | ZCDP | GaussianDP | RenyiDP |
 |---|---|---|---|---|
-| PureDP ε | randomized response: ln(e^ε − δ(1+e^ε)) | ε·tanh(ε/2) | μ = −2Φ⁻¹(1/(1+e^ε)) | randomized response |
+| PureDP ε | ln(e^ε − δ(1+e^ε)) * | ε·tanh(ε/2) | μ = −2Φ⁻¹(1/(1+e^ε)) | as * |
 | ApproxDP ε, δ0 | the same after the leak δ0 | none | none | none |
 | ZCDP ρ | Canonne–Kamath–Steinke infimum | | none | ρα |
 | GaussianDP μ | the exact curve | μ²/2 | | αμ²/2 |
 | RenyiDP | the improved form, best listed order | none | none | chords between orders |
 
-To PureDP leads only what is pure already. Sources stand with the functions: `pure`, `boxes`, `zcdp`, `gdp`, `rdp`.
+(*) By randomized response, which dominates every ε-DP mechanism. Only a pure promise converts to
+PureDP. The sources are with the functions: `pure`, `boxes`, `zcdp`, `gdp`, `rdp`.
+
+Guarantee: a mechanism that keeps a promise keeps every conversion of it; all round up.
+
+Law: tests/laws/test_laws_of_prices.py::TestConversionsNeverFlatter
 """
 
 from __future__ import annotations
@@ -31,7 +36,7 @@ from .pricing.zcdp import price_zcdp
 
 
 def epsilon(measure: Measure, delta: Number) -> float:
-    """Return the least ε that a promise implies at this δ, rounded up; infinite if none.
+    """Return the least ε of a promise at this δ, rounded up; infinite if it implies none.
 
     >>> import discreet as dp
     >>> from discreet.privacy.convert import epsilon
@@ -42,7 +47,7 @@ def epsilon(measure: Measure, delta: Number) -> float:
 
 
 def delta(measure: Measure, epsilon: Number) -> float:
-    """Return the least δ that a promise implies at this ε, rounded up.
+    """Return the least δ of a promise at this ε, rounded up.
 
     >>> import discreet as dp
     >>> from discreet.privacy.convert import delta
@@ -59,7 +64,9 @@ def implies(measure: Measure, promise: Measure) -> bool:
     >>> dp.implies(dp.GaussianDP(1), dp.ZCDP(0.5)), dp.implies(dp.ZCDP(0.5), dp.GaussianDP(1))
     (True, False)
 
-    Refuses what is no measure.
+    Refuses: InvalidArgument for other objects than measures.
+
+    Law: tests/privacy/test_convert.py::test_implies_is_the_order
     """
     return fits(Promise(measure), promise)
 
@@ -72,51 +79,53 @@ def to_pure(measure: Measure) -> PureDP:
     >>> to_pure(dp.ApproxDP(1, 0))
     PureDP(1)
 
-    Refuses every other: no δ, ρ or μ above 0 implies a pure promise.
+    Refuses: InvalidArgument for every other promise: no δ, ρ or μ above 0 implies a pure one.
     """
-    return PureDP(_known(measure, price_pure(Promise(measure)), "PureDP"))
+    epsilon = price_pure(Promise(measure))
+    return PureDP(_known(measure, epsilon, "PureDP"))
 
 
 def to_approx(measure: Measure, delta: Number) -> ApproxDP:
-    """Restate a promise as (ε, δ) at a given δ, the least ε it implies.
+    """Restate a promise as (ε, δ) at a given δ, with the least ε.
 
     >>> import discreet as dp
     >>> from discreet.privacy import to_approx
     >>> to_approx(dp.PureDP(1), 0)
     ApproxDP(1, 0)
 
-    Refuses a δ at which the promise says nothing.
+    Refuses: InvalidArgument for a δ at which the promise implies no ε.
     """
     price = epsilon(measure, delta)
-    return ApproxDP(
-        _known(measure, Fraction(price) if math.isfinite(price) else None, "ApproxDP"), delta
-    )
+    amount = Fraction(price) if math.isfinite(price) else None
+    return ApproxDP(_known(measure, amount, "ApproxDP"), delta)
 
 
 def to_zcdp(measure: Measure) -> ZCDP:
-    """Restate a promise as zCDP, the least ρ it implies.
+    """Restate a promise as zCDP with the least ρ.
 
     >>> import discreet as dp
     >>> from discreet.privacy import to_zcdp
     >>> to_zcdp(dp.GaussianDP(1)), 0.4621 < to_zcdp(dp.PureDP(1)).rho < 0.4622
     (ZCDP(0.5), True)
 
-    Refuses (ε, δ) with δ > 0 and Rényi promises at a few orders: they imply none.
+    Refuses: InvalidArgument for (ε, δ) with δ > 0 and for Rényi promises: they imply no ρ.
     """
-    return ZCDP(_known(measure, price_zcdp(Promise(measure)), "ZCDP"))
+    rho = price_zcdp(Promise(measure))
+    return ZCDP(_known(measure, rho, "ZCDP"))
 
 
 def to_gaussian(measure: Measure) -> GaussianDP:
-    """Restate a promise as Gaussian DP, the least μ it implies.
+    """Restate a promise as Gaussian DP with the least μ.
 
     >>> import discreet as dp
     >>> from discreet.privacy import to_gaussian
     >>> 1.2320 < to_gaussian(dp.PureDP(1)).mu < 1.2321
     True
 
-    Refuses all but pure and Gaussian promises: the others imply none.
+    Refuses: InvalidArgument for all but pure and Gaussian promises: the others imply no μ.
     """
-    return GaussianDP.of_square(_known(measure, price_gdp(Promise(measure)), "GaussianDP"))
+    square = price_gdp(Promise(measure))
+    return GaussianDP.of_square(_known(measure, square, "GaussianDP"))
 
 
 def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
@@ -127,14 +136,18 @@ def to_renyi(measure: Measure, orders: Iterable[Number]) -> RenyiDP:
     >>> to_renyi(dp.ZCDP(0.5), [2, 8])
     RenyiDP({2: 1, 8: 4})
 
-    Refuses (ε, δ) with δ > 0, and orders above all that a Rényi promise lists.
+    Refuses: InvalidArgument for (ε, δ) with δ > 0, for orders up to 1, and for orders above the
+        largest of a Rényi promise.
+
+    Law: tests/privacy/test_convert.py::test_orders_must_be_above_one
     """
-    alphas = RenyiDP(
-        dict.fromkeys((rational(a, "alpha") for a in orders), 0)
-    ).alphas  # refuses orders up to 1
-    return RenyiDP(
-        {a: _known(measure, price_order(Promise(measure), a), "RenyiDP") for a in alphas}
-    )
+    listed = [rational(order, "alpha") for order in orders]
+    # A promise of 0 at these orders is built only for its checks of the orders.
+    alphas = RenyiDP(dict.fromkeys(listed, 0)).alphas
+    amounts: dict[int | float | Fraction | str, Number] = {}
+    for alpha in alphas:
+        amounts[alpha] = _known(measure, price_order(Promise(measure), alpha), "RenyiDP")
+    return RenyiDP(amounts)
 
 
 def _known(measure: Measure, amount: Fraction | None, to: str) -> Fraction:

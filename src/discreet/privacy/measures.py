@@ -1,15 +1,18 @@
-"""What is promised. A measure is a budget and a guarantee alike; its amounts are exact rationals.
+"""Privacy measures: promises of pure, approximate, concentrated, Gaussian and Rényi DP.
+
+A measure is a budget and a guarantee alike; its amounts are exact rationals.
 
     PureDP(ε)         every output at most e^ε times as likely
     ApproxDP(ε, δ)    … but for a mass of δ
     ZCDP(ρ)           Rényi divergence of every order α at most ρα
-    GaussianDP(μ)     no easier to tell apart than N(0, 1) from N(μ, 1)
+    GaussianDP(μ)     no easier to distinguish than N(0, 1) from N(μ, 1)
     RenyiDP({α: ε})   Rényi divergence at most ε(α) at the listed orders
 
 Sum two of a kind with `+`, repeat with `k * m`; twenty times `PureDP(0.05)` is exactly `PureDP(1)`.
-`a <= b` says that whoever keeps the promise a keeps b too (a fits in the budget b), across measures: `ZCDP(0.1) <=
-ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as amounts; the others have a curve, read by
-`.epsilon(delta)` and `.delta(epsilon)`; `convert` has both for every measure.
+`a <= b` means that every mechanism with the promise a has the promise b too (a fits in the budget
+b), across measures: `ZCDP(0.1) <= ApproxDP(3, 1e-6)`. Pure and approximate promises have ε and δ as
+amounts. The others have a curve, read by `.epsilon(delta)` and `.delta(epsilon)`; `convert` has
+both for every measure.
 """
 
 from __future__ import annotations
@@ -25,6 +28,9 @@ from ..arithmetic.rounding import brief_text, exact_text, up
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen
 
+# Above this μ² its root is displayed as ∞: the square of a float of that size is no float.
+_MAX_SQUARE = 10**300
+
 
 def _amount(value: object, name: str) -> Fraction:
     exact = rational(value, name)
@@ -34,13 +40,15 @@ def _amount(value: object, name: str) -> Fraction:
 
 
 def read_measure(value: object) -> Measure:
-    """Check that a promise or a budget is a measure.
+    """Return a promise or a budget, checked to be a measure.
 
     >>> from discreet.privacy.measures import read_measure
-    >>> read_measure(1.0)
+    >>> read_measure(1.0)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: a measure is expected, such as PureDP(1) or ApproxDP(1, 1e-6); got float
+    discreet.errors.InvalidArgument: a measure is expected, such as PureDP(1) or ...; got float
+
+    Refuses: InvalidArgument for every other object.
     """
     if not isinstance(value, Measure):
         kind = type(value).__name__
@@ -51,35 +59,42 @@ def read_measure(value: object) -> Measure:
 
 
 def _conversions() -> ModuleType:
-    """Return what compares promises. It prices, so it stands above: the one import of this room that looks upward."""
+    """Return the module that compares promises.
+
+    It prices, so it is in a higher layer: this is the one upward import of the package.
+    """
     from . import convert
 
     return convert
 
 
 class _Promise:
-    """What all measures share: one can be within another."""
+    """Comparison of promises, shared by all measures."""
 
     __slots__ = ()
 
     def implies(self, promise: Measure) -> bool:
-        """Return whether whoever keeps this promise keeps the other one too, by the tightest known conversion.
+        """Return whether this promise implies the other one, by the tightest known conversion.
 
         >>> import discreet as dp
         >>> dp.PureDP(1).implies(dp.ZCDP(0.5)), dp.ZCDP(0.5).implies(dp.PureDP(9))
         (True, False)
 
-        Refuses what is no measure.
+        Refuses: InvalidArgument for other objects than measures.
+
+        Law: tests/privacy/test_measures.py::TestOrder
         """
         kept: bool = _conversions().implies(read_measure(self), promise)
         return kept
 
     def __le__(self, other: object) -> bool:
-        return self.implies(other) if isinstance(other, Measure) else NotImplemented
+        if not isinstance(other, Measure):
+            return NotImplemented
+        return self.implies(other)
 
 
 def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
-    """Return the least ε this promises at a δ, rounded up.
+    """Return the least ε of this promise at a δ, rounded up.
 
     >>> import discreet as dp
     >>> round(dp.GaussianDP(1).epsilon(delta=1e-10), 9)
@@ -90,7 +105,7 @@ def _epsilon(self: ZCDP | GaussianDP | RenyiDP, delta: Number) -> float:
 
 
 def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
-    """Return the least δ this promises at an ε, rounded up.
+    """Return the least δ of this promise at an ε, rounded up.
 
     >>> import discreet as dp
     >>> round(dp.GaussianDP(1).delta(epsilon=1), 9)
@@ -102,7 +117,9 @@ def _delta(self: ZCDP | GaussianDP | RenyiDP, epsilon: Number) -> float:
 
 @frozen(init=False, repr=False)
 class PureDP(_Promise):
-    """Promise ε-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] (Dwork, McSherry, Nissim, Smith 2006).
+    """Promise of ε-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S].
+
+    Dwork, McSherry, Nissim, Smith 2006.
 
     >>> import discreet as dp
     >>> sum([dp.PureDP(0.05)] * 19, dp.PureDP(0.05)) == dp.PureDP(1)
@@ -121,7 +138,9 @@ class PureDP(_Promise):
         return f"ε = {brief_text(self.epsilon)}"
 
     def __add__(self, other: PureDP) -> PureDP:
-        return PureDP(self.epsilon + other.epsilon) if isinstance(other, PureDP) else NotImplemented
+        if not isinstance(other, PureDP):
+            return NotImplemented
+        return PureDP(self.epsilon + other.epsilon)
 
     def __rmul__(self, times: int) -> PureDP:
         return PureDP(whole(times, "times") * self.epsilon)
@@ -129,7 +148,7 @@ class PureDP(_Promise):
 
 @frozen(init=False, repr=False)
 class ApproxDP(_Promise):
-    """Promise (ε, δ)-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ.
+    """Promise of (ε, δ)-differential privacy: P[M(D) ∈ S] ≤ e^ε P[M(D') ∈ S] + δ.
 
     >>> import discreet as dp
     >>> dp.ApproxDP(1, "1e-6") + dp.ApproxDP(0.5, "1e-6")
@@ -156,12 +175,15 @@ class ApproxDP(_Promise):
         return ApproxDP(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def __rmul__(self, times: int) -> ApproxDP:
-        return ApproxDP(whole(times, "times") * self.epsilon, times * self.delta)
+        k = whole(times, "times")
+        return ApproxDP(k * self.epsilon, k * self.delta)
 
 
 @frozen(init=False, repr=False)
 class ZCDP(_Promise):
-    """Promise ρ-zero-concentrated DP: the Rényi divergence of order α is at most ρα for all α > 1 (Bun, Steinke 2016).
+    """Promise of ρ-zero-concentrated DP: Rényi divergence at most ρα at all orders α > 1.
+
+    Bun, Steinke 2016.
 
     >>> import discreet as dp
     >>> 2 * dp.ZCDP("1/8")
@@ -183,7 +205,9 @@ class ZCDP(_Promise):
         return f"ρ = {brief_text(self.rho)}"
 
     def __add__(self, other: ZCDP) -> ZCDP:
-        return ZCDP(self.rho + other.rho) if isinstance(other, ZCDP) else NotImplemented
+        if not isinstance(other, ZCDP):
+            return NotImplemented
+        return ZCDP(self.rho + other.rho)
 
     def __rmul__(self, times: int) -> ZCDP:
         return ZCDP(whole(times, "times") * self.rho)
@@ -191,9 +215,9 @@ class ZCDP(_Promise):
 
 @frozen(init=False, repr=False)
 class GaussianDP(_Promise):
-    """Promise μ-Gaussian DP: no test tells D from D' better than N(0, 1) from N(μ, 1) (Dong, Roth, Su 2022).
+    """Promise of μ-Gaussian DP: no test tells D from D' better than N(0, 1) from N(μ, 1).
 
-    The amount kept is μ², because squares add: μ itself may be irrational.
+    Dong, Roth, Su 2022. The amount stored is μ², because squares add: μ itself may be irrational.
 
     >>> import discreet as dp
     >>> dp.GaussianDP(3) + dp.GaussianDP(4)
@@ -217,27 +241,32 @@ class GaussianDP(_Promise):
 
     @property
     def mu(self) -> float:
-        """μ, rounded up; exact if it is a short decimal, as a float stands for its shortest one; ∞ from 1e150 on."""
-        if self.squared > 10**300:
+        """μ, rounded up, or exact if it is a short decimal; ∞ from 1e150 on.
+
+        A float stands for its shortest decimal here.
+        """
+        if self.squared > _MAX_SQUARE:
             return math.inf
         root = float(self.squared) ** 0.5
-        return root if Fraction(repr(root)) ** 2 == self.squared else up(root)
+        if Fraction(repr(root)) ** 2 == self.squared:
+            return root
+        # An inexact root is rounded up: a promise is never displayed as stronger than it is.
+        return up(root)
 
     def __repr__(self) -> str:
-        exact = Fraction(f"{self.mu:.12g}") if math.isfinite(self.mu) else None
-        if exact is not None and exact**2 == self.squared:
-            return f"GaussianDP({exact_text(exact)})"
+        if math.isfinite(self.mu):
+            decimal = Fraction(f"{self.mu:.12g}")
+            if decimal**2 == self.squared:
+                return f"GaussianDP({exact_text(decimal)})"
         return f"GaussianDP.of_square({exact_text(self.squared)})"
 
     def __str__(self) -> str:
         return f"μ = {self.mu:.6g}"
 
     def __add__(self, other: GaussianDP) -> GaussianDP:
-        return (
-            GaussianDP.of_square(self.squared + other.squared)
-            if isinstance(other, GaussianDP)
-            else NotImplemented
-        )
+        if not isinstance(other, GaussianDP):
+            return NotImplemented
+        return GaussianDP.of_square(self.squared + other.squared)
 
     def __rmul__(self, times: int) -> GaussianDP:
         return GaussianDP.of_square(whole(times, "times") * self.squared)
@@ -245,7 +274,7 @@ class GaussianDP(_Promise):
 
 @frozen(init=False, repr=False)
 class RenyiDP(_Promise):
-    """Promise Rényi DP: divergence of order α at most ε(α), at each listed order α > 1 (Mironov 2017).
+    """Promise of Rényi DP: divergence at most ε(α) at each listed order α > 1 (Mironov 2017).
 
     >>> import discreet as dp
     >>> dp.RenyiDP({2: 0.5, 8: 1}) + dp.RenyiDP({2: 0.5, 8: 1})
@@ -264,29 +293,32 @@ class RenyiDP(_Promise):
             raise InvalidArgument(
                 f"RenyiDP takes a mapping of orders to epsilons, such as {{2: 0.5}}; got {kind}"
             )
-        pairs = sorted((rational(a, "alpha"), _amount(e, "epsilon")) for a, e in epsilons.items())
+        pairs = list[tuple[Fraction, Fraction]]()
+        for alpha, epsilon in epsilons.items():
+            pairs.append((rational(alpha, "alpha"), _amount(epsilon, "epsilon")))
+        pairs.sort()
         if not pairs or pairs[0][0] <= 1:
             raise InvalidArgument(
                 "RenyiDP needs at least one order alpha, and each must be greater than 1"
             )
-        if len({a for a, _ in pairs}) < len(pairs):
+        # 2 and "2.0" are two keys and one order.
+        distinct_orders = {alpha for alpha, _ in pairs}
+        if len(distinct_orders) < len(pairs):
             raise InvalidArgument("RenyiDP lists an order alpha twice; give every order once")
         fill(self, orders=tuple(pairs))
 
     @property
     def alphas(self) -> tuple[Fraction, ...]:
-        """The orders at which something is promised."""
-        return tuple(a for a, _ in self.orders)
+        """The listed orders."""
+        return tuple(alpha for alpha, _ in self.orders)
 
     def __repr__(self) -> str:
-        return (
-            "RenyiDP({"
-            + ", ".join(f"{exact_text(a)}: {exact_text(e)}" for a, e in self.orders)
-            + "})"
-        )
+        pairs = [f"{exact_text(alpha)}: {exact_text(amount)}" for alpha, amount in self.orders]
+        return "RenyiDP({" + ", ".join(pairs) + "})"
 
     def __str__(self) -> str:
-        return "ε(α) = " + ", ".join(f"{brief_text(e)} at {brief_text(a)}" for a, e in self.orders)
+        pairs = [f"{brief_text(amount)} at {brief_text(alpha)}" for alpha, amount in self.orders]
+        return "ε(α) = " + ", ".join(pairs)
 
     def __add__(self, other: RenyiDP) -> RenyiDP:
         if not isinstance(other, RenyiDP):
@@ -295,11 +327,14 @@ class RenyiDP(_Promise):
             raise InvalidArgument(
                 "RenyiDP promises add only at the same orders alpha; list the same orders in both"
             )
-        return RenyiDP({a: e + f for (a, e), (_, f) in zip(self.orders, other.orders, strict=True)})
+        sums: dict[int | float | Fraction | str, Number] = {}
+        for (alpha, mine), (_, theirs) in zip(self.orders, other.orders, strict=True):
+            sums[alpha] = mine + theirs
+        return RenyiDP(sums)
 
     def __rmul__(self, times: int) -> RenyiDP:
         k = whole(times, "times")
-        return RenyiDP({a: k * e for a, e in self.orders})
+        return RenyiDP({alpha: k * amount for alpha, amount in self.orders})
 
 
 Measure: TypeAlias = PureDP | ApproxDP | ZCDP | GaussianDP | RenyiDP

@@ -1,4 +1,4 @@
-"""Who is protected from whom: the two neighbour relations of the lectures."""
+"""Neighbour relations (adjacency): which two data sets must be indistinguishable."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ REPLACE: Neighbours = "replace"
 
 
 def read_neighbours(value: object) -> Neighbours:
-    """Check a neighbour relation.
+    """Return a neighbour relation, checked.
 
     >>> from discreet.privacy.neighbours import read_neighbours
     >>> read_neighbours("replace")
@@ -24,6 +24,8 @@ def read_neighbours(value: object) -> Neighbours:
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: neighbours must be 'add-remove' or 'replace', got 'swap'
+
+    Refuses: InvalidArgument for every other value.
     """
     if value not in (ADD_REMOVE, REPLACE):
         raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {value!r}")
