@@ -1,7 +1,8 @@
-"""Serve draws: arrays at once, single draws from blocks, so that one draw's time says nothing of its size.
+"""Draws in blocks, against a timing side channel: the time of one draw says nothing of its size.
 
-Up to 1 024 draws come from a block of 4 096 that belongs to one thread and one law. A block is filled whether its
-values are small or large, is dropped in a forked child, and is never pickled.
+Arrays are drawn at once. Up to 1,024 draws come from a block of 4,096 that belongs to one thread
+and one law. A block is filled whether its values are small or large, is dropped in a forked child,
+and is never pickled.
 """
 
 from __future__ import annotations
@@ -20,15 +21,18 @@ from .bits import Bits, generation, readable, secure_bits
 from .random_words import ByteWords, RandomWords
 
 BLOCK = 4096
+# Up to this many draws are served from a block.
 FEW = 1024
+# Most draws of one call.
 MOST = 1 << 33
-_KEPT = 32
+# Most blocks that one thread keeps.
+_MAX_BLOCKS = 32
 
 T = TypeVar("T")
 
 
 class Sampler(Protocol):
-    """A law with its parameters: equal samplers draw from the same law."""
+    """Law with its parameters; equal samplers draw from the same law."""
 
     def sample(self, count: int, draw: RandomWords, /) -> NDArray[np.generic]:
         """Draw `count` independent values."""
@@ -38,7 +42,10 @@ class Sampler(Protocol):
 
 
 def cached(read: Callable[[object], T]) -> Callable[[object], T]:
-    """Remember what a parameter was read as; 1, 1.0 and True are told apart, what cannot be hashed is read anew."""
+    """Cache the reading of a parameter.
+
+    1, 1.0 and True are kept apart. A parameter that cannot be hashed is read anew.
+    """
     kept = lru_cache(maxsize=256, typed=True)(read)
 
     def reader(value: object) -> T:
@@ -52,13 +59,15 @@ def cached(read: Callable[[object], T]) -> Callable[[object], T]:
 
 
 def count_of(size: object) -> int:
-    """Read how many draws are asked for.
+    """Read the number of draws.
 
     >>> from discreet.noise.block_draws import count_of
-    >>> count_of(2**40)
+    >>> count_of(2**40)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: size must be at most 2**33 draws at a time; ask for several smaller arrays
+    discreet.errors.InvalidArgument: size must be at most 2**33 draws at a time; ...
+
+    Refuses: InvalidArgument for a size below 0 or above 2^33.
     """
     count = whole(size, "size")
     if count > MOST:
@@ -69,32 +78,41 @@ def count_of(size: object) -> int:
 
 
 class _Block:
+    """Values of one law, drawn ahead, each served at most once."""
+
     __slots__ = ("generation", "sampler", "singles", "used", "values")
 
     def __init__(self, sampler: Sampler) -> None:
-        self.sampler = sampler  # kept alive, so that its id stays its own
+        # Kept alive, so that no other sampler gets its id, the key of the block.
+        self.sampler = sampler
         self.values: NDArray[np.generic] = np.empty(0, dtype=np.int64)
-        self.singles: list[
-            object
-        ] = []  # the values as Python objects, all made at once: small ints are made faster
+        # The values as Python objects, all made at once: small ints are made faster.
+        self.singles: list[object] = []
         self.used = 0
+        # No fork generation is −1: the first use fills the block.
         self.generation = -1
 
     def reserve(self, count: int) -> int:
-        """Use up the next `count` ≤ FEW values and say where they begin; fill the block anew if it runs out."""
+        """Use up the next `count` ≤ FEW values and return the index of the first.
+
+        The block is filled anew if it runs out.
+        """
+        # A block from before a fork would be served by the parent and by the child.
         if self.generation != generation() or self.used + count > self.values.size:
-            self.values, self.used = self.sampler.sample(BLOCK, ByteWords(secure_bits())), 0
-            self.singles, self.generation = [], generation()
+            self.values = self.sampler.sample(BLOCK, ByteWords(secure_bits()))
+            self.used = 0
+            self.singles = []
+            self.generation = generation()
         start = self.used
         self.used = start + count
         return start
 
 
 class _Blocks(threading.local):
-    """The blocks of one thread, the least recently used first.
+    """Blocks of one thread, the least recently used first.
 
-    A block is taken out while it is used: a signal handler that draws meanwhile finds none and makes its own, so no
-    value is ever served twice.
+    A block is taken out while it is used. A signal handler that draws meanwhile finds none and
+    makes its own, so no value is ever served twice.
     """
 
     def __init__(self) -> None:
@@ -105,38 +123,48 @@ class _Blocks(threading.local):
         return self.kept.pop(id(sampler), None) or _Block(sampler)
 
     def give_back(self, block: _Block) -> None:
-        """Put a block back; forget the oldest of too many."""
+        """Put a block back as the most recently used; drop the oldest of too many."""
         self.kept[id(block.sampler)] = block
-        if len(self.kept) > _KEPT:
-            del self.kept[next(iter(self.kept))]
+        if len(self.kept) > _MAX_BLOCKS:
+            oldest = next(iter(self.kept))
+            del self.kept[oldest]
 
 
 blocks = _Blocks()
 
 
 def integers(sampler: Sampler, size: int | None, bits: Bits | None) -> int | NDArray[np.int64]:
-    """Serve integers (for the type checker's sake)."""
+    """Draw integers: `serve` with the type of integer laws."""
     return cast("int | NDArray[np.int64]", serve(sampler, size, bits))
 
 
 def serve(sampler: Sampler, size: int | None, bits: Bits | None) -> object:
-    """Draw one value (size None) or an array, from a block where few are asked for and the bits are the secure ones."""
+    """Draw one value (size None) or an array.
+
+    Few draws of the secure bits come from a block; everything else is drawn directly.
+
+    Law: tests/noise/test_bits.py::TestBlocks
+    Law: tests/noise/test_bits.py::TestFork
+    """
+    # Everything is checked before the first bit is drawn.
     count = 1 if size is None else count_of(size)
     source = readable(bits)
     if bits is None and count <= FEW:
-        return _few(sampler, None if size is None else count)
+        return _from_block(sampler, None if size is None else count)
     drawn = sampler.sample(count, ByteWords(source))
     return drawn.item() if size is None else drawn
 
 
-def _few(sampler: Sampler, count: int | None) -> object:
+def _from_block(sampler: Sampler, count: int | None) -> object:
     block = blocks.borrow(sampler)
     start = block.reserve(1 if count is None else count)
-    found: object
+    drawn: object
     if count is None:
+        # All at once: making one small Python int takes less time than making a large one.
         block.singles = block.singles or block.values.tolist()
-        found = block.singles[start]
+        drawn = block.singles[start]
     else:
-        found = block.values[start : start + count].copy()
+        drawn = block.values[start : start + count].copy()
+    # Given back only now, after its position moved on: an interruption loses values, repeats none.
     blocks.give_back(block)
-    return found
+    return drawn

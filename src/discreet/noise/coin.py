@@ -1,4 +1,4 @@
-"""Coins of rational bias and of bias exp(−rational)."""
+"""Bernoulli coins of rational bias and of bias exp(−rational), exactly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,10 @@ from .vector_sample import CHUNK
 
 @frozen
 class Coin:
-    """True with probability `bias`."""
+    """Coin law: True with probability `bias`.
+
+    Law: tests/noise/test_trees.py::TestCoins
+    """
 
     bias: Fraction
     width: int = 64
@@ -29,26 +32,31 @@ class Coin:
 
     def bounds(self, precision: int) -> Bounds:
         """Bound the bias, in units of 2^-precision."""
-        num, den = self.bias.numerator << precision, self.bias.denominator
+        num = self.bias.numerator << precision
+        den = self.bias.denominator
+        # Floor for the lower bound, ceiling for the upper one.
         return num // den, -(-num // den)
 
     def sample(self, count: int, draw: RandomWords, /) -> NDArray[np.bool_]:
-        """Compare each word with the bounds of the bias; settle exactly the few that touch it."""
+        """Compare each word with the bounds of the bias; decide exactly the few that touch it."""
         out = np.empty(count, dtype=np.bool_)
-        low, high = self.bounds(self.width + GUARD)
-        low, high = low >> GUARD, -(-high >> GUARD)
+        fine_low, fine_high = self.bounds(self.width + GUARD)
+        # The lower bound is rounded down, the upper one up: between them a word is undecided.
+        low = fine_low >> GUARD
+        high = -(-fine_high >> GUARD)
         for start in range(0, count, CHUNK):
             part = out[start : start + CHUNK]
             words = draw.words(part.size, self.width)
             np.less(words, low, out=part)
-            for at in np.flatnonzero((words >= low) & (words < high)):
+            undecided = np.flatnonzero((words >= low) & (words < high))
+            for at in undecided:
                 part[at] = below(int(words[at]), self.width, self.bounds, draw, step=self.step)
         return out
 
 
 @frozen
 class ExponentialCoin(Coin):
-    """True with probability exp(−bias)."""
+    """Coin law: True with probability exp(−bias)."""
 
     def bounds(self, precision: int) -> Bounds:
         """Bound exp(−bias), in units of 2^-precision."""
@@ -88,7 +96,11 @@ def coin(
     >>> coin(1), coin(0), coin(0.3, 5).shape
     (True, False, (5,))
 
-    Refuses a bias outside [0, 1], before any bit is drawn.
+    Guarantee: True has probability exactly `bias`.
+
+    Refuses: InvalidArgument for a bias outside [0, 1], before any bit is drawn.
+
+    Law: tests/noise/test_trees.py::TestCoins
     """
     return serve(_coin(bias), size, bits)  # type: ignore[return-value]
 
@@ -102,14 +114,19 @@ def exponential_coin(
 def exponential_coin(
     exponent: Number, size: int | None = None, *, bits: Bits | None = None
 ) -> bool | NDArray[np.bool_]:
-    """Draw True with probability exactly exp(−exponent), for any rational exponent ≥ 0, however large.
+    """Draw True with probability exactly exp(−exponent), for any rational exponent ≥ 0.
 
-    A uniform real, read as far as the comparison needs, is below exp(−exponent), enclosed as tightly as needed.
+    A uniform real, read as far as the comparison needs, is below exp(−exponent), enclosed as
+    tightly as needed. The exponent may be arbitrarily large.
 
     >>> from discreet.noise import exponential_coin
     >>> exponential_coin(0), exponential_coin(10**400, 5).any()
     (True, np.False_)
 
-    Refuses a negative exponent, before any bit is drawn.
+    Guarantee: True has probability exactly exp(−exponent).
+
+    Refuses: InvalidArgument for a negative exponent, before any bit is drawn.
+
+    Law: tests/noise/test_trees.py::TestCoins
     """
     return serve(_exponential_coin(exponent), size, bits)  # type: ignore[return-value]

@@ -1,4 +1,4 @@
-"""Random words of a chosen width, as arrays and as Python integers."""
+"""Uniform random words of a chosen width, as arrays and as Python integers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ Unsigned: TypeAlias = (
 
 
 class RandomWords(Protocol):
-    """Give independent uniform words. The samplers see nothing else, so a test may script every word."""
+    """Source of independent uniform words.
+
+    The samplers see nothing else, so a test may script every word.
+    """
 
     def words(self, count: int, width: int, /) -> Unsigned:
         """Return `count` words of `width` ≤ 64 bits each."""
@@ -39,22 +42,28 @@ class ByteWords:
     >>> ByteWords(Ones()).words(2, 12).tolist(), ByteWords(Ones()).word(70) == 2**70 - 1
     ([4095, 4095], True)
 
-    Refuses a source that falls short (`NoRandomness`).
+    Refuses: NoRandomness for a source that falls short.
+
+    Law: tests/noise/test_bits.py::TestWords
     """
 
     bits: Bits
 
     def words(self, count: int, width: int, /) -> Unsigned:
-        """Return `count` words of `width` ≤ 64 bits each, in the narrowest unsigned type that holds them."""
-        size = 1 << max(0, (width + 7) // 8 - 1).bit_length()
-        found: Unsigned = np.frombuffer(self._take(count * size), dtype=f"<u{size}")
+        """Return `count` words of `width` ≤ 64 bits each, in the narrowest unsigned type."""
+        bytes_needed = (width + 7) // 8
+        # The next power of two: 1, 2, 4 or 8 bytes.
+        size = 1 << max(0, bytes_needed - 1).bit_length()
+        full: Unsigned = np.frombuffer(self._take(count * size), dtype=f"<u{size}")
         if width == 8 * size:
-            return found
-        return found & found.dtype.type((1 << width) - 1)
+            return full
+        # The low bits of a uniform word are uniform themselves.
+        return full & full.dtype.type((1 << width) - 1)
 
     def word(self, width: int, /) -> int:
         """Return one word of any width as a Python integer."""
-        return int.from_bytes(self._take((width + 7) // 8), "little") & ((1 << width) - 1)
+        data = self._take((width + 7) // 8)
+        return int.from_bytes(data, "little") & ((1 << width) - 1)
 
     def _take(self, count: int) -> bytes:
         data = self.bits.take(count)

@@ -1,4 +1,4 @@
-"""Uniform integers below any bound."""
+"""Uniform integers below any bound, by rejection sampling."""
 
 from __future__ import annotations
 
@@ -15,28 +15,39 @@ from .block_draws import cached, integers
 from .law import Integers
 from .random_words import ByteWords, RandomWords
 
-_MOST = 1 << 63
+# Largest bound of an array: its values fit in int64.
+_MAX_BOUND = 1 << 63
 
 
 @frozen
 class Uniform:
-    """P(x) = 1/bound for x = 0 … bound − 1, bound ≤ 2^63."""
+    """Uniform law: P(x) = 1/bound for x = 0 … bound − 1, bound ≤ 2^63.
+
+    Law: tests/noise/test_trees.py::TestUniform
+    """
 
     bound: int
     width: int = 64
 
     def sample(self, count: int, draw: RandomWords, /) -> Integers:
-        """Take words modulo the bound; draw again those at or above the last whole multiple of the bound."""
+        """Take words modulo the bound, by rejection of the incomplete last multiple."""
+        # Words from `limit` on would make small remainders more likely: they are drawn again.
         limit = (1 << self.width) // self.bound * self.bound
         words = np.array(draw.words(count, self.width), dtype=np.uint64)
-        while (above := np.flatnonzero(words > np.uint64(limit - 1))).size:
-            words[above] = draw.words(above.size, self.width)
+        # `> limit - 1` instead of `>= limit`: a limit of 2^64 is no uint64.
+        last = np.uint64(limit - 1)
+        rejected = np.flatnonzero(words > last)
+        while rejected.size:
+            words[rejected] = draw.words(rejected.size, self.width)
+            rejected = np.flatnonzero(words > last)
         words %= np.uint64(self.bound)
         return words.view(np.int64)
 
 
 def wide(bound: int, draw: RandomWords) -> int:
-    """Draw one uniform Python integer below any bound, by rejection from as many bits as the bound has.
+    """Draw one uniform Python integer below any bound, by rejection.
+
+    As many bits are drawn as the bound has, so at least half of the proposals are accepted.
 
     >>> from discreet.noise.uniform import wide
     >>> from discreet.noise.random_words import ByteWords
@@ -47,10 +58,10 @@ def wide(bound: int, draw: RandomWords) -> int:
     0
     """
     width = (bound - 1).bit_length()
-    found = bound
-    while found >= bound:
-        found = draw.word(width)
-    return found
+    proposal = bound
+    while proposal >= bound:
+        proposal = draw.word(width)
+    return proposal
 
 
 @cached
@@ -67,16 +78,21 @@ def uniform(
 ) -> int | NDArray[np.int64]:
     """Draw x from 0 … bound − 1, each with probability exactly 1/bound.
 
-    Lemire (2019, §3): whole multiples of the bound are kept, the incomplete last one is drawn again.
+    Lemire (2019, §3): whole multiples of the bound are kept; the incomplete last one is redrawn.
 
     >>> from discreet.noise import uniform
     >>> uniform(1), uniform(6, 4).max() < 6, uniform(10**30) < 10**30
     (0, np.True_, True)
 
-    Refuses a bound below 1, and arrays with a bound above 2^63 (single draws have no limit), before any bit is drawn.
+    Guarantee: every value has probability exactly 1/bound.
+
+    Refuses: InvalidArgument for a bound below 1, and for arrays with a bound above 2^63 (single
+        draws have no limit), before any bit is drawn.
+
+    Law: tests/noise/test_trees.py::TestUniform
     """
     law = _law(bound)
-    if law.bound <= _MOST:
+    if law.bound <= _MAX_BOUND:
         return integers(law, size, bits)
     if size is not None:
         raise InvalidArgument("bound must be at most 2**63 for arrays; draw single values instead")
