@@ -1,1 +1,1 @@
-"""Exact numbers: rationals from what people write, outward rounding, roots and series."""
+"""Exact arithmetic: rational numbers, outward rounding, root finding and power series."""

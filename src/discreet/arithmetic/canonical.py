@@ -1,7 +1,7 @@
-"""Canonical JSON and its digest: the one text of a value, the same bytes in thirty years.
+"""Canonical JSON and its SHA-256 digest: the one text of a value, the same bytes in thirty years.
 
-Keys in order, no spaces, ASCII. Entries of a ledger, keys, fingerprints, receipts and events are hashed in this form
-and in no other, so anyone can check them with a JSON reader and SHA-256.
+Keys in order, no spaces, ASCII. Entries of a ledger, keys, fingerprints, receipts and events are
+hashed in this form and in no other, so that a JSON reader and SHA-256 are enough to check them.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ _ENCODER = json.JSONEncoder(
 
 
 def canonical_json(data: object) -> str:
-    r"""Return the one text of a JSON value.
+    r"""Return the canonical text of a JSON value.
 
     >>> from discreet.arithmetic.canonical import canonical_json
     >>> canonical_json({"b": 1, "a": [None, "é"]})
     '{"a":[null,"\\u00e9"],"b":1}'
 
-    Refuses NaN and infinities, which JSON does not have, and what is no JSON value.
+    Refuses: InvalidArgument for NaN and infinities, which JSON does not have, and for other objects
+        than JSON values.
+
+    Law: tests/laws/test_canonical.py::TestTheOneText
     """
     try:
         return _ENCODER.encode(data)
@@ -34,7 +37,7 @@ def canonical_json(data: object) -> str:
 
 
 def digest(*texts: str) -> str:
-    """Return the SHA-256 of texts, in hexadecimal; where one ends and the next begins matters.
+    """Return the SHA-256 of texts, in hexadecimal; the boundaries between texts matter.
 
     >>> from discreet.arithmetic.canonical import digest
     >>> digest("ab", "c") == digest("a", "bc")
@@ -42,6 +45,7 @@ def digest(*texts: str) -> str:
     """
     if len(texts) == 1:
         return hashlib.sha256(texts[0].encode("utf-8")).hexdigest()
+    # Digests have one length, so their concatenation keeps the boundaries.
     return digest("".join(map(digest, texts)))
 
 

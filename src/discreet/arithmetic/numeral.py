@@ -1,4 +1,4 @@
-"""Numbers in words, from files, flags and requests: read exactly, bounded, one way to write each."""
+"""Parsing of numbers from files, flags and requests: exact, and bounded in length."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from fractions import Fraction
 
 from ..errors import InvalidArgument
 
-NUMERAL = re.compile(
-    r"[+-]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][+-]?[0-9]{1,3})?|[+-]?[0-9]{1,4000}/0{0,99}[1-9][0-9]{0,3999}"
-)
+_DECIMAL = r"[+-]?([0-9]{1,60}(\.[0-9]{0,60})?|\.[0-9]{1,60})([eE][+-]?[0-9]{1,3})?"
+_QUOTIENT = r"[+-]?[0-9]{1,4000}/0{0,99}[1-9][0-9]{0,3999}"
+NUMERAL = re.compile(f"{_DECIMAL}|{_QUOTIENT}")
 """Bounded, since the exact value of 1e999999999 would fill the memory."""
 _KINDS: dict[type, str] = {
     bool: "true or false",
@@ -27,8 +27,12 @@ def read_number(value: object, name: str) -> Fraction:
     >>> read_number("1/20", "epsilon"), read_number(3, "size")
     (Fraction(1, 20), Fraction(3, 1))
 
-    Refuses other types, text that is no number, and numbers too long or with too large an exponent to be meant.
+    Refuses: InvalidArgument for other types, text that is no number, and numbers too long or with
+        too large an exponent to be intended.
+
+    Law: tests/privacy/test_budget_text.py::test_numbers_are_read_exactly_as_text
     """
+    # True is an int to Python; a budget of True is a mistake.
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
         kind = _KINDS.get(type(value), "no number")
         raise InvalidArgument(f'{name} must be a number, or text such as "1/20"; got {kind}')

@@ -1,6 +1,7 @@
-"""The one root-finder of this room: where a falling function first reaches zero, known from both sides.
+"""Root finding with a certified bracket: a falling function reaches zero between two ends.
 
-The answer is a bracket, not a number: `low` still fails, `high` holds. Whoever promises privacy takes `high`.
+The answer is a bracket, not a number: the condition still fails at `low` and holds at `high`.
+Promises of privacy take `high`.
 """
 
 from __future__ import annotations
@@ -10,7 +11,10 @@ from collections.abc import Callable
 
 from ..errors import InvalidArgument
 
-_SPARE = 4  # steps that may be lost to bad guesses over bisection's count
+# Steps that may be lost to bad guesses beyond the number of bisection.
+_SPARE_STEPS = 4
+# Below this argument a function is taken to hold everywhere.
+_MIN_ARGUMENT = 1e-300
 
 
 def crossing(
@@ -18,73 +22,100 @@ def crossing(
 ) -> tuple[float, float]:
     """Close in on the point where `excess` falls to zero, given excess(low) > 0 ≥ excess(high).
 
-    The interpolate–truncate–project method of Oliveira and Takahashi (2021): as fast as the secant on smooth functions,
-    both ends move, and never more than a few steps behind bisection. Values may be infinite. The invariant holds at
-    return, and high − low is at most `relative` times the larger of the two, or they are neighbouring floats.
+    The interpolate–truncate–project (ITP) method of Oliveira and Takahashi (2021): as fast as the
+    secant on smooth functions, both ends move, and never more than a few steps behind bisection.
+    Values may be infinite.
 
     >>> from discreet.arithmetic.root_finder import crossing
     >>> low, high = crossing(lambda x: 2 - x * x, 1.0, 2.0)
     >>> low * low < 2 <= high * high, high - low < 1e-14
     (True, True)
+
+    Guarantee: excess(low) > 0 ≥ excess(high) at return, and high − low is at most `relative` times
+        the larger of the two, or they are neighbouring floats.
+
+    Law: tests/privacy/test_root.py::test_crossing_is_known_from_both_sides
     """
-    above, below = excess(low), excess(high)
-    reach, step, first = math.inf, 0, high - low
+    above = excess(low)
+    below = excess(high)
+    reach = math.inf
+    step = 0
+    first_width = high - low
     while high - low > relative * max(abs(low), abs(high)):
-        least = max(relative * max(abs(low), abs(high)), math.ulp(high)) / 2
+        # Half the width at which the loop ends, but no less than half a unit in the last place.
+        tolerance = max(relative * max(abs(low), abs(high)), math.ulp(high)) / 2
         if step == 0:
-            reach = least * 2.0 ** (math.ceil(math.log2(first / least)) + _SPARE)
-        nudge = max(0.2 * (high - low) ** 2 / first, least)
-        middle = _guess(
-            (low, above), (high, below), math.ldexp(reach, -step) - (high - low) / 2, nudge
-        )
+            bisections = math.ceil(math.log2(first_width / tolerance))
+            reach = tolerance * 2.0 ** (bisections + _SPARE_STEPS)
+        # κ1 = 0.2/(b − a) and κ2 = 2 of the paper.
+        nudge = max(0.2 * (high - low) ** 2 / first_width, tolerance)
+        # The radius within which a guess keeps up with bisection.
+        radius = math.ldexp(reach, -step) - (high - low) / 2
+        middle = _guess((low, above), (high, below), radius, nudge)
         step += 1
+        # Neighbouring floats have no number between them.
         if not low < middle < high:
             break
         value = excess(middle)
         if value > 0:
-            low, above = middle, value
+            low = middle
+            above = value
         else:
-            high, below = middle, value
+            high = middle
+            below = value
     return low, high
 
 
 def _guess(
     left: tuple[float, float], right: tuple[float, float], radius: float, nudge: float
 ) -> float:
-    """Interpolate, truncate towards the middle so that both ends move, and project near enough to the middle."""
-    (low, above), (high, below) = left, right
+    """Interpolate, truncate towards the middle so that both ends move, project near the middle."""
+    low, above = left
+    high, below = right
     half = low + (high - low) / 2
+    # No interpolation through infinite values: bisect.
     if not (math.isfinite(above) and math.isfinite(below)):
         return half
     point = low + (high - low) * (above / (above - below))
     side = math.copysign(1.0, half - point)
-    point = half if abs(half - point) <= nudge else point + side * nudge
-    return point if abs(point - half) <= radius else half - side * max(radius, 0.0)
+    truncated = half if abs(half - point) <= nudge else point + side * nudge
+    return truncated if abs(truncated - half) <= radius else half - side * max(radius, 0.0)
 
 
 def bracket(
     excess: Callable[[float], float], start: float, most: float = 1e300
 ) -> tuple[float, float]:
-    """Find low < high with excess(low) > 0 ≥ excess(high), searching from a positive guess by growing factors.
+    """Find low < high with excess(low) > 0 ≥ excess(high), from a positive guess.
 
-    If the function is at or below zero however small the argument, `low` is 0.
+    The factors of the search grow: 2, 4, 16, …. If the function is at or below zero for every small
+    argument, `low` is 0.
 
     >>> from discreet.arithmetic.root_finder import bracket
     >>> bracket(lambda x: 100 - x, 1.0)
     (8.0, 128.0)
 
-    Refuses a function that stays above zero up to `most`.
+    Refuses: InvalidArgument for a function that stays above zero up to `most`.
+
+    Law: tests/privacy/test_root.py::test_bracket_looks_down_and_up
+    Law: tests/privacy/test_root.py::test_bracket_refuses_what_never_holds
     """
-    factor, low, high = 2.0, start, start
+    factor = 2.0
+    low = start
+    high = start
     if excess(start) <= 0:
         while True:
-            low, high, factor = low / factor, low, factor * factor
-            if low < 1e-300:
+            high = low
+            low = low / factor
+            factor = factor * factor
+            if low < _MIN_ARGUMENT:
                 return 0.0, high
             if excess(low) > 0:
                 return low, high
     while True:
-        low, high, factor = high, high * factor, factor * factor
+        low = high
+        high = high * factor
+        factor = factor * factor
+        # `not <` also refuses a NaN and an infinity.
         if not high < most:
             raise InvalidArgument(
                 "no amount of noise brings the price within this budget; ask for a larger budget"

@@ -1,7 +1,8 @@
-"""Which way a number is rounded. A number that promises privacy rounds up; nothing else in this room rounds.
+"""Directed rounding: a number that promises privacy rounds up, a lower bound rounds down.
 
-Floating-point results of libm and SciPy are within a few units in the last place; every price passes through `up` with
-a relative margin far above that (2^-40 by default) and far below any reported gap.
+Floating-point results of libm and SciPy are within a few units in the last place. Every price
+passes through `up` with a relative margin far above that (2^-40 by default) and far below any
+reported gap.
 """
 
 from __future__ import annotations
@@ -15,29 +16,36 @@ MARGIN = 2.0**-40
 
 
 def up(value: float, margin: float = MARGIN) -> float:
-    """Move a computed number to the safe side of a promise: larger by a relative margin, at least one step.
+    """Round a computed number up, the safe side of a promise.
+
+    Larger by a relative margin, at least by one float.
 
     >>> import math
     >>> from discreet.arithmetic.rounding import up
     >>> up(1.0) > 1.0, up(0.0) > 0.0, up(math.inf)
     (True, True, inf)
+
+    Guarantee: the result is above the true value, if the relative error of `value` is below
+        `margin`.
     """
+    # `nextafter` makes even 0 larger: a computed 0 may have been an underflow.
     return math.nextafter(value + abs(value) * margin, math.inf)
 
 
 def down(value: float, margin: float = MARGIN) -> float:
-    """Move a computed number to the safe side of a lower bound; never below zero if it was not.
+    """Round a computed number down, the safe side of a lower bound; never below 0 from above.
 
     >>> from discreet.arithmetic.rounding import down
     >>> down(1.0) < 1.0, down(0.0)
     (True, 0.0)
     """
     lower = math.nextafter(value - abs(value) * margin, -math.inf)
+    # 0 is a lower bound of every amount.
     return max(0.0, lower) if value >= 0 else lower
 
 
 def fraction_up(value: float, margin: float = MARGIN) -> Fraction:
-    """Return the exact rational of a number rounded up: an amount a ledger can add exactly.
+    """Return the exact rational of a number rounded up: an amount that a ledger adds exactly.
 
     >>> from discreet.arithmetic.rounding import fraction_up
     >>> from fractions import Fraction
@@ -61,24 +69,29 @@ def fraction_down(value: float, margin: float = MARGIN) -> Fraction:
 def shown(value: float | Fraction, digits: int = 4, *, upward: bool = True) -> str:
     """Print a promise in a few digits, never smaller than it is.
 
+    With `upward=False` never larger, for lower bounds.
+
     >>> from discreet.arithmetic.rounding import shown
     >>> from fractions import Fraction
-    >>> shown(0.12340001), shown(Fraction(1, 3)), shown(2), shown(1e-6), shown(0.12349, upward=False)
-    ('0.1235', '0.3334', '2', '1e-06', '0.1234')
+    >>> shown(0.12340001), shown(Fraction(1, 3)), shown(2), shown(1e-6)
+    ('0.1235', '0.3334', '2', '1e-06')
+    >>> shown(0.12349, upward=False)
+    '0.1234'
     """
     if isinstance(value, float) and not math.isfinite(value):
         return str(value)
     exact = Fraction(value)
-    context = Context(prec=digits, rounding=ROUND_CEILING if upward else ROUND_FLOOR)
+    direction = ROUND_CEILING if upward else ROUND_FLOOR
+    context = Context(prec=digits, rounding=direction)
     decimal = context.divide(Decimal(exact.numerator), Decimal(exact.denominator))
-    near = float(decimal)
-    return (
-        f"{near:.{digits}g}" if near or not decimal else f"{decimal:e}"
-    )  # below the least float it is not 0
+    nearest = float(decimal)
+    # A decimal below the least float is not 0.
+    is_below_floats = bool(decimal) and not nearest
+    return f"{decimal:e}" if is_below_floats else f"{nearest:.{digits}g}"
 
 
 def exact_text(amount: Fraction) -> str:
-    """Print an amount as a plain decimal if it is a short one, else as a fraction.
+    """Print an amount exactly: as a plain decimal if it is a short one, else as a fraction.
 
     >>> from discreet.arithmetic.rounding import exact_text
     >>> from fractions import Fraction
@@ -89,10 +102,11 @@ def exact_text(amount: Fraction) -> str:
         decimal = f"{float(amount):.12g}"
     except OverflowError:
         return str(amount)
+    # The decimal is printed only if it is the amount itself.
     return decimal if Fraction(decimal) == amount else str(amount)
 
 
 def brief_text(amount: Fraction) -> str:
-    """Print an amount for people: as it is if short, else in six digits, never smaller than it is."""
+    """Print an amount exactly if that is short, else in six digits, rounded up."""
     exact = exact_text(amount)
     return exact if len(exact) <= 12 else shown(amount, 6)

@@ -1,4 +1,4 @@
-"""A few elementary functions without cancellation, for arrays: small privacy losses must keep all their digits."""
+"""Elementary functions without cancellation, for arrays: small losses keep all their digits."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[np.float64]
 
+# Taylor coefficients in y², the highest power first, for `polyval`.
 _SINHC = [1 / math.factorial(2 * k + 3) for k in range(9)][::-1]
 _XCOTH = [1 / math.factorial(2 * k) - 1 / math.factorial(2 * k + 1) for k in range(1, 10)][::-1]
+# Taylor coefficients in x of (e^−x − 1 + x)/x².
 _TAIL = [(-1) ** k / math.factorial(k + 2) for k in range(18)][::-1]
 
 
 @cache
 def legendre(points: int) -> tuple[Array, Array]:
-    """Return the nodes and weights of Gauss's quadrature on −1 … 1; they are found once.
+    """Return the nodes and weights of Gauss's quadrature on −1 … 1, computed once.
 
     >>> from discreet.arithmetic.series import legendre
     >>> nodes, weights = legendre(3)
@@ -26,7 +28,9 @@ def legendre(points: int) -> tuple[Array, Array]:
     0.4
     """
     nodes, weights = np.polynomial.legendre.leggauss(points)
-    nodes.flags.writeable = weights.flags.writeable = False
+    # The arrays are shared by all callers.
+    nodes.flags.writeable = False
+    weights.flags.writeable = False
     return nodes, weights
 
 
@@ -37,10 +41,12 @@ def sinhc(y: float | Array) -> Array:
     >>> float(sinhc(1e-8)) * 6e16
     1.0
     """
-    y = np.asarray(y, dtype=np.float64)
-    small = np.minimum(np.abs(y), 1.0)
-    big = np.maximum(np.abs(y), 1.0)
-    return np.where(np.abs(y) < 1, small**2 * np.polyval(_SINHC, small**2), np.sinh(big) / big - 1)
+    size = np.abs(np.asarray(y, dtype=np.float64))
+    # Below 1 the difference cancels, and the series is taken; each form sees only its own range.
+    small = np.minimum(size, 1.0)
+    big = np.maximum(size, 1.0)
+    series = small**2 * np.polyval(_SINHC, small**2)
+    return np.where(size < 1, series, np.sinh(big) / big - 1)
 
 
 def xcoth(y: float | Array) -> Array:
@@ -52,8 +58,10 @@ def xcoth(y: float | Array) -> Array:
     """
     y = np.asarray(y, dtype=np.float64)
     small = np.minimum(y, 1.0)
+    # (y cosh y − sinh y)/sinh y, with both series divided by y.
     series = small**2 * np.polyval(_XCOTH, small**2) / (1 + sinhc(small))
-    return np.where(y < 1, series, y / np.tanh(np.maximum(y, 1.0)) - 1)
+    direct = y / np.tanh(np.maximum(y, 1.0)) - 1
+    return np.where(y < 1, series, direct)
 
 
 def exp_tail(x: float) -> float:
@@ -67,7 +75,9 @@ def exp_tail(x: float) -> float:
 
 
 def convex_power(y: Array, exponent: float) -> Array:
-    """Return (1+y)^c − 1 − c·y for y ≥ −1 and c > 1 (0, 1), to good relative precision: it is never negative.
+    """Return (1+y)^c − 1 − c·y for y ≥ −1 and c > 1, to good relative precision.
+
+    It is never negative.
 
     >>> import numpy as np
     >>> from discreet.arithmetic.series import convex_power
@@ -77,13 +87,12 @@ def convex_power(y: Array, exponent: float) -> Array:
     c = exponent
     tiny = np.abs(c * y) < 1e-3
     s = np.where(tiny, y, 0.0)
-    series = (
-        c
-        * (c - 1)
-        / 2
-        * s
-        * s
-        * (1 + (c - 2) / 3 * s * (1 + (c - 3) / 4 * s * (1 + (c - 4) / 5 * s)))
-    )
-    with np.errstate(divide="ignore"):  # y = −1 is a limit: −1 − c·y there
-        return np.where(tiny, series, np.expm1(c * np.log1p(y)) - c * y)
+    # Binomial series up to s⁵, nested; the next term is below 1e-12 of the first.
+    fifth = 1 + (c - 4) / 5 * s
+    fourth = 1 + (c - 3) / 4 * s * fifth
+    third = 1 + (c - 2) / 3 * s * fourth
+    series = c * (c - 1) / 2 * s * s * third
+    # y = −1 is a limit: −1 − c·y there.
+    with np.errstate(divide="ignore"):
+        direct = np.expm1(c * np.log1p(y)) - c * y
+    return np.where(tiny, series, direct)

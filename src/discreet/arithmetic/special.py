@@ -1,7 +1,8 @@
-# ruff: noqa: PLC0414, ANN001, ANN002, ANN003, ANN202 names spelled out twice, once for type checkers
-"""SciPy's special functions, loaded when the first of them is called: SciPy costs twice NumPy's time to import.
+# ruff: noqa: PLC0414, ANN001, ANN002, ANN003, ANN202 - names twice, for type checkers
+"""Lazy import of SciPy's special functions, because importing SciPy takes twice NumPy's time.
 
-This is the one place that waits. Everything else imports these names at the top of its file, as if they were SciPy's.
+SciPy is loaded when the first function is called. All other modules import these names at the top
+of the file, as if they were SciPy's.
 """
 
 from __future__ import annotations
@@ -31,32 +32,32 @@ else:
     from importlib import import_module
 
     @cache
-    def _found(name):
+    def _load(name):
         return getattr(import_module("scipy.special"), name)
 
-    def _later(name):
-        """Return a function that calls SciPy's of this name, and imports it only then."""
+    def _lazy(name):
+        """Return a function that calls SciPy's function of this name, and imports it only then."""
 
         def call(*arguments, **options):
-            return _found(name)(*arguments, **options)
+            return _load(name)(*arguments, **options)
 
         call.__name__ = call.__qualname__ = name
         return call
 
-    bdtr = _later("bdtr")
-    betainc = _later("betainc")
-    betaincc = _later("betaincc")
-    betainccinv = _later("betainccinv")
-    betaincinv = _later("betaincinv")
-    erfcx = _later("erfcx")
-    erfinv = _later("erfinv")
-    expit = _later("expit")
-    gammaln = _later("gammaln")
-    log_expit = _later("log_expit")
-    log_ndtr = _later("log_ndtr")
-    logit = _later("logit")
-    logsumexp = _later("logsumexp")
-    ndtr = _later("ndtr")
-    ndtri = _later("ndtri")
-    ndtri_exp = _later("ndtri_exp")
-    xlogy = _later("xlogy")
+    bdtr = _lazy("bdtr")
+    betainc = _lazy("betainc")
+    betaincc = _lazy("betaincc")
+    betainccinv = _lazy("betainccinv")
+    betaincinv = _lazy("betaincinv")
+    erfcx = _lazy("erfcx")
+    erfinv = _lazy("erfinv")
+    expit = _lazy("expit")
+    gammaln = _lazy("gammaln")
+    log_expit = _lazy("log_expit")
+    log_ndtr = _lazy("log_ndtr")
+    logit = _lazy("logit")
+    logsumexp = _lazy("logsumexp")
+    ndtr = _lazy("ndtr")
+    ndtri = _lazy("ndtri")
+    ndtri_exp = _lazy("ndtri_exp")
+    xlogy = _lazy("xlogy")

@@ -1,8 +1,8 @@
-"""The binomial law of fair coins, Bin(N, 1/2), for any N up to 2^62.
+"""Binomial law of fair coins, Bin(N, 1/2), for any N up to 2^62, sampled exactly.
 
-x = k − ⌊N/2⌋ is drawn by the same tables as the Gaussian. Small N: every weight is an exact binomial coefficient.
-Large N: weights exp(−E(x)) with E enclosed by Stirling's series, or exact again where more precision is asked for than
-the series can give.
+x = k − ⌊N/2⌋ is drawn by the same tables as the Gaussian. Small N: every weight is an exact
+binomial coefficient. Large N: weights exp(−E(x)) with E enclosed by Stirling's series, or exact
+again where more precision is asked for than the series can give.
 """
 
 from __future__ import annotations
@@ -25,16 +25,17 @@ from .stirling import stirling
 from .vector_sample import sample
 
 MOST_TRIALS = 1 << 62
-_FINE = 5  # a cell is 1/64 to 1/32 of the standard deviation
-_SMALL = (
-    1 << 12
-)  # below, and where more than N/16 bits are asked for, ratios are whole binomial coefficients
-_COUNTED = 1 << 20  # below, and likewise, the table is counted integer by integer
+# A cell is 1/64 to 1/32 of the standard deviation.
+_CELL_BITS = 5
+# Below, and where more than N/16 bits are asked for, ratios are whole binomial coefficients.
+_MAX_EXACT_TRIALS = 1 << 12
+# Below, and likewise, the table is counted integer by integer.
+_MAX_COUNTED_TRIALS = 1 << 20
 
 
 @frozen
 class BinomialLaw:
-    """P(x) ∝ C(N, ⌊N/2⌋ + x)."""
+    """Centred binomial law: P(x) ∝ C(N, ⌊N/2⌋ + x)."""
 
     trials: int
     shift: int
@@ -42,41 +43,51 @@ class BinomialLaw:
 
     def weights(self, precision: int, /) -> tuple[list[Bounds], Bounds]:
         """Bound each cell's weight and their sum."""
-        side = self._counted if self.trials < max(_COUNTED, 16 * precision) else self._estimated
+        is_counted = self.trials < max(_MAX_COUNTED_TRIALS, 16 * precision)
+        side = self._counted if is_counted else self._estimated
         return closed(side(0, precision), side(1, precision), precision)
 
     def _counted(self, side: int, precision: int) -> Iterator[Bounds]:
-        """Bound one side's weights by C(N, k + 1) = C(N, k)·(N − k)/(k + 1), every floor down, every ceiling up."""
-        away = (self.trials + (0 if side else 1)) // 2  # coins that can still turn on this side
+        """Bound one side's weights by C(N, k + 1) = C(N, k)·(N − k)/(k + 1).
+
+        Every floor goes down for the lower bound, every ceiling up for the upper one.
+        """
+        # Coins that can still turn on this side.
+        away = (self.trials + (0 if side else 1)) // 2
         low = high = 1 << precision + SPARE
         x = 0
         while high >> SPARE:
+            # Only the first integer of each cell is a weight of the table.
             if (x - side) % (1 << self.shift) == 0 and x >= side:
                 yield low >> SPARE, -(-high >> SPARE)
-            num, den = away - x, self.trials - away + x + 1
-            low, high, x = low * num // den, -(-high * num // den), x + 1
+            num = away - x
+            den = self.trials - away + x + 1
+            low = low * num // den
+            high = -(-high * num // den)
+            x += 1
 
     def _estimated(self, side: int, precision: int) -> Iterator[Bounds]:
-        """Bound one side's weights by Stirling's series."""
-        step = 0
-        while (
-            found := self._ratio(
-                ~(step << self.shift) if side else step << self.shift, 0, precision
-            )
-        )[1] > 1:
-            yield found
-            step += 1
+        """Bound one side's weights by Stirling's series, until a weight is within one unit."""
+        start = 0
+        while True:
+            bounds = self._ratio(~start if side else start, 0, precision)
+            if bounds[1] <= 1:
+                return
+            yield bounds
+            start += 1 << self.shift
 
     def _ratio(self, x: int, base: int, precision: int) -> Bounds:
         """Bound weight(x)/weight(base), in units of 2^-precision, base nearer to 0."""
         middle = self.trials // 2
         if not -middle <= x <= self.trials - middle:
             return 0, 0
-        if self.trials < max(_SMALL, 16 * precision):
-            num, den = comb(self.trials, middle + x) << precision, comb(self.trials, middle + base)
+        if self.trials < max(_MAX_EXACT_TRIALS, 16 * precision):
+            num = comb(self.trials, middle + x) << precision
+            den = comb(self.trials, middle + base)
             return num // den, -(-num // den)
         low, high = stirling(self.trials, x, precision + 8)
         least, most = stirling(self.trials, base, precision + 8)
+        # The difference of two enclosed numbers: least minus most below, most minus least above.
         return exp_between(low - most, high - least, precision + 8, precision)
 
     def chance(self, x: int, precision: int, /) -> Bounds:
@@ -84,12 +95,15 @@ class BinomialLaw:
         return self._ratio(x, first(x, self.shift), precision)
 
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
-        """Estimate E(x) − E(x₀) while t² < 2^-7 (more than 11 standard deviations, as N ≥ 2^14), NaN beyond.
+        """Estimate E(x) − E(x₀) while t² < 2^-7, NaN beyond.
 
-        A = (N + 1)/2, d = x + ⌊N/2⌋ − N/2, t = d/A: E = A·Σ t^2k/(k(2k−1)) − A/(12(A² − d²)) + O(A^-3) (`stirling`).
-        Eight terms leave less than t^16·(At²)/153 < 2^-56·At²; E = At² + … carries a dozen roundings: 2^-49·E. Where
-        At² > 2^9 (chance below exp(−2^9)) that is too much: NaN there too.
+        That is more than 11 standard deviations, as N ≥ 2^14. With A = (N + 1)/2,
+        d = x + ⌊N/2⌋ − N/2, t = d/A: E = A·Σ t^2k/(k(2k−1)) − A/(12(A² − d²)) + O(A^-3)
+        (`stirling`). Eight terms leave less than t^16·(At²)/153 < 2^-56·At². E = At² + … has a
+        dozen roundings: 2^-49·E. Where At² > 2^9 (chance below exp(−2^9)) that is too much: NaN
+        there too.
         """
+        # −1 where x is negative, else 0: the cell's integer nearest to 0 follows by masking.
         sign = x >> 63
         start = ((x ^ sign) >> self.shift << self.shift) ^ sign
         return self._energy(x) - self._energy(start)
@@ -98,6 +112,7 @@ class BinomialLaw:
         half = (self.trials + 1) / 2
         d = x - (self.trials % 2) / 2
         square = (d / half) ** 2
+        # NaN sends these to the exact decision.
         square[(square >= 2.0**-7) | (half * square > 2.0**9)] = np.nan
         total = np.zeros(x.size)
         for k in range(8, 0, -1):
@@ -114,7 +129,8 @@ class BinomialLaw:
 @cached
 def _law(trials: object) -> BinomialLaw:
     number = whole(trials, "trials", most=MOST_TRIALS)
-    return BinomialLaw(number, max(0, isqrt(number // 4).bit_length() - 1 - _FINE))
+    deviation_floor = isqrt(number // 4)
+    return BinomialLaw(number, max(0, deviation_floor.bit_length() - 1 - _CELL_BITS))
 
 
 @overload
@@ -124,15 +140,21 @@ def binomial(trials: Number, size: int, *, bits: Bits | None = None) -> Integers
 def binomial(
     trials: Number, size: int | None = None, *, bits: Bits | None = None
 ) -> int | Integers:
-    """Draw the number of heads in `trials` fair coins: P(k) = C(N, k)/2^N, exactly, in time that does not grow with N.
+    """Draw the number of heads in `trials` fair coins: P(k) = C(N, k)/2^N, exactly.
 
-    Rejection from cells of equal weight, as in Bringmann et al. (2014, §3), with Stirling's series as the envelope
-    and as the exact decision (`stirling`).
+    The time does not grow with N. Rejection from cells of equal weight, as in Bringmann et al.
+    (2014, §3), with Stirling's series as the envelope and as the exact decision (`stirling`).
 
     >>> from discreet.noise import binomial
     >>> binomial(0), 0 <= binomial(2**40) <= 2**40, binomial(10, 3).shape
     (0, True, (3,))
 
-    Refuses trials that are not a whole number from 0 to 2^62, before any bit is drawn.
+    Guarantee: every k has exactly this probability.
+
+    Refuses: InvalidArgument for trials that are not a whole number from 0 to 2^62, before any bit
+        is drawn.
+
+    Law: tests/noise/test_trees.py::TestLaws
+    Law: tests/noise/test_replay.py::test_replay
     """
     return integers(_law(trials), size, bits)

@@ -1,4 +1,4 @@
-"""Choice of an index by exact rational weights."""
+"""Choice of an index by exact rational weights (categorical law)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from .law import Integers
 from .random_words import ByteWords, RandomWords
 from .uniform import Uniform, wide
 
-_MOST = 1 << 63
+# Sums below this fit in int64.
+_MAX_SUM = 1 << 63
 
 
 @overload
@@ -34,53 +35,61 @@ def choice(
 ) -> int | Integers:
     """Draw an index i with probability exactly weights[i]/Σ weights.
 
-    The weights become integers with one common denominator; a uniform integer below their sum is placed among the
-    cumulated weights. A float weight is its shortest decimal.
+    The weights become integers with one common denominator. A uniform integer below their sum is
+    searched among the cumulated weights. A float weight is its shortest decimal.
 
     >>> from discreet.noise import choice
     >>> choice([0, 1, 0]), set(choice([0.1, 0, 0.2], 100)) <= {0, 2}
     (1, True)
 
-    Refuses no weights, negative ones, or a sum of 0, before any bit is drawn.
+    Guarantee: every index has exactly this probability.
+
+    Refuses: InvalidArgument for no weights, negative ones, or a sum of 0, before any bit is drawn.
+
+    Law: tests/noise/test_choice.py::TestChoice
     """
     cumulated = _cumulated(weights)
     count = 1 if size is None else count_of(size)
     draw = ByteWords(readable(bits))
-    found = (
-        _few(cumulated, count, draw)
-        if isinstance(cumulated, np.ndarray)
-        else _vast(cumulated, count, draw)
-    )
-    return int(found[0]) if size is None else found
+    if isinstance(cumulated, np.ndarray):
+        drawn = _draw_narrow(cumulated, count, draw)
+    else:
+        drawn = _draw_wide(cumulated, count, draw)
+    return int(drawn[0]) if size is None else drawn
 
 
-def _few(cumulated: Integers, count: int, draw: RandomWords) -> Integers:
-    places = Uniform(int(cumulated[-1])).sample(count, draw)
-    return cumulated.searchsorted(places, side="right").astype(np.int64)
+def _draw_narrow(cumulated: Integers, count: int, draw: RandomWords) -> Integers:
+    units = Uniform(int(cumulated[-1])).sample(count, draw)
+    return cumulated.searchsorted(units, side="right").astype(np.int64)
 
 
-def _vast(cumulated: list[int], count: int, draw: RandomWords) -> Integers:
-    """Place integers too wide for NumPy; every comparison is made, whichever index is found."""
-    places = (wide(cumulated[-1], draw) for _ in range(count))
-    return np.array([sum(end <= place for end in cumulated) for place in places], dtype=np.int64)
+def _draw_wide(cumulated: list[int], count: int, draw: RandomWords) -> Integers:
+    """Search integers too wide for NumPy."""
+    drawn = np.empty(count, dtype=np.int64)
+    for slot in range(count):
+        unit = wide(cumulated[-1], draw)
+        # Every comparison is made, whichever index it is: the time says nothing of the result.
+        drawn[slot] = sum(end <= unit for end in cumulated)
+    return drawn
 
 
 def _cumulated(weights: Sequence[Number] | NDArray[Any]) -> Integers | list[int]:
     """Read the weights as whole numbers and add them up; as 64-bit integers where the sum fits."""
     if np.ndim(cast("Any", weights)) != 1 or len(weights) == 0:
         raise InvalidArgument("weights must be a list of at least one number")
-    exact = _whole(weights)
+    exact = _whole_weights(weights)
     if min(exact) < 0:
         raise InvalidArgument("weights must be at least 0")
     ends = list(accumulate(exact))
     if ends[-1] == 0:
         raise InvalidArgument("weights must not all be 0")
-    return np.array(ends, dtype=np.int64) if ends[-1] < _MOST else ends
+    return np.array(ends, dtype=np.int64) if ends[-1] < _MAX_SUM else ends
 
 
-def _whole(weights: Sequence[Number] | NDArray[Any]) -> list[int]:
+def _whole_weights(weights: Sequence[Number] | NDArray[Any]) -> list[int]:
     if isinstance(weights, np.ndarray) and weights.dtype.kind in "iu":
         return [int(weight) for weight in weights.tolist()]
     exact = [rational(weight, "weights") for weight in weights]
-    common = lcm(*(weight.denominator for weight in exact))
+    denominators = [weight.denominator for weight in exact]
+    common = lcm(*denominators)
     return [int(weight * common) for weight in exact]

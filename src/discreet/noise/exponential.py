@@ -1,4 +1,4 @@
-"""Choice of an index with weights exp(rate·score), exact at any spread of scores."""
+"""Exponential mechanism: an index with weights exp(rate·score), exact at any spread of scores."""
 
 from __future__ import annotations
 
@@ -16,12 +16,16 @@ from .random_words import ByteWords, RandomWords
 from .score_gaps import CHANCE_ERROR, ScoreArray, Scores, scores_of
 from .uniform import Uniform
 
-_FINE = 40  # weights in units of 2^-40 of the best one
+# Weights are counted in units of 2^-40 of the best one.
+_UNIT_BITS = 40
 
 
 @frozen(eq=False)
 class Envelope:
-    """Integer weights above the true ones, in units of 2^-unit, and how much of each is certain."""
+    """Integer weights above the true ones, in units of 2^-unit, with the certain part of each.
+
+    `ends` are the cumulated upper weights.
+    """
 
     scores: Scores
     unit: int
@@ -31,38 +35,52 @@ class Envelope:
     step: int = STEP
 
     def sample(self, count: int, draw: RandomWords) -> Integers:
-        """Draw by rejection from the envelope: a place below `certain` accepts, one above it is settled exactly."""
-        found = np.empty(count, dtype=np.int64)
-        todo = np.arange(count)
-        while todo.size:
-            places = Uniform(int(self.ends[-1]), self.width).sample(todo.size, draw)
-            index = self.ends.searchsorted(places, side="right")
-            offsets = places - np.where(index > 0, self.ends.take(index - 1), 0)
-            found[todo] = index
-            kept = offsets < self.certain.take(index)
-            for at in np.flatnonzero(~kept):
-                kept[at] = self._exact(int(index[at]), int(offsets[at]), draw)
-            todo = todo[~kept]
-        return found
+        """Draw by rejection from the envelope.
 
-    def _exact(self, index: int, offset: int, draw: RandomWords) -> bool:
-        """Decide whether the real place offset + U, U uniform in [0, 1), is below 2^unit·exp(−e)."""
+        An offset below `certain` is accepted at once; one above it is decided exactly.
+        """
+        drawn = np.empty(count, dtype=np.int64)
+        open_slots = np.arange(count)
+        total = int(self.ends[-1])
+        while open_slots.size:
+            units = Uniform(total, self.width).sample(open_slots.size, draw)
+            index = self.ends.searchsorted(units, side="right")
+            offsets = units - np.where(index > 0, self.ends.take(index - 1), 0)
+            drawn[open_slots] = index
+            accepted = offsets < self.certain.take(index)
+            for at in np.flatnonzero(~accepted):
+                accepted[at] = self._accepts(int(index[at]), int(offsets[at]), draw)
+            # All rejected slots are proposed again together.
+            open_slots = open_slots[~accepted]
+        return drawn
 
-        def ends(precision: int) -> list[tuple[int, int]]:
+    def _accepts(self, index: int, offset: int, draw: RandomWords) -> bool:
+        """Decide whether offset + U, U uniform in [0, 1), is below 2^unit·exp(−e)."""
+
+        def thresholds(precision: int) -> list[tuple[int, int]]:
             low, high = self.scores.bounds(index, precision + self.unit)
             one = 1 << precision
-            clipped = (min(one, max(0, end - offset * one)) for end in (low, high))
-            return [(next(clipped), next(clipped)), (one, one)]
+            # The part of the weight within this unit, from 0 to one.
+            low_part = min(one, max(0, low - offset * one))
+            high_part = min(one, max(0, high - offset * one))
+            return [(low_part, high_part), (one, one)]
 
-        return settle(draw.word(self.step), self.step, ends, draw, step=self.step) == 0
+        return settle(draw.word(self.step), self.step, thresholds, draw, step=self.step) == 0
 
 
-def envelope(scores: Scores, *, fine: int = _FINE, width: int = 64, step: int = STEP) -> Envelope:
-    """Bound every weight by integers: certain ≤ 2^unit·exp(−e) ≤ certain + 2 or so, with the sum below 2^62."""
+def envelope(
+    scores: Scores, *, fine: int = _UNIT_BITS, width: int = 64, step: int = STEP
+) -> Envelope:
+    """Bound every weight by integers: certain ≤ 2^unit·exp(−e) ≤ certain + 2 or so.
+
+    Their sum is below 2^62.
+    """
+    # Fewer bits for many candidates, so that the cumulated weights fit in 64 bits.
     unit = min(fine, 60 - scores.values.size.bit_length())
     weights = scores.chances()
     margin = CHANCE_ERROR * 2.0**unit
     weights *= 2.0**unit
+    # The margin is taken off and rounded down for the certain part, added and rounded up above it.
     certain = np.maximum(np.floor(weights - margin), 0.0).astype(np.int64)
     weights += margin
     most = np.minimum(np.ceil(weights, out=weights).astype(np.int64), 1 << unit)
@@ -80,20 +98,26 @@ def exponential_choice(
 def exponential_choice(
     scores: ScoreArray, rate: Number, size: int | None = None, *, bits: Bits | None = None
 ) -> int | Integers:
-    """Draw an index i with P(i) ∝ exp(rate·scores[i]), exactly: the law of McSherry and Talwar (2007).
+    """Draw an index i with P(i) ∝ exp(rate·scores[i]), exactly: McSherry and Talwar (2007).
 
-    Every weight, relative to the best, is bounded by integers from floats with a proven margin; an index is proposed
-    from the upper bounds and accepted by rejection, nearly always at once, else by an exact comparison with as many
-    bits as it takes. Nothing underflows: a weight of exp(−10^300) is that weight.
+    Every weight, relative to the best, is bounded by integers from floats with a proven margin. An
+    index is proposed from the upper bounds and accepted by rejection, nearly always at once, else
+    by an exact comparison with as many bits as it takes. Nothing underflows: a weight of
+    exp(−10^300) is that weight.
 
     >>> from discreet.noise import exponential_choice
     >>> exponential_choice([0, 10**6, 3], 1), exponential_choice([1e300, -1e300], 1, 3).tolist()
     (1, [0, 0, 0])
 
-    Refuses no scores, NaN or infinite ones, and a rate that is no rational, before any bit is drawn.
+    Guarantee: P(i) is exactly proportional to exp(rate·scores[i]).
+
+    Refuses: InvalidArgument for no scores, NaN or infinite ones, and a rate that is no rational,
+        before any bit is drawn.
+
+    Law: tests/noise/test_trees.py::TestChoices
     """
     checked = scores_of(scores, rate)
     count = 1 if size is None else count_of(size)
     draw = ByteWords(readable(bits))
-    found = envelope(checked).sample(count, draw)
-    return int(found[0]) if size is None else found
+    drawn = envelope(checked).sample(count, draw)
+    return int(drawn[0]) if size is None else drawn

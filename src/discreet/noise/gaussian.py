@@ -1,4 +1,4 @@
-"""The discrete Gaussian law."""
+"""Discrete Gaussian law, sampled exactly."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from .law import SPARE, Integers, closed, first
 from .random_words import RandomWords
 from .vector_sample import sample
 
+# Largest variance: its noise fits in 64 bits.
 MOST_VARIANCE = 1 << 100
-_FINE = 6  # a cell is 1/128 to 1/64 of sigma: a table of at most 2 400 cells
+# A cell is 1/128 to 1/64 of σ: a table of at most 2,400 cells.
+_CELL_BITS = 6
 
 
 @frozen
 class GaussianLaw:
-    """P(x) ∝ exp(−x²/(2·variance))."""
+    """Discrete Gaussian law: P(x) ∝ exp(−x²/(2·variance))."""
 
     variance: Fraction
     shift: int
@@ -37,25 +39,26 @@ class GaussianLaw:
         return closed(self._side(0, precision), self._side(1, precision), precision)
 
     def _side(self, offset: int, precision: int) -> Iterator[Bounds]:
-        """Bound exp(−(k·2^shift + offset)²/(2·variance)), k = 0, 1 …, until the weight is less than one unit.
+        """Bound exp(−(k·2^shift + offset)²/(2·variance)), k = 0, 1 …, until it is below one unit.
 
-        Each weight is the one before times a ratio that shrinks by the constant factor exp(−2^(2·shift)/variance):
-        four multiplications a cell.
+        Each weight is the one before times a ratio that shrinks by the constant factor
+        exp(−2^(2·shift)/variance): four multiplications a cell.
         """
-        length, num, den = 1 << self.shift, self.variance.numerator, self.variance.denominator
+        length = 1 << self.shift
+        num = self.variance.numerator
+        den = self.variance.denominator
         work = precision + SPARE
         low, high = exp_neg(offset * den, 2 * num, work)
-        low_ratio, high_ratio = exp_neg(
-            (length * length + 2 * offset * length) * den, 2 * num, work
-        )
+        first_step = length * length + 2 * offset * length
+        low_ratio, high_ratio = exp_neg(first_step * den, 2 * num, work)
         low_fall, high_fall = exp_neg(length * length * den, num, work)
         while high >> SPARE:
             yield low >> SPARE, -(-high >> SPARE)
-            low, high = (low * low_ratio) >> work, -((-high * high_ratio) >> work)
-            low_ratio, high_ratio = (
-                (low_ratio * low_fall) >> work,
-                -((-high_ratio * high_fall) >> work),
-            )
+            # Floors for lower bounds, ceilings for upper ones.
+            low = (low * low_ratio) >> work
+            high = -((-high * high_ratio) >> work)
+            low_ratio = (low_ratio * low_fall) >> work
+            high_ratio = -((-high_ratio * high_fall) >> work)
 
     def sample(self, count: int, draw: RandomWords, /) -> Integers:
         """Draw `count` independent integers."""
@@ -63,20 +66,19 @@ class GaussianLaw:
 
     def chance(self, x: int, precision: int, /) -> Bounds:
         """Bound exp(−(x² − x₀²)/(2·variance)), x₀ the cell's integer nearest to 0."""
+        # x² − x₀² ≥ 0, because x₀ is nearer to 0.
         excess = x * x - first(x, self.shift) ** 2
         return exp_neg(excess * self.variance.denominator, 2 * self.variance.numerator, precision)
 
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
-        """Estimate (|x| − |x₀|)·(|x| + |x₀|)/(2·variance): six roundings, the result below 2^8 by far."""
+        """Estimate (|x| − |x₀|)·(|x| + |x₀|)/(2·variance): six roundings, far below 2^8."""
+        # −1 where x is negative, else 0: size is x or ~x = |x| − 1.
         sign = x >> 63
         size = x ^ sign
-        rest = size & ((1 << self.shift) - 1)
-        both: NDArray[np.float64] = 2.0 * size - 2.0 * sign - rest
-        return (
-            rest.astype(np.float64)
-            * both
-            * (self.variance.denominator / (2 * self.variance.numerator))
-        )
+        difference = size & ((1 << self.shift) - 1)
+        both: NDArray[np.float64] = 2.0 * size - 2.0 * sign - difference
+        factor = self.variance.denominator / (2 * self.variance.numerator)
+        return difference.astype(np.float64) * both * factor
 
 
 @cached
@@ -86,7 +88,8 @@ def _law(variance: object) -> GaussianLaw:
         raise InvalidArgument(
             "variance must be at most 2**100, so that the noise fits in 64 bits; use a coarser grid"
         )
-    return GaussianLaw(exact, max(0, isqrt(int(exact)).bit_length() - 1 - _FINE))
+    sigma_floor = isqrt(int(exact))
+    return GaussianLaw(exact, max(0, sigma_floor.bit_length() - 1 - _CELL_BITS))
 
 
 @overload
@@ -98,13 +101,20 @@ def gaussian(
 ) -> int | Integers:
     """Draw x with P(x) ∝ exp(−x²/(2·variance)), exactly.
 
-    The discrete Gaussian of Canonne, Kamath and Steinke (2020), for every rational variance; its own variance is a
-    little below the parameter. Inversion of certified thresholds and von Neumann's rejection (`law`, `table`).
+    The discrete Gaussian of Canonne, Kamath and Steinke (2020), for every rational variance; its
+    own variance is a little below the parameter. Inversion of certified thresholds and von
+    Neumann's rejection (`law`, `table`).
 
     >>> from discreet.noise import gaussian
     >>> type(gaussian(100)), gaussian(0.25, 1000).dtype
     (<class 'int'>, dtype('int64'))
 
-    Refuses a variance that is not a rational in (0, 2^100], and a size below 0 or above 2^33, before any bit is drawn.
+    Guarantee: every x has exactly this probability.
+
+    Refuses: InvalidArgument for a variance that is not a rational in (0, 2^100], and for a size
+        below 0 or above 2^33, before any bit is drawn.
+
+    Law: tests/noise/test_trees.py::TestLaws
+    Law: tests/noise/test_replay.py::test_replay
     """
     return integers(_law(variance), size, bits)

@@ -1,4 +1,4 @@
-"""The geometric law on 0, 1, 2 …."""
+"""Geometric law on 0, 1, 2 …, sampled exactly."""
 
 from __future__ import annotations
 
@@ -19,18 +19,23 @@ from .law import Integers
 from .random_words import RandomWords
 from .vector_sample import sample
 
+# Largest scale: its noise fits in 64 bits.
 MOST_SCALE = 1 << 50
-_FINE = 5  # a cell is 1/64 to 1/32 of the scale: a table of at most 5 700 cells, at least 31 of 32 proposals accepted
+# A cell is 1/64 to 1/32 of the scale: a table of at most 5,700 cells, and at least 31 of 32
+# proposals are accepted.
+_CELL_BITS = 5
 
 
 def scale_of(value: object) -> Fraction:
     """Read a scale: a rational number above 0, at most 2^50.
 
     >>> from discreet.noise.geometric import scale_of
-    >>> scale_of(2**51)
+    >>> scale_of(2**51)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: scale must be at most 2**50, so that the noise fits in 64 bits; use a coarser grid
+    discreet.errors.InvalidArgument: scale must be at most 2**50, so that the noise fits ...
+
+    Refuses: InvalidArgument for every other scale.
     """
     scale = positive(value, "scale")
     if scale > MOST_SCALE:
@@ -42,7 +47,8 @@ def scale_of(value: object) -> Fraction:
 
 def shift_of(scale: Fraction) -> int:
     """Choose the low bits of a cell: the largest m ≥ 0 with 2^m ≤ scale/32, or 0."""
-    return max(0, (scale.numerator // scale.denominator).bit_length() - 1 - _FINE)
+    floor = scale.numerator // scale.denominator
+    return max(0, floor.bit_length() - 1 - _CELL_BITS)
 
 
 def decreasing(scale: Fraction, shift: int, precision: int, *, one: Bounds) -> Iterator[Bounds]:
@@ -51,12 +57,14 @@ def decreasing(scale: Fraction, shift: int, precision: int, *, one: Bounds) -> I
     low, high = one
     while True:
         yield low, high
-        low, high = low * low_ratio >> precision, -(-high * high_ratio >> precision)
+        # Floor for the lower bound, ceiling for the upper one.
+        low = low * low_ratio >> precision
+        high = -(-high * high_ratio >> precision)
 
 
 @frozen
 class GeometricLaw:
-    """P(k) ∝ exp(−k/scale), k ≥ 0."""
+    """Geometric law: P(k) ∝ exp(−k/scale), k ≥ 0."""
 
     scale: Fraction
     shift: int
@@ -66,8 +74,11 @@ class GeometricLaw:
         """Bound each cell's weight and their sum 1/(1 − a), a = exp(−2^shift/scale)."""
         one = 1 << precision
         low, high = exp_neg(self.scale.denominator << self.shift, self.scale.numerator, precision)
-        total = (one << precision) // (one - low), -((-one << precision) // (one - high))
-        return decreasing(self.scale, self.shift, precision, one=(one, one)), total
+        # 1/(1 − a) grows with a: floor at the lower bound of a, ceiling at the upper one.
+        total_low = (one << precision) // (one - low)
+        total_high = -((-one << precision) // (one - high))
+        cells = decreasing(self.scale, self.shift, precision, one=(one, one))
+        return cells, (total_low, total_high)
 
     def sample(self, count: int, draw: RandomWords, /) -> Integers:
         """Draw `count` independent integers."""
@@ -75,13 +86,15 @@ class GeometricLaw:
 
     def chance(self, x: int, precision: int, /) -> Bounds:
         """Bound exp(−l/scale), l the distance from the cell's first integer."""
-        rest = (x if x >= 0 else ~x) & ((1 << self.shift) - 1)
-        return exp_neg(rest * self.scale.denominator, self.scale.numerator, precision)
+        # ~x = −x − 1 mirrors the cells of the negative side.
+        offset = (x if x >= 0 else ~x) & ((1 << self.shift) - 1)
+        return exp_neg(offset * self.scale.denominator, self.scale.numerator, precision)
 
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
         """Estimate l/scale: l < 2^53 is exact, two roundings follow, the result is below 1/32."""
-        rest = (x ^ (x >> 63)) & ((1 << self.shift) - 1)
-        return rest.astype(np.float64) * (self.scale.denominator / self.scale.numerator)
+        # x ^ (x >> 63) is x, or ~x where x is negative.
+        offset = (x ^ (x >> 63)) & ((1 << self.shift) - 1)
+        return offset.astype(np.float64) * (self.scale.denominator / self.scale.numerator)
 
 
 @cached
@@ -106,6 +119,12 @@ def geometric(
     >>> geometric(Fraction(7, 2)) >= 0, geometric(10, 3).shape
     (True, (3,))
 
-    Refuses a scale that is not a rational in (0, 2^50], before any bit is drawn.
+    Guarantee: every k has exactly this probability.
+
+    Refuses: InvalidArgument for a scale that is not a rational in (0, 2^50], before any bit is
+        drawn.
+
+    Law: tests/noise/test_trees.py::TestLaws
+    Law: tests/noise/test_replay.py::test_replay
     """
     return integers(_law(scale), size, bits)

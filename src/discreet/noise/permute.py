@@ -1,4 +1,4 @@
-"""Permute-and-flip, all coins at once."""
+"""Permute-and-flip selection, all coins at once, sampled exactly."""
 
 from __future__ import annotations
 
@@ -20,38 +20,51 @@ _WIDTH = 64
 def heads(
     scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP
 ) -> NDArray[np.intp]:
-    """Flip one coin of bias exp(−e) for every candidate; return those that fell heads (the best ones always do)."""
+    """Flip one coin of bias exp(−e) for every candidate; return those that fell heads.
+
+    The best candidates always do.
+    """
     words = draw.words(scores.values.size, width)
     one = 0.5**width
     gap = scores.chances() - words * one
-    fell: NDArray[np.bool_] = gap > 0
+    is_heads: NDArray[np.bool_] = gap > 0
+    # 2^-52 for the rounding of a word to a float; within the margin the exact decision is made.
     margin = CHANCE_ERROR + 2.0**-52
-    for at in np.flatnonzero((gap <= margin + one) & (gap >= -margin)):
-        fell[at] = below(int(words[at]), width, partial(scores.bounds, int(at)), draw, step=step)
-    return np.flatnonzero(fell)
+    undecided = np.flatnonzero((gap <= margin + one) & (gap >= -margin))
+    for at in undecided:
+        bounds = partial(scores.bounds, int(at))
+        is_heads[at] = below(int(words[at]), width, bounds, draw, step=step)
+    return np.flatnonzero(is_heads)
 
 
 def flip(scores: Scores, draw: RandomWords, *, width: int = _WIDTH, step: int = STEP) -> int:
     """Draw one of the heads uniformly."""
-    found = heads(scores, draw, width=width, step=step)
-    return int(found[Uniform(found.size, width).sample(1, draw)[0]])
+    candidates = heads(scores, draw, width=width, step=step)
+    chosen = Uniform(candidates.size, width).sample(1, draw)[0]
+    return int(candidates[chosen])
 
 
 def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = None) -> int:
     """Draw an index by permute-and-flip, exactly: McKenna and Sheldon (2020).
 
-    The mechanism visits the candidates in uniform random order, flips a coin of bias exp(rate·(score − best)) for each,
-    and returns the first that falls heads. The same law, all at once: flip every coin first, independently of the
-    order; the first of the set H of heads in a uniform random order is uniform in H (by symmetry, given H), and coins
-    that would not have been flipped do not matter. H is never empty: the best candidate's coin has bias 1. So: flip
-    all coins, then draw one of the heads uniformly. (Also the law of report-noisy-max with exponential noise, Ding et
-    al. 2021.)
+    The mechanism visits the candidates in uniform random order, flips a coin of bias
+    exp(rate·(score − best)) for each, and returns the first that falls heads. The same law, all at
+    once: flip every coin first, independently of the order. The first of the set H of heads in a
+    uniform random order is uniform in H (by symmetry, given H), and coins that would not have been
+    flipped do not matter. H is never empty: the best candidate's coin has bias 1. So: flip all
+    coins, then draw one of the heads uniformly. (Also the law of report-noisy-max with exponential
+    noise, Ding et al. 2021.)
 
     >>> from discreet.noise import permute_and_flip
     >>> permute_and_flip([0, 10**6, 3], 1)
     1
 
-    Refuses no scores, NaN or infinite ones, and a rate that is no rational, before any bit is drawn.
+    Guarantee: every index has exactly the probability of the mechanism.
+
+    Refuses: InvalidArgument for no scores, NaN or infinite ones, and a rate that is no rational,
+        before any bit is drawn.
+
+    Law: tests/noise/test_trees.py::TestChoices
     """
     checked = scores_of(scores, rate)
     draw = ByteWords(readable(bits))

@@ -1,6 +1,7 @@
-"""How far each score lies below the best one: exactly for one candidate, as a float with a margin for all.
+"""Gaps between each score and the best one: exact for one candidate, floats with a margin for all.
 
-A candidate's exponent is e = |rate|·(best − score) ≥ 0, where best is the score with the greatest rate·score.
+A candidate's exponent is e = |rate|·(best − score) ≥ 0, where best is the score with the greatest
+rate·score.
 """
 
 from __future__ import annotations
@@ -19,11 +20,12 @@ from .exp import Bounds, decay, exp_neg
 
 ScoreArray: TypeAlias = Sequence[int] | Sequence[float] | NDArray[Any]
 
-CHANCE_ERROR = (
-    2.0**-42
-)  # the estimate of exp(−e) is off by less: 2^-44 from `decay`, below 2^-45 from e itself
+# The estimate of exp(−e) is off by less: 2^-44 from `decay`, below 2^-45 from e itself.
+CHANCE_ERROR = 2.0**-42
 
 _CHUNK = 1 << 15
+# Powers of two are applied in factors of at most 2^1000, which are floats.
+_MAX_FACTOR_BITS = 1000
 
 
 @frozen(eq=False)
@@ -36,8 +38,10 @@ class Scores:
 
     def bounds(self, index: int, precision: int) -> Bounds:
         """Bound exp(−e) of one candidate, in units of 2^-precision."""
-        gap = abs(self.rate * (Fraction(self.best) - Fraction(self.values[index].item())))
-        return exp_neg(gap.numerator, gap.denominator, precision)
+        # Exact: a float is the rational number that it stores.
+        score = Fraction(self.values[index].item())
+        exponent = abs(self.rate * (Fraction(self.best) - score))
+        return exp_neg(exponent.numerator, exponent.denominator, precision)
 
     def chances(self) -> NDArray[np.float64]:
         """Estimate exp(−e) of every candidate, off by less than `CHANCE_ERROR`."""
@@ -48,11 +52,12 @@ class Scores:
         return out
 
     def _exponents(self, part: NDArray[Any]) -> NDArray[np.float64]:
-        """Estimate e with a relative error below 2^-50, or an absolute one below 2^-60, or say ∞ where e > 2^20.
+        """Estimate e with a relative error below 2^-50, or an absolute one below 2^-60.
 
-        rate = m·2^k with 1/2 ≤ m ≤ 1. The gap is rounded once; where it overflows e is beyond 2^20, unless the rate
-        is below 2^-1000: then half the gap is used. Scaling by 2^k is exact, or loses less than 2^-1070. An error of
-        2^-50·e matters only while e < 64, where exp(−e) is off by less than e·exp(−e)·2^-50 < 2^-51.
+        The estimate may be ∞ where e > 2^20. rate = m·2^k with 1/2 ≤ m ≤ 1. The gap is rounded
+        once; where it overflows e is beyond 2^20, unless the rate is below 2^-1000: then half the
+        gap is used. Scaling by 2^k is exact, or loses less than 2^-1070. An error of 2^-50·e
+        matters only while e < 64, where exp(−e) is off by less than e·exp(−e)·2^-50 < 2^-51.
         """
         if self.rate == 0:
             return np.zeros(part.size)
@@ -60,19 +65,27 @@ class Scores:
         with np.errstate(over="ignore", under="ignore"):
             if part.dtype.kind == "i":
                 gap = self._gap(part, np.int64(self.best)).view(np.uint64).astype(np.float64)
-            elif power < -1000:
-                gap, power = self._gap(part / 2, self.best / 2), power + 1
+            elif power < -_MAX_FACTOR_BITS:
+                # Half the gap cannot overflow; the power makes up for the half.
+                gap = self._gap(part / 2, self.best / 2)
+                power += 1
             else:
                 gap = self._gap(part, self.best)
-            for _ in range(min(5, abs(power) // 1000)):
-                gap *= 2.0 ** (1000 if power > 0 else -1000)
-            gap *= 2.0 ** (abs(power) % 1000 * (1 if power > 0 else -1))
+            sign = 1 if power > 0 else -1
+            whole_factors, remaining_bits = divmod(abs(power), _MAX_FACTOR_BITS)
+            # Five factors of 2^±1000 make every float infinite or 0.
+            for _ in range(min(5, whole_factors)):
+                gap *= 2.0 ** (sign * _MAX_FACTOR_BITS)
+            gap *= 2.0 ** (sign * remaining_bits)
         return gap * factor
 
-    def _gap(self, part: NDArray[Any], best: Any) -> NDArray[Any]:  # noqa: ANN401 - integers or floats alike
-        """Subtract in the order that is never negative (64-bit integers may wrap: read the result as unsigned)."""
-        found: NDArray[Any] = best - part if self.rate > 0 else part - best
-        return found
+    def _gap(self, part: NDArray[Any], best: Any) -> NDArray[Any]:  # noqa: ANN401
+        """Subtract in the order that is never negative.
+
+        64-bit integers may wrap: the result is to be read as unsigned.
+        """
+        gap: NDArray[Any] = best - part if self.rate > 0 else part - best
+        return gap
 
 
 def _split(rate: Fraction) -> tuple[int, float]:
@@ -83,16 +96,25 @@ def _split(rate: Fraction) -> tuple[int, float]:
     >>> _split(Fraction(3, 4)), _split(Fraction(8))
     ((0, 0.75), (3, 1.0))
     """
-    num, den = rate.numerator, rate.denominator
+    num = rate.numerator
+    den = rate.denominator
     power = num.bit_length() - den.bit_length()
-    power += num << max(0, -power) > den << max(0, power)
+    # The bit lengths give the power up to one; the exact comparison decides.
+    if num << max(0, -power) > den << max(0, power):
+        power += 1
+    # Python's division of integers rounds correctly, once.
     return power, (num << max(0, -power)) / (den << max(0, power))
 
 
 def scores_of(scores: ScoreArray, rate: Number) -> Scores:
-    """Read scores (whole numbers of 64 bits, or floats, each exactly the binary number it is) and a rational rate.
+    """Read scores and a rational rate.
 
-    Refuses no scores, NaN, infinities, other types; the message carries no score.
+    Scores are whole numbers of 64 bits, or floats, each exactly the binary number that it stores.
+
+    Refuses: InvalidArgument for no scores, NaN, infinities and other types; no message contains a
+        score.
+
+    Law: tests/noise/test_choice.py::TestScores
     """
     exact = rational(rate, "rate")
     array = np.asarray(scores)

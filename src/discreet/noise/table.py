@@ -1,9 +1,15 @@
-"""Certified tables: from a word to a cell, by look-up, then by search, then exactly.
+"""Certified tables for inversion sampling: a word to a cell, by look-up, by search, or exactly.
 
-The cell of U is the number of thresholds t_j ≤ U. F_j = ⌊2^64·t_j⌋ is bounded by integers `low` ≤ F_j ≤ `high` ≤ low+1
-(nearly always equal). A 64-bit word W settles the cell unless low_j ≤ W ≤ high_j for some j: then `settle` reads on.
-The first 16 bits alone settle it unless some F_j begins with them: those words are marked CUT in the look-up table.
-The list ends at the first F_j = 2^64 − 1: the endless rest of the cells lies behind that one word; `settle` finds it.
+The cell of U is the number of thresholds t_j ≤ U. F_j = ⌊2^64·t_j⌋ is bounded by integers
+`low` ≤ F_j ≤ `high` ≤ low+1 (nearly always equal).
+
+1. The first 16 bits alone settle the cell unless some F_j begins with them: those words are marked
+   CUT in the look-up table.
+2. A 64-bit word W settles the cell unless low_j ≤ W ≤ high_j for some j.
+3. Otherwise `settle` reads on.
+
+The list ends at the first F_j = 2^64 − 1: the infinitely many other cells lie behind that one word,
+and `settle` finds them.
 """
 
 from __future__ import annotations
@@ -19,13 +25,15 @@ from .exact_search import GUARD, STEP, settle
 from .law import Integers, Law, cell, thresholds
 from .random_words import RandomWords, Unsigned
 
+# Mark of a first word that a threshold cuts; no cell of a look-up has this number.
 CUT = -32768
-_NEAR_TAIL = 10  # cells beyond all but 2^-10 of the mass take the careful path: the quick bound need not hold there
+# Cells beyond all but 2^-10 of the mass take the careful path: the quick bound need not hold there.
+_TAIL_BITS = 10
 
 
 @frozen
 class Widths:
-    """How many bits each step reads; tests shrink them until every bit string can be tried."""
+    """Number of bits that each step reads; tests shrink them to try every bit string."""
 
     top: int = 16
     word: int = 64
@@ -33,11 +41,12 @@ class Widths:
     step: int = STEP
 
     def tail(self, shift: int) -> int:
-        """Find the width of the word that holds the low bits and the first bits of the acceptance."""
-        need = self.accept + shift
+        """Return the width of the word with the low bits and the first bits of the acceptance."""
+        needed = self.accept + shift
+        # Narrow widths are for tests; otherwise whole machine words are read.
         if self.accept < 16:
-            return need
-        return 32 if need <= 32 else 64
+            return needed
+        return 32 if needed <= 32 else 64
 
 
 WIDE = Widths()
@@ -45,49 +54,64 @@ WIDE = Widths()
 
 @frozen(eq=False)
 class LawTable:
-    """All that is needed to draw from a law, certified once."""
+    """Certified table of a law.
+
+    | field | meaning |
+    |---|---|
+    | `lookup` | cell by the first bits of the word, or CUT |
+    | `low`, `high` | bounds of F_j |
+    | `cells` | cell by index |
+    | `quick` | an acceptance word below this accepts in every cell of `lookup` (shift > 0 only) |
+
+    Law: tests/noise/test_tables.py::TestThresholds
+    Law: tests/noise/test_tables.py::TestAcceptance
+    """
 
     law: Law
     widths: Widths
-    lookup: NDArray[np.int16]  # cell by the first bits of the word, or CUT
-    low: NDArray[np.uint64]  # bounds of F_j
+    lookup: NDArray[np.int16]
+    low: NDArray[np.uint64]
     high: NDArray[np.uint64]
-    cells: Integers  # cell by index
-    quick: int  # an acceptance word below this accepts at once, in every cell of `lookup` (shift > 0 only)
+    cells: Integers
+    quick: int
 
     def refine(self, tops: Unsigned, draw: RandomWords) -> Integers:
-        """Find the cells of words that the look-up left open, reading the rest of each word."""
-        rest = self.widths.word - self.widths.top
-        words = (tops.astype(np.uint64) << np.uint64(rest)) | draw.words(tops.size, rest).astype(
-            np.uint64
-        )
+        """Find the cells of words that the look-up left open, with the other bits of each word."""
+        more_bits = self.widths.word - self.widths.top
+        first_bits = tops.astype(np.uint64) << np.uint64(more_bits)
+        words = first_bits | draw.words(tops.size, more_bits).astype(np.uint64)
         index = self.low.searchsorted(words, side="right")
-        found = self.cells.take(index, mode="clip")
-        for at in np.flatnonzero((index > 0) & (self.high.take(index - 1, mode="clip") >= words)):
-            found[at] = self._exact(int(words[at]), draw)
-        return found
+        refined = self.cells.take(index, mode="clip")
+        # low_j ≤ W ≤ high_j: 64 bits do not settle the cell.
+        is_open = (index > 0) & (self.high.take(index - 1, mode="clip") >= words)
+        for at in np.flatnonzero(is_open):
+            refined[at] = self._exact_cell(int(words[at]), draw)
+        return refined
 
-    def _exact(self, word: int, draw: RandomWords) -> int:
-        law, widths = self.law, self.widths
-        found = cell(
-            settle(word, widths.word, partial(thresholds, law), draw, step=widths.step), law.sides
-        )
-        return held(found, law.shift)
+    def _exact_cell(self, word: int, draw: RandomWords) -> int:
+        law = self.law
+        widths = self.widths
+        index = settle(word, widths.word, partial(thresholds, law), draw, step=widths.step)
+        return held(cell(index, law.sides), law.shift)
 
 
 def held(h: int, shift: int) -> int:
     """Return h, if all integers of the cell h fit in 64 bits.
 
-    A parameter in range leaves less than 2^-11000 of the mass outside; such a draw is refused, never wrapped. The
-    refusal depends on the noise alone.
+    A parameter in range leaves less than 2^-11000 of the mass outside. Such a draw is refused,
+    never wrapped; the refusal depends on the noise alone.
 
     >>> from discreet.noise.table import held
     >>> held(5, 3)
     5
-    >>> held(2**60, 3)
+    >>> held(2**60, 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     ...
-    discreet.errors.InvalidArgument: the noise drawn does not fit in 64 bits (chance below 2^-11000); ask again
+    discreet.errors.InvalidArgument: the noise drawn does not fit in 64 bits ...; ask again
+
+    Refuses: InvalidArgument for a cell outside.
+
+    Law: tests/noise/test_tables.py::test_a_draw_beyond_64_bits_is_refused_not_wrapped
     """
     if not -(1 << 63) <= h << shift < 1 << 63:
         raise InvalidArgument(
@@ -98,26 +122,37 @@ def held(h: int, shift: int) -> int:
 
 def build(law: Law, widths: Widths = WIDE) -> LawTable:
     """Certify the table of a law."""
-    low, high = (np.array(bounds, np.uint64) for bounds in _floors(law, widths.word))
+    low_floors, high_floors = _floors(law, widths.word)
+    low = np.array(low_floors, np.uint64)
+    high = np.array(high_floors, np.uint64)
+    # The cells in the order of their thresholds; `law.cell`, for arrays.
     order = np.arange(low.size + 1)
     cells = (order >> 1) ^ -(order & 1) if law.sides == 2 else order
     lookup = _lookup(widths, low, high, cells)
     quick = 1 << widths.accept
     if law.shift:
         quick, near = _quick(law, widths, low)
+        # The first words of the tail are cut too, so that the quick bound holds for all others.
         lookup[int(low[near - 1]) >> (widths.word - widths.top) :] = CUT
     return LawTable(law, widths, lookup, low, high, cells, quick)
 
 
 def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
-    """Bound F_j = ⌊2^width·t_j⌋ up to the first that is all ones, with the precision that makes the bounds meet."""
-    precision, last = width, (1 << width) - 1
+    """Bound F_j = ⌊2^width·t_j⌋ up to the first that is all ones.
+
+    The precision is raised until the bounds of each differ by at most one.
+    """
+    precision = width
+    last = (1 << width) - 1
     while True:
         precision += GUARD
-        low, high, wide = list[int](), list[int](), False
+        low = list[int]()
+        high = list[int]()
+        is_wide = False
         spare = precision - width
         for a, b in thresholds(law, precision):
-            below, above = a >> spare, b >> spare
+            below = a >> spare
+            above = b >> spare
             if below >= last:
                 low.append(last)
                 high.append(last)
@@ -125,31 +160,41 @@ def _floors(law: Law, width: int) -> tuple[list[int], list[int]]:
             above = above if above < last else last
             low.append(below)
             high.append(above)
-            wide |= above - below > 1
-        if not wide and low and low[-1] == last:
+            is_wide |= above - below > 1
+        # The list is complete only if the all-ones threshold was reached.
+        if not is_wide and low and low[-1] == last:
             return low, high
 
 
 def _lookup(widths: Widths, low: Unsigned, high: Unsigned, cells: Integers) -> NDArray[np.int16]:
     """Spread the cells over all first words; mark those that a threshold cuts."""
-    below, above = (
-        (bounds >> np.uint64(widths.word - widths.top)).astype(np.int64) for bounds in (low, high)
-    )
+    more_bits = np.uint64(widths.word - widths.top)
+    below = (low >> more_bits).astype(np.int64)
+    above = (high >> more_bits).astype(np.int64)
     lookup = np.repeat(cells.astype(np.int16), np.diff(below, prepend=0, append=1 << widths.top))
-    lookup[below] = lookup[above] = CUT
+    # A first word that some F_j begins with is not settled by itself.
+    lookup[below] = CUT
+    lookup[above] = CUT
     return lookup
 
 
 def _quick(law: Law, widths: Widths, low: Unsigned) -> tuple[int, int]:
-    """Bound the acceptance from below over the near cells; say how many cells are near.
+    """Bound the acceptance from below over the near cells; return it and the number of near cells.
 
-    By log-concavity the least acceptance of the cells up to |h| is that of the far end of the last cell on each side.
+    By log-concavity the least acceptance of the cells up to |h| is that of the far end of the last
+    cell on each side.
     """
-    far = (1 << widths.word) - (1 << max(0, widths.word - _NEAR_TAIL))
-    near = max(1, int(np.count_nonzero(low < far)))
-    last = [cell(max(0, near - 1 - side), law.sides) for side in range(law.sides)]
-    ends = [(h + 1 << law.shift) - 1 if h >= 0 else h << law.shift for h in last]
-    return min(law.chance(x, widths.accept + GUARD)[0] for x in ends) >> GUARD, near
+    tail_start = (1 << widths.word) - (1 << max(0, widths.word - _TAIL_BITS))
+    near = max(1, int(np.count_nonzero(low < tail_start)))
+    least = 1 << (widths.accept + GUARD)
+    for side in range(law.sides):
+        h = cell(max(0, near - 1 - side), law.sides)
+        # The integer of the cell that is farthest from 0.
+        far_end = (h + 1 << law.shift) - 1 if h >= 0 else h << law.shift
+        lower_bound, _ = law.chance(far_end, widths.accept + GUARD)
+        least = min(least, lower_bound)
+    # Rounded down: a word below it accepts for certain.
+    return least >> GUARD, near
 
 
 table = lru_cache(maxsize=32)(build)

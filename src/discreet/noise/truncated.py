@@ -1,4 +1,4 @@
-"""The truncated geometric law: a value plus two-sided geometric noise, clamped to a public range."""
+"""Truncated geometric law: a value plus two-sided geometric noise, clamped to a public range."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from .bits import Bits
 from .laplace import laplace
 from .law import Integers
 
-_ROOM = 1 << 62  # any two integers nearer to 0 than this differ by less than 2^63
+# Any two integers nearer to 0 than this differ by less than 2^63.
+_MAX_END = 1 << 62
 
 
 @overload
@@ -39,41 +40,48 @@ def truncated_geometric(
 ) -> int | Integers:
     """Draw clamp(value + laplace(scale), low, high) for each value, exactly and without overflow.
 
-    Ghosh, Roughgarden and Sundararajan (2012): clamping moves each tail's mass to the end of the range.
+    Ghosh, Roughgarden and Sundararajan (2012): clamping moves each tail's mass to the end of the
+    range.
 
     >>> from discreet.noise import truncated_geometric
     >>> 0 <= truncated_geometric(3, 10, 0, 5) <= 5, truncated_geometric([0, 5], 2, 0, 5).shape
     (True, (2,))
 
-    Refuses values outside the range and values that are not whole, before any bit is drawn; for arrays also a range
-    that leaves (−2^62, 2^62).
+    Guarantee: every result has exactly the clamped law.
+
+    Refuses: InvalidArgument for values outside the range and values that are not whole, before any
+        bit is drawn; for arrays also for a range that leaves (−2^62, 2^62).
+
+    Law: tests/noise/test_choice.py::TestTruncated
     """
-    least, most = _end(low, "low"), _end(high, "high")
+    least = _read_whole(low, "low")
+    most = _read_whole(high, "high")
     if least > most:
         raise InvalidArgument("low must not be above high; swap them")
     if np.ndim(values) == 0:
-        value = _end(values, "values")
+        value = _read_whole(values, "values")
         if not least <= value <= most:
             raise InvalidArgument("values must lie between low and high; clamp them first")
         return min(most, max(least, value + laplace(scale, bits=bits)))
-    if least <= -_ROOM or most >= _ROOM:
+    if least <= -_MAX_END or most >= _MAX_END:
         raise InvalidArgument(
             "low and high must lie within (-2**62, 2**62) for arrays; draw single values instead"
         )
-    exact = _inside(values, least, most)
+    exact = _read_inside(values, least, most)
     noise = laplace(scale, exact.size, bits=bits).reshape(exact.shape)
+    # The noise is clamped before it is added, so that the sum cannot overflow.
     return np.clip(noise, least - exact, most - exact) + exact
 
 
-def _end(value: object, name: str) -> int:
+def _read_whole(value: object, name: str) -> int:
     exact = rational(value, name)
     if exact.denominator != 1:
         raise InvalidArgument(f"{name} must be whole; round first")
     return int(exact)
 
 
-def _inside(values: object, low: int, high: int) -> Integers:
-    """Read an array of whole numbers between two ends; the message carries no value."""
+def _read_inside(values: object, low: int, high: int) -> Integers:
+    """Read an array of whole numbers between two ends; no message contains a value."""
     array = np.asarray(values)
     if array.dtype.kind not in "iu":
         raise InvalidArgument("values must be integers of at most 64 bits; round first")

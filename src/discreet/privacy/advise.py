@@ -242,9 +242,9 @@ def passed(curve: Curve, loss: float) -> float:
     if half > 0:
         grid.append(half)
     least = 1.0
-    for epsilon in grid:
-        if epsilon < loss:
-            bound = curve.delta(Fraction(epsilon)) / -math.expm1(epsilon - loss)
-            least = min(least, bound)
+    # At loss = 0 no ε is below it, and the bound is 1.
+    for epsilon in (at for at in grid if at < loss):
+        bound = curve.delta(Fraction(epsilon)) / -math.expm1(epsilon - loss)
+        least = min(least, bound)
     # Rounded up: the event is never stated as rarer than it is.
     return min(1.0, up(least * (1 + math.exp(-loss))))

@@ -89,9 +89,7 @@ def amplify_delta(
     def add(epsilon: float) -> float:
         # 1 − γ(1 − q), by expm1 so that small ε keep their digits.
         weight = q - (1 - q) * math.expm1(epsilon)
-        if weight <= 0:
-            return 0.0
-        return weight * delta(epsilon + math.log(q / weight))
+        return weight * delta(epsilon + math.log(q / weight)) if weight > 0 else 0.0
 
     return remove if direction == "remove" else add
 

@@ -183,9 +183,7 @@ class Filter:
         An event that the kind cannot price is admitted by the sum alone and exhausts the tail, so
         its price is all that is left.
         """
-        amounts = price.amounts
-        if amounts is None:
-            amounts = self._left()
+        amounts = self._left() if price.amounts is None else price.amounts
         return self._measure(amounts, price.leak)
 
     def stated(self, event: Event) -> Measure:

@@ -28,17 +28,13 @@ def state_price(filter: Filter, price: FilterPrice) -> Measure:  # noqa: A002
     if price.added is not None:
         return restate(PureDP(price.added), terms.tail, leak)
     stated = restate(filter.shown(price), terms.tail, leak)
-    if isinstance(stated, ApproxDP) and _is_within_capacity(filter, price):
+    is_within = price.amounts is not None and all(
+        amount <= most for amount, most in zip(price.amounts, filter.capacity, strict=True)
+    )
+    if is_within and isinstance(stated, ApproxDP):
         # The capacity converts to the budget's ε, so rounding up need not go beyond that ε.
         return ApproxDP(min(stated.epsilon, terms.epsilon), stated.delta)
     return stated
-
-
-def _is_within_capacity(filter: Filter, price: FilterPrice) -> bool:  # noqa: A002
-    if price.amounts is None:
-        return False
-    pairs = zip(price.amounts, filter.capacity, strict=True)
-    return all(amount <= most for amount, most in pairs)
 
 
 def exceeded(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noqa: A002

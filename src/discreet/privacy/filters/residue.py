@@ -348,9 +348,8 @@ def _closed_form(square: Fraction, left: Fraction) -> Fraction | None:
     # The float only proposes c: exact rationals decide that it is enough.
     is_enough = c * (left - c) >= left * square
     # Only the smaller root is wanted.
-    if is_enough and 2 * c <= left:
-        return c
-    return None
+    is_smaller_root = 2 * c <= left
+    return c if is_enough and is_smaller_root else None
 
 
 def _balanced(loss: SymmetricLoss, left: Fraction, closed: Fraction | None) -> Fraction | None:

@@ -59,9 +59,7 @@ class FilterTerms:
     @property
     def tail(self) -> Fraction:
         """Part δ' of the budget's δ that is left for the tail of the privacy loss."""
-        if isinstance(self.budget, ApproxDP):
-            return self.budget.delta - self.delta
-        return Fraction()
+        return self.budget.delta - self.delta if isinstance(self.budget, ApproxDP) else Fraction()
 
 
 @frozen

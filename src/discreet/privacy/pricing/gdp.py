@@ -64,10 +64,8 @@ def _price_atom(atom: Event) -> Fraction | None:
     by_pure = Fraction()
     if pure:
         by_pure = fraction_up(mu_of_pure(float(pure)) ** 2)
-    # Own formulas of so small a loss would leave the floats.
-    if is_slight(atom):
-        return by_pure
-    own = _own_price(atom)
+    # Own formulas of so small a loss would leave the floats; the pure price bounds it.
+    own = None if is_slight(atom) else _own_price(atom)
     if own is None:
         return by_pure
     return min(own, by_pure)

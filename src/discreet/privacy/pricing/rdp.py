@@ -138,11 +138,10 @@ def renyi_parts(parts: Flattened, alphas: Array) -> Array:
 def _price_atom(atom: Event, alphas: Array) -> Array:
     """Take the least of the bounds by the atom's own law, by its pure ε, and by its ρ."""
     pure = price_pure(atom)
-    own: Array | None = None
     # Own formulas of so small a loss would leave the floats; the pure price bounds it.
-    if pure is None or not is_slight(atom):
-        # The divergence grows with the order, so raising a low order is safe.
-        own = _own_price(atom, np.maximum(alphas, _MIN_ORDER))
+    by_pure_only = pure is not None and is_slight(atom)
+    # The divergence grows with the order, so raising a low order is safe.
+    own = None if by_pure_only else _own_price(atom, np.maximum(alphas, _MIN_ORDER))
     if own is not None and not isinstance(atom, Sampled | Parallel):
         # Exact up to rounding, which the margin covers: no other bound is below it.
         return own * (1 + MARGIN)

@@ -175,10 +175,8 @@ def _price_atom(atom: Event) -> Fraction | None:
     if pure is None:
         return _own_price(atom)
     by_pure = rho_of_pure(pure)
-    # Own formulas of so small a loss would leave the floats; the pure price is exact there.
-    if is_slight(atom):
-        return by_pure
-    own = _own_price(atom)
+    # Own formulas of so small a loss would leave the floats; the pure price bounds it.
+    own = None if is_slight(atom) else _own_price(atom)
     if own is None:
         return by_pure
     return min(own, by_pure)
