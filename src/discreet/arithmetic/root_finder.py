@@ -43,7 +43,8 @@ def crossing(
     first_width = high - low
     while high - low > relative * max(abs(low), abs(high)):
         # Half the width at which the loop ends, but no less than half a unit in the last place.
-        tolerance = max(relative * max(abs(low), abs(high)), math.ulp(high)) / 2
+        final_width = relative * max(abs(low), abs(high))
+        tolerance = max(final_width, math.ulp(high)) / 2
         if step == 0:
             bisections = math.ceil(math.log2(first_width / tolerance))
             reach = tolerance * 2.0 ** (bisections + _SPARE_STEPS)
@@ -76,10 +77,15 @@ def _guess(
     # No interpolation through infinite values: bisect.
     if not (math.isfinite(above) and math.isfinite(below)):
         return half
-    point = low + (high - low) * (above / (above - below))
+    fraction = above / (above - below)
+    point = low + (high - low) * fraction
     side = math.copysign(1.0, half - point)
-    truncated = half if abs(half - point) <= nudge else point + side * nudge
-    return truncated if abs(truncated - half) <= radius else half - side * max(radius, 0.0)
+    truncated = half
+    if abs(half - point) > nudge:
+        truncated = point + side * nudge
+    if abs(truncated - half) <= radius:
+        return truncated
+    return half - side * max(radius, 0.0)
 
 
 def bracket(

@@ -103,10 +103,14 @@ def exact_text(amount: Fraction) -> str:
     except OverflowError:
         return str(amount)
     # The decimal is printed only if it is the amount itself.
-    return decimal if Fraction(decimal) == amount else str(amount)
+    if Fraction(decimal) == amount:
+        return decimal
+    return str(amount)
 
 
 def brief_text(amount: Fraction) -> str:
     """Print an amount exactly if that is short, else in six digits, rounded up."""
     exact = exact_text(amount)
-    return exact if len(exact) <= 12 else shown(amount, 6)
+    if len(exact) <= 12:
+        return exact
+    return shown(amount, 6)

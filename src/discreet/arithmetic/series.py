@@ -46,7 +46,8 @@ def sinhc(y: float | Array) -> Array:
     small = np.minimum(size, 1.0)
     big = np.maximum(size, 1.0)
     series = small**2 * np.polyval(_SINHC, small**2)
-    return np.where(size < 1, series, np.sinh(big) / big - 1)
+    direct = np.sinh(big) / big - 1
+    return np.where(size < 1, series, direct)
 
 
 def xcoth(y: float | Array) -> Array:
@@ -59,7 +60,8 @@ def xcoth(y: float | Array) -> Array:
     y = np.asarray(y, dtype=np.float64)
     small = np.minimum(y, 1.0)
     # (y cosh y − sinh y)/sinh y, with both series divided by y.
-    series = small**2 * np.polyval(_XCOTH, small**2) / (1 + sinhc(small))
+    numerator = small**2 * np.polyval(_XCOTH, small**2)
+    series = numerator / (1 + sinhc(small))
     direct = y / np.tanh(np.maximum(y, 1.0)) - 1
     return np.where(y < 1, series, direct)
 
@@ -71,7 +73,10 @@ def exp_tail(x: float) -> float:
     >>> round(exp_tail(1e-8) * 2e16, 7)
     1.0
     """
-    return float(x * x * np.polyval(_TAIL, x)) if x < 1 else x + math.expm1(-x)
+    # Below 1 the terms cancel, and the series is taken.
+    if x < 1:
+        return float(x * x * np.polyval(_TAIL, x))
+    return x + math.expm1(-x)
 
 
 def convex_power(y: Array, exponent: float) -> Array:
@@ -94,5 +99,6 @@ def convex_power(y: Array, exponent: float) -> Array:
     series = c * (c - 1) / 2 * s * s * third
     # y = −1 is a limit: −1 − c·y there.
     with np.errstate(divide="ignore"):
-        direct = np.expm1(c * np.log1p(y)) - c * y
+        power_minus_one = np.expm1(c * np.log1p(y))
+    direct = power_minus_one - c * y
     return np.where(tiny, series, direct)

@@ -105,7 +105,8 @@ class BinomialLaw:
         """
         # −1 where x is negative, else 0: the cell's integer nearest to 0 follows by masking.
         sign = x >> 63
-        start = ((x ^ sign) >> self.shift << self.shift) ^ sign
+        mirrored = x ^ sign
+        start = (mirrored >> self.shift << self.shift) ^ sign
         return self._energy(x) - self._energy(start)
 
     def _energy(self, x: Integers) -> NDArray[np.float64]:
@@ -113,10 +114,12 @@ class BinomialLaw:
         d = x - (self.trials % 2) / 2
         square = (d / half) ** 2
         # NaN sends these to the exact decision.
-        square[(square >= 2.0**-7) | (half * square > 2.0**9)] = np.nan
+        is_far = (square >= 2.0**-7) | (half * square > 2.0**9)
+        square[is_far] = np.nan
         total = np.zeros(x.size)
         for k in range(8, 0, -1):
-            total = (total + 1 / (k * (2 * k - 1))) * square
+            coefficient = 1 / (k * (2 * k - 1))
+            total = (total + coefficient) * square
         return half * total - 1 / (12 * half * (1 - square))
 
     def sample(self, count: int, draw: RandomWords, /) -> Integers:

@@ -50,7 +50,8 @@ class Coin:
             np.less(words, low, out=part)
             undecided = np.flatnonzero((words >= low) & (words < high))
             for at in undecided:
-                part[at] = below(int(words[at]), self.width, self.bounds, draw, step=self.step)
+                word = int(words[at])
+                part[at] = below(word, self.width, self.bounds, draw, step=self.step)
         return out
 
 

@@ -45,11 +45,13 @@ class Envelope:
         while open_slots.size:
             units = Uniform(total, self.width).sample(open_slots.size, draw)
             index = self.ends.searchsorted(units, side="right")
-            offsets = units - np.where(index > 0, self.ends.take(index - 1), 0)
+            starts = np.where(index > 0, self.ends.take(index - 1), 0)
+            offsets = units - starts
             drawn[open_slots] = index
             accepted = offsets < self.certain.take(index)
             for at in np.flatnonzero(~accepted):
-                accepted[at] = self._accepts(int(index[at]), int(offsets[at]), draw)
+                offset = int(offsets[at])
+                accepted[at] = self._accepts(int(index[at]), offset, draw)
             # All rejected slots are proposed again together.
             open_slots = open_slots[~accepted]
         return drawn
@@ -65,7 +67,8 @@ class Envelope:
             high_part = min(one, max(0, high - offset * one))
             return [(low_part, high_part), (one, one)]
 
-        return settle(draw.word(self.step), self.step, thresholds, draw, step=self.step) == 0
+        word = draw.word(self.step)
+        return settle(word, self.step, thresholds, draw, step=self.step) == 0
 
 
 def envelope(

@@ -51,7 +51,8 @@ class GaussianLaw:
         low, high = exp_neg(offset * den, 2 * num, work)
         first_step = length * length + 2 * offset * length
         low_ratio, high_ratio = exp_neg(first_step * den, 2 * num, work)
-        low_fall, high_fall = exp_neg(length * length * den, num, work)
+        square = length * length
+        low_fall, high_fall = exp_neg(square * den, num, work)
         while high >> SPARE:
             yield low >> SPARE, -(-high >> SPARE)
             # Floors for lower bounds, ceilings for upper ones.

@@ -87,14 +87,17 @@ class GeometricLaw:
     def chance(self, x: int, precision: int, /) -> Bounds:
         """Bound exp(−l/scale), l the distance from the cell's first integer."""
         # ~x = −x − 1 mirrors the cells of the negative side.
-        offset = (x if x >= 0 else ~x) & ((1 << self.shift) - 1)
+        mirrored = x if x >= 0 else ~x
+        offset = mirrored & ((1 << self.shift) - 1)
         return exp_neg(offset * self.scale.denominator, self.scale.numerator, precision)
 
     def exponents(self, x: Integers, /) -> NDArray[np.float64]:
         """Estimate l/scale: l < 2^53 is exact, two roundings follow, the result is below 1/32."""
         # x ^ (x >> 63) is x, or ~x where x is negative.
-        offset = (x ^ (x >> 63)) & ((1 << self.shift) - 1)
-        return offset.astype(np.float64) * (self.scale.denominator / self.scale.numerator)
+        mirrored = x ^ (x >> 63)
+        offset = mirrored & ((1 << self.shift) - 1)
+        rate = self.scale.denominator / self.scale.numerator
+        return offset.astype(np.float64) * rate
 
 
 @cached

@@ -149,7 +149,8 @@ def add_on_grid(
     for start in range(0, source.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         # The noise of a chunk is read before its result is written: `out` may be its memory.
-        flat[part] = _sum(source[part], extra[part], power, scratch[:, : flat[part].size])
+        target = flat[part]
+        target[:] = _sum(source[part], extra[part], power, scratch[:, : target.size])
     return result
 
 
@@ -174,8 +175,8 @@ def _sum(values: Floats, noise: Integers, power: int, scratch: Floats) -> Floats
     # Steps that overflowed on the way may have a finite sum; Python integers tell.
     overflowed = np.flatnonzero(np.isinf(steps))
     for at in overflowed:
-        exact = _steps(float(values[at]), power) + int(noise[at])
-        steps[at] = _value(exact, power)
+        whole_steps = _steps(float(values[at]), power)
+        steps[at] = _value(whole_steps + int(noise[at]), power)
     return steps
 
 

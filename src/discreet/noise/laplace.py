@@ -36,7 +36,9 @@ class LaplaceLaw(GeometricLaw):
         def both_sides() -> Iterator[Bounds]:
             for a, b in right:
                 yield a, b
-                yield a * low_r >> precision, -(-b * high_r >> precision)
+                mirrored_low = a * low_r >> precision
+                mirrored_high = -(-b * high_r >> precision)
+                yield mirrored_low, mirrored_high
 
         return both_sides(), (total_low, total_high)
 

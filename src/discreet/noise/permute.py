@@ -30,10 +30,11 @@ def heads(
     is_heads: NDArray[np.bool_] = gap > 0
     # 2^-52 for the rounding of a word to a float; within the margin the exact decision is made.
     margin = CHANCE_ERROR + 2.0**-52
-    undecided = np.flatnonzero((gap <= margin + one) & (gap >= -margin))
-    for at in undecided:
+    is_near = (gap <= margin + one) & (gap >= -margin)
+    for at in np.flatnonzero(is_near):
         bounds = partial(scores.bounds, int(at))
-        is_heads[at] = below(int(words[at]), width, bounds, draw, step=step)
+        word = int(words[at])
+        is_heads[at] = below(word, width, bounds, draw, step=step)
     return np.flatnonzero(is_heads)
 
 

@@ -54,7 +54,8 @@ class ByteWords:
         bytes_needed = (width + 7) // 8
         # The next power of two: 1, 2, 4 or 8 bytes.
         size = 1 << max(0, bytes_needed - 1).bit_length()
-        full: Unsigned = np.frombuffer(self._take(count * size), dtype=f"<u{size}")
+        data = self._take(count * size)
+        full: Unsigned = np.frombuffer(data, dtype=f"<u{size}")
         if width == 8 * size:
             return full
         # The low bits of a uniform word are uniform themselves.

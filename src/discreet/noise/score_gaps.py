@@ -64,7 +64,9 @@ class Scores:
         power, factor = _split(abs(self.rate))
         with np.errstate(over="ignore", under="ignore"):
             if part.dtype.kind == "i":
-                gap = self._gap(part, np.int64(self.best)).view(np.uint64).astype(np.float64)
+                # Read as unsigned: the difference of two 64-bit integers may wrap.
+                wrapped = self._gap(part, np.int64(self.best))
+                gap = wrapped.view(np.uint64).astype(np.float64)
             elif power < -_MAX_FACTOR_BITS:
                 # Half the gap cannot overflow; the power makes up for the half.
                 gap = self._gap(part / 2, self.best / 2)
@@ -103,7 +105,8 @@ def _split(rate: Fraction) -> tuple[int, float]:
     if num << max(0, -power) > den << max(0, power):
         power += 1
     # Python's division of integers rounds correctly, once.
-    return power, (num << max(0, -power)) / (den << max(0, power))
+    factor = (num << max(0, -power)) / (den << max(0, power))
+    return power, factor
 
 
 def scores_of(scores: ScoreArray, rate: Number) -> Scores:

@@ -109,7 +109,8 @@ def _coefficients(k: int) -> tuple[int, int, int, int]:
     """
     # B_2k(1/2) = −(1 − 2/4^k)·B_2k (DLMF 24.4.27).
     half_value = -(1 - Fraction(2, 4**k)) * bernoulli(2 * k)
-    term = half_value * 2 ** (2 * k - 1) / (2 * k * (2 * k - 1))
-    next_number = abs(bernoulli(2 * k + 2))
-    remainder = 2 * next_number * 2 ** (2 * k + 1) / ((2 * k + 2) * (2 * k + 1))
+    n = 2 * k
+    term = half_value * 2 ** (n - 1) / (n * (n - 1))
+    next_number = abs(bernoulli(n + 2))
+    remainder = 2 * next_number * 2 ** (n + 1) / ((n + 2) * (n + 1))
     return term.numerator, term.denominator, remainder.numerator, remainder.denominator

@@ -83,7 +83,8 @@ class LawTable:
         index = self.low.searchsorted(words, side="right")
         refined = self.cells.take(index, mode="clip")
         # low_j ≤ W ≤ high_j: 64 bits do not settle the cell.
-        is_open = (index > 0) & (self.high.take(index - 1, mode="clip") >= words)
+        previous_high = self.high.take(index - 1, mode="clip")
+        is_open = (index > 0) & (previous_high >= words)
         for at in np.flatnonzero(is_open):
             refined[at] = self._exact_cell(int(words[at]), draw)
         return refined
@@ -133,7 +134,8 @@ def build(law: Law, widths: Widths = WIDE) -> LawTable:
     if law.shift:
         quick, near = _quick(law, widths, low)
         # The first words of the tail are cut too, so that the quick bound holds for all others.
-        lookup[int(low[near - 1]) >> (widths.word - widths.top) :] = CUT
+        first_tail_word = int(low[near - 1]) >> (widths.word - widths.top)
+        lookup[first_tail_word:] = CUT
     return LawTable(law, widths, lookup, low, high, cells, quick)
 
 
@@ -171,7 +173,8 @@ def _lookup(widths: Widths, low: Unsigned, high: Unsigned, cells: Integers) -> N
     more_bits = np.uint64(widths.word - widths.top)
     below = (low >> more_bits).astype(np.int64)
     above = (high >> more_bits).astype(np.int64)
-    lookup = np.repeat(cells.astype(np.int16), np.diff(below, prepend=0, append=1 << widths.top))
+    words_per_cell = np.diff(below, prepend=0, append=1 << widths.top)
+    lookup = np.repeat(cells.astype(np.int16), words_per_cell)
     # A first word that some F_j begins with is not settled by itself.
     lookup[below] = CUT
     lookup[above] = CUT

@@ -78,11 +78,12 @@ def _propose(made: LawTable, out: Integers, draw: RandomWords) -> NDArray[np.int
     out <<= shift
     low = tails & unsigned((1 << shift) - 1)
     out |= low.view(np.int64) if low.itemsize == 8 else low
-    doubtful = tails >= unsigned(made.quick << (width - made.widths.accept))
+    other_bits = width - made.widths.accept
+    doubtful = tails >= unsigned(made.quick << other_bits)
     # The quick bound holds for the cells of the look-up only.
     doubtful[cut] = True
     slow = np.flatnonzero(doubtful)
-    accept_tops = tails[slow] >> unsigned(width - made.widths.accept)
+    accept_tops = tails[slow] >> unsigned(other_bits)
     return slow[~_accept(made, out[slow], accept_tops, draw)]
 
 
@@ -106,5 +107,6 @@ def _accept(made: LawTable, x: Integers, tops: Unsigned, draw: RandomWords) -> N
     is_near = (gap <= MARGIN + step) & (gap >= -MARGIN)
     for at in np.flatnonzero(unknown | is_near):
         chance = partial(made.law.chance, int(x[at]))
-        accepted[at] = below(int(words[at]), widths.word, chance, draw, step=widths.step)
+        word = int(words[at])
+        accepted[at] = below(word, widths.word, chance, draw, step=widths.step)
     return accepted

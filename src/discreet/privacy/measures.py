@@ -247,7 +247,7 @@ class GaussianDP(_Promise):
         """
         if self.squared > _MAX_SQUARE:
             return math.inf
-        root = float(self.squared) ** 0.5
+        root: float = float(self.squared) ** 0.5
         if Fraction(repr(root)) ** 2 == self.squared:
             return root
         # An inexact root is rounded up: a promise is never displayed as stronger than it is.

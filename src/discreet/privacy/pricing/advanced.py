@@ -35,7 +35,8 @@ def advanced_epsilon(epsilons: Iterable[tuple[float, int]], slack: float) -> flo
             f"slack must lie in (0, 1], got {slack}; it is the part of δ spent on the tail bound"
         )
     squares, mean = _sums(epsilons)
-    return math.sqrt(-2 * math.log(slack) * squares) + mean
+    deviation = math.sqrt(-2 * math.log(slack) * squares)
+    return deviation + mean
 
 
 def advanced_delta(epsilons: Iterable[tuple[float, int]], epsilon: float) -> float:

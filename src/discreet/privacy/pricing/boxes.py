@@ -62,13 +62,16 @@ def atom_box(atom: Event) -> Box | None:
         return pure, Fraction()
     match atom:
         case OwnCurve():
-            least_delta, epsilon = min((delta, epsilon) for epsilon, delta in atom.points)
+            # The least δ, and among equal ones the least ε.
+            swapped = [(delta, epsilon) for epsilon, delta in atom.points]
+            least_delta, epsilon = min(swapped)
             return epsilon, least_delta
         case Sampled():
             inner = price_approx(atom.event)
             if inner is None:
                 return None
-            return amplified(inner[0], atom.rate), atom.rate * inner[1]
+            epsilon, delta = inner
+            return amplified(epsilon, atom.rate), atom.rate * delta
         case Parallel():
             return _parallel_box(atom)
     return None
@@ -123,7 +126,8 @@ def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:
     log_q = -epsilon0 - np.log1p(math.exp(-epsilon0))
     log_choose = gammaln(times + 1) - gammaln(j + 1) - gammaln(times - j + 1)
     logs = log_choose + j * log_p + (times - j) * log_q
-    return min(1.0, float(np.sum(np.exp(logs) * -np.expm1(-gain))))
+    terms = np.exp(logs) * -np.expm1(-gain)
+    return min(1.0, float(np.sum(terms)))
 
 
 def optimal_epsilon(epsilon0: float, times: int, delta: float) -> float:
@@ -151,4 +155,5 @@ def optimal_epsilon(epsilon0: float, times: int, delta: float) -> float:
 def margin(times: int) -> float:
     """Return the relative margin that covers the rounding errors of a binomial sum."""
     # 2^−40 for the sum, and a few units in the last place of k·ln k for the log-factorials.
-    return 2.0**-40 + times * math.log(times + 2) * 2.0**-50
+    log_factorials = times * math.log(times + 2) * 2.0**-50
+    return 2.0**-40 + log_factorials

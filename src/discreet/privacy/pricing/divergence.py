@@ -44,8 +44,9 @@ def response_renyi(epsilon: float, options: int, alphas: Array) -> Array:
     # A smaller loss, which costs no more, has no logarithm.
     epsilon = max(epsilon, _MIN_LOSS)
     # (e^αε − e^ε)(1 − e^−αε) is the numerator minus the denominator, factored.
-    log_factors = np.log(-np.expm1(-lam * epsilon)) + np.log(-np.expm1(-alphas * epsilon))
-    log_difference = log_factors + alphas * epsilon
+    log_lam_part = np.log(-np.expm1(-lam * epsilon))
+    log_alpha_part = np.log(-np.expm1(-alphas * epsilon))
+    log_difference = log_lam_part + log_alpha_part + alphas * epsilon
     log_denominator = math.log1p((options - 1) * math.exp(-epsilon))
     # Logarithm of the part of the ratio above 1.
     log_excess = log_difference - epsilon - log_denominator
@@ -70,19 +71,23 @@ def range_renyi(epsilon: float, alphas: Array) -> Array:
     log_alpha_part = np.log(-np.expm1(-alphas * epsilon))
     log_lam_part = np.log(-np.expm1(-lam * epsilon))
     # t, the larger loss; rounding may leave the interval that it lies in.
-    up = np.clip(epsilon + log_alpha_part - log_lam_part + np.log(lam / alphas), 0.0, epsilon)
+    worst = epsilon + log_alpha_part - log_lam_part + np.log(lam / alphas)
+    up = np.clip(worst, 0.0, epsilon)
     # Two forms of K: this one does not overflow, the exact one below keeps the digits of small K.
-    log_mean = lam * up + log_alpha_part - np.log(alphas) - math.log(-math.expm1(-epsilon))
+    width = -math.expm1(-epsilon)
+    log_mean = lam * up + log_alpha_part - np.log(alphas) - math.log(width)
     down = epsilon - up
     # P[L = t] follows from the mean 1 of the likelihood ratio.
-    high = -np.expm1(-down) / -math.expm1(-epsilon)
+    high = -np.expm1(-down) / width
     # Overflow happens only at entries that `where` does not take.
     with np.errstate(over="ignore", invalid="ignore"):
-        gain = high * np.expm1(lam * up) + (1 - high) * np.expm1(-lam * down)
+        gain_up = high * np.expm1(lam * up)
+        gain = gain_up + (1 - high) * np.expm1(-lam * down)
         exact = np.log1p(np.maximum(gain, 0.0))
     # αε²/8 holds for every bounded range (Cesar, Rogers 2021), so the minimum does.
     eighth = alphas * epsilon * epsilon / 8
-    value = np.minimum(np.where(lam * up > 1, log_mean, exact) / lam, eighth)
+    cumulant = np.where(lam * up > 1, log_mean, exact)
+    value = np.minimum(cumulant / lam, eighth)
     return np.where(alphas * epsilon < _SMALL_RANGE, eighth, value)
 
 
@@ -112,14 +117,19 @@ def laplace_renyi(ratio: float, steps: int, alphas: Array) -> Array:
     ends = 1 + lean
     t = np.minimum(alphas - 0.5, _MAX_EXPONENT / x)
     # cosh tx − cosh ½x as a product, without cancellation.
-    outer = 2 * np.sinh((t + 0.5) * x / 2) * np.sinh((t - 0.5) * x / 2)
+    sum_sinh = np.sinh((t + 0.5) * x / 2)
+    difference_sinh = np.sinh((t - 0.5) * x / 2)
+    outer = 2 * sum_sinh * difference_sinh
     sinhc_t = sinhc(t * x)
     sinhc_half = sinhc(x / 2)
-    inner = sinhc_t - sinhc_half + xcoth(t * h) * (1 + sinhc_t) - lean * (1 + sinhc_half)
-    near = np.log1p((ends * outer + x / 2 * inner) / (ends * math.exp(x / 2))) / (t - 0.5)
+    lean_t = xcoth(t * h)
+    inner = sinhc_t - sinhc_half + lean_t * (1 + sinhc_t) - lean * (1 + sinhc_half)
+    growth = (ends * outer + x / 2 * inner) / (ends * math.exp(x / 2))
+    near = np.log1p(growth) / (t - 0.5)
     # Beyond tx = 300 only the growing exponentials count.
     t = alphas - 0.5
-    far = x + np.log(0.5 + (1 + xcoth(t * h)) / (4 * t * ends)) / (alphas - 1)
+    far_factor = 0.5 + (1 + xcoth(t * h)) / (4 * t * ends)
+    far = x + np.log(far_factor) / (alphas - 1)
     return np.minimum(np.where(t * x > _MAX_EXPONENT, far, near), x)
 
 
@@ -141,13 +151,17 @@ def discrete_gaussian_renyi(variance: float, shift: int, alphas: Array) -> Array
     if variance > _SMOOTH_VARIANCE:
         return continuous
     # θ has period 1: reduce its argument to [−½, ½].
-    offset = np.abs(np.remainder(lam * shift + 0.5, 1.0) - 0.5)
+    fractional = np.remainder(lam * shift + 0.5, 1.0)
+    offset = np.abs(fractional - 0.5)
     # Thirty terms on each side: with variance ≤ 4 the next one is below e^−100.
     x = np.arange(-30, 31)[:, None]
     # The common factor e^(−offset²/2σ²) is taken out, so that small variances do not underflow.
-    theta = np.sum(np.exp(-((x - offset) ** 2 - offset**2) / (2 * variance)), axis=0)
-    theta_zero = float(np.sum(np.exp(-(x**2) / (2 * variance))))
-    correction = (np.log(theta / theta_zero) - offset**2 / (2 * variance)) / lam
+    squares = (x - offset) ** 2 - offset**2
+    theta = np.sum(np.exp(-squares / (2 * variance)), axis=0)
+    terms_at_zero = np.exp(-(x**2) / (2 * variance))
+    theta_zero = float(np.sum(terms_at_zero))
+    log_ratio = np.log(theta / theta_zero) - offset**2 / (2 * variance)
+    correction = log_ratio / lam
     exact: Array = np.minimum(continuous, continuous + correction)
     return exact
 
@@ -210,9 +224,11 @@ def _any_order(mu: float, rate: float, alpha: float) -> float:
     """
     # In standard deviations; the error is e^(−2π·strip/width) < 1e-20.
     width = min(1.0, math.pi / mu) / 8
-    z = np.arange(-12.0, 12 + alpha * mu + width, width)
+    last = 12 + alpha * mu + width
+    z = np.arange(-12.0, last, width)
     loss = mu * z - mu * mu / 2
-    log_weight = -z * z / 2 + math.log(width / math.sqrt(2 * math.pi))
+    log_width = math.log(width / math.sqrt(2 * math.pi))
+    log_weight = -z * z / 2 + log_width
     # ln y, used only where the loss is above 1: below, the maximum keeps the logarithm defined.
     large_loss = np.maximum(loss, 1.0)
     log_y = math.log(rate) + large_loss + np.log1p(-np.exp(-large_loss))
@@ -223,8 +239,10 @@ def _any_order(mu: float, rate: float, alpha: float) -> float:
     near_terms = convex_power(y, alpha) * np.exp(log_weight)
     near_sum = float(np.sum(np.where(far, 0.0, near_terms)))
     # (1 + αy)/(1 + y)^α, below 1.
-    subtracted = np.exp(np.logaddexp(0.0, math.log(alpha) + log_y) - log_power)
+    log_linear = np.logaddexp(0.0, math.log(alpha) + log_y)
+    subtracted = np.exp(log_linear - log_power)
     log_kept = np.log1p(-np.where(far, subtracted, 0.0))
     far_logs = np.where(far, log_power + log_kept + log_weight, -np.inf)
     log_far_sum = np.logaddexp.reduce(far_logs)
-    return (1 + _CANCELLATION) * float(np.logaddexp(math.log1p(near_sum), log_far_sum))
+    cumulant = float(np.logaddexp(math.log1p(near_sum), log_far_sum))
+    return (1 + _CANCELLATION) * cumulant

@@ -45,7 +45,8 @@ def delta(mu: float, epsilon: float) -> float:
     """
     if epsilon < 0:
         # By symmetry δ(ε) = 1 − e^ε + e^ε δ(−ε).
-        return -math.expm1(epsilon) + math.exp(epsilon) * delta(mu, -epsilon)
+        mirrored = delta(mu, -epsilon)
+        return -math.expm1(epsilon) + math.exp(epsilon) * mirrored
     if mu == 0:
         return 0.0
     if not math.isfinite(mu):
@@ -64,9 +65,11 @@ def log_delta(mu: float, epsilon: float) -> float:
         # The factor left out is below 1, so this is on the safe side.
         return -a * a
     if mu < _SMALL_MU:
-        return -a * a + math.log(_erfcx_difference((a + b) / 2, mu / math.sqrt(8)) / 2)
+        difference = _erfcx_difference((a + b) / 2, mu / math.sqrt(8))
+        return -a * a + math.log(difference / 2)
     if a > 0:
-        return -a * a + math.log((float(erfcx(a)) - float(erfcx(b))) / 2)
+        difference = float(erfcx(a)) - float(erfcx(b))
+        return -a * a + math.log(difference / 2)
     log_first = float(log_ndtr(-a * math.sqrt(2)))
     # e^ε Φ(−b√2) without the large ε, as b² − a² = ε.
     log_second = -a * a + math.log(float(erfcx(b)) / 2)
@@ -90,7 +93,8 @@ def _erfcx_slope(x: float) -> float:
     # Beyond 8 the two terms cancel too many digits.
     if x > 8:
         return _erfcx_slope_series(x)
-    return 2 / math.sqrt(math.pi) - 2 * x * float(erfcx(x))
+    subtracted = 2 * x * float(erfcx(x))
+    return 2 / math.sqrt(math.pi) - subtracted
 
 
 def _erfcx_slope_series(x: float) -> float:
@@ -124,7 +128,8 @@ def epsilon(mu: float, delta: float) -> float:
     if log_delta(mu, 0.0) <= target:
         return 0.0
     # The tail bound P[L > ε] ≤ δ is always on the safe side: an upper end of the bracket.
-    high = mu * (mu / 2 + math.sqrt(-2 * target))
+    deviations = math.sqrt(-2 * target)
+    high = mu * (mu / 2 + deviations)
 
     def excess(at: float) -> float:
         return log_delta(mu, at) - target

@@ -173,5 +173,7 @@ def _lattice_factor(variance: Fraction) -> Fraction:
     # P[X > 0]/P[X = 0], divided by its first term so that small variances do not underflow.
     tail_terms = sum(math.exp((1 - k * k) / (2 * v)) for k in range(1, 50))
     log_tail = -1 / (2 * v) + math.log(tail_terms)
-    unit = -2 * float(ndtri_exp(log_tail - math.log1p(2 * math.exp(log_tail))))
+    # ln P[X > 0], from P[X > 0]/P[X = 0] and the two equal tails.
+    log_probability = log_tail - math.log1p(2 * math.exp(log_tail))
+    unit = -2 * float(ndtri_exp(log_probability))
     return fraction_up(unit * unit * v)

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
-from ...arithmetic.rational import whole
+from ...arithmetic.rational import Number, whole
 from ...arithmetic.rounding import fraction_up
 from ...errors import InvalidArgument
 from ..events import (
@@ -121,7 +121,7 @@ def _group_approximate(measure: ApproxDP, k: int) -> ApproxDP:
 def _group_renyi(measure: RenyiDP, k: int) -> RenyiDP:
     doublings = (k - 1).bit_length()
     min_order = 2 ** (doublings + 1)
-    lowered: dict[Fraction, Fraction] = {}
+    lowered: dict[int | float | Fraction | str, Number] = {}
     for order, amount in measure.orders:
         # Each doubling halves the order and triples the divergence; order 2 is the lowest start.
         if order >= min_order:
@@ -164,8 +164,9 @@ def additive(event: Event, k: int) -> Event | None:
         case DiscreteLaplaceNoise():
             grown = DiscreteLaplaceNoise(event.scale, k * event.sensitivity, neighbours=near)
         case TruncatedGeometricNoise():
+            shift = k * event.sensitivity
             grown = TruncatedGeometricNoise(
-                event.scale, k * event.sensitivity, event.low, event.high, neighbours=near
+                event.scale, shift, event.low, event.high, neighbours=near
             )
         case GaussianNoise():
             square = k * k * event.squared_sensitivity

@@ -101,7 +101,8 @@ def is_slight(event: Event) -> bool:
     >>> is_slight(LaplaceNoise(10**101, 1)), is_slight(LaplaceNoise(10**99, 1))
     (True, False)
     """
-    return any(name == "a loss" and 0 < amount < LEAST for name, amount, _ in _amounts(event))
+    losses = [amount for name, amount, _ in _amounts(event) if name == "a loss"]
+    return any(0 < loss < LEAST for loss in losses)
 
 
 def refuse_count(times: int) -> None:

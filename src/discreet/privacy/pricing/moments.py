@@ -119,7 +119,8 @@ def loss_law(atom: Event) -> tuple[Array, Array]:
 
 def _response_law(epsilon: float, options: int) -> tuple[Array, Array]:
     other = math.exp(-epsilon)
-    weights = np.array([1.0, other, (options - 2) * other]) / (1 + (options - 1) * other)
+    unscaled = np.array([1.0, other, (options - 2) * other])
+    weights = unscaled / (1 + (options - 1) * other)
     return np.array([epsilon, -epsilon, 0.0]), weights
 
 
@@ -129,14 +130,16 @@ def _laplace_law(ratio: float, steps: int) -> tuple[Array, Array]:
         inner = ratio * nodes
         density = node_weights * ratio * np.exp((inner - ratio) / 2) / 4
         losses = np.concatenate([[ratio, -ratio], inner])
-        weights = np.concatenate([[0.5, math.exp(-ratio) / 2], density])
+        end_weights = [0.5, math.exp(-ratio) / 2]
+        weights = np.concatenate([end_weights, density])
         return losses, weights
     a = math.exp(-ratio / steps)
     # The output lies j steps from the truth towards the neighbour.
     j = np.arange(steps + 1)
     # Both ends collect the whole tail beyond them.
     is_end = (j == 0) | (j == steps)
-    weights = np.where(is_end, 1.0, 1 - a) * a**j / (1 + a)
+    factors = np.where(is_end, 1.0, 1 - a)
+    weights = factors * a**j / (1 + a)
     return ratio * (1 - 2 * j / steps), weights
 
 
@@ -184,7 +187,8 @@ def tail(event: Event, epsilon: float) -> float:
 def _gaussian_tail(square: Fraction, epsilon: float) -> float:
     if not square:
         return 0.0
-    return 0.5 * math.erfc((epsilon - float(square) / 2) / math.sqrt(2 * square))
+    above_mean = epsilon - float(square) / 2
+    return 0.5 * math.erfc(above_mean / math.sqrt(2 * square))
 
 
 def _laplace_tail(ratio: float, epsilon: float) -> float:

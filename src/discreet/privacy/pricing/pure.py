@@ -61,7 +61,8 @@ def _price_atom(atom: Event) -> Fraction | None:
             price = atom.sensitivity / atom.scale
         case TruncatedGeometricNoise():
             # A clamped answer moves by at most its range.
-            price = min(atom.sensitivity, atom.high - atom.low) / atom.scale
+            shift = min(atom.sensitivity, atom.high - atom.low)
+            price = shift / atom.scale
         case (
             ExponentialSelection()
             | PermuteAndFlipSelection()
@@ -131,10 +132,13 @@ def amplified(epsilon: Fraction, rate: Fraction) -> Fraction:
     e = float(epsilon)
     q = float(rate)
     if e < _MAX_EXPONENT:
-        return min(epsilon, fraction_up(math.log1p(q * math.expm1(e))))
+        price = math.log1p(q * math.expm1(e))
+        return min(epsilon, fraction_up(price))
     # ln(q e^ε) with the exact rate, which may be below the least float; the −q under the logarithm
     # is left out, which rounds up.
-    log_odds = e + math.log(rate.numerator) - math.log(rate.denominator)
+    log_num = math.log(rate.numerator)
+    log_odds = e + log_num - math.log(rate.denominator)
     # ln(1 + e^x) without overflow, for either sign of x.
-    softplus = max(log_odds, 0.0) + math.log1p(math.exp(-abs(log_odds)))
+    small_part = math.log1p(math.exp(-abs(log_odds)))
+    softplus = max(log_odds, 0.0) + small_part
     return min(epsilon, fraction_up(softplus))

@@ -106,7 +106,8 @@ def _price_atom_at(atom: Event, alpha: Fraction) -> Fraction | None:
             return None if rho is None else alpha * rho
         case Promise(measure=RenyiDP() as promise):
             return _promised_exactly(promise, alpha)
-    price = float(_price_atom(atom, np.array([float(alpha)]))[0])
+    prices = _price_atom(atom, np.array([float(alpha)]))
+    price = float(prices[0])
     return Fraction(price) if math.isfinite(price) else None
 
 
@@ -216,7 +217,8 @@ def _parallel(atom: Parallel, alphas: Array) -> Array:
     except InvalidArgument:
         # No promise to a group of two is known.
         return np.full_like(alphas, math.inf)
-    worst_two: Array = np.sum(np.sort(single, axis=0)[-2:], axis=0)
+    two_largest = np.sort(single, axis=0)[-2:]
+    worst_two: Array = np.sum(two_largest, axis=0)
     worst_group: Array = np.max(double, axis=0)
     return np.maximum(worst_group, worst_two)
 
@@ -264,7 +266,8 @@ def delta(amounts: Array, alphas: Array, epsilon: float) -> Array:
     lam = alphas - 1
     # An infinite divergence times a tiny λ would be no number; 1e300 promises as little.
     finite = np.minimum(amounts, 1e300)
-    log = lam * (finite - epsilon) - lam * np.log1p(1 / lam) - np.log(alphas)
+    correction = lam * np.log1p(1 / lam)
+    log = lam * (finite - epsilon) - correction - np.log(alphas)
     return np.exp(np.minimum(0.0, log))
 
 

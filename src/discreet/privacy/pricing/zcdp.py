@@ -56,7 +56,8 @@ def rho_of_pure(epsilon: Fraction) -> Fraction:
     """
     e = float(epsilon)
     # ε²/2 is exact; it is the smaller one where the rounded tanh form exceeds it by its margin.
-    return min(epsilon**2 / 2, fraction_up(e * math.tanh(e / 2)))
+    least = e * math.tanh(e / 2)
+    return min(epsilon**2 / 2, fraction_up(least))
 
 
 def range_rho(epsilon: Fraction) -> Fraction:
@@ -76,7 +77,8 @@ def range_rho(epsilon: Fraction) -> Fraction:
     y = float(epsilon) / 2
     # sinh y ≤ e^y/2, so beyond 300 this is no less than ln(sinh y/y), without the overflow.
     log_sinhc = math.log1p(float(sinhc(y))) if y < 300 else y - math.log(2 * y)
-    return min(epsilon**2 / 8, fraction_up(log_sinhc + float(xcoth(y))))
+    mean = log_sinhc + float(xcoth(y))
+    return min(epsilon**2 / 8, fraction_up(mean))
 
 
 def laplace_rho(ratio: float, steps: int = 0) -> float:
@@ -114,7 +116,8 @@ def response_rho(epsilon: float, options: int) -> float:
 
     Law: tests/privacy/test_zcdp.py::TestLeastRho
     """
-    mean = -epsilon * math.expm1(-epsilon) / (1 + (options - 1) * math.exp(-epsilon))
+    others = (options - 1) * math.exp(-epsilon)
+    mean = -epsilon * math.expm1(-epsilon) / (1 + others)
     if options <= _MAX_OPTIONS_BY_MEAN:
         return mean
     # Beyond this order D_α/α ≤ ε/α is below the mean, so the supremum is not there.
@@ -125,7 +128,8 @@ def response_rho(epsilon: float, options: int) -> float:
     reached = mean
     while low.size:
         divergence = response_renyi(epsilon, options, 1 + high)
-        reached = max(reached, float(np.max(divergence / (1 + high))))
+        largest = np.max(divergence / (1 + high))
+        reached = max(reached, float(largest))
         # Upper bound on each interval: the divergence of its right end over the order of its left.
         keep = divergence / (1 + low) > reached * (1 + _SUPREMUM_TOLERANCE)
         width = (high - low)[keep][:, None] / 8
@@ -259,7 +263,8 @@ def epsilon(rho: float, delta: float) -> float:
     # λ = α − 1. Every order is sound, so an inexact root costs accuracy and no privacy.
     lam = crossing(slope, 0.0, max_lam)[1]
     tail = (log - math.log1p(lam)) / lam
-    return max(0.0, rho * (1 + lam) + tail - math.log1p(1 / lam))
+    correction = math.log1p(1 / lam)
+    return max(0.0, rho * (1 + lam) + tail - correction)
 
 
 def delta(rho: float, epsilon: float) -> float:
@@ -288,7 +293,8 @@ def _log_delta(rho: float, epsilon: float) -> float:
     if slope(1e-300) <= 0:
         return 0.0
     lam = crossing(slope, *bracket(slope, 1.0))[1]
-    return lam * (rho * (1 + lam) - epsilon) - lam * math.log1p(1 / lam) - math.log1p(lam)
+    moment = lam * (rho * (1 + lam) - epsilon)
+    return moment - lam * math.log1p(1 / lam) - math.log1p(lam)
 
 
 def rho(epsilon: float, delta: float) -> float:
