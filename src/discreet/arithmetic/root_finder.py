@@ -49,9 +49,10 @@ def crossing(
             bisections = math.ceil(math.log2(first_width / tolerance))
             reach = tolerance * 2.0 ** (bisections + _SPARE_STEPS)
         # κ1 = 0.2/(b − a) and κ2 = 2 of the paper.
-        nudge = max(0.2 * (high - low) ** 2 / first_width, tolerance)
+        width = high - low
+        nudge = max(0.2 * width**2 / first_width, tolerance)
         # The radius within which a guess keeps up with bisection.
-        radius = math.ldexp(reach, -step) - (high - low) / 2
+        radius = math.ldexp(reach, -step) - width / 2
         middle = _guess((low, above), (high, below), radius, nudge)
         step += 1
         # Neighbouring floats have no number between them.

@@ -122,8 +122,9 @@ def optimal_delta(epsilon0: float, times: int, epsilon: float) -> float:
     gain = gain[is_positive]
     if j.size == 0:
         return 0.0
-    log_p = -np.log1p(math.exp(-epsilon0))
-    log_q = -epsilon0 - np.log1p(math.exp(-epsilon0))
+    log_total = np.log1p(math.exp(-epsilon0))
+    log_p = -log_total
+    log_q = -epsilon0 - log_total
     log_choose = gammaln(times + 1) - gammaln(j + 1) - gammaln(times - j + 1)
     logs = log_choose + j * log_p + (times - j) * log_q
     terms = np.exp(logs) * -np.expm1(-gain)

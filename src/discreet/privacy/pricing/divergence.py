@@ -82,7 +82,8 @@ def range_renyi(epsilon: float, alphas: Array) -> Array:
     # Overflow happens only at entries that `where` does not take.
     with np.errstate(over="ignore", invalid="ignore"):
         gain_up = high * np.expm1(lam * up)
-        gain = gain_up + (1 - high) * np.expm1(-lam * down)
+        gain_down = (1 - high) * np.expm1(-lam * down)
+        gain = gain_up + gain_down
         exact = np.log1p(np.maximum(gain, 0.0))
     # αε²/8 holds for every bounded range (Cesar, Rogers 2021), so the minimum does.
     eighth = alphas * epsilon * epsilon / 8
@@ -123,14 +124,17 @@ def laplace_renyi(ratio: float, steps: int, alphas: Array) -> Array:
     sinhc_t = sinhc(t * x)
     sinhc_half = sinhc(x / 2)
     lean_t = xcoth(t * h)
-    inner = sinhc_t - sinhc_half + lean_t * (1 + sinhc_t) - lean * (1 + sinhc_half)
-    growth = (ends * outer + x / 2 * inner) / (ends * math.exp(x / 2))
+    lean_part = lean_t * (1 + sinhc_t)
+    inner = sinhc_t - sinhc_half + lean_part - lean * (1 + sinhc_half)
+    scale = ends * math.exp(x / 2)
+    growth = (ends * outer + x / 2 * inner) / scale
     near = np.log1p(growth) / (t - 0.5)
     # Beyond tx = 300 only the growing exponentials count.
     t = alphas - 0.5
     far_factor = 0.5 + (1 + xcoth(t * h)) / (4 * t * ends)
     far = x + np.log(far_factor) / (alphas - 1)
-    return np.minimum(np.where(t * x > _MAX_EXPONENT, far, near), x)
+    divergence = np.where(t * x > _MAX_EXPONENT, far, near)
+    return np.minimum(divergence, x)
 
 
 def discrete_gaussian_renyi(variance: float, shift: int, alphas: Array) -> Array:
@@ -157,7 +161,8 @@ def discrete_gaussian_renyi(variance: float, shift: int, alphas: Array) -> Array
     x = np.arange(-30, 31)[:, None]
     # The common factor e^(−offset²/2σ²) is taken out, so that small variances do not underflow.
     squares = (x - offset) ** 2 - offset**2
-    theta = np.sum(np.exp(-squares / (2 * variance)), axis=0)
+    terms = np.exp(-squares / (2 * variance))
+    theta = np.sum(terms, axis=0)
     terms_at_zero = np.exp(-(x**2) / (2 * variance))
     theta_zero = float(np.sum(terms_at_zero))
     log_ratio = np.log(theta / theta_zero) - offset**2 / (2 * variance)
@@ -209,7 +214,8 @@ def _whole_order(mu: float, rate: float, alpha: int) -> float:
     log_choose = gammaln(alpha + 1) - gammaln(k + 1) - gammaln(alpha - k + 1)
     gain = k * (k - 1) * mu * mu / 2
     log_gain = np.log(-np.expm1(-gain))
-    log_binomial = log_choose + (alpha - k) * math.log1p(-rate) + k * math.log(rate)
+    log_stays_out = (alpha - k) * math.log1p(-rate)
+    log_binomial = log_choose + log_stays_out + k * math.log(rate)
     logs = log_binomial + gain + log_gain
     # Upper bound of the rounding error of the log-factorials; added, so that K is no less.
     error = alpha * math.log(alpha) * 2.0**-50
@@ -231,7 +237,8 @@ def _any_order(mu: float, rate: float, alpha: float) -> float:
     log_weight = -z * z / 2 + log_width
     # ln y, used only where the loss is above 1: below, the maximum keeps the logarithm defined.
     large_loss = np.maximum(loss, 1.0)
-    log_y = math.log(rate) + large_loss + np.log1p(-np.exp(-large_loss))
+    log_gain = np.log1p(-np.exp(-large_loss))
+    log_y = math.log(rate) + large_loss + log_gain
     log_power = alpha * np.logaddexp(0.0, log_y)
     # There (1 + y)^α may overflow, and its logarithm is taken.
     far = (loss > 1) & (log_power > 30)
@@ -242,7 +249,8 @@ def _any_order(mu: float, rate: float, alpha: float) -> float:
     log_linear = np.logaddexp(0.0, math.log(alpha) + log_y)
     subtracted = np.exp(log_linear - log_power)
     log_kept = np.log1p(-np.where(far, subtracted, 0.0))
-    far_logs = np.where(far, log_power + log_kept + log_weight, -np.inf)
+    log_terms = log_power + log_kept + log_weight
+    far_logs = np.where(far, log_terms, -np.inf)
     log_far_sum = np.logaddexp.reduce(far_logs)
     cumulant = float(np.logaddexp(math.log1p(near_sum), log_far_sum))
     return (1 + _CANCELLATION) * cumulant

@@ -109,7 +109,8 @@ def flatten(events: Flattened | Event | Iterable[Event]) -> Flattened:
     for atom, times in atoms.items():
         refuse_beyond(atom)
         refuse_count(times)
-    return Flattened(tuple(atoms.items()), tuple(leaks.items()), relations.pop())
+    neighbours = relations.pop()
+    return Flattened(tuple(atoms.items()), tuple(leaks.items()), neighbours)
 
 
 def _listed(events: object) -> tuple[Event, ...]:

@@ -59,8 +59,9 @@ def log_delta(mu: float, epsilon: float) -> float:
 
     Law: tests/privacy/test_gdp.py::TestTheCurve
     """
-    a = (epsilon / mu - mu / 2) / math.sqrt(2)
-    b = (epsilon / mu + mu / 2) / math.sqrt(2)
+    ratio = epsilon / mu
+    a = (ratio - mu / 2) / math.sqrt(2)
+    b = (ratio + mu / 2) / math.sqrt(2)
     if a > _FAR_TAIL:
         # The factor left out is below 1, so this is on the safe side.
         return -a * a
@@ -72,7 +73,8 @@ def log_delta(mu: float, epsilon: float) -> float:
         return -a * a + math.log(difference / 2)
     log_first = float(log_ndtr(-a * math.sqrt(2)))
     # e^ε Φ(−b√2) without the large ε, as b² − a² = ε.
-    log_second = -a * a + math.log(float(erfcx(b)) / 2)
+    second_tail = float(erfcx(b)) / 2
+    log_second = -a * a + math.log(second_tail)
     return log_first + math.log1p(-math.exp(log_second - log_first))
 
 

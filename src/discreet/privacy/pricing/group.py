@@ -108,7 +108,8 @@ def _group_approximate(measure: ApproxDP, k: int) -> ApproxDP:
     if measure.epsilon == 0:
         delta = k * measure.delta
     else:
-        computed = delta_factor(float(measure.epsilon), k) * float(measure.delta)
+        factor = delta_factor(float(measure.epsilon), k)
+        computed = factor * float(measure.delta)
         # Rounded up: a larger δ is promised. An infinite factor cannot become a fraction.
         delta = fraction_up(computed) if computed < 1 else Fraction(1)
     if delta >= 1:
@@ -125,7 +126,8 @@ def _group_renyi(measure: RenyiDP, k: int) -> RenyiDP:
     for order, amount in measure.orders:
         # Each doubling halves the order and triples the divergence; order 2 is the lowest start.
         if order >= min_order:
-            lowered[order / 2**doublings] = 3**doublings * amount
+            lowered_order = order / 2**doublings
+            lowered[lowered_order] = 3**doublings * amount
     if not lowered:
         raise InvalidArgument(
             f"a group of {k} needs a Rényi order of at least {min_order}; promise one"

@@ -136,7 +136,8 @@ def _amounts(event: Event) -> Iterator[tuple[str, Fraction, Fraction]]:
         case LaplaceNoise():
             yield "a loss", event.sensitivity / event.scale, MOST
             if event.step:
-                yield "a lattice", max(event.sensitivity, event.scale) / event.step, FINEST
+                longest = max(event.sensitivity, event.scale)
+                yield "a lattice", longest / event.step, FINEST
         case DiscreteLaplaceNoise() | TruncatedGeometricNoise():
             yield "a loss", event.sensitivity / event.scale, MOST
             yield "a lattice", max(Fraction(event.sensitivity), event.scale), FINEST

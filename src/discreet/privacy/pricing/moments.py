@@ -101,7 +101,8 @@ def loss_law(atom: Event) -> tuple[Array, Array]:
     square = exact_square(atom)
     if square is not None:
         nodes, weights = np.polynomial.hermite_e.hermegauss(_QUADRATURE_POINTS)
-        losses = float(square) / 2 + math.sqrt(square) * nodes
+        mean = float(square) / 2
+        losses = mean + math.sqrt(square) * nodes
         return losses, weights / math.sqrt(2 * math.pi)
     match atom:
         case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise():
@@ -128,7 +129,8 @@ def _laplace_law(ratio: float, steps: int) -> tuple[Array, Array]:
     if steps == 0 or steps > _MAX_LATTICE_STEPS:
         nodes, node_weights = legendre(_QUADRATURE_POINTS)
         inner = ratio * nodes
-        density = node_weights * ratio * np.exp((inner - ratio) / 2) / 4
+        decay = np.exp((inner - ratio) / 2)
+        density = node_weights * ratio * decay / 4
         losses = np.concatenate([[ratio, -ratio], inner])
         end_weights = [0.5, math.exp(-ratio) / 2]
         weights = np.concatenate([end_weights, density])

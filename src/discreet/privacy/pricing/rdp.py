@@ -72,7 +72,8 @@ def renyi(events: Flattened | Event | Iterable[Event], alpha: float) -> float:
     """
     if not (math.isfinite(alpha) and alpha > 1):
         raise InvalidArgument(f"alpha must be a finite number greater than 1, got {alpha}; try 2")
-    return float(price_rdp(events, np.array([float(alpha)]))[0])
+    prices = price_rdp(events, np.array([float(alpha)]))
+    return float(prices[0])
 
 
 def price_rdp(events: Flattened | Event | Iterable[Event], alphas: Array) -> Array:
@@ -239,8 +240,9 @@ def promised_renyi(measure: RenyiDP, alphas: Array) -> Array:
     for alpha, amount in measure.orders:
         lams.append(float(alpha) - 1)
         cumulants.append(float(alpha - 1) * float(amount))
-    inside = np.interp(alphas - 1, lams, cumulants) / (alphas - 1)
-    return np.where(alphas - 1 <= lams[-1], inside, math.inf)
+    lam = alphas - 1
+    inside = np.interp(lam, lams, cumulants) / lam
+    return np.where(lam <= lams[-1], inside, math.inf)
 
 
 def epsilon(amounts: Array, alphas: Array, delta: float) -> Array:
@@ -253,7 +255,8 @@ def epsilon(amounts: Array, alphas: Array, delta: float) -> Array:
     """
     lam = alphas - 1
     tail = (math.log(delta) + np.log(alphas)) / lam
-    return np.maximum(0.0, amounts - tail - np.log1p(1 / lam))
+    correction = np.log1p(1 / lam)
+    return np.maximum(0.0, amounts - tail - correction)
 
 
 def delta(amounts: Array, alphas: Array, epsilon: float) -> Array:

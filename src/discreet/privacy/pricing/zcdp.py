@@ -99,7 +99,8 @@ def laplace_rho(ratio: float, steps: int = 0) -> float:
     # `sinhc` is sinh(h)/h − 1; beyond h = 700 it would overflow, and the price has reached x.
     bulge = float(sinhc(min(ratio / steps, 700.0)))
     # The continuous price plus (1 − e^−x)(1 − h/sinh h), so that small losses keep their digits.
-    return exp_tail(ratio) - math.expm1(-ratio) * bulge / (1 + bulge)
+    lattice_part = math.expm1(-ratio) * bulge / (1 + bulge)
+    return exp_tail(ratio) - lattice_part
 
 
 def response_rho(epsilon: float, options: int) -> float:
@@ -133,7 +134,8 @@ def response_rho(epsilon: float, options: int) -> float:
         # Upper bound on each interval: the divergence of its right end over the order of its left.
         keep = divergence / (1 + low) > reached * (1 + _SUPREMUM_TOLERANCE)
         width = (high - low)[keep][:, None] / 8
-        low = (low[keep][:, None] + width * np.arange(8)).ravel()
+        starts = low[keep][:, None]
+        low = (starts + width * np.arange(8)).ravel()
         high = low + np.repeat(width, 8)
     # Every interval left out has at most this bound, so it is no less than the supremum.
     return reached * (1 + _SUPREMUM_TOLERANCE)
@@ -280,21 +282,24 @@ def delta(rho: float, epsilon: float) -> float:
         return 0.0
     # With a smaller ρ the best order would leave the floats; δ grows with ρ, so raising is safe.
     min_rho = 1e-150 * (1 + epsilon)
-    return min(1.0, math.exp(_log_delta(max(rho, min_rho), epsilon)))
+    log_delta = _log_delta(max(rho, min_rho), epsilon)
+    return min(1.0, math.exp(log_delta))
 
 
 def _log_delta(rho: float, epsilon: float) -> float:
     def slope(lam: float) -> float:
         if not lam:
             return math.inf
-        return epsilon - rho * (2 * lam + 1) + math.log1p(1 / lam)
+        linear = rho * (2 * lam + 1)
+        return epsilon - linear + math.log1p(1 / lam)
 
     # The infimum is at α → 1, where nothing is promised: δ = 1.
     if slope(1e-300) <= 0:
         return 0.0
     lam = crossing(slope, *bracket(slope, 1.0))[1]
     moment = lam * (rho * (1 + lam) - epsilon)
-    return moment - lam * math.log1p(1 / lam) - math.log1p(lam)
+    correction = lam * math.log1p(1 / lam)
+    return moment - correction - math.log1p(lam)
 
 
 def rho(epsilon: float, delta: float) -> float:
