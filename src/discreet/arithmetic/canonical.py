@@ -1,7 +1,7 @@
 """Canonical JSON and its SHA-256 digest: the one text of a value, the same bytes in thirty years.
 
 Keys in order, no spaces, ASCII. Entries of a ledger, keys, fingerprints, receipts and events are
-hashed in this form and in no other, so that a JSON reader and SHA-256 are enough to check them.
+hashed in this form and in no other. A JSON reader and SHA-256 are enough to check them.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ def crossing(
 ) -> tuple[float, float]:
     """Close in on the point where `excess` falls to zero, given excess(low) > 0 ≥ excess(high).
 
-    The interpolate–truncate–project (ITP) method of Oliveira and Takahashi (2021): as fast as the
-    secant on smooth functions, both ends move, and never more than a few steps behind bisection.
-    Values may be infinite.
+    The interpolate–truncate–project (ITP) method of Oliveira and Takahashi (2021). It is as fast as
+    the secant method on smooth functions, moves both ends, and is never more than a few steps
+    behind bisection. Values may be infinite.
 
     >>> from discreet.arithmetic.root_finder import crossing
     >>> low, high = crossing(lambda x: 2 - x * x, 1.0, 2.0)

@@ -104,8 +104,8 @@ def exponential_choice(
     """Draw an index i with P(i) ∝ exp(rate·scores[i]), exactly: McSherry and Talwar (2007).
 
     Every weight, relative to the best, is bounded by integers from floats with a proven margin. An
-    index is proposed from the upper bounds and accepted by rejection, nearly always at once, else
-    by an exact comparison with as many bits as it takes. Nothing underflows: a weight of
+    index is proposed from the upper bounds. It is accepted by rejection, nearly always at once,
+    else by an exact comparison with as many bits as it takes. Nothing underflows: a weight of
     exp(−10^300) is that weight.
 
     >>> from discreet.noise import exponential_choice

@@ -92,8 +92,8 @@ def from_grid(steps: int | NDArray[Any], exponent: int) -> float | Floats:
     """Return steps·2^exponent, rounded once to the nearest float64.
 
     Ties go to even; beyond the largest float it is ±inf. In arrays the conversion to float64 is the
-    one rounding: scaling by 2^exponent is then exact, because a product below 2^-1022 has less than
-    53 bits when the exponent is at least −1074.
+    one rounding. Scaling by 2^exponent is then exact: a product below 2^-1022 has less than 53 bits
+    when the exponent is at least −1074.
 
     >>> import numpy as np
     >>> from discreet.noise import from_grid

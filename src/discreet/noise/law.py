@@ -1,10 +1,10 @@
 """Interface of a law on the integers, so that one table and one vector loop can draw from it.
 
 x = h·2^shift + l in two's complement, 0 ≤ l < 2^shift. The cell h is proposed with the weight of
-its first integer x₀(h), the one nearest to 0 (h·2^shift if h ≥ 0, the cell's last integer if
-h < 0); l is uniform; x is accepted with probability weight(x)/weight(x₀). Von Neumann's rejection
-sampling: an accepted x has exactly the law of the weights. Weights must fall on both sides of 0 and
-be log-concave there (so a cell's lowest acceptance falls with |h|).
+its first integer x₀(h), the one nearest to 0: h·2^shift if h ≥ 0, the cell's last integer if
+h < 0. The offset l is uniform. x is accepted with probability weight(x)/weight(x₀). This is von
+Neumann's rejection sampling: an accepted x has exactly the law of the weights. Weights must fall on
+both sides of 0 and be log-concave there (so a cell's lowest acceptance falls with |h|).
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def permute_and_flip(scores: ScoreArray, rate: Number, *, bits: Bits | None = No
     The mechanism visits the candidates in uniform random order, flips a coin of bias
     exp(rate·(score − best)) for each, and returns the first that falls heads. The same law, all at
     once: flip every coin first, independently of the order. The first of the set H of heads in a
-    uniform random order is uniform in H (by symmetry, given H), and coins that would not have been
+    uniform random order is uniform in H (by symmetry, given H). Coins that would not have been
     flipped do not matter. H is never empty: the best candidate's coin has bias 1. So: flip all
     coins, then draw one of the heads uniformly. (Also the law of report-noisy-max with exponential
     noise, Ding et al. 2021.)

@@ -97,9 +97,9 @@ class Meaning:
 
     `epsilon` and `delta` are the point of the curve that was read. The odds move by at most
     e^`loss`, up or down, except with probability at most `chance`. A δ is not that chance: for
-    Gaussian noise of μ = 1 the odds move by more than e^ε five times as often as δ says, and of a
-    bare (ε, δ) promise nothing is known there. So an (ε, δ) promise is read at twice the odds,
-    which are passed at most about 2δ of the time.
+    Gaussian noise of μ = 1 the odds move by more than e^ε five times as often as δ says. Of a bare
+    (ε, δ) promise nothing is known there. So an (ε, δ) promise is read at twice the odds, which are
+    passed at most about 2δ of the time.
 
     Law: tests/laws/test_laws_of_prices.py::TestMeaning
     """

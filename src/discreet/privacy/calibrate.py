@@ -125,7 +125,7 @@ def least_scale(make: Callable[[Fraction], Event], budget: Measure, *, start: Nu
     Guarantee: the event of the returned scale fits the budget.
 
     Refuses: InvalidArgument for a budget that no amount of noise can keep, such as PureDP for
-        Gaussian noise, and for a `make` whose price does not grow as the noise shrinks.
+        Gaussian noise. InvalidArgument for a `make` whose price does not grow as noise shrinks.
 
     Law: tests/privacy/test_calibrate.py::TestLeastScale
     """

@@ -1,16 +1,16 @@
 """Basic composition under an (ε, δ) budget: an event fits while all ε so far add up to at most ε.
 
-A filter with a tail (`zcdp`, `renyi`, `gdp`, `residue`, `advanced`) turns a whole (ε, δ) into an
-amount that one large pure question may exceed, though that question alone is ε-DP and keeps the
+A filter with a tail (`zcdp`, `renyi`, `gdp`, `residue`, `advanced`) turns a whole (ε, δ) into one
+amount. One large pure question may exceed that amount, though it is ε-DP alone and keeps the
 promise. So an event is admitted
 
     if the tail's amount is still enough for it, or if Σε ≤ ε after it, over *all* events so far.
 
-**Proof.** Let L_n be the privacy loss after n answers and Φ_n the potential of the tail: a
-supermartingale while the tail pays, with Φ_0 ≤ δ' and Φ_n ≥ (1 − e^(ε−L_n))₊ (`zcdp`, `renyi`,
-`gdp` define it). Let event τ be the first that the tail does not pay; τ is known before the answer
-of that event. The tail is then **exhausted for good**, so from τ on the sum alone admits. Stop
-anywhere, at N:
+**Proof.** Let L_n be the privacy loss after n answers and Φ_n the potential of the tail (`zcdp`,
+`renyi`, `gdp` define it). It is a supermartingale while the tail pays, with Φ_0 ≤ δ' and
+Φ_n ≥ (1 − e^(ε−L_n))₊. Let event τ be the first that the tail does not pay; τ is known before the
+answer of that event. The tail is then **exhausted for good**, so from τ on the sum alone admits.
+Stop anywhere, at N:
 
 - N ≥ τ: the last event was admitted by the sum, which counts every event since the beginning, so
   L_N ≤ Σε ≤ ε on every path, and (1 − e^(ε−L_N))₊ = 0;

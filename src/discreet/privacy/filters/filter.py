@@ -107,7 +107,7 @@ class Filter:
     The size of the state does not grow with the number of events.
 
     Guarantee: everything released through a filter and its successors satisfies `promise()`, at
-        any stopping time, if every event was admitted by `after` before its answer was drawn. The
+        any stopping time. Every event must be admitted by `after` before its answer is drawn. The
         events may be chosen by all earlier answers.
 
     Refuses: BudgetExceeded for an event that does not fit; the filter stays as it was, and a
@@ -325,9 +325,9 @@ class Filter:
         >>> dp.Filter.from_json(fresh.to_json()) == fresh
         True
 
-        Refuses: InvalidArgument for unknown kinds and versions, missing or unknown fields, and a
-            state that its budget does not allow: more capacity than the budget converts to, or
-            more spent than the capacity.
+        Refuses: InvalidArgument for unknown kinds and versions, missing or unknown fields.
+            InvalidArgument also for more capacity than the budget converts to, and for more spent
+            than the capacity.
 
         Law: tests/privacy/test_filter_laws.py::TestState
         """

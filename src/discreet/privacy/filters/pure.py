@@ -1,7 +1,7 @@
 """Pure and approximate filters, by basic composition: Σε ≤ ε, and Σδ ≤ δ.
 
-**Proof.** On every path the privacy loss of the transcript is the sum of the losses of its steps,
-and each loss is at most the ε of that step. So L ≤ Σε ≤ ε on every path, and the choices may
+**Proof.** On every path the privacy loss of the transcript is the sum of the losses of its steps.
+Each loss is at most the ε of that step. So L ≤ Σε ≤ ε on every path, and the choices may
 depend on anything (Rogers, Roth, Ullman, Vadhan 2016, the basic filter). With leaks, see `rule`:
 the tail is empty, so all of δ is for leaks.
 

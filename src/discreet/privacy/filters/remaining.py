@@ -1,8 +1,8 @@
 """Remaining (ε, δ) budget, stated as the largest single question that would still fit.
 
 A filter counts in an amount of its own (ρ, μ², …) that the author of an (ε, δ) budget never wrote.
-Such an author can use the largest ε of one pure question, the most exact Gaussian noise, and the δ
-for events that leak with one of their own. Everything here is displayed and decides nothing.
+Such an author can use three numbers: the largest ε of one pure question, the most exact Gaussian
+noise, and the δ for events with a δ of their own. Everything here is displayed and decides nothing.
 """
 
 from __future__ import annotations

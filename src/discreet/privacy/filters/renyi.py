@@ -7,8 +7,8 @@ all must hold.
 
 For an (ε, δ) budget **one** order is fixed, and ε(α) is the divergence that converts to (ε, δ)
 there (Canonne, Kamath, Steinke 2020, Proposition 12). "Some of several orders still passes" is
-*not* a sound rule: which order passes then depends on the answers, and no single supermartingale
-bounds the path on which the adversary changes from one order to another. The default order is the
+*not* a sound rule: which order passes then depends on the answers. No single supermartingale bounds
+the path on which the adversary changes from one order to another. The default order is the
 one at which Gaussian noise is admitted most often. This filter then admits all that the zCDP
 filter admits, and more, since ε(α) ≤ ρα.
 

@@ -6,8 +6,8 @@ that this makes a filter; cf. arXiv 2602.15815.
 
 **Certified for all e, by signs instead of a grid.** Multiply by e^(−e/2):
 D̃(e) = e^(−e/2)(δ_{G(√s)} − δ_{M⊗G(√t)}) obeys D̃'' − D̃/4 = h, where h is the difference of the
-two densities of the loss under √(pq), and D̃ vanishes at ±∞. Where h ≤ 0, D̃ has no negative minimum;
-where h ≥ 0 up to ±∞, D̃ ≥ 0. For M symmetric (its loss ℓ under √(pq) has an even law ν),
+two densities of the loss under √(pq), and D̃ vanishes at ±∞. Where h ≤ 0, D̃ has no negative
+minimum; where h ≥ 0 up to ±∞, D̃ ≥ 0. For M symmetric (its loss ℓ under √(pq) has an even law ν),
 
     ratio of the densities = C·e^(−κu²/2)·∫cosh(uℓ/t)e^(−ℓ²/2t)dν,  κ = 1/t − 1/s.
 

@@ -18,9 +18,9 @@ def unclamped(event: Event) -> Event:
     """Return an event without clamping that is at least as bad, and moves no further than this one.
 
     Clamping is post-processing. One clamped answer moves by at most its range, however many units
-    change; answers to the same question on several disjoint parts may each move by that much.
-    Before several steps are merged into one long step of one answer, the clamp therefore has to
-    go, and with it the bound on the long step.
+    change. Answers to the same question on several disjoint parts may each move by that much. So
+    the clamp is removed before several steps are merged into one long step of one answer: its bound
+    does not hold for the long step.
 
     >>> from discreet.privacy import TruncatedGeometricNoise
     >>> from discreet.privacy.pricing.clamp import unclamped

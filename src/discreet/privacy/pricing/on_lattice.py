@@ -13,8 +13,8 @@ def on_lattice(event: GaussianNoise) -> GaussianNoise:
 
     The event itself is returned where its sensitivity is such a length already. One answer that
     moves by Δ2 and is rounded to steps of g moves by up to g⌈Δ2/g⌉. In several coordinates Δ2
-    bounds the shift on the lattice already (`Gaussian` widens its noise for the rounding there),
-    and the squared length of a vector of whole steps is whole, so Δ2²/g² is rounded up. Ledgers of
+    bounds the shift on the lattice already (`Gaussian` widens its noise for the rounding there).
+    The squared length of a vector of whole steps is whole, so Δ2²/g² is rounded up. Ledgers of
     version 0.1.0 may hold such events: they are priced, upward, and not refused.
 
     >>> from discreet.privacy import GaussianNoise
