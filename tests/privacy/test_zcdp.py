@@ -27,12 +27,12 @@ from discreet.privacy.pricing.zcdp import (
     delta,
     epsilon,
     laplace_rho,
-    moved,
     price_zcdp,
     range_rho,
     response_rho,
     rho,
     rho_of_pure,
+    squared_shift,
 )
 from oracles.prices import zcdp_epsilon
 
@@ -158,8 +158,8 @@ class TestPrices:
         assert price <= float(price_zcdp(event)) <= price * (1 + 2e-12)
 
     def test_moved_respects_all_bounds(self):
-        assert moved(DiscreteGaussianNoise(1, 8)) == 4
-        assert moved(DiscreteGaussianNoise(1, 8, 2, 1)) == 2
+        assert squared_shift(DiscreteGaussianNoise(1, 8)) == 4
+        assert squared_shift(DiscreteGaussianNoise(1, 8, 2, 1)) == 2
 
 
 @pytest.mark.parametrize("amount", [150.0, 300.0, 600.0, 690.0, 2000.0])

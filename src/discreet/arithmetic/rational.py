@@ -17,7 +17,7 @@ from ..errors import InvalidArgument
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
 # Most digits of a decimal exponent: the exact value of 1e999999999 would fill the memory.
-LONGEST_EXPONENT = 4
+MAX_EXPONENT_DIGITS = 4
 
 
 def rational(value: object, name: str) -> Fraction:
@@ -62,7 +62,7 @@ def _bounded(number: Decimal | str) -> Decimal | str:
     exponent = str(number).lower().partition("e")[2].strip()
     # Signs, underscores and leading zeros do not count.
     digits = exponent.lstrip("+-").replace("_", "").lstrip("0")
-    if len(digits) > LONGEST_EXPONENT:
+    if len(digits) > MAX_EXPONENT_DIGITS:
         raise ValueError(digits)
     return number
 

@@ -21,7 +21,7 @@ from .random_words import RandomWords
 from .vector_sample import sample
 
 # Largest variance: its noise fits in 64 bits.
-MOST_VARIANCE = 1 << 100
+MAX_VARIANCE = 1 << 100
 # A cell is 1/128 to 1/64 of σ: a table of at most 2,400 cells.
 _CELL_BITS = 6
 
@@ -85,7 +85,7 @@ class GaussianLaw:
 @cached
 def _law(variance: object) -> GaussianLaw:
     exact = positive(variance, "variance")
-    if exact > MOST_VARIANCE:
+    if exact > MAX_VARIANCE:
         raise InvalidArgument(
             "variance must be at most 2**100, so that the noise fits in 64 bits; use a coarser grid"
         )

@@ -44,7 +44,7 @@ from .basic_composition import Sum, adds_up, price_sum, sum_after
 from .options import FilterKind, read_delta, read_kind, read_orders, rule_of
 from .refusal import exceeded, state_price
 from .remaining import RemainingBudget, gaussian_of, largest_pure
-from .rule import MOST_LEAK, Amounts, FilterPrice, FilterTerms, short
+from .rule import MAX_LEAK, Amounts, FilterPrice, FilterTerms, shorten
 from .single_spend import fits, key_leak
 from .stored import FilterState, check_state, read_state, write_state
 
@@ -218,19 +218,19 @@ class Filter:
         used = self.capacity
         if price.amounts is not None and paid:
             pairs = zip(self.used, price.amounts, self.capacity, strict=True)
-            # `short` rounds spending up, never beyond the capacity that it fits in.
-            used = tuple(short(before + amount, most) for before, amount, most in pairs)
+            # `shorten` rounds spending up, never beyond the capacity that it fits in.
+            used = tuple(shorten(before + amount, most) for before, amount, most in pairs)
         # The δ of a whole budget spent at once may exceed the part kept for leaks; cap it there.
         leaked = min(self.leaked + price.leak, self.terms.delta)
         added: Sum = Fraction()
         if self.adds:
             added = sum_after(self.added, price.added, self.terms.epsilon)
         if added is not None:
-            added = short(added, self.terms.epsilon)
+            added = shorten(added, self.terms.epsilon)
         return replace(
             self,
             used=used,
-            leaked=short(leaked, self.terms.delta),
+            leaked=shorten(leaked, self.terms.delta),
             neighbours=neighbours,
             added=added,
         )
@@ -381,7 +381,7 @@ class Filter:
 
     def _measure(self, amounts: Amounts, leak: Fraction) -> Measure:
         # A refused event may leak more than any measure can state; that δ is only displayed.
-        stated_leak = min(leak, MOST_LEAK)
+        stated_leak = min(leak, MAX_LEAK)
         return rule_of(self.kind).measure(amounts, stated_leak, self.terms.orders)
 
 

@@ -13,7 +13,7 @@ from ...arithmetic.rounding import shown
 from ...errors import BudgetExceeded
 from ..measures import ApproxDP, Measure, PureDP
 from .remaining import restate
-from .rule import MOST_LEAK, FilterPrice
+from .rule import MAX_LEAK, FilterPrice
 
 if TYPE_CHECKING:
     from .filter import Filter
@@ -24,7 +24,7 @@ def state_price(filter: Filter, price: FilterPrice) -> Measure:  # noqa: A002
     if not filter.adds:
         return filter.shown(price)
     terms = filter.terms
-    leak = min(price.leak, MOST_LEAK)
+    leak = min(price.leak, MAX_LEAK)
     if price.added is not None:
         return restate(PureDP(price.added), terms.tail, leak)
     stated = restate(filter.shown(price), terms.tail, leak)
@@ -57,7 +57,7 @@ def _leak_exceeded(filter: Filter, price: FilterPrice) -> BudgetExceeded:  # noq
     """Return the refusal of an event whose own δ is more than is kept for such events."""
     terms = filter.terms
     left = ApproxDP(0, terms.delta - filter.leaked)
-    asked = ApproxDP(0, min(price.leak, MOST_LEAK))
+    asked = ApproxDP(0, min(price.leak, MAX_LEAK))
     message = (
         f"asked for a δ of its own of {shown(price.leak)}, "
         f"{shown(left.delta)} is left for that: of the δ of {terms.budget}, "

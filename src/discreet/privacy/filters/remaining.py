@@ -13,7 +13,7 @@ from fractions import Fraction
 from ...arithmetic.rounding import fraction_up, shown
 from ...frozen import frozen
 from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
-from .rule import MOST_LEAK
+from .rule import MAX_LEAK
 
 # Bisection steps: 2^−24 is six decimal digits of the interval.
 _BISECTION_STEPS = 24
@@ -123,7 +123,7 @@ def restate(amount: Measure, tail: Fraction, leak: Fraction = Fraction()) -> Mea
             return amount
         case GaussianDP() | ZCDP() | RenyiDP():
             epsilon = _rounded_up(amount.epsilon(delta=tail))
-            return ApproxDP(epsilon, min(tail + leak, MOST_LEAK))
+            return ApproxDP(epsilon, min(tail + leak, MAX_LEAK))
         case _:
             return amount
 

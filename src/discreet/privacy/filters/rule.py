@@ -35,7 +35,7 @@ from ..pricing.event_parts import Flattened
 
 Amounts: TypeAlias = tuple[Fraction, ...]
 Orders: TypeAlias = tuple[Fraction, ...]
-MOST_LEAK = Fraction(999_999, 1_000_000)
+MAX_LEAK = Fraction(999_999, 1_000_000)
 """Largest δ that a measure can state; more is only ever displayed, in a refusal."""
 # Spending is rounded up to this grid once its denominator is longer, so that the state stays short.
 _MAX_DENOMINATOR = 2**512
@@ -102,7 +102,7 @@ def unpriced(atom: Event, measure: str, works: str) -> InvalidArgument:
     return InvalidArgument(f"{type(atom).__name__} has no finite price in {measure}; {works}")
 
 
-def short(amount: Fraction, most: Fraction) -> Fraction:
+def shorten(amount: Fraction, most: Fraction) -> Fraction:
     """Shorten the denominator of an amount that fits: round it up to the grid, at most to `most`.
 
     Law: tests/privacy/test_filter.py::TestState

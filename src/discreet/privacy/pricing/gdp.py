@@ -27,7 +27,7 @@ from .gaussian import mu_of_pure
 from .group import group_privacy, no_promise, parallel_price
 from .limits import is_slight
 from .pure import price_pure
-from .zcdp import moved
+from .zcdp import squared_shift
 
 # From this variance (in steps²) on, the lattice costs less than one part in 2^28.
 _FINE_VARIANCE = 2**24
@@ -130,7 +130,7 @@ def _own_price(atom: Event) -> Fraction | None:
             continuous = atom.squared_sensitivity / atom.variance
             return continuous * _lattice_factor(atom.variance / atom.step**2)
         case DiscreteGaussianNoise():
-            return moved(atom) / atom.variance * _lattice_factor(atom.variance)
+            return squared_shift(atom) / atom.variance * _lattice_factor(atom.variance)
         case ExponentialSelection():
             return range_square(atom.epsilon)
         case Sampled():

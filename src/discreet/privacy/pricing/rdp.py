@@ -42,7 +42,7 @@ from .gdp import price_gdp
 from .group_event import group_event
 from .limits import is_slight
 from .pure import price_pure
-from .zcdp import laplace_shape, moved, price_zcdp
+from .zcdp import laplace_shape, price_zcdp, squared_shift
 
 # Below this order, differences of α − 1 would lose digits.
 _MIN_ORDER = 1 + 1e-4
@@ -197,7 +197,7 @@ def _discrete_gaussian(atom: DiscreteGaussianNoise, alphas: Array) -> Array:
 
     That is with one coordinate, or with coordinates that move by one.
     """
-    square = moved(atom)
+    square = squared_shift(atom)
     variance = float(atom.variance)
     if atom.dimension == 1:
         return discrete_gaussian_renyi(variance, math.isqrt(square), alphas)

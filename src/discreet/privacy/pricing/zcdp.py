@@ -141,7 +141,7 @@ def response_rho(epsilon: float, options: int) -> float:
     return reached * (1 + _SUPREMUM_TOLERANCE)
 
 
-def moved(event: DiscreteGaussianNoise) -> int:
+def squared_shift(event: DiscreteGaussianNoise) -> int:
     """Return the largest squared whole shift that Δ2², the dimension and Δ∞ allow together."""
     square = event.squared_sensitivity
     linf = event.linf
@@ -194,7 +194,7 @@ def _own_price(atom: Event) -> Fraction | None:
         case GaussianNoise():
             price = atom.squared_sensitivity / (2 * atom.variance)
         case DiscreteGaussianNoise():
-            price = moved(atom) / (2 * atom.variance)
+            price = squared_shift(atom) / (2 * atom.variance)
         case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise():
             price = fraction_up(laplace_rho(*laplace_shape(atom)))
         case ExponentialSelection():
