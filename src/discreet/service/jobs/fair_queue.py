@@ -1,9 +1,12 @@
-"""A waiting line that is fair between people: each has a turn in the round, whoever has brought most.
+"""Fair queue of jobs: round robin between users, with throttling of users whose tasks are long.
 
-Nobody holds all the hands at once: one person's work goes on side by side at most `most` times, so that whoever comes
-next finds a free one; and one at a time while others have brought work of late, since hands share one interpreter and
-long work beside long work would slow everybody's. What took long is then followed by a rest of its person, as long as
-everybody else would have had. All work of one person is taken in the order in which it came.
+    other users active    tasks of one user side by side
+    --------------------  --------------------------------------------------------------------------
+    none                  at most `most`, so that a newcomer finds a free worker thread
+    some                  one, since threads share one interpreter; none while the user is throttled
+
+After a task longer than LONG seconds its user is throttled for (duration − LONG) × (other active users)
+seconds, at most LATE. That is as long as the others would have had. Tasks of one user keep their order.
 """
 
 from __future__ import annotations
@@ -16,93 +19,115 @@ from typing import Generic, TypeVar
 
 T = TypeVar("T")
 LATE = 30.0
-"""Seconds for which somebody who brought work is reckoned with, and the longest rest."""
+"""Seconds after a submission for which its user counts as active, and the longest throttling."""
 LONG = 1.0
-"""Seconds that one piece of work may take before a rest is due."""
+"""Seconds that one task may take before its user is throttled."""
+_POLL_SECONDS = 1.0
 
 
 class FairQueue(Generic[T]):
-    """Work by person.
+    """Queue of tasks by user, safe for many threads.
 
     >>> from discreet.service.jobs.fair_queue import FairQueue
-    >>> line = FairQueue(most=1)
+    >>> queue = FairQueue(most=1)
     >>> for who, work in [("ana", 1), ("ana", 2), ("bob", 3)]:
-    ...     line.put(who, work)
-    >>> line.take(), line.take()
+    ...     queue.put(who, work)
+    >>> queue.take(), queue.take()
     (('ana', 1), ('bob', 3))
-    >>> line.done("ana")
-    >>> line.take()
+    >>> queue.done("ana")
+    >>> queue.take()
     ('ana', 2)
+
+    Law: tests/service/test_faults.py::TestFairShare
     """
 
     def __init__(self, most: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._clock = most, clock
-        self._came: OrderedDict[str, float] = OrderedDict()
-        self._rests: dict[str, float] = {}
+        self._most = most
+        self._clock = clock
+        # Users in the order of their last submission, so that inactive ones are at the front.
+        self._submitted: OrderedDict[str, float] = OrderedDict()
+        self._throttled_until: dict[str, float] = {}
+        # Users in the order of their next turn.
         self._waiting: OrderedDict[str, deque[T]] = OrderedDict()
-        self._held: Counter[str] = Counter()
+        self._running: Counter[str] = Counter()
         self._changed = threading.Condition()
         self._closed = False
 
     def put(self, person: str, work: T) -> None:
-        """Add work at the end of a person's line."""
+        """Add a task at the end of a user's own queue."""
         with self._changed:
             self._waiting.setdefault(person, deque()).append(work)
-            self._came[person] = self._clock()
-            self._came.move_to_end(person)
+            self._submitted[person] = self._clock()
+            self._submitted.move_to_end(person)
             self._changed.notify()
 
     def take(self) -> tuple[str, T] | None:
-        """Wait for the next piece of work, and hold one hand for its person; None when the line is closed."""
+        """Wait for the next task and count it as running; None when the queue is closed."""
         with self._changed:
             while not self._closed:
-                person = next(
-                    (one for one in self._waiting if self._held[one] < self._share(one)), None
-                )
-                if person is not None:
-                    return person, self._next(person)
-                self._changed.wait(1.0 if self._waiting else None)  # somebody may be at rest
+                for person in self._waiting:
+                    if self._running[person] < self._limit(person):
+                        return person, self._next(person)
+                # The end of a throttling notifies nobody, so it is polled for while tasks wait.
+                if self._waiting:
+                    self._changed.wait(_POLL_SECONDS)
+                else:
+                    self._changed.wait()
             return None
 
     def done(self, person: str, seconds: float = 0.0) -> None:
-        """Let go of one hand that a person held for work of so many seconds."""
+        """Note the end of a task that ran so many seconds, and throttle its user if it was long."""
         with self._changed:
-            rest = max(0.0, seconds - LONG) * max(0, len(self._recent()) - 1)
-            self._rests[person] = max(self._rests.get(person, 0.0), self._clock() + min(rest, LATE))
-            self._held[person] -= 1
-            if self._held[person] <= 0:
-                del self._held[person]
-            self._changed.notify_all()  # with one person less, others may hold more
+            others = max(0, len(self._active()) - 1)
+            excess = max(0.0, seconds - LONG)
+            until = self._clock() + min(excess * others, LATE)
+            # A short task must not end the throttling that a longer one began.
+            self._throttled_until[person] = max(self._throttled_until.get(person, 0.0), until)
+            self._running[person] -= 1
+            if self._running[person] <= 0:
+                del self._running[person]
+            # With one user less, others may run more side by side.
+            self._changed.notify_all()
 
     def load(self, person: str) -> int:
-        """Count what a person has in the line and in hand."""
+        """Count a user's tasks, waiting and running."""
         with self._changed:
-            return len(self._waiting.get(person, ())) + self._held[person]
+            waiting = len(self._waiting.get(person, ()))
+            return waiting + self._running[person]
 
     def close(self) -> None:
-        """Give out nothing any more."""
+        """Hand out no more tasks."""
         with self._changed:
             self._closed = True
             self._changed.notify_all()
 
-    def _share(self, person: str) -> int:
-        """Return how many hands a person may hold now."""
-        if not any(one != person for one in self._recent()):
+    def _limit(self, person: str) -> int:
+        """Return how many tasks of a user may run side by side now."""
+        others = [user for user in self._active() if user != person]
+        if not others:
             return self._most
-        return 1 if self._rests.get(person, 0.0) <= self._clock() else 0
+        if self._throttled_until.get(person, 0.0) <= self._clock():
+            return 1
+        return 0
 
-    def _recent(self) -> OrderedDict[str, float]:
-        """Return who brought work of late, and forget the others."""
-        while self._came and next(iter(self._came.values())) < self._clock() - LATE:
-            self._rests.pop(self._came.popitem(last=False)[0], None)
-        return self._came
+    def _active(self) -> OrderedDict[str, float]:
+        """Return the users who submitted within LATE seconds, and forget the others."""
+        oldest = self._clock() - LATE
+        while self._submitted:
+            user, moment = next(iter(self._submitted.items()))
+            if moment >= oldest:
+                break
+            del self._submitted[user]
+            self._throttled_until.pop(user, None)
+        return self._submitted
 
     def _next(self, person: str) -> T:
-        line = self._waiting[person]
-        work = line.popleft()
-        if line:
+        """Take a user's first task and move the user to the end of the round."""
+        queue = self._waiting[person]
+        work = queue.popleft()
+        if queue:
             self._waiting.move_to_end(person)
         else:
             del self._waiting[person]
-        self._held[person] += 1
+        self._running[person] += 1
         return work

@@ -1,36 +1,40 @@
-"""The pulse of a worker's keeper: that it goes round, and that the store lets itself be read and written."""
+"""Heartbeat of a worker's maintenance thread: liveness of its loop, and reachability of the store."""
 
 from __future__ import annotations
 
 import time
 
 MISSED = 8.0
-"""Seconds without a sign after which something is not well; a round takes less than one, unless the store is slow."""
+"""Seconds without a sign of the store after which health is bad. A round takes less than one second."""
 STUCK = 60.0
-"""Seconds for which one round may wait for a store that is away; a keeper that takes longer is not waiting but gone."""
+"""Seconds for which one round may wait for a store that is away. A longer round means a dead thread."""
 
 
 class Heartbeat:
-    """When the keeper last began a round, and last ended one with the store in reach; read without waiting."""
+    """Time of the last round begun, and of the last one that reached the store; read without a lock."""
 
     def __init__(self, pause: float) -> None:
         self.pause = pause
-        self._turned = self._reached = time.monotonic()
+        now = time.monotonic()
+        self._turned = now
+        self._reached = now
 
     def turn(self) -> None:
         """Note that a round begins."""
         self._turned = time.monotonic()
 
     def reached(self) -> None:
-        """Note that the store answered all that a round asks of it."""
+        """Note that the store answered everything that a round asks of it."""
         self._reached = time.monotonic()
 
     @property
     def turning(self) -> bool:
-        """Whether the keeper goes round."""
-        return time.monotonic() - self._turned < STUCK + self.pause
+        """Whether the maintenance thread is alive."""
+        silent = time.monotonic() - self._turned
+        return silent < STUCK + self.pause
 
     @property
     def reaching(self) -> bool:
-        """Whether the store answered within the last moments."""
-        return time.monotonic() - self._reached < MISSED + self.pause
+        """Whether the store answered within the last seconds."""
+        silent = time.monotonic() - self._reached
+        return silent < MISSED + self.pause

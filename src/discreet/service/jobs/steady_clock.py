@@ -1,7 +1,8 @@
-"""The clock of a worker: the time of day when it started, and then only ever onward, whatever is done to the clock.
+"""Monotonic clock of a worker: the wall-clock time at its start, then counted without steps.
 
-Ticks, leases and how long a job ran are differences of times; a machine whose clock is set by an hour must not hold an
-answer, or a thread, for that hour. What people mean by a date (when a token expires) is asked of the time of day.
+Ticks, leases and durations of jobs are differences of times. A machine whose clock is set by an hour
+must not hold an answer, or a thread, for that hour. Dates that people mean, such as the expiry of a
+token, are compared with the wall clock instead.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ _BEGAN = time.time() - time.monotonic()
 
 
 def steady() -> float:
-    """Return seconds since 1970 that never step: as the clock stood when this process began, and counted from there.
+    """Return seconds since 1970 by a clock that never steps.
 
     >>> from discreet.service.jobs.steady_clock import steady
     >>> first = steady()

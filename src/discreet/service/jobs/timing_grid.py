@@ -1,8 +1,11 @@
-"""When the answer to a query leaves: on ticks fixed before it runs, so that the time taken tells next to nothing.
+"""Timing grid for answers: a defence against the timing side channel of private queries.
 
-A query that starts at t shows what came of it at t + g, t + 2g, t + 4g, …, at the first of these after it is done. So
-whoever watches learns, of all the time it took, only between which two ticks it ended: nothing if it always ends within
-the first, at most log₂(T/g) + 1 outcomes within T seconds. The ticks depend on g alone, never on data.
+A query that starts at t shows its result at t + g, t + 2g, t + 4g, …, at the first of these ticks after
+it is done. An observer learns only between which two ticks it ended: nothing if it always ends within
+the first, at most log₂(T/g) + 1 outcomes within T seconds.
+
+Guarantee: the ticks depend on g and on the start alone, never on data.
+Law: tests/service/test_parts.py::TestGrid
 """
 
 from __future__ import annotations
@@ -29,14 +32,21 @@ class TimingGrid:
 
     def tick(self, started: float, moment: float) -> float:
         """Return the first tick at or after a moment."""
-        taken = max(moment - started, 0.0) / self.seconds
-        doublings = 0 if taken <= 1 else math.ceil(math.log2(taken))
+        # A moment before the start, by a clock of another machine, counts as the start.
+        ticks = max(moment - started, 0.0) / self.seconds
+        doublings = 0
+        if ticks > 1:
+            # Rounded up: a result is never shown before the tick that follows its end.
+            doublings = math.ceil(math.log2(ticks))
         return started + self.seconds * float(2**doublings)
 
     def shows(self, started: float, finished: float | None, now: float) -> bool:
-        """Return whether something finished may be seen by now."""
-        return finished is not None and self.tick(started, finished) <= now
+        """Return whether a result may be seen by now."""
+        if finished is None:
+            return False
+        return self.tick(started, finished) <= now
 
     async def until(self, moment: float) -> None:
         """Wait for a moment of the worker's clock."""
-        await anyio.sleep(max(0.0, moment - steady()))
+        seconds = max(0.0, moment - steady())
+        await anyio.sleep(seconds)
