@@ -264,15 +264,15 @@ class TestFairShare:
         line.done("ana")
         assert line.take() == ("ana", 2)
         line.done("ana", LONG + 3)
-        assert line._share("ana") == 0, "twice three seconds are bob's and cy's"
+        assert line._limit("ana") == 0, "twice three seconds are bob's and cy's"
         line.done("ana")
-        assert line._share("ana") == 0, "short work after long does not end its rest"
+        assert line._limit("ana") == 0, "short work after long does not end its rest"
         now[0] += 5
-        assert line._share("ana") == 0
+        assert line._limit("ana") == 0
         now[0] += 1
         assert line.take() == ("ana", 3)
         now[0] += LATE
-        assert line._share("ana") == 2, "the others came long ago"
+        assert line._limit("ana") == 2, "the others came long ago"
         line.close()
         assert line.take() is None
 
@@ -302,7 +302,7 @@ class TestFairShare:
         state.jobs.start()
         wait_for(lambda: all(state.jobs.view(state.jobs.shelf.get(f"old {k}"))[0] for k in range(3)))
         state.jobs.put("bob", "people", "sql", BODY)
-        assert state.jobs._line._share(old.person) > 0, "what was waited for was no long work of its person"
+        assert state.jobs._line._limit(old.person) > 0, "what was waited for was no long work of its person"
 
     def test_a_retry_of_an_answered_request_is_not_refused_however_much_is_asked(self, tmp_path):
         house = build(tmp_path, service='grid = "0.05"')

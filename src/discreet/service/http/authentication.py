@@ -1,8 +1,8 @@
-"""The door: from a request to a person, or no entry.
+"""Authentication: from a request to a user, by bearer token or by session cookie.
 
-A program shows its token in `Authorization: Bearer`; a page its session's cookie, and for a change the session's second
-secret. Whatever is wrong with a token or a session, the word is the same; who fails too often is told to wait,
-who shows a token that opens never is.
+A program sends its token in `Authorization: Bearer`. A page sends its session cookie, and for a change
+also the CSRF token of the session. Whatever is wrong with a token or a session, the message is the same.
+Failures are rate limited by address; a valid token never is.
 """
 
 from __future__ import annotations
@@ -23,28 +23,27 @@ MARK = "Idempotency-Key"
 
 
 class Unauthenticated(NotAllowed):
-    """No token, or none that opens: the answer is 401."""
+    """No token, or no valid one: status 401."""
 
 
 @frozen
 class Admission:
-    """Who came in; `session` only if by the page's cookie."""
+    """The authenticated user; `session` is set only for a session cookie."""
 
     person: Member
     session: Session | None = None
 
 
 def enter(state: State, request: HTTPConnection) -> Admission:
-    """Find who sends a request; blocks.
+    """Authenticate a request; blocks.
 
-    Refuses no token, a wrong, expired or revoked one, a forged session, a change without the session's second secret,
-    and more requests than the limits allow.
+    Refuses: no token, a wrong, expired or revoked one, a forged session, a change without the CSRF token,
+    and more requests than the rate limits allow.
     """
-    found = (
-        _by_token(state, request)
-        if "Authorization" in request.headers
-        else _by_cookie(state, request)
-    )
+    if "Authorization" in request.headers:
+        found = _by_token(state, request)
+    else:
+        found = _by_cookie(state, request)
     if found is None:
         state.limits.failure(address_of(request))
         raise Unauthenticated(
@@ -55,31 +54,38 @@ def enter(state: State, request: HTTPConnection) -> Admission:
 
 
 def _count(state: State, request: HTTPConnection, person: str) -> None:
-    """Count a request; one that was sent before is let in when others have to wait."""
+    """Count a request against the rate limit; a repeated one is admitted where others must wait."""
     try:
         state.limits.request(person)
     except TooMany:
         mark = request.headers.get(MARK, "")
-        if not mark or len(mark) > LONGEST_TOKEN or state.jobs.shelf.marked(person, mark) is None:
+        if not mark or len(mark) > LONGEST_TOKEN:
+            raise
+        # A retry costs no query, so a known idempotency key has a limit of its own.
+        if state.jobs.shelf.marked(person, mark) is None:
             raise
         state.limits.again(person)
 
 
 def session_of(state: State, request: HTTPConnection) -> Session | None:
-    """Find the page's session of a request, if it has one; blocks."""
+    """Return the session of a request's cookie, if there is one; blocks."""
     secret = read_cookie(state.config, request)
-    return None if not secret or len(secret) > LONGEST_TOKEN else state.sessions.find(secret)
+    if not secret or len(secret) > LONGEST_TOKEN:
+        return None
+    return state.sessions.find(secret)
 
 
 def require_steward(person: Member) -> None:
-    """Refuse everybody who is no steward."""
+    """Refuse everyone who is not a steward."""
     if person.role != "steward":
         raise NotAllowed("this is for stewards; ask one of them")
 
 
 def address_of(request: HTTPConnection) -> str:
-    """Return the address of the other end; headers that claim another are not read here."""
-    return request.client.host if request.client is not None else ""
+    """Return the address of the client; forwarding headers can be forged and are not read here."""
+    if request.client is None:
+        return ""
+    return request.client.host
 
 
 def _by_token(state: State, request: HTTPConnection) -> Admission | None:
@@ -87,7 +93,9 @@ def _by_token(state: State, request: HTTPConnection) -> Admission | None:
     if scheme.lower() != "bearer" or not token.startswith("dsc_") or len(token) > LONGEST_TOKEN:
         return None
     person = state.people.holder(token)
-    return None if person is None else Admission(person)
+    if person is None:
+        return None
+    return Admission(person)
 
 
 def _by_cookie(state: State, request: HTTPConnection) -> Admission | None:

@@ -1,6 +1,6 @@
-"""Turns of one person: pages and lists are made in the worker itself, and nobody has many of them made side by side.
+"""Concurrency limit for each user: a semaphore around pages and lists, which the worker makes itself.
 
-Whoever opens a hundred pages at once waits for their own pages, not others for theirs.
+A user who opens a hundred pages at once waits for their own pages; others do not wait for them.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from .rate_limit import TooMany
 
 SIDE_BY_SIDE = 2
 PATIENCE = 30.0
-"""Seconds for which somebody waits for their own earlier pages."""
+"""Seconds for which a user waits for their own earlier pages."""
 
 
 class ConcurrencyLimit:
-    """How much of each person is in work; `most` may be in work or wait.
+    """Count of each user's requests in progress; at most `most` may run or wait.
 
     >>> from discreet.service.http.concurrency_limit import ConcurrencyLimit
     >>> turns = ConcurrencyLimit(most=1)
@@ -39,7 +39,10 @@ class ConcurrencyLimit:
 
     @contextmanager
     def turn(self, person: str) -> Iterator[None]:
-        """Wait for a turn and hold it; refuses a person who has too much waiting here already."""
+        """Wait for a free place and hold it.
+
+        Refuses: a user who has too many requests waiting already (TooMany).
+        """
         with self._changed:
             if self._inside[person] >= self._most:
                 raise TooMany(1.0)

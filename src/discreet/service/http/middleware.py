@@ -1,4 +1,4 @@
-"""What every request passes before any route: the right host, a body that fits; and what every response carries."""
+"""ASGI middleware: checks of host, length and path before any route; security headers on every response."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..config import Config
 from .metrics import Metrics
 
 BODY_SECONDS = 15.0
-"""Seconds within which a request must have been sent; what comes slower is closed."""
+"""Seconds within which a body must have been sent; slower connections are closed."""
 
 Headers = list[tuple[bytes, bytes]]
 _POLICY = (
@@ -35,11 +35,11 @@ _HSTS = {"strict-transport-security": "max-age=31536000"}
 
 
 def guard_app(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
-    """Put the guard before an application."""
-    headers = [
-        (name.encode(), text.encode())
-        for name, text in (_ALWAYS | (_HSTS if config.secure else {})).items()
-    ]
+    """Wrap an application in the middleware."""
+    always = dict(_ALWAYS)
+    if config.secure:
+        always |= _HSTS
+    headers = [(name.encode(), text.encode()) for name, text in always.items()]
     most = config.bounds.body_bytes
 
     async def guard(scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,9 +62,11 @@ def guard_app(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
         if refusal is not None:
             await _refuse(sending, *refusal)
             return
+        end = time.monotonic() + BODY_SECONDS
         try:
-            await app(scope, _count_bytes(receive, most, time.monotonic() + BODY_SECONDS), sending)
-        except Exception:  # noqa: BLE001 it was answered and noted; the server must not print it, it may hold data
+            await app(scope, _count_bytes(receive, most, end), sending)
+        except Exception:  # noqa: BLE001
+            # The exception was answered and logged. The server must not print it: it may hold data.
             if not started:  # pragma: no cover the application answers whatever breaks
                 await _refuse(sending, 500, BROKEN)
 
@@ -72,16 +74,22 @@ def guard_app(app: ASGIApp, config: Config, metrics: Metrics) -> ASGIApp:
 
 
 def _dress(found: Iterable[tuple[bytes, bytes]], always: Headers, path: str) -> Headers:
-    """Add the headers of all responses; what is not a fixed file of the page is never kept by caches."""
+    """Add the security headers; only static files may be kept by caches."""
     kept = [(name, text) for name, text in found if name.lower() != b"server"]
     names = {name.lower() for name, _ in kept}
     if b"cache-control" not in names:
-        kept.append((b"cache-control", b"no-cache" if path.startswith("/static/") else b"no-store"))
-    return [*kept, *((name, text) for name, text in always if name not in names)]
+        policy = b"no-store"
+        if path.startswith("/static/"):
+            policy = b"no-cache"
+        kept.append((b"cache-control", policy))
+    for name, text in always:
+        if name not in names:
+            kept.append((name, text))
+    return kept
 
 
 def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
-    """Refuse a request for another host, with an unclear or too large body, or a path with odd characters."""
+    """Return why a request is refused: another host, an unclear or too large body, an odd path."""
     headers: Headers = scope["headers"]
     hosts = [text for name, text in headers if name == b"host"]
     if hosts != [config.host.encode()]:
@@ -103,12 +111,14 @@ def _find_refusal(scope: Scope, config: Config) -> tuple[int, str] | None:
 
 
 def _count_bytes(receive: Receive, most: int, end: float) -> Receive:
-    """Read no more than so many bytes, and wait for them no longer than until a moment; then the line is closed."""
-    seen, whole = 0, False
+    """Read at most so many bytes, until a moment at the latest; then the connection is closed."""
+    seen = 0
+    whole = False
 
     async def counting() -> Message:
         nonlocal seen, whole
-        if whole:  # what is waited for now is that somebody hangs up
+        if whole:
+            # The body is complete: the application now waits for a disconnect.
             return await receive()
         with anyio.move_on_after(max(0.0, end - time.monotonic())) as scope:
             message = await receive()

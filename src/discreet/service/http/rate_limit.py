@@ -1,6 +1,7 @@
-"""How often somebody may ask: buckets that fill at a steady rate, kept by each worker for itself.
+"""Rate limits: one token bucket for each user or address, kept by each worker process for itself.
 
-A worker's limit holds for the requests it sees; several workers together grant at most their number times the limit.
+A worker limits the requests that it sees. Several workers together grant at most their number times the
+limit.
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from collections.abc import Callable
 from ..config import RequestBounds
 
 MOST_KEYS = 10_000
-"""Buckets kept at a time; the ones longest unused are full again, or forgotten."""
+"""Buckets kept at a time. The ones longest unused are dropped first; most of them are full again."""
 
 
 class TooMany(Exception):
-    """Somebody asks too often; `seconds` says when the next request fits."""
+    """Refusal of a request above the rate limit; `seconds` until the next one fits (Retry-After)."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__(f"too many requests; the next one fits in {max(1, round(seconds))} s")
@@ -41,21 +42,28 @@ class TokenBuckets:
         self._lock = threading.Lock()
 
     def wait(self, key: str) -> float:
-        """Take one from a bucket and give 0, or give the seconds until there is one; nothing is taken then."""
+        """Take a token and return 0; without a token return the seconds until there is one."""
         now = self._clock()
+        per_second = self._most / 60
         with self._lock:
-            level, then = self._held.get(key, (self._most, now))
-            level = min(self._most, level + (now - then) * self._most / 60)
-            fits = level >= 1
-            self._held[key] = (level - 1 if fits else level, now)
+            tokens, updated = self._held.get(key, (self._most, now))
+            refilled = tokens + (now - updated) * per_second
+            tokens = min(self._most, refilled)
+            seconds = 0.0
+            if tokens >= 1:
+                tokens -= 1
+            else:
+                seconds = (1 - tokens) / per_second
+            self._held[key] = (tokens, now)
             self._held.move_to_end(key)
+            # Memory stays bounded however many addresses send requests.
             while len(self._held) > MOST_KEYS:
                 self._held.popitem(last=False)
-        return 0.0 if fits else (1 - level) * 60 / self._most
+        return seconds
 
 
 class Limits:
-    """The limits of one worker: requests of a person, failures to sign in and visits of strangers from an address."""
+    """Rate limits of one worker: requests of a user; failed sign-ins and anonymous visits of an address."""
 
     def __init__(self, bounds: RequestBounds) -> None:
         self.bounds = bounds
@@ -65,23 +73,23 @@ class Limits:
         self._strangers = TokenBuckets(bounds.requests_per_minute)
 
     def request(self, person: str) -> None:
-        """Count a request of a person, or refuse it."""
+        """Count a request of a user, or refuse it."""
         _refuse(self._asked.wait(person))
 
     def again(self, person: str) -> None:
-        """Count a request that was sent before, which has a measure of its own, or refuse it."""
+        """Count a repeated request with a known idempotency key, which has its own limit, or refuse it."""
         _refuse(self._again.wait(person))
 
     def failure(self, address: str) -> None:
-        """Count a failure to sign in; refuse to say more than that to an address that fails too often.
+        """Count a failed sign-in of an address, or refuse it.
 
-        Whoever shows a token that opens is never asked where it comes from: strangers behind the same address lock
-        nobody out. Guessing 256 bits needs no lock.
+        A valid token is never limited by its address, so strangers behind the same address lock nobody
+        out. Guessing 256 random bits needs no lockout.
         """
         _refuse(self._failed.wait(address))
 
     def stranger(self, address: str) -> None:
-        """Count a visit of somebody who is not signed in, or refuse it."""
+        """Count a visit without a session, or refuse it."""
         _refuse(self._strangers.wait(address))
 
 

@@ -1,7 +1,8 @@
-"""The server's ear: a line on which no whole request comes within some seconds is closed.
+"""Read timeout for request heads: closes connections of slow clients (slowloris).
 
-Uvicorn closes lines that are silent between two requests, but waits without end for the first byte of the first one and
-for the end of headers that have begun: a few thousand of those would be all the lines there are.
+Uvicorn closes connections that are silent between two requests. But it waits without end for the first
+byte of the first request, and for the end of headers that have begun. A few thousand of those would use
+up all connections.
 """
 
 from __future__ import annotations
@@ -13,34 +14,36 @@ import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 HEAD_SECONDS = 15.0
+"""Seconds within which the head of a request must be complete."""
 
 
 class RequestTimeoutProtocol(H11Protocol):
-    """Uvicorn's own protocol, with an end to waiting for the head of a request."""
+    """Uvicorn's HTTP/1.1 protocol with a read timeout for the head of a request."""
 
     _end: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: Any) -> None:  # noqa: ANN401 as uvicorn has it
-        """Begin to wait for the first request."""
+        """Start the timer of the first request."""
         super().connection_made(transport)
         self._await_head()
 
     def data_received(self, data: bytes) -> None:
-        """Stop waiting once the head of a request is whole, and begin to when another one has begun."""
+        """Stop the timer once a head is complete; start it when another head has begun."""
         super().data_received(data)
+        # h11 leaves IDLE as soon as it has parsed a whole head.
         if self.conn.their_state is not h11.IDLE:
             self._stop_waiting()
         elif self._end is None:
             self._await_head()
 
     def on_response_complete(self) -> None:
-        """After an answer uvicorn's own wait begins; what has come of the next request already counts from here."""
+        """Start the timer if bytes of the next request are already here; else uvicorn's own wait begins."""
         super().on_response_complete()
         if self.conn.their_state is h11.IDLE and self.conn.trailing_data[0]:
             self._await_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Stop the timer."""
         self._stop_waiting()
         super().connection_lost(exc)
 
