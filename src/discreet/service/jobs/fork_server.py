@@ -1,4 +1,4 @@
-"""The office that clerks come from: one for a process, started when the first is needed, and again if it is gone."""
+"""Fork server of planning workers: one for a process, started when first needed, restarted if it dies."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from ...frozen import frozen
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 2.0
-"""Seconds in which an office that is told to end does so by itself."""
+"""Seconds in which a fork server that is told to end may do so by itself."""
 
 
 @frozen
 class PlanningWorker:
-    """One clerk: the line to it, and its number."""
+    """Connection to one worker process, and its process id."""
 
     line: Connection
     number: int
 
 
 class ForkServer:
-    """One process that hires and dismisses for all threads of a worker; it ends when the worker does."""
+    """Client of the fork server, shared by all threads; the fork server ends with this process."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -38,7 +38,7 @@ class ForkServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def hire(self) -> PlanningWorker:
-        """Return a new clerk; raises OSError if there is no room for one."""
+        """Start a planning worker; raises OSError if no process can be started."""
         ours, theirs = socket.socketpair()
         with theirs:
             try:
@@ -49,13 +49,13 @@ class ForkServer:
         return PlanningWorker(Connection(ours.detach()), number)
 
     def dismiss(self, clerk: PlanningWorker) -> None:
-        """End a clerk, whatever it does."""
+        """Kill a planning worker, whatever it does."""
         clerk.line.close()
         with suppress(OSError):
             self._say(str(clerk.number).encode())
 
     def close(self) -> None:
-        """Let the office end, and with it whoever still works there; nobody waits long for one that does not answer."""
+        """End the fork server and its workers; one that does not answer is killed after PATIENCE."""
         if self._lock.acquire(timeout=PATIENCE):
             try:
                 self._shut()
@@ -72,29 +72,29 @@ class ForkServer:
                 heard = b""
             if not heard:
                 self._shut()
-                raise OSError("the office of clerks is gone; it is opened again when it is needed")
+                raise OSError("the fork server is gone; it is started again when it is needed")
             return heard
 
     def _open(self) -> socket.socket:
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
-        single = {
-            "OPENBLAS_NUM_THREADS": "1",
-            "OMP_NUM_THREADS": "1",
-            "PYTHONPATH": path,
-        }  # no thread lives on in a fork
+        paths = [str(ROOT)]
+        inherited = os.environ.get("PYTHONPATH")
+        if inherited:
+            paths.append(inherited)
+        # Threads do not survive a fork, so numerical libraries must not start any.
+        environment = {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        environment["PYTHONPATH"] = os.pathsep.join(paths)
+        handle = theirs.fileno()
+        module = "discreet.service.jobs.planning_worker"
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603 our own interpreter and module
-                [
-                    sys.executable,
-                    "-m",
-                    "discreet.service.jobs.planning_worker",
-                    str(theirs.fileno()),
-                ],
-                pass_fds=[theirs.fileno()],
+                [sys.executable, "-m", module, str(handle)],
+                pass_fds=[handle],
                 stdin=subprocess.DEVNULL,
-                env=os.environ | single,
-                process_group=0,  # not a session: the kernel weighs sessions alike, however nice their processes are
+                env=os.environ | environment,
+                # A process group, not a session: the kernel shares time equally between sessions,
+                # however low the priority of their processes is.
+                process_group=0,
             )
         self._line = ours
         return ours
@@ -114,7 +114,7 @@ class ForkServer:
 
 @cache
 def the_office() -> ForkServer:
-    """Return the office of this process, which ends before the process does."""
+    """Return the fork server of this process, which ends before the process does."""
     office = ForkServer()
     atexit.register(office.close)
     return office

@@ -1,4 +1,4 @@
-"""A job: one charged request of one person, kept in the store until its answer has been fetched."""
+"""Job: one charged request of one user, with its idempotency key, kept until its answer is fetched."""
 
 from __future__ import annotations
 
@@ -10,17 +10,23 @@ from ...frozen import frozen
 from .steady_clock import steady
 
 State = Literal["waiting", "running", "done", "refused", "failed", "cancelled"]
-"""`refused` spent nothing and may be tried again; `failed` was charged: the store broke or was too slow then."""
+"""`refused` spent nothing and may be tried again; `failed` was charged before the store failed."""
 
 OPEN = ("waiting", "running")
-COLUMNS = "id, person, mark, dataset, verb, body, state, cancel, owner, lease, created, started, finished, status, reply"
+COLUMNS = (
+    "id, person, mark, dataset, verb, body, state, cancel, owner, lease, created, started, finished, "
+    "status, reply"
+)
 LISTED = COLUMNS.replace(", reply", ", NULL")
-"""The same without what came of it, which may be long: for lists of jobs."""
+"""The columns without the reply, which may be long: for lists of jobs."""
 
 
 @frozen
 class Job:
-    """The row of a job; times are seconds since 1970, UTC. It starts when it is sent, and anew when a hand takes it."""
+    """Row of the job table; times are seconds since 1970, UTC. `mark` is the idempotency key.
+
+    `started` is the time of submission, and again the time when a thread takes the job.
+    """
 
     id: str
     person: str
@@ -44,8 +50,10 @@ class Job:
         return self.state in OPEN
 
     def to_json(self, *, shown: bool, next_tick: float, now: float) -> dict[str, object]:
-        """Return what its person may see; before its tick a finished job still looks as if it ran."""
-        state = self.state if shown or self.state == "waiting" else "running"
+        """Return the user's view; before its tick a finished job still looks as if it ran."""
+        state = "running"
+        if shown or self.state == "waiting":
+            state = self.state
         seen: dict[str, object] = {
             "id": self.id,
             "dataset": self.dataset,
@@ -61,12 +69,26 @@ class Job:
 
 
 def new_job(person: str, dataset: str, verb: str, body: str, *, mark: str, owner: str) -> Job:
-    """Make a job of a request that has just come in; without a mark its id is one."""
-    name, now = secrets.token_urlsafe(16), steady()
+    """Make a job of a new request; without an idempotency key its id serves as one."""
+    name = secrets.token_urlsafe(16)
+    now = steady()
     return Job(
-        id=name, person=person, mark=mark or name, dataset=dataset, verb=verb, body=body, state="waiting", cancel=0,
-        owner=owner, lease=0.0, created=now, started=now, finished=None, status=None, reply=None,
-    )  # fmt: skip
+        id=name,
+        person=person,
+        mark=mark or name,
+        dataset=dataset,
+        verb=verb,
+        body=body,
+        state="waiting",
+        cancel=0,
+        owner=owner,
+        lease=0.0,
+        created=now,
+        started=now,
+        finished=None,
+        status=None,
+        reply=None,
+    )
 
 
 def read_job(row: tuple[object, ...]) -> Job:

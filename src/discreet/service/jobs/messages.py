@@ -1,4 +1,4 @@
-"""What a worker and its clerks send each other, beside questions and answers."""
+"""Messages between a server process and its planning workers."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from ...data.schema import Schema
 from ...frozen import field, frozen
 
 BRIEF = 2.0
-"""Seconds of processor time after which a piece of free work goes on only while nothing else wants the processor.
-Whoever did it is too low in rank for the next, and is replaced."""
+"""Seconds of processor time after which a free task continues only while the processor is idle.
+
+Its worker process has lowered its own priority then, which cannot be undone, so it is replaced.
+"""
 
 
 @frozen
 class Setup:
-    """What a clerk must know of one data set; no ledger if it is in the worker's own memory."""
+    """Facts about one data set for a planning worker; no ledger if it is in the server's own memory."""
 
     name: str
     schemas: tuple[Schema, ...]
@@ -24,6 +26,6 @@ class Setup:
 
 @frozen
 class Broken:
-    """Something that is no refusal went wrong, and where; never what it said."""
+    """Report of an unexpected exception: its place in the code, never its message."""
 
     place: str

@@ -1,7 +1,8 @@
-"""The desk for what is free: explaining, planning, rehearsing. Each piece of work has an end, and people take turns.
+"""Process pool for free requests (explain, plan, rehearse), with limits of time and memory.
 
-What is free costs no budget, so only time and memory limit it: a piece of work runs in a clerk's process, which is
-ended when its seconds are over; one person's work fills half of the clerks at most, and the rest of it waits in line.
+Free requests cost no budget, so only time and memory limit them. A task runs in a planning worker's
+process, which is killed when its seconds are over. The tasks of one user fill at most half of the pool;
+the rest waits in the fair queue.
 """
 
 from __future__ import annotations
@@ -32,20 +33,20 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 WAITING = 4
-"""How often the seconds of one piece of work it may wait for its turn."""
+"""A task may wait for its turn so many times the seconds that it may run."""
 OPENING = 30
-"""Seconds more, in which the office may open."""
+"""Additional seconds in which the fork server may start."""
 THREADS = 64
 LISTENING = 0.25
-"""Seconds between two looks whether whoever asked is still there."""
+"""Seconds between two checks whether the client is still connected."""
 
 
 class ClientGone(Exception):
-    """Whoever asked is not there any more."""
+    """The client has disconnected."""
 
 
 class WorkerFailed(Exception):
-    """A clerk met something that is no refusal; `place` says where."""
+    """A planning worker raised something other than a refusal; `place` is the place in the code."""
 
     def __init__(self, place: str) -> None:
         super().__init__(BROKEN)
@@ -54,7 +55,7 @@ class WorkerFailed(Exception):
 
 @frozen
 class _Task:
-    """A piece of work on its way, and where its result is waited for."""
+    """A task of a user, and the future of its result."""
 
     dataset: str
     person: str
@@ -65,11 +66,14 @@ class _Task:
 
 
 class PlanningPool:
-    """The clerks of one worker; they come when the first free question does."""
+    """Planning workers of one server process; they start with the first free request."""
 
     def __init__(self, config: Config, datasets: DataSets, log: Log) -> None:
-        self._bounds, self._datasets, self._log = config.bounds, datasets, log
-        self._line: FairQueue[_Task] = FairQueue(max(1, config.bounds.free_processes // 2))
+        self._bounds = config.bounds
+        self._datasets = datasets
+        self._log = log
+        most = max(1, config.bounds.free_processes // 2)
+        self._line: FairQueue[_Task] = FairQueue(most)
         self._office = the_office()
         self._threads: list[threading.Thread] = []
         self._lock = threading.Lock()
@@ -83,46 +87,46 @@ class PlanningPool:
         *words: object,
         gone: threading.Event | None = None,
     ) -> T:
-        """Let a clerk do `work(curator, *words)` for a person, and wait for what comes of it.
+        """Run `work(curator, *words)` for a user in a planning worker and wait for the result.
 
-        `gone` is set when the person hangs up: nothing is worked out for nobody. Refuses what takes more than its
-        seconds or memory, and a person who has too much waiting here already.
+        `gone` is set when the client disconnects; then the task is dropped.
+
+        Refuses: tasks that need too much time or memory (TooSlow), and users with too many waiting tasks.
         """
-        if not self._datasets.setups[
-            dataset
-        ].ledger:  # a ledger in this process's own memory: no other can read it
+        if not self._datasets.setups[dataset].ledger:
+            # A ledger in this process's memory cannot be read by another process.
             return work(self._datasets.curator(dataset, person), *words)
         if self._line.load(person) >= self._bounds.jobs_per_person:
             raise TooMany(1.0)
         self._begin()
-        sheet = _Task(dataset, person, work, words, gone or threading.Event())
-        self._line.put(person, sheet)
+        task = _Task(dataset, person, work, words, gone or threading.Event())
+        self._line.put(person, task)
         end = time.monotonic() + OPENING + WAITING * self._bounds.free_seconds
         while time.monotonic() < end:
             try:
-                found: T = sheet.future.result(LISTENING)
+                result: T = task.future.result(LISTENING)
             except NotInTime:
-                if (
-                    sheet.gone.is_set() and sheet.future.cancel()
-                ):  # one that is in work is broken off by its attendant
+                # Only a waiting task can be cancelled here; a running one is ended by its thread.
+                if task.gone.is_set() and task.future.cancel():
                     raise Cancelled from None
             else:
-                return found
-        sheet.future.cancel()
+                return result
+        task.future.cancel()
         raise self._late()
 
     async def run(self, work: Callable[..., T], *words: object, **named: object) -> T:
-        """Run what may wait here in threads of its own, so that other requests find theirs."""
+        """Run a blocking call in a thread pool of its own, so that other requests find threads."""
         if self._limiter is None:
             self._limiter = anyio.CapacityLimiter(THREADS)
-        return await anyio.to_thread.run_sync(partial(work, *words, **named), limiter=self._limiter)
+        call = partial(work, *words, **named)
+        return await anyio.to_thread.run_sync(call, limiter=self._limiter)
 
     def well(self) -> bool:
-        """Return whether every hand at the desk goes on."""
+        """Return whether all threads of the pool are alive."""
         return all(thread.is_alive() for thread in self._threads)
 
     def close(self) -> None:
-        """Send the clerks home, each when it is done."""
+        """End each planning worker after its present task."""
         self._line.close()
 
     def _begin(self) -> None:
@@ -132,65 +136,80 @@ class PlanningPool:
                 self._threads[-1].start()
 
     def _attend(self) -> None:
-        """Give one clerk one sheet after the other; a clerk who is gone is replaced by a new one."""
-        clerk: PlanningWorker | None = None
-        while (found := self._line.take()) is not None:
-            person, sheet = found
+        """Loop of one thread: hand one planning worker one task after the other."""
+        worker: PlanningWorker | None = None
+        while True:
+            taken = self._line.take()
+            if taken is None:
+                break
+            person, task = taken
             try:
-                if sheet.future.set_running_or_notify_cancel():
-                    clerk = self._serve(clerk, sheet)
+                if task.future.set_running_or_notify_cancel():
+                    worker = self._serve(worker, task)
             finally:
                 self._line.done(person)
-        if clerk is not None:
-            self._office.dismiss(clerk)
+        if worker is not None:
+            self._office.dismiss(worker)
 
-    def _serve(self, clerk: PlanningWorker | None, sheet: _Task) -> PlanningWorker | None:
-        """Have a sheet worked on; return the clerk, unless it had to be dismissed or took long (see `BRIEF`)."""
-        begin, fit = 0.0, False
+    def _serve(self, worker: PlanningWorker | None, task: _Task) -> PlanningWorker | None:
+        """Run a task; return the worker, unless it was killed or has run too long (see `BRIEF`)."""
+        started = 0.0
+        usable = False
         try:
-            clerk, begin = clerk or self._hire(), time.monotonic()
-            sheet.future.set_result(self._follow(clerk, sheet))
-            fit = True
+            if worker is None:
+                worker = self._hire()
+            started = time.monotonic()
+            result = self._follow(worker, task)
+            task.future.set_result(result)
+            usable = True
         except (DiscreetError, WorkerFailed) as refusal:
-            sheet.future.set_exception(refusal)
-            fit = True
+            task.future.set_exception(refusal)
+            usable = True
         except ClientGone:
-            sheet.future.set_exception(Cancelled())
+            task.future.set_exception(Cancelled())
         except TimeoutError:
-            sheet.future.set_exception(self._late())
-        except Exception:  # noqa: BLE001 the clerk or the office is gone, or what it said makes no sense
-            sheet.future.set_exception(
-                ServiceUnavailable("this could not be worked out just now; ask again")
-            )
-        if clerk is None or (fit and time.monotonic() - begin < BRIEF):
-            return clerk
-        self._office.dismiss(clerk)
+            task.future.set_exception(self._late())
+        except Exception:  # noqa: BLE001
+            # The worker or the fork server died, or sent something unreadable.
+            message = "this could not be worked out just now; ask again"
+            task.future.set_exception(ServiceUnavailable(message))
+        if worker is None:
+            return None
+        # A worker that ran longer than BRIEF has lowered its own priority for good.
+        brief = time.monotonic() - started < BRIEF
+        if usable and brief:
+            return worker
+        self._office.dismiss(worker)
         return None
 
     def _hire(self) -> PlanningWorker:
-        clerk = self._office.hire()
-        clerk.line.send((self._datasets.setups, self._bounds.free_megabytes))
-        return clerk
+        worker = self._office.hire()
+        worker.line.send((self._datasets.setups, self._bounds.free_megabytes))
+        return worker
 
-    def _follow(self, clerk: PlanningWorker, sheet: _Task) -> object:
-        """Send a sheet and answer what the clerk asks of the store, until it is done or its time is over."""
+    def _follow(self, worker: PlanningWorker, task: _Task) -> object:
+        """Send a task and answer the worker's requests until it is done or its time is over."""
         end = time.monotonic() + self._bounds.free_seconds
-        clerk.line.send((sheet.dataset, sheet.person, sheet.work, sheet.words))
-        while (left := end - time.monotonic()) > 0:
-            if sheet.gone.is_set():
+        worker.line.send((task.dataset, task.person, task.work, task.words))
+        while True:
+            left = end - time.monotonic()
+            if left <= 0:
+                raise TimeoutError
+            if task.gone.is_set():
                 raise ClientGone
-            if not clerk.line.poll(min(LISTENING, left)):
+            if not worker.line.poll(min(LISTENING, left)):
                 continue
-            verb, found = clerk.line.recv()
+            verb, payload = worker.line.recv()
             if verb == "done":
-                return _open(found)
-            clerk.line.send(self._look_up(verb, *found))
-        raise TimeoutError
+                return _open(payload)
+            worker.line.send(self._look_up(verb, *payload))
 
     def _look_up(self, verb: str, dataset: str, *words: object) -> object:
+        """Answer a request of a planning worker: a query text or public values, never a row."""
         engine: Any = self._datasets.engine(dataset)
+        methods = {"explain": engine.explain, "public_values": engine.public_values}
         try:
-            return {"explain": engine.explain, "public_values": engine.public_values}[verb](*words)
+            return methods[verb](*words)
         except DiscreetError as refusal:
             return refusal
 

@@ -1,8 +1,12 @@
-"""A clerk: a process of its own in which what is free is worked out, since only a process can be ended at any moment.
+"""Worker process for free requests (explain, plan, rehearse); it can be killed on timeout.
 
-The office is one process that has imported everything and holds nothing; it forks a clerk when asked, and ends one when
-told to. A clerk opens ledgers by itself, to read; what it needs of a store (the text of a tally, the values of a public
-column) it asks of the worker, so that no private row is ever within its reach. When the worker is gone, so are they.
+The fork server is one process that has imported everything and holds no data. It forks a planning worker
+on request and kills one on request. A planning worker opens ledgers by itself, to read. What it needs of
+a store (the text of a tally, the values of a public column) it asks of the server process. When the
+server process is gone, the workers end too.
+
+Guarantee: a planning worker has no access to private rows.
+Law: tests/service/test_faults.py::TestFreeWork
 """
 
 from __future__ import annotations
@@ -39,7 +43,7 @@ MEMORY = TooSlow(
 
 @frozen
 class _RemoteEngine:
-    """The store as a clerk sees it: it can be asked what it would do, not for a row."""
+    """Engine of a planning worker: describes queries through the server process, and returns no rows."""
 
     line: Connection
     dataset: str
@@ -58,80 +62,87 @@ class _RemoteEngine:
         found: PublicKeys = self._ask("public_values", table, *columns)
         return found
 
-    def _ask(self, verb: str, *words: object) -> Any:  # noqa: ANN401 whatever the engine says
-        self.line.send((verb, (self.dataset, *words)))
-        found = self.line.recv()
-        if isinstance(found, BaseException):
-            raise found
-        return found
+    def _ask(self, verb: str, *arguments: object) -> Any:  # noqa: ANN401 whatever the engine returns
+        self.line.send((verb, (self.dataset, *arguments)))
+        reply = self.line.recv()
+        if isinstance(reply, BaseException):
+            raise reply
+        return reply
 
 
 def main(handle: int) -> None:
-    """Run the office: hire and dismiss clerks until the worker hangs up."""
+    """Run the fork server: start and kill planning workers until the server process hangs up."""
+    # Ctrl-C reaches the whole process group; the server process ends the workers in order.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    clerks: set[int] = set()
+    workers: set[int] = set()
     _warm_up()
     with socket.socket(fileno=handle) as line:
         while True:
-            word, handles, _, _ = socket.recv_fds(line, 64, 1)
-            if not word:
+            command, handles, _, _ = socket.recv_fds(line, 64, 1)
+            if not command:
                 break
-            if word == b"hire":
-                clerk = os.fork()
-                if clerk == 0:
+            if command == b"hire":
+                worker = os.fork()
+                if worker == 0:
                     line.close()
                     serve(handles[0])
                 os.close(handles[0])
-                clerks.add(clerk)
-                line.send(str(clerk).encode())
+                workers.add(worker)
+                line.send(str(worker).encode())
             else:
-                _dismiss(int(word), clerks)
+                _kill(int(command), workers)
                 line.send(b"gone")
-    for clerk in list(clerks):
-        _dismiss(clerk, clerks)
+    for worker in list(workers):
+        _kill(worker, workers)
 
 
 def _warm_up() -> None:
-    """Explain something small, so that whatever is imported on the way is there for every clerk."""
+    """Explain a small question, so that its imports are there in every forked worker."""
     table = Schema("t", Rows(), {"x": Integer(0, 9)})
     curator = Curator(Memory({"t": []}), [table], open_ledger(":memory:", PureDP(1)))
     curator.explain("SELECT COUNT(*) AS n, AVG(x) AS m, MEDIAN(x) AS q FROM t", PureDP(1))
 
 
-def _dismiss(clerk: int, clerks: set[int]) -> None:
-    if clerk in clerks:
-        os.kill(clerk, signal.SIGKILL)
-        os.waitpid(clerk, 0)
-        clerks.discard(clerk)
+def _kill(worker: int, workers: set[int]) -> None:
+    """Kill a worker of ours and reap it; a number that is not ours is ignored."""
+    if worker in workers:
+        os.kill(worker, signal.SIGKILL)
+        os.waitpid(worker, 0)
+        workers.discard(worker)
 
 
 def serve(handle: int) -> NoReturn:
-    """Work out what the worker sends, one thing at a time, until it hangs up."""
+    """Run the tasks that the server process sends, one at a time, until it hangs up."""
     try:
         with suppress(EOFError, OSError), Connection(handle) as line:
             setups, megabytes = line.recv()
+            # Charged questions run in the server process and come first.
             os.nice(10)
-            signal.signal(signal.SIGPROF, _stand_back)
-            resource.setrlimit(resource.RLIMIT_DATA, (megabytes << 20, megabytes << 20))
+            signal.signal(signal.SIGPROF, _lower_priority)
+            limit = megabytes << 20
+            resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
             _work(line, setups)
     finally:
-        os._exit(0)  # whatever it was: this is a copy of the office, which must not go on as one
+        # This is a forked copy of the fork server, which must never return into its loop.
+        os._exit(0)
 
 
 def _work(line: Connection, setups: Mapping[str, Setup]) -> NoReturn:
     curators: dict[str, Curator] = {}
     while True:
-        dataset, person, work, words = line.recv()
+        dataset, person, work, arguments = line.recv()
         curator = partial(_curator, line, setups[dataset], curators)
         signal.setitimer(signal.ITIMER_PROF, BRIEF)
-        done = _attempt(lambda: work(curator().named(person), *words))  # noqa: B023 done at once
+        result = _attempt(lambda: work(curator().named(person), *arguments))  # noqa: B023 called at once
         signal.setitimer(signal.ITIMER_PROF, 0)
-        line.send(("done", done))
+        line.send(("done", result))
 
 
-def _stand_back(*_: object) -> None:
-    """Go on only while nothing else wants the processor: a thread that waits for its worker's interpreter would wait
-    for the slices of this process too, hundreds of times in one question.
+def _lower_priority(*_: object) -> None:
+    """Continue only while the processor is idle otherwise.
+
+    A thread that waits for the interpreter lock of the server process would also wait for the time
+    slices of this process, hundreds of times in one question.
     """
     if hasattr(os, "SCHED_IDLE"):
         os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
@@ -144,23 +155,26 @@ def _attempt(work: Callable[[], object]) -> object:
         return refusal
     except MemoryError:
         return MEMORY
-    except Exception as broken:  # noqa: BLE001 whatever it says stays here
+    except Exception as broken:  # noqa: BLE001
+        # The message of an unexpected exception stays here; only the place in the code is told.
         return Broken(place_of(broken))
 
 
 def _curator(line: Connection, setup: Setup, made: dict[str, Curator]) -> Curator:
-    if setup.name not in made:
-        try:
-            ledger: Ledger = open_ledger(setup.ledger, name=setup.name, wait=setup.wait)
-        except (
-            LedgerUnavailable
-        ):  # why a server cannot be reached is the steward's to know, not an analyst's
-            raise LedgerUnavailable(
-                "the ledger is out of reach; nothing was spent, ask again"
-            ) from None
-        engine, share = _RemoteEngine(line, setup.name, setup.rows_public), setup.share_questions
-        made[setup.name] = Curator(engine, setup.schemas, ledger, share_questions=share)
-    return made[setup.name]
+    """Return the curator of a data set, opening its ledger at the first use."""
+    if setup.name in made:
+        return made[setup.name]
+    try:
+        ledger: Ledger = open_ledger(setup.ledger, name=setup.name, wait=setup.wait)
+    except LedgerUnavailable:
+        # Only the steward may know why a server cannot be reached, not an analyst.
+        message = "the ledger is out of reach; nothing was spent, ask again"
+        raise LedgerUnavailable(message) from None
+    engine = _RemoteEngine(line, setup.name, setup.rows_public)
+    share = setup.share_questions
+    curator = Curator(engine, setup.schemas, ledger, share_questions=share)
+    made[setup.name] = curator
+    return curator
 
 
 if __name__ == "__main__":
