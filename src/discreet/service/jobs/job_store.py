@@ -1,9 +1,9 @@
-"""The shelf of jobs: every change of a job is one statement, and running it twice is harmless.
+"""Job store: the table of jobs. Every change is one statement, and running it twice is harmless.
 
-A worker holds a job by a lease that it renews; a job whose lease ran out is anybody's. Taking it over is safe because
-the ledger, not the job, says what was charged: the second run finds the charge pending, or its answer stored. A lease
-has run out by its date, or when nobody has renewed it for as long as it lasts, by the clock of whoever looks: workers
-whose clocks disagree still find each other's lost jobs.
+A worker holds a job by a lease that it renews. Any worker may take over a job whose lease has expired.
+That is safe because the ledger, not the job, knows what was charged: the second run finds the charge
+pending, or its answer stored. A lease has expired by its date, or when nobody has renewed it for its
+length by the clock of the observer. So workers whose clocks disagree still find each other's lost jobs.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .steady_clock import steady
 
 KEPT_SECONDS = 7 * 86_400.0
 KEPT_ANSWERS = 1_000
-"""So many answers of a person keep their page, however old: a link to one does not end after a week."""
+"""Answers of a user that are kept however old they are, so that links to them go on working."""
 UNKNOWN = "you have no such job; jobs are kept for seven days, answers as long as they are among the last thousand"
 _SELECT = "SELECT " + COLUMNS + " FROM discreet_jobs "  # noqa: S608 all texts here are constants
 _INSERT = (
@@ -39,7 +39,7 @@ _FORGET = (
 
 
 class JobStore:
-    """The jobs of a service as one worker, the owner, sees them."""
+    """Job table of a service, seen by one worker process, the owner."""
 
     def __init__(self, store: ServiceStore, owner: str, lease: float) -> None:
         self._store = store
@@ -48,9 +48,9 @@ class JobStore:
         self._seen: dict[str, tuple[float, float]] = {}
 
     def put(self, fresh: Job) -> tuple[Job, bool]:
-        """Put up a job, or find the one with the same mark of the same person; tell whether it is the new one.
+        """Insert a job, or find the one with the same idempotency key; return whether it is new.
 
-        Refuses a mark that was used for another request.
+        Refuses: a key that was used for another request.
         """
         self._store.ask(
             _INSERT,
@@ -73,7 +73,7 @@ class JobStore:
         return found, found.id == fresh.id
 
     def take(self, job: Job) -> Job | None:
-        """Take over a job that was refused or whose lease ran out; None if somebody else was faster."""
+        """Take over a job that was refused or whose lease expired; None if another worker was faster."""
         now = steady()
         rows = self._store.ask(
             _TAKE, self._owner, self._end(), now, job.id, now, job.lease, self._owner
@@ -81,7 +81,7 @@ class JobStore:
         return read_job(rows[0]) if rows else None
 
     def begin(self, job: Job, started: float) -> bool:
-        """Mark a job of ours as running, unless it was cancelled or somebody else has taken it over."""
+        """Mark a job of this worker as running, unless it was cancelled or taken over."""
         sql = (
             "UPDATE discreet_jobs SET state = 'running', started = ? WHERE id = ? AND owner = ? AND cancel = 0 "
             "AND state IN ('waiting', 'running') RETURNING id"
@@ -89,7 +89,7 @@ class JobStore:
         return bool(self._store.ask(sql, started, job.id, self._owner))
 
     def end(self, job: Job, state: str, status: int, reply: str, started: float) -> float:
-        """Write down what came of a job that a hand took then, and return when it ended; the first word stands."""
+        """Store the outcome of a job and return when it ended; the first outcome stands."""
         now = steady()
         sql = (
             "UPDATE discreet_jobs SET state = ?, status = ?, reply = ?, started = ?, finished = ? "
@@ -99,19 +99,19 @@ class JobStore:
         return now
 
     def cancel(self, job: Job) -> None:
-        """Ask whoever runs a job to stop."""
+        """Ask the worker that runs a job to stop."""
         self._store.ask(
             "UPDATE discreet_jobs SET cancel = 1 WHERE id = ? AND state IN ('waiting', 'running')",
             job.id,
         )
 
     def marked(self, person: str, mark: str) -> Job | None:
-        """Find the job of a person's mark."""
+        """Find a job by its user and idempotency key."""
         rows = self._store.ask(_SELECT + "WHERE person = ? AND mark = ?", person, mark)
         return read_job(rows[0]) if rows else None
 
     def find(self, job_id: str, person: str) -> Job:
-        """Find a job of a person; somebody else's is as unknown as one that never was."""
+        """Find a job of a user; a job of another user is as unknown as one that never existed."""
         rows = self._store.ask(_SELECT + "WHERE id = ? AND person = ?", job_id, person)
         if not rows:
             raise NotAllowed(UNKNOWN)
@@ -123,7 +123,7 @@ class JobStore:
         return read_job(rows[0]) if rows else None
 
     def renew(self, mine: Sequence[str]) -> tuple[str, ...]:
-        """Renew the leases of open jobs that are in hand here, but for those given up; list what is to be cancelled."""
+        """Renew the leases of this worker's open jobs; return the ids of those to be cancelled."""
         cancelled: list[str] = []
         for start in range(0, len(mine), 500):
             some = mine[start : start + 500]
@@ -138,12 +138,14 @@ class JobStore:
         return tuple(cancelled)
 
     def probe(self) -> None:
-        """Write nothing, in a way that a store which cannot be written refuses."""
+        """Run an update that changes nothing, which a read-only or full store refuses."""
         self._store.ask("UPDATE discreet_jobs SET cancel = 1 WHERE id = ''")
 
     def lost(self) -> tuple[Job, ...]:
-        """List open jobs whose worker is gone: the lease is over by its date, or nobody has renewed it since."""
-        seen, now, found = self._seen, time.monotonic(), []
+        """List open jobs whose worker is gone: the lease expired by its date, or is not renewed."""
+        seen = self._seen
+        now = time.monotonic()
+        found = []
         self._seen = {}
         sql = (
             _SELECT
@@ -151,13 +153,19 @@ class JobStore:
         )
         for job in map(read_job, self._store.ask(sql, steady(), self._owner)):
             lease, since = seen.get(job.id, (job.lease, now))
-            self._seen[job.id] = (job.lease, since if lease == job.lease else now)
-            if job.lease < steady() or now - self._seen[job.id][1] > max(self._lease, 0.0):
+            if lease != job.lease:
+                # Somebody renewed the lease since the last look.
+                since = now
+            self._seen[job.id] = (job.lease, since)
+            # Clocks of machines differ, so the time without renewal counts beside the date.
+            expired = job.lease < steady()
+            not_renewed = now - since > max(self._lease, 0.0)
+            if expired or not_renewed:
                 found.append(job)
         return tuple(found[:8])
 
     def release(self) -> None:
-        """Give up all our leases: the next worker goes on at once."""
+        """Give up all leases of this worker, so that the next worker can go on at once."""
         self._store.ask(
             "UPDATE discreet_jobs SET lease = 0 WHERE owner = ? AND state IN ('waiting', 'running')",
             self._owner,
@@ -169,12 +177,12 @@ class JobStore:
         return tuple(read_job(row) for row in self._store.ask(sql))
 
     def count(self, person: str) -> int:
-        """Count the open jobs of a person."""
+        """Count the open jobs of a user."""
         sql = "SELECT COUNT(*) FROM discreet_jobs WHERE person = ? AND state IN ('waiting', 'running')"
         return int(str(self._store.ask(sql, person)[0][0]))
 
     def forget(self) -> None:
-        """Drop jobs that ended long ago, but for the last answers of each person and those that have a name."""
+        """Delete old jobs, except the last answers of each user and saved ones."""
         self._store.ask(_FORGET, steady() - KEPT_SECONDS, KEPT_ANSWERS)
 
     def _end(self) -> float:

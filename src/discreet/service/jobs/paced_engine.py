@@ -1,8 +1,11 @@
-"""An engine whose answers come on a grid: whatever follows from them, in the ledger or in a reply, tells no finer time.
+"""Engine wrapper against the timing side channel: totals are held back to ticks of a timing grid.
 
-The ledger notes when an answer was stored, and `explain` says that it is: both would tell how long the store took if
-only replies waited. So the store's totals, and its failures, are held back to ticks of their own, fixed before it is
-asked: three quarters of a reply's tick, which leaves the last quarter for the noise and for writing down.
+The ledger notes when an answer was stored, and `explain` says that it is stored. Both would tell how long
+the store took if only replies waited. So the totals of the store, and its failures, are held back to
+ticks fixed before it is asked. Their length is three quarters of a reply's tick, which leaves the last
+quarter for noise and for storing the answer.
+
+Law: tests/service/test_parts.py::TestPaced
 """
 
 from __future__ import annotations
@@ -24,10 +27,10 @@ from .timing_grid import TimingGrid
 
 @frozen
 class Paced:
-    """The engine inside, its totals held back to the next tick; `touched` is set as soon as it is asked for any.
+    """Engine whose totals are held back to the next tick; `touched` is set with the first query.
 
-    Nothing is asked before it is charged for, so what fails untouched has spent nothing. When `stopped` is set nothing
-    more is asked, no noise is drawn and nobody is waited for: `control` tells the curator so.
+    No query runs before its charge, so a failure with `touched` unset has spent nothing. When `stopped`
+    is set, no query starts, no noise is drawn and nothing is waited for; `control` tells the curator so.
     """
 
     engine: Engine
@@ -37,9 +40,9 @@ class Paced:
 
     @property
     def control(self) -> RunControl:
-        """How the curator in front of this engine is stopped together with it; passed to it explicitly.
+        """Run control for the curator of this engine, passed to it explicitly.
 
-        A training draws noise in every step, so a checkpoint at each draw hears a stop in every step.
+        A training draws noise in every step, so a checkpoint at each draw notices a stop in every step.
         """
         return RunControl(self._checkpoint, self._pause)
 
@@ -48,7 +51,8 @@ class Paced:
             raise Cancelled
 
     def _pause(self, seconds: float) -> None:
-        self.touched.set()  # what is waited for was charged, as what a store is asked for
+        # A held-back answer was charged, like a query of the store.
+        self.touched.set()
         if self.stopped.wait(seconds):
             raise Cancelled
 
@@ -91,7 +95,8 @@ class Paced:
 
     def _hold(self, started: float) -> None:
         now = steady()
-        time.sleep(max(0.0, self.grid.tick(started, now) - now))
+        tick = self.grid.tick(started, now)
+        time.sleep(max(0.0, tick - now))
 
 
 def pace(engine: Engine, seconds: float) -> Paced:
@@ -99,6 +104,6 @@ def pace(engine: Engine, seconds: float) -> Paced:
 
     >>> from discreet.service.jobs.paced_engine import pace
     >>> pace(None, 0.5).grid
-    Grid(seconds=0.375)
+    TimingGrid(seconds=0.375)
     """
     return Paced(engine, TimingGrid(0.75 * seconds))

@@ -1,4 +1,4 @@
-"""A job at work in one thread, and how others stop it: because its person says so, or because it takes too long."""
+"""Running job of one thread, which other threads stop on cancellation or timeout."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ import time
 from ..stores.datasets import Hired
 
 GRACE = 5.0
-"""Seconds after it was told to stop for which a store may go on; then the line to it is cut, if there is one."""
+"""Seconds for which a store may go on after it was told to stop; then its connection is cut."""
 
 
 class RunningJob:
-    """The run of one job; `why` says who stopped it: `cancelled` its person, `late` its time, nothing nobody."""
+    """Run of one job; `why` it was stopped: `cancelled` by its user, `late` on timeout, "" if not stopped."""
 
     def __init__(self, hired: Hired) -> None:
         self.hired = hired
@@ -25,11 +25,11 @@ class RunningJob:
 
     @property
     def charged(self) -> bool:
-        """Whether the store was asked, which is done after the charge and never before."""
+        """Whether the store was queried, which happens only after the charge."""
         return self.hired.touched.is_set()
 
     def stop(self, why: str) -> None:
-        """Stop the query, unless it is over or somebody is stopping it just now; may wait for a silent store."""
+        """Stop the query, unless it is over or being stopped already; may wait for a silent store."""
         if not self._lock.acquire(blocking=False):
             return
         try:
@@ -45,6 +45,6 @@ class RunningJob:
             self._lock.release()
 
     def end(self) -> None:
-        """Say that it is over: from here on nobody stops it, since the engine goes on to the next job."""
+        """Mark the run as over: the engine goes on to the next job, which must not be stopped."""
         with self._lock:
             self._over = True

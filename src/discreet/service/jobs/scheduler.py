@@ -1,10 +1,10 @@
-"""Jobs at work: a few threads answer charged requests, one engine each; a keeper renews leases and takes over.
+"""Job scheduler: worker threads answer charged requests; a maintenance thread renews and takes over leases.
 
 put ─► waiting ─► running ─► done | refused | failed | cancelled
                      └── worker gone: lease runs out ─► another worker runs it again, under the same charge
 
-No thread here ends before the worker does, whatever store, disk or log are up to: what cannot be written down now is
-kept, and written down when it can be.
+No thread ends before its process does, whatever store, disk or log do: an outcome that cannot be stored
+now is kept in memory and stored later.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ from .timing_grid import TimingGrid
 
 @frozen
 class _Held:
-    """A job in hand here, with what came of it if that could not be written down yet."""
+    """A job of this process, with its outcome if that could not be stored yet."""
 
     job: Job
     outcome: Outcome | None = None
 
 
 class JobScheduler:
-    """The jobs of one worker; `start` sets its threads going, `stop` finishes or releases what it holds."""
+    """Jobs of one process; `start` starts its threads, `stop` finishes or releases its jobs."""
 
     def __init__(
         self,
@@ -55,7 +55,9 @@ class JobScheduler:
         self.owner = secrets.token_hex(8)
         self.shelf = JobStore(store, self.owner, config.lease)
         self.pulse = Heartbeat(pause=min(1.0, config.lease / 3))
-        self._grid, self._log, self._config = grid, log, config
+        self._grid = grid
+        self._log = log
+        self._config = config
         self._stopping = threading.Event()
         self._answering = JobExecutor(datasets, receipts, log, stopping=self._stopping)
         self._line: FairQueue[_Held] = FairQueue(fair_share(config.bounds.threads))
@@ -66,50 +68,56 @@ class JobScheduler:
         self._threads: list[threading.Thread] = []
 
     def start(self) -> None:
-        """Set the threads going."""
-        for work in [self._work] * self._config.bounds.threads + [self._keep]:
-            # daemons: a query that outlives the drain must not keep the process, its charge is pending in the ledger
-            self._threads.append(threading.Thread(target=work, daemon=True))
-            self._threads[-1].start()
+        """Start the worker threads and the maintenance thread."""
+        loops = [self._work] * self._config.bounds.threads
+        loops.append(self._keep)
+        for loop in loops:
+            # Daemon threads: a query that outlives the drain must not keep the process alive. Its
+            # charge is pending in the ledger.
+            thread = threading.Thread(target=loop, daemon=True)
+            self._threads.append(thread)
+            thread.start()
 
     def well(self) -> dict[str, bool]:
-        """Return whether all threads go on, and whether the store could be read and written a moment ago."""
+        """Return whether all threads are alive, and whether the store could be used a moment ago."""
         alive = all(thread.is_alive() for thread in self._threads)
         return {"threads": alive and self.pulse.turning, "store": self.pulse.reaching}
 
     def put(self, person: str, dataset: str, verb: str, body: str, mark: str = "") -> Job:
-        """Put up a request; the same mark of the same person is the same job.
+        """Submit a request; the same idempotency key of the same user is the same job.
 
-        Refuses a person with too many open jobs, unless this is one of them or was answered before; and a mark that was
-        used for something else.
+        Refuses: a user with too many open jobs, unless this is one of them or was answered before; and a
+        key that was used for something else.
         """
         known = bool(mark) and self.shelf.marked(person, mark) is not None
         if not known and self.shelf.count(person) >= self._config.bounds.jobs_per_person:
             raise TooMany(self._config.grid)
         fresh = new_job(person, dataset, verb, body, mark=mark, owner=self.owner)
         job, new = self.shelf.put(fresh)
-        taken = job if new else self._take_again(job)
-        if taken is not None:
-            self._enqueue(taken)
-        return taken or job
+        taken: Job | None = job
+        if not new:
+            taken = self._take_again(job)
+        if taken is None:
+            return job
+        self._enqueue(taken)
+        return taken
 
     def _take_again(self, job: Job) -> Job | None:
-        return self.shelf.take(job) if self._again(job) else None
-
-    def _again(self, job: Job) -> bool:
-        """Return whether a request that is sent again is run again: if its worker is gone, or if it was refused.
-
-        A refusal spent nothing, and the budget may have changed; but first its own tick must have shown it.
-        """
+        """Take over a request that is sent again, if it may run again: its worker died, or it was refused."""
         now = self._moment(job)
-        return (job.open and job.lease < now) or (
-            job.state == "refused" and self._grid.shows(job.started, job.finished, now)
-        )
+        abandoned = job.open and job.lease < now
+        # A refusal spent nothing, and the budget may have changed. But its own tick must have shown it
+        # first, else a retry would tell when it ended.
+        refused = job.state == "refused" and self._grid.shows(job.started, job.finished, now)
+        if abandoned or refused:
+            return self.shelf.take(job)
+        return None
 
     def _moment(self, job: Job) -> float:
-        """Return what time it is for a job: by this worker's clock, unless that is behind the one that started it.
+        """Return the present time for a job: by this process's clock, unless it is behind the starter's.
 
-        Then it is the job's start and the time since the job was first seen here: its ticks come late, never early.
+        Then it is the job's start plus the time since the job was first seen here: its ticks come late,
+        never early.
         """
         now = steady()
         if job.started <= now:
@@ -117,30 +125,34 @@ class JobScheduler:
         with self._lock:
             if len(self._first) > 10_000:
                 self._first.clear()
-            return job.started + now - self._first.setdefault((job.id, job.started), now)
+            first_seen = self._first.setdefault((job.id, job.started), now)
+        return job.started + now - first_seen
 
     def find(self, person: str, job_id: str) -> Job:
-        """Find a job of a person."""
+        """Find a job of a user."""
         return self.shelf.find(job_id, person)
 
     def view(self, job: Job, now: float | None = None) -> tuple[bool, dict[str, object]]:
-        """Return what may be seen of a job by now, and whether that is its outcome."""
-        moment = self._moment(job) if now is None else now
+        """Return whether a job's outcome may be seen by now, and the view of the job."""
+        moment = now
+        if moment is None:
+            moment = self._moment(job)
         shown = self._grid.shows(job.started, job.finished, moment)
         tick = self._grid.tick(job.started, max(moment, job.started) + 1e-6)
-        if job.state == "waiting":  # its ticks begin when a hand takes it, which may be soon
+        if job.state == "waiting":
+            # The ticks begin when a thread takes the job, which may be soon.
             tick = min(tick, moment + max(1.0, self._grid.seconds))
         return shown, job.to_json(shown=shown, next_tick=tick, now=moment)
 
     def cancel(self, person: str, job_id: str) -> Job:
-        """Stop a job of a person; what was charged stays charged."""
+        """Stop a job of a user; its charge stays."""
         job = self.shelf.find(job_id, person)
         self.shelf.cancel(job)
         self._answering.stop(job.id, "cancelled")
         return self.shelf.find(job_id, person)
 
     def stop(self, seconds: float) -> bool:
-        """Let running jobs finish for some seconds, then give up the leases of the rest; return whether all did."""
+        """Let running jobs finish for some seconds, then release the rest; return whether all finished."""
         self._stopping.set()
         self._line.close()
         end = time.monotonic() + seconds
@@ -157,30 +169,38 @@ class JobScheduler:
         self._line.put(job.person, _Held(job))
 
     def _work(self) -> None:
-        while (found := self._line.take()) is not None:
-            (person, held), begin = found, steady()
+        """Loop of one worker thread: take a job, run it, wait for its tick."""
+        while True:
+            taken = self._line.take()
+            if taken is None:
+                return
+            person, held = taken
+            begin = steady()
             try:
                 ended = self._handle(held, begin)
-                # a hand that took the next job before the tick that shows this one would tell when it ended
-                self._stopping.wait(max(0.0, self._grid.tick(begin, ended) - steady()))
+                # Taking the next job before the tick that shows this one would tell when it ended.
+                tick = self._grid.tick(begin, ended)
+                self._stopping.wait(max(0.0, tick - steady()))
             finally:
                 self._line.done(person, steady() - begin)
 
     def _handle(self, held: _Held, begin: float) -> float:
-        """Run a job, write down what came of it and when, and return when; while the store is away all is put off."""
-        job, outcome, ended = held.job, held.outcome, None
+        """Run a job, store its outcome and return when it ended; postponed while the store is away."""
+        job = held.job
+        outcome = held.outcome
+        ended = None
         try:
-            outcome = outcome or self._outcome(job, begin)
+            if outcome is None:
+                outcome = self._outcome(job, begin)
             if outcome is not None:
-                ended = self.shelf.end(
-                    job, outcome.state, outcome.status, write_json(outcome.reply), begin
-                )
+                reply = write_json(outcome.reply)
+                ended = self.shelf.end(job, outcome.state, outcome.status, reply, begin)
                 self._note(job, outcome)
         except (LedgerConflict, ServiceUnavailable):
             with self._lock:
                 self._later.append(_Held(job, outcome))
             return steady()
-        except Exception as broken:  # noqa: BLE001 whatever it is, this thread goes on to the next job
+        except Exception as broken:  # noqa: BLE001 this thread must go on to the next job
             self._log.write(
                 f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500
             )
@@ -189,11 +209,14 @@ class JobScheduler:
         return ended or steady()
 
     def _outcome(self, job: Job, begin: float) -> Outcome | None:
-        """Run a job; None if it is no longer ours to run."""
+        """Run a job; None if it belongs to another process by now."""
         if self.shelf.begin(job, begin):
             return self._answering.answer(job)
         found = self.shelf.get(job.id)
-        return CANCELLED if found is not None and found.open and found.owner == self.owner else None
+        if found is not None and found.open and found.owner == self.owner:
+            # Still ours and open, but it could not begin: its user cancelled it.
+            return CANCELLED
+        return None
 
     def _note(self, job: Job, outcome: Outcome) -> None:
         self._log.write(
@@ -205,7 +228,7 @@ class JobScheduler:
         )
 
     def _keep(self) -> None:
-        """Renew, stop what is cancelled or too long, take over what was lost; until the worker ends."""
+        """Loop of the maintenance thread: renew leases, stop jobs, take over lost ones."""
         rounds = 0
         while True:
             if self._stopping.wait(self.pulse.pause):
@@ -217,8 +240,9 @@ class JobScheduler:
                 self._round(forget=rounds % 3600 == 0)
                 self.pulse.reached()
             except (LedgerConflict, ServiceUnavailable):
-                pass  # the store is away, which the pulse shows; leases are long enough to live through a restart
-            except Exception as broken:  # noqa: BLE001 whatever it is, the keeper keeps on
+                # The store is away, which the heartbeat shows. Leases outlast a restart of the store.
+                pass
+            except Exception as broken:  # noqa: BLE001 this thread must not end
                 self._log.write(f"error {place_of(broken)}", status=500)
             rounds += 1
 
@@ -232,16 +256,17 @@ class JobScheduler:
         for job_id in self.shelf.renew(mine):
             self._answering.stop(job_id, "cancelled")
         self.shelf.probe()
-        for job in () if self._stopping.is_set() else self.shelf.lost():
-            taken = self.shelf.take(job)
-            if taken is not None:
-                self._enqueue(taken)
+        if not self._stopping.is_set():
+            for job in self.shelf.lost():
+                taken = self.shelf.take(job)
+                if taken is not None:
+                    self._enqueue(taken)
         if forget:
             self.shelf.forget()
 
 
 def fair_share(threads: int) -> int:
-    """Return how many of so many hands one person may hold: half, so that whoever comes next finds one free.
+    """Return how many threads one user may hold: half, so that the next user finds a free one.
 
     >>> from discreet.service.jobs.scheduler import fair_share
     >>> fair_share(4), fair_share(1)
