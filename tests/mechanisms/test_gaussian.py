@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 from discreet import noise
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.additive.gaussian import MOST_COORDINATES, Gaussian, classic_gaussian
+from discreet.mechanisms.additive.gaussian import MAX_COORDINATES as MOST_COORDINATES
+from discreet.mechanisms.additive.gaussian import Gaussian, classic_gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.additive.lattice import placed, root_up, square_apart
+from discreet.mechanisms.additive.lattice import root_up
+from discreet.mechanisms.additive.lattice import round_to_lattice as placed
+from discreet.mechanisms.additive.lattice import squared_l2_apart as square_apart
 from discreet.mechanisms.laws import normal
 from discreet.mechanisms.sensitivity import counting_queries, histogram
 from discreet.noise.grid import to_grid

@@ -15,9 +15,11 @@ from discreet import noise
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.additive.gaussian import Gaussian
 from discreet.mechanisms.additive.laplace import Laplace
-from discreet.mechanisms.additive.lattice import exponent_for, placed, steps_apart
+from discreet.mechanisms.additive.lattice import l1_steps_apart as steps_apart
+from discreet.mechanisms.additive.lattice import lattice_exponent as exponent_for
+from discreet.mechanisms.additive.lattice import round_to_lattice as placed
 from discreet.mechanisms.laws import discrete_laplace as two_sided
-from discreet.mechanisms.laws.error_bound import around
+from discreet.mechanisms.laws.error_bound import interval_around as around
 from discreet.mechanisms.sensitivity import Sensitivity, counting_queries, histogram
 from discreet.noise.grid import to_grid
 from discreet.privacy.calibrate import fits

@@ -1,1 +1,1 @@
-"""Mechanisms that add noise."""
+"""Additive-noise mechanisms: Laplace, Gaussian, and their discrete and truncated forms."""

@@ -1,7 +1,7 @@
-"""Binomial noise on the integers: what it does, what it costs, how far off it is.
+"""Binomial mechanism on the integers: release, privacy price and error.
 
-Fair coins, counted and centred: Bin(N, 1/2) − N/2 (Dwork, Kenthapadi, McSherry, Mironov, Naor 2006). Priced exactly
-from its pmf, never from a loose closed form.
+Fair coins, counted and centred: Bin(N, 1/2) − N/2 (Dwork, Kenthapadi, McSherry, Mironov, Naor
+2006). Priced exactly from its pmf, never from a loose closed form.
 """
 
 from __future__ import annotations
@@ -22,32 +22,45 @@ from ...privacy.calibrate import fits
 from ...privacy.events import BinomialNoise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
-from ..laws import binomial as coins
-from ..laws.error_bound import around, at, brief, first_true, least_whole, level
+from ..laws import binomial as law
+from ..laws.error_bound import (
+    brief,
+    evaluate,
+    first_true,
+    interval_around,
+    least_whole,
+    per_cell_beta,
+)
 from ..laws.normal import quantile
 from ..reading.budget import refuse_pure
-from ..reading.deprecation import formerly
-from ..reading.value import Whole, read_whole
+from ..reading.deprecation import deprecated_call
+from ..reading.value import Floats, Integers, Whole, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
 from .gaussian import Gaussian
 from .integer import add_drawn, whole_l1
 
-_MARGIN = 2.0**-30  # the incomplete beta function keeps nine digits for any number of trials
+# The incomplete beta function keeps nine digits for any number of trials.
+_TAIL_MARGIN = 2.0**-30
 
 
 @frozen(init=False, repr=False)
 class Binomial:
-    """Add centred binomial noise to whole numbers; (ε, δ) exactly, and no promise without δ.
+    """Binomial mechanism: adds centred binomial noise to whole numbers.
 
-    `trials` is even, so that the noise is whole and centred; `sensitivity` is Δ1, whole, or a `Sensitivity`. Useful
-    where several parties each toss coins: sums of binomial noise are binomial.
+    `trials` is even, so that the noise is whole and centred; `sensitivity` is Δ1, whole, or a
+    `Sensitivity`. Useful where several parties each toss coins: sums of binomial noise are
+    binomial.
 
     >>> import discreet as dp
     >>> coins = dp.Binomial(trials=400, sensitivity=1)
     >>> coins.scale, coins.error(beta=0.05), round(coins.variance, 9)
     (10.0, 20, 100.0)
 
-    Refuses floats, odd trials, a sensitivity that is not whole, and budgets without δ.
+    Guarantee: one release is (ε, δ)-DP by the exact pmf, never without δ; `error` is the exact
+    quantile.
+    Refuses: floats, odd trials, a sensitivity that is not whole, and budgets without δ
+    (InvalidArgument), before a bit is drawn.
+    Law: tests/mechanisms/test_binomial.py::TestPrice, tests/mechanisms/test_binomial.py::TestError
     """
 
     trials: int
@@ -58,10 +71,8 @@ class Binomial:
     def __init__(
         self, trials: int, sensitivity: Real | Sensitivity, *, neighbours: Neighbours | None = None
     ) -> None:
-        n, (stated, relation) = (
-            whole(trials, "trials", least=2, most=MOST_TRIALS),
-            read_sensitivity(sensitivity, neighbours),
-        )
+        n = whole(trials, "trials", least=2, most=MOST_TRIALS)
+        stated, relation = read_sensitivity(sensitivity, neighbours)
         if n % 2:
             raise InvalidArgument(
                 f"trials must be even, so that the noise is whole and centred, got {n}; take {n + 1}"
@@ -78,7 +89,7 @@ class Binomial:
         return math.sqrt(self.trials) / 2
 
     @classmethod
-    @formerly("sensitivity")
+    @deprecated_call("sensitivity")
     def spending(
         cls,
         spend: Measure,
@@ -86,28 +97,36 @@ class Binomial:
         sensitivity: Real | Sensitivity,
         neighbours: Neighbours | None = None,
     ) -> Binomial:
-        """Choose the fewest coins that keep (ε, δ); two coins more only ever help, being noise added to noise.
+        """Choose the fewest coins that keep (ε, δ).
+
+        Two coins more never cost more: they are noise added to noise.
 
         >>> import discreet as dp
         >>> dp.Binomial.spending(dp.ApproxDP(1, 1e-6), sensitivity=1)
         Binomial(trials=80, sensitivity=1)
+
+        Guarantee: the event of the returned mechanism costs at most `spend`.
+        Refuses: every measure but ApproxDP with δ > 0 (InvalidArgument).
+        Law: tests/mechanisms/test_binomial.py::TestCalibration
         """
         budget = refuse_pure(spend, "binomial", "ApproxDP or Geometric")
         if not isinstance(budget, ApproxDP):
             raise InvalidArgument(
                 f"binomial noise is bounded, so it keeps no {type(budget).__name__}; use ApproxDP"
             )
-        stated = read_sensitivity(sensitivity, neighbours)[0]
+        stated, _ = read_sensitivity(sensitivity, neighbours)
         norm = whole_l1(stated)
 
-        def holds(half: int) -> bool:
+        def suffices(half: int) -> bool:
             return half > 0 and fits(BinomialNoise(2 * half, norm), budget)
 
-        guess = 2 * float(Gaussian.spending(budget, sensitivity=norm).scale) ** 2
-        return cls(2 * first_true(holds, guess), sensitivity, neighbours=neighbours)
+        # A binomial of N coins has variance N/4: start at the Gaussian of the same budget.
+        gaussian = Gaussian.spending(budget, sensitivity=norm)
+        guess = 2 * float(gaussian.scale) ** 2
+        return cls(2 * first_true(suffices, guess), sensitivity, neighbours=neighbours)
 
     @classmethod
-    @formerly("beta")
+    @deprecated_call("beta")
     def for_error(
         cls,
         error: Real,
@@ -123,17 +142,23 @@ class Binomial:
         >>> dp.Binomial.for_error(19, sensitivity=1).error()
         19
 
-        Refuses an error that even two coins exceed.
+        Refuses: an error that even two coins exceed (InvalidArgument).
         """
-        bound, chance = min(math.floor(positive(error, "error")), MOST_TRIALS), level(beta, cells)
+        bound = min(math.floor(positive(error, "error")), MOST_TRIALS)
+        cell_beta = per_cell_beta(beta, cells)
 
-        def misses(half: int) -> bool:
-            return half > 0 and (
-                2 * half > MOST_TRIALS or up(coins.tail(bound, 2 * half), _MARGIN) > chance
-            )
+        def exceeds(half: int) -> bool:
+            if half <= 0:
+                return False
+            # The tail is rounded up: coins that fit only by rounding are not taken.
+            too_many = 2 * half > MOST_TRIALS
+            return too_many or up(law.tail(bound, 2 * half), _TAIL_MARGIN) > cell_beta
 
-        guess = 2 * ((bound + 0.5) / max(quantile(chance), 1e-6)) ** 2
-        half = first_true(misses, min(guess, MOST_TRIALS / 2)) - 1
+        # A β near 1 has a quantile near 0; the guess must stay finite.
+        z = max(quantile(cell_beta), 1e-6)
+        guess = 2 * ((bound + 0.5) / z) ** 2
+        # One pair of coins fewer than the first number that exceeds the bound.
+        half = first_true(exceeds, min(guess, MOST_TRIALS / 2)) - 1
         if half < 1:
             raise InvalidArgument(
                 f"even two coins miss by more than {error}; allow a larger error or use Geometric"
@@ -144,25 +169,33 @@ class Binomial:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
         exact = read_whole(value)
         centre = self.trials // 2
-        return cast(
-            "Whole",
-            add_drawn(exact, lambda size: noise.binomial(self.trials, size, bits=bits) - centre),
-        )
+
+        def draw(size: int | None) -> int | Integers:
+            return noise.binomial(self.trials, size, bits=bits) - centre
+
+        return cast("Whole", add_drawn(exact, draw))
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
-        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile."""
-        chance = level(beta, cells)
-        guess = min(self.trials / 2, self.scale * quantile(chance) - 0.5)
-        return least_whole(lambda t: coins.tail(t, self.trials), chance, guess, _MARGIN)
+        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
+
+        The exact quantile.
+        """
+        cell_beta = per_cell_beta(beta, cells)
+
+        def tail(t: int) -> float:
+            return law.tail(t, self.trials)
+
+        guess = min(self.trials / 2, self.scale * quantile(cell_beta) - 0.5)
+        return least_whole(tail, cell_beta, guess, _TAIL_MARGIN)
 
     def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return the interval around a released answer that holds the true one with probability 1 − β.
+        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
 
         >>> import discreet as dp
         >>> dp.Binomial(trials=400, sensitivity=1).interval(42)
         (22, 62)
         """
-        return around(read_whole(answer), self.error(beta, cells=cells))
+        return interval_around(read_whole(answer), self.error(beta, cells=cells))
 
     def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) = x).
@@ -171,11 +204,19 @@ class Binomial:
         >>> dp.Binomial(trials=4, sensitivity=1).pmf([-2, 0, 3]).round(12).tolist()
         [0.0625, 0.375, 0.0]
         """
-        return at(lambda y: coins.pmf(y - value, self.trials), x)
+
+        def mass(y: Floats) -> Floats:
+            return law.pmf(y - value, self.trials)
+
+        return evaluate(mass, x)
 
     def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x)."""
-        return at(lambda y: coins.cdf(y - value, self.trials), x)
+
+        def up_to(y: Floats) -> Floats:
+            return law.cdf(y - value, self.trials)
+
+        return evaluate(up_to, x)
 
     @property
     def variance(self) -> float:
@@ -189,4 +230,4 @@ class Binomial:
         >>> round(dp.Binomial(trials=400, sensitivity=1).expected_error(), 6)
         7.97386
         """
-        return up(coins.mean_size(self.trials))
+        return up(law.mean_size(self.trials))

@@ -1,6 +1,6 @@
-"""Discrete Gaussian noise on the integers: what it does, what it costs, how far off it is.
+"""Discrete Gaussian mechanism on the integers: release, privacy price and error.
 
-P(x) ∝ e^(−x²/2σ²) (Canonne, Kamath, Steinke 2020).
+The law is P(x) ∝ e^(−x²/2σ²) (Canonne, Kamath, Steinke 2020).
 """
 
 from __future__ import annotations
@@ -24,30 +24,36 @@ from ...privacy.calibrate import least_scale
 from ...privacy.events import DiscreteGaussianNoise
 from ...privacy.measures import ZCDP, GaussianDP, Measure
 from ...privacy.neighbours import Neighbours
-from ..laws import discrete_gaussian as theta
-from ..laws.error_bound import around, at, brief, least_whole, level
+from ..laws import discrete_gaussian as law
+from ..laws.error_bound import brief, evaluate, interval_around, least_whole, per_cell_beta
 from ..laws.normal import quantile
 from ..reading.budget import refuse_pure
-from ..reading.deprecation import formerly
-from ..reading.value import Floats, Whole, count_of, read_whole
+from ..reading.deprecation import deprecated_call
+from ..reading.value import Floats, Integers, Whole, count_coordinates, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
-from .integer import add_drawn, most_noise, whole_norm
+from .integer import add_drawn, max_noise_scale, whole_norm
 from .lattice import root_up
 
 
 @frozen(init=False, repr=False)
 class DiscreteGaussian:
-    """Add discrete Gaussian noise of parameter σ = `scale` to whole numbers: ρ = Δ2²/2σ², (ε, δ) by exact summation.
+    """Discrete Gaussian mechanism: adds discrete Gaussian noise of parameter σ to whole numbers.
 
-    `sensitivity` is Δ2, whole, or a `Sensitivity` whose Δ2² is whole. With Δ2 = 1 arrays of any size are taken (one
-    coordinate moves, by one); with a larger number declare the `dimension`, or give a `Sensitivity`.
+    σ is `scale`. `sensitivity` is Δ2, whole, or a `Sensitivity` whose Δ2² is whole. With Δ2 = 1
+    arrays of any size are taken (one coordinate moves, by one). With a larger number declare the
+    `dimension`, or give a `Sensitivity`.
 
     >>> import discreet as dp
     >>> gauss = dp.DiscreteGaussian.spending(dp.ZCDP(0.5), sensitivity=1)
     >>> gauss.scale, gauss.error(beta=0.05), round(gauss.variance, 12)
     (Fraction(1, 1), 2, 0.999999788769)
 
-    Refuses floats, a sensitivity that is not whole, a scale above 2^50, and pure ε, which no Gaussian keeps.
+    Guarantee: one release is ρ-zCDP with ρ = Δ2²/2σ², and (ε, δ)-DP by exact summation; `error` is
+    the exact quantile.
+    Refuses: floats, a sensitivity that is not whole, a scale above 2^50, and pure ε, which no
+    Gaussian keeps (InvalidArgument), before a bit is drawn.
+    Law: tests/mechanisms/test_discrete_gaussian.py::TestPrice,
+    tests/mechanisms/test_discrete_gaussian.py::TestError
     """
 
     scale: Fraction
@@ -64,25 +70,23 @@ class DiscreteGaussian:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> None:
-        sigma, (stated, relation) = (
-            positive(scale, "scale"),
-            read_sensitivity(sensitivity, neighbours),
-        )
+        sigma = positive(scale, "scale")
+        stated, relation = read_sensitivity(sensitivity, neighbours)
         if sigma > MOST_SCALE:
             raise InvalidArgument(
                 "scale must be at most 2**50, so that the noise fits in 64 bits; use Gaussian"
             )
-        most = None if dimension is None else whole(dimension, "dimension", least=1)
-        event = DiscreteGaussianNoise(sigma**2, *_norms(stated, most), neighbours=relation)
-        fill(
-            self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=most, event=event
-        )
+        declared = None if dimension is None else whole(dimension, "dimension", least=1)
+        norms = _norms(stated, declared)
+        event = DiscreteGaussianNoise(sigma**2, *norms, neighbours=relation)
+        fill(self, scale=sigma, sensitivity=stated, neighbours=relation)
+        fill(self, dimension=declared, event=event)
 
     def __repr__(self) -> str:
         return f"DiscreteGaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
-    @formerly("sensitivity")
+    @deprecated_call("sensitivity")
     def spending(
         cls,
         spend: Measure,
@@ -91,24 +95,36 @@ class DiscreteGaussian:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> DiscreteGaussian:
-        """Choose the least noise that keeps a promise: σ² = Δ2²/2ρ under zCDP, else the least σ whose curve fits.
+        """Choose the least noise that keeps a budget.
+
+        Under zCDP σ² = Δ2²/2ρ; under any other measure the least σ whose curve fits.
 
         >>> import discreet as dp
         >>> dp.DiscreteGaussian.spending(dp.ZCDP("1/8"), sensitivity=1)
         DiscreteGaussian(scale=2, sensitivity=1)
+
+        Guarantee: the event of the returned mechanism costs at most `spend`.
+        Refuses: pure ε, which no Gaussian keeps (InvalidArgument).
+        Law: tests/mechanisms/test_discrete_gaussian.py::TestCalibration
         """
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         budget = refuse_pure(spend, "discrete Gaussian", "ApproxDP, ZCDP, GaussianDP or Geometric")
         square = Fraction(make(Fraction(1)).event.squared_sensitivity)
         if isinstance(budget, ZCDP):
+            # The root is rounded up, so ρ is never exceeded.
             return make(root_up(square / (2 * budget.rho)))
-        near = (
-            square / budget.squared if isinstance(budget, GaussianDP) else square
-        )  # on fine grids this is it
-        return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(near)))
+        near = square
+        if isinstance(budget, GaussianDP):
+            # σ = Δ2/μ is the answer for continuous noise, and nearly so on fine grids.
+            near = square / budget.squared
+
+        def event_at(scale: Fraction) -> DiscreteGaussianNoise:
+            return make(scale).event
+
+        return make(least_scale(event_at, budget, start=root_up(near)))
 
     @classmethod
-    @formerly("beta")
+    @deprecated_call("beta")
     def for_error(
         cls,
         error: Real,
@@ -119,43 +135,62 @@ class DiscreteGaussian:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> DiscreteGaussian:
-        """Choose the most noise, and so the strongest promise, whose error stays within a bound.
+        """Choose the most noise, hence the strongest privacy, whose error stays within a bound.
 
         >>> import discreet as dp
         >>> dp.DiscreteGaussian.for_error(6, sensitivity=1).error()
         6
         """
-        scale = most_noise(error, beta, cells, lambda t, sigma: theta.tail(t, sigma**2))
+
+        def tail(t: int, sigma: float) -> float:
+            return law.tail(t, sigma**2)
+
+        scale = max_noise_scale(error, beta, cells, tail)
         return cls(scale, sensitivity, neighbours=neighbours, dimension=dimension)
 
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise; arrays stop at the ends of int64."""
         exact = read_whole(value)
-        count_of(exact, self.dimension if self._free else self.event.dimension)
-        return cast(
-            "Whole",
-            add_drawn(exact, lambda size: noise.gaussian(self.event.variance, size, bits=bits)),
-        )
+        dimension = self.dimension if self._any_length else self.event.dimension
+        count_coordinates(exact, dimension)
+
+        def draw(size: int | None) -> int | Integers:
+            return noise.gaussian(self.event.variance, size, bits=bits)
+
+        return cast("Whole", add_drawn(exact, draw))
 
     @property
-    def _free(self) -> bool:
-        """Return whether the price holds for vectors of any length."""
+    def _any_length(self) -> bool:
+        """Whether the price holds for vectors of any length."""
         return isinstance(self.sensitivity, Sensitivity) or self.sensitivity == 1
 
+    @property
+    def _parameter(self) -> float:
+        """The parameter σ² of the law, as a float."""
+        return float(self.event.variance)
+
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
-        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile."""
-        variance, chance = float(self.event.variance), level(beta, cells)
-        guess = math.sqrt(variance) * quantile(chance) - 0.5
-        return least_whole(lambda t: theta.tail(t, variance), chance, guess)
+        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
+
+        The exact quantile.
+        """
+        variance = self._parameter
+        cell_beta = per_cell_beta(beta, cells)
+
+        def tail(t: int) -> float:
+            return law.tail(t, variance)
+
+        guess = math.sqrt(variance) * quantile(cell_beta) - 0.5
+        return least_whole(tail, cell_beta, guess)
 
     def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return the interval around a released answer that holds the true one with probability 1 − β.
+        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
 
         >>> import discreet as dp
         >>> dp.DiscreteGaussian(scale=10, sensitivity=1).interval(42)
         (22, 62)
         """
-        return around(read_whole(answer), self.error(beta, cells=cells))
+        return interval_around(read_whole(answer), self.error(beta, cells=cells))
 
     def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) = x).
@@ -164,29 +199,36 @@ class DiscreteGaussian:
         >>> round(dp.DiscreteGaussian(scale=1, sensitivity=1).pmf(0), 12)
         0.398942278267
         """
-        variance = float(self.event.variance)
-        total = theta.log_total(variance)
-        return at(
-            lambda y: np.where(
-                y == np.floor(y), np.exp(-((y - value) ** 2) / (2 * variance) - total), 0.0
-            ),
-            x,
-        )
+        variance = self._parameter
+        log_total = law.log_total(variance)
+
+        def mass(y: Floats) -> Floats:
+            exponent = -((y - value) ** 2) / (2 * variance) - log_total
+            return np.where(y == np.floor(y), np.exp(exponent), 0.0)
+
+        return evaluate(mass, x)
 
     def cdf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x)."""
-        return at(lambda y: self._cdf(np.floor(y) - value), x)
+
+        def up_to(y: Floats) -> Floats:
+            return self._cdf(np.floor(y) - value)
+
+        return evaluate(up_to, x)
 
     def _cdf(self, x: Floats) -> Floats:
-        variance = float(self.event.variance)
-        # P(x ≤ −k) = P(|x| > k − 1)/2 on the left; the right follows by symmetry
-        far = [theta.tail(-k - 1 if k < 0 else k, variance) / 2 for k in x.tolist()]
-        return np.where(x < 0, far, 1 - np.asarray(far))
+        variance = self._parameter
+        one_sided = []
+        for k in x.tolist():
+            # P(X ≤ −k) = P(|X| > k − 1)/2 on the left; the right follows by symmetry.
+            distance = -k - 1 if k < 0 else k
+            one_sided.append(law.tail(distance, variance) / 2)
+        return np.where(x < 0, one_sided, 1 - np.asarray(one_sided))
 
     @property
     def variance(self) -> float:
         """The variance of the noise, a little below σ²."""
-        return up(theta.squared(float(self.event.variance)))
+        return up(law.squared(self._parameter))
 
     def expected_error(self) -> float:
         """Return E|release − value|.
@@ -195,7 +237,7 @@ class DiscreteGaussian:
         >>> round(dp.DiscreteGaussian(scale=10, sensitivity=1).expected_error(), 6)
         7.972193
         """
-        return up(theta.mean_size(float(self.event.variance)))
+        return up(law.mean_size(self._parameter))
 
 
 def _norms(

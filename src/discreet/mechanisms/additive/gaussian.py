@@ -1,7 +1,8 @@
-"""Gaussian noise: what it does, what it costs, how far off it is.
+"""Gaussian mechanism: release, privacy price and error of Gaussian noise.
 
-The law of the lectures, N(0, σ²), realised exactly on a lattice 2^40 times finer than σ. The scale σ comes from the
-exact privacy curve (Balle, Wang 2018), not from the classic formula, which is kept below for teaching.
+The law N(0, σ²), realised exactly on a lattice 2^40 times finer than σ. The scale σ comes from the
+exact privacy curve (the analytic Gaussian mechanism; Balle, Wang 2018), not from the classic
+formula, which is kept below for teaching.
 """
 
 from __future__ import annotations
@@ -23,32 +24,40 @@ from ...privacy.events import GaussianNoise
 from ...privacy.measures import ZCDP, ApproxDP, Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import normal
-from ..laws.error_bound import around, at, brief, level, most_scale, target
+from ..laws.error_bound import (
+    brief,
+    evaluate,
+    interval_around,
+    max_scale,
+    per_cell_beta,
+    read_error,
+)
 from ..reading.budget import refuse_pure
-from ..reading.deprecation import formerly
-from ..reading.value import Number, count_of, is_whole, read_number
+from ..reading.deprecation import deprecated_call
+from ..reading.value import Floats, Integers, Number, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
 from .lattice import (
-    ROUNDS,
+    MAX_ROUNDS,
     add_noise,
-    exponent_for,
-    placed,
+    budget_too_small,
+    check_widening,
+    lattice_exponent,
     root_up,
-    square_apart,
-    too_small,
-    widening,
+    round_to_lattice,
+    squared_l2_apart,
 )
 
-MOST_COORDINATES = 1 << 32
-"""The dimension an event states where none was declared; the price does not feel it on so fine a lattice."""
+MAX_COORDINATES = 1 << 32
+"""Dimension of an event where none was declared; it does not change the price on so fine a lattice."""
 
 
 @frozen(init=False, repr=False)
 class Gaussian:
-    """Add Gaussian noise of standard deviation `scale` to every coordinate: μ = Δ2/σ, ρ = Δ2²/2σ², (ε, δ) exactly.
+    """Gaussian mechanism: adds Gaussian noise of standard deviation `scale` to every coordinate.
 
-    `sensitivity` is Δ2, or a `Sensitivity`. Numbers in, the same kind out: int, float, or an array of either. One
-    value, or a vector whose l2 norm one unit changes by at most Δ2.
+    `sensitivity` is Δ2, or a `Sensitivity`. The value is an int, a float, or an array of either;
+    the answer has the same type. It is one number, or a vector whose l2 norm one unit changes by
+    at most Δ2.
 
     >>> import discreet as dp
     >>> gauss = dp.Gaussian.spending(dp.ApproxDP(1, 1e-6), sensitivity=1)
@@ -57,8 +66,11 @@ class Gaussian:
     >>> type(gauss.release(42)), type(gauss.release(0.3))
     (<class 'int'>, <class 'float'>)
 
-    Refuses a scale or sensitivity that is not positive, NaN and infinities, lists, and more coordinates than
-    `dimension`. Has no pure ε.
+    Guarantee: one release is μ-GDP with μ = Δ2/σ, ρ-zCDP with ρ = Δ2²/2σ², and (ε, δ)-DP by the
+    exact curve, Δ2 rounded up to the lattice. It has no pure ε.
+    Refuses: a scale or sensitivity that is not positive, NaN and infinities, lists, and more
+    coordinates than `dimension` (InvalidArgument), before a bit is drawn.
+    Law: tests/mechanisms/test_gaussian.py::TestPrice, tests/mechanisms/test_gaussian.py::TestError
     """
 
     scale: Fraction
@@ -79,35 +91,28 @@ class Gaussian:
     ) -> None:
         sigma = positive(scale, "scale")
         stated, relation = read_sensitivity(sensitivity, neighbours)
-        most = None if dimension is None else whole(dimension, "dimension", least=1)
-        square, root = _squared(stated), root_up(_squared(stated))
-        exact = (
-            root**2 == square
-        )  # a root such as √2 is on no lattice; whole vectors need no rounding all the same
-        exponent = exponent_for(sigma, root if exact else None)
-        moved = min(
-            stated.changed if isinstance(stated, Sensitivity) else MOST_COORDINATES,
-            most or MOST_COORDINATES,
-        )
-        apart = square_apart(square, exponent, 1) if exact or moved == 1 else square
-        event = GaussianNoise(sigma**2, apart, Fraction(2) ** exponent, moved, neighbours=relation)
-        steps = event.variance / event.step**2
-        fill(
-            self,
-            scale=sigma,
-            sensitivity=stated,
-            neighbours=relation,
-            dimension=most,
-            event=event,
-            exponent=exponent,
-            steps=steps,
-        )
+        declared = None if dimension is None else whole(dimension, "dimension", least=1)
+        square = _squared_l2(stated)
+        root = root_up(square)
+        # A root such as √2 is on no lattice, but whole vectors need no rounding all the same.
+        is_rational = root**2 == square
+        exponent = lattice_exponent(sigma, root if is_rational else None)
+        changed = stated.changed if isinstance(stated, Sensitivity) else MAX_COORDINATES
+        moved = min(changed, declared or MAX_COORDINATES)
+        apart = square
+        if is_rational or moved == 1:
+            apart = squared_l2_apart(square, exponent, 1)
+        step = Fraction(2) ** exponent
+        event = GaussianNoise(sigma**2, apart, step, moved, neighbours=relation)
+        fill(self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=declared)
+        # `steps` is the variance in squared lattice steps, as the sampler takes it.
+        fill(self, event=event, exponent=exponent, steps=event.variance / event.step**2)
 
     def __repr__(self) -> str:
         return f"Gaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
-    @formerly("sensitivity")
+    @deprecated_call("sensitivity")
     def spending(
         cls,
         spend: Measure,
@@ -116,32 +121,34 @@ class Gaussian:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Gaussian:
-        """Choose the least noise that keeps a promise: the least σ whose exact curve fits; σ² = Δ2²/2ρ under zCDP.
+        """Choose the least noise that keeps a budget.
+
+        Under zCDP σ² = Δ2²/2ρ; under any other measure the least σ whose exact curve fits.
 
         >>> import discreet as dp
         >>> dp.Gaussian.spending(dp.ZCDP(0.5), sensitivity=3)
         Gaussian(scale=3, sensitivity=3)
 
-        Refuses pure ε, which no Gaussian keeps, and a promise so small that a scale has too few lattice steps for it.
+        Guarantee: the event of the returned mechanism costs at most `spend`.
+        Refuses: pure ε, which no Gaussian keeps, and a budget so small that a scale has too few
+        lattice steps for it (InvalidArgument).
+        Law: tests/mechanisms/test_gaussian.py::TestCalibration
         """
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
         budget = refuse_pure(spend, "Gaussian", "ApproxDP, ZCDP, GaussianDP or Laplace")
+        # Made once at scale 1, so that a bad sensitivity is refused before any search.
         square = make(Fraction(1)).event.squared_sensitivity
-        if not isinstance(budget, ZCDP):
-            return make(least_scale(lambda scale: make(scale).event, budget, start=root_up(square)))
-        made = make(
-            root_up(_squared(read_sensitivity(sensitivity, neighbours)[0]) / (2 * budget.rho))
-        )
-        for _ in range(ROUNDS):
-            if made.event.squared_sensitivity <= 2 * budget.rho * made.event.variance:
-                return made
-            made = make(
-                root_up(made.event.squared_sensitivity / (2 * budget.rho))
-            )  # Δ2 is off the lattice
-        raise too_small(budget, "DiscreteGaussian")
+        if isinstance(budget, ZCDP):
+            stated, _ = read_sensitivity(sensitivity, neighbours)
+            return _for_rho(make, _squared_l2(stated), budget)
+
+        def event_at(scale: Fraction) -> GaussianNoise:
+            return make(scale).event
+
+        return make(least_scale(event_at, budget, start=root_up(square)))
 
     @classmethod
-    @formerly("beta")
+    @deprecated_call("beta")
     def for_error(
         cls,
         error: Real,
@@ -153,96 +160,112 @@ class Gaussian:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Gaussian:
-        """Choose the most noise, and so the strongest promise, whose error stays within a bound.
+        """Choose the most noise, hence the strongest privacy, whose error stays within a bound.
 
         >>> import discreet as dp
         >>> dp.Gaussian.for_error(10, sensitivity=1).error() <= 10
         True
         """
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
-        bound = target(error)
-        guess = bound / max(normal.quantile(level(beta, cells)), 1e-9)
-        return make(
-            most_scale(
-                lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess
-            )
-        )
+        bound = read_error(error)
+
+        def fits(scale: Fraction) -> bool:
+            return make(scale).error(beta, cells=cells, whole=whole) <= bound
+
+        z = normal.quantile(per_cell_beta(beta, cells))
+        # A β near 1 has a quantile near 0; the guess must stay finite.
+        guess = bound / max(z, 1e-9)
+        return make(max_scale(fits, guess))
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
-        """Return the value with fresh noise, as the same kind of number.
+        """Return the value with fresh noise, as the same type.
 
-        An int v gives v + ⌊noise + 1/2⌋, a float the exact sum on the lattice, rounded once: its low bits say nothing.
+        An int v gives v + ⌊noise + 1/2⌋. A float gives the exact sum on the lattice, rounded once,
+        so its low bits tell nothing about the value.
         """
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
-        variance = self.steps * self._wider(count_of(exact, self.dimension), rounded=rounded)
-        return cast(
-            "Number",
-            add_noise(exact, self.exponent, lambda size: noise.gaussian(variance, size, bits=bits)),
-        )
+        count = count_coordinates(exact, self.dimension)
+        variance = self.steps * self._wider(count, rounded=rounded)
+
+        def draw(size: int | None) -> int | Integers:
+            return noise.gaussian(variance, size, bits=bits)
+
+        return cast("Number", add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
-        """Return how much more variance the noise has where `count` coordinates are rounded to the lattice."""
+        """Return the factor of the variance where `count` coordinates are rounded to the lattice."""
         if not count or not rounded:
             return Fraction(1)
-        changed = (
-            min(count, self.sensitivity.changed)
-            if isinstance(self.sensitivity, Sensitivity)
-            else count
-        )
-        base = self.event.squared_sensitivity
-        return widening(square_apart(base, self.exponent, changed) / base, most=4)
+        changed = count
+        if isinstance(self.sensitivity, Sensitivity):
+            changed = min(count, self.sensitivity.changed)
+        stated = self.event.squared_sensitivity
+        apart = squared_l2_apart(stated, self.exponent, changed)
+        # Four times the variance is twice the noise.
+        return check_widening(apart / stated, max_ratio=4)
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = False) -> float:
-        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile.
+        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
 
-        σ·Φ⁻¹((1 + (1 − β)^(1/K))/2) for K cells. (The rounding of a large float to its 53 bits is not counted.)
-        Noise on a long array of floats is a little wider (`widening`): declare the `dimension`, or use `interval`,
-        which counts the answer's coordinates.
+        The exact quantile σ·Φ⁻¹((1 + (1 − β)^(1/K))/2) for K cells. The rounding of a large float
+        to its 53 bits is not counted. Noise on a long array of floats is a little wider
+        (`check_widening`): declare the `dimension`, or use `interval`, which counts the answer's
+        coordinates.
 
         >>> import discreet as dp
         >>> round(dp.Gaussian(scale=1, sensitivity=1).error(0.05, cells=10), 4), dp.Gaussian(2, 1).error(whole=True)
         (2.7996, 4)
         """
-        return self._bound(level(beta, cells), max(cells, self.dimension or 1), whole=whole)
+        cell_beta = per_cell_beta(beta, cells)
+        count = max(cells, self.dimension or 1)
+        return self._bound(cell_beta, count, whole=whole)
 
-    def _bound(self, chance: float, count: int, *, whole: bool) -> float:
-        """Bound one miss but for a chance, where `count` coordinates are released together."""
-        far = up(
-            self._float(count, rounded=not whole or self.exponent > 0) * normal.quantile(chance)
-        )
+    def _bound(self, beta: float, count: int, *, whole: bool) -> float:
+        """Bound one error but for β, where `count` coordinates are released together."""
+        sigma = self._float_scale(count, rounded=not whole or self.exponent > 0)
+        noise_bound = up(sigma * normal.quantile(beta))
         if whole and self.exponent < 0:
-            return max(0, math.ceil(far - 0.5))
-        bound = up(
-            far + float(self.event.step)
-        )  # half a step for the lattice, half for rounding the value itself
+            # A whole release rounds half-up: an error of t needs noise of t − 1/2.
+            return max(0, math.ceil(noise_bound - 0.5))
+        # Half a step for the lattice, half a step for rounding the value itself.
+        bound = up(noise_bound + float(self.event.step))
         return math.ceil(bound) if whole else bound
 
-    def _float(self, count: int, *, rounded: bool = True) -> float:
+    def _float_scale(self, count: int, *, rounded: bool = True) -> float:
         return float(self.scale) * math.sqrt(self._wider(count, rounded=rounded))
 
     def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return the interval around a released answer that holds the true one with probability 1 − β.
+        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
 
         >>> import discreet as dp
         >>> dp.Gaussian(scale=2, sensitivity=1).interval(42)
         (38, 46)
         """
         exact = read_number(answer)
-        count = max(cells, self.dimension or 1, count_of(exact, None))
-        return around(exact, self._bound(level(beta, cells), count, whole=is_whole(exact)))
+        count = max(cells, self.dimension or 1, count_coordinates(exact, None))
+        error = self._bound(per_cell_beta(beta, cells), count, whole=is_whole(exact))
+        return interval_around(exact, error)
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
+        """Return P(release(value) = x): on the lattice for floats, on the integers if `whole`.
 
         >>> import discreet as dp
         >>> round(dp.Gaussian(scale=2, sensitivity=1).pmf(0, whole=True), 6)
         0.197413
         """
-        step, sigma = float(self.event.step), float(self.scale)
-        if whole and self.exponent < 0:
-            return at(lambda y: normal.rounded_pmf(y - value, sigma, step), x)
-        return at(lambda y: normal.pmf(y - placed(value, self.exponent), sigma, step), x)
+        step = float(self.event.step)
+        sigma = float(self.scale)
+
+        def mass_of_whole(y: Floats) -> Floats:
+            return normal.rounded_pmf(y - value, sigma, step)
+
+        def mass_on_lattice(y: Floats) -> Floats:
+            centre = round_to_lattice(value, self.exponent)
+            return normal.pmf(y - centre, sigma, step)
+
+        rounds_to_whole = whole and self.exponent < 0
+        return evaluate(mass_of_whole if rounds_to_whole else mass_on_lattice, x)
 
     def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x), for float releases or whole ones.
@@ -251,16 +274,25 @@ class Gaussian:
         >>> round(dp.Gaussian(scale=1, sensitivity=1).cdf(1.0), 6)
         0.841345
         """
-        step, sigma = float(self.event.step), float(self.scale)
-        if whole and self.exponent < 0:
-            return at(lambda y: normal.rounded_cdf(y - value, sigma, step), x)
-        return at(lambda y: normal.cdf(y - placed(value, self.exponent), sigma, step), x)
+        step = float(self.event.step)
+        sigma = float(self.scale)
+
+        def up_to_whole(y: Floats) -> Floats:
+            return normal.rounded_cdf(y - value, sigma, step)
+
+        def up_to_step(y: Floats) -> Floats:
+            centre = round_to_lattice(value, self.exponent)
+            return normal.cdf(y - centre, sigma, step)
+
+        rounds_to_whole = whole and self.exponent < 0
+        return evaluate(up_to_whole if rounds_to_whole else up_to_step, x)
 
     @property
     def variance(self) -> float:
         """The variance of the noise, σ²; a whole release adds at most 1/12."""
-        sigma = self._float(self.dimension or 1)
-        return up(sigma * sigma)  # ∞ beyond floats
+        sigma = self._float_scale(self.dimension or 1)
+        # A product, not a power: ∞ beyond floats instead of an OverflowError.
+        return up(sigma * sigma)
 
     def expected_error(self) -> float:
         """Bound E|release − value|: σ√(2/π); less for a whole release.
@@ -269,13 +301,27 @@ class Gaussian:
         >>> round(dp.Gaussian(scale=2, sensitivity=1).expected_error(), 6)
         1.595769
         """
-        return up(
-            self._float(self.dimension or 1) * math.sqrt(2 / math.pi) + float(self.event.step) / 2
-        )
+        mean_noise = self._float_scale(self.dimension or 1) * math.sqrt(2 / math.pi)
+        # Half a step for rounding the value itself to the lattice.
+        return up(mean_noise + float(self.event.step) / 2)
 
 
-def _squared(sensitivity: Fraction | Sensitivity) -> Fraction:
-    return sensitivity.squared_l2 if isinstance(sensitivity, Sensitivity) else sensitivity**2
+def _squared_l2(sensitivity: Fraction | Sensitivity) -> Fraction:
+    if isinstance(sensitivity, Sensitivity):
+        return sensitivity.squared_l2
+    return sensitivity**2
+
+
+def _for_rho(make: partial[Gaussian], square: Fraction, budget: ZCDP) -> Gaussian:
+    """Make the mechanism of the least scale that costs at most ρ, exactly."""
+    double_rho = 2 * budget.rho
+    made = make(root_up(square / double_rho))
+    for _ in range(MAX_ROUNDS):
+        if made.event.squared_sensitivity <= double_rho * made.event.variance:
+            return made
+        # Δ2 is off the lattice and was rounded up: raise the scale with it.
+        made = make(root_up(made.event.squared_sensitivity / double_rho))
+    raise budget_too_small(budget, "DiscreteGaussian")
 
 
 def classic_gaussian(
@@ -285,10 +331,10 @@ def classic_gaussian(
     *,
     neighbours: Neighbours | None = None,
 ) -> Gaussian:
-    """Make the Gaussian of the classic formula σ = Δ2·√(2 ln(1.25/δ))/ε, for teaching (Dwork, Roth 2014, Theorem A.1).
+    """Make the Gaussian of the classic formula σ = Δ2·√(2 ln(1.25/δ))/ε, for teaching.
 
-    It is 15 % too wide at ε = 1 and, above ε ≈ 8 at δ = 1e-5, too narrow: the proof needs ε < 1.
-    `Gaussian.spending(ApproxDP(ε, δ), …)` is never worse.
+    Dwork, Roth 2014, Theorem A.1. It is 15 % too wide at ε = 1 and, above ε ≈ 8 at δ = 1e-5, too
+    narrow: the proof needs ε < 1. `Gaussian.spending(ApproxDP(ε, δ), …)` is never worse.
 
     >>> from discreet.mechanisms import classic_gaussian
     >>> classic_gaussian(1, 1e-5, sensitivity=1)
@@ -297,14 +343,21 @@ def classic_gaussian(
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: the classic formula is proved for epsilon ≤ 1 only, got 10; use Gaussian.spending
+
+    Guarantee: (ε, δ)-DP for ε ≤ 1.
+    Refuses: ε above 1, and δ = 0 (InvalidArgument).
+    Law: tests/mechanisms/test_gaussian.py::TestClassic
     """
-    e, budget = positive(epsilon, "epsilon"), ApproxDP(epsilon, delta)
-    if e > 1:
+    exact = positive(epsilon, "epsilon")
+    budget = ApproxDP(epsilon, delta)
+    if exact > 1:
         raise InvalidArgument(
             f"the classic formula is proved for epsilon ≤ 1 only, got {epsilon}; use Gaussian.spending"
         )
     refuse_pure(budget, "Gaussian", "delta > 0 or Laplace")
-    factor = fraction_up(math.sqrt(2 * math.log(1.25 / float(budget.delta))))
+    log_ratio = math.log(1.25 / float(budget.delta))
+    # Both roots are rounded up: more noise never costs more.
+    factor = fraction_up(math.sqrt(2 * log_ratio))
     stated, relation = read_sensitivity(sensitivity, neighbours)
-    root = root_up(_squared(stated))
-    return Gaussian(root * factor / e, sensitivity, neighbours=relation)
+    root = root_up(_squared_l2(stated))
+    return Gaussian(root * factor / exact, sensitivity, neighbours=relation)

@@ -1,4 +1,4 @@
-"""What mechanisms on the integers share: whole sensitivities, and scales from a budget or from an error."""
+"""Steps shared by the mechanisms on the integers: whole sensitivities, and their scales."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from ...noise.geometric import MOST_SCALE
 from ...privacy.calibrate import least_scale
 from ...privacy.events import Event
 from ...privacy.measures import Measure, PureDP
-from ..laws.error_bound import level, most_scale
-from ..reading.value import Integers, add_whole
+from ..laws.error_bound import max_scale, per_cell_beta
+from ..reading.value import Integers, add_saturating
 from ..sensitivity import Sensitivity
 from .lattice import Draw
+
+# The samplers' noise stays below 2^62, and so does every error.
+_MAX_ERROR = 1 << 62
 
 
 def whole_norm(norm: Fraction) -> int:
@@ -39,8 +42,10 @@ def whole_norm(norm: Fraction) -> int:
 
 
 def whole_l1(sensitivity: Fraction | Sensitivity) -> int:
-    """Read Δ1 in whole steps."""
-    return whole_norm(sensitivity.l1 if isinstance(sensitivity, Sensitivity) else sensitivity)
+    """Read the whole number Δ1 of a sensitivity."""
+    if isinstance(sensitivity, Sensitivity):
+        return whole_norm(sensitivity.l1)
+    return whole_norm(sensitivity)
 
 
 def add_drawn(value: int | Integers, draw: Draw) -> int | Integers:
@@ -52,31 +57,36 @@ def add_drawn(value: int | Integers, draw: Draw) -> int | Integers:
     """
     if isinstance(value, int):
         return value + int(draw(None))
-    return add_whole(value, np.asarray(draw(value.size)).reshape(value.shape))
+    noise = np.asarray(draw(value.size))
+    return add_saturating(value, noise.reshape(value.shape))
 
 
-def least_laplace(budget: Measure, make: Callable[[Fraction], Event], norm: int) -> Fraction:
-    """Choose the least scale that keeps a promise: Δ1/ε, exactly, for pure ε."""
+def least_laplace_scale(budget: Measure, make: Callable[[Fraction], Event], norm: int) -> Fraction:
+    """Choose the least scale that keeps a budget: Δ1/ε, exactly, for pure ε."""
     if isinstance(budget, PureDP):
         return norm / budget.epsilon
     return least_scale(make, budget, start=Fraction(norm))
 
 
-def most_noise(
+def max_noise_scale(
     error: Number, beta: Number, cells: int, tail: Callable[[int, float], float]
 ) -> Fraction:
-    """Choose the largest scale, at most 2^50, with P(|noise| > error) = tail(⌊error⌋, scale) within β in all cells.
+    """Choose the largest scale, at most 2^50, whose error stays within a bound.
+
+    P(|noise| > error) = tail(⌊error⌋, scale), and all cells together fail with probability ≤ β.
 
     >>> import math
-    >>> from discreet.mechanisms.additive.integer import most_noise
-    >>> round(float(most_noise(3, 0.5, 1, lambda t, scale: math.exp(-(t + 1) / scale))) * math.log(2), 9)
+    >>> from discreet.mechanisms.additive.integer import max_noise_scale
+    >>> round(float(max_noise_scale(3, 0.5, 1, lambda t, scale: math.exp(-(t + 1) / scale))) * math.log(2), 9)
     4.0
     """
-    bound, chance = (
-        min(math.floor(positive(error, "error")), 1 << 62),
-        level(beta, cells),
-    )  # whole: nothing to round
-    guess = (bound + 1) / -math.log(chance)
-    return most_scale(
-        lambda scale: scale <= MOST_SCALE and up(tail(bound, float(scale))) <= chance, guess
-    )
+    # The noise is whole, so only the whole part of the bound matters.
+    bound = min(math.floor(positive(error, "error")), _MAX_ERROR)
+    cell_beta = per_cell_beta(beta, cells)
+
+    def fits(scale: Fraction) -> bool:
+        # The tail is rounded up: a scale that fits only by rounding is not taken.
+        return scale <= MOST_SCALE and up(tail(bound, float(scale))) <= cell_beta
+
+    guess = (bound + 1) / -math.log(cell_beta)
+    return max_scale(fits, guess)

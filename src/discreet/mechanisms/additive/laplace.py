@@ -1,6 +1,6 @@
-"""Laplace noise: what it does, what it costs, how far off it is.
+"""Laplace mechanism: release, privacy price and error of Laplace noise.
 
-The law of the lectures, density e^(−|y|/b)/2b with b = Δ1/ε, realised exactly on a lattice 2^40 times finer than b.
+Density e^(−|y|/b)/2b with b = Δ1/ε, realised exactly on a lattice 2^40 times finer than b.
 """
 
 from __future__ import annotations
@@ -21,24 +21,42 @@ from ...privacy.events import LaplaceNoise
 from ...privacy.measures import Measure, PureDP
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_laplace as law
-from ..laws.error_bound import around, at, brief, level, most_scale, target
+from ..laws.error_bound import (
+    brief,
+    evaluate,
+    interval_around,
+    max_scale,
+    per_cell_beta,
+    read_error,
+)
 from ..reading.budget import read_budget
-from ..reading.deprecation import formerly
-from ..reading.value import Number, count_of, is_whole, read_number
+from ..reading.deprecation import deprecated_call
+from ..reading.value import Floats, Integers, Number, count_coordinates, is_whole, read_number
 from ..sensitivity import Sensitivity, read_sensitivity
-from .lattice import ROUNDS, add_noise, exponent_for, placed, steps_apart, too_small, widening
+from .lattice import (
+    MAX_ROUNDS,
+    add_noise,
+    budget_too_small,
+    check_widening,
+    l1_steps_apart,
+    lattice_exponent,
+    round_to_lattice,
+)
 
 
 def _l1(sensitivity: Fraction | Sensitivity) -> Fraction:
-    return sensitivity.l1 if isinstance(sensitivity, Sensitivity) else sensitivity
+    if isinstance(sensitivity, Sensitivity):
+        return sensitivity.l1
+    return sensitivity
 
 
 @frozen(init=False, repr=False)
 class Laplace:
-    """Add Laplace noise of one scale to every coordinate of an answer: ε = Δ1/scale (Dwork et al. 2006).
+    """Laplace mechanism: adds Laplace noise of one scale to every coordinate (Dwork et al. 2006).
 
-    `sensitivity` is Δ1, or a `Sensitivity`. Numbers in, the same kind out: int, float, or an array of either. One
-    value, or a vector whose l1 norm one unit changes by at most Δ1.
+    `sensitivity` is Δ1, or a `Sensitivity`. The value is an int, a float, or an array of either;
+    the answer has the same type. It is one number, or a vector whose l1 norm one unit changes by
+    at most Δ1.
 
     >>> import discreet as dp
     >>> lap = dp.Laplace.spending(dp.PureDP(0.5), sensitivity=1)
@@ -47,8 +65,11 @@ class Laplace:
     >>> type(lap.release(42)), type(lap.release(0.3))
     (<class 'int'>, <class 'float'>)
 
-    Refuses a scale or sensitivity that is not positive, NaN and infinities, lists, and more coordinates than
-    `dimension`.
+    Guarantee: one release is ε-DP with ε = Δ1/scale, Δ1 rounded up to the lattice; `event` is the
+    law that is really drawn, `error` an exact quantile of it.
+    Refuses: a scale or sensitivity that is not positive, NaN and infinities, lists, and more
+    coordinates than `dimension` (InvalidArgument), before a bit is drawn.
+    Law: tests/mechanisms/test_laplace.py::TestPrice, tests/mechanisms/test_laplace.py::TestError
     """
 
     scale: Fraction
@@ -70,26 +91,20 @@ class Laplace:
         b = positive(scale, "scale")
         stated, relation = read_sensitivity(sensitivity, neighbours)
         norm = _l1(stated)
-        exponent = exponent_for(b, norm)
+        exponent = lattice_exponent(b, norm)
         step = Fraction(2) ** exponent
-        event = LaplaceNoise(b, steps_apart(norm, exponent, 1) * step, step, neighbours=relation)
-        most = None if dimension is None else whole(dimension, "dimension", least=1)
-        fill(
-            self,
-            scale=b,
-            sensitivity=stated,
-            neighbours=relation,
-            dimension=most,
-            event=event,
-            exponent=exponent,
-            steps=b / step,
-        )
+        # The event states Δ1 rounded up to the lattice: so far apart are rounded neighbours.
+        apart = l1_steps_apart(norm, exponent, 1) * step
+        event = LaplaceNoise(b, apart, step, neighbours=relation)
+        declared = None if dimension is None else whole(dimension, "dimension", least=1)
+        fill(self, scale=b, sensitivity=stated, neighbours=relation, dimension=declared)
+        fill(self, event=event, exponent=exponent, steps=b / step)
 
     def __repr__(self) -> str:
         return f"Laplace(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
 
     @classmethod
-    @formerly("sensitivity")
+    @deprecated_call("sensitivity")
     def spending(
         cls,
         spend: Measure,
@@ -98,27 +113,31 @@ class Laplace:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Laplace:
-        """Choose the least noise that keeps a promise: scale Δ1/ε, exactly, for pure ε.
+        """Choose the least noise that keeps a budget: scale Δ1/ε, exactly, for pure ε.
 
         >>> import discreet as dp
         >>> dp.Laplace.spending(dp.PureDP(0.05), sensitivity=1)
         Laplace(scale=20, sensitivity=1)
 
-        Refuses an ε below about 1e-12: a scale has too few lattice steps for it.
+        Guarantee: the event of the returned mechanism costs at most `spend`.
+        Refuses: an ε below about 1e-12, for which a scale has too few lattice steps
+        (InvalidArgument).
+        Law: tests/mechanisms/test_laplace.py::TestCalibration
         """
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
-        budget, norm = read_budget(spend), _l1(read_sensitivity(sensitivity, neighbours)[0])
-        if not isinstance(budget, PureDP):
-            return make(least_scale(lambda scale: make(scale).event, budget, start=norm))
-        made = make(norm / budget.epsilon)
-        for _ in range(ROUNDS):
-            if made.event.sensitivity <= budget.epsilon * made.scale:
-                return made
-            made = make(made.event.sensitivity / budget.epsilon)  # Δ1 is off the lattice
-        raise too_small(budget, "DiscreteLaplace")
+        budget = read_budget(spend)
+        stated, _ = read_sensitivity(sensitivity, neighbours)
+        norm = _l1(stated)
+        if isinstance(budget, PureDP):
+            return _for_epsilon(make, norm, budget)
+
+        def event_at(scale: Fraction) -> LaplaceNoise:
+            return make(scale).event
+
+        return make(least_scale(event_at, budget, start=norm))
 
     @classmethod
-    @formerly("beta")
+    @deprecated_call("beta")
     def for_error(
         cls,
         error: Real,
@@ -130,93 +149,114 @@ class Laplace:
         neighbours: Neighbours | None = None,
         dimension: int | None = None,
     ) -> Laplace:
-        """Choose the most noise, and so the strongest promise, whose error stays within a bound.
+        """Choose the most noise, hence the strongest privacy, whose error stays within a bound.
 
         >>> import discreet as dp
         >>> dp.Laplace.for_error(10, sensitivity=1).error() <= 10
         True
         """
         make = partial(cls, sensitivity=sensitivity, neighbours=neighbours, dimension=dimension)
-        bound = target(error)
-        guess = bound / -math.log(level(beta, cells))
-        return make(
-            most_scale(
-                lambda scale: make(scale).error(beta, cells=cells, whole=whole) <= bound, guess
-            )
-        )
+        bound = read_error(error)
+
+        def fits(scale: Fraction) -> bool:
+            return make(scale).error(beta, cells=cells, whole=whole) <= bound
+
+        # The error of continuous noise of scale b is b·ln(1/β).
+        guess = bound / -math.log(per_cell_beta(beta, cells))
+        return make(max_scale(fits, guess))
 
     def release(self, value: Number, *, bits: Bits | None = None) -> Number:
-        """Return the value with fresh noise, as the same kind of number.
+        """Return the value with fresh noise, as the same type.
 
-        An int v gives v + ⌊noise + 1/2⌋, a float the exact sum on the lattice, rounded once: its low bits say nothing.
+        An int v gives v + ⌊noise + 1/2⌋. A float gives the exact sum on the lattice, rounded once,
+        so its low bits tell nothing about the value.
         """
         exact = read_number(value)
         rounded = not is_whole(exact) or self.exponent > 0
-        steps = self.steps * self._wider(count_of(exact, self.dimension), rounded=rounded)
-        return cast(
-            "Number",
-            add_noise(exact, self.exponent, lambda size: noise.laplace(steps, size, bits=bits)),
-        )
+        count = count_coordinates(exact, self.dimension)
+        steps = self.steps * self._wider(count, rounded=rounded)
+
+        def draw(size: int | None) -> int | Integers:
+            return noise.laplace(steps, size, bits=bits)
+
+        return cast("Number", add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
-        """Return how much wider the noise is where `count` coordinates are rounded to the lattice."""
-        changed = (
-            min(count, self.sensitivity.changed)
-            if isinstance(self.sensitivity, Sensitivity)
-            else count
-        )
+        """Return the factor of the scale where `count` coordinates are rounded to the lattice."""
+        changed = count
+        if isinstance(self.sensitivity, Sensitivity):
+            changed = min(count, self.sensitivity.changed)
+        # The event already counts the rounding of one coordinate.
         if changed <= 1 or not rounded:
             return Fraction(1)
-        return widening(1 + changed * self.event.step / self.event.sensitivity)
+        extra = changed * self.event.step / self.event.sensitivity
+        return check_widening(1 + extra)
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = False) -> float:
-        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once: the exact quantile.
+        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
 
-        P(|noise| > jg) = 2a^(j+1)/(1 + a), a = e^(−g/b), on the lattice; P(|noise| > t) = e^(−(t+1/2)/b) for whole
-        releases. (The rounding of a large float to its 53 bits is not counted.) Noise on a long array of floats is a
-        little wider (`widening`): declare the `dimension`, or use `interval`, which counts the answer's coordinates.
+        The exact quantile: P(|noise| > jg) = 2a^(j+1)/(1 + a), a = e^(−g/b), on the lattice;
+        P(|noise| > t) = e^(−(t+1/2)/b) for whole releases. The rounding of a large float to its 53
+        bits is not counted. Noise on a long array of floats is a little wider (`check_widening`):
+        declare the `dimension`, or use `interval`, which counts the answer's coordinates.
 
         >>> import discreet as dp
         >>> round(dp.Laplace(scale=1, sensitivity=1).error(0.05, cells=10_000), 2), dp.Laplace(2, 1).error(whole=True)
         (12.18, 6)
         """
-        return self._bound(level(beta, cells), max(cells, self.dimension or 1), whole=whole)
+        cell_beta = per_cell_beta(beta, cells)
+        count = max(cells, self.dimension or 1)
+        return self._bound(cell_beta, count, whole=whole)
 
-    def _bound(self, chance: float, count: int, *, whole: bool) -> float:
-        """Bound one miss but for a chance, where `count` coordinates are released together."""
-        b = self._float(count, rounded=not whole or self.exponent > 0)
+    def _bound(self, beta: float, count: int, *, whole: bool) -> float:
+        """Bound one error but for β, where `count` coordinates are released together."""
+        b = self._float_scale(count, rounded=not whole or self.exponent > 0)
         if whole and self.exponent < 0:
-            return max(0, math.ceil(up(b * -math.log(chance)) - 0.5))
+            # A whole release rounds half-up: an error of t needs noise of t − 1/2.
+            continuous = up(b * -math.log(beta))
+            return max(0, math.ceil(continuous - 0.5))
         step = float(self.event.step)
-        far = b * -(math.log(chance) + math.log1p(math.expm1(-step / b) / 2))
-        bound = up(up(far) + step / 2)  # half a step for rounding the value itself
+        # ln((1 + a)/2), written so that it keeps its digits for a tiny step.
+        log_half = math.log1p(math.expm1(-step / b) / 2)
+        noise_bound = up(b * -(math.log(beta) + log_half))
+        # Half a step more, for rounding the value itself to the lattice.
+        bound = up(noise_bound + step / 2)
         return math.ceil(bound) if whole else bound
 
-    def _float(self, count: int, *, rounded: bool = True) -> float:
+    def _float_scale(self, count: int, *, rounded: bool = True) -> float:
         return float(self.scale * self._wider(count, rounded=rounded))
 
     def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return the interval around a released answer that holds the true one with probability 1 − β.
+        """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
 
         >>> import discreet as dp
         >>> dp.Laplace(scale=2, sensitivity=1).interval(42)
         (36, 48)
         """
         exact = read_number(answer)
-        count = max(cells, self.dimension or 1, count_of(exact, None))
-        return around(exact, self._bound(level(beta, cells), count, whole=is_whole(exact)))
+        count = max(cells, self.dimension or 1, count_coordinates(exact, None))
+        error = self._bound(per_cell_beta(beta, cells), count, whole=is_whole(exact))
+        return interval_around(exact, error)
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x): on the lattice for float releases, on the integers for whole ones.
+        """Return P(release(value) = x): on the lattice for floats, on the integers if `whole`.
 
         >>> import discreet as dp
         >>> round(dp.Laplace(scale=2, sensitivity=1).pmf(0, whole=True), 6)
         0.221199
         """
-        step, b = float(self.event.step), float(self.scale)
-        if whole and self.exponent < 0:
-            return at(lambda y: law.rounded_pmf(y - value, b, step / b), x)
-        return at(lambda y: law.pmf((y - placed(value, self.exponent)) / step, step / b), x)
+        step = float(self.event.step)
+        b = float(self.scale)
+
+        def mass_of_whole(y: Floats) -> Floats:
+            return law.rounded_pmf(y - value, b, step / b)
+
+        def mass_on_lattice(y: Floats) -> Floats:
+            centre = round_to_lattice(value, self.exponent)
+            return law.pmf((y - centre) / step, step / b)
+
+        rounds_to_whole = whole and self.exponent < 0
+        return evaluate(mass_of_whole if rounds_to_whole else mass_on_lattice, x)
 
     def cdf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x), for float releases or whole ones.
@@ -225,18 +265,26 @@ class Laplace:
         >>> round(dp.Laplace(scale=1, sensitivity=1).cdf(1.0), 6)
         0.81606
         """
-        step, b = float(self.event.step), float(self.scale)
-        if whole and self.exponent < 0:
-            return at(lambda y: law.rounded_cdf(y - value, b, step / b), x)
-        return at(lambda y: law.cdf((y - placed(value, self.exponent)) / step, step / b), x)
+        step = float(self.event.step)
+        b = float(self.scale)
+
+        def up_to_whole(y: Floats) -> Floats:
+            return law.rounded_cdf(y - value, b, step / b)
+
+        def up_to_step(y: Floats) -> Floats:
+            centre = round_to_lattice(value, self.exponent)
+            return law.cdf((y - centre) / step, step / b)
+
+        rounds_to_whole = whole and self.exponent < 0
+        return evaluate(up_to_whole if rounds_to_whole else up_to_step, x)
 
     @property
     def variance(self) -> float:
         """The variance of the noise, 2b² but for the lattice; a whole release adds less than 1/12."""
         step = float(self.event.step)
-        return up(
-            step * (step * law.squared(step / self._float(self.dimension or 1)))
-        )  # ∞ beyond floats
+        squared_steps = law.squared(step / self._float_scale(self.dimension or 1))
+        # Multiplied step by step: the result is ∞ beyond floats, never an OverflowError.
+        return up(step * (step * squared_steps))
 
     def expected_error(self) -> float:
         """Bound E|release − value|: b but for the lattice; less for a whole release.
@@ -246,4 +294,17 @@ class Laplace:
         2.0
         """
         step = float(self.event.step)
-        return up(step * law.mean_size(step / self._float(self.dimension or 1)) + step / 2)
+        mean_steps = law.mean_size(step / self._float_scale(self.dimension or 1))
+        # Half a step for rounding the value itself to the lattice.
+        return up(step * mean_steps + step / 2)
+
+
+def _for_epsilon(make: partial[Laplace], norm: Fraction, budget: PureDP) -> Laplace:
+    """Make the mechanism of the least scale that costs at most ε, exactly."""
+    made = make(norm / budget.epsilon)
+    for _ in range(MAX_ROUNDS):
+        if made.event.sensitivity <= budget.epsilon * made.scale:
+            return made
+        # Δ1 is off the lattice and was rounded up: raise the scale with it.
+        made = make(made.event.sensitivity / budget.epsilon)
+    raise budget_too_small(budget, "DiscreteLaplace")

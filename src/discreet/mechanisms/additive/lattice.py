@@ -1,11 +1,13 @@
-"""The fine lattice on which the continuous laws of the lectures are realised exactly.
+"""Fine lattice (discretisation) on which continuous noise laws are realised exactly.
 
-Noise of scale b lives on the multiples of g = 2^e, at least 2^40 of them to a scale (theory: the law on such a lattice
-*is* what is priced, so nothing is approximated). A whole number lies on the lattice, and the answer is rounded back to
-a whole number; a float is rounded to the lattice half-up first, exactly, and the sum is rounded once to a float.
+Noise of scale b is drawn on the multiples of g = 2^e, at least 2^40 of them in a scale. The law on
+this lattice is the law that is priced, so nothing is approximated. A whole number lies on the
+lattice, and the answer is rounded back to a whole number. A float is first rounded to the lattice
+half-up, exactly, and the sum is rounded once to a float.
 
-Rounding can move two neighbours apart. Half-up, one coordinate that moves by Δ moves by at most ⌈Δ/g⌉ steps, so nothing
-is lost where Δ is on the lattice; c coordinates move by at most ⌈Δ1/g⌉ + c − 1 steps in all, or by Δ2 + g√c in l2.
+Rounding can move two neighbours apart. Half-up, one coordinate that moves by Δ moves by at most
+⌈Δ/g⌉ steps, so nothing is lost where Δ is on the lattice. c coordinates move by at most
+⌈Δ1/g⌉ + c − 1 steps in all, or by Δ2 + g√c in l2.
 """
 
 from __future__ import annotations
@@ -19,45 +21,65 @@ import numpy as np
 from ...errors import InvalidArgument
 from ...noise.grid import LEAST, MOST, add_on_grid, from_grid, grid_exponent, to_grid
 from ...privacy.measures import Measure
-from ..reading.value import Floats, Integers, add_whole
+from ..reading.value import Floats, Integers, add_saturating
 
 Draw = Callable[[int | None], "int | Integers"]
+"""Sampler of whole noise: one number for None, an array for a size."""
 
-_NARROW = 62
-_FINER = 8  # a lattice may be 2^8 finer than usual to hold a sensitivity: 2^49 steps to a scale, below the samplers' 2^50
+MAX_ROUNDS = 4
+"""How often a scale is raised for a sensitivity off the lattice: twice is enough where any is."""
+
+# Below 2^-62 a step is so small that all noise, of 64 bits, rounds to the whole number 0.
+_MAX_SHIFT = 62
+# A lattice may be 2^8 finer than usual to hold a sensitivity exactly:
+# 2^49 steps in a scale, below the samplers' limit of 2^50.
+_FINER = 8
+_MIN_INT64 = -(1 << 63)
+_MAX_INT64 = (1 << 63) - 1
 
 
-def exponent_for(scale: Fraction, sensitivity: Fraction | None) -> int:
-    """Choose e: ⌊log2 scale⌋ − 40, or a little finer where that puts whole numbers and the sensitivity on the lattice.
+def lattice_exponent(scale: Fraction, sensitivity: Fraction | None) -> int:
+    """Choose the exponent e of the lattice: ⌊log2 scale⌋ − 40, or a little finer.
 
-    >>> from discreet.mechanisms.additive.lattice import exponent_for
+    Finer where that puts whole numbers and the sensitivity on the lattice.
+
+    >>> from discreet.mechanisms.additive.lattice import lattice_exponent
     >>> from fractions import Fraction
-    >>> exponent_for(Fraction(2), Fraction(1)), exponent_for(Fraction(2**45), Fraction(1))
+    >>> lattice_exponent(Fraction(2), Fraction(1)), lattice_exponent(Fraction(2**45), Fraction(1))
     (-39, 0)
-    >>> exponent_for(Fraction(1), Fraction(1, 2**45)), exponent_for(Fraction(1), Fraction(1, 3))
+    >>> lattice_exponent(Fraction(1), Fraction(1, 2**45)), lattice_exponent(Fraction(1), Fraction(1, 3))
     (-45, -40)
 
-    Refuses scales that no float can carry.
+    Refuses: scales that no float can carry (InvalidArgument).
+    Law: tests/mechanisms/test_laplace.py::TestLattice
     """
     usual = grid_exponent(scale)
     if not LEAST + _FINER <= usual <= MOST:
         raise InvalidArgument(
             "scale must lie between 2**-1026 and 2**1010 for noise on floats; use other units"
         )
-    wanted = [usual, min(usual, 0)]
-    if sensitivity is not None and sensitivity.denominator & (sensitivity.denominator - 1) == 0:
-        wanted.append(min(usual, 0, _valuation(sensitivity)))
-    return min(e for e in wanted if e >= usual - _FINER)
+    # Exponent 0 holds all whole numbers; a dyadic sensitivity has a largest exponent of its own.
+    candidates = [usual, min(usual, 0)]
+    if sensitivity is not None and _is_dyadic(sensitivity):
+        candidates.append(min(usual, 0, _valuation(sensitivity)))
+    return min(e for e in candidates if e >= usual - _FINER)
 
 
-def placed(value: float, exponent: int) -> float:
-    """Round a value to the lattice, as a release does."""
-    return from_grid(to_grid(float(value), exponent), exponent)
+def _is_dyadic(number: Fraction) -> bool:
+    """Return whether the denominator is a power of two."""
+    return number.denominator & (number.denominator - 1) == 0
 
 
 def _valuation(dyadic: Fraction) -> int:
-    """Find the largest power of two of which a dyadic number is a multiple."""
-    return (dyadic.numerator & -dyadic.numerator).bit_length() - dyadic.denominator.bit_length()
+    """Find the exponent of the largest power of two of which a dyadic number is a multiple."""
+    lowest_bit = dyadic.numerator & -dyadic.numerator
+    return lowest_bit.bit_length() - dyadic.denominator.bit_length()
+
+
+def round_to_lattice(value: float, exponent: int) -> float:
+    """Round a value to the lattice, as a release does."""
+    steps = to_grid(float(value), exponent)
+    return from_grid(steps, exponent)
 
 
 def ceiling(value: Fraction) -> int:
@@ -66,60 +88,80 @@ def ceiling(value: Fraction) -> int:
 
 
 def root_up(square: Fraction, fine: int = 64) -> Fraction:
-    """Bound a root from above by a rational of about `fine` bits; exact where the root is rational.
+    """Bound a root from above by a rational of about `fine` bits; exact where it is rational.
 
     >>> from discreet.mechanisms.additive.lattice import root_up
     >>> from fractions import Fraction
     >>> root_up(Fraction(9, 4)), 0 <= root_up(Fraction(2)) ** 2 - 2 < 1e-18
     (Fraction(3, 2), True)
+
+    Law: tests/mechanisms/test_gaussian.py::TestLattice
     """
-    num, den = isqrt(square.numerator), isqrt(square.denominator)
-    if num * num == square.numerator and den * den == square.denominator:
-        return Fraction(num, den)
-    shift = max(0, fine + (square.denominator.bit_length() - square.numerator.bit_length()) // 2)
-    return Fraction(isqrt(ceiling(square * (1 << 2 * shift)) - 1) + 1, 1 << shift)
+    numerator = isqrt(square.numerator)
+    denominator = isqrt(square.denominator)
+    if numerator**2 == square.numerator and denominator**2 == square.denominator:
+        return Fraction(numerator, denominator)
+    # Scale by 4^shift so that the whole root has about `fine` bits.
+    missing_bits = square.denominator.bit_length() - square.numerator.bit_length()
+    shift = max(0, fine + missing_bits // 2)
+    scaled = ceiling(square * (1 << 2 * shift))
+    # isqrt rounds down; isqrt(n − 1) + 1 is the root of n rounded up.
+    return Fraction(isqrt(scaled - 1) + 1, 1 << shift)
 
 
-def steps_apart(sensitivity: Fraction, exponent: int, changed: int) -> int:
-    """Bound the l1 distance of two rounded vectors in steps: ⌈Δ1/g⌉ + c − 1, c the number of coordinates that move.
+def l1_steps_apart(sensitivity: Fraction, exponent: int, changed: int) -> int:
+    """Bound the l1 distance of two rounded vectors in steps: ⌈Δ1/g⌉ + c − 1.
 
-    Proof: a coordinate that moves by d moves by at most ⌈d/g⌉ steps when rounded half-up; Σ⌈dᵢ/g⌉ over c coordinates is
-    whole and below Σdᵢ/g + c.
+    c = `changed` is the number of coordinates that move. Proof: a coordinate that moves by d moves
+    by at most ⌈d/g⌉ steps when rounded half-up; Σ⌈dᵢ/g⌉ over c coordinates is whole and below
+    Σdᵢ/g + c.
 
-    >>> from discreet.mechanisms.additive.lattice import steps_apart
+    >>> from discreet.mechanisms.additive.lattice import l1_steps_apart
     >>> from fractions import Fraction
-    >>> steps_apart(Fraction(1), -2, 1), steps_apart(Fraction(1), -2, 3), steps_apart(Fraction(1, 3), -2, 1)
+    >>> l1_steps_apart(Fraction(1), -2, 1), l1_steps_apart(Fraction(1), -2, 3), l1_steps_apart(Fraction(1, 3), -2, 1)
     (4, 6, 2)
+
+    Law: tests/mechanisms/test_laplace.py::TestLattice
     """
-    return ceiling(sensitivity / Fraction(2) ** exponent) + changed - 1
+    steps = sensitivity / Fraction(2) ** exponent
+    return ceiling(steps) + changed - 1
 
 
-def square_apart(squared: Fraction, exponent: int, changed: int) -> Fraction:
-    """Bound the squared l2 distance of two rounded vectors: (Δ2 + g√c)², or (g⌈Δ2/g⌉)² for one coordinate.
+def squared_l2_apart(squared: Fraction, exponent: int, changed: int) -> Fraction:
+    """Bound the squared l2 distance of two rounded vectors.
 
-    >>> from discreet.mechanisms.additive.lattice import square_apart
+    It is (Δ2 + g√c)² for c = `changed` coordinates that move, (g⌈Δ2/g⌉)² for one.
+
+    >>> from discreet.mechanisms.additive.lattice import squared_l2_apart
     >>> from fractions import Fraction
-    >>> square_apart(Fraction(1), -2, 1), square_apart(Fraction(2), -1, 2)
+    >>> squared_l2_apart(Fraction(1), -2, 1), squared_l2_apart(Fraction(2), -1, 2)
     (Fraction(1, 1), Fraction(9, 2))
+
+    Law: tests/mechanisms/test_gaussian.py::TestLattice
     """
     step = Fraction(2) ** exponent
     if changed == 1:
-        return (ceiling(root_up(squared / step**2)) * step) ** 2
-    return squared + 2 * step * root_up(squared * changed) + step**2 * changed
+        steps = ceiling(root_up(squared / step**2))
+        return (steps * step) ** 2
+    # (Δ2 + g√c)² multiplied out: only the mixed term has a root, and it is rounded up.
+    mixed = 2 * step * root_up(squared * changed)
+    return squared + mixed + step**2 * changed
 
 
-def widening(ratio: Fraction, most: int = 2) -> Fraction:
-    """Check by how much the noise on a rounded array grows; refuse to more than double it.
+def check_widening(ratio: Fraction, max_ratio: int = 2) -> Fraction:
+    """Return the factor by which noise on a rounded array grows; refuse to more than double it.
 
-    Rounding c coordinates to the lattice may move neighbours apart by c − 1 steps more than the N steps of the event.
-    The noise is made wider, so that the event's promise holds for what is really done.
+    Rounding c coordinates to the lattice may move neighbours apart by c − 1 steps more than the N
+    steps of the event. The noise is made wider, so that the event's price holds for the release.
 
-    Laplace: by (N + c)/N. Proof: let h and h' be the length of a step in scales, before and after, N·h = (N + c)·h'.
-    The trade-off curve before lies below e^(−Nh)/4α (its chords exceed the hyperbola e^(−Nh)/(4α·cosh²(h/2)) through
-    its knots by at most cosh²(h/2)); the one after lies above its hyperbola, and (N + c − 1)h' + ln cosh²(h'/2) ≤ Nh.
-    Its ends are flatter too. Gaussian: so that Δ2/σ stays the same; every bound that prices the event then falls.
+    Laplace: by (N + c)/N. Proof: let h and h' be the length of a step in scales, before and after,
+    N·h = (N + c)·h'. The trade-off curve before lies below e^(−Nh)/4α (its chords exceed the
+    hyperbola e^(−Nh)/(4α·cosh²(h/2)) through its knots by at most cosh²(h/2)); the one after lies
+    above its hyperbola, and (N + c − 1)h' + ln cosh²(h'/2) ≤ Nh. Its ends are flatter too.
+
+    Gaussian: so that Δ2/σ stays the same; every bound that prices the event then falls.
     """
-    if ratio > most:
+    if ratio > max_ratio:
         how = "say how many coordinates one unit changes (give a Sensitivity), or hand in whole numbers"
         raise InvalidArgument(
             f"rounding so long an array would need more than twice the noise; {how}"
@@ -127,12 +169,8 @@ def widening(ratio: Fraction, most: int = 2) -> Fraction:
     return ratio
 
 
-ROUNDS = 4
-"""How often a scale is raised for a sensitivity off the lattice: twice is enough where any scale is."""
-
-
-def too_small(budget: Measure, instead: str) -> InvalidArgument:
-    """Make the refusal of a promise that no scale keeps, because the lattice widens with it.
+def budget_too_small(budget: Measure, instead: str) -> InvalidArgument:
+    """Make the refusal of a budget that no scale keeps, because the lattice widens with the scale.
 
     A sensitivity below one step counts as one step, and a scale has at most 2^49 of them.
     """
@@ -143,26 +181,32 @@ def too_small(budget: Measure, instead: str) -> InvalidArgument:
 
 
 def add_noise(value: int | float | Integers | Floats, exponent: int, draw: Draw) -> object:
-    """Add noise counted in steps of 2^exponent, and give back the same kind.
+    """Add noise counted in steps of 2^exponent; return the same type as the value.
 
-    A whole value v ≤ lattice gives v + ⌊noise·g + 1/2⌋: rounding half-up commutes with whole shifts, so this is the
-    rounded sum, for values of any size. A float gives the exact sum on the lattice, rounded once.
+    A whole value v gives v + ⌊noise·g + 1/2⌋: rounding half-up commutes with whole shifts, so this
+    is the rounded sum, for values of any size. A float gives the exact sum on the lattice, rounded
+    once.
 
     >>> from discreet.mechanisms.additive.lattice import add_noise
     >>> add_noise(5, -1, lambda size: 3), add_noise(5.3, -1, lambda size: 3), add_noise(2**80 + 1, 1, lambda size: 1)
     (7, 7.0, 1208925819614629174706180)
     """
     if isinstance(value, float):
-        return from_grid(to_grid(value, exponent) + int(draw(None)), exponent)
+        steps = to_grid(value, exponent)
+        return from_grid(steps + int(draw(None)), exponent)
     if isinstance(value, int):
-        return _whole(value, int(draw(None)), exponent)
-    noise, flat = np.asarray(draw(value.size)), value.reshape(-1)
+        return _add_to_whole(value, int(draw(None)), exponent)
+    noise = np.asarray(draw(value.size))
+    flat = value.reshape(-1)
     if flat.dtype.kind == "f":
-        return add_on_grid(flat, noise, exponent, out=noise.view(np.float64)).reshape(value.shape)
-    return _whole_array(flat.astype(np.int64, copy=False), noise, exponent).reshape(value.shape)
+        # The sum overwrites the memory of the noise, which nobody else holds.
+        noisy = add_on_grid(flat, noise, exponent, out=noise.view(np.float64))
+        return noisy.reshape(value.shape)
+    whole = flat.astype(np.int64, copy=False)
+    return _add_to_wholes(whole, noise, exponent).reshape(value.shape)
 
 
-def _whole(value: int, noise: int, exponent: int) -> int:
+def _add_to_whole(value: int, noise: int, exponent: int) -> int:
     if exponent <= 0:
         return value + _half_up(noise, -exponent)
     return (_half_up(value, exponent) + noise) << exponent
@@ -170,18 +214,21 @@ def _whole(value: int, noise: int, exponent: int) -> int:
 
 def _half_up(steps: int, bits: int) -> int:
     """Round steps/2^bits half-up: ⌊steps/2^bits + 1/2⌋."""
-    return (steps + (1 << bits >> 1)) >> bits
+    half = 1 << bits >> 1
+    return (steps + half) >> bits
 
 
-def _whole_array(value: Integers, noise: Integers, exponent: int) -> Integers:
+def _add_to_wholes(value: Integers, noise: Integers, exponent: int) -> Integers:
     bits = abs(exponent)
-    if exponent < -_NARROW:  # so small a scale that all noise, of 64 bits, rounds to 0
+    if exponent < -_MAX_SHIFT:
         return value.copy()
     if exponent <= 0:
+        # Half-up in place, as in `_half_up`; the noise stays far below 2^63.
         noise += 1 << bits >> 1
         noise >>= bits
-        return np.asarray(add_whole(value, noise))
+        return np.asarray(add_saturating(value, noise))
     steps: Integers = value >> bits
-    steps += (value >> (bits - 1)) & 1  # half-up without adding a half, which might overflow
+    # Half-up without adding a half to the value, which might overflow.
+    steps += (value >> (bits - 1)) & 1
     steps += noise
-    return np.clip(steps, -(1 << 63) >> bits, ((1 << 63) - 1) >> bits) << bits
+    return np.clip(steps, _MIN_INT64 >> bits, _MAX_INT64 >> bits) << bits

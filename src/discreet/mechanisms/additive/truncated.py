@@ -1,4 +1,4 @@
-"""Geometric noise clamped to a public range: what it does, what it costs, how far off it is."""
+"""Truncated geometric mechanism: discrete Laplace noise clamped to a public range."""
 
 from __future__ import annotations
 
@@ -20,21 +20,26 @@ from ...privacy.events import TruncatedGeometricNoise
 from ...privacy.measures import Measure
 from ...privacy.neighbours import Neighbours
 from ..laws import discrete_laplace as law
-from ..laws.error_bound import around, at, brief, least_whole, level
+from ..laws.error_bound import brief, evaluate, interval_around, least_whole, per_cell_beta
 from ..reading.budget import read_budget
-from ..reading.deprecation import formerly
-from ..reading.value import Floats, Integers, Whole, count_of, read_whole
+from ..reading.deprecation import deprecated_call
+from ..reading.value import Floats, Integers, Whole, count_coordinates, read_whole
 from ..sensitivity import Sensitivity, read_sensitivity
-from .integer import least_laplace, most_noise, whole_l1
+from .integer import least_laplace_scale, max_noise_scale, whole_l1
+
+# Bounds of the range: half of int64, so that every difference of two ends fits.
+_MAX_BOUND = 1 << 62
+_TOO_WIDE = "one unit may change several values by more than the range is wide; use Geometric and clamp its answers"
 
 
 @frozen(init=False, repr=False)
 class TruncatedGeometric:
-    """Add discrete Laplace noise and clamp to a *public* range low..high: ε = Δ1/scale, exactly.
+    """Truncated geometric mechanism: discrete Laplace noise clamped to a *public* range low..high.
 
-    Clamping is free because the range is public; clamping to the true size of the data would not be. A true value
-    outside the range is clamped first, which brings neighbours no further apart. One value moves by no more than the
-    range is wide, so a wide sensitivity costs no more than that.
+    Clamping (truncation) is post-processing because the range is public; clamping to the true size
+    of the data would not be. A true value outside the range is clamped first, which brings
+    neighbours no further apart. One value moves by no more than the range is wide, so a wide
+    sensitivity costs no more than that.
 
     >>> import discreet as dp
     >>> from discreet.privacy.measures import PureDP
@@ -42,8 +47,11 @@ class TruncatedGeometric:
     >>> round(share.pmf(0, value=0), 12), share.error(beta=0.05)
     (0.622459331202, 5)
 
-    Refuses floats, an empty range, a sensitivity that is not whole, a scale above 2^50, and vectors that one unit
-    changes by more than the range is wide (use Geometric and clamp its answers).
+    Guarantee: one release is ε-DP with ε = Δ1/scale, exactly, and lies in low..high.
+    Refuses: floats, an empty range, a sensitivity that is not whole, a scale above 2^50, and
+    vectors that one unit changes by more than the range is wide (InvalidArgument); for these use
+    Geometric and clamp its answers.
+    Law: tests/mechanisms/test_geometric.py::TestTruncatedGeometric
     """
 
     scale: Fraction
@@ -62,27 +70,23 @@ class TruncatedGeometric:
         *,
         neighbours: Neighbours | None = None,
     ) -> None:
-        b, (stated, relation) = scale_of(scale), read_sensitivity(sensitivity, neighbours)
-        ends = _range(low, high)
-        if isinstance(stated, Sensitivity) and stated.changed > 1 and stated.l1 > ends[1] - ends[0]:
+        b = scale_of(scale)
+        stated, relation = read_sensitivity(sensitivity, neighbours)
+        bottom, top = _read_range(low, high)
+        # The range caps Δ1 for one value only: several may each move by its full width.
+        if isinstance(stated, Sensitivity) and stated.changed > 1 and stated.l1 > top - bottom:
             raise InvalidArgument(_TOO_WIDE)
-        event = TruncatedGeometricNoise(b, whole_l1(stated), *ends, neighbours=relation)
-        fill(
-            self,
-            scale=b,
-            sensitivity=stated,
-            low=ends[0],
-            high=ends[1],
-            neighbours=relation,
-            event=event,
-        )
+        norm = whole_l1(stated)
+        event = TruncatedGeometricNoise(b, norm, bottom, top, neighbours=relation)
+        fill(self, scale=b, sensitivity=stated, low=bottom, high=top)
+        fill(self, neighbours=relation, event=event)
 
     def __repr__(self) -> str:
-        public = f"low={self.low}, high={self.high}"
-        return f"TruncatedGeometric(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)}, {public})"
+        noise = f"scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)}"
+        return f"TruncatedGeometric({noise}, low={self.low}, high={self.high})"
 
     @classmethod
-    @formerly("sensitivity")
+    @deprecated_call("sensitivity")
     def spending(
         cls,
         spend: Measure,
@@ -92,20 +96,26 @@ class TruncatedGeometric:
         high: int,
         neighbours: Neighbours | None = None,
     ) -> TruncatedGeometric:
-        """Choose the least noise that keeps a promise; a narrow range bounds the sensitivity too.
+        """Choose the least noise that keeps a budget; a narrow range bounds the sensitivity too.
 
         >>> import discreet as dp
         >>> from discreet.privacy.measures import PureDP
         >>> dp.TruncatedGeometric.spending(PureDP(1), sensitivity=5, low=0, high=3).scale
         Fraction(3, 1)
         """
-        budget, (bottom, top) = read_budget(spend), _range(low, high)
-        norm = min(whole_l1(read_sensitivity(sensitivity, neighbours)[0]), top - bottom)
-        scale = least_laplace(budget, lambda b: TruncatedGeometricNoise(b, norm, bottom, top), norm)
+        budget = read_budget(spend)
+        bottom, top = _read_range(low, high)
+        stated, _ = read_sensitivity(sensitivity, neighbours)
+        norm = min(whole_l1(stated), top - bottom)
+
+        def event_at(b: Fraction) -> TruncatedGeometricNoise:
+            return TruncatedGeometricNoise(b, norm, bottom, top)
+
+        scale = least_laplace_scale(budget, event_at, norm)
         return cls(scale, sensitivity, low, high, neighbours=neighbours)
 
     @classmethod
-    @formerly("beta")
+    @deprecated_call("beta")
     def for_error(
         cls,
         error: Real,
@@ -123,104 +133,123 @@ class TruncatedGeometric:
         >>> dp.TruncatedGeometric.for_error(3, sensitivity=1, low=0, high=10).error()
         3
         """
-        bottom, top = _range(low, high)
-        scale = most_noise(error, beta, cells, lambda t, b: _tail(t, 1 / b, top - bottom))
+        bottom, top = _read_range(low, high)
+
+        def tail(t: int, b: float) -> float:
+            return _worst_tail(t, 1 / b, top - bottom)
+
+        scale = max_noise_scale(error, beta, cells, tail)
         return cls(scale, sensitivity, low, high, neighbours=neighbours)
 
     def release(self, value: Whole, *, bits: Bits | None = None) -> Whole:
         """Return the whole value with fresh noise, clamped to the public range."""
         exact = read_whole(value)
-        wide = (
-            not isinstance(self.sensitivity, Sensitivity)
-            and self.event.sensitivity > self.high - self.low
-        )
-        if (
-            wide and count_of(exact, None) > 1
-        ):  # the price of a wide sensitivity holds for one value
+        is_number = not isinstance(self.sensitivity, Sensitivity)
+        wide = is_number and self.event.sensitivity > self.high - self.low
+        # The price of a wide sensitivity holds for one value.
+        if wide and count_coordinates(exact, None) > 1:
             raise InvalidArgument(_TOO_WIDE)
-        return cast("Whole", self._clamped(exact, bits))
+        return cast("Whole", self._noisy(exact, bits))
 
-    def _clamped(self, value: int | Integers, bits: Bits | None) -> int | Integers:
+    def _clamp(self, value: int) -> int:
+        return min(self.high, max(self.low, value))
+
+    def _noisy(self, value: int | Integers, bits: Bits | None) -> int | Integers:
         if isinstance(value, int):
-            near = min(self.high, max(self.low, value))
-            return truncated_geometric(near, self.scale, self.low, self.high, bits=bits)
-        inside = np.clip(value, self.low, self.high).reshape(-1)
-        return truncated_geometric(inside, self.scale, self.low, self.high, bits=bits).reshape(
-            value.shape
-        )
+            inside = self._clamp(value)
+            return truncated_geometric(inside, self.scale, self.low, self.high, bits=bits)
+        clamped = np.clip(value, self.low, self.high).reshape(-1)
+        noisy = truncated_geometric(clamped, self.scale, self.low, self.high, bits=bits)
+        return noisy.reshape(value.shape)
+
+    @property
+    def _step(self) -> float:
+        """The length of one step in scales, h = 1/b, by which the law is given."""
+        return 1 / float(self.scale)
 
     def error(self, beta: Real = 0.05, *, cells: int = 1, whole: bool = True) -> int:  # noqa: ARG002 - always whole
-        """Bound |release − value| with probability 1 − β, in all of `cells` cells, for the worst value in the range.
+        """Bound |release − value| with probability 1 − β, in all of `cells` cells at once.
 
-        A miss above t needs room: two sides from a range of 2t + 2 on, one side from t + 1 on, none below.
+        Holds for the worst value in the range. An error above t is possible on both sides from a
+        range of 2t + 2 on, on one side from t + 1 on, and never in a narrower one.
         """
-        h, chance, width = 1 / float(self.scale), level(beta, cells), self.high - self.low
-        guess = min(width, -math.log(chance) / h - 1)
-        return least_whole(lambda t: _tail(t, h, width), chance, guess)
+        h = self._step
+        cell_beta = per_cell_beta(beta, cells)
+        width = self.high - self.low
+
+        def tail(t: int) -> float:
+            return _worst_tail(t, h, width)
+
+        guess = min(width, -math.log(cell_beta) / h - 1)
+        return least_whole(tail, cell_beta, guess)
 
     def interval(self, answer: Whole, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
-        """Return the interval around a released answer, within the range, that holds the true one with probability 1 −
-        β.
+        """Return a confidence interval of confidence 1 − β, within the range, around an answer.
 
         >>> import discreet as dp
         >>> dp.TruncatedGeometric(scale=2, sensitivity=1, low=0, high=10).interval(9)
         (4, 10)
         """
-        low, high = around(read_whole(answer), self.error(beta, cells=cells))
+        low, high = interval_around(read_whole(answer), self.error(beta, cells=cells))
         if isinstance(low, int):
             return max(self.low, low), min(self.high, high)
         return np.maximum(low, self.low), np.minimum(high, self.high)
 
     def pmf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x): the geometric law inside, each tail's mass at its end of the range."""
-        return at(lambda y: self._mass(y, min(self.high, max(self.low, value))), x)
+        """Return P(release(value) = x): geometric inside, each tail's mass at its end of the range."""
+        centre = self._clamp(value)
 
-    def _mass(self, x: Floats, value: int) -> Floats:
-        h = 1 / float(self.scale)
-        end = np.where(x == self.low, x - value, value - x)
-        inside = np.where((x > self.low) & (x < self.high), law.pmf(x - value, h), 0.0)
-        return np.where((x == self.low) | (x == self.high), law.cdf(end, h), inside)
+        def mass(y: Floats) -> Floats:
+            return self._mass(y, centre)
+
+        return evaluate(mass, x)
+
+    def _mass(self, x: Floats, centre: int) -> Floats:
+        h = self._step
+        at_end = (x == self.low) | (x == self.high)
+        between = (x > self.low) & (x < self.high)
+        inside = np.where(between, law.pmf(x - centre, h), 0.0)
+        # By symmetry the mass above `high` is the cdf of the mirrored distance.
+        distance = np.where(x == self.low, x - centre, centre - x)
+        return np.where(at_end, law.cdf(distance, h), inside)
 
     def cdf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) ≤ x)."""
-        near = min(self.high, max(self.low, value))
-        return at(
-            lambda y: np.where(
-                y < self.low, 0.0, np.where(y >= self.high, 1.0, self._cdf(y - near))
-            ),
-            x,
-        )
+        centre = self._clamp(value)
 
-    def _cdf(self, x: Floats) -> Floats:
-        return law.cdf(x, 1 / float(self.scale))
+        def up_to(y: Floats) -> Floats:
+            inside = law.cdf(y - centre, self._step)
+            below_top = np.where(y >= self.high, 1.0, inside)
+            return np.where(y < self.low, 0.0, below_top)
+
+        return evaluate(up_to, x)
 
     @property
     def variance(self) -> float:
         """The variance before clamping, which brings the answer no further from a value in the range."""
-        return up(law.squared(1 / float(self.scale)))
+        return up(law.squared(self._step))
 
     def expected_error(self) -> float:
-        """Return E|release − value| for the worst value, the middle of the range: Σ P(|miss| > t).
+        """Return E|release − value| for the worst value, the middle of the range: Σ P(|error| > t).
 
         >>> import discreet as dp
         >>> round(dp.TruncatedGeometric(scale=2, sensitivity=1, low=0, high=2).expected_error(), 6)
         0.755081
         """
-        h, width = 1 / float(self.scale), self.high - self.low
-        sides = [-math.expm1(-room * h) for room in (width // 2, width - width // 2)]
-        return up(law.mean_size(h) / 2 * sum(sides))
+        h = self._step
+        below = (self.high - self.low) // 2
+        above = self.high - self.low - below
+        # One minus the mass that is clamped, on each side; expm1 keeps the digits of tiny h.
+        sides = -math.expm1(-below * h) + -math.expm1(-above * h)
+        return up(law.mean_size(h) / 2 * sides)
 
 
-_ROOM = 1 << 62
-_TOO_WIDE = "one unit may change several values by more than the range is wide; use Geometric and clamp its answers"
+def _read_range(low: object, high: object) -> tuple[int, int]:
+    bottom = whole(low, "low", least=1 - _MAX_BOUND)
+    return bottom, whole(high, "high", least=bottom + 1, most=_MAX_BOUND - 1)
 
 
-def _range(low: object, high: object) -> tuple[int, int]:
-    bottom = whole(low, "low", least=1 - _ROOM)
-    return bottom, whole(high, "high", least=bottom + 1, most=_ROOM - 1)
-
-
-def _tail(t: int, h: float, width: int) -> float:
-    """Return the largest chance, over all values in a range, of a miss above t."""
+def _worst_tail(t: int, h: float, width: int) -> float:
+    """Return the largest probability, over all values in a range, of an error above t."""
     sides = (width >= t + 1) + (width >= 2 * t + 2)
     return sides * law.tail(t, h) / 2

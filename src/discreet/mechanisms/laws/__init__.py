@@ -1,1 +1,1 @@
-"""The laws of the noises: exact tails and quantiles."""
+"""Probability laws of the noise: pmf, cdf, tails and quantiles, for error bounds and reports."""

@@ -1,4 +1,4 @@
-"""The centred binomial law in numbers: x = Bin(N, 1/2) − N/2 for even N, without sums over N."""
+"""Centred binomial law: x = Bin(N, 1/2) − N/2 for even N, without sums over N."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 from ...arithmetic.special import betainc
 from ..reading.value import Floats
 
-_SERIES = 16
+# From here on five terms of Stirling's series are exact to the last bit of a float.
+_MIN_SERIES = 16
 
 
 def _stirling_error(n: float) -> float:
@@ -17,26 +18,28 @@ def _stirling_error(n: float) -> float:
     return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
 
 
-def _series(n: Floats) -> Floats:
+def _stirling_series(n: Floats) -> Floats:
+    """Return ln n! − ln(√(2πn)·(n/e)^n) for large n, by Horner's scheme in 1/n²."""
     square = n * n
-    return (
-        1 / 12
-        - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / (1188 * square)) / square) / square) / square
-    ) / n
+    inner = 1 / 1680 - 1 / (1188 * square)
+    inner = 1 / 1260 - inner / square
+    inner = 1 / 360 - inner / square
+    return (1 / 12 - inner / square) / n
 
 
-_EXACT = np.array([0.0] + [_stirling_error(float(n)) for n in range(1, _SERIES)])
+_SMALL_ERRORS = np.array([0.0] + [_stirling_error(float(n)) for n in range(1, _MIN_SERIES)])
 
 
-def _errors(n: Floats) -> Floats:
-    small = n < _SERIES
-    return np.where(
-        small, _EXACT[np.where(small, n, 0).astype(np.intp)], _series(np.maximum(n, _SERIES))
-    )
+def _stirling_errors(n: Floats) -> Floats:
+    """Return the error of Stirling's formula: from the table below 16, by the series above."""
+    small = n < _MIN_SERIES
+    index = np.where(small, n, 0).astype(np.intp)
+    series = _stirling_series(np.maximum(n, _MIN_SERIES))
+    return np.where(small, _SMALL_ERRORS[index], series)
 
 
 def pmf(x: Floats, trials: int) -> Floats:
-    """Return P(x) = C(N, N/2 + x)/2^N by Stirling's series with its correction: no digits are lost for any N.
+    """Return P(x) = C(N, N/2 + x)/2^N by Stirling's series: no digits are lost for any N.
 
     >>> import numpy as np
     >>> from discreet.mechanisms.laws.binomial import pmf
@@ -46,11 +49,18 @@ def pmf(x: Floats, trials: int) -> Floats:
     half = trials / 2
     inside = (np.abs(x) < half) & (x == np.floor(x))
     y = np.where(inside, x, 0.0)
-    k, m, u = half + y, half - y, y / half
+    heads = half + y
+    tails = half - y
+    u = y / half
+    # ln of the ratio to the centre, as log1p and arctanh: ln k! − ln(N/2)! would cancel.
     spread = half * (np.log1p(-u * u) + 2 * u * np.arctanh(u))
-    stirling = _errors(np.array([float(trials)])) - _errors(k) - _errors(m)
-    mass = np.exp(stirling - spread) * np.sqrt(trials / (2 * math.pi * k * m))
-    return np.where(inside, mass, np.where(np.abs(x) == half, 0.5 ** min(trials, 2000), 0.0))
+    total = _stirling_errors(np.array([float(trials)]))
+    correction = total - _stirling_errors(heads) - _stirling_errors(tails)
+    width = np.sqrt(trials / (2 * math.pi * heads * tails))
+    mass = np.exp(correction - spread) * width
+    # All heads or all tails: 2^-N, which is 0 as a float from N = 1075 on.
+    ends = np.where(np.abs(x) == half, 0.5 ** min(trials, 2000), 0.0)
+    return np.where(inside, mass, ends)
 
 
 def cdf(x: Floats, trials: int) -> Floats:
@@ -61,8 +71,12 @@ def cdf(x: Floats, trials: int) -> Floats:
     >>> cdf(np.array([-2.0, -1.0, 0.0, 9.0]), 2).tolist()
     [0.0, 0.25, 0.75, 1.0]
     """
-    far = [tail(-k - 1 if k < 0 else k, trials) / 2 for k in map(math.floor, x.tolist())]
-    return np.where(x < 0, far, 1 - np.asarray(far))
+    one_sided = []
+    for point in x.tolist():
+        k = math.floor(point)
+        distance = -k - 1 if k < 0 else k
+        one_sided.append(tail(distance, trials) / 2)
+    return np.where(x < 0, one_sided, 1 - np.asarray(one_sided))
 
 
 def tail(t: int, trials: int) -> float:
@@ -73,7 +87,9 @@ def tail(t: int, trials: int) -> float:
     (0.5, 0.0)
     """
     half = trials // 2
-    return 2 * float(betainc(half + t + 1, half - t, 0.5)) if t < half else 0.0
+    if t >= half:
+        return 0.0
+    return 2 * float(betainc(half + t + 1, half - t, 0.5))
 
 
 def mean_size(trials: int) -> float:
@@ -83,4 +99,5 @@ def mean_size(trials: int) -> float:
     >>> round(mean_size(2), 12)
     0.5
     """
-    return trials / 2 * float(pmf(np.array([0.0]), trials)[0])
+    centre = pmf(np.array([0.0]), trials)
+    return trials / 2 * float(centre[0])

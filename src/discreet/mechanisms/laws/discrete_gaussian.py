@@ -1,7 +1,8 @@
-"""The discrete Gaussian law in numbers: P(x) ∝ e^(−x²/2σ²) on the integers.
+"""Discrete Gaussian law: P(x) ∝ e^(−x²/2σ²) on the integers (Canonne, Kamath, Steinke 2020).
 
-Small σ by direct sums; large σ by Poisson's summation formula for the whole line and Euler and Maclaurin's for tails,
-so that no scale needs memory. Relative errors stay below 1e-12 (tests compare with 40-digit sums).
+Small σ by direct sums. Large σ by Poisson's summation formula for sums over all integers and by
+the Euler–Maclaurin formula for tails, so that no scale needs memory. Relative errors stay below
+1e-12 (tests compare with 40-digit sums).
 """
 
 from __future__ import annotations
@@ -12,7 +13,12 @@ import numpy as np
 
 from ...arithmetic.special import ndtr
 
-_SMALL = 2048.0  # up to here a tail is summed term by term: at most 9σ terms
+# Up to this σ a tail is summed term by term, with at most 9σ terms.
+_MAX_SUMMED_SIGMA = 2048.0
+# Terms of the dual (Poisson) sum that matter for σ ≥ 1: the fourth is below e^-315.
+_DUAL_TERMS = (1, 2, 3)
+# Terms of the direct sum that matter for σ < 1: the twelfth is below e^-72.
+_DIRECT_TERMS = range(1, 12)
 
 
 def log_total(variance: float) -> float:
@@ -23,10 +29,17 @@ def log_total(variance: float) -> float:
     >>> round(math.exp(-log_total(1.0)), 12)
     0.398942278267
     """
-    if variance >= 1:
-        dual = sum(math.exp(-2 * math.pi**2 * variance * k * k) for k in (1, 2, 3))
-        return 0.5 * math.log(2 * math.pi * variance) + math.log1p(2 * dual)
-    return math.log1p(2 * sum(math.exp(-k * k / (2 * variance)) for k in range(1, 12)))
+    if variance < 1:
+        direct = sum(math.exp(-k * k / (2 * variance)) for k in _DIRECT_TERMS)
+        return math.log1p(2 * direct)
+    # Poisson summation: σ√2π·(1 + 2Σ e^(−2π²σ²k²)).
+    dual = sum(_dual_weight(k, variance) for k in _DUAL_TERMS)
+    return 0.5 * math.log(2 * math.pi * variance) + math.log1p(2 * dual)
+
+
+def _dual_weight(k: int, variance: float) -> float:
+    """Return e^(−2π²σ²k²), a term of the Poisson dual of the normaliser."""
+    return math.exp(-2 * math.pi**2 * variance * k * k)
 
 
 def squared(variance: float) -> float:
@@ -37,26 +50,31 @@ def squared(variance: float) -> float:
     0.999999788768
     """
     if variance < 1:
-        terms = (k * k * math.exp(-k * k / (2 * variance)) for k in range(1, 12))
-        return 2 * sum(terms) * math.exp(-log_total(variance))
-    dual = [math.exp(-2 * math.pi**2 * variance * k * k) for k in (1, 2, 3)]
-    bend = sum(k * k * q for k, q in zip((1, 2, 3), dual, strict=True))
-    return variance - 8 * math.pi**2 * variance**2 * bend / (1 + 2 * sum(dual))
+        second_moment = sum(k * k * math.exp(-k * k / (2 * variance)) for k in _DIRECT_TERMS)
+        return 2 * second_moment * math.exp(-log_total(variance))
+    weights = [_dual_weight(k, variance) for k in _DUAL_TERMS]
+    curvature = sum(k * k * weight for k, weight in zip(_DUAL_TERMS, weights, strict=True))
+    normaliser = 1 + 2 * sum(weights)
+    # Derivative of the dual sum by σ²; subtracting it from σ² loses no digits for σ ≥ 1.
+    return variance - 8 * math.pi**2 * variance**2 * curvature / normaliser
 
 
 def mean_size(variance: float) -> float:
-    """Return E|x|; for large σ by Euler and Maclaurin: 2(σ² − 1/12 − 1/240σ² − 1/2016σ⁴ − 1/11520σ⁶)/Σ.
+    """Return E|x|.
+
+    For large σ by Euler–Maclaurin: 2(σ² − 1/12 − 1/240σ² − 1/2016σ⁴ − 1/11520σ⁶)/Σ.
 
     >>> from discreet.mechanisms.laws.discrete_gaussian import mean_size
     >>> round(mean_size(100.0), 9)
     7.972193242
     """
     if variance > 64:
-        rest = 1 / (240 * variance) + 1 / (2016 * variance**2) + 1 / (11520 * variance**3)
-        total = variance - 1 / 12 - rest
-        return 2 * total * math.exp(-log_total(variance))
-    terms = (k * math.exp(-k * k / (2 * variance)) for k in range(1, 400))
-    return 2 * sum(terms) * math.exp(-log_total(variance))
+        correction = 1 / (240 * variance) + 1 / (2016 * variance**2) + 1 / (11520 * variance**3)
+        half_sum = variance - 1 / 12 - correction
+    else:
+        # 400 terms reach 50 σ at σ = 8.
+        half_sum = sum(k * math.exp(-k * k / (2 * variance)) for k in range(1, 400))
+    return 2 * half_sum * math.exp(-log_total(variance))
 
 
 def tail(t: float, variance: float) -> float:
@@ -66,24 +84,31 @@ def tail(t: float, variance: float) -> float:
     >>> round(tail(0, 1.0), 12) == round(1 - 0.398942278267, 12)
     True
     """
-    return 2 * _above(t + 1, variance) if variance <= _SMALL**2 else 2 * _far(t + 0.5, variance)
+    if variance <= _MAX_SUMMED_SIGMA**2:
+        return 2 * _above(t + 1, variance)
+    return 2 * _far(t + 0.5, variance)
 
 
 def _above(first: float, variance: float) -> float:
     """Sum P(x) from `first` on: the terms down to e^-40 of the first."""
     last = math.sqrt(first * first + 80 * variance) + 1
     x = np.arange(first, last + 1)
-    return float(np.exp(-(x - first) * (x + first) / (2 * variance)).sum()) * _weight(
-        first, variance
-    )
+    # (x² − first²)/2σ² as a product: the difference of squares would cancel far out.
+    relative = np.exp(-(x - first) * (x + first) / (2 * variance))
+    return float(relative.sum()) * _weight(first, variance)
 
 
 def _weight(x: float, variance: float) -> float:
+    """Return P(x), also between integers."""
     return math.exp(-x * x / (2 * variance) - log_total(variance))
 
 
 def _far(edge: float, variance: float) -> float:
-    """Sum P(x) over x > edge, edge half-way between integers: ∫ + f'/24 − 7f'''/5760 at the edge (midpoint rule)."""
+    """Sum P(x) over x > edge, with edge half-way between two integers.
+
+    By the midpoint rule it is ∫ + f'/24 − 7f'''/5760 at the edge.
+    """
     slope = edge / variance
-    bend = slope / 24 + 7 * (3 * slope / variance - slope**3) / 5760
-    return float(ndtr(-edge / math.sqrt(variance))) - bend * _weight(edge, variance)
+    correction = slope / 24 + 7 * (3 * slope / variance - slope**3) / 5760
+    integral = float(ndtr(-edge / math.sqrt(variance)))
+    return integral - correction * _weight(edge, variance)

@@ -1,6 +1,8 @@
-"""The discrete Laplace law in numbers: P(j) = (1 − a)/(1 + a)·a^|j| with a = e^(−h), on steps or rounded to wholes.
+"""Discrete Laplace law (two-sided geometric): P(j) = (1 − a)/(1 + a)·a^|j| with a = e^(−h).
 
-Everything is written with tanh, sinh and expm1, so that it holds to the last bits for h = 2^-49 as for h = 50.
+h is the length of one step in scales. The law is given on whole steps, and rounded to whole
+numbers for steps g = 1/2, 1/4, …. All formulas use tanh, sinh or expm1, so that they hold to the
+last bits for h = 2^-49 as for h = 50.
 """
 
 from __future__ import annotations
@@ -21,7 +23,8 @@ def pmf(steps: Floats, h: float) -> Floats:
     >>> pmf(np.array([0.0, 1.0, 0.5]), math.log(2)).round(12).tolist()
     [0.333333333333, 0.166666666667, 0.0]
     """
-    return np.where(steps == np.floor(steps), math.tanh(h / 2) * np.exp(-np.abs(steps) * h), 0.0)
+    mass = math.tanh(h / 2) * np.exp(-np.abs(steps) * h)
+    return np.where(steps == np.floor(steps), mass, 0.0)
 
 
 def cdf(steps: Floats, h: float) -> Floats:
@@ -33,10 +36,12 @@ def cdf(steps: Floats, h: float) -> Floats:
     >>> cdf(np.array([-1.0, 0.0, 1.5]), math.log(2)).round(12).tolist()
     [0.333333333333, 0.666666666667, 0.833333333333]
     """
-    j, ends = np.floor(steps), 1 + math.exp(-h)
-    return np.where(
-        j < 0, np.exp(np.minimum(j, 0) * h) / ends, 1 - np.exp(-(np.maximum(j, 0) + 1) * h) / ends
-    )
+    j = np.floor(steps)
+    normaliser = 1 + math.exp(-h)
+    # Each branch sees only its own side: the other one would overflow.
+    left = np.exp(np.minimum(j, 0) * h) / normaliser
+    right_tail = np.exp(-(np.maximum(j, 0) + 1) * h) / normaliser
+    return np.where(j < 0, left, 1 - right_tail)
 
 
 def tail(t: float, h: float) -> float:
@@ -51,9 +56,10 @@ def tail(t: float, h: float) -> float:
 
 
 def rounded_pmf(x: Floats, b: float, h: float) -> Floats:
-    """Return P(⌊jg + 1/2⌋ = x) for h = g/b, g = 1/2, 1/4, …: the mass of [x − 1/2, x + 1/2), half-up.
+    """Return P(⌊jg + 1/2⌋ = x) for h = g/b, g = 1/2, 1/4, …: the mass of [x − 1/2, x + 1/2).
 
-    From 1 on it is 2·sinh(1/2b)·e^(−x/b)/(1 + a), below −1 a times that, at 0 it is 1 − e^(−1/2b).
+    From 1 on it is 2·sinh(1/2b)·e^(−x/b)/(1 + a), below −1 it is a times that (half-up), at 0 it
+    is 1 − e^(−1/2b).
 
     >>> import numpy as np
     >>> from discreet.mechanisms.laws.discrete_laplace import rounded_pmf
@@ -61,10 +67,12 @@ def rounded_pmf(x: Floats, b: float, h: float) -> Floats:
     >>> round(float(rounded_pmf(x, 1.0, 0.25).sum()), 12)
     1.0
     """
-    # (e^((1/2 − |x|)/b) − e^(−(1/2 + |x|)/b)): no sinh, which overflows for a tiny scale
-    away = np.exp((0.5 - np.maximum(np.abs(x), 1)) / b) * -math.expm1(-1 / b) / (1 + math.exp(-h))
-    sides = np.where(x < 0, math.exp(-h), 1.0) * away
-    return np.where(x == np.floor(x), np.where(x == 0, -math.expm1(-0.5 / b), sides), 0.0)
+    distance = np.maximum(np.abs(x), 1)
+    # e^((1/2 − |x|)/b) − e^(−(1/2 + |x|)/b) without sinh, which overflows for a tiny scale.
+    positive_side = np.exp((0.5 - distance) / b) * -math.expm1(-1 / b) / (1 + math.exp(-h))
+    both_sides = np.where(x < 0, math.exp(-h), 1.0) * positive_side
+    mass = np.where(x == 0, -math.expm1(-0.5 / b), both_sides)
+    return np.where(x == np.floor(x), mass, 0.0)
 
 
 def rounded_cdf(x: Floats, b: float, h: float) -> Floats:
@@ -76,9 +84,12 @@ def rounded_cdf(x: Floats, b: float, h: float) -> Floats:
     >>> round(float(rounded_cdf(np.array([0.0]), 1.0, 1e-9)[0]), 6) == round(1 - math.exp(-0.5) / 2, 6)
     True
     """
-    k, ends = np.floor(x), 1 + math.exp(-h)
-    left = np.exp((np.minimum(k, -1) + 0.5) / b - h) / ends
-    return np.where(k < 0, left, 1 - np.exp(-(np.maximum(k, 0) + 0.5) / b) / ends)
+    k = np.floor(x)
+    normaliser = 1 + math.exp(-h)
+    # Each branch sees only its own side: the other one would overflow.
+    left = np.exp((np.minimum(k, -1) + 0.5) / b - h) / normaliser
+    right_tail = np.exp(-(np.maximum(k, 0) + 0.5) / b) / normaliser
+    return np.where(k < 0, left, 1 - right_tail)
 
 
 def mean_size(h: float) -> float:
@@ -93,7 +104,7 @@ def mean_size(h: float) -> float:
 
 
 def squared(h: float) -> float:
-    """Return E j² = 2a/(1 − a)².
+    """Return the variance E j² = 2a/(1 − a)².
 
     >>> import math
     >>> from discreet.mechanisms.laws.discrete_laplace import squared

@@ -1,7 +1,8 @@
-"""How far off: what the quantiles of all laws share.
+"""Error bounds and confidence intervals: the steps that the quantiles of all laws share.
 
-Floats stand here because nothing here is released. A bound on an error never flatters: a chance of failure is rounded
-down before it is spent, a tail is rounded up before it is compared.
+Floats are allowed here because nothing here is released. An error bound is never too small:
+a failure probability β is rounded down before it is spent, a tail is rounded up before it is
+compared with β, and both ends of a confidence interval are rounded outward.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ from numpy.typing import NDArray
 from ...arithmetic.rational import Number, positive, rational, whole
 from ...arithmetic.rounding import down, up
 from ...errors import InvalidArgument
-from ..reading.value import Integers, add_whole
+from ..reading.value import Integers, add_saturating
+
+_MIN_INT64 = -(1 << 63)
+_MAX_INT64 = (1 << 63) - 1
 
 
 def read_beta(beta: Number) -> float:
-    """Read a failure probability.
+    """Read a failure probability β with 0 < β < 1.
 
     >>> from discreet.mechanisms.laws.error_bound import read_beta
     >>> read_beta(0)
@@ -37,114 +41,153 @@ def read_beta(beta: Number) -> float:
     return float(exact)
 
 
-def level(beta: Number, cells: int) -> float:
-    """Return each of `cells` independent cells the chance to fail that makes β in all: 1 − (1 − β)^(1/cells).
+def per_cell_beta(beta: Number, cells: int) -> float:
+    """Return the failure probability of each cell, 1 − (1 − β)^(1/cells), that makes β for all.
 
-    Exact for independent noise, and so better than the union bound β/cells. Rounded down.
+    Exact for independent noise, and so larger than the β/cells of a union bound. Rounded down.
 
-    >>> from discreet.mechanisms.laws.error_bound import level
-    >>> 0.05 * (1 - 1e-12) < level(0.05, 1) < 0.05, level(0.05, 10_000) > 0.05 / 10_000
+    >>> from discreet.mechanisms.laws.error_bound import per_cell_beta
+    >>> 0.05 * (1 - 1e-12) < per_cell_beta(0.05, 1) < 0.05, per_cell_beta(0.05, 10_000) > 5e-6
     (True, True)
     """
     count = whole(cells, "cells", least=1)
-    return down(-math.expm1(math.log1p(-read_beta(beta)) / count))
+    log_success = math.log1p(-read_beta(beta)) / count
+    # Rounded down: a smaller β asks for a larger error bound.
+    return down(-math.expm1(log_success))
 
 
 def first_true(holds: Callable[[int], bool], guess: float) -> int:
-    """Find the least whole t ≥ 0 that holds, where everything above it holds too; a good guess makes it quick.
+    """Find the least whole t ≥ 0 that holds, if every larger one holds too.
+
+    Doubles a stride upwards from the guess, then searches downwards by bisection. A good guess
+    makes both short.
 
     >>> from discreet.mechanisms.laws.error_bound import first_true
     >>> first_true(lambda t: t * t > 200, guess=3), first_true(lambda t: True, guess=99)
     (15, 0)
     """
-    low, high, stride = -1, max(0, math.ceil(guess)), 1
+    # Invariant from the first loop on: `low` does not hold (or is −1), `high` holds.
+    low = -1
+    high = max(0, math.ceil(guess))
+    stride = 1
     while not holds(high):
-        low, high, stride = high, high + stride, 2 * stride
+        low = high
+        high += stride
+        stride *= 2
     stride = 1
     while high - low > 1:
+        # Near `high` first: the guess is usually right to a few steps.
         middle = max(high - stride, (low + high) // 2)
         stride *= 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle
     return high
 
 
 def least_whole(
-    tail: Callable[[int], float], chance: float, guess: float, margin: float = 2.0**-40
+    tail: Callable[[int], float], beta: float, guess: float, margin: float = 2.0**-40
 ) -> int:
-    """Find the least whole t ≥ 0 with tail(t) ≤ chance; the tail is rounded up by a relative margin first.
+    """Find the least whole t ≥ 0 with tail(t) ≤ β.
+
+    The tail is rounded up by a relative margin before it is compared.
 
     >>> from discreet.mechanisms.laws.error_bound import least_whole
     >>> least_whole(lambda t: 2.0**-t, 0.1, guess=50)
     4
     """
-    return first_true(lambda t: up(tail(t), margin) <= chance, guess)
+
+    def suffices(t: int) -> bool:
+        return up(tail(t), margin) <= beta
+
+    return first_true(suffices, guess)
 
 
-def most_scale(fits: Callable[[Fraction], bool], guess: float) -> Fraction:
-    """Find the largest float whose noise still fits, to the last bits: fits is true below some scale, false above.
+def max_scale(fits: Callable[[Fraction], bool], guess: float) -> Fraction:
+    """Find the largest float scale that fits, to the last bits.
 
-    >>> from discreet.mechanisms.laws.error_bound import most_scale
-    >>> float(most_scale(lambda scale: scale * scale <= 2, guess=10.0))
+    `fits` must be true below some scale and false above it.
+
+    >>> from discreet.mechanisms.laws.error_bound import max_scale
+    >>> float(max_scale(lambda scale: scale * scale <= 2, guess=10.0))
     1.414213562373095
     """
-    low = high = guess
+    low = guess
+    high = guess
     while not fits(Fraction(low)):
-        low, high = low / 2, low
+        high = low
+        low /= 2
+    # `low` fits; if the guess itself did, no upper end is known yet.
     while low == high or fits(Fraction(high)):
-        low, high = high, high * 2
+        low = high
+        high *= 2
+    # Two neighbouring floats are 2^-52 apart in relation to the lower one.
     while high - low > low * 2.0**-52:
         middle = low + (high - low) / 2
-        low, high = (middle, high) if fits(Fraction(middle)) else (low, middle)
+        if fits(Fraction(middle)):
+            low = middle
+        else:
+            high = middle
+    # The end that fits, never the one that does not.
     return Fraction(low)
 
 
-def target(error: Number) -> float:
-    """Read an error that is asked for, rounded down."""
+def read_error(error: Number) -> float:
+    """Read a requested error bound, rounded down so that a float comparison keeps it."""
     return down(float(positive(error, "error")))
 
 
-def around(answer: object, error: float) -> tuple[Any, Any]:
-    """Return the ends of the interval around an answer, each rounded outward.
+def interval_around(answer: object, error: float) -> tuple[Any, Any]:
+    """Return the ends of the confidence interval answer ± error, each rounded outward.
 
     >>> import numpy as np
-    >>> from discreet.mechanisms.laws.error_bound import around
-    >>> around(10, 3), around(np.array([10, 20]), 3)[0].tolist()
+    >>> from discreet.mechanisms.laws.error_bound import interval_around
+    >>> interval_around(10, 3), interval_around(np.array([10, 20]), 3)[0].tolist()
     ((7, 13), [7, 17])
     """
     if isinstance(answer, int | np.integer) and isinstance(error, int):
         return int(answer) - error, int(answer) + error
     if isinstance(answer, np.ndarray) and answer.dtype.kind in "iu" and isinstance(error, int):
-        return _moved(answer, -error), _moved(answer, error)
+        return _shifted(answer, -error), _shifted(answer, error)
     exact = np.asarray(answer, dtype=np.float64)
-    low, high = np.nextafter(exact - error, -np.inf), np.nextafter(exact + error, np.inf)
-    return (low, high) if isinstance(answer, np.ndarray) else (float(low), float(high))
+    # One float outward: the sum itself may have been rounded inward.
+    low = np.nextafter(exact - error, -np.inf)
+    high = np.nextafter(exact + error, np.inf)
+    if isinstance(answer, np.ndarray):
+        return low, high
+    return float(low), float(high)
 
 
-def _moved(answer: Integers, by: int) -> Integers:
-    """Add one number of any size to all, stopping at the ends of int64."""
+def _shifted(answer: Integers, by: int) -> Integers:
+    """Add one number of any size to all entries; stop at the ends of int64."""
+    # `add_saturating` is exact for summands below 2^62 only.
     if abs(by) < 1 << 62:
-        return np.asarray(add_whole(answer, np.full(answer.shape, by)))
-    ends = [
-        min(max(value + by, -(1 << 63)), (1 << 63) - 1) for value in answer.reshape(-1).tolist()
-    ]
+        return np.asarray(add_saturating(answer, np.full(answer.shape, by)))
+    ends = []
+    for value in answer.reshape(-1).tolist():
+        end = max(value + by, _MIN_INT64)
+        ends.append(min(end, _MAX_INT64))
     return np.array(ends, dtype=np.int64).reshape(answer.shape)
 
 
-def at(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: object) -> Any:  # noqa: ANN401 - a float or an array
-    """Evaluate a law at a number (giving a float) or at every entry of an array.
+def evaluate(function: Callable[[NDArray[np.float64]], NDArray[np.float64]], x: object) -> Any:  # noqa: ANN401 - a float or an array
+    """Evaluate a law at a number (returns a float) or at every entry of an array.
 
     >>> import numpy as np
-    >>> from discreet.mechanisms.laws.error_bound import at
-    >>> at(np.abs, -2), at(np.abs, [1, -1]).tolist()
+    >>> from discreet.mechanisms.laws.error_bound import evaluate
+    >>> evaluate(np.abs, -2), evaluate(np.abs, [1, -1]).tolist()
     (2.0, [1.0, 1.0])
     """
     points = np.asarray(x, dtype=np.float64)
-    found = function(np.atleast_1d(points))
-    return float(found[0]) if points.ndim == 0 else found.reshape(points.shape)
+    values = function(np.atleast_1d(points))
+    if points.ndim == 0:
+        return float(values[0])
+    return values.reshape(points.shape)
 
 
 def brief(amount: object) -> str:
-    """Print a parameter for people: a short rational as it is, a long one in ten digits.
+    """Print a parameter: a short rational exactly, a long one in ten digits.
 
     >>> from discreet.mechanisms.laws.error_bound import brief
     >>> from fractions import Fraction
@@ -153,19 +196,29 @@ def brief(amount: object) -> str:
     """
     if isinstance(amount, str):
         return repr(amount)
-    return (
-        f"{float(amount):.10g}"
-        if isinstance(amount, Fraction) and amount.denominator > 1000
-        else str(amount)
-    )
+    if isinstance(amount, Fraction) and amount.denominator > 1000:
+        return f"{float(amount):.10g}"
+    return str(amount)
 
 
 def named(made: Any) -> str:  # noqa: ANN401 - any dataclass
-    """Print a mechanism as it is made: its kind and its parameters, each in brief.
+    """Print a mechanism as a constructor call: its class and its parameters, each in brief.
 
     >>> from discreet.mechanisms.selection.exponential import Exponential
     >>> Exponential(epsilon=0.5, sensitivity=1)
     Exponential(epsilon=1/2, sensitivity=1, monotone=False, neighbours='add-remove')
     """
-    parts = (f"{part.name}={brief(getattr(made, part.name))}" for part in fields(made))
-    return f"{type(made).__name__}({', '.join(parts)})"
+    parameters = []
+    for field in fields(made):
+        value = getattr(made, field.name)
+        parameters.append(f"{field.name}={brief(value)}")
+    return f"{type(made).__name__}({', '.join(parameters)})"
+
+
+level, most_scale, target, around, at = (
+    per_cell_beta,
+    max_scale,
+    read_error,
+    interval_around,
+    evaluate,
+)

@@ -1,11 +1,12 @@
-"""How large a sum of independent exponential waits gets: bounds from above on P(Σ cᵢXᵢ > s), Xᵢ of rate 1.
+"""Tail bounds for sums of independent exponential variables: P(Σ cᵢXᵢ > s), Xᵢ of rate 1.
 
-The sum is the time in which a chain walks through stations that it leaves at rates 1/cᵢ. Watched at the moments of one
-Poisson process of the largest rate r, it stays where it is with probability 1 − 1/(r·cᵢ) at every moment; so
+The sum is the time in which a Markov chain passes through states that it leaves at rates 1/cᵢ.
+Watched at the events of one Poisson process of the largest rate r (uniformisation), the chain
+stays where it is with probability 1 − 1/(r·cᵢ) at every event. Hence
 
-    P(Σ > s) = Σₙ P(Poisson(rs) = n)·P(the chain is still walking after n moments),
+    P(Σ > s) = Σₙ P(Poisson(rs) = n)·P(the chain is not through after n events).
 
-all terms of which are positive: nothing cancels. What is left of the Poisson law is added whole.
+All terms are positive, so nothing cancels. The remaining mass of the Poisson law is added in full.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ import numpy as np
 
 from ...arithmetic.rounding import up
 
-_HAIR = 1e-9
-"""Far above what is lost in floats by some thousand positive terms."""
-_FINE = 1e6
+_MARGIN = 1e-9
+"""Relative margin, far above the float error of some thousand positive terms."""
+_SCALE_GRID = 1e6
+"""Scales are rounded up to six digits, so that every ε asks for the same cached quantile."""
 
 
 def exponential_tail(scales: Sequence[float], s: float) -> float:
@@ -34,16 +36,24 @@ def exponential_tail(scales: Sequence[float], s: float) -> float:
         return 1.0
     rate = 1 / min(scales)
     leave = np.array([1 / (rate * scale) for scale in scales])
-    here, mean = np.zeros(len(scales)), rate * s
-    here[0] = 1.0
-    found, rest = 0.0, 1.0
+    mean = rate * s
+    # in_state[i]: probability that the chain is in state i after n events.
+    in_state = np.zeros(len(scales))
+    in_state[0] = 1.0
+    tail = 0.0
+    remaining = 1.0
+    # Twelve deviations and 60 beyond the mean: the mass beyond is added below all the same.
     for n in range(int(mean + 12 * math.sqrt(mean) + 60)):
-        chance = math.exp(n * math.log(mean) - mean - math.lgamma(n + 1))
-        found, rest = found + chance * float(here.sum()), rest - chance
-        gone = here * leave
-        here = here - gone
-        here[1:] += gone[:-1]
-    return min(1.0, (found + max(0.0, rest) * float(here.sum())) * (1 + _HAIR))
+        log_chance = n * math.log(mean) - mean - math.lgamma(n + 1)
+        chance = math.exp(log_chance)
+        tail += chance * float(in_state.sum())
+        remaining -= chance
+        left = in_state * leave
+        in_state = in_state - left
+        in_state[1:] += left[:-1]
+    # Float error may make the remaining mass negative; it must not lower the bound.
+    beyond = max(0.0, remaining) * float(in_state.sum())
+    return min(1.0, (tail + beyond) * (1 + _MARGIN))
 
 
 def exponential_sum(scales: Sequence[float], beta: float) -> float:
@@ -54,21 +64,25 @@ def exponential_sum(scales: Sequence[float], beta: float) -> float:
     (2.9957, 4.7439)
     """
     unit = max(scales)
-    return up(
-        unit
-        * _of_parts(
-            tuple(sorted(math.ceil(scale / unit * _FINE) / _FINE for scale in scales)), beta
-        )
-    )
+    # Larger scales make a larger sum, so rounding them up keeps the bound.
+    relative = [math.ceil(scale / unit * _SCALE_GRID) / _SCALE_GRID for scale in scales]
+    quantile = _quantile(tuple(sorted(relative)), beta)
+    return up(unit * quantile)
 
 
 @lru_cache(maxsize=1024)
-def _of_parts(scales: tuple[float, ...], beta: float) -> float:
-    """Search for the sum, of scales rounded up, so that every ε asks for the same one."""
-    low, high = 0.0, sum(scales)
+def _quantile(scales: tuple[float, ...], beta: float) -> float:
+    """Search for the quantile of the sum of scales that were rounded up."""
+    low = 0.0
+    high = sum(scales)
     while exponential_tail(scales, high) > beta:
-        low, high = high, 2 * high
+        low = high
+        high *= 2
     while high - low > 1e-6 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if exponential_tail(scales, middle) > beta else (low, middle)
+        if exponential_tail(scales, middle) > beta:
+            low = middle
+        else:
+            high = middle
+    # The upper end: its tail is at most β.
     return high

@@ -1,7 +1,7 @@
-"""The Gaussian law on a fine lattice in numbers, on steps or rounded to wholes.
+"""Gaussian law on a fine lattice: pmf and cdf on lattice steps, or rounded to whole numbers.
 
-With σ at least 2^40 steps g, sums over the lattice are integrals but for a relative error of (z·g/σ)²/24 < 2^-70 at z
-standard deviations (midpoint rule), far below the last bit of a float.
+With σ at least 2^40 steps g, sums over the lattice are integrals but for a relative error of
+(z·g/σ)²/24 < 2^-70 at z standard deviations (midpoint rule), far below the last bit of a float.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ..reading.value import Floats
 
 
 def pmf(x: Floats, sigma: float, step: float) -> Floats:
-    """Return P(X = x) for X on the multiples of `step`: g·φ(x/σ)/σ, 0 off the lattice.
+    """Return P(X = x) for X on the multiples of `step`: g·φ(x/σ)/σ, and 0 off the lattice.
 
     >>> import math
     >>> import numpy as np
@@ -23,21 +23,23 @@ def pmf(x: Floats, sigma: float, step: float) -> Floats:
     >>> round(float(pmf(np.array([0.0]), 2.0, 2.0**-39)[0]) * 2**39, 9) == round(1 / math.sqrt(8 * math.pi), 9)
     True
     """
-    on = x / step == np.floor(x / step)
-    return np.where(
-        on, step / (sigma * math.sqrt(2 * math.pi)) * np.exp(-0.5 * (x / sigma) ** 2), 0.0
-    )
+    steps = x / step
+    on_lattice = steps == np.floor(steps)
+    peak = step / (sigma * math.sqrt(2 * math.pi))
+    mass = peak * np.exp(-0.5 * (x / sigma) ** 2)
+    return np.where(on_lattice, mass, 0.0)
 
 
 def cdf(x: Floats, sigma: float, step: float) -> Floats:
-    """Return P(X ≤ x) = Φ((j + 1/2)g/σ), j the last step up to x.
+    """Return P(X ≤ x) = Φ((j + 1/2)g/σ), with j the last step up to x.
 
     >>> import numpy as np
     >>> from discreet.mechanisms.laws.normal import cdf
     >>> round(float(cdf(np.array([2.0]), 2.0, 2.0**-39)[0]), 6)
     0.841345
     """
-    return _phi((np.floor(x / step) + 0.5) * (step / sigma))
+    last_step = np.floor(x / step)
+    return _phi((last_step + 0.5) * (step / sigma))
 
 
 def rounded_pmf(x: Floats, sigma: float, step: float) -> Floats:
@@ -48,12 +50,13 @@ def rounded_pmf(x: Floats, sigma: float, step: float) -> Floats:
     >>> float(rounded_pmf(np.arange(-60.0, 61.0), 5.0, 2.0**-38).sum().round(12))
     1.0
     """
-    low, high = (x - 0.5 - step / 2) / sigma, (x + 0.5 - step / 2) / sigma
-    flip = (
-        low > 0
-    )  # differences of small tails keep their digits, differences of numbers near 1 do not
-    mass = _phi(np.where(flip, -low, high)) - _phi(np.where(flip, -high, low))
-    return np.where(x == np.floor(x), mass, 0.0)
+    low = (x - 0.5 - step / 2) / sigma
+    high = (x + 0.5 - step / 2) / sigma
+    # Differences of small tails keep their digits, differences of numbers near 1 do not.
+    mirror = low > 0
+    upper = _phi(np.where(mirror, -low, high))
+    lower = _phi(np.where(mirror, -high, low))
+    return np.where(x == np.floor(x), upper - lower, 0.0)
 
 
 def rounded_cdf(x: Floats, sigma: float, step: float) -> Floats:
@@ -64,19 +67,22 @@ def rounded_cdf(x: Floats, sigma: float, step: float) -> Floats:
     >>> round(float(rounded_cdf(np.array([0.0]), 1.0, 2.0**-40)[0]), 6)
     0.691462
     """
-    return _phi((np.floor(x) + 0.5 - step / 2) / sigma)
+    edge = np.floor(x) + 0.5 - step / 2
+    return _phi(edge / sigma)
 
 
-def quantile(chance: float) -> float:
-    """Return the z with P(|Z| > z) = chance for a standard Gaussian Z.
+def quantile(beta: float) -> float:
+    """Return the z with P(|Z| > z) = β for a standard Gaussian Z.
 
     >>> from discreet.mechanisms.laws.normal import quantile
     >>> round(quantile(0.05), 6)
     1.959964
     """
-    return -float(ndtri(chance / 2))
+    # The lower tail β/2 keeps its digits for tiny β; 1 − β/2 would be rounded to 1.
+    return -float(ndtri(beta / 2))
 
 
 def _phi(z: Floats) -> Floats:
-    found: Floats = np.asarray(ndtr(z), dtype=np.float64)
-    return found
+    """Return Φ(z), the standard Gaussian cdf."""
+    values: Floats = np.asarray(ndtr(z), dtype=np.float64)
+    return values

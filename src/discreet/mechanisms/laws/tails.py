@@ -1,4 +1,7 @@
-"""Upper tails of the two integer laws, and where they fall below a chance; bounds from above."""
+"""Upper tails of the discrete Laplace and discrete Gaussian laws, bounded from above.
+
+Used by thresholds for unknown keys (partition selection) and by error bounds of whole numbers.
+"""
 
 from __future__ import annotations
 
@@ -12,28 +15,36 @@ import numpy as np
 from ...arithmetic.rounding import up
 from ...arithmetic.special import ndtr
 
-_NEAR = 500.0  # up to this deviation the discrete Gaussian is summed
+# Up to this standard deviation the discrete Gaussian is summed term by term.
+_MAX_SUMMED_SIGMA = 500.0
+# Beyond 40 standard deviations lies less than e^-800 of the law, which no float can show.
+_SIGMAS = 40
 
 
 def laplace_tail(scale: Fraction, z: int) -> float:
-    """Return P[Z ≥ z] for P(Z = x) ∝ exp(−|x|/scale), rounded up: a^z/(1 + a) for z ≥ 1, a = exp(−1/scale).
+    """Return P[Z ≥ z] for P(Z = x) ∝ exp(−|x|/scale), rounded up.
+
+    With a = exp(−1/scale) it is a^z/(1 + a) for z ≥ 1.
 
     >>> from discreet.mechanisms.laws.tails import laplace_tail
     >>> from fractions import Fraction
     >>> round(laplace_tail(Fraction(1), 1), 6), laplace_tail(Fraction(1), -800)
     (0.268941, 1.0)
     """
-    a = math.exp(-1 / scale)
+    normaliser = 1 + math.exp(-1 / scale)
+    # Rounded up: a tail that is too small would show a rare key too often.
     if z >= 1:
-        return min(1.0, up(math.exp(-z / scale) / (1 + a)))
-    return min(1.0, up(1 - math.exp((z - 1) / scale) / (1 + a)))
+        return min(1.0, up(math.exp(-z / scale) / normaliser))
+    below = math.exp((z - 1) / scale) / normaliser
+    return min(1.0, up(1 - below))
 
 
 def gaussian_tail(variance: Fraction, z: int) -> float:
     """Return P[Z ≥ z] for P(Z = x) ∝ exp(−x²/2σ²), rounded up.
 
-    Up to σ = 500 by summing 40 deviations. Beyond: the normaliser is at least σ√2π (Poisson summation), and the sum
-    over x ≥ z of a function that rises to 0 and then falls is at most its integral from z plus its greatest value.
+    Up to σ = 500 by summing 40 deviations. Beyond: the normaliser is at least σ√2π (Poisson
+    summation). The sum over x ≥ z of a function that rises to 0 and then falls is at most its
+    integral from z plus its greatest value.
 
     >>> from discreet.mechanisms.laws.tails import gaussian_tail
     >>> from fractions import Fraction
@@ -41,35 +52,46 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
     0.02554
     """
     sigma = math.sqrt(variance)
-    if sigma <= _NEAR:
-        reach = math.ceil(40 * sigma) + 1
+    if sigma <= _MAX_SUMMED_SIGMA:
+        reach = math.ceil(_SIGMAS * sigma) + 1
         first = max(z, -reach)
-        tail = _weights(
-            sigma, first, max(first, 0) + reach
-        )  # far enough also where z lies beyond 40 σ
-        return min(1.0, up(tail / _weights(sigma, -reach, reach + 1)))
-    peak = math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
-    return min(1.0, up(float(ndtr(-z / sigma)) + peak))
+        # Counted from z where z itself lies beyond 40 σ, so that the sum is never empty.
+        end = max(first, 0) + reach
+        weight = _sum_of_weights(sigma, first, end)
+        total = _sum_of_weights(sigma, -reach, reach + 1)
+        return min(1.0, up(weight / total))
+    nearest = max(z, 0)
+    density = math.exp(-(nearest**2) / (2 * sigma**2))
+    peak = density / (sigma * math.sqrt(2 * math.pi))
+    integral = float(ndtr(-z / sigma))
+    return min(1.0, up(integral + peak))
 
 
 @lru_cache(maxsize=256)
-def _weights(sigma: float, first: int, end: int) -> float:
-    """Add up exp(−x²/2σ²) from a number on to before another; pairs of pairs lose far less than `up` adds."""
+def _sum_of_weights(sigma: float, first: int, end: int) -> float:
+    """Sum exp(−x²/2σ²) over first ≤ x < end; pairwise sums lose far less than `up` adds."""
     x = np.arange(float(first), float(end))
-    return float(np.sum(np.exp(-(x**2) / (2 * sigma**2))))
+    weights = np.exp(-(x**2) / (2 * sigma**2))
+    return float(np.sum(weights))
 
 
-def least_above(tail: Callable[[int], float], chance: float) -> int:
-    """Find the least z ≥ 0 with tail(z) ≤ chance, for a tail that falls with z.
+def least_above(tail: Callable[[int], float], beta: float) -> int:
+    """Find the least z ≥ 0 with tail(z) ≤ β, for a tail that falls with z.
 
     >>> from discreet.mechanisms.laws.tails import least_above
     >>> least_above(lambda z: 0.5**z, 0.1)
     4
     """
-    low, high = 0, 1
-    while tail(high) > chance:
-        low, high = high + 1, 2 * high
+    low = 0
+    high = 1
+    # Double until the tail is small enough; everything up to `high` was too large.
+    while tail(high) > beta:
+        low = high + 1
+        high *= 2
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if tail(middle) <= chance else (middle + 1, high)
+        if tail(middle) <= beta:
+            high = middle
+        else:
+            low = middle + 1
     return low

@@ -1,1 +1,1 @@
-"""Reading what is handed in: values, steps, budgets."""
+"""Readers of arguments: values, lattice steps, budgets, and deprecated ways to call."""

@@ -1,4 +1,4 @@
-"""How much a budget allows: the largest ε of a mechanism whose event still fits."""
+"""Budget readers for mechanisms that are calibrated by ε: the largest ε whose event fits."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ from .budget import read_budget
 def largest_epsilon(
     make: Callable[[Fraction], Event], budget: Measure, *, slots: int = 1
 ) -> Fraction:
-    """Find the largest ε for which `make(ε)`, whose pure price is slots·ε, fits the budget.
+    """Find the largest ε for which the event `make(ε)`, of pure price slots·ε, fits the budget.
 
-    Under PureDP, or ApproxDP with δ = 0, this is exactly ε/slots; under any other measure the calibrator finds the
-    least 1/ε that fits, rounded to the safe side.
+    | budget | ε |
+    |---|---|
+    | PureDP, or ApproxDP with δ = 0 | exactly ε/slots |
+    | any other measure | 1/scale, for the least scale = 1/ε that fits, rounded up |
 
     >>> import discreet as dp
     >>> from discreet.mechanisms.reading.allowance import largest_epsilon
@@ -26,26 +28,36 @@ def largest_epsilon(
     >>> largest_epsilon(ExponentialSelection, dp.PureDP(1))
     Fraction(1, 1)
 
-    Refuses a budget of zero.
+    Guarantee: the event of the returned ε costs at most the budget.
+    Refuses: a budget of zero, and what is no measure (InvalidArgument).
+    Law: tests/mechanisms/test_allowance.py::test_the_largest_epsilon_fits_and_more_does_not
     """
     spent = read_budget(budget)
     if isinstance(spent, PureDP):
         return spent.epsilon / slots
-    return 1 / least_scale(lambda scale: make(1 / scale), spent, start=Fraction(slots))
+
+    def event_at(scale: Fraction) -> Event:
+        return make(1 / scale)
+
+    # The calibrator rounds 1/ε up, hence ε down: the event costs at most the budget.
+    return 1 / least_scale(event_at, spent, start=Fraction(slots))
 
 
-def approximate(budget: Measure, why: str) -> tuple[Fraction, Fraction]:
+def read_approximate_budget(budget: Measure, why: str) -> tuple[Fraction, Fraction]:
     """Read a budget that must be (ε, δ) with both above zero.
 
     >>> import discreet as dp
-    >>> from discreet.mechanisms.reading.allowance import approximate
-    >>> approximate(dp.ApproxDP(1, "1e-6"), "unknown keys")
+    >>> from discreet.mechanisms.reading.allowance import read_approximate_budget
+    >>> read_approximate_budget(dp.ApproxDP(1, "1e-6"), "unknown keys")
     (Fraction(1, 1), Fraction(1, 1000000))
 
-    Refuses every other measure, saying why δ is needed.
+    Refuses: every other measure, with the reason why δ is needed (InvalidArgument).
     """
     if not isinstance(budget, ApproxDP) or budget.delta == 0 or budget.epsilon == 0:
         raise InvalidArgument(
             f"{why} needs ApproxDP(ε, δ) with ε > 0 and δ > 0, such as ApproxDP(1, 1e-6)"
         )
     return budget.epsilon, budget.delta
+
+
+approximate = read_approximate_budget

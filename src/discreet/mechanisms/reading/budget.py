@@ -1,4 +1,4 @@
-"""What a mechanism may spend: a measure with something in it."""
+"""Checks of a budget that a mechanism may spend: a privacy measure above zero."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ def read_budget(measure: object) -> Measure:
     >>> read_budget(dp.ApproxDP(1, 0))
     PureDP(1)
 
-    Refuses what is not a measure, and a budget of nothing: no finite noise keeps it.
+    Refuses: what is no measure, and a budget of zero, which no finite noise keeps
+    (InvalidArgument).
 
     >>> read_budget(dp.PureDP(0))
     Traceback (most recent call last):
@@ -24,32 +25,35 @@ def read_budget(measure: object) -> Measure:
     discreet.errors.InvalidArgument: PureDP(0) leaves nothing to spend, only infinite noise keeps it; give more than 0
     """
     if not isinstance(measure, Measure):
+        given = type(measure).__name__
         raise InvalidArgument(
-            f"a measure such as PureDP(1) or ApproxDP(1, 1e-6) is expected, got {type(measure).__name__}"
+            f"a measure such as PureDP(1) or ApproxDP(1, 1e-6) is expected, got {given}"
         )
     if isinstance(measure, ApproxDP) and measure.delta == 0:
         measure = PureDP(measure.epsilon)
-    if _empty(measure):
+    if _is_zero(measure):
         raise InvalidArgument(
             f"{measure!r} leaves nothing to spend, only infinite noise keeps it; give more than 0"
         )
     return measure
 
 
-def _empty(measure: Measure) -> bool:
+def _is_zero(measure: Measure) -> bool:
     match measure:
         case PureDP(epsilon=amount) | ZCDP(rho=amount) | GaussianDP(squared=amount):
             return amount == 0
         case RenyiDP(orders=orders):
+            # One order at zero already asks for infinite noise.
             return any(epsilon == 0 for _, epsilon in orders)
         case ApproxDP():
+            # (0, δ) with δ > 0 is kept by finite noise.
             return False
         case _:
             assert_never(measure)
 
 
 def refuse_pure(measure: object, noise: str, others: str) -> Measure:
-    """Check a budget for noise whose loss is unbounded.
+    """Check a budget for noise whose privacy loss is unbounded, such as Gaussian noise.
 
     >>> import discreet as dp
     >>> from discreet.mechanisms.reading.budget import refuse_pure

@@ -1,4 +1,4 @@
-"""Old ways to call, kept for one release with a warning."""
+"""Deprecated ways to call a mechanism, accepted until version 0.3 with a DeprecationWarning."""
 
 from __future__ import annotations
 
@@ -12,12 +12,17 @@ from ...errors import InvalidArgument
 Called = TypeVar("Called", bound=Callable[..., Any])
 
 
-def formerly(second: str | None = None, /, **renamed: str) -> Callable[[Called], Called]:
-    """Accept, with a DeprecationWarning, a second positional argument by its name of today, and renamed keywords.
+def deprecated_call(second: str | None = None, /, **renamed: str) -> Callable[[Called], Called]:
+    """Return a decorator that accepts deprecated arguments of a method, with a warning.
+
+    | deprecated | parameter | passed on as |
+    |---|---|---|
+    | a second positional argument | `second="beta"` | `beta=…` |
+    | an old keyword | `l0="max_groups"` | `max_groups=…` |
 
     >>> import warnings
-    >>> from discreet.mechanisms.reading.deprecation import formerly
-    >>> @formerly("b", l0="max_groups")
+    >>> from discreet.mechanisms.reading.deprecation import deprecated_call
+    >>> @deprecated_call("b", l0="max_groups")
     ... def call(self, a, *, b=0, max_groups=1):
     ...     return a, b, max_groups
     >>> with warnings.catch_warnings(record=True) as seen:
@@ -27,30 +32,36 @@ def formerly(second: str | None = None, /, **renamed: str) -> Callable[[Called],
     >>> [str(warning.message) for warning in seen]
     ['pass b=… by name: version 0.3 takes it so only', 'l0 is called max_groups; version 0.3 knows no l0']
 
-    Refuses an argument under both names.
+    Refuses: an argument under both names (InvalidArgument).
+    Law: tests/mechanisms/test_dialect.py::TestFormerly
     """
 
     def decorate(method: Called) -> Called:
         @wraps(method)
-        def call(owner: object, *given: object, **named: object) -> object:
-            first = list(given)
-            if second is not None and len(first) == 2:
+        def call(owner: object, *given: object, **keywords: object) -> object:
+            positional = list(given)
+            if second is not None and len(positional) == 2:
+                # stacklevel 2 is the line of the caller, who has to change it.
                 told = f"pass {second}=… by name: version 0.3 takes it so only"
                 warnings.warn(told, DeprecationWarning, stacklevel=2)
-                named = _both(named, second, first.pop())
+                keywords = _with_keyword(keywords, second, positional.pop())
             for old, new in renamed.items():
-                if old in named:
+                if old in keywords:
                     told = f"{old} is called {new}; version 0.3 knows no {old}"
                     warnings.warn(told, DeprecationWarning, stacklevel=2)
-                    named = _both(named, new, named.pop(old))
-            return method(owner, *first, **named)
+                    value = keywords.pop(old)
+                    keywords = _with_keyword(keywords, new, value)
+            return method(owner, *positional, **keywords)
 
         return cast("Called", call)
 
     return decorate
 
 
-def _both(named: dict[str, object], name: str, value: object) -> dict[str, object]:
-    if name in named:
+def _with_keyword(keywords: dict[str, object], name: str, value: object) -> dict[str, object]:
+    if name in keywords:
         raise InvalidArgument(f"{name} is given twice; give it once, by that name")
-    return {**named, name: value}
+    return {**keywords, name: value}
+
+
+formerly = deprecated_call

@@ -1,7 +1,7 @@
-"""Values as whole steps of a power-of-two lattice, however large, and the sensitivity counted in steps.
+"""Values and sensitivities in whole steps of a power-of-two lattice, however large.
 
-Half-up rounding moves two values that differ by at most Δ to steps that differ by at most ⌈Δ/2^e⌉: nothing is lost
-where Δ is a whole number of steps, at most one step elsewhere.
+Half-up rounding moves two values that differ by at most Δ to steps that differ by at most
+⌈Δ/2^e⌉. Nothing is lost where Δ is a whole number of steps, less than one step elsewhere.
 """
 
 from __future__ import annotations
@@ -16,74 +16,95 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ...noise import to_grid
 
-_WIDE = 1 << 62
+# Half the range of int64: two numbers below it have a sum that fits.
+_NARROW = 1 << 62
 
 
-def step(exponent: int) -> Fraction:
+def step_size(exponent: int) -> Fraction:
     """Return 2^exponent exactly.
 
-    >>> from discreet.mechanisms.reading.steps import step
-    >>> step(-2)
+    >>> from discreet.mechanisms.reading.steps import step_size
+    >>> step_size(-2)
     Fraction(1, 4)
     """
     return Fraction(2) ** exponent
 
 
-def cells(sensitivity: Fraction, exponent: int) -> int:
-    """Count the steps that values at most `sensitivity` apart can differ by after half-up rounding.
+def sensitivity_in_steps(sensitivity: Fraction, exponent: int) -> int:
+    """Bound the steps between two values at most `sensitivity` apart, after half-up rounding.
 
-    >>> from discreet.mechanisms.reading.steps import cells
+    >>> from discreet.mechanisms.reading.steps import sensitivity_in_steps
     >>> from fractions import Fraction
-    >>> cells(Fraction(1), -2), cells(Fraction(1, 3), -2)
+    >>> sensitivity_in_steps(Fraction(1), -2), sensitivity_in_steps(Fraction(1, 3), -2)
     (4, 2)
+
+    Law: tests/mechanisms/test_steps.py::TestSteps
     """
-    return ceil(sensitivity / step(exponent))
+    # Rounded up: a sensitivity between two steps may move a value by the next whole step.
+    return ceil(sensitivity / step_size(exponent))
 
 
-def steps(values: object, exponent: int) -> NDArray[Any]:
-    """Round numbers half-up to whole steps: an int64 array, or one of Python integers where those are too wide.
+def to_steps(values: object, exponent: int) -> NDArray[Any]:
+    """Round numbers half-up to whole steps of 2^exponent.
 
-    >>> from discreet.mechanisms.reading.steps import steps
-    >>> steps([1, 2], -2).tolist(), steps([0.3, 1e300], 0).dtype
+    Returns an int64 array, or an array of Python integers where those are too wide.
+
+    >>> from discreet.mechanisms.reading.steps import to_steps
+    >>> to_steps([1, 2], -2).tolist(), to_steps([0.3, 1e300], 0).dtype
     ([4, 8], dtype('O'))
 
-    Refuses NaN, infinities, booleans and what is no number; the message carries no value.
+    Guarantee: values at most Δ apart become steps at most ⌈Δ/2^e⌉ apart.
+    Refuses: NaN, infinities, booleans and what is no number (InvalidArgument); the message
+    carries no value.
+    Law: tests/mechanisms/test_steps.py::TestSteps
     """
     array = np.atleast_1d(np.asarray(values))
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
         raise InvalidArgument("values must be whole numbers of 64 bits or floats")
     if not np.isfinite(array).all():
         raise InvalidArgument("values must be finite; remove NaN and infinite ones")
-    reach = float(np.abs(array.astype(np.float64)).max(initial=0.0))
-    if reach < Fraction(_WIDE // 4) * step(exponent):
+    sizes = np.abs(array.astype(np.float64))
+    largest = float(sizes.max(initial=0.0))
+    # A quarter below 2^62: the largest size is itself rounded to a float.
+    if largest < Fraction(_NARROW // 4) * step_size(exponent):
         if array.dtype.kind == "f":
             return to_grid(array.astype(np.float64), exponent)
         if exponent <= 0:
             return array.astype(np.int64) << -exponent
-    exact = np.array(
-        [to_grid(value, exponent) for value in array.reshape(-1).tolist()], dtype=object
-    )
-    return _narrow(exact.reshape(array.shape))
+    exact = [to_grid(value, exponent) for value in array.reshape(-1).tolist()]
+    wide = np.array(exact, dtype=object)
+    return _narrowed(wide.reshape(array.shape))
 
 
-def add(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
+def add_exactly(left: NDArray[Any], right: NDArray[Any]) -> NDArray[Any]:
     """Add integers without overflow.
 
     >>> import numpy as np
-    >>> from discreet.mechanisms.reading.steps import add
-    >>> add(np.array([2**62]), np.array([2**62])).tolist()
+    >>> from discreet.mechanisms.reading.steps import add_exactly
+    >>> add_exactly(np.array([2**62]), np.array([2**62])).tolist()
     [9223372036854775808]
     """
-    if "O" in left.dtype.kind + right.dtype.kind or _reach(left) + _reach(right) >= 2 * _WIDE:
+    has_objects = "O" in left.dtype.kind + right.dtype.kind
+    if has_objects or _largest(left) + _largest(right) >= 2 * _NARROW:
         wide: NDArray[Any] = left.astype(object) + right.astype(object)
         return wide
     narrow: NDArray[Any] = left + right
     return narrow
 
 
-def _reach(array: NDArray[Any]) -> int:
-    return max(abs(int(array.max())), abs(int(array.min()))) if array.size else 0
+def _largest(array: NDArray[Any]) -> int:
+    """Return the largest absolute value, 0 for an empty array."""
+    if not array.size:
+        return 0
+    # As Python integers: the absolute value of −2^63 does not fit in int64.
+    return max(abs(int(array.max())), abs(int(array.min())))
 
 
-def _narrow(array: NDArray[Any]) -> NDArray[Any]:
-    return array if _reach(array) >= _WIDE else array.astype(np.int64)
+def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
+    """Return an int64 array where all numbers are below 2^62."""
+    if _largest(array) >= _NARROW:
+        return array
+    return array.astype(np.int64)
+
+
+step, cells, steps, add = step_size, sensitivity_in_steps, to_steps, add_exactly

@@ -1,7 +1,14 @@
-"""What is handed in, and the same kind handed back.
+"""Readers of the values that a mechanism releases; the answer has the same type.
 
-An int gives an int, a float a float, an array of integers an int64 array, an array of floats a float64 array. What is
-refused is refused by its kind, before a bit is drawn; NaN and infinities are refused without being shown.
+| given | returned |
+|---|---|
+| int | int |
+| float | float |
+| NumPy array of integers | int64 array |
+| NumPy array of floats | float64 array |
+
+Refusals depend on the type of a value and happen before a bit is drawn. NaN and infinities are
+refused without being shown.
 """
 
 from __future__ import annotations
@@ -18,22 +25,28 @@ Integers: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 Whole = TypeVar("Whole", int, Integers)
-"""What an integer mechanism takes and gives back."""
+"""Argument and answer of a mechanism on the integers."""
 Number = TypeVar("Number", int, float, Integers, Floats)
-"""What a mechanism on the lattice takes and gives back."""
+"""Argument and answer of a mechanism on the lattice."""
 
-_LEAST, _MOST, _ROOM = -(1 << 63), (1 << 63) - 1, 1 << 62
+_MIN_INT64 = -(1 << 63)
+_MAX_INT64 = (1 << 63) - 1
+# The samplers' noise stays below 2^62; with a value below it the sum fits in int64.
+_MAX_NOISE = 1 << 62
+
+_NOT_FINITE = "value must be finite; replace NaN and infinities by a declared number first"
 
 
 def read_number(value: object) -> int | float | Integers | Floats:
-    """Read what a mechanism on the lattice takes.
+    """Read the argument of a mechanism on the lattice: an int, a float or an array of either.
 
     >>> import numpy as np
     >>> from discreet.mechanisms.reading.value import read_number
     >>> read_number(np.int32(3)), read_number(0.5), read_number(np.array([1, 2], dtype=np.uint8)).dtype
     (3, 0.5, dtype('int64'))
 
-    Refuses booleans, text, lists, objects, masked, 64-bit unsigned and 128-bit arrays, NaN and infinities.
+    Refuses: booleans, text, lists, objects, masked, 64-bit unsigned and 128-bit arrays, NaN and
+    infinities (InvalidArgument).
 
     >>> read_number([1, 2])
     Traceback (most recent call last):
@@ -42,7 +55,7 @@ def read_number(value: object) -> int | float | Integers | Floats:
     """
     if isinstance(value, float | np.floating):
         return _finite(float(value))
-    value = _plain(value)
+    value = _plain_array(value)
     if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize <= 8:
         floats = value.astype(np.float64, copy=False)
         if not np.isfinite(floats).all():
@@ -52,7 +65,7 @@ def read_number(value: object) -> int | float | Integers | Floats:
 
 
 def read_whole(value: object) -> int | Integers:
-    """Read what a mechanism on the integers takes: an int or an array of integers.
+    """Read the argument of a mechanism on the integers: an int or an array of integers.
 
     >>> from discreet.mechanisms.reading.value import read_whole
     >>> read_whole(7)
@@ -68,31 +81,32 @@ def read_whole(value: object) -> int | Integers:
 def _integers(value: object, wanted: str) -> int | Integers:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         return int(value)
-    value = _plain(value)
+    value = _plain_array(value)
     if isinstance(value, np.ndarray) and value.dtype.kind in "iu":
         if value.dtype == np.uint64:
             raise InvalidArgument(
                 "arrays of uint64 do not fit in int64; hand in value.astype(np.int64)"
             )
         return value.astype(np.int64, copy=False)
-    kind = f"an array of {value.dtype}" if isinstance(value, np.ndarray) else type(value).__name__
     if isinstance(value, np.ndarray):
+        given = f"an array of {value.dtype}"
         hint = "hand in value.astype(np.int64)"
     else:
-        hint = "round it first" if kind == "float" else "try np.array"
-    raise InvalidArgument(f"value must be {wanted}, got {kind}; {hint}")
+        given = type(value).__name__
+        hint = "round it first" if given == "float" else "try np.array"
+    raise InvalidArgument(f"value must be {wanted}, got {given}; {hint}")
 
 
-def _plain(value: object) -> object:
-    """See an array of any kind as a plain one; a mask would be forgotten, so it must be filled first."""
+def _plain_array(value: object) -> object:
+    """Return an array of any subclass as a plain one; other values as they are."""
+    # A mask would be lost in the plain array, and the masked values released.
     if isinstance(value, np.ma.MaskedArray):
         raise InvalidArgument(
             "a masked array hides values that would be released; hand in value.filled(…)"
         )
-    return np.asarray(value) if isinstance(value, np.ndarray) else value
-
-
-_NOT_FINITE = "value must be finite; replace NaN and infinities by a declared number first"
+    if isinstance(value, np.ndarray):
+        return np.asarray(value)
+    return value
 
 
 def _finite(value: float) -> float:
@@ -109,17 +123,19 @@ def is_whole(value: int | float | Integers | Floats) -> bool:
     >>> is_whole(3), is_whole(np.array([0.5]))
     (True, False)
     """
-    return value.dtype.kind == "i" if isinstance(value, np.ndarray) else isinstance(value, int)
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind == "i"
+    return isinstance(value, int)
 
 
-def count_of(value: int | float | Integers | Floats, dimension: int | None) -> int:
+def count_coordinates(value: int | float | Integers | Floats, dimension: int | None) -> int:
     """Count the coordinates of a value, and check them against a declared dimension.
 
     >>> import numpy as np
-    >>> from discreet.mechanisms.reading.value import count_of
-    >>> count_of(3, None), count_of(np.zeros((2, 3)), 6)
+    >>> from discreet.mechanisms.reading.value import count_coordinates
+    >>> count_coordinates(3, None), count_coordinates(np.zeros((2, 3)), 6)
     (1, 6)
-    >>> count_of(np.zeros(3), 2)
+    >>> count_coordinates(np.zeros(3), 2)
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: 3 coordinates were handed in, the mechanism is made for 2; make it with dimension=3
@@ -131,19 +147,26 @@ def count_of(value: int | float | Integers | Floats, dimension: int | None) -> i
     return count
 
 
-def add_whole(value: int | Integers, noise: int | Integers) -> int | Integers:
-    """Add whole noise: Python ints have no limit, arrays stop at the ends of int64, a public range.
+def add_saturating(value: int | Integers, noise: int | Integers) -> int | Integers:
+    """Add whole noise: Python ints have no limit, arrays stop at the ends of int64.
+
+    Stopping is post-processing: the range of int64 is public. The array `noise` is overwritten.
 
     >>> import numpy as np
-    >>> from discreet.mechanisms.reading.value import add_whole
-    >>> add_whole(2**70, -1) == 2**70 - 1, add_whole(np.array([2**63 - 1, 0]), np.array([5, 5])).tolist()
+    >>> from discreet.mechanisms.reading.value import add_saturating
+    >>> add_saturating(2**70, -1) == 2**70 - 1, add_saturating(np.array([2**63 - 1, 0]), np.array([5, 5])).tolist()
     (True, [9223372036854775807, 5])
     """
     if not isinstance(value, np.ndarray) or not isinstance(noise, np.ndarray):
         return value + noise
-    if value.size and not (
-        value.min() > -_ROOM and value.max() < _ROOM
-    ):  # the noise alone stays below 2^62
-        noise = np.clip(noise, _LEAST - np.minimum(value, 0), _MOST - np.maximum(value, 0))
+    if value.size and not (value.min() > -_MAX_NOISE and value.max() < _MAX_NOISE):
+        # Only large values can overflow: cut the noise where the sum would leave int64.
+        least = _MIN_INT64 - np.minimum(value, 0)
+        most = _MAX_INT64 - np.maximum(value, 0)
+        noise = np.clip(noise, least, most)
+    # In place: the noise is fresh and nobody else holds it.
     noise += value
     return noise
+
+
+count_of, add_whole = count_coordinates, add_saturating
