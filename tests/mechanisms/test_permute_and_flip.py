@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
 from discreet.mechanisms.selection.exponential import Exponential
-from discreet.mechanisms.selection.permute_and_flip import MOST_LISTED, PermuteAndFlip
+from discreet.mechanisms.selection.permute_and_flip import MAX_LISTED as MOST_LISTED
+from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from discreet.noise import permute_and_flip
 from discreet.privacy.measures import ZCDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits

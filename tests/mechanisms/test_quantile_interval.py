@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from discreet import PureDP
 from discreet.audit import exact
 from discreet.mechanisms.laws.exponentials import exponential_sum, exponential_tail
-from discreet.mechanisms.selection.exponential import gap_of
+from discreet.mechanisms.selection.exponential import worst_gap as gap_of
 from discreet.mechanisms.selection.quantile_interval import Reach, depths, distances, ranks_beyond
 from discreet.mechanisms.selection.ranks import Aim, RankedRows, Stretch
 from discreet.privacy.events import ExponentialSelection

@@ -1,4 +1,7 @@
-"""Mechanisms that choose one of several candidates; those of places among ranks are loaded when one is asked."""
+"""Selection mechanisms: choose one of several public candidates by a private score.
+
+The modules about quantiles are loaded lazily, when one of them is first used.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exponential mechanism: choose among public candidates, the better ones exponentially more often."""
+"""Exponential mechanism: choose among public candidates, better ones exponentially more often."""
 
 from __future__ import annotations
 
@@ -21,14 +21,18 @@ from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 
+# Larger rates are cut to this for reports: any gap above 1e-297 then has weight 0 anyway.
+_MAX_REPORTED_RATE = Fraction(10) ** 300
+
 
 @frozen(init=False)
 class Exponential:
-    """Select candidate o with probability ∝ exp(ε w(D, o)/2Δ), where Δ = max |w(D, o) − w(D', o)| over neighbours.
+    """Exponential mechanism: selects candidate o with probability ∝ exp(ε w(D, o)/2Δ).
 
-    Price: the log-odds of two candidates move by at most ε, which is ε-DP and (ε²/8)-zCDP (McSherry, Talwar 2007;
-    Dong, Durfee, Rogers 2020). If the score is monotone (one person more moves every score the same way, as counts do)
-    exp(ε w/Δ) has the same price: the two scores then move by 0 … Δ in one direction, not by Δ in two.
+    Δ = max |w(D, o) − w(D', o)| over neighbours. Price: the log-odds of two candidates move by at
+    most ε, which is ε-DP and (ε²/8)-zCDP (McSherry, Talwar 2007; Dong, Durfee, Rogers 2020). If the
+    score is monotone (one person more moves every score the same way, as counts do) exp(ε w/Δ) has
+    the same price: the two scores then move by 0 … Δ in one direction, not by Δ in two.
 
     >>> import discreet as dp
     >>> em = dp.Exponential(epsilon=1, sensitivity=1)
@@ -37,8 +41,14 @@ class Exponential:
     >>> em.release([0, 10_000, 0])
     1
 
-    A score is exactly the number handed in (an int, or a float's binary value), so Δ must hold for these numbers.
-    Refuses ε or Δ not above 0, no candidates, NaN and infinite scores, before any bit is drawn.
+    A score is exactly the given number (an int, or a float's binary value), so Δ must hold for
+    these numbers.
+
+    Guarantee: one release is a selection of bounded range ε, drawn exactly from its law.
+    Refuses: ε or Δ not above 0, no candidates, NaN and infinite scores (InvalidArgument), before
+    any bit is drawn.
+    Law: tests/mechanisms/test_exponential.py::TestPrice,
+    tests/mechanisms/test_exponential.py::TestLaw, tests/mechanisms/test_exponential.py::TestError
     """
 
     epsilon: Fraction
@@ -71,7 +81,11 @@ class Exponential:
 
         Under ZCDP that is √(8ρ), and a little more where ρ is not small.
         """
-        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), spend)
+
+        def event_at(epsilon: Fraction) -> ExponentialSelection:
+            return ExponentialSelection(epsilon, neighbours=neighbours)
+
+        epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @classmethod
@@ -92,11 +106,12 @@ class Exponential:
         >>> dp.Exponential.for_error(10, options=4, sensitivity=1).error(options=4) <= 10
         True
         """
-        gap = gap_of(options, read_beta(beta), optimal)
+        gap = worst_gap(options, read_beta(beta), optimal)
         if gap == 0:
             raise InvalidArgument(
                 "every option is as good as the best one at this beta; any epsilon will do"
             )
+        # Rounded up twice: `error` rounds its bound up too, and must stay below the request.
         rate = fraction_up(up(gap)) / positive(error, "error")
         unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
         return cls(rate / unit.rate, sensitivity, monotone=monotone, neighbours=neighbours)
@@ -104,13 +119,13 @@ class Exponential:
     @property
     def rate(self) -> Fraction:
         """The factor of the score in the exponent: ε/2Δ, or ε/Δ for a monotone score."""
-        return rate_of(
+        return score_rate(
             self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
         )
 
     @property
     def event(self) -> ExponentialSelection:
-        """What was done: one selection of bounded range ε."""
+        """The event to be priced: one selection of bounded range ε."""
         return ExponentialSelection(self.epsilon, neighbours=self.neighbours)
 
     def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> int:
@@ -118,95 +133,112 @@ class Exponential:
         return exponential_choice(scores, self.rate, bits=bits)
 
     def probabilities(self, scores: ScoreArray) -> NDArray[np.float64]:
-        """Return the law: the chance of each candidate, to about 15 digits."""
-        return law_of(scores, self.rate)
+        """Return the law: the probability of each candidate, to about 15 digits."""
+        return selection_law(scores, self.rate)
 
     def error(self, options: int, beta: Number = 0.05, optimal: int = 1) -> float:
-        """Bound how far below the best score the choice falls, with probability at least 1 − β: exact for the worst
-        scores.
+        """Bound how far below the best score the choice falls, with probability at least 1 − β.
 
-        With o best candidates and all others at a gap s, P[gap ≥ s] = (m − o)e^(−rs)/(o + (m − o)e^(−rs)), and no other
-        scores make it larger: a candidate nearer to the best only adds to the denominator, a farther one weighs less.
+        Exact for the worst scores. With o best candidates and all others at a gap s,
+        P[gap ≥ s] = (m − o)e^(−rs)/(o + (m − o)e^(−rs)), and no other scores make it larger: a
+        candidate nearer to the best only adds to the denominator, a farther one weighs less.
         """
-        return up(gap_of(options, read_beta(beta), optimal) / float(self.rate))
+        gap = worst_gap(options, read_beta(beta), optimal)
+        return up(gap / float(self.rate))
 
     def slack(self, options: int, t: float, optimal: int = 1) -> float:
-        """Return the lectures' bound: w > OPT − (2Δ/ε)(ln(m/o) + t) with probability 1 − e^−t; looser than `error`.
+        """Return the lectures' bound, looser than `error`.
+
+        w > OPT − (2Δ/ε)(ln(m/o) + t) with probability 1 − e^−t.
 
         >>> import discreet as dp
         >>> round(dp.Exponential(epsilon=1, sensitivity=1).slack(options=4, t=3), 2)  # four nationalities
         8.77
         """
-        m, o = _sizes(options, optimal)
+        m, o = _read_sizes(options, optimal)
         return up((math.log(m / o) + t) / float(self.rate))
 
 
 def read_selection(
     epsilon: Number, sensitivity: Number, *, monotone: bool, neighbours: Neighbours
 ) -> dict[str, Fraction | bool | Neighbours]:
-    """Read what every selection is told, by the names of its fields.
+    """Read the parameters that all selections share, by the names of their fields.
 
-    Refuses ε or Δ not above 0, and a monotone score beside 'replace' neighbours.
+    Refuses: ε or Δ not above 0, and a monotone score with 'replace' neighbours (InvalidArgument).
     """
-    e, d, relation = (
-        positive(epsilon, "epsilon"),
-        positive(sensitivity, "sensitivity"),
-        read_neighbours(neighbours),
-    )
-    rate_of(e, d, monotone=monotone, neighbours=relation)
+    e = positive(epsilon, "epsilon")
+    d = positive(sensitivity, "sensitivity")
+    relation = read_neighbours(neighbours)
+    # Called for its refusal of a monotone score under 'replace'.
+    score_rate(e, d, monotone=monotone, neighbours=relation)
     return {"epsilon": e, "sensitivity": d, "monotone": bool(monotone), "neighbours": relation}
 
 
-def rate_of(
+def score_rate(
     epsilon: Fraction, sensitivity: Fraction, *, monotone: bool, neighbours: Neighbours
 ) -> Fraction:
-    """Return the rate of the score; a monotone score exists under add/remove only (replacing one moves both ways)."""
+    """Return the factor of the score in the exponent.
+
+    A monotone score exists under add/remove only: replacing one person moves scores both ways.
+    """
     if monotone and neighbours != ADD_REMOVE:
         raise InvalidArgument(
             "a score is monotone under 'add-remove' neighbours only; leave monotone out for 'replace'"
         )
-    return epsilon / sensitivity if monotone else epsilon / (2 * sensitivity)
+    if monotone:
+        return epsilon / sensitivity
+    return epsilon / (2 * sensitivity)
 
 
-def law_of(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
+def selection_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     """Return exp(rate·score)/Σ, relative to the best score so that nothing overflows."""
-    chances = chances_of(scores, rate)
+    weights = relative_weights(scores, rate)
     with np.errstate(under="ignore"):
-        law: NDArray[np.float64] = chances / math.fsum(chances)
+        law: NDArray[np.float64] = weights / math.fsum(weights)
     return law
 
 
-def chances_of(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
-    """Return exp(rate·(score − best)) to float precision; for reports only, nothing is drawn from it."""
+def relative_weights(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
+    """Return exp(rate·(score − best)) to float precision; for reports only, never for a draw."""
+    float_rate = float(min(rate, _MAX_REPORTED_RATE))
     with np.errstate(over="ignore", under="ignore"):
-        found: NDArray[np.float64] = np.exp(
-            -gaps_of(scores) * float(min(rate, Fraction(10) ** 300))
-        )
-    return found
+        weights: NDArray[np.float64] = np.exp(-gaps_below_best(scores) * float_rate)
+    return weights
 
 
-def gaps_of(scores: ScoreArray) -> NDArray[np.float64]:
+def gaps_below_best(scores: ScoreArray) -> NDArray[np.float64]:
     """Return best − score, rounded once; ∞ where that is beyond floats.
 
-    >>> from discreet.mechanisms.selection.exponential import gaps_of
-    >>> gaps_of([2**63 - 1, -(2**63)]).tolist()
+    >>> from discreet.mechanisms.selection.exponential import gaps_below_best
+    >>> gaps_below_best([2**63 - 1, -(2**63)]).tolist()
     [0.0, 1.8446744073709552e+19]
     """
     checked = scores_of(scores, 1)
     with np.errstate(over="ignore"):
-        gaps = (
-            checked.best - checked.values
-        )  # 64-bit integers may wrap: then the true gap is the unsigned reading
-    wide: NDArray[Any] = gaps.view(np.uint64) if gaps.dtype == np.int64 else gaps
-    return wide.astype(np.float64)
+        gaps: NDArray[Any] = checked.best - checked.values
+    # 64-bit integers may wrap around: the unsigned reading is then the true gap.
+    if gaps.dtype == np.int64:
+        gaps = gaps.view(np.uint64)
+    return gaps.astype(np.float64)
 
 
-def gap_of(options: int, beta: float, optimal: int) -> float:
-    """Return the worst-case gap in units of 1/rate: the s with P[gap ≥ s] = β when all but the best lie at s."""
-    m, o = _sizes(options, optimal)
-    return 0.0 if m == o else max(0.0, math.log((m - o) / o) + math.log1p(-beta) - math.log(beta))
+def worst_gap(options: int, beta: float, optimal: int) -> float:
+    """Return the worst-case gap in units of 1/rate.
+
+    It is the s with P[gap ≥ s] = β when all candidates but the best lie at s.
+    """
+    m, o = _read_sizes(options, optimal)
+    if m == o:
+        return 0.0
+    # ln((m − o)/o · (1 − β)/β), below 0 where even a random choice is right often enough.
+    log_ratio = math.log((m - o) / o) + math.log1p(-beta)
+    return max(0.0, log_ratio - math.log(beta))
 
 
-def _sizes(options: int, optimal: int) -> tuple[int, int]:
+def _read_sizes(options: int, optimal: int) -> tuple[int, int]:
+    """Read the number of candidates, and of best ones among them."""
     m = whole(options, "options", least=1)
     return m, whole(optimal, "optimal", least=1, most=m)
+
+
+gap_of = worst_gap

@@ -1,4 +1,4 @@
-"""Report-noisy-max: add noise to every score, tell which is greatest and nothing else."""
+"""Report-noisy-max mechanism: add noise to every score and report which is greatest."""
 
 from __future__ import annotations
 
@@ -21,25 +21,31 @@ from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
-from ..reading.steps import add, cells, step, steps
-from .exponential import gaps_of, rate_of, read_selection
-from .permute_and_flip import MOST_LISTED, PermuteAndFlip, flip_law
+from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps
+from .exponential import gaps_below_best, read_selection, score_rate
+from .permute_and_flip import MAX_LISTED, PermuteAndFlip, flip_law
 
 Noise: TypeAlias = Literal["exponential", "laplace"]
-_ROWS = 1024  # places of the integrand at a time
-_TAIL = 45.0  # beyond 45 scales lies less than 3e-20 of the law
+
+# Points of the integrand that are evaluated at a time, to bound the memory.
+_BLOCK = 1024
+# Beyond 45 scales lies less than 3e-20 of the law.
+_TAIL = 45.0
 
 
 @frozen(init=False)
 class NoisyMax:
-    """Add noise of scale 2Δ/ε to each score and report the index of the greatest; ties go to the lower index.
+    """Report-noisy-max: adds noise of scale 2Δ/ε to each score and reports the greatest's index.
 
-    Price: ε-DP; a monotone score needs only Δ/ε (Dwork, Roth 2014, §3.3). Proof, which holds on the lattice with ties
-    too: fix all noise but candidate i's; i wins on D if its noise is at least some r, and then wins on D' if it is at
-    least r + 2Δ (monotone: r + Δ); P[Z ≥ r + 2Δ] ≥ e^(−ε) P[Z ≥ r] for exponential, Laplace and geometric noise.
+    Ties go to the lower index. A monotone score needs only Δ/ε (Dwork, Roth 2014, §3.3). Proof,
+    which holds on the lattice with ties too: fix all noise but candidate i's; i wins on D if its
+    noise is at least some r, and then wins on D' if it is at least r + 2Δ (monotone: r + Δ);
+    P[Z ≥ r + 2Δ] ≥ e^(−ε) P[Z ≥ r] for exponential, Laplace and geometric noise.
 
-    `noise="exponential"` has exactly the law of permute-and-flip (Ding et al. 2021) and is released as such;
-    `noise="laplace"` rounds scores to a lattice of 2^-40 of the scale and adds exact two-sided geometric noise.
+    | noise | released as |
+    |---|---|
+    | `"exponential"` | permute-and-flip, which has exactly the same law (Ding et al. 2021) |
+    | `"laplace"` | scores rounded to 2^-40 of the scale, plus exact two-sided geometric noise |
 
     >>> import discreet as dp
     >>> dp.NoisyMax(epsilon=1, sensitivity=1, noise="laplace").probabilities([1, 0]).round(4).tolist()
@@ -47,7 +53,12 @@ class NoisyMax:
     >>> dp.NoisyMax(epsilon=1, sensitivity=1).release([0, 10_000, 0])
     1
 
-    Refuses ε or Δ not above 0, another noise, no candidates, NaN and infinite scores, before any bit is drawn.
+    Guarantee: one release is ε-DP, on the lattice with ties too.
+    Refuses: ε or Δ not above 0, another noise, no candidates, NaN and infinite scores
+    (InvalidArgument), before any bit is drawn.
+    Law: tests/mechanisms/test_noisy_max.py::TestExponentialNoise,
+    tests/mechanisms/test_noisy_max.py::TestLaplaceNoise,
+    tests/mechanisms/test_noisy_max.py::TestLattice
     """
 
     epsilon: Fraction
@@ -69,11 +80,8 @@ class NoisyMax:
     ) -> None:
         if noise not in ("exponential", "laplace"):
             raise InvalidArgument(f"noise must be 'exponential' or 'laplace', got {noise!r}")
-        fill(
-            self,
-            noise=noise,
-            **read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours),
-        )
+        shared = read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
+        fill(self, noise=noise, **shared)
 
     @classmethod
     def spending(
@@ -86,9 +94,11 @@ class NoisyMax:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> NoisyMax:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(
-            lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend
-        )
+
+        def event_at(epsilon: Fraction) -> PermuteAndFlipSelection:
+            return PermuteAndFlipSelection(epsilon, neighbours=neighbours)
+
+        epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
     @classmethod
@@ -103,89 +113,115 @@ class NoisyMax:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> NoisyMax:
-        """Take the least ε whose `error(options, beta)` is at most `error`: all noise is in proportion to 1/ε.
+        """Take the least ε whose `error(options, beta)` is at most `error`.
 
         >>> import discreet as dp
         >>> dp.NoisyMax.for_error(10, options=4, sensitivity=1, noise="laplace").error(options=4) <= 10
         True
         """
         unit = cls(1, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
-        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(
-            error, "error"
-        )
-        return cls(ratio, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
+        unit_error = unit.error(whole(options, "options", least=2), beta)
+        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
+        epsilon = fraction_up(unit_error) / positive(error, "error")
+        return cls(epsilon, sensitivity, noise=noise, monotone=monotone, neighbours=neighbours)
 
     @property
     def scale(self) -> Fraction:
         """The scale of the noise: 2Δ/ε, or Δ/ε for a monotone score."""
-        return 1 / rate_of(
+        return 1 / score_rate(
             self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
         )
 
     @property
     def event(self) -> PermuteAndFlipSelection:
-        """What was done: one report-noisy-max at ε."""
+        """The event to be priced: one report-noisy-max at ε."""
         return PermuteAndFlipSelection(self.epsilon, neighbours=self.neighbours)
 
     def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> int:
-        """Draw the noise, report the index of the greatest noisy score."""
+        """Draw the noise and return the index of the greatest noisy score."""
         if self.noise == "exponential":
             return permute_and_flip(scores, 1 / self.scale, bits=bits)
         exponent = grid_exponent(self.scale)
-        places = steps(scores_of(scores, 1).values, exponent)
-        # Δ in whole steps, and the noise with it, may be a little larger than asked: never smaller
-        scale = (
-            self.scale
-            * cells(self.sensitivity, exponent)
-            / (self.sensitivity / step(exponent))
-            / step(exponent)
-        )
-        noisy = add(places, laplace(scale, places.size, bits=bits))
+        score_steps = to_steps(scores_of(scores, 1).values, exponent)
+        step = step_size(exponent)
+        # Δ in whole steps may be a little larger than asked, and the noise grows with it.
+        widening = sensitivity_in_steps(self.sensitivity, exponent) / (self.sensitivity / step)
+        scale_in_steps = self.scale * widening / step
+        noisy = add_exactly(score_steps, laplace(scale_in_steps, score_steps.size, bits=bits))
+        # argmax takes the first of equal scores, as the proof assumes.
         return int(np.argmax(noisy))
 
     def probabilities(self, scores: ScoreArray) -> NDArray[np.float64]:
-        """Return the law of continuous noise (the lattice differs by about 2^-40), for at most 2 000 candidates."""
+        """Return the law of continuous noise, for at most 2 000 candidates.
+
+        The law on the lattice differs from it by about 2^-40.
+        """
         if self.noise == "exponential":
             return flip_law(scores, 1 / self.scale)
-        return _laplace_law(-gaps_of(scores) / float(self.scale))
+        return _laplace_law(-gaps_below_best(scores) / float(self.scale))
 
     def error(self, options: int, beta: Number = 0.05) -> float:
         """Bound how far below the best score the choice falls, with probability at least 1 − β.
 
-        Exponential noise: as for permute-and-flip. Laplace noise: the best loses to one candidate s below it with
-        probability (2 + x)e^(−x)/4, x = s/scale, and to one of n with at most n times that.
+        Exponential noise: as for permute-and-flip. Laplace noise: the best loses to one candidate s
+        below it with probability (2 + x)e^(−x)/4, x = s/scale, and to one of n with at most n times
+        that.
         """
         if self.noise == "exponential":
-            kin = PermuteAndFlip(
+            same_law = PermuteAndFlip(
                 self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
             )
-            return kin.error(options, beta)
+            return same_law.error(options, beta)
         others = whole(options, "options", least=1) - 1
-        low, high = 0.0, 800.0
-        for _ in range(70):
-            middle = (low + high) / 2
-            beaten = others * (2 + middle) * math.exp(-middle) / 4
-            low, high = (low, middle) if beaten <= read_beta(beta) else (middle, high)
-        return up(high * float(self.scale), 1e-11) if others else 0.0
+        probability = read_beta(beta)
+        if not others:
+            return 0.0
+        gap = _gap_of_laplace(others, probability)
+        # A margin of 1e-11 is above the 2^-40 by which the lattice differs.
+        return up(gap * float(self.scale), 1e-11)
+
+
+def _gap_of_laplace(others: int, beta: float) -> float:
+    """Find the x with n(2 + x)e^(−x)/4 = β, from above."""
+    low = 0.0
+    # e^-800 is below the least float, hence below every β.
+    high = 800.0
+    for _ in range(70):
+        middle = (low + high) / 2
+        beaten = others * (2 + middle) * math.exp(-middle) / 4
+        if beaten <= beta:
+            high = middle
+        else:
+            low = middle
+    return high
 
 
 def _laplace_law(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Integrate f(z − s_i) Π_{j≠i} F(z − s_j) between the scores, where the integrand is analytic; the best is 0."""
-    if scores.size > MOST_LISTED:
+    """Integrate f(z − s_i) Π_{j≠i} F(z − s_j); the best score is 0.
+
+    The integral is cut at the scores, between which the integrand is analytic.
+    """
+    if scores.size > MAX_LISTED:
         raise InvalidArgument(
-            f"the exact law is listed for at most {MOST_LISTED} candidates; release has no such limit"
+            f"the exact law is listed for at most {MAX_LISTED} candidates; release has no such limit"
         )
-    reach = scores[scores > -2 * _TAIL]  # whoever lies lower wins with probability below 1e-38
-    ends = np.unique(np.concatenate([reach, np.arange(reach.min() - _TAIL, _TAIL)]))
+    # Candidates further below win with probability below 1e-38.
+    near = scores[scores > -2 * _TAIL]
+    unit_cuts = np.arange(near.min() - _TAIL, _TAIL)
+    cuts = np.unique(np.concatenate([near, unit_cuts]))
     nodes, weights = legendre(20)
-    half = np.diff(ends)[:, None] / 2
-    places = (ends[:-1, None] + half * (nodes + 1)).reshape(-1)
+    half = np.diff(cuts)[:, None] / 2
+    points = (cuts[:-1, None] + half * (nodes + 1)).reshape(-1)
     measure = (half * weights).reshape(-1)
     law = np.zeros(scores.size)
-    for start in range(0, places.size, _ROWS):
-        part = slice(start, start + _ROWS)
-        far = np.abs(places[part, None] - scores[None, :])
-        below = places[part, None] < scores[None, :]
-        logs = np.where(below, math.log(0.5) - far, np.log1p(-np.exp(-far) / 2))
-        law += measure[part] @ np.exp(logs.sum(axis=1, keepdims=True) - logs + math.log(0.5) - far)
+    for start in range(0, points.size, _BLOCK):
+        block = slice(start, start + _BLOCK)
+        distance = np.abs(points[block, None] - scores[None, :])
+        below = points[block, None] < scores[None, :]
+        left = math.log(0.5) - distance
+        right = np.log1p(-np.exp(-distance) / 2)
+        log_cdf = np.where(below, left, right)
+        # The product over j ≠ i as a sum of logarithms less the candidate's own.
+        log_others = log_cdf.sum(axis=1, keepdims=True) - log_cdf
+        law += measure[block] @ np.exp(log_others + math.log(0.5) - distance)
     return law

@@ -1,4 +1,4 @@
-"""Permute-and-flip: a selection of the same price as the exponential mechanism, and never worse."""
+"""Permute-and-flip mechanism: a selection at the price of the exponential mechanism, never worse."""
 
 from __future__ import annotations
 
@@ -20,19 +20,20 @@ from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
-from .exponential import chances_of, gap_of, rate_of, read_selection
+from .exponential import read_selection, relative_weights, score_rate, worst_gap
 
-MOST_LISTED = 2000
-"""The largest set of candidates whose exact law is computed (the quadrature takes half as many nodes)."""
+MAX_LISTED = 2000
+"""The largest set of candidates whose exact law is computed; quadrature takes half as many nodes."""
 
 
 @frozen(init=False)
 class PermuteAndFlip:
-    """Visit the candidates in random order; take the first whose coin of bias exp(ε(w − max w)/2Δ) falls heads.
+    """Permute-and-flip mechanism: visits the candidates in random order, takes the first heads.
 
-    Price: ε-DP, or with exp(ε(w − max w)/Δ) for a monotone score (McKenna, Sheldon 2020). It has the law of
-    report-noisy-max with exponential noise (Ding et al. 2021), and its error is stochastically at most that of the
-    exponential mechanism at the same ε (McKenna, Sheldon 2020, dominance theorem).
+    The coin of a candidate has bias exp(ε(w − max w)/2Δ), or exp(ε(w − max w)/Δ) for a monotone
+    score (McKenna, Sheldon 2020). The law is that of report-noisy-max with exponential noise (Ding
+    et al. 2021). The error is stochastically at most that of the exponential mechanism at the same
+    ε (McKenna, Sheldon 2020, dominance theorem).
 
     >>> import discreet as dp
     >>> pf = dp.PermuteAndFlip(epsilon=1, sensitivity=1)
@@ -41,7 +42,11 @@ class PermuteAndFlip:
     >>> pf.release([0, 10_000, 0])
     1
 
-    Refuses ε or Δ not above 0, no candidates, NaN and infinite scores, before any bit is drawn.
+    Guarantee: one release is ε-DP, drawn exactly from its law.
+    Refuses: ε or Δ not above 0, no candidates, NaN and infinite scores (InvalidArgument), before
+    any bit is drawn.
+    Law: tests/mechanisms/test_permute_and_flip.py::TestPrice,
+    tests/mechanisms/test_permute_and_flip.py::TestError
     """
 
     epsilon: Fraction
@@ -71,9 +76,11 @@ class PermuteAndFlip:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> PermuteAndFlip:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(
-            lambda e: PermuteAndFlipSelection(e, neighbours=neighbours), spend
-        )
+
+        def event_at(epsilon: Fraction) -> PermuteAndFlipSelection:
+            return PermuteAndFlipSelection(epsilon, neighbours=neighbours)
+
+        epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @classmethod
@@ -94,21 +101,21 @@ class PermuteAndFlip:
         True
         """
         unit = cls(1, sensitivity, monotone=monotone, neighbours=neighbours)
-        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(
-            error, "error"
-        )
-        return cls(ratio, sensitivity, monotone=monotone, neighbours=neighbours)
+        unit_error = unit.error(whole(options, "options", least=2), beta)
+        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
+        epsilon = fraction_up(unit_error) / positive(error, "error")
+        return cls(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @property
     def rate(self) -> Fraction:
         """The factor of the score in the exponent: ε/2Δ, or ε/Δ for a monotone score."""
-        return rate_of(
+        return score_rate(
             self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
         )
 
     @property
     def event(self) -> PermuteAndFlipSelection:
-        """What was done: one permute-and-flip at ε."""
+        """The event to be priced: one permute-and-flip at ε."""
         return PermuteAndFlipSelection(self.epsilon, neighbours=self.neighbours)
 
     def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> int:
@@ -116,63 +123,77 @@ class PermuteAndFlip:
         return permute_and_flip(scores, self.rate, bits=bits)
 
     def probabilities(self, scores: ScoreArray) -> NDArray[np.float64]:
-        """Return the law: the chance of each candidate, for at most 2 000 of them."""
+        """Return the law: the probability of each candidate, for at most 2 000 of them."""
         return flip_law(scores, self.rate)
 
     def error(self, options: int, beta: Number = 0.05, optimal: int = 1) -> float:
-        """Bound how far below the best score the choice falls, with probability at least 1 − β: exact for the worst
-        scores, o = 1.
+        """Bound how far below the best score the choice falls, with probability at least 1 − β.
 
-        The worst scores put all others at the same gap (moving a candidate there, heads or tails, never saves a
-        choice). With n = m − 1 of them and p = e^(−rs), the best is chosen with probability
+        Exact for the worst scores where o = `optimal` is 1. The worst scores put all others at the
+        same gap (moving a candidate there, heads or tails, never saves a choice). With n = m − 1 of
+        them and p = e^(−rs), the best is chosen with probability
         ∫₀¹ (1 − pt)^n dt = (1 − (1 − p)^(n+1))/((n+1)p).
-        For more best candidates: the smaller of that bound with the others unchanged and the exponential mechanism's.
+        For more best candidates: the smaller of that bound with the others unchanged and the
+        exponential mechanism's.
         """
-        chance = read_beta(beta)
-        exponential = gap_of(options, chance, optimal)
-        alone = _alone(whole(options, "options", least=1) - optimal, chance)
-        return up(min(exponential, alone) / float(self.rate))
+        probability = read_beta(beta)
+        exponential_gap = worst_gap(options, probability, optimal)
+        others = whole(options, "options", least=1) - optimal
+        single_best_gap = _gap_of_single_best(others, probability)
+        return up(min(exponential_gap, single_best_gap) / float(self.rate))
 
 
 def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
     """Return the law p_i ∫₀¹ Π_{j≠i} (1 − p_j t) dt, p_j = exp(rate(w_j − max w)).
 
-    Give each candidate a uniform arrival time t: i is chosen if its coin falls heads and no earlier coin did. The
-    integrand is a polynomial of degree m − 1, so Gauss–Legendre with ⌈m/2⌉ nodes is exact, and all terms are positive.
+    Give each candidate a uniform arrival time t: i is chosen if its coin falls heads and no earlier
+    coin did. The integrand is a polynomial of degree m − 1, so Gauss–Legendre quadrature with
+    ⌈m/2⌉ nodes is exact, and all terms are positive.
 
     >>> from discreet.mechanisms.selection.permute_and_flip import flip_law
     >>> from fractions import Fraction
     >>> flip_law([0, 0], Fraction(1)).tolist()
     [0.5, 0.5]
     """
-    bias = chances_of(scores, rate)
-    if bias.size > MOST_LISTED:
+    bias = relative_weights(scores, rate)
+    if bias.size > MAX_LISTED:
         raise InvalidArgument(
-            f"the exact law is listed for at most {MOST_LISTED} candidates; release has no such limit"
+            f"the exact law is listed for at most {MAX_LISTED} candidates; release has no such limit"
         )
     nodes, weights = legendre(bias.size // 2 + 1)
+    # From the interval −1 … 1 of the quadrature to the arrival times 0 … 1.
     times = (nodes + 1) / 2
     logs = np.log1p(-np.outer(times, bias))
+    # The product over j ≠ i as a sum of logarithms less the candidate's own.
     others = np.exp(logs.sum(axis=1, keepdims=True) - logs)
     law: NDArray[np.float64] = bias * (weights / 2 @ others)
     return law
 
 
-def _alone(others: int, beta: float) -> float:
-    """Find the gap, in units of 1/rate, at which one best candidate among n + 1 is missed with probability β."""
-    low, high = 0.0, max(0.0, math.log(max(others, 1) / (2 * beta)))  # P[missed] ≤ np/2
-    if _missed(others, low) <= beta:
+def _gap_of_single_best(others: int, beta: float) -> float:
+    """Find the gap, in units of 1/rate, at which one best candidate is missed with probability β."""
+    low = 0.0
+    # P[missed] ≤ np/2 with p = e^(−gap) gives an upper end.
+    high = max(0.0, math.log(max(others, 1) / (2 * beta)))
+    if _miss_probability(others, low) <= beta:
         return 0.0
+    # 60 halvings reach the last bits of a float.
     for _ in range(60):
         middle = (low + high) / 2
-        low, high = (low, middle) if _missed(others, middle) <= beta else (middle, high)
+        if _miss_probability(others, middle) <= beta:
+            high = middle
+        else:
+            low = middle
+    # The upper end: its probability is at most β.
     return high
 
 
-def _missed(others: int, gap: float) -> float:
-    """Return P[the best is not chosen] a little from above: the closed form, or n p/2 where that would cancel."""
+def _miss_probability(others: int, gap: float) -> float:
+    """Bound P[the best is not chosen] from above: the closed form, or np/2 where that cancels."""
     p = math.exp(-gap)
     if (others + 1) * p < 1e-4:
         return others * p / 2
-    tails = math.exp((others + 1) * math.log1p(-p)) if p < 1 else 0.0
-    return (1 + 1e-6) * (1 - (1 - tails) / ((others + 1) * p))
+    all_tails = math.exp((others + 1) * math.log1p(-p)) if p < 1 else 0.0
+    missed = 1 - (1 - all_tails) / ((others + 1) * p)
+    # A relative 1e-6 is above what the difference of two numbers near 1 loses here.
+    return (1 + 1e-6) * missed

@@ -1,12 +1,13 @@
-"""How far an interval reaches around a place that was released: one choice among few public distances.
+"""Confidence interval of a quantile around a released place: one choice among public distances.
 
-Which places lie s rows beside a quantile is a question with as many answers as there are places, and costs the
-logarithm of their number. How far from a *released* place one must go until s rows are passed is a question of scale:
-distances that grow by a quarter reach any of 2^18 places in 57 steps. So an interval pays the logarithm of some two
-hundred outcomes, whatever the bounds.
+Which places lie s rows beside a quantile is a question with as many answers as there are places,
+and costs the logarithm of their number. How far from a *released* place one must go until s rows
+are passed is a question of scale: distances that grow by a quarter reach any of 2^18 places in 57
+steps. So an interval pays the logarithm of some two hundred outcomes, whatever the bounds.
 
-Let low(h) be by how many ranks the place h before the released one lies below what its end must not pass, and high(h)
-likewise above. Both grow with h. For a room of s ranks the outcomes are scored by −depth:
+Let low(h) be by how many ranks the place h before the released one lies below the rank that its end
+must not pass, and high(h) likewise above. Both grow with h. With a slack of s ranks the outcomes
+are scored by −depth:
 
     h both ways               max(0, s − F(h), F(h⁻) − s), F the lesser of the two and h⁻ the distance before h
     h downwards, all upwards  max(0, s − low(h), low(h⁻) − s, high(all) − s), and the other way round
@@ -14,10 +15,11 @@ likewise above. Both grow with h. For a room of s ranks the outcomes are scored 
 
 Of MIN and MAX only the inner side is sought: no rank says that no row lies further out.
 
-Some outcome has depth 0: the least h that leaves room on both sides, or on the side where any does. An end that does
-not hold has low(h) < 0 or high(h) < 0, so a depth above s. Hence with s = (exponential gap of the outcomes at β)/rate
-both ends hold with probability at least 1 − β, on any data; and low, high, F move by what a rank moves by, so the
-choice costs what the choice of a place costs.
+Some outcome has depth 0: the least h that leaves the slack on both sides, or on the side where any
+does. An end that does not hold has low(h) < 0 or high(h) < 0, so a depth above s. Hence with
+s = (exponential gap of the outcomes at β)/rate both ends hold with probability at least 1 − β, on
+any data. low, high and F move by as much as a rank does, so the choice costs what the choice of a
+place costs.
 """
 
 from __future__ import annotations
@@ -27,40 +29,46 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
+from operator import attrgetter
 
 from ...arithmetic.rounding import up
 from ...frozen import frozen
 from ...noise import Bits
 from ...privacy.events import ExponentialSelection
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
-from .exponential import gap_of
+from .exponential import worst_gap
 from .ranks import RankedRows, Stretch
 from .score_runs import Piece, choose_piece
 
 Aims = tuple[int | None, int | None]
 Found = tuple[int | None, int | None]
-_WAYS = ((True, True), (True, False), (False, True), (False, False))
+
+# Which ends an outcome moves: both, the lower alone, the upper alone, none.
+_DIRECTIONS = ((True, True), (True, False), (False, True), (False, False))
 
 
 @lru_cache(maxsize=256)
 def distances(places: int) -> tuple[int, ...]:
-    """List public distances from 0 to at least `places` − 1, each a quarter further than the one before.
+    """List public distances from 0 to at least `places` − 1, each a quarter further than the last.
 
     >>> from discreet.mechanisms.selection.quantile_interval import distances
     >>> distances(20), len(distances(1 << 18))
     ((0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 22), 57)
     """
-    found = [0]
-    while found[-1] < places - 1:
-        found.append(max(found[-1] + 1, found[-1] * 5 // 4))
-    return tuple(found)
+    listed = [0]
+    while listed[-1] < places - 1:
+        last = listed[-1]
+        listed.append(max(last + 1, last * 5 // 4))
+    return tuple(listed)
 
 
 @frozen
 class Reach:
-    """Choose how far to go from a place, so that as many ranks are passed on both sides as a miss may take back.
+    """Selection of how far a confidence interval reaches from a released place.
 
-    `sensitivity` is how far one unit moves a rank beside its aim, in the steps in which ranks are counted.
+    As many ranks are passed on both sides as the error of the selection may take back.
+    `sensitivity` is how far one unit moves a rank beside its aim, in the steps in which ranks are
+    counted.
 
     >>> from discreet.mechanisms.selection.ranks import RankedRows, Stretch
     >>> from discreet.mechanisms.selection.quantile_interval import Reach
@@ -69,6 +77,11 @@ class Reach:
     >>> low, high = Reach(Fraction(1), 1).release(rows, all_, 497, (999, 1001), 2, 0.05)
     >>> low <= 499 and high >= 500 and high - low < 150
     True
+
+    Guarantee: one release is a selection of bounded range ε; both ends hold with probability at
+    least 1 − β on any data.
+    Law: tests/mechanisms/test_quantile_interval.py::TestItHolds,
+    tests/mechanisms/test_quantile_interval.py::TestThePrice
     """
 
     epsilon: Fraction
@@ -77,7 +90,7 @@ class Reach:
 
     @property
     def event(self) -> ExponentialSelection:
-        """What is done: one choice by a score."""
+        """The event to be priced: one selection of bounded range ε."""
         return ExponentialSelection(self.epsilon, neighbours=self.neighbours)
 
     @property
@@ -86,8 +99,10 @@ class Reach:
         return self.epsilon / (2 * self.sensitivity)
 
     def error(self, outcomes: int, beta: float = 0.05) -> int:
-        """Return the room that is left for a miss among so many outcomes: it suffices with probability 1 − β."""
-        return math.ceil(Fraction(up(gap_of(outcomes, beta, 1))) / self.rate)
+        """Return the slack in ranks that suffices for an error, with probability 1 − β."""
+        gap = up(worst_gap(outcomes, beta, 1))
+        # Rounded up: more slack only widens the interval.
+        return math.ceil(Fraction(gap) / self.rate)
 
     def release(  # noqa: PLR0917
         self,
@@ -100,25 +115,29 @@ class Reach:
         *,
         bits: Bits | None = None,
     ) -> Found:
-        """Draw the first and the last place of an interval around a place of a stretch; None where none in it will do.
+        """Draw the first and the last place of an interval around `centre`, a place of a stretch.
 
-        With probability at least 1 − β at most aims[0] steps of rows lie before the first one, and at least aims[1] up
-        to the last one (ranks within the stretch, `scale` steps a weight); None promises nothing. No place is sought
-        where an aim is None.
+        With probability at least 1 − β at most aims[0] steps of rows lie before the first place,
+        and at least aims[1] up to the last one (ranks within the stretch, `scale` steps a weight).
+        None promises nothing: no place in the stretch will do. No place is sought where an aim is
+        None.
         """
-        hops, (low, high) = distances(where.places), ranks_beyond(rows, where, centre, aims, scale)
-        room = self.error(1 + len(hops) * _sides(aims), beta)
-        pieces = [Piece(i, 1, depth) for i, depth in enumerate(depths(low, high, room))]
-        ordered = sorted(pieces, key=lambda piece: piece.depth)
-        side, hop = divmod(
-            choose_piece(ordered, len(ordered), self.rate, bits=bits).start, len(hops)
-        )
-        ways = [(a, b) for a, b in _WAYS if (low or not a) and (high or not b)][side]
-        down, over = max(centre - hops[hop], where.low), min(centre + hops[hop], where.high)
-        return down if ways[0] else None, over if ways[1] else None
+        steps_out = distances(where.places)
+        low, high = ranks_beyond(rows, where, centre, aims, scale)
+        slack = self.error(1 + len(steps_out) * _directions_sought(aims), beta)
+        pieces = [Piece(i, 1, depth) for i, depth in enumerate(depths(low, high, slack))]
+        # The draw reads pieces in order of depth; sorting is stable, so ties keep their order.
+        pieces.sort(key=attrgetter("depth"))
+        chosen = choose_piece(pieces, len(pieces), self.rate, bits=bits)
+        direction, index = divmod(chosen.start, len(steps_out))
+        sought = [(a, b) for a, b in _DIRECTIONS if (low or not a) and (high or not b)]
+        moves_low, moves_high = sought[direction]
+        first = max(centre - steps_out[index], where.low)
+        last = min(centre + steps_out[index], where.high)
+        return first if moves_low else None, last if moves_high else None
 
 
-def _sides(aims: Aims) -> int:
+def _directions_sought(aims: Aims) -> int:
     """Return in how many ways a distance is an outcome."""
     return 1 if None in aims else 3
 
@@ -126,24 +145,46 @@ def _sides(aims: Aims) -> int:
 def ranks_beyond(
     rows: RankedRows, where: Stretch, centre: int, aims: Aims, scale: int
 ) -> tuple[list[int], list[int]]:
-    """Return by how many ranks the ends at each distance lie beyond what they must not pass; nothing without an aim."""
-    rank, hops, (first, last) = rows.rank_in(where, scale), distances(where.places), aims
-    low = [] if first is None else [first - rank(max(centre - hop, where.low)) for hop in hops]
-    return low, [] if last is None else [
-        rank(min(centre + hop, where.high) + 1) - last for hop in hops
-    ]
+    """Return by how many ranks the ends at each distance lie beyond the ranks they must not pass.
+
+    A side without an aim gets an empty list.
+    """
+    rank = rows.rank_in(where, scale)
+    first_aim, last_aim = aims
+    low: list[int] = []
+    high: list[int] = []
+    for distance in distances(where.places):
+        if first_aim is not None:
+            first = max(centre - distance, where.low)
+            low.append(first_aim - rank(first))
+        if last_aim is not None:
+            # Rows up to the last place: those before the next one.
+            after_last = min(centre + distance, where.high) + 1
+            high.append(rank(after_last) - last_aim)
+    return low, high
 
 
 def depths(low: Sequence[int], high: Sequence[int], room: int) -> list[int]:
-    """Return how deep every outcome lies: each distance both ways, downwards, upwards; then all both ways."""
-    most = [max(0, ranks[-1] - room) if ranks else 0 for ranks in (low, high)]
+    """Return the depth of every outcome, with a slack of `room` ranks.
+
+    In this order: each distance both ways, downwards, upwards; then all both ways.
+    """
+    low_all = max(0, low[-1] - room) if low else 0
+    high_all = max(0, high[-1] - room) if high else 0
     both = [min(pair) for pair in zip(low, high, strict=False)]
-    sides = ((both, 0), (low, most[1]), (high, most[0]))
-    return [max(depth, least) for ranks, least in sides for depth in _side(ranks, room)] + [
-        max(most)
-    ]
+    # An end that goes all the way must itself have been too far out.
+    found = _depths_of_side(both, room, 0)
+    found += _depths_of_side(low, room, high_all)
+    found += _depths_of_side(high, room, low_all)
+    found.append(max(low_all, high_all))
+    return found
 
 
-def _side(ranks: Sequence[int], room: int) -> list[int]:
-    first = [max(0, room - ranks[0])] if ranks else []
-    return [*first, *(max(0, room - own, before - room) for before, own in pairwise(ranks))]
+def _depths_of_side(ranks: Sequence[int], room: int, least: int) -> list[int]:
+    """Return the depths of all distances in one direction, at least `least`."""
+    if not ranks:
+        return []
+    found = [max(room - ranks[0], least)]
+    for before, own in pairwise(ranks):
+        found.append(max(room - own, before - room, least))
+    return found

@@ -1,4 +1,7 @@
-"""Several quantiles of the same rows by recursive splitting: one choice a level, whatever the number of parts."""
+"""Several quantiles of the same rows by recursive splitting: one selection a level of the tree.
+
+Each selection is the exponential mechanism by rank distance (Smith 2011).
+"""
 
 from __future__ import annotations
 
@@ -17,30 +20,35 @@ from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
 from ..laws.exponentials import exponential_sum
 from ..reading.allowance import largest_epsilon
-from .exponential import gap_of
+from .exponential import worst_gap
 from .place_weights import ALIKE, PlaceWeights
 from .ranks import Aim, RankedRows, Stretch
 from .score_runs import Piece, choose_piece
 
-_PLACES_FOLDS = 16
-"""e-folds of the most places there are, about."""
+_LOG_PLACES = 16
+"""The logarithm of the largest number of places, about."""
 _PARTS = 64
-"""Into how many places a cell is cut where its rows may lie on both sides of a split."""
+"""Places in a cell whose rows may lie on both sides of a split."""
+
+InheritedError = tuple[Fraction, Aim, int]
+"""An error that a quantile inherits: which fraction of it, and the aim and level of its choice."""
 
 
 @frozen(init=False)
 class SplitQuantiles:
-    """Choose the cells of several quantiles: the middle one of all rows, then of the rows on either side of it, and on.
+    """Selection of several quantiles: the middle one of all rows, then of the rows on either side.
 
-    Each choice is the exponential mechanism among the places of its part, by the distance in ranks from its aim (Smith
-    2011; splitting: Kaplan, Schnapp, Stemmer 2022). Rows are split **by the place that was chosen**, {before it} and
-    {from it on}: which part a row is in follows from what was released and from that row alone. So one unit changes the
-    scores of a level as if there were one part: a choice in every part is one choice among all combinations, by the sum
-    of the scores. Price: `levels` selections of bounded range ε/levels, one after the other; 9 deciles take 4.
-    Splitting by rank would let one row move all others between parts, which no such price covers.
+    Each choice is the exponential mechanism among the places of its stretch, by the distance in
+    ranks from its aim (Smith 2011; splitting: Kaplan, Schnapp, Stemmer 2022). Rows are split **by
+    the place that was chosen**, {before it} and {from it on}: the side of a row follows from
+    released answers and from that row alone. So one unit changes the scores of a level as if there
+    were one stretch: a choice in every stretch is one choice among all combinations, by the sum of
+    the scores. Splitting by rank would let one row move all others between stretches, which no such
+    price covers.
 
-    `unit` is what one unit counts in all, `weight` what one row counts. Replacing a unit takes from one part and adds
-    to another: two parts a level, but one at the first, if there is one table (`alone`).
+    `unit` is the total weight of one unit, `weight` that of one row. Replacing a unit takes from
+    one stretch and adds to another: two stretches a level, but one at the first, if there is one
+    table (`alone`).
 
     >>> import discreet as dp
     >>> from discreet.mechanisms.selection.quantiles import SplitQuantiles
@@ -49,7 +57,12 @@ class SplitQuantiles:
     >>> three.levels, [abs(cell - near) <= 1 for cell, near in zip(three.release(rows, 0, 99), (25, 50, 75))]
     (2, [True, True, True])
 
-    Refuses ε not above 0, no quantiles, quantiles outside 0 … 1, a cell range without cells.
+    Guarantee: `levels` selections of bounded range ε/levels, composed; 9 deciles take 4 levels.
+    Refuses: ε not above 0, no quantiles, quantiles outside 0 … 1, a cell range without cells
+    (InvalidArgument).
+    Law: tests/mechanisms/test_split_quantiles.py::TestThePrice,
+    tests/mechanisms/test_split_quantiles.py::TestTheLaw,
+    tests/mechanisms/test_split_quantiles.py::TestTheError
     """
 
     epsilon: Fraction
@@ -71,10 +84,11 @@ class SplitQuantiles:
         alone: bool = True,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
+        fill(self, epsilon=positive(epsilon, "epsilon"))
+        distinct = {rational(at, "a quantile") for at in ats}
         fill(
             self,
-            epsilon=positive(epsilon, "epsilon"),
-            ats=tuple(sorted({rational(at, "a quantile") for at in ats})),
+            ats=tuple(sorted(distinct)),
             unit=whole(unit, "unit", least=1),
             weight=whole(weight, "weight", least=1),
             alone=bool(alone),
@@ -98,49 +112,68 @@ class SplitQuantiles:
     ) -> SplitQuantiles:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
         made = cls(1, ats, unit=unit, weight=weight, alone=alone, neighbours=neighbours)
-        return made.with_epsilon(largest_epsilon(lambda e: made.with_epsilon(e).event, spend))
+
+        def event_at(epsilon: Fraction) -> ExponentialSelection | Repeated:
+            return made.with_epsilon(epsilon).event
+
+        return made.with_epsilon(largest_epsilon(event_at, spend))
 
     def with_epsilon(self, epsilon: Fraction) -> SplitQuantiles:
         """Return the same choices at another ε."""
-        facts = {"unit": self.unit, "weight": self.weight, "neighbours": self.neighbours}
-        return SplitQuantiles(epsilon, self.ats, alone=self.alone, **facts)  # type: ignore[arg-type]
+        return SplitQuantiles(
+            epsilon,
+            self.ats,
+            unit=self.unit,
+            weight=self.weight,
+            alone=self.alone,
+            neighbours=self.neighbours,
+        )
 
     @property
     def levels(self) -> int:
-        """How often each row takes part in a choice, at most."""
+        """The largest number of choices that a row takes part in."""
         return len(self.ats).bit_length()
 
     @property
     def parts(self) -> int:
-        """How many places a cell has: one, unless rows are split."""
+        """The number of places in a cell: one, unless rows are split."""
         return 1 if self.levels == 1 else _PARTS
 
     @property
     def event(self) -> ExponentialSelection | Repeated:
-        """What was done: one selection of bounded range a level, each after the one before."""
-        level = ExponentialSelection(self.epsilon / self.levels, neighbours=self.neighbours)
-        return level if self.levels == 1 else Repeated(level, self.levels)
+        """The event to be priced: one selection of bounded range a level, one after the other."""
+        selection = ExponentialSelection(self._level_epsilon, neighbours=self.neighbours)
+        if self.levels == 1:
+            return selection
+        return Repeated(selection, self.levels)
+
+    @property
+    def _level_epsilon(self) -> Fraction:
+        """The ε of one level."""
+        return self.epsilon / self.levels
 
     def sensitivity(self, aim: Aim, level: int) -> int:
         """State how far one unit moves the scores of a level, in the steps of an aim.
 
-        Replacing takes T and adds T' elsewhere: twice as far; in one part the two are at·T' + (1 − at)T at most.
+        Replacing takes T and adds T' elsewhere: twice as far; in one stretch the two are
+        at·T' + (1 − at)T at most.
         """
         if self.neighbours == ADD_REMOVE:
             return aim.moved(self.unit)
-        return aim.scale * self.unit if self.alone and level == 0 else 2 * aim.moved(self.unit)
+        if self.alone and level == 0:
+            return aim.scale * self.unit
+        return 2 * aim.moved(self.unit)
 
     def rate(self, aim: Aim, level: int) -> Fraction:
-        """Return the factor of a score in the exponent: the level's ε over how far two scores may move apart.
+        """Return the factor of a score in the exponent: ε over how far two scores may move apart.
 
-        That is twice the sensitivity; once for MIN and MAX `beyond`, whose scores count the rows beyond a place: adding
-        T rows moves all of them down, by 0 to T. Replacing them moves the score of place p by #{y > p} − #{x > p}, and
-        that changes from one p to another by as many rows as lie between them in one of the two: T again; in two parts
-        2T.
+        That is twice the sensitivity; once for MIN and MAX `beyond`, whose scores count the rows
+        beyond a place: adding T rows moves all of them down, by 0 to T. Replacing them moves the
+        score of place p by #{y > p} − #{x > p}, and that changes from one p to another by as many
+        rows as lie between them in one of the two: T again; in two stretches 2T.
         """
-        return (
-            self.epsilon / self.levels / ((1 if aim.beyond else 2) * self.sensitivity(aim, level))
-        )
+        sides = 1 if aim.beyond else 2
+        return self._level_epsilon / (sides * self.sensitivity(aim, level))
 
     def release(
         self,
@@ -151,16 +184,14 @@ class SplitQuantiles:
         doubling: int = 0,
         bits: Bits | None = None,
     ) -> list[int]:
-        """Draw a cell for every quantile, in order; `counts` has the weight of the rows in cells first to last.
+        """Draw a cell for every quantile, in order; `counts` has the weight of rows by cell.
 
-        `doubling` says that cells from cell 0 on are steps of a number, and twice as wide after every so many of them
-        (from twice as many on); 0 that they are no such steps.
+        `doubling` says that cells from cell 0 on are steps of a number, and twice as wide after
+        every so many of them (from twice as many on); 0 that they are no such steps.
         """
         rows = RankedRows(counts, self.parts, self.weight)
-        return [
-            place // self.parts
-            for place in self.places(rows, first, last, doubling=doubling, bits=bits)
-        ]
+        drawn = self.places(rows, first, last, doubling=doubling, bits=bits)
+        return [place // self.parts for place in drawn]
 
     def places(
         self,
@@ -174,43 +205,46 @@ class SplitQuantiles:
         """Draw a place for every quantile, in order; cells first to last have `parts` places each."""
         if last < first:
             raise InvalidArgument("there must be at least one cell to choose")
-        parts, found = self.parts, dict[int, int]()
-        todo = [
-            (
-                0,
-                len(self.ats),
-                Stretch(first * parts, last * parts + parts - 1, last * parts + parts),
-                0,
-            )
-        ]
-        while todo:
-            start, stop, where, level = todo.pop()
-            middle, aim = (start + stop) // 2, self.aim(start, stop)
-            far = _far(aim, first, last, doubling, parts)
-            found[middle] = place = self._draw(rows, where, aim, level, far, bits=bits)
-            below, above = Stretch(where.low, place, place), Stretch(place, where.high, where.end)
-            todo += [
-                (a, b, w, level + 1)
-                for a, b, w in ((start, middle, below), (middle + 1, stop, above))
-                if a < b
-            ]
-        return [found[place] for place in range(len(self.ats))]
+        parts = self.parts
+        end = (last + 1) * parts
+        chosen: dict[int, int] = {}
+        # Quantiles start … stop − 1 to be chosen within a stretch, at a level of the tree.
+        pending = [(0, len(self.ats), Stretch(first * parts, end - 1, end), 0)]
+        while pending:
+            start, stop, where, level = pending.pop()
+            middle = (start + stop) // 2
+            aim = self.aim(start, stop)
+            weights = _weights_for(aim, first, last, doubling, parts)
+            place = self._draw(rows, where, aim, level, weights, bits=bits)
+            chosen[middle] = place
+            # Split by the released place: the side of a row depends on that row alone.
+            if start < middle:
+                pending.append((start, middle, Stretch(where.low, place, place), level + 1))
+            if middle + 1 < stop:
+                above = Stretch(place, where.high, where.end)
+                pending.append((middle + 1, stop, above, level + 1))
+        return [chosen[index] for index in range(len(self.ats))]
 
     def aim(self, start: int, stop: int) -> Aim:
-        """Return where the middle one of the quantiles start … stop − 1 lies between those that were chosen before."""
+        """Return the aim of the middle one of the quantiles start … stop − 1.
+
+        It lies between the quantiles that were chosen before, or the ends.
+        """
         low = self.ats[start - 1] if start else Fraction(0)
         high = self.ats[stop] if stop < len(self.ats) else Fraction(1)
         at = (self.ats[(start + stop) // 2] - low) / (high - low)
-        return Aim(at, start == 0, stop == len(self.ats), at in {0, 1} and self._beyond)
+        beyond = at in {0, 1} and self._counts_beyond
+        return Aim(at, start == 0, stop == len(self.ats), beyond)
 
     @property
-    def _beyond(self) -> bool:
+    def _counts_beyond(self) -> bool:
         """Whether MIN and MAX count the rows beyond a place, at the full rate.
 
-        All places beyond the outermost row are then alike. Half a row further in, at half the rate, the outermost row
-        is better than they are, by half a row's weight: worth it where that outweighs as many places as there can be.
+        All places beyond the outermost row then have equal scores. Half a row further in, at half
+        the rate, the outermost row is better than they are, by half a row's weight: worth it where
+        that outweighs as many places as there can be.
         """
-        return self.epsilon / self.levels * self.weight < 4 * _PLACES_FOLDS * self.unit
+        return self._level_epsilon * self.weight < 4 * _LOG_PLACES * self.unit
 
     def _draw(
         self,
@@ -218,79 +252,93 @@ class SplitQuantiles:
         where: Stretch,
         aim: Aim,
         level: int,
-        far: PlaceWeights,
+        weights: PlaceWeights,
         *,
         bits: Bits | None,
     ) -> int:
+        """Draw a run of places by the exponential law, then one of its places uniformly."""
         rate = self.rate(aim, level)
         count = rows.below(where.end) - rows.below(where.low)
         pieces = rows.pieces(where, aim.rank(count, self.weight), aim.scale)
-        total = sum(piece.mass for piece in far.cut(Piece(where.low, where.places, 0)))
-        cut = (part for piece in pieces for part in far.cut(piece))
-        piece = choose_piece(cut, total, rate, bits=bits)
-        return piece.start + uniform(piece.length, bits=bits)
+        everything = Piece(where.low, where.places, 0)
+        total = sum(piece.mass for piece in weights.cut(everything))
+        # Lazy: a draw reads only as many pieces as decide it.
+        weighted = (part for piece in pieces for part in weights.cut(piece))
+        drawn = choose_piece(weighted, total, rate, bits=bits)
+        return drawn.start + uniform(drawn.length, bits=bits)
 
     def error(
         self, options: int, beta: Number = 0.05, *, doubling: int = 0, first: int = 0
     ) -> float:
-        """Bound how many rows each quantile is off among so many cells, with probability at least 1 − β.
+        """Bound by how many rows each quantile is off among so many cells.
 
-        A choice among m places misses its aim by (ln(m − 1) + X)/rate, X exponential, or less, whatever was chosen
-        before (one alone by exactly the quantile of the exponential mechanism on the worst data). Its aim lies at the
-        part `at` between two choices before it, or the ends, so it inherits 1 − at of the miss of the one and `at` of
-        the other's: a sum of independent waits, whose quantile is worked out. Where cells are steps of a number
-        (`doubling`, as for `release`; they begin at `first`), a place of MIN or MAX may count more than the best one:
-        as if there were so many times as many. Rows of one cell beyond a 64th of them are not told apart.
+        Holds with probability at least 1 − β. A choice among m places misses its aim by
+        (ln(m − 1) + X)/rate, X exponential, or less, whatever was chosen before (one alone by
+        exactly the quantile of the exponential mechanism on the worst data). Its aim lies at the
+        fraction `at` between two choices before it, or the ends, so it inherits 1 − at of the error
+        of the one and `at` of the other's: a sum of independent exponential variables, whose
+        quantile is computed. Where cells are steps of a number (`doubling`, as for `release`; they
+        begin at `first`), a place of MIN or MAX may weigh more than the best one: as if there were
+        so many times as many. Rows of one cell beyond a 64th of them are not told apart.
         """
-        chance, cells = read_beta(beta), whole(options, "options", least=1)
-        found = []
-        for shares in self.shares():
-            more = [_far(aim, first, first + cells - 1, doubling).spread for _, aim, _ in shares]
-            found.append(self._miss(shares, cells * self.parts, chance, more))
-        return up(max(found))
+        probability = read_beta(beta)
+        cells = whole(options, "options", least=1)
+        last = first + cells - 1
+        bounds = []
+        for inherited in self.shares():
+            spreads = []
+            for _, aim, _ in inherited:
+                spreads.append(_weights_for(aim, first, last, doubling).spread)
+            bounds.append(self._rows_off(inherited, cells * self.parts, probability, spreads))
+        return up(max(bounds))
 
-    def _miss(
-        self, shares: list[tuple[Fraction, Aim, int]], places: int, chance: float, more: list[float]
+    def _rows_off(
+        self, inherited: list[InheritedError], places: int, beta: float, spreads: list[float]
     ) -> float:
-        """Bound the sum of so many times the misses of some choices, of which some places count `more`."""
-        folds = [float(share) * self.rows_per_fold(aim, level) for share, aim, level in shares]
-        if len(shares) == 1:
-            return (gap_of(places, chance, 1) + more[0]) * folds[0]
-        surely = sum(
-            (math.log(max(places - 1, 1)) + extra) * fold
-            for extra, fold in zip(more, folds, strict=True)
+        """Bound the sum of inherited errors, with the spread of the public weights of each."""
+        folds = []
+        for fraction, aim, level in inherited:
+            folds.append(float(fraction) * self.rows_per_fold(aim, level))
+        if len(inherited) == 1:
+            return (worst_gap(places, beta, 1) + spreads[0]) * folds[0]
+        log_others = math.log(max(places - 1, 1))
+        certain = sum(
+            (log_others + spread) * fold for spread, fold in zip(spreads, folds, strict=True)
         )
-        return surely + exponential_sum(folds, chance)
+        return certain + exponential_sum(folds, beta)
 
-    def shares(self) -> Iterator[list[tuple[Fraction, Aim, int]]]:
-        """List for every quantile the choices whose misses it inherits, its own last: which part, aim and level."""
-        todo: list[tuple[int, int, int, dict[int, Fraction], dict[int, Fraction]]] = [
+    def shares(self) -> Iterator[list[InheritedError]]:
+        """List for every quantile the choices whose errors it inherits, its own last."""
+        # Fractions of each earlier choice's error in the lower and in the upper end.
+        pending: list[tuple[int, int, int, dict[int, Fraction], dict[int, Fraction]]] = [
             (0, len(self.ats), 0, {}, {})
         ]
         made: dict[int, tuple[Aim, int]] = {}
-        while todo:
-            start, stop, level, low, high = todo.pop()
+        while pending:
+            start, stop, level, low, high = pending.pop()
             if start >= stop:
                 continue
-            middle, aim = (start + stop) // 2, self.aim(start, stop)
+            middle = (start + stop) // 2
+            aim = self.aim(start, stop)
             made[middle] = aim, level
-            own = {
-                one: (1 - aim.at) * low.get(one, 0) + aim.at * high.get(one, 0)
-                for one in (*low, *high)
-            }
+            own: dict[int, Fraction] = {}
+            for index in (*low, *high):
+                from_low = (1 - aim.at) * low.get(index, 0)
+                own[index] = from_low + aim.at * high.get(index, 0)
             own[middle] = Fraction(1)
-            yield [(share, *made[one]) for one, share in own.items() if share]
-            todo += [(start, middle, level + 1, low, own), (middle + 1, stop, level + 1, own, high)]
+            yield [(fraction, *made[index]) for index, fraction in own.items() if fraction]
+            pending.append((start, middle, level + 1, low, own))
+            pending.append((middle + 1, stop, level + 1, own, high))
 
     def rows_per_fold(self, aim: Aim, level: int) -> float:
         """Return how many rows worse a choice must be to be e times less likely."""
-        return up(float(1 / (self.rate(aim, level) * aim.scale * self.weight)))
+        rows_rate = self.rate(aim, level) * aim.scale * self.weight
+        return up(float(1 / rows_rate))
 
 
-def _far(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> PlaceWeights:
-    """Return what places count: all alike, unless the least or the greatest value is aimed at."""
-    return (
-        PlaceWeights.beyond({0: first, 1: last}[int(aim.at)], doubling, parts)
-        if aim.outermost
-        else ALIKE
-    )
+def _weights_for(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> PlaceWeights:
+    """Return the public weights of places: equal, unless the least or greatest value is aimed at."""
+    if not aim.outermost:
+        return ALIKE
+    bound = first if aim.at == 0 else last
+    return PlaceWeights.beyond(bound, doubling, parts)

@@ -1,4 +1,7 @@
-"""Choose among runs of equal scores: exactly by the exponential law, and only as many runs are read as decide it."""
+"""Exact draw among runs of equal scores by the exponential law.
+
+Only as many runs are read as decide the draw.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,16 @@ from ...noise.exact_search import settle
 from ...noise.exp import Bounds, exp_neg
 from ...noise.random_words import ByteWords
 
+# Guard bits of a weight beyond the precision of the draw and the bits of the total mass.
+_GUARD_BITS = 48
+
 
 @frozen
 class Piece:
-    """Neighbouring places of equal score: where they begin, how many there are, how deep they lie below the best.
+    """Run of neighbouring candidates with equal score.
 
-    `each` is what a place counts by itself, a public whole number.
+    `start` is the first candidate, `length` their number, `depth` how far they lie below the best
+    score. `each` is the public weight of one candidate, a whole number.
     """
 
     start: int
@@ -27,22 +34,25 @@ class Piece:
 
     @property
     def mass(self) -> int:
-        """What all its places count."""
+        """The public weight of all its candidates together."""
         return self.length * self.each
 
 
-class _Pulled:
-    """Pieces that were read so far, and the rest of them; one draw reads them again with every further digit."""
+class _CachedPieces:
+    """Pieces read from an iterator so far, then the following ones.
 
-    __slots__ = ("read", "rest")
+    One draw iterates over them again with every further digit.
+    """
+
+    __slots__ = ("following", "read")
 
     def __init__(self, pieces: Iterable[Piece]) -> None:
         self.read: list[Piece] = []
-        self.rest = iter(pieces)
+        self.following = iter(pieces)
 
     def __iter__(self) -> Iterator[Piece]:
         yield from self.read
-        for piece in self.rest:
+        for piece in self.following:
             self.read.append(piece)
             yield piece
 
@@ -52,48 +62,75 @@ def choose_piece(
 ) -> Piece:
     """Draw a piece with probability exactly ∝ mass·exp(−rate·depth).
 
-    The pieces come in order of depth and have the mass `total` together. Weights are enclosed by integers; all pieces
-    too deep to be told from 0 with the digits at hand are enclosed together, by [0, mass left · weight reached], so a
-    draw reads few of them, and more only where the decision takes it.
+    The pieces come in order of depth and have the mass `total` together. Weights are enclosed by
+    integers. All pieces too deep to be told from 0 at the current precision are enclosed together,
+    by [0, remaining mass · last weight], so a draw reads few of them, and more only if the decision
+    needs it.
 
     >>> from discreet.mechanisms.selection.score_runs import Piece, choose_piece
     >>> from fractions import Fraction
     >>> choose_piece([Piece(0, 1, 0), Piece(1, 5, 10**6)], 6, Fraction(1))
     Piece(start=0, length=1, depth=0, each=1)
+
+    Guarantee: the law of the draw is exact, whatever the number of digits it takes.
+    Law: tests/mechanisms/test_inverse.py::TestChoice
     """
-    pulled, draw = _Pulled(pieces), ByteWords(readable(bits))
-    found = settle(draw.word(64), 64, lambda precision: _ends(pulled, total, rate, precision), draw)
-    return pulled.read[found]
+    cached = _CachedPieces(pieces)
+    draw = ByteWords(readable(bits))
+
+    def cumulated(precision: int) -> Iterator[Bounds]:
+        return _ends(cached, total, rate, precision)
+
+    index = settle(draw.word(64), 64, cumulated, draw)
+    return cached.read[index]
 
 
 def _ends(pieces: Iterable[Piece], total: int, rate: Fraction, precision: int) -> Iterator[Bounds]:
     """Bound the cumulated probabilities of the pieces, in units of 2^-precision."""
-    fine = precision + 48 + total.bit_length()
-    low_sum = high_sum = covered = reached = 0
+    fine = precision + _GUARD_BITS + total.bit_length()
+    low_sum = 0
+    high_sum = 0
+    covered = 0
+    last_weight = 0
     sums: list[Bounds] = []
     for piece, (low, high) in _weights(pieces, rate, fine):
-        reached = high
+        last_weight = high
+        # A weight that may be 0 ends the reading: all deeper pieces weigh no more.
         if low == 0:
             break
-        low_sum, high_sum = low_sum + piece.mass * low, high_sum + piece.mass * high
+        low_sum += piece.mass * low
+        high_sum += piece.mass * high
         covered += piece.mass
         sums.append((low_sum, high_sum))
-    high_sum += (total - covered) * reached
-    one, rest = 1 << precision, covered < total
-    for low, high in sums if rest else sums[:-1]:
-        yield (low << precision) // high_sum, min(one, -(-(high << precision) // low_sum))
-    yield (0 if rest else one), one
+    # The unread pieces weigh between 0 and their mass times the last weight.
+    high_sum += (total - covered) * last_weight
+    one = 1 << precision
+    has_unread = covered < total
+    if not has_unread:
+        # The last piece ends at exactly 1, below.
+        del sums[-1:]
+    for low, high in sums:
+        # Rounded outward: the lower end down by the largest total, the upper end up by the least.
+        lower = (low << precision) // high_sum
+        upper = -(-(high << precision) // low_sum)
+        yield lower, min(one, upper)
+    yield (0 if has_unread else one), one
 
 
 def _weights(pieces: Iterable[Piece], rate: Fraction, fine: int) -> Iterator[tuple[Piece, Bounds]]:
     """Bound exp(−rate·(depth − least depth)) of pieces sorted by depth, each from the one before."""
-    low = high = 1 << fine
-    last, steps = None, dict[int, Bounds]()
+    low = 1 << fine
+    high = 1 << fine
+    last_depth = None
+    factors = dict[int, Bounds]()
     for piece in pieces:
-        move = 0 if last is None else piece.depth - last
-        if move not in steps:
+        move = 0 if last_depth is None else piece.depth - last_depth
+        if move not in factors:
             gap = rate * move
-            steps[move] = exp_neg(gap.numerator, gap.denominator, fine)
-        low, high = low * steps[move][0] >> fine, -(-(high * steps[move][1]) >> fine)
-        last = piece.depth
+            factors[move] = exp_neg(gap.numerator, gap.denominator, fine)
+        factor_low, factor_high = factors[move]
+        # The product of lower bounds is rounded down, that of upper bounds up.
+        low = low * factor_low >> fine
+        high = -(-(high * factor_high) >> fine)
+        last_depth = piece.depth
         yield piece, (low, high)

@@ -1,4 +1,4 @@
-"""The k best of many candidates, by peeling: select, remove, select again."""
+"""Top-k selection by peeling: select the best of many candidates, remove it, select again."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours
 from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
-from .exponential import Exponential, chances_of, rate_of, read_selection
+from .exponential import Exponential, read_selection, relative_weights, score_rate
 
 
 @frozen(init=False)
 class TopK:
-    """Run the exponential mechanism k times at `epsilon` each, removing what was chosen.
+    """Top-k selection: runs the exponential mechanism k times, removing each chosen candidate.
 
-    Price: k selections of bounded range ε, composed: kε under pure DP, kε²/8 under zCDP. The law of the ordered answer
-    is the one-shot law "add Gumbel noise of scale 1/rate once, report the k greatest in order" (Durfee, Rogers 2019):
-    both draw without replacement with weights exp(rate·score). It is drawn by peeling, exactly.
+    Each of the k selections has `epsilon`. The law of the ordered answer is the one-shot law "add
+    Gumbel noise of scale 1/rate once, report the k greatest in order" (Durfee, Rogers 2019): both
+    draw without replacement with weights exp(rate·score). It is drawn by peeling, exactly.
 
     >>> import discreet as dp
     >>> dp.TopK(k=2, epsilon=1, sensitivity=1).release([0, 10**6, 2 * 10**6, 5]).tolist()
     [2, 1]
 
-    Refuses k below 1, fewer candidates than k, ε or Δ not above 0, NaN and infinite scores, before any bit is drawn.
+    Guarantee: k selections of bounded range ε, composed: kε under pure DP, kε²/8 under zCDP.
+    Refuses: k below 1, fewer candidates than k, ε or Δ not above 0, NaN and infinite scores
+    (InvalidArgument), before any bit is drawn.
+    Law: tests/mechanisms/test_top_k.py::TestPrice, tests/mechanisms/test_top_k.py::TestLaw
     """
 
     k: int
@@ -54,8 +57,8 @@ class TopK:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        read = read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
-        fill(self, k=whole(k, "k", least=1), **read)
+        shared = read_selection(epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
+        fill(self, k=whole(k, "k", least=1), **shared)
 
     @classmethod
     def spending(
@@ -67,7 +70,9 @@ class TopK:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> TopK:
-        """Spend a budget on all k selections: ε/k each under PureDP, the largest ε that fits under any other measure.
+        """Spend a budget on all k selections.
+
+        ε/k each under PureDP, the largest ε that fits under any other measure.
 
         >>> import discreet as dp
         >>> from discreet.privacy.measures import PureDP
@@ -75,11 +80,12 @@ class TopK:
         Fraction(1, 4)
         """
         times = whole(k, "k", least=1)
-        epsilon = largest_epsilon(
-            lambda e: Repeated(ExponentialSelection(e, neighbours=neighbours), times),
-            spend,
-            slots=times,
-        )
+
+        def event_at(epsilon: Fraction) -> Repeated:
+            selection = ExponentialSelection(epsilon, neighbours=neighbours)
+            return Repeated(selection, times)
+
+        epsilon = largest_epsilon(event_at, spend, slots=times)
         return cls(times, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @classmethod
@@ -94,75 +100,75 @@ class TopK:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> TopK:
-        """Take the least ε whose `error(options, beta)` is at most `error`: it is in proportion to 1/ε.
+        """Take the least ε whose `error(options, beta)` is at most `error`.
 
         >>> import discreet as dp
         >>> dp.TopK.for_error(10, k=3, options=50, sensitivity=1).error(options=50) <= 10
         True
         """
         unit = cls(k, 1, sensitivity, monotone=monotone, neighbours=neighbours)
-        ratio = fraction_up(unit.error(whole(options, "options", least=2), beta)) / positive(
-            error, "error"
-        )
-        return cls(k, ratio, sensitivity, monotone=monotone, neighbours=neighbours)
+        unit_error = unit.error(whole(options, "options", least=2), beta)
+        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
+        epsilon = fraction_up(unit_error) / positive(error, "error")
+        return cls(k, epsilon, sensitivity, monotone=monotone, neighbours=neighbours)
 
     @property
     def rate(self) -> Fraction:
         """The factor of the score in the exponent of each selection."""
-        return rate_of(
+        return score_rate(
             self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
         )
 
     @property
     def event(self) -> Repeated:
-        """What was done: k selections, each knowing the ones before."""
+        """The event to be priced: k selections, each knowing the ones before."""
         return Repeated(ExponentialSelection(self.epsilon, neighbours=self.neighbours), self.k)
 
     def release(self, scores: ScoreArray, *, bits: Bits | None = None) -> NDArray[np.int64]:
         """Draw k different indices, the first chosen first."""
-        values = self._enough(scores)
-        left = np.arange(values.size)
+        values = self._read_scores(scores)
+        remaining = np.arange(values.size)
         chosen = np.empty(self.k, dtype=np.int64)
-        for place in range(self.k):
-            at = exponential_choice(values[left], self.rate, bits=bits)
-            chosen[place] = left[at]
-            left = np.delete(left, at)
+        for position in range(self.k):
+            drawn = exponential_choice(values[remaining], self.rate, bits=bits)
+            chosen[position] = remaining[drawn]
+            remaining = np.delete(remaining, drawn)
         return chosen
 
     def probability(self, scores: ScoreArray, order: Sequence[int]) -> float:
-        """Return the chance of one ordered answer: Π exp(rate·w_i)/Σ over those not chosen yet (Plackett, Luce).
+        """Return the probability of one ordered answer (Plackett, Luce).
+
+        It is Π exp(rate·w_i)/Σ, each sum over those not chosen yet.
 
         >>> import discreet as dp
         >>> round(dp.TopK(k=2, epsilon=1, sensitivity=1).probability([3, 2, 0], [0, 1]), 4)
         0.3996
         """
-        left = chances_of(self._enough(scores), self.rate)
-        if (
-            len(order) != self.k
-            or len(set(order)) != self.k
-            or not set(order) <= set(range(left.size))
-        ):
+        weights = relative_weights(self._read_scores(scores), self.rate)
+        candidates = set(range(weights.size))
+        if len(order) != self.k or len(set(order)) != self.k or not set(order) <= candidates:
             raise InvalidArgument(f"order must name {self.k} different candidates by their index")
-        chance = 1.0
+        probability = 1.0
         for index in order:
-            chance *= left[index] / left.sum()
-            left[index] = 0.0
-        return float(chance)
+            probability *= weights[index] / weights.sum()
+            # Removed: later selections do not see it.
+            weights[index] = 0.0
+        return float(probability)
 
     def error(self, options: int, beta: Number = 0.05) -> float:
-        """Bound how far the j-th choice falls below the j-th best score, for all j ≤ k at once, with probability at
-        least 1 − β.
+        """Bound how far the j-th choice falls below the j-th best score, for all j ≤ k at once.
 
-        Each selection misses the best of what is left by the exponential mechanism's error at β/k, and the best of what
-        is left at place j is at least the j-th best score of all.
+        Holds with probability at least 1 − β. Each selection misses the best remaining candidate by
+        the exponential mechanism's error at β/k (union bound). The best remaining candidate of the
+        j-th selection is at least the j-th best of all.
         """
         each = Exponential(
             self.epsilon, self.sensitivity, monotone=self.monotone, neighbours=self.neighbours
         )
-        share = Fraction(read_beta(beta)) / self.k
-        return each.error(whole(options, "options", least=self.k), share)
+        beta_each = Fraction(read_beta(beta)) / self.k
+        return each.error(whole(options, "options", least=self.k), beta_each)
 
-    def _enough(self, scores: ScoreArray) -> NDArray[np.int64] | NDArray[np.float64]:
+    def _read_scores(self, scores: ScoreArray) -> NDArray[np.int64] | NDArray[np.float64]:
         values = scores_of(scores, self.rate).values
         if values.size < self.k:
             raise InvalidArgument(f"k = {self.k} needs at least as many candidates")
