@@ -5,7 +5,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.reading.allowance import approximate, largest_epsilon
+from discreet.mechanisms.reading.allowance import largest_epsilon
+from discreet.mechanisms.reading.allowance import read_approximate_budget as approximate
 from discreet.privacy.calibrate import fits
 from discreet.privacy.events import ExponentialSelection, Repeated
 from discreet.privacy.measures import ZCDP, ApproxDP, PureDP

@@ -1,1 +1,1 @@
-"""Which keys may be shown: thresholds, partition selection, stability."""
+"""Partition selection: which unknown keys may be shown. Thresholds, optimal rule, stability."""

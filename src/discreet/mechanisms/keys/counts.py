@@ -1,9 +1,12 @@
-"""Keys that were shown, with their noisy counts; in an order that tells nothing of the data."""
+"""Counts of unknown keys: readers, and the answer of a threshold mechanism (partition selection).
+
+The order of the shown keys does not depend on the order of the data.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -15,12 +18,15 @@ from ...errors import InvalidArgument
 from ...frozen import field, frozen
 from ..laws.error_bound import brief
 
-_LEAST = 1e-300
+# Near 1e-308 floats lose digits, and rounding down would no longer be safe.
+_MIN_DELTA = 1e-300
+# Counts below 2^62 and noise below 2^62 have a sum that fits in int64.
+_MAX_COUNT = 1 << 62
 
 
 @frozen
 class KeyCounts:
-    """The keys that reached the threshold, in the order of their printed form, and their noisy counts.
+    """Keys that reached the threshold, in the order of their printed form, with noisy counts.
 
     >>> import numpy as np
     >>> from discreet.mechanisms.keys.counts import KeyCounts
@@ -41,19 +47,25 @@ class KeyCounts:
         threshold: int,
         error: Callable[[Number], float],
     ) -> KeyCounts:
-        """Keep what reaches the threshold, in an order that does not depend on the data's."""
-        kept = public_order(
-            (key, int(count)) for key, count in zip(keys, noisy, strict=True) if count >= threshold
-        )
-        return cls(tuple(key for key, _ in kept), tuple(count for _, count in kept), error)
+        """Keep the keys whose noisy count reaches the threshold, in a data-independent order."""
+        kept = []
+        for key, count in zip(keys, noisy, strict=True):
+            if count >= threshold:
+                kept.append((key, int(count)))
+        ordered = public_order(kept)
+        shown_keys = tuple(key for key, _ in ordered)
+        shown_counts = tuple(count for _, count in ordered)
+        return cls(shown_keys, shown_counts, error)
 
     def interval(self, beta: Number = 0.05) -> tuple[tuple[float, float], ...]:
-        """Return (low, high) per key shown; for each key of the data, a wrong interval is shown with probability ≤ β.
+        """Return a confidence interval (low, high) per key shown.
 
-        The bound is on the noise before selection: among the shown keys of small count, which are there because their
-        noise was large, wrong ones are more frequent than β.
+        For each key of the data, a wrong interval is shown with probability ≤ β. The bound is on
+        the noise before selection: among the shown keys of small count, which are there because
+        their noise was large, wrong intervals are more frequent than β.
         """
         reach = self.error(beta)
+        # A key that is shown is held by at least one person.
         return tuple((max(1.0, count - reach), count + reach) for count in self.counts)
 
     def items(self) -> Iterator[tuple[Hashable, int]]:
@@ -61,61 +73,76 @@ class KeyCounts:
         return iter(zip(self.keys, self.counts, strict=True))
 
 
-def public_order(kept: Iterator[tuple[Hashable, int]]) -> list[tuple[Hashable, int]]:
-    """Sort by type and printed form: a dict remembers who came first, the answer must not."""
-    return sorted(kept, key=lambda pair: (type(pair[0]).__name__, repr(pair[0])))
+def public_order(kept: Iterable[tuple[Hashable, int]]) -> list[tuple[Hashable, int]]:
+    """Sort by type and printed form: a dict keeps the order of insertion, the answer must not."""
+
+    def printed(pair: tuple[Hashable, int]) -> tuple[str, str]:
+        key = pair[0]
+        return type(key).__name__, repr(key)
+
+    return sorted(kept, key=printed)
 
 
 def read_counts(counts: Mapping[Hashable, int]) -> tuple[list[Hashable], NDArray[np.int64]]:
-    """Read how many people hold each key; a key that nobody holds is not there.
+    """Read how many people hold each key; a key that nobody holds is dropped.
 
     >>> from discreet.mechanisms.keys.counts import read_counts
     >>> read_counts({"a": 2, "b": 0})
     (['a'], array([2]))
 
-    Refuses what is no mapping and counts that are not whole numbers of 62 bits; the message carries none of them.
+    Refuses: what is no mapping, and counts that are not whole numbers of 62 bits (InvalidArgument);
+    the message carries none of them.
     """
     if not isinstance(counts, Mapping):
         raise InvalidArgument(
             "counts must be a mapping from each key to the number of people who hold it"
         )
-    sound = all(
-        isinstance(c, int | np.integer) and not isinstance(c, bool) and c < 1 << 62
-        for c in counts.values()
-    )
-    if not sound:
+    if not all(_is_count(count) for count in counts.values()):
         raise InvalidArgument("every count must be a whole number of people below 2**62")
-    held = [(key, int(count)) for key, count in counts.items() if count > 0]
-    return [key for key, _ in held], np.array([count for _, count in held], dtype=np.int64)
+    held = {key: int(count) for key, count in counts.items() if count > 0}
+    return list(held), np.array(list(held.values()), dtype=np.int64)
 
 
-def read_rule(delta: Number, max_groups: int) -> dict[str, Fraction | int]:
-    """Read what every threshold is told beside its noise, by the names of its fields.
+def _is_count(count: object) -> bool:
+    if isinstance(count, bool) or not isinstance(count, int | np.integer):
+        return False
+    return bool(count < _MAX_COUNT)
 
-    Refuses δ outside (0, 1), or too small for floats, and K below 1.
+
+def read_threshold_rule(delta: Number, max_groups: int) -> dict[str, Fraction | int]:
+    """Read the parameters that all thresholds share beside their noise, by the names of fields.
+
+    Refuses: δ outside (0, 1), or too small for floats, and K below 1 (InvalidArgument).
     """
-    chance, most = rational(delta, "delta"), whole(max_groups, "max_groups", least=1)
-    per_key(chance, most)
-    return {"delta": chance, "max_groups": most}
+    exact = rational(delta, "delta")
+    keys = whole(max_groups, "max_groups", least=1)
+    # Called for its refusals, before any key is read.
+    per_key(exact, keys)
+    return {"delta": exact, "max_groups": keys}
 
 
 def per_key(delta: Fraction, max_groups: int) -> float:
-    """Return 1 − (1 − δ)^(1/K), rounded down: the chance of each of K keys, that makes δ for at least one of them.
+    """Return the δ of each of K keys that makes δ for at least one of them.
+
+    It is 1 − (1 − δ)^(1/K), rounded down.
 
     >>> from discreet.mechanisms.keys.counts import per_key
     >>> from fractions import Fraction
     >>> 4.99e-7 < per_key(Fraction(1, 10**6), 2) < 5.01e-7
     True
 
-    Refuses δ outside (0, 1), and one so small that floats cannot tell it from 0.
+    Refuses: δ outside (0, 1), and one so small that floats cannot tell it from 0 (InvalidArgument).
+    Law: tests/mechanisms/test_threshold.py::test_per_key_chances_make_delta
     """
     if not 0 < delta < 1:
         raise InvalidArgument(
             f"delta must lie between 0 and 1, got {brief(delta)}; it should be far below 1/n"
         )
-    chance = down(-math.expm1(math.log1p(-float(delta)) / max_groups))
-    if chance < _LEAST:
+    log_hidden = math.log1p(-float(delta)) / max_groups
+    # Rounded down: a smaller δ for each key asks for a higher threshold.
+    key_delta = down(-math.expm1(log_hidden))
+    if key_delta < _MIN_DELTA:
         raise InvalidArgument(
             "delta must be at least 1e-300 for each key; a smaller one protects no better"
         )
-    return chance
+    return key_delta

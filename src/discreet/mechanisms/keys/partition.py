@@ -1,4 +1,4 @@
-"""Unknown keys without counts: the rule that shows every key as often as (ε, δ) allows at all."""
+"""Optimal partition selection: unknown keys without counts, shown as often as (ε, δ) allows."""
 
 from __future__ import annotations
 
@@ -17,22 +17,26 @@ from ...noise.exp import exp_neg
 from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.error_bound import named, read_beta
-from ..reading.allowance import approximate
-from ..reading.deprecation import formerly
+from ..reading.allowance import read_approximate_budget
+from ..reading.deprecation import deprecated_call
 from .counts import public_order, read_counts
 
-_WORD = 62
-_FINE = 2 * _WORD
-_LONGEST = 1 << 18
+# A probability is a whole number of 124 bits: two draws of 62 bits decide it.
+_DRAW_BITS = 62
+_FINE = 2 * _DRAW_BITS
+# The longest table of the rule: 2^18 counts.
+_MAX_ROWS = 1 << 18
 
 
 @frozen(init=False)
 class PartitionSelection:
-    """Show a key held by n people with probability π(n), the greatest that any (ε, δ)-DP rule can give it.
+    """Optimal partition selection: shows a key held by n people with the greatest probability π(n).
 
-    π(0) = 0, π(n) = min(e^ε π(n−1) + δ, 1 − e^(−ε)(1 − δ − π(n−1)), 1) (Desfontaines, Voss, Gipson, Mandayam 2022).
-    The probabilities are rationals of 124 bits, rounded down step by step, so the two inequalities that make the rule
-    private hold exactly; the coin is an exact one. A person holds at most K = `max_groups` keys, each at (ε/K, δ/K).
+    No (ε, δ)-DP rule can give it a greater one:
+    π(0) = 0, π(n) = min(e^ε π(n−1) + δ, 1 − e^(−ε)(1 − δ − π(n−1)), 1)
+    (Desfontaines, Voss, Gipson, Mandayam 2022). The probabilities are rationals of 124 bits,
+    rounded down step by step, so the two inequalities that make the rule private hold exactly; the
+    coin is an exact one. A person holds at most K = `max_groups` keys, each at (ε/K, δ/K).
 
     >>> import discreet as dp
     >>> rule = dp.PartitionSelection(epsilon=1, delta=1e-5)
@@ -41,8 +45,11 @@ class PartitionSelection:
     >>> rule.release({"ada": 100, "bob": 100})
     ('ada', 'bob')
 
-    Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), K below 1, counts that are not whole,
-    and ε so small that the table of π would have more than 2^18 rows.
+    Guarantee: one release is (ε, δ)-DP for adding or removing one person.
+    Refuses: ε not above 0, δ outside (0, 1), K below 1, counts that are not whole, and ε so small
+    that the table of π would have more than 2^18 rows (InvalidArgument).
+    Law: tests/mechanisms/test_partition.py::TestPrivacy,
+    tests/mechanisms/test_partition.py::TestOptimality
     """
 
     epsilon: Fraction
@@ -51,86 +58,94 @@ class PartitionSelection:
 
     __repr__ = named
 
-    @formerly(l0="max_groups")
+    @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
-        fill(
-            self,
-            epsilon=positive(epsilon, "epsilon"),
-            delta=rational(delta, "delta"),
-            max_groups=whole(max_groups, "max_groups", least=1),
-        )
+        fill(self, epsilon=positive(epsilon, "epsilon"), delta=rational(delta, "delta"))
+        fill(self, max_groups=whole(max_groups, "max_groups", least=1))
         if not 0 < self.delta < 1:
             raise InvalidArgument(
                 f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
             )
 
     @classmethod
-    @formerly(l0="max_groups")
+    @deprecated_call(l0="max_groups")
     def spending(cls, spend: Measure, *, max_groups: int = 1) -> PartitionSelection:
         """Spend an (ε, δ), split evenly over the K keys of a person."""
-        epsilon, delta = approximate(spend, "selecting unknown keys")
+        epsilon, delta = read_approximate_budget(spend, "selecting unknown keys")
         return cls(epsilon, delta, max_groups=max_groups)
 
     @property
     def event(self) -> Promise:
-        """What was done: a box that keeps (ε, δ)."""
+        """The event to be priced: a mechanism that keeps (ε, δ)."""
         return Promise(ApproxDP(self.epsilon, self.delta))
+
+    def _rule(self) -> tuple[int, ...]:
+        """Return the table of π for one key, at (ε/K, δ/K)."""
+        return optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
 
     def release(
         self, counts: Mapping[Hashable, int], *, bits: Bits | None = None
     ) -> tuple[Hashable, ...]:
-        """Toss an exact coin for every key; return those shown, in an order that tells nothing of the data."""
-        rule = optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
+        """Toss an exact coin for every key; return those shown, in a data-independent order."""
+        # The table first: a rule that cannot be tabulated is refused before a count is read.
+        rule = self._rule()
         keys, exact = read_counts(counts)
-        chances = [rule[min(int(count), len(rule) - 1)] for count in exact]
-        high = np.array([chance >> _WORD for chance in chances], dtype=np.int64)
-        low = np.array([chance & ((1 << _WORD) - 1) for chance in chances], dtype=np.int64)
-        first, second = (uniform(1 << _WORD, len(keys), bits=bits) for _ in range(2))
+        probabilities = [rule[min(int(count), len(rule) - 1)] for count in exact]
+        high = np.array([p >> _DRAW_BITS for p in probabilities], dtype=np.int64)
+        low = np.array([p & ((1 << _DRAW_BITS) - 1) for p in probabilities], dtype=np.int64)
+        # Both halves of the coin are drawn for every key: the work tells nothing of the counts.
+        first = uniform(1 << _DRAW_BITS, len(keys), bits=bits)
+        second = uniform(1 << _DRAW_BITS, len(keys), bits=bits)
         shown = (first < high) | ((first == high) & (second < low))
-        return tuple(
-            key
-            for key, _ in public_order(
-                (key, 0) for key, kept in zip(keys, shown, strict=True) if kept
-            )
-        )
+        kept = [(key, 0) for key, is_shown in zip(keys, shown, strict=True) if is_shown]
+        return tuple(key for key, _ in public_order(kept))
 
     def shown(self, count: int) -> float:
         """Return the probability that a key held by so many people is shown."""
-        rule = optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
-        return rule[min(whole(count, "count"), len(rule) - 1)] / (1 << _FINE)
+        rule = self._rule()
+        row = min(whole(count, "count"), len(rule) - 1)
+        return rule[row] / (1 << _FINE)
 
     def error(self, beta: Number = 0.05) -> int:
         """Return the least count from which a key is missed with probability at most β."""
-        rule = optimal_rule(self.epsilon / self.max_groups, self.delta / self.max_groups)
-        sure = ceil((1 - Fraction(read_beta(beta))) * (1 << _FINE))
-        return next(count for count, chance in enumerate(rule) if chance >= sure)
+        rule = self._rule()
+        # Rounded up: the key must be shown with at least this probability.
+        wanted = ceil((1 - Fraction(read_beta(beta))) * (1 << _FINE))
+        return next(count for count, probability in enumerate(rule) if probability >= wanted)
 
 
 @lru_cache(maxsize=16)
 def optimal_rule(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     """Return π(0), π(1), … up to the first 1, in units of 2^-124.
 
-    With r ≥ e^(−ε) a rational of 124 bits in place of e^(−ε), every π(n) is rounded down, so it satisfies
-    π(n) ≤ π(n−1)/r + δ ≤ e^ε π(n−1) + δ and 1 − π(n) ≥ r(1 − δ − π(n−1)) ≥ e^(−ε)(1 − δ − π(n−1)) exactly: a rule that
-    is (ε, δ)-DP, and below the optimal one by far less than a float can show.
+    With r ≥ e^(−ε) a rational of 124 bits in place of e^(−ε), every π(n) is rounded down, so it
+    satisfies π(n) ≤ π(n−1)/r + δ ≤ e^ε π(n−1) + δ and
+    1 − π(n) ≥ r(1 − δ − π(n−1)) ≥ e^(−ε)(1 − δ − π(n−1)) exactly: a rule that is (ε, δ)-DP, and
+    below the optimal one by far less than a float can show.
 
     >>> from discreet.mechanisms.keys.partition import optimal_rule
     >>> from fractions import Fraction
     >>> rule = optimal_rule(Fraction(1), Fraction(1, 100))
     >>> len(rule), rule[0], round(rule[1] / 2**124, 6)
     (10, 0, 0.01)
+
+    Refuses: ε or δ so small that the table would not grow, or be too long (InvalidArgument).
+    Law: tests/mechanisms/test_partition.py::TestPrivacy
     """
     one = 1 << _FINE
+    # The upper bound of e^(−ε): a larger r makes both limits on π smaller.
     decay = min(one, exp_neg(epsilon.numerator, epsilon.denominator, _FINE)[1])
-    part = int(delta * one)
+    # Rounded down, as every step below is.
+    delta_units = int(delta * one)
     rule = [0]
     while rule[-1] < one:
         last = rule[-1]
-        slow = (last << _FINE) // decay + part
-        left = max(0, one - part - last)
-        fast = one - (-(-(left * decay) >> _FINE))
-        rule.append(min(slow, fast, one))
-        if len(rule) > _LONGEST or rule[-1] <= last:
+        growing = (last << _FINE) // decay + delta_units
+        hidden = max(0, one - delta_units - last)
+        # −(−a >> n) rounds up, so that the limit itself is rounded down.
+        saturating = one - (-(-(hidden * decay) >> _FINE))
+        rule.append(min(growing, saturating, one))
+        if len(rule) > _MAX_ROWS or rule[-1] <= last:
             raise InvalidArgument(
                 "epsilon or delta is too small to tabulate the rule; use LaplaceThreshold instead"
             )

@@ -1,4 +1,7 @@
-"""What a stable answer costs: nothing but the test of its stability. Histograms of unknown keys, and the mode."""
+"""Stability-based mechanisms: histogram of unknown keys, and the mode released without noise.
+
+A stable answer costs no more than the private test of its stability.
+"""
 
 from __future__ import annotations
 
@@ -15,33 +18,37 @@ from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
 from ..laws.tails import laplace_tail, least_above
-from ..reading.allowance import approximate
+from ..reading.allowance import read_approximate_budget
 from .counts import per_key, public_order, read_counts
 from .threshold import LaplaceThreshold
 
 
 def stability_histogram(budget: Measure) -> LaplaceThreshold:
-    """Make the stability-based histogram: noise on the non-empty cells only, those below a threshold dropped.
+    """Make the stability-based histogram: noise on non-empty cells, those below a threshold dropped.
 
-    Its error does not grow with the number of possible cells, which may be infinite (Korolova et al. 2009; Bun, Nissim,
-    Stemmer 2016). One person holds one key, so this is `LaplaceThreshold` with K = 1.
+    Its error does not grow with the number of possible cells, which may be infinite (Korolova et
+    al. 2009; Bun, Nissim, Stemmer 2016). One person holds one key, so this is `LaplaceThreshold`
+    with K = 1.
 
     >>> import discreet as dp
     >>> from discreet.mechanisms import stability_histogram
     >>> stability_histogram(dp.ApproxDP(1, "1e-12")).release({"ada": 10**6, "eve": 1}).keys
     ('ada',)
+
+    Law: tests/mechanisms/test_stability.py::test_histogram_is_thresholding_with_one_key_a_person
     """
     return LaplaceThreshold.spending(budget, max_groups=1)
 
 
 @frozen(init=False)
 class PrivateMode:
-    """Release the most frequent key itself, without noise, if its lead over the second is large; else None.
+    """Private mode: releases the most frequent key without noise if its lead is large, else None.
 
-    The distance d: how many people must change before the mode may; d = lead − 1, or ⌈lead/2⌉ − 1 when one is replaced,
-    at least 0. One person moves it by at most 1, and where d > 0 all neighbours have the same mode. The mode is
-    released if d + Z ≥ t, Z geometric of scale 1/ε, t least with P[Z ≥ t] ≤ δ. Price: (ε, δ) (Smith, Thakurta 2013;
-    Dwork, Roth 2014, §7.3). Keys need not be known beforehand, and their number does not matter.
+    The distance d is how many people must change before the mode may: d = lead − 1 under
+    add/remove, ⌈lead/2⌉ − 1 under replace, at least 0. One person moves it by at most 1, and where
+    d > 0 all neighbours have the same mode. The mode is released if d + Z ≥ t, Z geometric of scale
+    1/ε, t least with P[Z ≥ t] ≤ δ (Smith, Thakurta 2013; Dwork, Roth 2014, §7.3). Keys need not be
+    known beforehand, and their number does not matter.
 
     >>> import discreet as dp
     >>> dp.PrivateMode(epsilon=1, delta=1e-6).release({"blue": 900, "red": 300, "green": 20})
@@ -49,7 +56,9 @@ class PrivateMode:
     >>> dp.PrivateMode(epsilon=1000, delta=1e-6).release({"blue": 500, "red": 500}) is None
     True
 
-    Refuses ε not above 0, δ outside (0, 1), counts that are not whole.
+    Guarantee: one release is (ε, δ)-DP.
+    Refuses: ε not above 0, δ outside (0, 1), counts that are not whole (InvalidArgument).
+    Law: tests/mechanisms/test_stability.py::TestPrice
     """
 
     epsilon: Fraction
@@ -63,23 +72,28 @@ class PrivateMode:
     ) -> None:
         budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
         fill(self, epsilon=budget.epsilon, delta=budget.delta)
-        per_key(self.delta, 1)  # refuses one too small
+        # Called for its refusal of a δ too small for floats.
+        per_key(self.delta, 1)
         fill(self, neighbours=read_neighbours(neighbours))
 
     @classmethod
     def spending(cls, spend: Measure, *, neighbours: Neighbours = ADD_REMOVE) -> PrivateMode:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(spend, "releasing a mode of unknown keys")
+        epsilon, delta = read_approximate_budget(spend, "releasing a mode of unknown keys")
         return cls(epsilon, delta, neighbours=neighbours)
+
+    def _tail(self, z: int) -> float:
+        """Return P[Z ≥ z] of the test's noise, rounded up."""
+        return laplace_tail(1 / self.epsilon, z)
 
     @property
     def threshold(self) -> int:
         """The least noisy distance at which the mode is released."""
-        return least_above(lambda z: laplace_tail(1 / self.epsilon, z), per_key(self.delta, 1))
+        return least_above(self._tail, per_key(self.delta, 1))
 
     @property
     def event(self) -> Promise:
-        """What was done: a box that keeps (ε, δ)."""
+        """The event to be priced: a mechanism that keeps (ε, δ)."""
         return Promise(ApproxDP(self.epsilon, self.delta), neighbours=self.neighbours)
 
     def release(
@@ -87,29 +101,43 @@ class PrivateMode:
     ) -> Hashable | None:
         """Return the mode, or None."""
         keys, exact = read_counts(counts)
+        # Drawn before the keys are looked at: the number of bits tells nothing of them.
         noise = laplace(1 / self.epsilon, bits=bits)
         if not keys or self._distance(exact) + noise < self.threshold:
             return None
         best = int(exact.max())
-        return public_order(
-            (key, int(count)) for key, count in zip(keys, exact, strict=True) if count == best
-        )[0][0]
+        modes = [(key, best) for key, count in zip(keys, exact, strict=True) if count == best]
+        # Several modes: the first in an order that does not depend on that of the data.
+        return public_order(modes)[0][0]
 
     def released(self, lead: int) -> float:
         """Return the probability that a mode with this lead over the second is released."""
-        return laplace_tail(1 / self.epsilon, self.threshold - self._of(lead))
+        return self._tail(self.threshold - self._of(lead))
 
     def error(self, beta: Number = 0.05) -> int:
-        """Return the least lead with which the mode is released with probability at least 1 − β; a released mode has no
-        error.
+        """Return the least lead with which the mode is released, with probability at least 1 − β.
+
+        A released mode has no error.
         """
-        slack = least_above(lambda z: laplace_tail(1 / self.epsilon, z + 1), read_beta(beta))
+
+        def below(z: int) -> float:
+            # P[Z < −z] = P[Z ≥ z + 1] by symmetry.
+            return self._tail(z + 1)
+
+        slack = least_above(below, read_beta(beta))
         distance = self.threshold + slack
-        return distance + 1 if self.neighbours == ADD_REMOVE else 2 * distance + 1
+        if self.neighbours == ADD_REMOVE:
+            return distance + 1
+        return 2 * distance + 1
 
     def _distance(self, exact: np.ndarray[tuple[int], np.dtype[np.int64]]) -> int:
-        first, second = [*sorted(map(int, exact), reverse=True), 0][:2]
+        descending = sorted(map(int, exact), reverse=True)
+        # With a single key the second count is 0.
+        first, second = [*descending, 0][:2]
         return self._of(first - second)
 
     def _of(self, lead: int) -> int:
-        return max(0, (lead if self.neighbours == ADD_REMOVE else -(-lead // 2)) - 1)
+        """Return the distance of a lead."""
+        # Replacing one person changes a lead by two, adding or removing one by one.
+        changes = lead if self.neighbours == ADD_REMOVE else -(-lead // 2)
+        return max(0, changes - 1)

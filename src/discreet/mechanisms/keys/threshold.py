@@ -1,7 +1,7 @@
-"""Unknown keys: noisy counts of how many people hold each key, shown only where they reach a threshold.
+"""Threshold mechanisms for unknown keys (partition selection with noisy counts).
 
-A key that only one person holds betrays that person by its mere presence, whatever its count says. So the threshold is
-set where such a key appears with probability at most δ.
+A key that only one person holds reveals that person by its mere presence, whatever its count. So
+the threshold is set where such a key appears with probability at most δ.
 """
 
 from __future__ import annotations
@@ -19,34 +19,39 @@ from ...privacy.events import DiscreteGaussianNoise, DiscreteLaplaceNoise, KeySe
 from ...privacy.measures import ApproxDP, Measure
 from ..laws.error_bound import named, read_beta
 from ..laws.tails import gaussian_tail, laplace_tail, least_above
-from ..reading.allowance import approximate
-from ..reading.deprecation import formerly
-from ..reading.steps import add
-from .counts import KeyCounts, per_key, read_counts, read_rule
+from ..reading.allowance import read_approximate_budget
+from ..reading.deprecation import deprecated_call
+from ..reading.steps import add_exactly
+from .counts import KeyCounts, per_key, read_counts, read_threshold_rule
 
 
 def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> float:
-    """Return the threshold for continuous Laplace noise of scale K/ε on counts: 1 + (K/ε) ln(1/2δ').
+    """Return the threshold for continuous Laplace noise of scale K/ε: 1 + (K/ε) ln(1/2δ').
 
-    It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K), so that none of a person's K keys appears with
-    probability 1 − δ (Korolova et al. 2009; Wilson et al. 2020).
+    It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K), so that none of a person's K
+    keys appears with probability 1 − δ (Korolova et al. 2009; Wilson et al. 2020).
 
     >>> from discreet.mechanisms.keys.threshold import laplace_threshold
     >>> round(laplace_threshold(1, 1e-6), 9)
     14.122363377
+
+    Law: tests/mechanisms/test_threshold.py::TestThreshold
     """
     scale = whole(max_groups, "max_groups", least=1) / positive(epsilon, "epsilon")
-    chance = per_key(rational(delta, "delta"), max_groups)
-    return 1 + max(0.0, -math.log(2 * chance)) * float(scale)
+    key_delta = per_key(rational(delta, "delta"), max_groups)
+    # A δ' above 1/2 needs no distance: the noise alone hides the key half of the time.
+    scales = max(0.0, -math.log(2 * key_delta))
+    return 1 + scales * float(scale)
 
 
 @frozen(init=False)
 class LaplaceThreshold:
-    """Add discrete Laplace noise of scale K/ε to the count of every key present; show those that reach t.
+    """Laplace threshold mechanism: noise of scale K/ε on every count, keys that reach t are shown.
 
-    Each person holds at most K = `max_groups` keys (cut down beforehand) and counts once in each. Price: (ε, δ)
-    (Korolova et al. 2009; Wilson et al. 2020): keys held by others too have noise of Δ1 = K; a person's own keys appear
-    with probability at most δ together, t being the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K).
+    The noise is discrete Laplace. Each person holds at most K = `max_groups` keys (truncation
+    happens before) and counts once in each. Keys held by others too have noise of Δ1 = K; a
+    person's own keys appear with probability at most δ together, t being the least whole number
+    with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K) (Korolova et al. 2009; Wilson et al. 2020).
 
     >>> import discreet as dp
     >>> keys = dp.LaplaceThreshold(epsilon=1, delta=1e-6)
@@ -55,7 +60,11 @@ class LaplaceThreshold:
     >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
     (('ada',), True)
 
-    Neighbours: add/remove one person. Refuses ε not above 0, δ outside (0, 1), K below 1, counts that are not whole.
+    Guarantee: one release is (ε, δ)-DP for adding or removing one person.
+    Refuses: ε not above 0, δ outside (0, 1), K below 1, counts that are not whole
+    (InvalidArgument), before a bit is drawn.
+    Law: tests/mechanisms/test_threshold.py::TestPrice,
+    tests/mechanisms/test_threshold.py::TestThreshold
     """
 
     epsilon: Fraction
@@ -64,15 +73,16 @@ class LaplaceThreshold:
 
     __repr__ = named
 
-    @formerly(l0="max_groups")
+    @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
-        fill(self, epsilon=positive(epsilon, "epsilon"), **read_rule(delta, max_groups))
+        exact = positive(epsilon, "epsilon")
+        fill(self, epsilon=exact, **read_threshold_rule(delta, max_groups))
 
     @classmethod
-    @formerly(l0="max_groups")
+    @deprecated_call(l0="max_groups")
     def spending(cls, spend: Measure, *, max_groups: int = 1) -> LaplaceThreshold:
         """Spend an (ε, δ): all of ε on the counts, all of δ on the keys of one person."""
-        epsilon, delta = approximate(spend, "selecting unknown keys")
+        epsilon, delta = read_approximate_budget(spend, "selecting unknown keys")
         return cls(epsilon, delta, max_groups=max_groups)
 
     @property
@@ -83,38 +93,49 @@ class LaplaceThreshold:
     @property
     def threshold(self) -> int:
         """The least noisy count that is shown."""
-        chance = per_key(self.delta, self.max_groups)
-        return 1 + least_above(lambda z: laplace_tail(self.scale, z), chance)
+        # The tail is rounded up and δ' down, so the threshold is never too low.
+        return 1 + least_above(self._tail, per_key(self.delta, self.max_groups))
+
+    def _tail(self, z: int) -> float:
+        """Return P[Z ≥ z], rounded up."""
+        return laplace_tail(self.scale, z)
 
     @property
     def event(self) -> KeySelection:
-        """What was done: discrete Laplace noise of Δ1 = K, and δ for the keys of one person."""
+        """The event to be priced: discrete Laplace noise of Δ1 = K, and δ for a person's keys."""
         return KeySelection(DiscreteLaplaceNoise(self.scale, self.max_groups), self.delta)
 
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
-        """Add noise to every count, keep what reaches the threshold."""
+        """Add noise to every count and keep the keys that reach the threshold."""
         keys, exact = read_counts(counts)
-        return KeyCounts.above(
-            keys, add(exact, laplace(self.scale, len(keys), bits=bits)), self.threshold, self.error
-        )
+        noisy = add_exactly(exact, laplace(self.scale, len(keys), bits=bits))
+        return KeyCounts.above(keys, noisy, self.threshold, self.error)
 
     def shown(self, count: int) -> float:
         """Return the probability that a key with this true count is shown."""
-        return laplace_tail(self.scale, self.threshold - whole(count, "count")) if count else 0.0
+        if not count:
+            return 0.0
+        return self._tail(self.threshold - whole(count, "count"))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on one count, with probability at least 1 − β: the least whole t with P[|Z| > t] ≤ β."""
-        chance = read_beta(beta)
-        return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
+        """Bound the noise on one count, with probability at least 1 − β.
+
+        The least whole t with P[|Z| > t] ≤ β.
+        """
+        probability = read_beta(beta)
+
+        def two_sided(t: int) -> float:
+            return 2 * self._tail(t + 1)
+
+        return float(least_above(two_sided, probability))
 
 
 @frozen(init=False)
 class GaussianThreshold:
-    """Add discrete Gaussian noise to the count of every key present; show those that reach t.
+    """Gaussian threshold mechanism: discrete Gaussian noise on every count, those above t shown.
 
-    One person's K = `max_groups` keys move the counts by √K in Euclidean length, not by K: better than Laplace noise
-    for many keys a person. Price: the noise's curve (variance σ², Δ2² = K), and δ for a person's own keys (Wilson et
-    al. 2020).
+    One person's K = `max_groups` keys move the counts by √K in Euclidean length, not by K: better
+    than Laplace noise for many keys a person (Wilson et al. 2020).
 
     >>> import discreet as dp
     >>> keys = dp.GaussianThreshold(variance=100, delta=1e-6, max_groups=1)
@@ -123,7 +144,11 @@ class GaussianThreshold:
     >>> keys.release({"ada": 1_000_000, "bob": 0}).keys, keys.shown(1) <= 1e-6
     (('ada',), True)
 
-    Neighbours: add/remove one person. Refuses a variance not above 0, δ outside (0, 1), K below 1.
+    Guarantee: the price of the noise (variance σ², Δ2² = K), and δ for a person's own keys, for
+    adding or removing one person.
+    Refuses: a variance not above 0, δ outside (0, 1), K below 1 (InvalidArgument).
+    Law: tests/mechanisms/test_threshold.py::TestPrice,
+    tests/mechanisms/test_threshold.py::TestThreshold
     """
 
     variance: Fraction
@@ -132,58 +157,76 @@ class GaussianThreshold:
 
     __repr__ = named
 
-    @formerly(l0="max_groups")
+    @deprecated_call(l0="max_groups")
     def __init__(self, variance: Number, delta: Number, *, max_groups: int = 1) -> None:
-        fill(self, variance=positive(variance, "variance"), **read_rule(delta, max_groups))
+        exact = positive(variance, "variance")
+        fill(self, variance=exact, **read_threshold_rule(delta, max_groups))
 
     @classmethod
-    @formerly(l0="max_groups")
+    @deprecated_call(l0="max_groups")
     def spending(
         cls, spend: Measure, *, max_groups: int = 1, key_share: Number = Fraction(1, 2)
     ) -> GaussianThreshold:
-        """Spend an (ε, δ): `key_share` of δ on the keys of one person, the rest with ε on the noise."""
-        epsilon, delta = approximate(spend, "selecting unknown keys")
-        share, persons = rational(key_share, "key_share"), whole(max_groups, "max_groups", least=1)
+        """Spend an (ε, δ): `key_share` of δ on the keys of one person, the other part on the noise.
+
+        Refuses: a `key_share` outside (0, 1) (InvalidArgument).
+        """
+        epsilon, delta = read_approximate_budget(spend, "selecting unknown keys")
+        share = rational(key_share, "key_share")
+        keys = whole(max_groups, "max_groups", least=1)
         if not 0 < share < 1:
             raise InvalidArgument(
                 "key_share must lie between 0 and 1: the part of delta spent on the keys of one person"
             )
+        noise_budget = ApproxDP(epsilon, delta * (1 - share))
 
-        def noise(sigma: Fraction) -> DiscreteGaussianNoise:
-            return DiscreteGaussianNoise(sigma**2, persons, dimension=persons, linf=1)
+        def noise_at(sigma: Fraction) -> DiscreteGaussianNoise:
+            return _noise_of_keys(sigma**2, keys)
 
-        sigma = least_scale(
-            noise, ApproxDP(epsilon, delta * (1 - share)), start=Fraction(math.isqrt(persons) + 1)
-        )
-        return cls(sigma**2, delta * share, max_groups=persons)
+        # Start above √K, the l2 sensitivity.
+        sigma = least_scale(noise_at, noise_budget, start=Fraction(math.isqrt(keys) + 1))
+        return cls(sigma**2, delta * share, max_groups=keys)
 
     @property
     def threshold(self) -> int:
         """The least noisy count that is shown."""
-        chance = per_key(self.delta, self.max_groups)
-        return 1 + least_above(lambda z: gaussian_tail(self.variance, z), chance)
+        # The tail is rounded up and δ' down, so the threshold is never too low.
+        return 1 + least_above(self._tail, per_key(self.delta, self.max_groups))
+
+    def _tail(self, z: int) -> float:
+        """Return P[Z ≥ z], rounded up."""
+        return gaussian_tail(self.variance, z)
 
     @property
     def event(self) -> KeySelection:
-        """What was done: discrete Gaussian noise of Δ2² = K, and δ for the keys of one person."""
-        return KeySelection(self._noise(self.variance), self.delta)
+        """The event to be priced: discrete Gaussian noise of Δ2² = K, and δ for a person's keys."""
+        return KeySelection(_noise_of_keys(self.variance, self.max_groups), self.delta)
 
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
-        """Add noise to every count, keep what reaches the threshold."""
+        """Add noise to every count and keep the keys that reach the threshold."""
         keys, exact = read_counts(counts)
-        noisy = add(exact, gaussian(self.variance, len(keys), bits=bits))
+        noisy = add_exactly(exact, gaussian(self.variance, len(keys), bits=bits))
         return KeyCounts.above(keys, noisy, self.threshold, self.error)
 
     def shown(self, count: int) -> float:
         """Return the probability that a key with this true count is shown."""
-        return (
-            gaussian_tail(self.variance, self.threshold - whole(count, "count")) if count else 0.0
-        )
+        if not count:
+            return 0.0
+        return self._tail(self.threshold - whole(count, "count"))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on one count, with probability at least 1 − β: the least whole t with P[|Z| > t] ≤ β."""
-        chance = read_beta(beta)
-        return float(least_above(lambda z: 2 * gaussian_tail(self.variance, z + 1), chance))
+        """Bound the noise on one count, with probability at least 1 − β.
 
-    def _noise(self, variance: Fraction) -> DiscreteGaussianNoise:
-        return DiscreteGaussianNoise(variance, self.max_groups, dimension=self.max_groups, linf=1)
+        The least whole t with P[|Z| > t] ≤ β.
+        """
+        probability = read_beta(beta)
+
+        def two_sided(t: int) -> float:
+            return 2 * self._tail(t + 1)
+
+        return float(least_above(two_sided, probability))
+
+
+def _noise_of_keys(variance: Fraction, keys: int) -> DiscreteGaussianNoise:
+    """Return the noise event of counts of which one person moves `keys`, each by one."""
+    return DiscreteGaussianNoise(variance, keys, dimension=keys, linf=1)
