@@ -1,1 +1,1 @@
-"""Randomized response."""
+"""Randomized response: each person perturbs their own answer (local differential privacy)."""

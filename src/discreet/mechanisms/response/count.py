@@ -1,6 +1,7 @@
-"""How many gave one answer: the law of Bin(t, p) + Bin(n − t, q), t the number of people whose truth it is.
+"""Law of the number of people who gave one answer: Bin(t, p) + Bin(n − t, q).
 
-Its tails give intervals for t that hold in the people who answered, whoever they are: the coins are the only chance.
+t is the number of people whose true answer it is. The tails give confidence intervals for t that
+hold for the people who answered, whatever their answers: only the coins are random.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from numpy.typing import NDArray
 
 from ...arithmetic.special import bdtr, gammaln
 
-_MARGIN = 1e-7  # above the relative error of the log-gamma function in the pmf for n up to 10^8
-_SPARE = 1e-15  # above what lies outside the window of the sum
+# Above the relative error of the log-gamma function in the pmf for n up to 10^8.
+_MARGIN = 1e-7
+# Above the mass that lies outside the window of the sum.
+_OUTSIDE = 1e-15
 
 
 def at_most(count: int, n: int, t: int, p: float, q: float) -> float:
@@ -23,14 +26,18 @@ def at_most(count: int, n: int, t: int, p: float, q: float) -> float:
     >>> round(at_most(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
-    hits, chances = _pmf(t, p)
-    room = np.minimum(count - hits, n - t)
-    tails = np.where(room < 0, 0.0, bdtr(np.maximum(room, 0), n - t, q) if n > t else 1.0)
-    return min(1.0, float(chances @ tails) * (1 + _MARGIN) + _SPARE)
+    hits, probabilities = _pmf(t, p)
+    remaining = np.minimum(count - hits, n - t)
+    # Without other people the second binomial is 0, and its cdf 1.
+    cdf = bdtr(np.maximum(remaining, 0), n - t, q) if n > t else 1.0
+    tails = np.where(remaining < 0, 0.0, cdf)
+    total = float(probabilities @ tails)
+    # Rounded up: an end of an interval is excluded only if its tail is surely small.
+    return min(1.0, total * (1 + _MARGIN) + _OUTSIDE)
 
 
 def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
-    """Bound P[Bin(t, p) + Bin(n − t, q) ≥ count] from above: as many fail as do not succeed.
+    """Bound P[Bin(t, p) + Bin(n − t, q) ≥ count] from above, by counting the other answers.
 
     >>> from discreet.mechanisms.response.count import at_least
     >>> round(at_least(1, 2, 1, 0.75, 0.25), 6)
@@ -40,45 +47,54 @@ def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
 
 
 def holders(count: int, n: int, p: float, q: float, beta: float) -> tuple[int, int]:
-    """Find all t not refuted by seeing `count`: neither tail at most β/2. The interval holds with probability 1 − β.
+    """Return the confidence interval of t: all t that seeing `count` does not refute at β/2.
 
-    The tails are monotone in t (each person's coin is a threshold on the same uniform number), so two bisections do.
+    It holds with probability 1 − β. The tails are monotone in t (each person's coin is a threshold
+    on the same uniform number), so two bisections find both ends.
 
     >>> from discreet.mechanisms.response.count import holders
     >>> holders(750, 1000, 0.75, 0.25, 0.05)
     (946, 1000)
+
+    Law: tests/mechanisms/test_response.py::TestIntervals
     """
-    if p < q:  # count those who did not give this answer
+    if p < q:
+        # Count the people who did not give this answer instead.
         return holders(n - count, n, 1 - p, 1 - q, beta)
-    low, high = 0, n  # the smallest t that makes so many answers likely enough
+    # The smallest t that makes so many answers likely enough.
+    low = 0
+    high = n
     while low < high:
         middle = (low + high) // 2
-        low, high = (
-            (low, middle) if at_least(count, n, middle, p, q) > beta / 2 else (middle + 1, high)
-        )
-    least, high = low, n  # the greatest t that makes so few answers likely enough
+        if at_least(count, n, middle, p, q) > beta / 2:
+            high = middle
+        else:
+            low = middle + 1
+    least = low
+    # The greatest t that makes so few answers likely enough.
+    high = n
     while low < high:
         middle = (low + high + 1) // 2
-        low, high = (
-            (middle, high) if at_most(count, n, middle, p, q) > beta / 2 else (low, middle - 1)
-        )
+        if at_most(count, n, middle, p, q) > beta / 2:
+            low = middle
+        else:
+            high = middle - 1
     return least, low
 
 
 def _pmf(t: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the values of Bin(t, p) that matter and their probabilities.
 
-    By Bernstein's inequality less than 2·e^(−40) lies farther from the mean than 9 deviations and 40.
+    By Bernstein's inequality less than 2·e^(−40) lies farther from the mean than 9 deviations and
+    40.
     """
     if p in (0.0, 1.0):
         return np.array([t * int(p)]), np.ones(1)
+    mean = t * p
     reach = 9 * math.sqrt(t * p * (1 - p)) + 40
-    hits = np.arange(max(0, math.floor(t * p - reach)), min(t, math.ceil(t * p + reach)) + 1)
-    logs = (
-        gammaln(t + 1)
-        - gammaln(hits + 1)
-        - gammaln(t - hits + 1)
-        + hits * math.log(p)
-        + (t - hits) * math.log1p(-p)
-    )
-    return hits, np.exp(logs)
+    first = max(0, math.floor(mean - reach))
+    last = min(t, math.ceil(mean + reach))
+    hits = np.arange(first, last + 1)
+    log_choices = gammaln(t + 1) - gammaln(hits + 1) - gammaln(t - hits + 1)
+    log_pmf = log_choices + hits * math.log(p) + (t - hits) * math.log1p(-p)
+    return hits, np.exp(log_pmf)

@@ -1,4 +1,7 @@
-"""Randomized response: everyone lies now and then, nobody is held to an answer, and the totals can still be told."""
+"""Randomized response: each person gives the true answer only with some probability.
+
+No answer can be held against anybody, and the frequencies can still be estimated without bias.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +25,21 @@ from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
 from .count import holders
 
+# The inverse of the incomplete beta function is right to more than nine digits.
+_BETA_MARGIN = 1e-9
+
 
 @frozen(init=False)
 class RandomizedResponse:
-    """Answer the truth among k options with probability p, else one of the others, each with probability q.
+    """Randomized response: the true one of k options with probability p, each other one with q.
 
-    Price: ln(p/q), so p = e^ε/(e^ε + k − 1), q = 1/(e^ε + k − 1) at ε (Warner 1965; Kairouz, Bonawitz, Ramage 2016).
-    Made from a rational ε, p is realised exactly by weights 1 and e^(−ε); made from a rational truth probability, by an
-    exact coin, and ε = |ln(p/q)| is rounded up.
+    p = e^ε/(e^ε + k − 1) and q = 1/(e^ε + k − 1) at ε = ln(p/q) (Warner 1965; Kairouz, Bonawitz,
+    Ramage 2016).
+
+    | made from | p is realised | ε |
+    |---|---|---|
+    | a rational `epsilon` | exactly, by weights 1 and e^(−ε) | as given |
+    | a rational `truth` probability | by an exact coin | abs(ln(p/q)), rounded up |
 
     >>> import discreet as dp
     >>> import numpy as np
@@ -40,8 +50,11 @@ class RandomizedResponse:
     >>> rr.release(1), rr.release(np.array([0, 1, 1])).tolist()
     (1, [0, 1, 1])
 
-    Refuses fewer than two options, ε not above 0, a truth probability of 0, 1 or 1/k (no privacy, or no answer), and
-    answers outside 0 … k − 1, before any bit is drawn.
+    Guarantee: each answer is ε-DP for replacing it by another.
+    Refuses: fewer than two options, ε not above 0, a truth probability of 0, 1 or 1/k (no privacy,
+    or no answer), and answers outside 0 … k − 1 (InvalidArgument), before any bit is drawn.
+    Law: tests/mechanisms/test_response.py::TestPrice,
+    tests/mechanisms/test_response.py::TestEstimate
     """
 
     options: int
@@ -56,46 +69,51 @@ class RandomizedResponse:
         if (epsilon is None) == (truth is None):
             raise InvalidArgument("give either epsilon or truth, the probability of a true answer")
         k = whole(options, "options", least=2)
-        exact = None if truth is None else rational(truth, "truth")
-        fill(
-            self,
-            options=k,
-            truth=exact,
-            epsilon=_price(exact, k) if exact is not None else positive(epsilon, "epsilon"),
-        )
+        if truth is None:
+            fill(self, options=k, truth=None, epsilon=positive(epsilon, "epsilon"))
+        else:
+            exact = rational(truth, "truth")
+            fill(self, options=k, truth=exact, epsilon=_epsilon_of(exact, k))
 
     @classmethod
     def spending(cls, spend: Measure, *, options: int) -> RandomizedResponse:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
         k = whole(options, "options", least=2)
-        return cls(k, epsilon=largest_epsilon(lambda e: Response(e, k), spend))
+
+        def event_at(epsilon: Fraction) -> Response:
+            return Response(epsilon, k)
+
+        return cls(k, epsilon=largest_epsilon(event_at, spend))
 
     @classmethod
     def for_error(
         cls, error: Number, *, n: int, options: int = 2, beta: Number = 0.05
     ) -> RandomizedResponse:
-        """Take the least ε at which n answers tell a frequency to within `error`, with probability at least 1 − β.
+        """Take the least ε at which n answers give a frequency to within `error`.
+
+        Holds with probability at least 1 − β.
 
         >>> import discreet as dp
         >>> dp.RandomizedResponse.for_error(0.05, n=10_000).error(10_000) <= 0.05
         True
 
-        Refuses an error that even true answers could not promise by Hoeffding's bound.
+        Refuses: an error that even true answers could not promise by Hoeffding's bound
+        (InvalidArgument).
         """
         k = whole(options, "options", least=2)
-        spread = (
-            Fraction(_hoeffding(n, beta)) / positive(error, "error") * Fraction(1 + 1e-11)
-        )  # p − q must reach it
-        if spread >= 1:
+        # p − q must reach this, and a little more: `error` rounds up.
+        needed = Fraction(_hoeffding(n, beta)) / positive(error, "error") * Fraction(1 + 1e-11)
+        if needed >= 1:
             raise InvalidArgument(
                 "no epsilon gives this error with so few answers; ask more people or allow more error"
             )
-        ratio = (1 + (k - 1) * spread) / (1 - spread)  # p − q = (e^ε − 1)/(e^ε + k − 1)
-        return cls(k, epsilon=fraction_up(math.log(ratio)))
+        # Solved for e^ε: p − q = (e^ε − 1)/(e^ε + k − 1).
+        odds = (1 + (k - 1) * needed) / (1 - needed)
+        return cls(k, epsilon=fraction_up(math.log(odds)))
 
     @property
     def p(self) -> float:
-        """The probability of the truth."""
+        """The probability of the true answer."""
         if self.truth is not None:
             return float(self.truth)
         return 1 / (1 + (self.options - 1) * math.exp(-self.epsilon))
@@ -109,7 +127,7 @@ class RandomizedResponse:
 
     @property
     def event(self) -> Response:
-        """What each person's answer costs that person (neighbours: replace the answer)."""
+        """The event to be priced: one person's answer (neighbours: replace the answer)."""
         return Response(self.epsilon, self.options, neighbours=REPLACE)
 
     @overload
@@ -121,22 +139,25 @@ class RandomizedResponse:
     ) -> int | NDArray[np.int64]:
         """Randomize one person's answer, or an array of answers of different people."""
         truths = read_answers(value, self.options)
-        answers: NDArray[np.int64] = (
-            truths + self._shifts(truths.size, bits).reshape(truths.shape)
-        ) % self.options
-        return int(answers) if answers.ndim == 0 else answers
+        shifts = self._shifts(truths.size, bits).reshape(truths.shape)
+        answers: NDArray[np.int64] = (truths + shifts) % self.options
+        if answers.ndim == 0:
+            return int(answers)
+        return answers
 
     def _shifts(self, n: int, bits: Bits | None) -> NDArray[np.int64]:
-        """Draw how far each answer moves around the circle of options: 0 with probability p, else q each."""
+        """Draw how far each answer moves around the circle of options: 0 with probability p."""
         if self.truth is None:
             scores = np.zeros(self.options, dtype=np.int64)
             scores[0] = 1
             return exponential_choice(scores, self.epsilon, n, bits=bits)
-        true, other = coin(self.truth, n, bits=bits), uniform(self.options - 1, n, bits=bits)
-        return np.where(true, 0, 1 + other)
+        # Both are drawn for everyone: the work tells nothing of the answers.
+        keep = coin(self.truth, n, bits=bits)
+        other = uniform(self.options - 1, n, bits=bits)
+        return np.where(keep, 0, 1 + other)
 
     def estimate(self, responses: NDArray[Any]) -> Frequencies:
-        """Estimate how frequent each option is among those who answered.
+        """Estimate how frequent each option is among the people who answered.
 
         >>> import discreet as dp
         >>> import numpy as np
@@ -146,7 +167,7 @@ class RandomizedResponse:
         >>> found.values.round(2).tolist(), found.interval(beta=0.05)[1].tolist()
         ([0.3, 0.7], [0.53, 0.88])
 
-        Refuses no responses, and responses outside 0 … k − 1.
+        Refuses: no responses, and responses outside 0 … k − 1 (InvalidArgument).
         """
         answers = read_answers(responses, self.options)
         if answers.size == 0 or answers.ndim != 1:
@@ -155,9 +176,10 @@ class RandomizedResponse:
         return Frequencies(int(answers.size), counts.astype(np.int64), self.p, self.q)
 
     def variance(self, *, n: int, frequency: float, sampled: bool = False) -> float:
-        """Return the variance of an estimated frequency: that of the coins, [f p(1−p) + (1−f) q(1−q)]/(n(p−q)²).
+        """Return the variance of an estimated frequency f.
 
-        With `sampled` also the variance f(1−f)/n of drawing n people at random from a population.
+        That of the coins is [f p(1−p) + (1−f) q(1−q)]/(n(p−q)²). With `sampled` also the variance
+        f(1−f)/n of drawing n people at random from a population.
 
         >>> import discreet as dp
         >>> round(dp.RandomizedResponse(truth=0.75).variance(n=1000, frequency=0.3, sampled=True), 8)
@@ -166,15 +188,15 @@ class RandomizedResponse:
         people = whole(n, "n", least=1)
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
-        return float(_coin_variance(np.float64(frequency), people, self.p, self.q)) + (
-            frequency * (1 - frequency) / people if sampled else 0.0
-        )
+        coins = float(_coin_variance(np.float64(frequency), people, self.p, self.q))
+        sampling = frequency * (1 - frequency) / people if sampled else 0.0
+        return coins + sampling
 
     def error(self, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| for one option and any frequency, with probability at least 1 − β (Hoeffding
-        1963).
+        """Bound |estimate − frequency| for one option and any frequency (Hoeffding 1963).
 
-        `estimate(…).interval` is tighter: it uses the exact law at what was seen.
+        Holds with probability at least 1 − β. `estimate(…).interval` is tighter: it uses the exact
+        law at the counts that were seen.
 
         >>> import discreet as dp
         >>> round(dp.RandomizedResponse(truth=0.75).error(1000), 4)
@@ -185,7 +207,7 @@ class RandomizedResponse:
 
 @frozen(eq=False)
 class Frequencies:
-    """Frequencies told by randomized responses: `values` are unbiased, so single ones may lie outside 0 … 1."""
+    """Frequencies estimated from randomized responses; unbiased, so one may lie outside 0 … 1."""
 
     n: int
     counts: NDArray[np.int64]
@@ -201,40 +223,49 @@ class Frequencies:
     @property
     def variance(self) -> NDArray[np.float64]:
         """The coins' variance of each estimate, at the estimated frequency."""
-        return _coin_variance(np.clip(self.values, 0.0, 1.0), self.n, self.p, self.q)
+        frequencies = np.clip(self.values, 0.0, 1.0)
+        return _coin_variance(frequencies, self.n, self.p, self.q)
 
     def interval(
         self, beta: Number = 0.05, *, joint: bool = False, sampled: bool = False
     ) -> NDArray[np.float64]:
-        """Return a row (low, high) per option; each holds with probability 1 − β, with `joint` all at once.
+        """Return a confidence interval (low, high) per option, as rows.
 
-        Of those who answered: inversion of the exact law of the count (`response_count`). With `sampled`, of the
-        population they were drawn from: Clopper and Pearson (1934) on the binomial count.
+        Each holds with probability 1 − β, with `joint` all at once (union bound).
+
+        | interval for | method |
+        |---|---|
+        | the people who answered | inversion of the exact law of the count (`response.count`) |
+        | `sampled`: the population they were drawn from | Clopper and Pearson (1934) |
         """
-        share = read_beta(beta) / (self.counts.size if joint else 1)
-        if not sampled:
-            found = [holders(int(count), self.n, self.p, self.q, share) for count in self.counts]
-            return np.array(found, dtype=np.float64) / self.n
-        return self._clopper_pearson(share)
+        beta_each = read_beta(beta) / (self.counts.size if joint else 1)
+        if sampled:
+            return self._clopper_pearson(beta_each)
+        counts = map(int, self.counts)
+        ends = [holders(count, self.n, self.p, self.q, beta_each) for count in counts]
+        return np.array(ends, dtype=np.float64) / self.n
 
     def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:
-        yes, no = self.counts.astype(np.float64), (self.n - self.counts).astype(np.float64)
+        yes = self.counts.astype(np.float64)
+        no = (self.n - self.counts).astype(np.float64)
         low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
         high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, 1), 1 - beta / 2), 1.0)
-        ends = (np.stack([low * (1 - 1e-9), high * (1 + 1e-9)], axis=1) - self.q) / (
-            self.p - self.q
-        )
+        # Rounded outward by more than the error of the inverse beta function.
+        outward = np.stack([low * (1 - _BETA_MARGIN), high * (1 + _BETA_MARGIN)], axis=1)
+        ends = (outward - self.q) / (self.p - self.q)
+        # With p < q the ends come in reverse order.
         return np.clip(np.sort(ends, axis=1), 0.0, 1.0)
 
 
 def read_answers(value: object, options: int) -> NDArray[np.int64]:
-    """Read answers as numbers of options; the message carries no answer.
+    """Read answers as numbers of options; the message of a refusal carries no answer.
 
     >>> from discreet.mechanisms.response.randomized import read_answers
     >>> read_answers([0, 1], 2).tolist()
     [0, 1]
     """
     array = np.asarray(value)
+    # Booleans are answers to yes/no questions only.
     if array.dtype.kind not in ("iub" if options == 2 else "iu"):
         raise InvalidArgument("an answer must be the whole number of an option")
     if array.size and not (array.min() >= 0 and array.max() < options):
@@ -244,7 +275,7 @@ def read_answers(value: object, options: int) -> NDArray[np.int64]:
     return array.astype(np.int64)
 
 
-def _price(truth: Fraction, options: int) -> Fraction:
+def _epsilon_of(truth: Fraction, options: int) -> Fraction:
     """Return |ln(p/q)|, rounded up."""
     if not 0 < truth < 1 or truth * options == 1:
         raise InvalidArgument(
@@ -252,16 +283,23 @@ def _price(truth: Fraction, options: int) -> Fraction:
         )
     odds = truth * (options - 1) / (1 - truth)
     ratio = max(odds, 1 / odds)
+    # Near 1 log1p keeps the digits that log would lose.
     if ratio < 2:
         return fraction_up(math.log1p(ratio - 1))
-    return fraction_up(math.log(ratio.numerator) - math.log(ratio.denominator), 2.0**-36)
+    # The ratio may be beyond floats, its logarithm is not; a difference loses a few digits more.
+    log_ratio = math.log(ratio.numerator) - math.log(ratio.denominator)
+    return fraction_up(log_ratio, 2.0**-36)
 
 
 def _hoeffding(n: int, beta: Number) -> float:
-    return math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1)))
+    """Return √(ln(2/β)/2n), Hoeffding's bound on the mean of n numbers in 0 … 1."""
+    log_term = math.log(2 / read_beta(beta))
+    return math.sqrt(log_term / (2 * whole(n, "n", least=1)))
 
 
 def _coin_variance(
     f: NDArray[np.float64] | np.float64, n: int, p: float, q: float
 ) -> NDArray[np.float64]:
-    return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (n * (p - q) ** 2))
+    """Return the variance that the coins add to an estimated frequency."""
+    of_one = f * p * (1 - p) + (1 - f) * q * (1 - q)
+    return np.asarray(of_one / (n * (p - q) ** 2))
