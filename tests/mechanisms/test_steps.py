@@ -9,7 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.reading.steps import add, cells, step, steps
+from discreet.mechanisms.reading.steps import add_exactly as add
+from discreet.mechanisms.reading.steps import sensitivity_in_steps as cells
+from discreet.mechanisms.reading.steps import step_size as step
+from discreet.mechanisms.reading.steps import to_steps as steps
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 

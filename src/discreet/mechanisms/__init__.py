@@ -1,14 +1,17 @@
-"""What it does, what it costs, how far off it is: one family per file, each checkable on its own.
+"""Differentially private mechanisms: release, privacy price and error, one family per file.
 
-    additive      Laplace  Gaussian  DiscreteLaplace (Geometric)  TruncatedGeometric  DiscreteGaussian  Binomial
-    selection     Exponential  PermuteAndFlip  NoisyMax  TopK
-    response      RandomizedResponse  GridResponse
-    streams       SparseVector
-    unknown keys  LaplaceThreshold  GaussianThreshold  PartitionSelection
-    many queries  MultiplicativeWeights  MWEM
-    beyond        SmoothQuantile  SmoothTrimmedMean  ProposeTestRelease  ProposedQuantile  InverseQuantile  PrivateMode
+    additive noise            Laplace  Gaussian  DiscreteLaplace (Geometric)  DiscreteGaussian
+                              TruncatedGeometric  Binomial
+    selection                 Exponential  PermuteAndFlip  NoisyMax  TopK
+    randomized response       RandomizedResponse  GridResponse
+    sparse vector             SparseVector
+    partition selection       LaplaceThreshold  GaussianThreshold  PartitionSelection
+    many counting queries     MultiplicativeWeights  MWEM
+    beyond global sensitivity SmoothQuantile  SmoothTrimmedMean  ProposeTestRelease
+                              ProposedQuantile  InverseQuantile  PrivateMode
 
-`sensitivity` says how much one unit can change an answer, `bounds` what the lectures prove about errors.
+`sensitivity` bounds how much one unit can change an answer; `bounds` has the lectures' error
+bounds. Names are loaded lazily, so that importing the package loads no mechanism.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""The lectures' bounds on errors, as functions, with the right constants.
+"""Closed-form error bounds of the lectures, with the right constants.
 
-Each holds, and each is looser than the exact quantile that `error()` of the mechanism gives; they are here because they
-show how the error grows: with ln of the number of cells, with 1/ε, with √n in the local model. All are rounded up.
+Each holds, and each is looser than the exact quantile that `error()` of the mechanism gives. They
+show how the error grows: with ln of the number of cells, with 1/ε, with √n in the local model. All
+are rounded up.
 """
 
 from __future__ import annotations
@@ -15,16 +16,20 @@ from .laws.error_bound import read_beta
 
 
 def laplace_tail(t: Number) -> float:
-    """Bound P(|Y| > t·b) ≤ e^(−t) for Laplace noise Y of scale b (lectures 002 and 003; an equality off the lattice).
+    """Bound P(|Y| > t·b) ≤ e^(−t) for Laplace noise Y of scale b.
+
+    Lectures 002 and 003; an equality off the lattice.
 
     >>> from discreet.mechanisms.bounds import laplace_tail
     >>> round(laplace_tail(3), 4)
     0.0498
+
+    Law: tests/mechanisms/test_bounds.py::TestLaplace
     """
-    return up(math.exp(-_distance(t)))
+    return up(math.exp(-_read_distance(t)))
 
 
-def _distance(t: Number) -> float:
+def _read_distance(t: Number) -> float:
     exact = rational(t, "t")
     if exact < 0:
         raise InvalidArgument(f"t must be at least 0, got {t}")
@@ -32,40 +37,50 @@ def _distance(t: Number) -> float:
 
 
 def laplace_linf(cells: int, beta: Number, epsilon: Number, sensitivity: Number) -> float:
-    """Bound ‖error‖∞ of the Laplace mechanism by ln(K/β)·Δ1/ε with probability 1 − β (lecture 002, union bound).
+    """Bound ‖error‖∞ of the Laplace mechanism by ln(K/β)·Δ1/ε with probability 1 − β.
 
-    The names example: 10 000 first names, Δ1 = 1, ε = 1, 95 %.
+    Lecture 002, union bound. The names example: 10 000 first names, Δ1 = 1, ε = 1, 95 %.
 
     >>> from discreet.mechanisms.bounds import laplace_linf
     >>> round(laplace_linf(10_000, beta=0.05, epsilon=1, sensitivity=1), 2)
     12.21
+
+    Law: tests/mechanisms/test_bounds.py::TestLaplace
     """
     scale = float(positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon"))
-    return up(math.log(whole(cells, "cells", least=1) / read_beta(beta)) * scale)
+    count = whole(cells, "cells", least=1)
+    return up(math.log(count / read_beta(beta)) * scale)
 
 
 def laplace_expected_l1(cells: int, epsilon: Number, sensitivity: Number) -> float:
-    """Bound E‖error‖₁ of the Laplace mechanism by K·Δ1/ε (lecture 002; an equality off the lattice).
+    """Bound E‖error‖₁ of the Laplace mechanism by K·Δ1/ε (lecture 002).
+
+    An equality off the lattice.
 
     >>> from discreet.mechanisms.bounds import laplace_expected_l1
     >>> round(laplace_expected_l1(4, epsilon=0.5, sensitivity=1), 9)
     8.0
+
+    Law: tests/mechanisms/test_bounds.py::TestLaplace
     """
     scale = positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon")
     return up(float(whole(cells, "cells", least=1) * scale))
 
 
 def laplace_counting(queries: int, people: int, epsilon: Number, beta: Number) -> float:
-    """Bound the error of m counting queries, as shares of n people, by (m/(n·ε))·ln(m/β).
+    """Bound the error of m counting queries, as fractions of n people, by (m/(n·ε))·ln(m/β).
 
-    Each share moves by 1/n, so Δ1 = m/n. (Lecture 001 prints n/(m·ε).)
+    Each fraction moves by 1/n, so Δ1 = m/n. (Lecture 001 prints n/(m·ε).)
 
     >>> from discreet.mechanisms.bounds import laplace_counting
     >>> round(laplace_counting(queries=100, people=10_000, epsilon=1, beta=0.05), 4)
     0.076
+
+    Law: tests/mechanisms/test_bounds.py::TestLaplace
     """
     m = whole(queries, "queries", least=1)
-    return laplace_linf(m, beta, epsilon, rational(m, "queries") / whole(people, "people", least=1))
+    sensitivity = rational(m, "queries") / whole(people, "people", least=1)
+    return laplace_linf(m, beta, epsilon, sensitivity)
 
 
 def gaussian_tail(t: Number) -> float:
@@ -74,52 +89,64 @@ def gaussian_tail(t: Number) -> float:
     >>> from discreet.mechanisms.bounds import gaussian_tail
     >>> round(gaussian_tail(3), 4)
     0.0222
+
+    Law: tests/mechanisms/test_bounds.py::TestGaussian
     """
-    return up(min(1.0, 2 * math.exp(-(_distance(t) ** 2) / 2)))
+    exponent = -(_read_distance(t) ** 2) / 2
+    return up(min(1.0, 2 * math.exp(exponent)))
 
 
 def gaussian_linf(cells: int, beta: Number, scale: Number) -> float:
     """Bound ‖error‖∞ of the Gaussian mechanism by σ·√(2 ln(K/β)) with probability 1 − β.
 
-    Proof: P(|Z| > t) ≤ e^(−t²/2) for all t ≥ 0, and a union bound. Lecture 002 lacks the √2, and then the bound fails
-    for 19 % of releases at K = 10, β = 5 %.
+    Proof: P(|Z| > t) ≤ e^(−t²/2) for all t ≥ 0, and a union bound. Lecture 002 lacks the √2, and
+    then the bound fails for 19 % of releases at K = 10, β = 5 %.
 
     >>> from discreet.mechanisms.bounds import gaussian_linf
     >>> round(gaussian_linf(10, beta=0.05, scale=1), 3)
     3.255
+
+    Law: tests/mechanisms/test_bounds.py::TestGaussian
     """
-    spread = math.sqrt(2 * math.log(whole(cells, "cells", least=1) / read_beta(beta)))
+    count = whole(cells, "cells", least=1)
+    spread = math.sqrt(2 * math.log(count / read_beta(beta)))
     return up(spread * float(positive(scale, "scale")))
 
 
 def hoeffding_response(n: int, epsilon: Number, beta: Number) -> float:
     """Bound the error of the frequency estimated from n binary randomized responses (Hoeffding).
 
-    Each response is 0 or 1 and is divided by 2p − 1 = tanh(ε/2), so |π̂ − π| ≤ √(ln(2/β)/2n)/tanh(ε/2).
+    Each response is 0 or 1 and is divided by 2p − 1 = tanh(ε/2), so
+    |π̂ − π| ≤ √(ln(2/β)/2n)/tanh(ε/2).
 
     >>> from discreet.mechanisms.bounds import hoeffding_response
     >>> round(hoeffding_response(10_000, epsilon=1, beta=0.05), 4)
     0.0294
+
+    Law: tests/mechanisms/test_bounds.py::TestResponse
     """
     people = whole(n, "n", least=1)
     half = float(positive(epsilon, "epsilon")) / 2
-    return up(math.sqrt(math.log(2 / read_beta(beta)) / (2 * people)) / math.tanh(half))
+    deviation = math.sqrt(math.log(2 / read_beta(beta)) / (2 * people))
+    return up(deviation / math.tanh(half))
 
 
 def exponential_utility(
     options: int, t: Number, epsilon: Number, sensitivity: Number, optimal: int = 1
 ) -> float:
-    """Bound how far below the best score the exponential mechanism falls, but for a chance of e^(−t).
+    """Bound how far below the best score the exponential mechanism falls, with P = 1 − e^(−t).
 
-    (2Δ/ε)·(ln(|O|/|O_opt|) + t) (McSherry, Talwar 2007; lecture 003). Four nationalities, t = 3, ε = 1 (lecture 003
-    prints 6.8):
+    (2Δ/ε)·(ln(|O|/|O_opt|) + t) (McSherry, Talwar 2007; lecture 003). Four nationalities, t = 3,
+    ε = 1 (lecture 003 prints 6.8):
 
     >>> from discreet.mechanisms.bounds import exponential_utility
     >>> round(exponential_utility(4, t=3, epsilon=1, sensitivity=1), 2)
     8.77
+
+    Law: tests/mechanisms/test_bounds.py::TestExponential
     """
     best = whole(optimal, "optimal", least=1)
-    spread = math.log(whole(options, "options", least=best) / best) + _distance(t)
-    return up(
-        2 * spread * float(positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon"))
-    )
+    candidates = whole(options, "options", least=best)
+    spread = math.log(candidates / best) + _read_distance(t)
+    inverse_rate = float(positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon"))
+    return up(2 * spread * inverse_rate)

@@ -1,4 +1,4 @@
-"""What every mechanism is: it does something, it costs something, it misses by something."""
+"""Protocol of a mechanism: release, privacy price and error together."""
 
 from __future__ import annotations
 
@@ -9,21 +9,30 @@ from ..privacy.events import Event
 
 @runtime_checkable
 class Mechanism(Protocol):
-    """Name the three faces that stand together in one file.
+    """Protocol of a mechanism; each class implements all three members in one file.
 
-    `release` adds the noise (`bits=None` means secure bits), `event` says what was done so that it can be priced,
-    `error` bounds how far off one release is, with probability 1 − β. `discreet.testing.check_mechanism` checks that
-    the three belong together, for the mechanisms here and for your own.
+    | member | meaning |
+    |---|---|
+    | `release` | the private answer; `bits=None` means secure random bits |
+    | `event` | the law that was drawn, to be priced by an accountant |
+    | `error` | a bound on the error of one release, with probability 1 − β |
+
+    `discreet.testing.check_mechanism` checks that the three belong together, for the mechanisms
+    here and for your own.
 
     >>> from discreet.mechanisms import Mechanism
     >>> from discreet.mechanisms.additive.laplace import Laplace
     >>> isinstance(Laplace(scale=2, sensitivity=1), Mechanism)
     True
+
+    Guarantee: one release costs at most the price of `event`, and misses by more than `error(beta)`
+    with probability at most β.
+    Law: tests/mechanisms/test_check_mechanism.py::test_the_mechanisms_of_this_room_pass
     """
 
     @property
     def event(self) -> Event:
-        """What one release does, to be priced."""
+        """The event to be priced: the law of one release."""
         ...
 
     def release(self, value: Any, /) -> Any:  # noqa: ANN401 - each mechanism says what it takes
@@ -31,5 +40,5 @@ class Mechanism(Protocol):
         ...
 
     def error(self, beta: float = 0.05, /) -> float:
-        """Bound the miss of one release, with probability 1 − β."""
+        """Bound the error of one release, with probability 1 − β."""
         ...

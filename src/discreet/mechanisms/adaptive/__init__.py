@@ -1,1 +1,1 @@
-"""Mechanisms that answer one query after another: sparse vector, multiplicative weights."""
+"""Interactive mechanisms for many adaptive queries: sparse vector, multiplicative weights, MWEM."""

@@ -1,4 +1,7 @@
-"""A public histogram that learns: what multiplicative weights believe about the private one."""
+"""Public histogram learned by multiplicative weights: an estimate of the private one.
+
+Made from private answers only, so every question about it is post-processing.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,15 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ...frozen import frozen
 
-MOST_PEOPLE = (1 << 53) - 1
-"""Counts, true or believed, stay below 2^53: there floats are whole, and a difference of two of them is exact."""
-_ROWS = 1024  # queries are turned into floats so many at a time
+MAX_PEOPLE = (1 << 53) - 1
+"""Counts, true or believed, stay below 2^53: there floats are whole, and differences are exact."""
+# Queries are turned into floats so many rows at a time, to bound the memory.
+_BLOCK = 1024
 
 
 @frozen(eq=False)
 class Hypothesis:
-    """A histogram made from private answers only: every question about it is free.
+    """Histogram made from private answers only; asking it costs no privacy (post-processing).
 
     >>> import numpy as np
     >>> from discreet.mechanisms.adaptive.hypothesis import Hypothesis
@@ -38,29 +42,39 @@ def read_queries(queries: object, domain: int) -> NDArray[Any]:
     >>> from discreet.mechanisms.adaptive.hypothesis import read_queries
     >>> read_queries([1, 0], 2).shape
     (1, 2)
+
+    Refuses: arrays of another shape, and entries other than 0 and 1 (InvalidArgument).
     """
     array = np.atleast_2d(np.asarray(queries))
     if array.ndim != 2 or array.shape[1] != domain or array.dtype.kind not in "biuf":
         raise InvalidArgument(f"queries must be rows of {domain} zeros and ones")
-    if array.dtype.kind != "b" and not all(
-        _zero_one(array[at : at + _ROWS]) for at in range(0, len(array), _ROWS)
-    ):
+    # Booleans are zeros and ones by their type.
+    if array.dtype.kind != "b" and not _all_zero_or_one(array):
         raise InvalidArgument(
             "a counting query asks for each cell 1 (counted) or 0 (not); scale or split other queries"
         )
     return array
 
 
-def _zero_one(block: NDArray[Any]) -> bool:
-    return bool(((block == 0) | (block == 1)).all())
+def _all_zero_or_one(array: NDArray[Any]) -> bool:
+    for start in range(0, len(array), _BLOCK):
+        block = array[start : start + _BLOCK]
+        if not ((block == 0) | (block == 1)).all():
+            return False
+    return True
 
 
 def read_histogram(histogram: object, domain: int) -> NDArray[np.float64]:
-    """Read the private histogram: whole counts, exact as floats; the message carries no count."""
+    """Read the private histogram: whole counts, exact as floats.
+
+    Refuses: another shape, other numbers, negative counts, a sum of 2^53 or more (InvalidArgument);
+    the message carries no count.
+    """
     array = np.asarray(histogram)
     if array.shape != (domain,) or array.dtype.kind not in "iu":
         raise InvalidArgument(f"the histogram must be an array of {domain} whole counts")
-    if array.size and (array.min() < 0 or sum(map(int, array.tolist())) > MOST_PEOPLE):
+    # Summed as Python integers: a sum of int64 may overflow.
+    if array.size and (array.min() < 0 or sum(map(int, array.tolist())) > MAX_PEOPLE):
         raise InvalidArgument(
             "the counts of the histogram must be at least 0 and sum to less than 2**53"
         )
@@ -69,10 +83,11 @@ def read_histogram(histogram: object, domain: int) -> NDArray[np.float64]:
 
 def counts_of(queries: NDArray[Any], histogram: NDArray[np.float64]) -> NDArray[np.float64]:
     """Count: one dot product per query; exact where the histogram is whole."""
-    found = np.empty(len(queries))
-    for at in range(0, len(queries), _ROWS):
-        found[at : at + _ROWS] = queries[at : at + _ROWS].astype(np.float64) @ histogram
-    return found
+    counts = np.empty(len(queries))
+    for start in range(0, len(queries), _BLOCK):
+        block = queries[start : start + _BLOCK].astype(np.float64)
+        counts[start : start + _BLOCK] = block @ histogram
+    return counts
 
 
 def updated(
@@ -80,10 +95,14 @@ def updated(
 ) -> NDArray[np.float64]:
     """Multiply the cells that a query counts by exp((measured − believed)/2n), and keep the total n.
 
-    With the true answer a, believed answer h and measured answer m within 0 … n, the relative entropy between the truth
-    and the belief falls by at least ((a − h)² − (m − a)²)/4n² (Hardt, Ligett, McSherry 2012, with e^z ≤ 1 + z + z²).
+    With the true answer a, believed answer h and measured answer m within 0 … n, the relative
+    entropy between the truth and the belief falls by at least ((a − h)² − (m − a)²)/4n² (Hardt,
+    Ligett, McSherry 2012, with e^z ≤ 1 + z + z²).
+
+    Law: tests/mechanisms/test_weights.py::TestLearning
     """
-    rate = (measured - float(query.astype(np.float64) @ weights)) / (2 * total)
+    believed = float(query.astype(np.float64) @ weights)
+    rate = (measured - believed) / (2 * total)
     moved: NDArray[np.float64] = weights * np.exp(query * rate)
     kept: NDArray[np.float64] = moved * (total / moved.sum())
     return kept

@@ -1,4 +1,4 @@
-"""The sparse vector technique: any number of questions "is it above the threshold?", and only the yeses cost."""
+"""Sparse vector technique (above threshold): any number of comparisons, only the yeses cost."""
 
 from __future__ import annotations
 
@@ -22,26 +22,33 @@ from ...privacy.measures import Measure
 from ...privacy.neighbours import ADD_REMOVE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
 from ..reading.allowance import largest_epsilon
-from ..reading.steps import add, cells, step, steps
+from ..reading.steps import add_exactly, sensitivity_in_steps, step_size, to_steps
 
 
 @frozen(init=False)
 class SparseVector:
-    """Compare each answer plus Lap(2cΔ/ε₂) with one noisy threshold T + Lap(Δ/ε₁); stop at the c-th yes.
+    """Sparse vector technique: compares noisy answers with a noisy threshold, up to c yeses.
 
-    Price: ε = ε₁ + ε₂, however many noes (Lyu, Su, Li 2017, Algorithm 7; variants that forget the factor c, the stop
-    or the noise on the answers are not private). If one person moves all answers the same way (`monotone`, as counting
-    does under add/remove) Lap(cΔ/ε₂) suffices. Proof, which holds on the lattice: shift the threshold's noise by Δ,
-    which costs e^ε₁; then no `no` gets less likely, and each `yes` moves by at most 2Δ, which costs e^(ε₂/c).
-    Unless told otherwise ε₁ : ε₂ = 1 : (2c)^(2/3) (monotone: c^(2/3)), which minimises the variance of the comparison.
+    Each answer plus Lap(2cΔ/ε₂) is compared with one noisy threshold T + Lap(Δ/ε₁); the run stops
+    at the c-th yes, c = `answers` (Lyu, Su, Li 2017, Algorithm 7; variants that forget the factor
+    c, the stop or the noise on the answers are not private). If one person moves all answers the
+    same way (`monotone`, as counting does under add/remove) Lap(cΔ/ε₂) suffices. Proof, which holds
+    on the lattice: shift the threshold's noise by Δ, which costs e^ε₁; then no `no` gets less
+    likely, and each `yes` moves by at most 2Δ, which costs e^(ε₂/c). By default
+    ε₁ : ε₂ = 1 : (2c)^(2/3) (monotone: c^(2/3)), which minimises the variance of the comparison.
 
     >>> import discreet as dp
     >>> svt = dp.SparseVector(epsilon=1, sensitivity=1, answers=2)
     >>> svt.release([0, 10**6, 0, 10**6, 0], threshold=1000).tolist()
     [False, True, False, True]
 
-    Answers are rounded to a lattice of 2^-40 of the noise. Refuses ε or Δ not above 0, answers below 1, NaN and
-    infinite values; after the c-th yes a run refuses everything (BudgetExceeded).
+    Answers are rounded to a lattice of 2^-40 of the noise.
+
+    Guarantee: one run is ε-DP with ε = ε₁ + ε₂, however many noes.
+    Refuses: ε or Δ not above 0, answers below 1, NaN and infinite values (InvalidArgument); after
+    the c-th yes a run refuses everything (BudgetExceeded).
+    Law: tests/mechanisms/test_sparse_vector.py::TestPrice,
+    tests/mechanisms/test_sparse_vector.py::TestError
     """
 
     epsilon: Fraction
@@ -68,11 +75,10 @@ class SparseVector:
                 "answers are monotone under 'add-remove' neighbours only; leave monotone out"
             )
         c = whole(answers, "answers", least=1)
-        share = (
-            _best_share(c if monotone else 2 * c)
-            if threshold_share is None
-            else rational(threshold_share, "share")
-        )
+        # One person moves a monotone answer by Δ against the threshold, any other by 2Δ.
+        share = _best_share(c if monotone else 2 * c)
+        if threshold_share is not None:
+            share = rational(threshold_share, "share")
         if not 0 < share < 1:
             raise InvalidArgument(
                 "threshold_share must lie between 0 and 1: the part of epsilon spent on the threshold"
@@ -86,6 +92,7 @@ class SparseVector:
             monotone=bool(monotone),
             neighbours=read_neighbours(neighbours),
         )
+        # Refused here, not in the middle of a run.
         if max(self.steps) > MOST_SCALE:
             raise InvalidArgument(
                 "the noise would not fit in 64 bits: take a larger epsilon, or a threshold_share nearer to the default"
@@ -103,9 +110,11 @@ class SparseVector:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SparseVector:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(
-            lambda e: SparseVectorEvent(e, answers, neighbours=neighbours), spend
-        )
+
+        def event_at(epsilon: Fraction) -> SparseVectorEvent:
+            return SparseVectorEvent(epsilon, answers, neighbours=neighbours)
+
+        epsilon = largest_epsilon(event_at, spend)
         return cls(
             epsilon,
             sensitivity,
@@ -127,15 +136,16 @@ class SparseVector:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SparseVector:
-        """Take the least ε whose `error(queries, beta)` is at most `error`: all noise is in proportion to 1/ε.
+        """Take the least ε whose `error(queries, beta)` is at most `error`.
 
         >>> import discreet as dp
         >>> dp.SparseVector.for_error(50, queries=1000, sensitivity=1).error(1000) <= 50
         True
         """
         unit = cls(1, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
-        ratio = fraction_up(unit.error(queries, beta)) / positive(error, "error")
-        return cls(ratio, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
+        # The error is in proportion to 1/ε; rounded up, so that ε is never too small.
+        epsilon = fraction_up(unit.error(queries, beta)) / positive(error, "error")
+        return cls(epsilon, sensitivity, answers=answers, monotone=monotone, neighbours=neighbours)
 
     @property
     def threshold_scale(self) -> Fraction:
@@ -145,24 +155,27 @@ class SparseVector:
     @property
     def scale(self) -> Fraction:
         """The scale of each answer's noise, 2cΔ/ε₂ (monotone: cΔ/ε₂)."""
-        c = self.answers if self.monotone else 2 * self.answers
-        return c * self.sensitivity / (self.epsilon * (1 - self.threshold_share))
+        moves = self.answers if self.monotone else 2 * self.answers
+        answer_epsilon = self.epsilon * (1 - self.threshold_share)
+        return moves * self.sensitivity / answer_epsilon
 
     @property
     def exponent(self) -> int:
-        """The lattice: steps of 2^exponent, about 2^-40 of the smaller noise."""
+        """The exponent of the lattice: steps of about 2^-40 of the smaller noise."""
         return grid_exponent(min(self.scale, self.threshold_scale))
 
     @property
     def steps(self) -> tuple[Fraction, Fraction]:
-        """The two scales in lattice steps; Δ in whole steps may be a little larger than asked, the noise with it."""
-        grain = step(self.exponent)
-        growth = cells(self.sensitivity, self.exponent) / (self.sensitivity / grain) / grain
+        """The scales of the threshold's and of the answers' noise, in lattice steps."""
+        step = step_size(self.exponent)
+        # Δ in whole steps may be a little larger than asked, and the noise grows with it.
+        whole_steps = sensitivity_in_steps(self.sensitivity, self.exponent)
+        growth = whole_steps / (self.sensitivity / step) / step
         return self.threshold_scale * growth, self.scale * growth
 
     @property
     def event(self) -> SparseVectorEvent:
-        """What was done: one run with at most c yeses."""
+        """The event to be priced: one run with at most c yeses."""
         return SparseVectorEvent(self.epsilon, self.answers, neighbours=self.neighbours)
 
     def start(self, threshold: Number, *, bits: Bits | None = None) -> SparseVectorRun:
@@ -173,49 +186,56 @@ class SparseVector:
         self, values: object, threshold: Number, *, bits: Bits | None = None
     ) -> NDArray[np.bool_]:
         """Answer a list of questions, in order, up to and including the c-th yes."""
-        places = steps(values, self.exponent)
-        if places.ndim != 1:
+        # Read before the run starts: a bad value is refused before a bit is drawn.
+        value_steps = to_steps(values, self.exponent)
+        if value_steps.ndim != 1:
             raise InvalidArgument("values must be a list of numbers, in the order they are asked")
-        return self.start(threshold, bits=bits).ask_places(places)
+        return self.start(threshold, bits=bits).ask_places(value_steps)
 
     def error(self, queries: int, beta: Number = 0.05) -> float:
-        """Bound α: with probability at least 1 − β, every yes is at least T − α and every no at most T + α, for k
-        questions.
+        """Bound α: every yes is at least T − α and every no at most T + α, for k questions.
 
-        The threshold's noise exceeds its scale·ln(2/β) with probability β/2; one of k answers' noise exceeds its scale·
-        ln(1/(1 − (1 − β/2)^(1/k))) with probability β/2 (Dwork, Roth 2014, Theorem 3.24, with the exact quantile).
+        Holds with probability at least 1 − β. The threshold's noise exceeds its scale·ln(2/β) with
+        probability β/2; one of k answers' noise exceeds its scale·ln(1/(1 − (1 − β/2)^(1/k))) with
+        probability β/2 (Dwork, Roth 2014, Theorem 3.24, with the exact quantile).
         """
-        half, k = read_beta(beta) / 2, whole(queries, "queries", least=1)
-        each = -math.expm1(math.log1p(-half) / k)
-        reach = math.log(1 / half) * float(self.threshold_scale) + math.log(1 / each) * float(
-            self.scale
-        )
-        return up(reach, 1e-10)  # the lattice adds a few steps, each 2^-40 of the scale
+        half = read_beta(beta) / 2
+        k = whole(queries, "queries", least=1)
+        beta_each = -math.expm1(math.log1p(-half) / k)
+        threshold_noise = math.log(1 / half) * float(self.threshold_scale)
+        answer_noise = math.log(1 / beta_each) * float(self.scale)
+        # The lattice adds a few steps, each 2^-40 of the scale: below a relative 1e-10.
+        return up(threshold_noise + answer_noise, 1e-10)
 
 
 class SparseVectorRun:
-    """A run under way: one noisy threshold, at most c yeses, then it is over.
+    """Run of the sparse vector technique: one noisy threshold, at most c yeses.
 
-    It belongs to the process that started it, and cannot be copied or pickled: two runs with one threshold would give
-    2c yeses for the price of c.
+    Guarantee: belongs to the process that started it, and cannot be copied or pickled: two runs
+    with one threshold would give 2c yeses for the price of c.
+    Refuses: a copy, and questions in another process (InvalidArgument); questions after the c-th
+    yes (BudgetExceeded).
+    Law: tests/mechanisms/test_sparse_vector.py::TestRun,
+    tests/mechanisms/test_sparse_vector.py::TestOneRunIsOneRun
     """
 
-    __slots__ = ("_bits", "_generation", "_left", "_lock", "_mechanism", "_place", "_scale")
+    __slots__ = ("_bits", "_generation", "_left", "_lock", "_mechanism", "_scale", "_threshold")
 
     def __init__(
         self, mechanism: SparseVector, threshold: Number, *, bits: Bits | None = None
     ) -> None:
-        place = math.floor(
-            rational(threshold, "threshold") / step(mechanism.exponent) + Fraction(1, 2)
-        )
+        exact_steps = rational(threshold, "threshold") / step_size(mechanism.exponent)
+        # Half-up, as the answers are rounded.
+        rounded = math.floor(exact_steps + Fraction(1, 2))
         threshold_scale, scale = mechanism.steps
         self._mechanism = mechanism
         self._bits = bits
         self._scale = scale
-        self._place = place + laplace(threshold_scale, bits=bits)
+        self._threshold = rounded + laplace(threshold_scale, bits=bits)
         self._left = mechanism.answers
         self._generation = generation()
-        self._lock = threading.Lock()  # two threads must not both get the last yes
+        # Two threads must not both get the last yes.
+        self._lock = threading.Lock()
 
     def __reduce__(self) -> NoReturn:
         raise InvalidArgument(
@@ -224,7 +244,7 @@ class SparseVectorRun:
 
     @property
     def left(self) -> int:
-        """How many yeses are left."""
+        """The number of yeses left."""
         return self._left
 
     @property
@@ -235,13 +255,15 @@ class SparseVectorRun:
     def ask(self, value: float) -> bool:
         """Return whether a noisy value reaches the noisy threshold.
 
-        Refuses when the run is over: one more answer would cost more than was paid.
+        Refuses: a question after the last yes (BudgetExceeded); it would cost more than was paid.
         """
-        return bool(self.ask_places(steps([value], self._mechanism.exponent))[0])
+        value_steps = to_steps([value], self._mechanism.exponent)
+        return bool(self.ask_places(value_steps)[0])
 
     def ask_places(self, places: NDArray[Any]) -> NDArray[np.bool_]:
         """Answer values given in lattice steps, up to and including the last yes allowed."""
         with self._lock:
+            # A forked child has the same threshold: its yeses would not be paid for.
             if self._generation != generation():
                 raise InvalidArgument(
                     "this run belongs to the process that started it; start another in this one"
@@ -252,18 +274,24 @@ class SparseVectorRun:
                     asked=1,
                     left=0,
                 )
-            noisy = add(places, laplace(self._scale, places.size, bits=self._bits))
-            above = np.asarray(noisy >= self._place, dtype=np.bool_)
+            noisy = add_exactly(places, laplace(self._scale, places.size, bits=self._bits))
+            above = np.asarray(noisy >= self._threshold, dtype=np.bool_)
             yeses = np.flatnonzero(above)[: self._left]
             self._left -= yeses.size
-            return above[: yeses[-1] + 1] if self.over else above
+            if self.over:
+                # Nothing after the last yes may be told.
+                return above[: yeses[-1] + 1]
+            return above
 
 
 def _best_share(ratio: int) -> Fraction:
-    """Return ε₁/ε with ε₁ : ε₂ = 1 : ratio^(2/3), as a short rational (any share is private; this one is accurate).
+    """Return ε₁/ε with ε₁ : ε₂ = 1 : ratio^(2/3), as a short rational.
+
+    Any share is private; this one is accurate.
 
     >>> from discreet.mechanisms.adaptive.sparse_vector import _best_share
     >>> _best_share(8)
     Fraction(1, 5)
     """
-    return Fraction(1 / (1 + ratio ** (2 / 3))).limit_denominator(1000)
+    share = 1 / (1 + ratio ** (2 / 3))
+    return Fraction(share).limit_denominator(1000)

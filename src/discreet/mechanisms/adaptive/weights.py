@@ -1,4 +1,4 @@
-"""Private multiplicative weights: answer very many counting queries, and pay only for the surprises."""
+"""Private multiplicative weights: answer very many counting queries, pay only for surprises."""
 
 from __future__ import annotations
 
@@ -22,23 +22,24 @@ from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..laws.error_bound import named, read_beta
 from ..laws.tails import laplace_tail, least_above
 from ..reading.allowance import largest_epsilon
-from ..reading.steps import steps
-from .hypothesis import MOST_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
+from ..reading.steps import to_steps
+from .hypothesis import MAX_PEOPLE, Hypothesis, counts_of, read_histogram, read_queries, updated
 from .sparse_vector import SparseVector
 
+# Queries compared at a time; those after a surprise in a block are asked again.
 _BLOCK = 512
 
 
 @frozen(init=False)
 class MultiplicativeWeights:
-    """Keep a public histogram; compare each query's true answer with it, and correct it where they are far apart.
+    """Private multiplicative weights: compares each query with a public histogram, and corrects it.
 
-    A round (Hardt, Rothblum 2010; Dwork, Roth 2014, §4.2): the sparse vector technique at `epsilon` waits for the first
-    query whose true and believed answers seem to differ by `threshold`; that one is measured with two-sided geometric
-    noise of scale 1/epsilon, and the histogram learns from it. All other answers are read off the public histogram.
-    Price: at most `updates` rounds, each one sparse vector run with one yes and one noisy count, composed: 2·updates·ε
-    under pure DP, about √updates as much under (ε, δ). True answers are whole numbers and the believed one is rounded,
-    so the comparison is exact on the integers; one person moves it by 1, under either neighbour relation.
+    A round (Hardt, Rothblum 2010; Dwork, Roth 2014, §4.2): the sparse vector technique at `epsilon`
+    waits for the first query whose true and believed answers seem to differ by `threshold`; that
+    one is measured with two-sided geometric noise of scale 1/epsilon, and the histogram learns from
+    it. All other answers are read off the public histogram. True answers are whole numbers and the
+    believed one is rounded, so the comparison is exact on the integers; one person moves it by 1,
+    under either neighbour relation.
 
     >>> import discreet as dp
     >>> import numpy as np
@@ -47,8 +48,13 @@ class MultiplicativeWeights:
     >>> run.answer([1, 1, 0, 0]), run.left, round(run.answer([0, 0, 1, 1]), 1)
     (70.0, 1, 30.0)
 
-    `total` is the declared, public number of people: a wrong one costs accuracy, not privacy. Refuses bad parameters
-    and queries that are not rows of zeros and ones; a run whose updates are used up refuses all (BudgetExceeded).
+    `total` is the declared, public number of people: a wrong one costs accuracy, not privacy.
+
+    Guarantee: at most `updates` rounds, each one sparse vector run with one yes and one noisy
+    count, composed: 2·updates·ε under pure DP, about √updates as much under (ε, δ).
+    Refuses: bad parameters and queries that are not rows of zeros and ones (InvalidArgument); a run
+    whose updates are used up refuses all queries (BudgetExceeded).
+    Law: tests/mechanisms/test_weights.py::TestPrice, tests/mechanisms/test_weights.py::TestError
     """
 
     domain: int
@@ -73,7 +79,7 @@ class MultiplicativeWeights:
         fill(
             self,
             domain=whole(domain, "domain", least=2),
-            total=whole(total, "total", least=1, most=MOST_PEOPLE),
+            total=whole(total, "total", least=1, most=MAX_PEOPLE),
             updates=whole(updates, "updates", least=1),
             epsilon=positive(epsilon, "epsilon"),
             threshold=whole(threshold, "threshold", least=1),
@@ -93,30 +99,29 @@ class MultiplicativeWeights:
         beta: Number = 0.05,
         neighbours: Neighbours = REPLACE,
     ) -> MultiplicativeWeights:
-        """Spend a budget over `updates` rounds; the threshold is, unless given, the least that provably suffices.
+        """Spend a budget over `updates` rounds.
 
-        With it, all of `queries` are answered within `error(queries, beta)` before the updates run out, but for a
-        chance β. In practice far smaller thresholds do, at the risk of running out.
+        The threshold is, unless given, the least that provably suffices: with it all of `queries`
+        are answered within `error(queries, beta)` before the updates run out, but for a failure
+        probability β. In practice far smaller thresholds do, at the risk of running out.
         """
         rounds = whole(updates, "updates", least=1)
-        epsilon = largest_epsilon(lambda e: _event(e, rounds, neighbours), spend, slots=2 * rounds)
-        made = cls(
-            domain,
-            total,
-            rounds,
-            epsilon,
-            1 if threshold is None else threshold,
-            neighbours=neighbours,
-        )
+
+        def event_at(epsilon: Fraction) -> Repeated:
+            return _event(epsilon, rounds, neighbours)
+
+        epsilon = largest_epsilon(event_at, spend, slots=2 * rounds)
+        chosen = 1 if threshold is None else threshold
+        made = cls(domain, total, rounds, epsilon, chosen, neighbours=neighbours)
         if threshold is not None:
             return made
-        return cls(
-            domain, total, rounds, epsilon, made.provable(queries, beta), neighbours=neighbours
-        )
+        # The provable threshold depends on all parameters but the threshold itself.
+        provable = made.provable(queries, beta)
+        return cls(domain, total, rounds, epsilon, provable, neighbours=neighbours)
 
     @property
     def event(self) -> Repeated:
-        """What was done: at most `updates` rounds of one comparison run and one measurement."""
+        """The event to be priced: at most `updates` rounds of one comparison run and one count."""
         return _event(self.epsilon, self.updates, self.neighbours)
 
     def start(self, histogram: NDArray[Any], *, bits: Bits | None = None) -> WeightsRun:
@@ -126,44 +131,58 @@ class MultiplicativeWeights:
     def release(
         self, histogram: NDArray[Any], queries: NDArray[Any], *, bits: Bits | None = None
     ) -> NDArray[np.float64]:
-        """Answer the rows of `queries` in order, up to where the updates run out."""
+        """Answer the rows of `queries` in order, until the updates run out."""
         return self.start(histogram, bits=bits).answer_all(queries)
 
     def error(self, queries: int, beta: Number = 0.05) -> float:
-        """Bound the error of every answer given, of up to `queries`, with probability at least 1 − β.
+        """Bound the error of every answer given, of up to `queries`, with probability ≥ 1 − β.
 
-        A believed answer is returned only where the comparison said no: within the threshold, its error and a rounding.
+        A believed answer is returned only where the comparison said no: within the threshold, its
+        error and a rounding.
         """
-        return up(
-            max(self.threshold + self._comparison(queries, beta) + 0.5, self._measurement(beta))
-        )
+        believed = self.threshold + self._comparison_error(queries, beta) + 0.5
+        return up(max(believed, self._measurement_error(beta)))
 
     def provable(self, queries: int, beta: Number = 0.05) -> int:
-        """Return the least threshold with which `updates` rounds provably suffice for `queries`, with probability at
-        least 1 − β.
+        """Return the least threshold with which `updates` rounds provably suffice for `queries`.
 
-        The belief starts at most ln N from the truth in relative entropy. A round closes ((a − h)² − (m − a)²)/4n² of
-        it (`hypothesis.updated`), with |a − h| ≥ threshold − α, |m − a| ≤ ν: (threshold − α)² = 4n² ln N/updates + ν².
+        Holds with probability at least 1 − β. The belief starts at most ln N from the truth in
+        relative entropy. A round closes ((a − h)² − (m − a)²)/4n² of it (`hypothesis.updated`),
+        with |a − h| ≥ threshold − α, |m − a| ≤ ν: (threshold − α)² = 4n² ln N/updates + ν².
         """
-        nu = self._measurement(beta)
-        drift = math.sqrt(4 * self.total**2 * math.log(self.domain) / self.updates + nu**2)
-        return math.ceil(up(self._comparison(queries, beta) + 0.5 + drift))
+        nu = self._measurement_error(beta)
+        entropy = 4 * self.total**2 * math.log(self.domain) / self.updates
+        drift = math.sqrt(entropy + nu**2)
+        # Rounded up: a higher threshold asks for fewer updates.
+        return math.ceil(up(self._comparison_error(queries, beta) + 0.5 + drift))
 
     def comparison(self) -> SparseVector:
         """Return the mechanism that waits for the next surprise."""
         return SparseVector(self.epsilon, 1, neighbours=self.neighbours)
 
-    def _comparison(self, queries: int, beta: Number) -> float:
-        share = Fraction(read_beta(beta)) / (2 * self.updates)
-        return self.comparison().error(queries, share)
+    def _comparison_error(self, queries: int, beta: Number) -> float:
+        """Bound the error of the comparisons of one round, at its part of β (union bound)."""
+        beta_each = Fraction(read_beta(beta)) / (2 * self.updates)
+        return self.comparison().error(queries, beta_each)
 
-    def _measurement(self, beta: Number) -> float:
-        share = read_beta(beta) / (2 * self.updates)
-        return float(least_above(lambda z: 2 * laplace_tail(1 / self.epsilon, z + 1), share))
+    def _measurement_error(self, beta: Number) -> float:
+        """Bound the noise of one measurement, at its part of β (union bound)."""
+        beta_each = read_beta(beta) / (2 * self.updates)
+
+        def two_sided(t: int) -> float:
+            return 2 * laplace_tail(1 / self.epsilon, t + 1)
+
+        return float(least_above(two_sided, beta_each))
 
 
 class WeightsRun:
-    """A run under way: a private histogram, a public belief, and the updates that are left; it cannot be copied."""
+    """Run of multiplicative weights: private histogram, public belief, and the updates left.
+
+    Guarantee: gives at most `updates` measurements, from one thread at a time.
+    Refuses: a copy (InvalidArgument), and queries after the last update (BudgetExceeded).
+    Law: tests/mechanisms/test_weights.py::TestRun,
+    tests/mechanisms/test_weights.py::test_a_run_is_not_copied
+    """
 
     __slots__ = ("_belief", "_bits", "_left", "_lock", "_mechanism", "_truth", "_waiting")
 
@@ -176,6 +195,7 @@ class WeightsRun:
         self._belief = np.full(mechanism.domain, mechanism.total / mechanism.domain)
         self._left = mechanism.updates
         self._waiting = mechanism.comparison().start(mechanism.threshold, bits=bits)
+        # Two threads must not both take the last update, nor learn at once.
         self._lock = threading.Lock()
 
     def __reduce__(self) -> NoReturn:
@@ -185,18 +205,18 @@ class WeightsRun:
 
     @property
     def left(self) -> int:
-        """How many updates are left; at 0 the run is over."""
+        """The number of updates left; at 0 the run is over."""
         return self._left
 
     @property
     def belief(self) -> Hypothesis:
-        """The public histogram as it stands."""
+        """The current public histogram."""
         return Hypothesis(self._belief.copy())
 
     def answer(self, query: object) -> float:
         """Answer one counting query, a row of zeros and ones.
 
-        Refuses several rows: `answer_all` answers those.
+        Refuses: several rows (InvalidArgument); `answer_all` answers those.
         """
         row = read_queries(query, self._mechanism.domain)
         if len(row) != 1:
@@ -206,9 +226,10 @@ class WeightsRun:
         return float(self.answer_all(row)[0])
 
     def answer_all(self, queries: object) -> NDArray[np.float64]:
-        """Answer the rows of an array in order, up to where the updates run out.
+        """Answer the rows of an array in order, until the updates run out.
 
-        Refuses when they have: `belief` can still be asked, without a bound on its error.
+        Refuses: queries after that (BudgetExceeded); `belief` can still be asked, without a bound
+        on its error.
         """
         rows = read_queries(queries, self._mechanism.domain)
         with self._lock:
@@ -216,28 +237,36 @@ class WeightsRun:
                 raise BudgetExceeded(
                     "the updates of this run are used up; ask its belief", asked=1, left=0
                 )
-            found: list[NDArray[np.float64]] = []
-            at = 0
-            while at < len(rows) and self._left:
-                found.append(self._block(rows[at : at + _BLOCK]))
-                at += found[-1].size
-            return np.concatenate(found) if found else np.empty(0)
+            blocks: list[NDArray[np.float64]] = []
+            answered = 0
+            while answered < len(rows) and self._left:
+                block = self._answer_block(rows[answered : answered + _BLOCK])
+                blocks.append(block)
+                answered += block.size
+            if not blocks:
+                return np.empty(0)
+            return np.concatenate(blocks)
 
-    def _block(self, rows: NDArray[Any]) -> NDArray[np.float64]:
-        """Answer as many rows as come before the next surprise, and that one."""
-        believed, true = counts_of(rows, self._belief), counts_of(rows, self._truth)
+    def _answer_block(self, rows: NDArray[Any]) -> NDArray[np.float64]:
+        """Answer the rows before the next surprise, and that one."""
+        believed = counts_of(rows, self._belief)
+        true = counts_of(rows, self._truth)
         gaps = np.abs(true - np.rint(believed)).astype(np.int64)
-        surprised = self._waiting.ask_places(steps(gaps, self._mechanism.comparison().exponent))
+        gap_steps = to_steps(gaps, self._mechanism.comparison().exponent)
+        surprised = self._waiting.ask_places(gap_steps)
+        # The comparison stops at its first yes: later rows have no answer yet.
         answers = believed[: surprised.size]
         if surprised[-1]:
-            answers[-1] = self._measure(rows[surprised.size - 1], int(true[surprised.size - 1]))
+            last = surprised.size - 1
+            answers[-1] = self._measure(rows[last], int(true[last]))
         return answers
 
     def _measure(self, row: NDArray[Any], true: int) -> float:
         """Measure one query, learn from it, and wait for the next surprise."""
         mechanism = self._mechanism
         noisy = true + laplace(1 / mechanism.epsilon, bits=self._bits)
-        measured = float(min(max(noisy, 0), mechanism.total))  # a public range: post-processing
+        # Clamping to a public range is post-processing.
+        measured = float(min(max(noisy, 0), mechanism.total))
         self._belief = updated(self._belief, row, measured, mechanism.total)
         self._left -= 1
         if self._left:
@@ -246,5 +275,7 @@ class WeightsRun:
 
 
 def _event(epsilon: Fraction, rounds: int, neighbours: Neighbours) -> Repeated:
-    noise = DiscreteLaplaceNoise(1 / rational(epsilon, "epsilon"), 1, neighbours=neighbours)
-    return Repeated(Sequence([SparseVectorEvent(epsilon, 1, neighbours=neighbours), noise]), rounds)
+    comparison = SparseVectorEvent(epsilon, 1, neighbours=neighbours)
+    scale = 1 / rational(epsilon, "epsilon")
+    measurement = DiscreteLaplaceNoise(scale, 1, neighbours=neighbours)
+    return Repeated(Sequence([comparison, measurement]), rounds)

@@ -1,1 +1,1 @@
-"""Beyond global sensitivity: smooth sensitivity, propose-test-release, inverse sensitivity."""
+"""Mechanisms beyond global sensitivity: smooth, propose-test-release, inverse sensitivity."""

@@ -1,8 +1,9 @@
-"""Inverse sensitivity: answer a value the more likely, the fewer people must change to make it the true one."""
+"""Inverse sensitivity mechanism: a value is likelier, the fewer people must change to make it true."""
 
 from __future__ import annotations
 
 from fractions import Fraction
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,20 +24,23 @@ from .ordered import PLACES, Range
 
 @frozen(init=False)
 class InverseQuantile:
-    """Choose among 2^32 + 1 public places by the exponential mechanism, with the distance in ranks as the score.
+    """Exponential quantile: chooses among 2^32 + 1 public lattice points by the distance in ranks.
 
-    w(o) = −max(0, qn − #{x ≤ o}, #{x < o} − qn): how many values must move to make o the q-quantile (the inverse
-    sensitivity mechanism, Asi and Duchi 2020; the exponential quantile of Smith 2011). One person moves every w(o) by
-    at most Δ = 1 under replace, max(q, 1 − q) under add/remove. Price: one selection of bounded range ε, pure DP.
-    The score is constant between neighbouring values, so a piece is drawn with probability exactly proportional to
-    length·exp(−rate·depth) (enclosed by integers, as many bits as the decision takes), then a place of it, uniformly.
+    The score w(o) = −max(0, qn − #{x ≤ o}, #{x < o} − qn) is how many values must move to make o
+    the q-quantile (the inverse sensitivity mechanism, Asi and Duchi 2020; the exponential quantile
+    of Smith 2011). One person moves every w(o) by at most Δ = 1 under replace, max(q, 1 − q) under
+    add/remove. The score is constant between neighbouring values, so a piece is drawn with
+    probability exactly proportional to length·exp(−rate·depth) (enclosed by integers, as many bits
+    as the decision takes), then a point of it, uniformly.
 
     >>> import discreet as dp
     >>> median = dp.InverseQuantile(epsilon=1, low=0, high=100)
     >>> abs(median.release([49.5, 50.0, 50.5] * 2000) - 50) <= 0.5
     True
 
-    Refuses ε not above 0, a quantile outside 0 … 1, bounds out of order, NaN.
+    Guarantee: one release is a selection of bounded range ε, pure DP.
+    Refuses: ε not above 0, a quantile outside 0 … 1, bounds out of order, NaN (InvalidArgument).
+    Law: tests/mechanisms/test_inverse.py::TestPrice, tests/mechanisms/test_inverse.py::TestError
     """
 
     epsilon: Fraction
@@ -76,53 +80,63 @@ class InverseQuantile:
         neighbours: Neighbours = ADD_REMOVE,
     ) -> InverseQuantile:
         """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
-        epsilon = largest_epsilon(lambda e: ExponentialSelection(e, neighbours=neighbours), spend)
+
+        def event_at(epsilon: Fraction) -> ExponentialSelection:
+            return ExponentialSelection(epsilon, neighbours=neighbours)
+
+        epsilon = largest_epsilon(event_at, spend)
         return cls(epsilon, low, high, quantile=quantile, neighbours=neighbours)
 
     @property
     def sensitivity(self) -> Fraction:
         """How far one person moves the score: 1 under replace, max(q, 1 − q) under add/remove."""
-        return Fraction(1) if self.neighbours == REPLACE else max(self.quantile, 1 - self.quantile)
+        if self.neighbours == REPLACE:
+            return Fraction(1)
+        return max(self.quantile, 1 - self.quantile)
 
     @property
     def event(self) -> ExponentialSelection:
-        """What was done: one selection of bounded range ε."""
+        """The event to be priced: one selection of bounded range ε."""
         return ExponentialSelection(self.epsilon, neighbours=self.neighbours)
 
     def release(self, values: object, *, bits: Bits | None = None) -> float:
-        """Draw a piece, then a place of it."""
+        """Draw a piece, then a point of it."""
         pieces = self.pieces(self.range.sorted(values))
+        # Depths count in parts of 1/denominator, so the rate is divided by it.
         rate = self.epsilon / (2 * self.sensitivity * self.quantile.denominator)
         piece = choose_piece(pieces, PLACES + 1, rate, bits=bits)
-        return self.range.value(piece.start + uniform(piece.length, bits=bits))
+        point = piece.start + uniform(piece.length, bits=bits)
+        return self.range.value(point)
 
     def pieces(self, ordered: NDArray[np.int64]) -> list[Piece]:
-        """Cut the lattice at the values: each value is a piece, and so is each gap between two; the best first.
+        """Cut the lattice at the values: each value is a piece, each gap is one; the best first.
 
         Depths are whole numbers: the score times the quantile's denominator.
         """
-        places, counts = np.unique(ordered, return_counts=True)
-        below = np.concatenate(
-            [[0], np.cumsum(counts)]
-        )  # how many lie below each value, and below the end
-        target, unit = self.quantile.numerator * ordered.size, self.quantile.denominator
+        points, counts = np.unique(ordered, return_counts=True)
+        # below[i] values lie below points[i]; the last entry counts all of them.
+        below = np.concatenate([[0], np.cumsum(counts)])
+        target = self.quantile.numerator * ordered.size
+        unit = self.quantile.denominator
 
-        def depth(fewer: int, atmost: int) -> int:
-            return max(0, target - unit * atmost, unit * fewer - target)
+        def depth(fewer: int, at_most: int) -> int:
+            return max(0, target - unit * at_most, unit * fewer - target)
 
-        found = [
-            Piece(int(v), 1, depth(int(f), int(t)))
-            for v, f, t in zip(places, below, below[1:], strict=False)
-        ]
-        ends = np.concatenate([[-1], places, [PLACES + 1]])
-        gaps = zip(ends[:-1] + 1, np.diff(ends) - 1, below, strict=True)
-        found += [Piece(int(s), int(m), depth(int(c), int(c))) for s, m, c in gaps if m > 0]
-        return sorted(found, key=lambda piece: piece.depth)
+        pieces = []
+        for point, fewer, at_most in zip(points, below, below[1:], strict=False):
+            pieces.append(Piece(int(point), 1, depth(int(fewer), int(at_most))))
+        ends = np.concatenate([[-1], points, [PLACES + 1]])
+        lengths = np.diff(ends) - 1
+        for start, length, fewer in zip(ends[:-1] + 1, lengths, below, strict=True):
+            if length > 0:
+                pieces.append(Piece(int(start), int(length), depth(int(fewer), int(fewer))))
+        # Stable: pieces of equal depth stay in this order, which decides the draw.
+        return sorted(pieces, key=attrgetter("depth"))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound how many ranks the answer is off, with probability at least 1 − β: the exponential
-        mechanism's error.
+        """Bound how many ranks the answer is off, with probability at least 1 − β.
+
+        It is the exponential mechanism's error.
         """
-        return Exponential(self.epsilon, self.sensitivity, neighbours=self.neighbours).error(
-            PLACES + 1, beta
-        )
+        selection = Exponential(self.epsilon, self.sensitivity, neighbours=self.neighbours)
+        return selection.error(PLACES + 1, beta)

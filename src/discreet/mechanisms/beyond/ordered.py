@@ -1,7 +1,7 @@
-"""Bounded values in order, on a public lattice, and how far one person can move what lies between two ranks.
+"""Bounded values in order on a public lattice, and local sensitivity between two ranks.
 
-Values are clamped to public bounds and rounded to one of 2^32 + 1 places between them, each by itself: neighbouring
-data stay neighbouring. From here on everything is a whole number.
+Values are clamped to public bounds and rounded to one of 2^32 + 1 lattice points between them, each
+by itself: neighbouring data stay neighbouring. From here on everything is a whole number.
 """
 
 from __future__ import annotations
@@ -18,16 +18,19 @@ from ...frozen import fill, frozen
 from ..laws.error_bound import named
 
 PLACES = 1 << 32
-"""The number of steps between the public bounds."""
+"""The number of lattice steps between the public bounds."""
 
 
 @frozen(init=False)
 class Range:
-    """Public bounds, and the lattice between them.
+    """Public bounds on every value, and the lattice between them.
 
     >>> from discreet.mechanisms.beyond.ordered import Range
     >>> Range(0, 1).sorted([0.5, 2.0, -1.0]).tolist(), Range(0, 1).value(1 << 31)
     ([0, 2147483648, 4294967296], 0.5)
+
+    Refuses: bounds out of order, or too close or too far apart for floats (InvalidArgument).
+    Law: tests/mechanisms/test_ordered.py::TestRange
     """
 
     low: Fraction
@@ -37,23 +40,33 @@ class Range:
 
     def __init__(self, low: Number, high: Number) -> None:
         fill(self, low=rational(low, "low"), high=rational(high, "high"))
-        if not 0 < float(self.high) - float(self.low) < math.inf:
+        # As floats, because values are scaled by their difference as a float.
+        width = float(self.high) - float(self.low)
+        if not 0 < width < math.inf:
             raise InvalidArgument(
                 "low must be below high, both as floats: they are public bounds on every value"
             )
 
     def sorted(self, values: object) -> NDArray[np.int64]:
-        """Clamp, round and sort; refuses NaN, and what is no list of numbers, without telling a value."""
+        """Clamp, round and sort values.
+
+        Refuses: NaN, and what is no list of numbers (InvalidArgument), without telling a value.
+        """
         array = np.asarray(values)
         if array.ndim != 1 or array.dtype.kind not in "iuf" or bool(np.isnan(array).any()):
             raise InvalidArgument("values must be a list of numbers without NaN")
-        low, high = float(self.low), float(self.high)
-        parts = (np.clip(array.astype(np.float64), low, high) - low) / (high - low)
-        return np.sort(np.rint(np.clip(parts, 0.0, 1.0) * PLACES).astype(np.int64))
+        low = float(self.low)
+        high = float(self.high)
+        clamped = np.clip(array.astype(np.float64), low, high)
+        fractions = (clamped - low) / (high - low)
+        # Clamped again: the division may round to just outside 0 … 1.
+        points = np.rint(np.clip(fractions, 0.0, 1.0) * PLACES)
+        return np.sort(points.astype(np.int64))
 
     def value(self, place: int | Fraction) -> float:
-        """Return the value at a place, rounded once."""
-        return float(self.low + (self.high - self.low) * Fraction(place) / PLACES)
+        """Return the value at a lattice point, rounded once."""
+        exact = self.low + (self.high - self.low) * Fraction(place) / PLACES
+        return float(exact)
 
 
 def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
@@ -64,40 +77,52 @@ def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
     >>> ranks(Fraction(1, 2), 5), ranks(Fraction(0), 5)
     ((2, 3), (0, 1))
     """
+    # −(−x // y) rounds up, exactly.
     rank = max(1, -((-quantile.numerator * n) // quantile.denominator))
     return rank - 1, rank
 
 
 def span(ordered: NDArray[np.int64], a: int, b: int, k: int) -> int:
-    """Return A_k = max over t = 0 … k+1 of x_(b+t) − x_(a+t−k), with the bounds beyond both ends of the data.
+    """Return the local sensitivity at distance k, A_k = max over t of x_(b+t) − x_(a+t−k).
 
-    f = x_(a+1) + … + x_b. Replace one value by a larger one: then x_i ≤ x'_i ≤ x_(i+1) for all i. So |f − f'| is at
-    most x_(b+1) − x_(a+1), a term of A_0 of x, and at most x'_b − x'_a, a term of A_0 of x'; and x_j − x_i is at most
-    x'_j − x'_(i−1), so that A_k(x) ≤ A_(k+1)(x'), and the same the other way round. (For b = a + 1: Nissim,
-    Raskhodnikova, Smith 2007, §3.1.)
+    t = 0 … k+1, with the bounds beyond both ends of the data. f = x_(a+1) + … + x_b. Replace one
+    value by a larger one: then x_i ≤ x'_i ≤ x_(i+1) for all i. So |f − f'| is at most
+    x_(b+1) − x_(a+1), a term of A_0 of x, and at most x'_b − x'_a, a term of A_0 of x'; and
+    x_j − x_i is at most x'_j − x'_(i−1), so that A_k(x) ≤ A_(k+1)(x'), and the same the other way
+    round. (For b = a + 1: Nissim, Raskhodnikova, Smith 2007, §3.1.)
 
     >>> import numpy as np
     >>> from discreet.mechanisms.beyond.ordered import span
     >>> span(np.array([10, 20, 40]), 1, 2, 0)
     20
+
+    Law: tests/mechanisms/test_ordered.py::TestSpan
     """
-    return int((_run(ordered, b, k + 2) - _run(ordered, a - k, k + 2)).max())
+    upper = _values_at_ranks(ordered, b, k + 2)
+    lower = _values_at_ranks(ordered, a - k, k + 2)
+    return int((upper - lower).max())
 
 
-def outer(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArray[np.int64]:
+def outer_spans(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArray[np.int64]:
     """Bound A_0, A_1 … A_(count−1) from above by the outermost pair of each: x_(b+k+1) − x_(a−k).
 
     >>> import numpy as np
-    >>> from discreet.mechanisms.beyond.ordered import outer
-    >>> outer(np.array([10, 20, 40]), 1, 2, 2).tolist()
+    >>> from discreet.mechanisms.beyond.ordered import outer_spans
+    >>> outer_spans(np.array([10, 20, 40]), 1, 2, 2).tolist()
     [30, 4294967296]
     """
-    return _run(ordered, b + 1, count) - _run(ordered, a - count + 1, count)[::-1]
+    upper = _values_at_ranks(ordered, b + 1, count)
+    lower = _values_at_ranks(ordered, a - count + 1, count)
+    return upper - lower[::-1]
 
 
-def _run(ordered: NDArray[np.int64], first: int, count: int) -> NDArray[np.int64]:
-    """Read `count` ranks from `first` on; below rank 1 lies the lower bound, above rank n the upper one."""
-    end = first + count  # the first rank that is not read
-    low = np.zeros(min(count, max(0, 1 - first)), dtype=np.int64)
-    high = np.full(min(count, max(0, end - 1 - ordered.size)), PLACES)
-    return np.concatenate([low, ordered[max(first, 1) - 1 : max(end, 1) - 1], high])
+def _values_at_ranks(ordered: NDArray[np.int64], first: int, count: int) -> NDArray[np.int64]:
+    """Read `count` ranks from `first` on; below rank 1 lies the lower bound, above n the upper one."""
+    end = first + count
+    below = min(count, max(0, 1 - first))
+    above = min(count, max(0, end - 1 - ordered.size))
+    low = np.zeros(below, dtype=np.int64)
+    high = np.full(above, PLACES)
+    # Rank 1 is index 0; `end` is the first rank that is not read.
+    inside = ordered[max(first, 1) - 1 : max(end, 1) - 1]
+    return np.concatenate([low, inside, high])

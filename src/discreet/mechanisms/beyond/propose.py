@@ -1,4 +1,4 @@
-"""Propose, test, release: suppose that the answer is stable, test it privately, then release it with little noise."""
+"""Propose-test-release: propose a bound on local sensitivity, test it privately, then release."""
 
 from __future__ import annotations
 
@@ -18,26 +18,31 @@ from ...privacy.neighbours import REPLACE, Neighbours, read_neighbours
 from ..keys.counts import per_key
 from ..laws.error_bound import named, read_beta
 from ..laws.tails import laplace_tail, least_above
-from ..reading.allowance import approximate
+from ..reading.allowance import read_approximate_budget
 from .ordered import PLACES, Range, ranks, span
 
 
 @frozen(init=False)
 class ProposeTestRelease:
-    """Release a whole number with noise of scale bound/ε₂ if its neighbourhood passes a test of price ε₁; else None.
+    """Propose-test-release: releases a whole number with noise if its stability passes a test.
 
-    The caller tells the distance d(x) ≥ 0, which one person moves by at most 1, and which is 0 where the answer could
-    move by more than `bound` to a neighbour. The test: d + Z ≥ t, with Z geometric of scale 1/ε₁ and t the least whole
-    number with P[Z ≥ t] ≤ δ. Price: (ε₁ + ε₂, δ) (Dwork, Lei 2009). Proof: if d > 0 on one of two neighbours, their
-    answers are at most `bound` apart and test and noise cost ε₁ + ε₂; if d = 0 on both, each passes with probability at
-    most δ, and otherwise both say None, at a ratio of at most e^ε₁.
+    The noise has scale bound/ε₂, the test costs ε₁; without a pass the answer is None. The caller
+    gives the distance d(x) ≥ 0, which one person moves by at most 1, and which is 0 where the
+    answer could move by more than `bound` to a neighbour. The test: d + Z ≥ t, with Z geometric of
+    scale 1/ε₁ and t the least whole number with P[Z ≥ t] ≤ δ (Dwork, Lei 2009). Proof: if d > 0 on
+    one of two neighbours, their answers are at most `bound` apart and test and noise cost ε₁ + ε₂;
+    if d = 0 on both, each passes with probability at most δ, and otherwise both say None, at a
+    ratio of at most e^ε₁.
 
     >>> import discreet as dp
     >>> ptr = dp.ProposeTestRelease(epsilon=2000, delta=1e-6, bound=1)
     >>> ptr.release(42, distance=100), ptr.release(42, distance=0)
     (42, None)
 
-    Refuses ε not above 0, δ outside (0, 1), a bound below 1, a share outside (0, 1), a distance below 0.
+    Guarantee: one release is (ε₁ + ε₂, δ)-DP.
+    Refuses: ε not above 0, δ outside (0, 1), a bound below 1, a share outside (0, 1), a distance
+    below 0 (InvalidArgument).
+    Law: tests/mechanisms/test_propose.py::TestPrice
     """
 
     epsilon: Fraction
@@ -63,14 +68,10 @@ class ProposeTestRelease:
             raise InvalidArgument(
                 "test_share must lie between 0 and 1: the part of epsilon spent on the test"
             )
-        fill(self, epsilon=budget.epsilon, delta=budget.delta)
-        per_key(self.delta, 1)  # refuses one too small
-        fill(
-            self,
-            bound=whole(bound, "bound", least=1),
-            test_share=share,
-            neighbours=read_neighbours(neighbours),
-        )
+        fill(self, epsilon=budget.epsilon, delta=budget.delta, test_share=share)
+        # Called for its refusal of a δ too small for floats.
+        per_key(self.delta, 1)
+        fill(self, bound=whole(bound, "bound", least=1), neighbours=read_neighbours(neighbours))
 
     @classmethod
     def spending(
@@ -82,7 +83,7 @@ class ProposeTestRelease:
         neighbours: Neighbours = REPLACE,
     ) -> ProposeTestRelease:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(spend, "propose-test-release")
+        epsilon, delta = read_approximate_budget(spend, "propose-test-release")
         return cls(epsilon, delta, bound, test_share=test_share, neighbours=neighbours)
 
     @property
@@ -95,51 +96,69 @@ class ProposeTestRelease:
         """The scale of the noise on the answer, bound/ε₂."""
         return self.bound / (self.epsilon * (1 - self.test_share))
 
+    def _test_tail(self, z: int) -> float:
+        """Return P[Z ≥ z] of the test's noise, rounded up."""
+        return laplace_tail(self.test_scale, z)
+
     @property
     def threshold(self) -> int:
         """The least noisy distance that passes."""
-        return least_above(lambda z: laplace_tail(self.test_scale, z), per_key(self.delta, 1))
+        # The tail is rounded up, so the threshold is never too low.
+        return least_above(self._test_tail, per_key(self.delta, 1))
 
     @property
     def event(self) -> Promise:
-        """What was done: a box that keeps (ε, δ)."""
+        """The event to be priced: a mechanism that keeps (ε, δ)."""
         return Promise(ApproxDP(self.epsilon, self.delta), neighbours=self.neighbours)
 
     def release(self, value: int, distance: int, *, bits: Bits | None = None) -> int | None:
-        """Test the distance, then release the value with noise, or None; both noises are drawn in any case."""
-        exact, far = _whole(value), _whole(distance)
+        """Test the distance, then release the value with noise, or None."""
+        exact = _read_whole(value)
+        far = _read_whole(distance)
         if far < 0:
             raise InvalidArgument(
                 "the distance must be at least 0: how many people must change before the answer may"
             )
-        test, noise = laplace(self.test_scale, bits=bits), laplace(self.scale, bits=bits)
-        return exact + noise if far + test >= self.threshold else None
+        # Both noises are drawn in any case: the work tells nothing of the test.
+        test = laplace(self.test_scale, bits=bits)
+        noise = laplace(self.scale, bits=bits)
+        if far + test < self.threshold:
+            return None
+        return exact + noise
 
     def passes(self, distance: int) -> float:
         """Return the probability that a distance passes the test."""
-        return laplace_tail(self.test_scale, self.threshold - whole(distance, "distance"))
+        return self._test_tail(self.threshold - whole(distance, "distance"))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Bound the noise on a released answer, with probability at least 1 − β: the least whole t
-        with P[|Z| > t] ≤ β.
+        """Bound the noise on a released answer, with probability at least 1 − β.
+
+        The least whole t with P[|Z| > t] ≤ β.
         """
-        chance = read_beta(beta)
-        return float(least_above(lambda z: 2 * laplace_tail(self.scale, z + 1), chance))
+        probability = read_beta(beta)
+
+        def two_sided(t: int) -> float:
+            return 2 * laplace_tail(self.scale, t + 1)
+
+        return float(least_above(two_sided, probability))
 
 
 @frozen(init=False)
 class ProposedQuantile:
-    """Release a quantile of bounded values with noise for a proposed local sensitivity, if the data are that tight.
+    """Quantile by propose-test-release: noise for a proposed local sensitivity, if data are tight.
 
-    The distance is the least k with A_k > bound (`ordered.span`): A_0 bounds the move to any neighbour, and
-    A_k(x) ≤ A_(k+1)(x') makes the distance move by at most 1. Price: (ε, δ) for replacing one of n values, n public.
+    The distance is the least k with A_k > bound (`ordered.span`): A_0 bounds the move to any
+    neighbour, and A_k(x) ≤ A_(k+1)(x') makes the distance move by at most 1.
 
     >>> import discreet as dp
     >>> median = dp.ProposedQuantile(epsilon=10, delta=1e-12, low=0, high=100, bound=0.5)
     >>> abs(median.release([50.0] * 1001) - 50) < 3, median.release([0.0] * 5 + [100.0] * 5)
     (True, None)
 
-    Refuses what `ProposeTestRelease` refuses, bounds out of order, a bound below 2^-32 of the range, NaN, no values.
+    Guarantee: one release is (ε, δ)-DP for replacing one of n values, n public.
+    Refuses: what `ProposeTestRelease` refuses, bounds out of order, a bound below 2^-32 of the
+    range, NaN, no values (InvalidArgument).
+    Law: tests/mechanisms/test_propose.py::TestQuantile, tests/mechanisms/test_ordered.py::TestSpan
     """
 
     test: ProposeTestRelease
@@ -160,16 +179,13 @@ class ProposedQuantile:
         test_share: Number = Fraction(1, 2),
     ) -> None:
         limits = Range(low, high)
+        # Rounded down: a smaller proposed bound is harder to pass, never less private.
         steps = math.floor(positive(bound, "bound") * PLACES / (limits.high - limits.low))
         exact = rational(quantile, "quantile")
         if not 0 <= exact <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
-        fill(
-            self,
-            test=ProposeTestRelease(epsilon, delta, steps, test_share=test_share),
-            quantile=exact,
-            range=limits,
-        )
+        test = ProposeTestRelease(epsilon, delta, steps, test_share=test_share)
+        fill(self, test=test, quantile=exact, range=limits)
 
     @classmethod
     def spending(
@@ -188,12 +204,12 @@ class ProposedQuantile:
         >>> dp.ProposedQuantile.spending(dp.ApproxDP(1, 1e-6), low=0, high=100, bound=1).event.measure
         ApproxDP(1, 1e-06)
         """
-        epsilon, delta = approximate(spend, "propose-test-release")
+        epsilon, delta = read_approximate_budget(spend, "propose-test-release")
         return cls(epsilon, delta, low, high, bound, quantile=quantile, test_share=test_share)
 
     @property
     def event(self) -> Promise:
-        """What was done: a box that keeps (ε, δ) when one value is replaced."""
+        """The event to be priced: a mechanism that keeps (ε, δ) when one value is replaced."""
         return self.test.event
 
     def release(self, values: object, *, bits: Bits | None = None) -> float | None:
@@ -204,23 +220,26 @@ class ProposedQuantile:
                 "at least one value is needed; the number of values is public here"
             )
         a, b = ranks(self.quantile, ordered.size)
-        enough = (
-            3 * self.test.threshold + 1
-        )  # the distance is cut off at a public number, which surely passes
-        spans = [
-            span(ordered, a, b, k) for k in range(enough)
-        ]  # all of them: the work does not tell the distance
-        distance = sum(reach <= self.test.bound for reach in spans)  # they grow with k
+        # The distance is cut off at a public number, which passes almost surely.
+        max_distance = 3 * self.test.threshold + 1
+        # All spans are computed: the work does not tell the distance.
+        spans = [span(ordered, a, b, k) for k in range(max_distance)]
+        # Spans grow with k, so counting the small ones finds the first large one.
+        distance = sum(local <= self.test.bound for local in spans)
         noisy = self.test.release(int(ordered[a]), distance, bits=bits)
-        return None if noisy is None else self.range.value(min(max(noisy, 0), PLACES))
+        if noisy is None:
+            return None
+        return self.range.value(min(max(noisy, 0), PLACES))
 
     def error(self, beta: Number = 0.05) -> float:
         """Bound the noise on a released answer, with probability at least 1 − β."""
-        return up((self.test.error(beta) + 1) * float((self.range.high - self.range.low) / PLACES))
+        step = float((self.range.high - self.range.low) / PLACES)
+        # One step more, for rounding the value to the lattice.
+        return up((self.test.error(beta) + 1) * step)
 
 
-def _whole(value: object) -> int:
-    """Read a whole number of the data; the message carries nothing of it."""
+def _read_whole(value: object) -> int:
+    """Read a whole number of the data; the message of a refusal carries nothing of it."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer):
         raise InvalidArgument(
             "value and distance must be whole numbers: a count of lattice steps, a count of people"

@@ -1,7 +1,8 @@
 """Smooth sensitivity: noise that fits the data at hand, for quantiles and trimmed means.
 
-The median of tight data hardly moves when one value changes, though some data move it by the whole range. Noise in
-proportion to a smooth upper bound of that local sensitivity is private (Nissim, Raskhodnikova, Smith 2007).
+The median of tight data hardly moves when one value changes, though some data move it by the full
+range. Noise in proportion to a smooth upper bound of that local sensitivity is private (Nissim,
+Raskhodnikova, Smith 2007).
 """
 
 from __future__ import annotations
@@ -23,28 +24,37 @@ from ...privacy.events import Promise
 from ...privacy.measures import ApproxDP, Measure
 from ...privacy.neighbours import REPLACE
 from ..laws.error_bound import named, read_beta
-from ..reading.allowance import approximate
-from .ordered import PLACES, Range, outer, ranks, span
+from ..reading.allowance import read_approximate_budget
+from .ordered import PLACES, Range, outer_spans, ranks, span
 
+# Weights are counted in units of 2^-30: times 2^32 lattice steps they stay below 2^63.
 _UNIT = 1 << 30
-_FLOOR = 1 << 6
-_LEAST = Fraction(1, 1 << 16)
+# Weights end at 2^-24, so the smooth bound is at least 2^32·2^-24 = 256 steps.
+_MIN_WEIGHT = 1 << 6
+# Below this ε the weights would hardly fall, and their table would be too long.
+_MIN_EPSILON = Fraction(1, 1 << 16)
+# Bits of the factor e^(−β) between two weights.
+_DECAY_BITS = 62
 
 
 @frozen(init=False)
 class SmoothQuantile:
-    """Release a quantile with geometric noise of scale 2S/ε, S a smooth bound on its local sensitivity.
+    """Quantile with smooth sensitivity: geometric noise of scale 2S/ε, S a smooth local bound.
 
-    Price: (ε, δ) for replacing one of n values, n public. The proof is in `smoothness`. The answer lies on the public
-    lattice of 2^32 places between the bounds whatever S is, so it does not tell S by its digits; S itself must not be
-    shown, nor the time that finding it took, which depends on the data.
+    S bounds the local sensitivity of the quantile smoothly; the proof is in `smoothness`. The
+    answer lies on the public lattice of 2^32 steps between the bounds whatever S is, so it does not
+    tell S by its digits; S itself must not be shown, nor the time that finding it took, which
+    depends on the data.
 
     >>> import discreet as dp
     >>> median = dp.SmoothQuantile(epsilon=1, delta=1e-6, low=0, high=100)
     >>> abs(median.release([50.0] * 1001) - 50) < 1
     True
 
-    Refuses ε below 2^-16, δ outside (0, 1), a quantile outside 0 … 1, bounds out of order, no values, and NaN.
+    Guarantee: one release is (ε, δ)-DP for replacing one of n values, n public.
+    Refuses: ε below 2^-16, δ outside (0, 1), a quantile outside 0 … 1, bounds out of order, no
+    values, and NaN (InvalidArgument).
+    Law: tests/mechanisms/test_smooth.py::TestPrice, tests/mechanisms/test_smooth.py::TestSmoothBound
     """
 
     epsilon: Fraction
@@ -63,7 +73,7 @@ class SmoothQuantile:
         *,
         quantile: Number = Fraction(1, 2),
     ) -> None:
-        _fill_range(self, epsilon, delta, low, high)
+        _fill_shared(self, epsilon, delta, low, high)
         fill(self, quantile=rational(quantile, "quantile"))
         if not 0 <= self.quantile <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
@@ -73,48 +83,49 @@ class SmoothQuantile:
         cls, spend: Measure, *, low: Number, high: Number, quantile: Number = Fraction(1, 2)
     ) -> SmoothQuantile:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(spend, "smooth sensitivity with Laplace noise")
+        epsilon, delta = read_approximate_budget(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, quantile=quantile)
 
     @property
     def event(self) -> Promise:
-        """What was done: a box that keeps (ε, δ) when one value is replaced."""
+        """The event to be priced: a mechanism that keeps (ε, δ) when one value is replaced."""
         return Promise(ApproxDP(self.epsilon, self.delta), neighbours=REPLACE)
 
     def release(self, values: object, *, bits: Bits | None = None) -> float:
         """Add noise to the quantile and keep the answer within the public bounds."""
-        ordered = _some(self.range, values)
+        ordered = _read_values(self.range, values)
         a, b = ranks(self.quantile, ordered.size)
-        noisy = int(ordered[a]) + laplace(
-            _scale(ordered, a, b, self.epsilon, self.delta), bits=bits
-        )
+        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
+        noisy = int(ordered[a]) + laplace(scale, bits=bits)
         return self.range.value(min(max(noisy, 0), PLACES))
 
     def error_on(self, values: object, beta: Number = 0.05) -> float:
-        """Bound the noise on these values, with probability at least 1 − β. The bound is private: for study on public
-        data only.
+        """Bound the noise on these values, with probability at least 1 − β.
+
+        The bound is private: for study on public data only.
         """
-        ordered = _some(self.range, values)
-        return _error(
-            _scale(ordered, *ranks(self.quantile, ordered.size), self.epsilon, self.delta),
-            self.range,
-            beta,
-        )
+        ordered = _read_values(self.range, values)
+        a, b = ranks(self.quantile, ordered.size)
+        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
+        return _error(scale, self.range, beta)
 
 
 @frozen(init=False)
 class SmoothTrimmedMean:
-    """Release the mean of the values left when a share `trim` is cut off at each end, with noise that fits the data.
+    """Trimmed mean with smooth sensitivity: a fraction `trim` is cut off at each end.
 
-    Price: (ε, δ) for replacing one of n values, n public; the sum of the middle values is a whole number of lattice
-    steps with the smooth bound of `smooth_bound`, and the division by their public number comes after the noise.
+    The sum of the middle values is a whole number of lattice steps with the smooth bound of
+    `smooth_bound`, and the division by their public number comes after the noise.
 
     >>> import discreet as dp
     >>> mean = dp.SmoothTrimmedMean(epsilon=1, delta=1e-6, low=0, high=100, trim=0.1)
     >>> abs(mean.release([49.0, 51.0] * 500) - 50) < 1
     True
 
-    Refuses ε below 2^-16, δ outside (0, 1), trim outside 0 … ½, bounds out of order, NaN, and too few values.
+    Guarantee: one release is (ε, δ)-DP for replacing one of n values, n public.
+    Refuses: ε below 2^-16, δ outside (0, 1), trim outside 0 … ½, bounds out of order, NaN, and too
+    few values (InvalidArgument).
+    Law: tests/mechanisms/test_smooth.py::TestPrice, tests/mechanisms/test_smooth.py::TestSmoothBound
     """
 
     epsilon: Fraction
@@ -127,7 +138,7 @@ class SmoothTrimmedMean:
     def __init__(
         self, epsilon: Number, delta: Number, low: Number, high: Number, *, trim: Number
     ) -> None:
-        _fill_range(self, epsilon, delta, low, high)
+        _fill_shared(self, epsilon, delta, low, high)
         fill(self, trim=rational(trim, "trim"))
         if not 0 <= self.trim < Fraction(1, 2):
             raise InvalidArgument(
@@ -139,109 +150,139 @@ class SmoothTrimmedMean:
         cls, spend: Measure, *, low: Number, high: Number, trim: Number
     ) -> SmoothTrimmedMean:
         """Spend an (ε, δ)."""
-        epsilon, delta = approximate(spend, "smooth sensitivity with Laplace noise")
+        epsilon, delta = read_approximate_budget(spend, "smooth sensitivity with Laplace noise")
         return cls(epsilon, delta, low, high, trim=trim)
 
     @property
     def event(self) -> Promise:
-        """What was done: a box that keeps (ε, δ) when one value is replaced."""
+        """The event to be priced: a mechanism that keeps (ε, δ) when one value is replaced."""
         return Promise(ApproxDP(self.epsilon, self.delta), neighbours=REPLACE)
 
     def release(self, values: object, *, bits: Bits | None = None) -> float:
-        """Add noise to the sum of the middle values, divide, and keep the answer within the public bounds."""
-        ordered = _some(self.range, values)
+        """Add noise to the sum of the middle values, divide, and stay within the public bounds."""
+        ordered = _read_values(self.range, values)
         a, b = self._ranks(ordered.size)
+        # Summed as Python integers: many values of 2^32 steps may overflow int64.
         exact = sum(map(int, ordered[a:b]))
-        noisy = exact + laplace(_scale(ordered, a, b, self.epsilon, self.delta), bits=bits)
-        return self.range.value(Fraction(min(max(noisy, 0), PLACES * (b - a)), b - a))
+        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
+        noisy = exact + laplace(scale, bits=bits)
+        clamped = min(max(noisy, 0), PLACES * (b - a))
+        return self.range.value(Fraction(clamped, b - a))
 
     def error_on(self, values: object, beta: Number = 0.05) -> float:
-        """Bound the noise on these values, with probability at least 1 − β. The bound is private: for study on public
-        data only.
+        """Bound the noise on these values, with probability at least 1 − β.
+
+        The bound is private: for study on public data only.
         """
-        ordered = _some(self.range, values)
+        ordered = _read_values(self.range, values)
         a, b = self._ranks(ordered.size)
-        return _error(_scale(ordered, a, b, self.epsilon, self.delta), self.range, beta) / (b - a)
+        scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
+        return _error(scale, self.range, beta) / (b - a)
 
     def _ranks(self, n: int) -> tuple[int, int]:
+        """Return (a, b): the values of ranks a + 1 … b are kept."""
         cut = math.floor(self.trim * n)
         return cut, n - cut
 
 
 def smoothness(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return β: geometric noise of scale s(x) = S(x)/α, α = ε/2, with S β-smooth and S ≥ |f(x) − f(x')|, is (ε, δ)-DP.
+    """Return the β for which noise of a β-smooth scale is (ε, δ)-DP.
 
-    Proof, on the integers: let Δ = |f − f'|, s = s(x), s' = s(x'), so Δ ≤ αs' and e^(−β) ≤ s/s' ≤ e^β. The loss at o is
-    ln(tanh(1/2s)/tanh(1/2s')) − |o − f|/s + |o − f'|/s'. If s ≤ s' the first term is at most ln(s'/s) ≤ β (tanh is
-    concave) and the rest at most Δ/s' ≤ α: together at most ε. If s > s' the first is negative and the rest at most
-    α + (e^β − 1)|o − f|/s, which exceeds ε only if |o − f| > sL, L = (ε − α)/(e^β − 1); that has probability at most
-    2e^(−L)/(1 + e^(−1/s)) ≤ δ for the β returned, because s ≥ 256/α always (`smooth_bound`).
+    Geometric noise of scale s(x) = S(x)/α, α = ε/2, with S β-smooth and S ≥ |f(x) − f(x')|. Proof,
+    on the integers: let Δ = |f − f'|, s = s(x), s' = s(x'), so Δ ≤ αs' and e^(−β) ≤ s/s' ≤ e^β. The
+    loss at o is ln(tanh(1/2s)/tanh(1/2s')) − |o − f|/s + |o − f'|/s'. If s ≤ s' the first term is
+    at most ln(s'/s) ≤ β (tanh is concave) and the others at most Δ/s' ≤ α: together at most ε. If
+    s > s' the first is negative and the others at most α + (e^β − 1)|o − f|/s, which exceeds ε only
+    if |o − f| > sL, L = (ε − α)/(e^β − 1); that has probability at most 2e^(−L)/(1 + e^(−1/s)) ≤ δ
+    for the β returned, because s ≥ 256/α always (`smooth_bound`).
 
     >>> from discreet.mechanisms.beyond.smooth import smoothness
     >>> from fractions import Fraction
     >>> round(float(smoothness(Fraction(1), Fraction(1, 10**6))), 4)
     0.0355
+
+    Guarantee: rounded down, so that the bound is never less smooth than the proof needs.
+    Law: tests/mechanisms/test_smooth.py::TestPrice
     """
     alpha = epsilon / 2
-    reach = up(math.log(2 / (1 + math.exp(-alpha / 256))) - _log(delta))
-    return fraction_down(math.log1p(float(epsilon - alpha) / max(1.0, reach)))
+    # ln(2/(1 + e^(−1/s))) at the least scale s = 256/α, plus ln(1/δ); rounded up.
+    lattice_term = math.log(2 / (1 + math.exp(-alpha / 256)))
+    least_distance = up(lattice_term - _log(delta))
+    ratio = float(epsilon - alpha) / max(1.0, least_distance)
+    return fraction_down(math.log1p(ratio))
 
 
 def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> Fraction:
-    """Return S = max over k of w_k A_k, in lattice steps: exactly β-smooth, at least A_0, at least 256.
+    """Return S = max over k of w_k A_k, in lattice steps: exactly β-smooth, at least A_0 and 256.
 
-    w_0 = 1, w_(k+1) ≥ e^(−β) w_k, and constant from some k on: with A_k(x) ≤ A_(k+1)(x') (`ordered.span`),
-    S(x) = w_k A_k(x) ≤ e^β w_(k+1) A_(k+1)(x') ≤ e^β S(x'). All are whole numbers; only the w_k are rounded, upwards.
+    w_0 = 1, w_(k+1) ≥ e^(−β) w_k, and constant from some k on: with A_k(x) ≤ A_(k+1)(x')
+    (`ordered.span`), S(x) = w_k A_k(x) ≤ e^β w_(k+1) A_(k+1)(x') ≤ e^β S(x'). All are whole
+    numbers; only the w_k are rounded, upwards.
+
+    Law: tests/mechanisms/test_smooth.py::TestSmoothBound
     """
     weights = np.array(_weights(beta), dtype=np.int64)
-    best = int(weights[-1]) * PLACES  # A_k is the whole range for large k
-    reach = weights * outer(
-        ordered, a, b, weights.size
-    )  # at least w_k A_k, and below 2^63: try the largest first
-    order = iter(np.argsort(-reach).tolist())
-    while reach[k := next(order)] > best:  # false at the last weight at the latest
+    # A_k is the full range for large k.
+    best = int(weights[-1]) * PLACES
+    # At least w_k A_k, and below 2^63: candidates with a larger limit are tried first.
+    limits = weights * outer_spans(ordered, a, b, weights.size)
+    order = iter(np.argsort(-limits).tolist())
+    k = next(order)
+    # Ends at the last weight at the latest: its limit is at most `best`.
+    while limits[k] > best:
         best = max(best, int(weights[k]) * span(ordered, a, b, k))
+        k = next(order)
     return Fraction(best, _UNIT)
 
 
 @lru_cache(maxsize=16)
 def _weights(beta: Fraction) -> tuple[int, ...]:
     """Return w_0, w_1 … in units of 2^-30, until they would fall below 64 or stop falling."""
-    decay = exp_neg(beta.numerator, beta.denominator, 62)[1]
+    decay = exp_neg(beta.numerator, beta.denominator, _DECAY_BITS)[1]
     weights = [_UNIT]
     while True:
-        following = -(-(weights[-1] * decay) >> 62)
-        if following == weights[-1] or following < _FLOOR:
+        # Rounded up, from an upper bound of e^(−β): weights fall no faster than they may.
+        following = -(-(weights[-1] * decay) >> _DECAY_BITS)
+        if following == weights[-1] or following < _MIN_WEIGHT:
             return tuple(weights)
         weights.append(following)
 
 
 def _log(value: Fraction) -> float:
+    """Return the logarithm of a rational that may be beyond floats."""
     return math.log(value.numerator) - math.log(value.denominator)
 
 
-def _scale(
+def _noise_scale(
     ordered: NDArray[np.int64], a: int, b: int, epsilon: Fraction, delta: Fraction
 ) -> Fraction:
-    return smooth_bound(ordered, a, b, smoothness(epsilon, delta)) / (epsilon / 2)
+    """Return S/α with α = ε/2, the scale of the noise in lattice steps."""
+    bound = smooth_bound(ordered, a, b, smoothness(epsilon, delta))
+    return bound / (epsilon / 2)
 
 
 def _error(scale: Fraction, bounds: Range, beta: Number) -> float:
-    """Return a length that noise and rounding exceed with probability at most β: P[|Z| > sl + ½] ≤ e^(−l)."""
+    """Return a length that noise and rounding exceed with probability at most β.
+
+    P[|Z| > sl + ½] ≤ e^(−l).
+    """
     steps = -math.log(read_beta(beta)) * float(scale) + 2
-    return up(steps * float((bounds.high - bounds.low) / PLACES))
+    step = float((bounds.high - bounds.low) / PLACES)
+    return up(steps * step)
 
 
-def _fill_range(made: object, epsilon: Number, delta: Number, low: Number, high: Number) -> None:
+def _fill_shared(made: object, epsilon: Number, delta: Number, low: Number, high: Number) -> None:
+    """Read and set the fields that both mechanisms share."""
     budget = ApproxDP(epsilon, delta)
-    if budget.epsilon < _LEAST or budget.delta == 0:
+    if budget.epsilon < _MIN_EPSILON or budget.delta == 0:
         raise InvalidArgument(
             "smooth sensitivity needs epsilon of at least 2**-16 and delta above 0"
         )
     fill(made, epsilon=budget.epsilon, delta=budget.delta, range=Range(low, high))
 
 
-def _some(bounds: Range, values: object) -> NDArray[np.int64]:
+def _read_values(bounds: Range, values: object) -> NDArray[np.int64]:
+    """Read at least one value, sorted on the lattice."""
     ordered = bounds.sorted(values)
     if ordered.size == 0:
         raise InvalidArgument("at least one value is needed; the number of values is public here")

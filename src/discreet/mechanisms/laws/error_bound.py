@@ -213,12 +213,3 @@ def named(made: Any) -> str:  # noqa: ANN401 - any dataclass
         value = getattr(made, field.name)
         parameters.append(f"{field.name}={brief(value)}")
     return f"{type(made).__name__}({', '.join(parameters)})"
-
-
-level, most_scale, target, around, at = (
-    per_cell_beta,
-    max_scale,
-    read_error,
-    interval_around,
-    evaluate,
-)

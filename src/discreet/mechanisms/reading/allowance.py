@@ -58,6 +58,3 @@ def read_approximate_budget(budget: Measure, why: str) -> tuple[Fraction, Fracti
             f"{why} needs ApproxDP(ε, δ) with ε > 0 and δ > 0, such as ApproxDP(1, 1e-6)"
         )
     return budget.epsilon, budget.delta
-
-
-approximate = read_approximate_budget

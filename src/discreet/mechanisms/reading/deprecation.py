@@ -62,6 +62,3 @@ def _with_keyword(keywords: dict[str, object], name: str, value: object) -> dict
     if name in keywords:
         raise InvalidArgument(f"{name} is given twice; give it once, by that name")
     return {**keywords, name: value}
-
-
-formerly = deprecated_call

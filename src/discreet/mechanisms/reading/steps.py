@@ -105,6 +105,3 @@ def _narrowed(array: NDArray[Any]) -> NDArray[Any]:
     if _largest(array) >= _NARROW:
         return array
     return array.astype(np.int64)
-
-
-step, cells, steps, add = step_size, sensitivity_in_steps, to_steps, add_exactly

@@ -167,6 +167,3 @@ def add_saturating(value: int | Integers, noise: int | Integers) -> int | Intege
     # In place: the noise is fresh and nobody else holds it.
     noise += value
     return noise
-
-
-count_of, add_whole = count_coordinates, add_saturating

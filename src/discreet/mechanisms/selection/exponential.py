@@ -239,6 +239,3 @@ def _read_sizes(options: int, optimal: int) -> tuple[int, int]:
     """Read the number of candidates, and of best ones among them."""
     m = whole(options, "options", least=1)
     return m, whole(optimal, "optimal", least=1, most=m)
-
-
-gap_of = worst_gap
