@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import InvalidArgument
-from discreet.mechanisms.selection.exponential import Exponential, gap_of
+from discreet.mechanisms.selection.exponential import Exponential
+from discreet.mechanisms.selection.exponential import worst_gap as gap_of
 from discreet.noise import exponential_choice
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.testing.bits import HashedBits, UntouchedBits

@@ -47,7 +47,9 @@ def laplace_linf(cells: int, beta: Number, epsilon: Number, sensitivity: Number)
 
     Law: tests/mechanisms/test_bounds.py::TestLaplace
     """
-    scale = float(positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon"))
+    delta1 = positive(sensitivity, "sensitivity")
+    exact_epsilon = positive(epsilon, "epsilon")
+    scale = float(delta1 / exact_epsilon)
     count = whole(cells, "cells", least=1)
     return up(math.log(count / read_beta(beta)) * scale)
 
@@ -63,8 +65,12 @@ def laplace_expected_l1(cells: int, epsilon: Number, sensitivity: Number) -> flo
 
     Law: tests/mechanisms/test_bounds.py::TestLaplace
     """
-    scale = positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon")
-    return up(float(whole(cells, "cells", least=1) * scale))
+    delta1 = positive(sensitivity, "sensitivity")
+    exact_epsilon = positive(epsilon, "epsilon")
+    count = whole(cells, "cells", least=1)
+    # Exact until here, so that it is rounded once, and up.
+    exact = count * (delta1 / exact_epsilon)
+    return up(float(exact))
 
 
 def laplace_counting(queries: int, people: int, epsilon: Number, beta: Number) -> float:
@@ -109,8 +115,9 @@ def gaussian_linf(cells: int, beta: Number, scale: Number) -> float:
     Law: tests/mechanisms/test_bounds.py::TestGaussian
     """
     count = whole(cells, "cells", least=1)
-    spread = math.sqrt(2 * math.log(count / read_beta(beta)))
-    return up(spread * float(positive(scale, "scale")))
+    log_ratio = math.log(count / read_beta(beta))
+    sigma = float(positive(scale, "scale"))
+    return up(math.sqrt(2 * log_ratio) * sigma)
 
 
 def hoeffding_response(n: int, epsilon: Number, beta: Number) -> float:
@@ -127,7 +134,8 @@ def hoeffding_response(n: int, epsilon: Number, beta: Number) -> float:
     """
     people = whole(n, "n", least=1)
     half = float(positive(epsilon, "epsilon")) / 2
-    deviation = math.sqrt(math.log(2 / read_beta(beta)) / (2 * people))
+    log_term = math.log(2 / read_beta(beta))
+    deviation = math.sqrt(log_term / (2 * people))
     return up(deviation / math.tanh(half))
 
 
@@ -148,5 +156,6 @@ def exponential_utility(
     best = whole(optimal, "optimal", least=1)
     candidates = whole(options, "options", least=best)
     spread = math.log(candidates / best) + _read_distance(t)
-    inverse_rate = float(positive(sensitivity, "sensitivity") / positive(epsilon, "epsilon"))
-    return up(2 * spread * inverse_rate)
+    delta = positive(sensitivity, "sensitivity")
+    exact_epsilon = positive(epsilon, "epsilon")
+    return up(2 * spread * float(delta / exact_epsilon))

@@ -84,16 +84,14 @@ class MWEM:
     ) -> None:
         if noise not in ("laplace", "gaussian"):
             raise InvalidArgument(f"noise must be 'laplace' or 'gaussian', got {noise!r}")
-        fill(
-            self,
-            domain=whole(domain, "domain", least=2),
-            total=whole(total, "total", least=1, most=MAX_PEOPLE),
-            rounds=whole(rounds, "rounds", least=1),
-            epsilon=positive(epsilon, "epsilon"),
-            noise=noise,
-            passes=whole(passes, "passes", least=1),
-            neighbours=read_neighbours(neighbours),
-        )
+        cells = whole(domain, "domain", least=2)
+        people = whole(total, "total", least=1, most=MAX_PEOPLE)
+        times = whole(rounds, "rounds", least=1)
+        exact_epsilon = positive(epsilon, "epsilon")
+        repeats = whole(passes, "passes", least=1)
+        relation = read_neighbours(neighbours)
+        fill(self, domain=cells, total=people, rounds=times, epsilon=exact_epsilon)
+        fill(self, noise=noise, passes=repeats, neighbours=relation)
 
     @classmethod
     def spending(
@@ -190,8 +188,9 @@ class MWEM:
         selection = Exponential(self.epsilon, 1, neighbours=self.neighbours)
         slack = selection.error(queries, beta_each)
         nu = least_above(self._two_sided_tail, float(beta_each))
-        learned = 4 * self.total**2 * math.log(self.domain) / self.rounds
-        return up(math.sqrt(learned + nu**2) + slack + 1)
+        entropy = 4 * self.total**2 * math.log(self.domain)
+        selected = math.sqrt(entropy / self.rounds + nu**2)
+        return up(selected + slack + 1)
 
     def _two_sided_tail(self, t: int) -> float:
         """Bound P[|noise| > t] of a measurement."""

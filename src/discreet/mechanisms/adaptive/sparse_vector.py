@@ -83,15 +83,11 @@ class SparseVector:
             raise InvalidArgument(
                 "threshold_share must lie between 0 and 1: the part of epsilon spent on the threshold"
             )
-        fill(
-            self,
-            epsilon=positive(epsilon, "epsilon"),
-            sensitivity=positive(sensitivity, "sensitivity"),
-            answers=c,
-            threshold_share=share,
-            monotone=bool(monotone),
-            neighbours=read_neighbours(neighbours),
-        )
+        exact_epsilon = positive(epsilon, "epsilon")
+        delta = positive(sensitivity, "sensitivity")
+        relation = read_neighbours(neighbours)
+        fill(self, epsilon=exact_epsilon, sensitivity=delta, answers=c)
+        fill(self, threshold_share=share, monotone=bool(monotone), neighbours=relation)
         # Refused here, not in the middle of a run.
         if max(self.steps) > MOST_SCALE:
             raise InvalidArgument(
@@ -274,7 +270,8 @@ class SparseVectorRun:
                     asked=1,
                     left=0,
                 )
-            noisy = add_exactly(places, laplace(self._scale, places.size, bits=self._bits))
+            noise = laplace(self._scale, places.size, bits=self._bits)
+            noisy = add_exactly(places, noise)
             above = np.asarray(noisy >= self._threshold, dtype=np.bool_)
             yeses = np.flatnonzero(above)[: self._left]
             self._left -= yeses.size

@@ -76,15 +76,14 @@ class MultiplicativeWeights:
         *,
         neighbours: Neighbours = REPLACE,
     ) -> None:
-        fill(
-            self,
-            domain=whole(domain, "domain", least=2),
-            total=whole(total, "total", least=1, most=MAX_PEOPLE),
-            updates=whole(updates, "updates", least=1),
-            epsilon=positive(epsilon, "epsilon"),
-            threshold=whole(threshold, "threshold", least=1),
-            neighbours=read_neighbours(neighbours),
-        )
+        cells = whole(domain, "domain", least=2)
+        people = whole(total, "total", least=1, most=MAX_PEOPLE)
+        rounds = whole(updates, "updates", least=1)
+        exact_epsilon = positive(epsilon, "epsilon")
+        least_gap = whole(threshold, "threshold", least=1)
+        relation = read_neighbours(neighbours)
+        fill(self, domain=cells, total=people, updates=rounds)
+        fill(self, epsilon=exact_epsilon, threshold=least_gap, neighbours=relation)
 
     @classmethod
     def spending(
@@ -151,10 +150,11 @@ class MultiplicativeWeights:
         with |a − h| ≥ threshold − α, |m − a| ≤ ν: (threshold − α)² = 4n² ln N/updates + ν².
         """
         nu = self._measurement_error(beta)
-        entropy = 4 * self.total**2 * math.log(self.domain) / self.updates
-        drift = math.sqrt(entropy + nu**2)
+        entropy = 4 * self.total**2 * math.log(self.domain)
+        drift = math.sqrt(entropy / self.updates + nu**2)
         # Rounded up: a higher threshold asks for fewer updates.
-        return math.ceil(up(self._comparison_error(queries, beta) + 0.5 + drift))
+        alpha = self._comparison_error(queries, beta)
+        return math.ceil(up(alpha + 0.5 + drift))
 
     def comparison(self) -> SparseVector:
         """Return the mechanism that waits for the next surprise."""
@@ -251,8 +251,9 @@ class WeightsRun:
         """Answer the rows before the next surprise, and that one."""
         believed = counts_of(rows, self._belief)
         true = counts_of(rows, self._truth)
-        gaps = np.abs(true - np.rint(believed)).astype(np.int64)
-        gap_steps = to_steps(gaps, self._mechanism.comparison().exponent)
+        gaps = np.abs(true - np.rint(believed))
+        exponent = self._mechanism.comparison().exponent
+        gap_steps = to_steps(gaps.astype(np.int64), exponent)
         surprised = self._waiting.ask_places(gap_steps)
         # The comparison stops at its first yes: later rows have no answer yet.
         answers = believed[: surprised.size]

@@ -195,7 +195,8 @@ class Binomial:
         >>> dp.Binomial(trials=400, sensitivity=1).interval(42)
         (22, 62)
         """
-        return interval_around(read_whole(answer), self.error(beta, cells=cells))
+        exact = read_whole(answer)
+        return interval_around(exact, self.error(beta, cells=cells))
 
     def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) = x).

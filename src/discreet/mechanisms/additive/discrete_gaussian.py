@@ -190,7 +190,8 @@ class DiscreteGaussian:
         >>> dp.DiscreteGaussian(scale=10, sensitivity=1).interval(42)
         (22, 62)
         """
-        return interval_around(read_whole(answer), self.error(beta, cells=cells))
+        exact = read_whole(answer)
+        return interval_around(exact, self.error(beta, cells=cells))
 
     def pmf(self, x: object, value: int = 0) -> Any:  # noqa: ANN401 - a float or an array
         """Return P(release(value) = x).
@@ -203,8 +204,9 @@ class DiscreteGaussian:
         log_total = law.log_total(variance)
 
         def mass(y: Floats) -> Floats:
-            exponent = -((y - value) ** 2) / (2 * variance) - log_total
-            return np.where(y == np.floor(y), np.exp(exponent), 0.0)
+            exponent = -((y - value) ** 2) / (2 * variance)
+            at_whole = np.exp(exponent - log_total)
+            return np.where(y == np.floor(y), at_whole, 0.0)
 
         return evaluate(mass, x)
 

@@ -106,7 +106,8 @@ class Gaussian:
         event = GaussianNoise(sigma**2, apart, step, moved, neighbours=relation)
         fill(self, scale=sigma, sensitivity=stated, neighbours=relation, dimension=declared)
         # `steps` is the variance in squared lattice steps, as the sampler takes it.
-        fill(self, event=event, exponent=exponent, steps=event.variance / event.step**2)
+        steps = event.variance / event.step**2
+        fill(self, event=event, exponent=exponent, steps=steps)
 
     def __repr__(self) -> str:
         return f"Gaussian(scale={brief(self.scale)}, sensitivity={brief(self.sensitivity)})"
@@ -233,7 +234,8 @@ class Gaussian:
         return math.ceil(bound) if whole else bound
 
     def _float_scale(self, count: int, *, rounded: bool = True) -> float:
-        return float(self.scale) * math.sqrt(self._wider(count, rounded=rounded))
+        wider = self._wider(count, rounded=rounded)
+        return float(self.scale) * math.sqrt(wider)
 
     def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
         """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
@@ -243,8 +245,10 @@ class Gaussian:
         (38, 46)
         """
         exact = read_number(answer)
-        count = max(cells, self.dimension or 1, count_coordinates(exact, None))
-        error = self._bound(per_cell_beta(beta, cells), count, whole=is_whole(exact))
+        coordinates = count_coordinates(exact, None)
+        count = max(cells, self.dimension or 1, coordinates)
+        cell_beta = per_cell_beta(beta, cells)
+        error = self._bound(cell_beta, count, whole=is_whole(exact))
         return interval_around(exact, error)
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array
@@ -301,7 +305,8 @@ class Gaussian:
         >>> round(dp.Gaussian(scale=2, sensitivity=1).expected_error(), 6)
         1.595769
         """
-        mean_noise = self._float_scale(self.dimension or 1) * math.sqrt(2 / math.pi)
+        sigma = self._float_scale(self.dimension or 1)
+        mean_noise = sigma * math.sqrt(2 / math.pi)
         # Half a step for rounding the value itself to the lattice.
         return up(mean_noise + float(self.event.step) / 2)
 

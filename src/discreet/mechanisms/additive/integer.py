@@ -86,7 +86,9 @@ def max_noise_scale(
 
     def fits(scale: Fraction) -> bool:
         # The tail is rounded up: a scale that fits only by rounding is not taken.
-        return scale <= MOST_SCALE and up(tail(bound, float(scale))) <= cell_beta
+        if scale > MOST_SCALE:
+            return False
+        return up(tail(bound, float(scale))) <= cell_beta
 
     guess = (bound + 1) / -math.log(cell_beta)
     return max_scale(fits, guess)

@@ -224,7 +224,8 @@ class Laplace:
         return math.ceil(bound) if whole else bound
 
     def _float_scale(self, count: int, *, rounded: bool = True) -> float:
-        return float(self.scale * self._wider(count, rounded=rounded))
+        wider = self._wider(count, rounded=rounded)
+        return float(self.scale * wider)
 
     def interval(self, answer: Number, beta: Real = 0.05, *, cells: int = 1) -> tuple[Any, Any]:
         """Return a confidence interval for the true value, of confidence 1 − β, around an answer.
@@ -234,8 +235,10 @@ class Laplace:
         (36, 48)
         """
         exact = read_number(answer)
-        count = max(cells, self.dimension or 1, count_coordinates(exact, None))
-        error = self._bound(per_cell_beta(beta, cells), count, whole=is_whole(exact))
+        coordinates = count_coordinates(exact, None)
+        count = max(cells, self.dimension or 1, coordinates)
+        cell_beta = per_cell_beta(beta, cells)
+        error = self._bound(cell_beta, count, whole=is_whole(exact))
         return interval_around(exact, error)
 
     def pmf(self, x: object, value: float = 0, *, whole: bool = False) -> Any:  # noqa: ANN401 - a float or an array

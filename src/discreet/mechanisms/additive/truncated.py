@@ -190,7 +190,8 @@ class TruncatedGeometric:
         >>> dp.TruncatedGeometric(scale=2, sensitivity=1, low=0, high=10).interval(9)
         (4, 10)
         """
-        low, high = interval_around(read_whole(answer), self.error(beta, cells=cells))
+        exact = read_whole(answer)
+        low, high = interval_around(exact, self.error(beta, cells=cells))
         if isinstance(low, int):
             return max(self.low, low), min(self.high, high)
         return np.maximum(low, self.low), np.minimum(high, self.high)
@@ -206,11 +207,12 @@ class TruncatedGeometric:
 
     def _mass(self, x: Floats, centre: int) -> Floats:
         h = self._step
-        at_end = (x == self.low) | (x == self.high)
+        at_low = x == self.low
+        at_end = at_low | (x == self.high)
         between = (x > self.low) & (x < self.high)
         inside = np.where(between, law.pmf(x - centre, h), 0.0)
         # By symmetry the mass above `high` is the cdf of the mirrored distance.
-        distance = np.where(x == self.low, x - centre, centre - x)
+        distance = np.where(at_low, x - centre, centre - x)
         return np.where(at_end, law.cdf(distance, h), inside)
 
     def cdf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
@@ -240,8 +242,9 @@ class TruncatedGeometric:
         below = (self.high - self.low) // 2
         above = self.high - self.low - below
         # One minus the mass that is clamped, on each side; expm1 keeps the digits of tiny h.
-        sides = -math.expm1(-below * h) + -math.expm1(-above * h)
-        return up(law.mean_size(h) / 2 * sides)
+        kept_below = -math.expm1(-below * h)
+        kept_above = -math.expm1(-above * h)
+        return up(law.mean_size(h) / 2 * (kept_below + kept_above))
 
 
 def _read_range(low: object, high: object) -> tuple[int, int]:
@@ -251,5 +254,6 @@ def _read_range(low: object, high: object) -> tuple[int, int]:
 
 def _worst_tail(t: int, h: float, width: int) -> float:
     """Return the largest probability, over all values in a range, of an error above t."""
-    sides = (width >= t + 1) + (width >= 2 * t + 2)
-    return sides * law.tail(t, h) / 2
+    fits_once = width >= t + 1
+    fits_twice = width >= 2 * t + 2
+    return (fits_once + fits_twice) * law.tail(t, h) / 2

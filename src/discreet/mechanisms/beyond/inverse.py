@@ -59,14 +59,13 @@ class InverseQuantile:
         quantile: Number = Fraction(1, 2),
         neighbours: Neighbours = ADD_REMOVE,
     ) -> None:
-        fill(
-            self,
-            epsilon=positive(epsilon, "epsilon"),
-            quantile=rational(quantile, "quantile"),
-            range=Range(low, high),
-            neighbours=read_neighbours(neighbours),
-        )
-        if not 0 <= self.quantile <= 1:
+        exact_epsilon = positive(epsilon, "epsilon")
+        exact_quantile = rational(quantile, "quantile")
+        bounds = Range(low, high)
+        relation = read_neighbours(neighbours)
+        fill(self, epsilon=exact_epsilon, quantile=exact_quantile)
+        fill(self, range=bounds, neighbours=relation)
+        if not 0 <= exact_quantile <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")
 
     @classmethod
@@ -123,13 +122,16 @@ class InverseQuantile:
             return max(0, target - unit * at_most, unit * fewer - target)
 
         pieces = []
-        for point, fewer, at_most in zip(points, below, below[1:], strict=False):
-            pieces.append(Piece(int(point), 1, depth(int(fewer), int(at_most))))
+        # As Python integers: the products in `depth` may be wider than 64 bits.
+        counted = below.tolist()
+        for point, fewer, at_most in zip(points.tolist(), counted, counted[1:], strict=False):
+            pieces.append(Piece(point, 1, depth(fewer, at_most)))
         ends = np.concatenate([[-1], points, [PLACES + 1]])
-        lengths = np.diff(ends) - 1
-        for start, length, fewer in zip(ends[:-1] + 1, lengths, below, strict=True):
+        starts = (ends[:-1] + 1).tolist()
+        lengths = (np.diff(ends) - 1).tolist()
+        for start, length, fewer in zip(starts, lengths, counted, strict=True):
             if length > 0:
-                pieces.append(Piece(int(start), int(length), depth(int(fewer), int(fewer))))
+                pieces.append(Piece(start, length, depth(fewer, fewer)))
         # Stable: pieces of equal depth stay in this order, which decides the draw.
         return sorted(pieces, key=attrgetter("depth"))
 

@@ -39,9 +39,11 @@ class Range:
     __repr__ = named
 
     def __init__(self, low: Number, high: Number) -> None:
-        fill(self, low=rational(low, "low"), high=rational(high, "high"))
+        bottom = rational(low, "low")
+        top = rational(high, "high")
+        fill(self, low=bottom, high=top)
         # As floats, because values are scaled by their difference as a float.
-        width = float(self.high) - float(self.low)
+        width = float(top) - float(bottom)
         if not 0 < width < math.inf:
             raise InvalidArgument(
                 "low must be below high, both as floats: they are public bounds on every value"
@@ -65,8 +67,9 @@ class Range:
 
     def value(self, place: int | Fraction) -> float:
         """Return the value at a lattice point, rounded once."""
-        exact = self.low + (self.high - self.low) * Fraction(place) / PLACES
-        return float(exact)
+        fraction = Fraction(place) / PLACES
+        width = self.high - self.low
+        return float(self.low + width * fraction)
 
 
 def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
@@ -78,7 +81,8 @@ def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
     ((2, 3), (0, 1))
     """
     # −(−x // y) rounds up, exactly.
-    rank = max(1, -((-quantile.numerator * n) // quantile.denominator))
+    rounded_up = -((-quantile.numerator * n) // quantile.denominator)
+    rank = max(1, rounded_up)
     return rank - 1, rank
 
 

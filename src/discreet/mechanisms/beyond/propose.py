@@ -62,7 +62,10 @@ class ProposeTestRelease:
         test_share: Number = Fraction(1, 2),
         neighbours: Neighbours = REPLACE,
     ) -> None:
-        budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
+        exact_epsilon = positive(epsilon, "epsilon")
+        exact_delta = positive(delta, "delta")
+        # ApproxDP refuses a δ of 1 or more.
+        budget = ApproxDP(exact_epsilon, exact_delta)
         share = rational(test_share, "test_share")
         if not 0 < share < 1:
             raise InvalidArgument(
@@ -71,7 +74,9 @@ class ProposeTestRelease:
         fill(self, epsilon=budget.epsilon, delta=budget.delta, test_share=share)
         # Called for its refusal of a δ too small for floats.
         per_key(self.delta, 1)
-        fill(self, bound=whole(bound, "bound", least=1), neighbours=read_neighbours(neighbours))
+        steps = whole(bound, "bound", least=1)
+        relation = read_neighbours(neighbours)
+        fill(self, bound=steps, neighbours=relation)
 
     @classmethod
     def spending(
@@ -180,7 +185,8 @@ class ProposedQuantile:
     ) -> None:
         limits = Range(low, high)
         # Rounded down: a smaller proposed bound is harder to pass, never less private.
-        steps = math.floor(positive(bound, "bound") * PLACES / (limits.high - limits.low))
+        proposed = positive(bound, "bound") * PLACES
+        steps = math.floor(proposed / (limits.high - limits.low))
         exact = rational(quantile, "quantile")
         if not 0 <= exact <= 1:
             raise InvalidArgument("quantile must lie from 0 to 1; the median is 1/2")

@@ -96,7 +96,8 @@ class SmoothQuantile:
         ordered = _read_values(self.range, values)
         a, b = ranks(self.quantile, ordered.size)
         scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
-        noisy = int(ordered[a]) + laplace(scale, bits=bits)
+        exact = int(ordered[a])
+        noisy = exact + laplace(scale, bits=bits)
         return self.range.value(min(max(noisy, 0), PLACES))
 
     def error_on(self, values: object, beta: Number = 0.05) -> float:
@@ -163,11 +164,14 @@ class SmoothTrimmedMean:
         ordered = _read_values(self.range, values)
         a, b = self._ranks(ordered.size)
         # Summed as Python integers: many values of 2^32 steps may overflow int64.
-        exact = sum(map(int, ordered[a:b]))
+        middle = ordered[a:b]
+        exact = sum(map(int, middle))
         scale = _noise_scale(ordered, a, b, self.epsilon, self.delta)
         noisy = exact + laplace(scale, bits=bits)
-        clamped = min(max(noisy, 0), PLACES * (b - a))
-        return self.range.value(Fraction(clamped, b - a))
+        kept = b - a
+        most = PLACES * kept
+        clamped = min(max(noisy, 0), most)
+        return self.range.value(Fraction(clamped, kept))
 
     def error_on(self, values: object, beta: Number = 0.05) -> float:
         """Bound the noise on these values, with probability at least 1 − β.
@@ -206,7 +210,8 @@ def smoothness(epsilon: Fraction, delta: Fraction) -> Fraction:
     """
     alpha = epsilon / 2
     # ln(2/(1 + e^(−1/s))) at the least scale s = 256/α, plus ln(1/δ); rounded up.
-    lattice_term = math.log(2 / (1 + math.exp(-alpha / 256)))
+    normaliser = 1 + math.exp(-alpha / 256)
+    lattice_term = math.log(2 / normaliser)
     least_distance = up(lattice_term - _log(delta))
     ratio = float(epsilon - alpha) / max(1.0, least_distance)
     return fraction_down(math.log1p(ratio))
@@ -230,7 +235,8 @@ def smooth_bound(ordered: NDArray[np.int64], a: int, b: int, beta: Fraction) -> 
     k = next(order)
     # Ends at the last weight at the latest: its limit is at most `best`.
     while limits[k] > best:
-        best = max(best, int(weights[k]) * span(ordered, a, b, k))
+        weighted = int(weights[k]) * span(ordered, a, b, k)
+        best = max(best, weighted)
         k = next(order)
     return Fraction(best, _UNIT)
 
@@ -266,7 +272,8 @@ def _error(scale: Fraction, bounds: Range, beta: Number) -> float:
 
     P[|Z| > sl + ½] ≤ e^(−l).
     """
-    steps = -math.log(read_beta(beta)) * float(scale) + 2
+    scales = -math.log(read_beta(beta))
+    steps = scales * float(scale) + 2
     step = float((bounds.high - bounds.low) / PLACES)
     return up(steps * step)
 

@@ -65,8 +65,12 @@ class KeyCounts:
         their noise was large, wrong intervals are more frequent than β.
         """
         reach = self.error(beta)
-        # A key that is shown is held by at least one person.
-        return tuple((max(1.0, count - reach), count + reach) for count in self.counts)
+        intervals = []
+        for count in self.counts:
+            # A key that is shown is held by at least one person.
+            low = max(1.0, count - reach)
+            intervals.append((low, count + reach))
+        return tuple(intervals)
 
     def items(self) -> Iterator[tuple[Hashable, int]]:
         """Return each key with its noisy count."""

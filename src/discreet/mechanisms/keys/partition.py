@@ -60,8 +60,10 @@ class PartitionSelection:
 
     @deprecated_call(l0="max_groups")
     def __init__(self, epsilon: Number, delta: Number, *, max_groups: int = 1) -> None:
-        fill(self, epsilon=positive(epsilon, "epsilon"), delta=rational(delta, "delta"))
-        fill(self, max_groups=whole(max_groups, "max_groups", least=1))
+        exact_epsilon = positive(epsilon, "epsilon")
+        exact_delta = rational(delta, "delta")
+        keys = whole(max_groups, "max_groups", least=1)
+        fill(self, epsilon=exact_epsilon, delta=exact_delta, max_groups=keys)
         if not 0 < self.delta < 1:
             raise InvalidArgument(
                 f"delta must lie between 0 and 1, got {delta}; it should be far below 1/n"
@@ -90,27 +92,33 @@ class PartitionSelection:
         # The table first: a rule that cannot be tabulated is refused before a count is read.
         rule = self._rule()
         keys, exact = read_counts(counts)
-        probabilities = [rule[min(int(count), len(rule) - 1)] for count in exact]
-        high = np.array([p >> _DRAW_BITS for p in probabilities], dtype=np.int64)
-        low = np.array([p & ((1 << _DRAW_BITS) - 1) for p in probabilities], dtype=np.int64)
+        last = len(rule) - 1
+        probabilities = [rule[min(int(count), last)] for count in exact]
+        halves = [divmod(p, 1 << _DRAW_BITS) for p in probabilities]
+        high = np.array([upper for upper, _ in halves], dtype=np.int64)
+        low = np.array([lower for _, lower in halves], dtype=np.int64)
         # Both halves of the coin are drawn for every key: the work tells nothing of the counts.
         first = uniform(1 << _DRAW_BITS, len(keys), bits=bits)
         second = uniform(1 << _DRAW_BITS, len(keys), bits=bits)
-        shown = (first < high) | ((first == high) & (second < low))
-        kept = [(key, 0) for key, is_shown in zip(keys, shown, strict=True) if is_shown]
+        tie = (first == high) & (second < low)
+        shown = (first < high) | tie
+        tossed = zip(keys, shown, strict=True)
+        kept = [(key, 0) for key, is_shown in tossed if is_shown]
         return tuple(key for key, _ in public_order(kept))
 
     def shown(self, count: int) -> float:
         """Return the probability that a key held by so many people is shown."""
         rule = self._rule()
-        row = min(whole(count, "count"), len(rule) - 1)
-        return rule[row] / (1 << _FINE)
+        people = whole(count, "count")
+        last = len(rule) - 1
+        return rule[min(people, last)] / (1 << _FINE)
 
     def error(self, beta: Number = 0.05) -> int:
         """Return the least count from which a key is missed with probability at most β."""
         rule = self._rule()
         # Rounded up: the key must be shown with at least this probability.
-        wanted = ceil((1 - Fraction(read_beta(beta))) * (1 << _FINE))
+        missed = Fraction(read_beta(beta))
+        wanted = ceil((1 - missed) * (1 << _FINE))
         return next(count for count, probability in enumerate(rule) if probability >= wanted)
 
 

@@ -70,7 +70,10 @@ class PrivateMode:
     def __init__(
         self, epsilon: Number, delta: Number, *, neighbours: Neighbours = ADD_REMOVE
     ) -> None:
-        budget = ApproxDP(positive(epsilon, "epsilon"), positive(delta, "delta"))
+        exact_epsilon = positive(epsilon, "epsilon")
+        exact_delta = positive(delta, "delta")
+        # ApproxDP refuses a δ of 1 or more.
+        budget = ApproxDP(exact_epsilon, exact_delta)
         fill(self, epsilon=budget.epsilon, delta=budget.delta)
         # Called for its refusal of a δ too small for floats.
         per_key(self.delta, 1)
@@ -106,7 +109,8 @@ class PrivateMode:
         if not keys or self._distance(exact) + noise < self.threshold:
             return None
         best = int(exact.max())
-        modes = [(key, best) for key, count in zip(keys, exact, strict=True) if count == best]
+        counted = zip(keys, exact, strict=True)
+        modes = [(key, best) for key, count in counted if count == best]
         # Several modes: the first in an order that does not depend on that of the data.
         return public_order(modes)[0][0]
 

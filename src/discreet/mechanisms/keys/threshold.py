@@ -108,7 +108,8 @@ class LaplaceThreshold:
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
         """Add noise to every count and keep the keys that reach the threshold."""
         keys, exact = read_counts(counts)
-        noisy = add_exactly(exact, laplace(self.scale, len(keys), bits=bits))
+        noise = laplace(self.scale, len(keys), bits=bits)
+        noisy = add_exactly(exact, noise)
         return KeyCounts.above(keys, noisy, self.threshold, self.error)
 
     def shown(self, count: int) -> float:
@@ -205,7 +206,8 @@ class GaussianThreshold:
     def release(self, counts: Mapping[Hashable, int], *, bits: Bits | None = None) -> KeyCounts:
         """Add noise to every count and keep the keys that reach the threshold."""
         keys, exact = read_counts(counts)
-        noisy = add_exactly(exact, gaussian(self.variance, len(keys), bits=bits))
+        noise = gaussian(self.variance, len(keys), bits=bits)
+        noisy = add_exactly(exact, noise)
         return KeyCounts.above(keys, noisy, self.threshold, self.error)
 
     def shown(self, count: int) -> float:

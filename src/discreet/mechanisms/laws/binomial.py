@@ -15,7 +15,9 @@ _MIN_SERIES = 16
 
 def _stirling_error(n: float) -> float:
     """Return ln n! − ln(√(2πn)·(n/e)^n) for small n."""
-    return math.lgamma(n + 1) - (n + 0.5) * math.log(n) + n - 0.5 * math.log(2 * math.pi)
+    log_power = (n + 0.5) * math.log(n)
+    log_root = 0.5 * math.log(2 * math.pi)
+    return math.lgamma(n + 1) - log_power + n - log_root
 
 
 def _stirling_series(n: Floats) -> Floats:
@@ -27,7 +29,8 @@ def _stirling_series(n: Floats) -> Floats:
     return (1 / 12 - inner / square) / n
 
 
-_SMALL_ERRORS = np.array([0.0] + [_stirling_error(float(n)) for n in range(1, _MIN_SERIES)])
+_SMALL_N = [float(n) for n in range(1, _MIN_SERIES)]
+_SMALL_ERRORS = np.array([0.0, *map(_stirling_error, _SMALL_N)])
 
 
 def _stirling_errors(n: Floats) -> Floats:
@@ -47,19 +50,25 @@ def pmf(x: Floats, trials: int) -> Floats:
     [0.5, 0.25, 0.0, 0.0]
     """
     half = trials / 2
-    inside = (np.abs(x) < half) & (x == np.floor(x))
+    distance = np.abs(x)
+    is_whole = x == np.floor(x)
+    inside = (distance < half) & is_whole
     y = np.where(inside, x, 0.0)
     heads = half + y
     tails = half - y
     u = y / half
     # ln of the ratio to the centre, as log1p and arctanh: ln k! − ln(N/2)! would cancel.
-    spread = half * (np.log1p(-u * u) + 2 * u * np.arctanh(u))
+    log_square = np.log1p(-u * u)
+    log_ratio = 2 * u * np.arctanh(u)
+    spread = half * (log_square + log_ratio)
     total = _stirling_errors(np.array([float(trials)]))
     correction = total - _stirling_errors(heads) - _stirling_errors(tails)
-    width = np.sqrt(trials / (2 * math.pi * heads * tails))
+    spread_of_heads = 2 * math.pi * heads * tails
+    width = np.sqrt(trials / spread_of_heads)
     mass = np.exp(correction - spread) * width
     # All heads or all tails: 2^-N, which is 0 as a float from N = 1075 on.
-    ends = np.where(np.abs(x) == half, 0.5 ** min(trials, 2000), 0.0)
+    end_mass = 0.5 ** min(trials, 2000)
+    ends = np.where(distance == half, end_mass, 0.0)
     return np.where(inside, mass, ends)
 
 

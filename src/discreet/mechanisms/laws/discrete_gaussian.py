@@ -30,16 +30,23 @@ def log_total(variance: float) -> float:
     0.398942278267
     """
     if variance < 1:
-        direct = sum(math.exp(-k * k / (2 * variance)) for k in _DIRECT_TERMS)
+        direct = sum(_relative_weight(k, variance) for k in _DIRECT_TERMS)
         return math.log1p(2 * direct)
     # Poisson summation: σ√2π·(1 + 2Σ e^(−2π²σ²k²)).
     dual = sum(_dual_weight(k, variance) for k in _DUAL_TERMS)
-    return 0.5 * math.log(2 * math.pi * variance) + math.log1p(2 * dual)
+    log_integral = 0.5 * math.log(2 * math.pi * variance)
+    return log_integral + math.log1p(2 * dual)
+
+
+def _relative_weight(k: int, variance: float) -> float:
+    """Return e^(−k²/2σ²), the weight of k in relation to that of 0."""
+    return math.exp(-k * k / (2 * variance))
 
 
 def _dual_weight(k: int, variance: float) -> float:
     """Return e^(−2π²σ²k²), a term of the Poisson dual of the normaliser."""
-    return math.exp(-2 * math.pi**2 * variance * k * k)
+    rate = -2 * math.pi**2 * variance
+    return math.exp(rate * k * k)
 
 
 def squared(variance: float) -> float:
@@ -50,13 +57,14 @@ def squared(variance: float) -> float:
     0.999999788768
     """
     if variance < 1:
-        second_moment = sum(k * k * math.exp(-k * k / (2 * variance)) for k in _DIRECT_TERMS)
+        second_moment = sum(k * k * _relative_weight(k, variance) for k in _DIRECT_TERMS)
         return 2 * second_moment * math.exp(-log_total(variance))
     weights = [_dual_weight(k, variance) for k in _DUAL_TERMS]
     curvature = sum(k * k * weight for k, weight in zip(_DUAL_TERMS, weights, strict=True))
     normaliser = 1 + 2 * sum(weights)
     # Derivative of the dual sum by σ²; subtracting it from σ² loses no digits for σ ≥ 1.
-    return variance - 8 * math.pi**2 * variance**2 * curvature / normaliser
+    slope = 8 * math.pi**2 * variance**2
+    return variance - slope * curvature / normaliser
 
 
 def mean_size(variance: float) -> float:
@@ -69,11 +77,13 @@ def mean_size(variance: float) -> float:
     7.972193242
     """
     if variance > 64:
-        correction = 1 / (240 * variance) + 1 / (2016 * variance**2) + 1 / (11520 * variance**3)
+        correction = 1 / (240 * variance)
+        correction += 1 / (2016 * variance**2)
+        correction += 1 / (11520 * variance**3)
         half_sum = variance - 1 / 12 - correction
     else:
         # 400 terms reach 50 σ at σ = 8.
-        half_sum = sum(k * math.exp(-k * k / (2 * variance)) for k in range(1, 400))
+        half_sum = sum(k * _relative_weight(k, variance) for k in range(1, 400))
     return 2 * half_sum * math.exp(-log_total(variance))
 
 
@@ -94,13 +104,15 @@ def _above(first: float, variance: float) -> float:
     last = math.sqrt(first * first + 80 * variance) + 1
     x = np.arange(first, last + 1)
     # (x² − first²)/2σ² as a product: the difference of squares would cancel far out.
-    relative = np.exp(-(x - first) * (x + first) / (2 * variance))
+    difference = -(x - first) * (x + first)
+    relative = np.exp(difference / (2 * variance))
     return float(relative.sum()) * _weight(first, variance)
 
 
 def _weight(x: float, variance: float) -> float:
     """Return P(x), also between integers."""
-    return math.exp(-x * x / (2 * variance) - log_total(variance))
+    exponent = -x * x / (2 * variance)
+    return math.exp(exponent - log_total(variance))
 
 
 def _far(edge: float, variance: float) -> float:
@@ -109,6 +121,7 @@ def _far(edge: float, variance: float) -> float:
     By the midpoint rule it is ∫ + f'/24 − 7f'''/5760 at the edge.
     """
     slope = edge / variance
-    correction = slope / 24 + 7 * (3 * slope / variance - slope**3) / 5760
+    third = 3 * slope / variance - slope**3
+    correction = slope / 24 + 7 * third / 5760
     integral = float(ndtr(-edge / math.sqrt(variance)))
     return integral - correction * _weight(edge, variance)

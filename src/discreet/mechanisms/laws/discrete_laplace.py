@@ -23,8 +23,10 @@ def pmf(steps: Floats, h: float) -> Floats:
     >>> pmf(np.array([0.0, 1.0, 0.5]), math.log(2)).round(12).tolist()
     [0.333333333333, 0.166666666667, 0.0]
     """
-    mass = math.tanh(h / 2) * np.exp(-np.abs(steps) * h)
-    return np.where(steps == np.floor(steps), mass, 0.0)
+    relative = np.exp(-np.abs(steps) * h)
+    mass = math.tanh(h / 2) * relative
+    is_whole = steps == np.floor(steps)
+    return np.where(is_whole, mass, 0.0)
 
 
 def cdf(steps: Floats, h: float) -> Floats:
@@ -39,8 +41,10 @@ def cdf(steps: Floats, h: float) -> Floats:
     j = np.floor(steps)
     normaliser = 1 + math.exp(-h)
     # Each branch sees only its own side: the other one would overflow.
-    left = np.exp(np.minimum(j, 0) * h) / normaliser
-    right_tail = np.exp(-(np.maximum(j, 0) + 1) * h) / normaliser
+    below = np.minimum(j, 0)
+    above = np.maximum(j, 0) + 1
+    left = np.exp(below * h) / normaliser
+    right_tail = np.exp(-above * h) / normaliser
     return np.where(j < 0, left, 1 - right_tail)
 
 
@@ -52,7 +56,8 @@ def tail(t: float, h: float) -> float:
     >>> round(tail(0, math.log(2)), 12)
     0.666666666667
     """
-    return 2 * math.exp(-(t + 1) * h) / (1 + math.exp(-h))
+    normaliser = 1 + math.exp(-h)
+    return 2 * math.exp(-(t + 1) * h) / normaliser
 
 
 def rounded_pmf(x: Floats, b: float, h: float) -> Floats:
@@ -69,10 +74,14 @@ def rounded_pmf(x: Floats, b: float, h: float) -> Floats:
     """
     distance = np.maximum(np.abs(x), 1)
     # e^((1/2 − |x|)/b) − e^(−(1/2 + |x|)/b) without sinh, which overflows for a tiny scale.
-    positive_side = np.exp((0.5 - distance) / b) * -math.expm1(-1 / b) / (1 + math.exp(-h))
-    both_sides = np.where(x < 0, math.exp(-h), 1.0) * positive_side
-    mass = np.where(x == 0, -math.expm1(-0.5 / b), both_sides)
-    return np.where(x == np.floor(x), mass, 0.0)
+    a = math.exp(-h)
+    outer_edge = np.exp((0.5 - distance) / b)
+    positive_side = outer_edge * -math.expm1(-1 / b) / (1 + a)
+    side_factor = np.where(x < 0, a, 1.0)
+    at_zero = -math.expm1(-0.5 / b)
+    mass = np.where(x == 0, at_zero, side_factor * positive_side)
+    is_whole = x == np.floor(x)
+    return np.where(is_whole, mass, 0.0)
 
 
 def rounded_cdf(x: Floats, b: float, h: float) -> Floats:
@@ -87,8 +96,10 @@ def rounded_cdf(x: Floats, b: float, h: float) -> Floats:
     k = np.floor(x)
     normaliser = 1 + math.exp(-h)
     # Each branch sees only its own side: the other one would overflow.
-    left = np.exp((np.minimum(k, -1) + 0.5) / b - h) / normaliser
-    right_tail = np.exp(-(np.maximum(k, 0) + 0.5) / b) / normaliser
+    left_edge = np.minimum(k, -1) + 0.5
+    right_edge = np.maximum(k, 0) + 0.5
+    left = np.exp(left_edge / b - h) / normaliser
+    right_tail = np.exp(-right_edge / b) / normaliser
     return np.where(k < 0, left, 1 - right_tail)
 
 
@@ -100,7 +111,8 @@ def mean_size(h: float) -> float:
     >>> round(mean_size(math.log(2)), 12)
     1.333333333333
     """
-    return 2 * math.exp(-h) / -math.expm1(-2 * h)
+    a = math.exp(-h)
+    return 2 * a / -math.expm1(-2 * h)
 
 
 def squared(h: float) -> float:
@@ -111,4 +123,5 @@ def squared(h: float) -> float:
     >>> round(squared(math.log(2)), 12)
     4.0
     """
-    return 2 * math.exp(-h) / math.expm1(-h) ** 2
+    a = math.exp(-h)
+    return 2 * a / math.expm1(-h) ** 2

@@ -43,9 +43,10 @@ def exponential_tail(scales: Sequence[float], s: float) -> float:
     tail = 0.0
     remaining = 1.0
     # Twelve deviations and 60 beyond the mean: the mass beyond is added below all the same.
-    for n in range(int(mean + 12 * math.sqrt(mean) + 60)):
-        log_chance = n * math.log(mean) - mean - math.lgamma(n + 1)
-        chance = math.exp(log_chance)
+    events = int(mean + 12 * math.sqrt(mean) + 60)
+    for n in range(events):
+        log_power = n * math.log(mean) - mean
+        chance = math.exp(log_power - math.lgamma(n + 1))
         tail += chance * float(in_state.sum())
         remaining -= chance
         left = in_state * leave

@@ -26,7 +26,8 @@ def pmf(x: Floats, sigma: float, step: float) -> Floats:
     steps = x / step
     on_lattice = steps == np.floor(steps)
     peak = step / (sigma * math.sqrt(2 * math.pi))
-    mass = peak * np.exp(-0.5 * (x / sigma) ** 2)
+    z = x / sigma
+    mass = peak * np.exp(-0.5 * z**2)
     return np.where(on_lattice, mass, 0.0)
 
 
@@ -50,8 +51,9 @@ def rounded_pmf(x: Floats, sigma: float, step: float) -> Floats:
     >>> float(rounded_pmf(np.arange(-60.0, 61.0), 5.0, 2.0**-38).sum().round(12))
     1.0
     """
-    low = (x - 0.5 - step / 2) / sigma
-    high = (x + 0.5 - step / 2) / sigma
+    half_step = step / 2
+    low = (x - 0.5 - half_step) / sigma
+    high = (x + 0.5 - half_step) / sigma
     # Differences of small tails keep their digits, differences of numbers near 1 do not.
     mirror = low > 0
     upper = _phi(np.where(mirror, -low, high))

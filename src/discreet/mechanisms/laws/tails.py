@@ -34,7 +34,8 @@ def laplace_tail(scale: Fraction, z: int) -> float:
     normaliser = 1 + math.exp(-1 / scale)
     # Rounded up: a tail that is too small would show a rare key too often.
     if z >= 1:
-        return min(1.0, up(math.exp(-z / scale) / normaliser))
+        above = math.exp(-z / scale) / normaliser
+        return min(1.0, up(above))
     below = math.exp((z - 1) / scale) / normaliser
     return min(1.0, up(1 - below))
 
@@ -61,8 +62,9 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
         total = _sum_of_weights(sigma, -reach, reach + 1)
         return min(1.0, up(weight / total))
     nearest = max(z, 0)
-    density = math.exp(-(nearest**2) / (2 * sigma**2))
-    peak = density / (sigma * math.sqrt(2 * math.pi))
+    exponent = -(nearest**2) / (2 * sigma**2)
+    normaliser = sigma * math.sqrt(2 * math.pi)
+    peak = math.exp(exponent) / normaliser
     integral = float(ndtr(-z / sigma))
     return min(1.0, up(integral + peak))
 
@@ -71,7 +73,8 @@ def gaussian_tail(variance: Fraction, z: int) -> float:
 def _sum_of_weights(sigma: float, first: int, end: int) -> float:
     """Sum exp(−x²/2σ²) over first ≤ x < end; pairwise sums lose far less than `up` adds."""
     x = np.arange(float(first), float(end))
-    weights = np.exp(-(x**2) / (2 * sigma**2))
+    exponents = -(x**2) / (2 * sigma**2)
+    weights = np.exp(exponents)
     return float(np.sum(weights))
 
 

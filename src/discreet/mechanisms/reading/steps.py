@@ -71,7 +71,8 @@ def to_steps(values: object, exponent: int) -> NDArray[Any]:
             return to_grid(array.astype(np.float64), exponent)
         if exponent <= 0:
             return array.astype(np.int64) << -exponent
-    exact = [to_grid(value, exponent) for value in array.reshape(-1).tolist()]
+    flat = array.reshape(-1).tolist()
+    exact = [to_grid(value, exponent) for value in flat]
     wide = np.array(exact, dtype=object)
     return _narrowed(wide.reshape(array.shape))
 
@@ -97,7 +98,9 @@ def _largest(array: NDArray[Any]) -> int:
     if not array.size:
         return 0
     # As Python integers: the absolute value of −2^63 does not fit in int64.
-    return max(abs(int(array.max())), abs(int(array.min())))
+    greatest = int(array.max())
+    least = int(array.min())
+    return max(abs(greatest), abs(least))
 
 
 def _narrowed(array: NDArray[Any]) -> NDArray[Any]:

@@ -91,10 +91,14 @@ def _pmf(t: int, p: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     if p in (0.0, 1.0):
         return np.array([t * int(p)]), np.ones(1)
     mean = t * p
-    reach = 9 * math.sqrt(t * p * (1 - p)) + 40
+    deviation = math.sqrt(t * p * (1 - p))
+    reach = 9 * deviation + 40
     first = max(0, math.floor(mean - reach))
     last = min(t, math.ceil(mean + reach))
     hits = np.arange(first, last + 1)
-    log_choices = gammaln(t + 1) - gammaln(hits + 1) - gammaln(t - hits + 1)
-    log_pmf = log_choices + hits * math.log(p) + (t - hits) * math.log1p(-p)
+    misses = t - hits
+    log_choices = gammaln(t + 1) - gammaln(hits + 1)
+    log_choices = log_choices - gammaln(misses + 1)
+    log_pmf = log_choices + hits * math.log(p)
+    log_pmf = log_pmf + misses * math.log1p(-p)
     return hits, np.exp(log_pmf)

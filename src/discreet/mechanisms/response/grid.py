@@ -135,7 +135,9 @@ class GridResponse:
         """
         told = self._read_cells(np.asarray(responses))
         counts = np.zeros((self.side, self.side))
-        np.add.at(counts, (told[:, 0], told[:, 1]), 1.0)
+        rows = told[:, 0]
+        columns = told[:, 1]
+        np.add.at(counts, (rows, columns), 1.0)
         return self._frequencies(told.shape[0], counts)
 
     def error(self, n: int, beta: Number = 0.05) -> float:
@@ -158,7 +160,8 @@ class GridResponse:
             inverse = np.linalg.inv(self.channel()).astype(np.float64)
             return GridFrequencies(n, counts, inverse, 0.0)
         over_cells = self._over_cells()
-        unmix = np.eye(self.side) / math.sqrt(over_cells.p - over_cells.q)
+        root = math.sqrt(over_cells.p - over_cells.q)
+        unmix = np.eye(self.side) / root
         return GridFrequencies(n, counts, unmix, over_cells.q)
 
     def _over_cells(self) -> RandomizedResponse:
@@ -210,7 +213,9 @@ class GridFrequencies:
         shift = self.base * np.outer(column_sums, column_sums)
         mean = self.unmix.T @ shares @ self.unmix
         # E[(u ⊗ u − shift)²], multiplied out.
-        mean_of_squares = squared.T @ shares @ squared - 2 * shift * mean + shift**2
+        mean_of_squares = squared.T @ shares @ squared
+        mean_of_squares = mean_of_squares - 2 * shift * mean
+        mean_of_squares = mean_of_squares + shift**2
         return np.maximum((mean_of_squares - self.values) / self.n, 0.0)
 
     def interval(self, beta: Number = 0.05, *, joint: bool = False) -> NDArray[np.float64]:
@@ -219,17 +224,21 @@ class GridFrequencies:
         Each holds with probability 1 − β, with `joint` all at once (union bound). By Hoeffding
         (1963) on the range of one person's part of the estimate.
         """
-        reach = self.reach(read_beta(beta) / (self.counts.size if joint else 1))
+        intervals = self.counts.size if joint else 1
+        reach = self.reach(read_beta(beta) / intervals)
         ends = [self.values - reach, self.values + reach]
         around: NDArray[np.float64] = np.stack(ends, axis=-1)
         return around.clip(0.0, 1.0)
 
     def reach(self, chance: float) -> NDArray[np.float64]:
         """Bound how far each estimate is off, but for a failure probability `chance`."""
-        ends = np.stack([self.unmix.min(axis=0), self.unmix.max(axis=0)])
+        least = self.unmix.min(axis=0)
+        greatest = self.unmix.max(axis=0)
+        ends = [least, greatest]
         # The extremes of u_row ⊗ u_column are among the products of the extremes.
         products = np.stack([np.outer(a, b) for a in ends for b in ends])
         spread = products.max(axis=0) - products.min(axis=0)
-        deviation = up(math.sqrt(math.log(2 / chance) / (2 * self.n)))
+        log_term = math.log(2 / chance)
+        deviation = up(math.sqrt(log_term / (2 * self.n)))
         bound: NDArray[np.float64] = deviation * spread
         return bound

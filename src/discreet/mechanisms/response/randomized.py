@@ -102,7 +102,8 @@ class RandomizedResponse:
         """
         k = whole(options, "options", least=2)
         # p − q must reach this, and a little more: `error` rounds up.
-        needed = Fraction(_hoeffding(n, beta)) / positive(error, "error") * Fraction(1 + 1e-11)
+        deviation = Fraction(_hoeffding(n, beta))
+        needed = deviation / positive(error, "error") * Fraction(1 + 1e-11)
         if needed >= 1:
             raise InvalidArgument(
                 "no epsilon gives this error with so few answers; ask more people or allow more error"
@@ -116,7 +117,8 @@ class RandomizedResponse:
         """The probability of the true answer."""
         if self.truth is not None:
             return float(self.truth)
-        return 1 / (1 + (self.options - 1) * math.exp(-self.epsilon))
+        others = self.options - 1
+        return 1 / (1 + others * math.exp(-self.epsilon))
 
     @property
     def q(self) -> float:
@@ -188,7 +190,8 @@ class RandomizedResponse:
         people = whole(n, "n", least=1)
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
-        coins = float(_coin_variance(np.float64(frequency), people, self.p, self.q))
+        exact = np.float64(frequency)
+        coins = float(_coin_variance(exact, people, self.p, self.q))
         sampling = frequency * (1 - frequency) / people if sampled else 0.0
         return coins + sampling
 
@@ -202,7 +205,8 @@ class RandomizedResponse:
         >>> round(dp.RandomizedResponse(truth=0.75).error(1000), 4)
         0.0859
         """
-        return up(_hoeffding(n, beta) / abs(self.p - self.q))
+        deviation = _hoeffding(n, beta)
+        return up(deviation / abs(self.p - self.q))
 
 
 @frozen(eq=False)
@@ -217,7 +221,8 @@ class Frequencies:
     @property
     def values(self) -> NDArray[np.float64]:
         """The estimates (ȳ − q)/(p − q)."""
-        estimates: NDArray[np.float64] = (self.counts / self.n - self.q) / (self.p - self.q)
+        observed = self.counts / self.n
+        estimates: NDArray[np.float64] = (observed - self.q) / (self.p - self.q)
         return estimates
 
     @property
@@ -248,11 +253,19 @@ class Frequencies:
     def _clopper_pearson(self, beta: float) -> NDArray[np.float64]:
         yes = self.counts.astype(np.float64)
         no = (self.n - self.counts).astype(np.float64)
-        low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
-        high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, 1), 1 - beta / 2), 1.0)
+        some_yes = np.maximum(yes, 1)
+        some_no = np.maximum(no, 1)
+        one_sided = beta / 2
+        low = betaincinv(some_yes, no + 1, one_sided)
+        high = betaincinv(yes + 1, some_no, 1 - one_sided)
+        # Without a yes the lower end is 0, without a no the upper end is 1.
+        low = np.where(yes > 0, low, 0.0)
+        high = np.where(no > 0, high, 1.0)
         # Rounded outward by more than the error of the inverse beta function.
-        outward = np.stack([low * (1 - _BETA_MARGIN), high * (1 + _BETA_MARGIN)], axis=1)
-        ends = (outward - self.q) / (self.p - self.q)
+        low *= 1 - _BETA_MARGIN
+        high *= 1 + _BETA_MARGIN
+        observed = np.stack([low, high], axis=1)
+        ends = (observed - self.q) / (self.p - self.q)
         # With p < q the ends come in reverse order.
         return np.clip(np.sort(ends, axis=1), 0.0, 1.0)
 
@@ -301,5 +314,7 @@ def _coin_variance(
     f: NDArray[np.float64] | np.float64, n: int, p: float, q: float
 ) -> NDArray[np.float64]:
     """Return the variance that the coins add to an estimated frequency."""
-    of_one = f * p * (1 - p) + (1 - f) * q * (1 - q)
-    return np.asarray(of_one / (n * (p - q) ** 2))
+    of_holders = f * p * (1 - p)
+    of_others = (1 - f) * q * (1 - q)
+    scale = n * (p - q) ** 2
+    return np.asarray((of_holders + of_others) / scale)

@@ -156,7 +156,8 @@ class Exponential:
         8.77
         """
         m, o = _read_sizes(options, optimal)
-        return up((math.log(m / o) + t) / float(self.rate))
+        gap = math.log(m / o) + t
+        return up(gap / float(self.rate))
 
 
 def read_selection(
@@ -231,7 +232,8 @@ def worst_gap(options: int, beta: float, optimal: int) -> float:
     if m == o:
         return 0.0
     # ln((m − o)/o · (1 − β)/β), below 0 where even a random choice is right often enough.
-    log_ratio = math.log((m - o) / o) + math.log1p(-beta)
+    log_others = math.log((m - o) / o)
+    log_ratio = log_others + math.log1p(-beta)
     return max(0.0, log_ratio - math.log(beta))
 
 

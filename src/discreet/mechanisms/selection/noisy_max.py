@@ -147,7 +147,8 @@ class NoisyMax:
         # Δ in whole steps may be a little larger than asked, and the noise grows with it.
         widening = sensitivity_in_steps(self.sensitivity, exponent) / (self.sensitivity / step)
         scale_in_steps = self.scale * widening / step
-        noisy = add_exactly(score_steps, laplace(scale_in_steps, score_steps.size, bits=bits))
+        drawn = laplace(scale_in_steps, score_steps.size, bits=bits)
+        noisy = add_exactly(score_steps, drawn)
         # argmax takes the first of equal scores, as the proof assumes.
         return int(np.argmax(noisy))
 
@@ -211,17 +212,20 @@ def _laplace_law(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     cuts = np.unique(np.concatenate([near, unit_cuts]))
     nodes, weights = legendre(20)
     half = np.diff(cuts)[:, None] / 2
-    points = (cuts[:-1, None] + half * (nodes + 1)).reshape(-1)
+    points = cuts[:-1, None] + half * (nodes + 1)
+    points = points.reshape(-1)
     measure = (half * weights).reshape(-1)
     law = np.zeros(scores.size)
     for start in range(0, points.size, _BLOCK):
         block = slice(start, start + _BLOCK)
-        distance = np.abs(points[block, None] - scores[None, :])
-        below = points[block, None] < scores[None, :]
+        column = points[block, None]
+        distance = np.abs(column - scores)
+        below = column < scores
         left = math.log(0.5) - distance
         right = np.log1p(-np.exp(-distance) / 2)
         log_cdf = np.where(below, left, right)
         # The product over j ≠ i as a sum of logarithms less the candidate's own.
         log_others = log_cdf.sum(axis=1, keepdims=True) - log_cdf
-        law += measure[block] @ np.exp(log_others + math.log(0.5) - distance)
+        integrand = np.exp(log_others + math.log(0.5) - distance)
+        law += measure[block] @ integrand
     return law

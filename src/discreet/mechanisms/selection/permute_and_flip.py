@@ -174,7 +174,8 @@ def _gap_of_single_best(others: int, beta: float) -> float:
     """Find the gap, in units of 1/rate, at which one best candidate is missed with probability β."""
     low = 0.0
     # P[missed] ≤ np/2 with p = e^(−gap) gives an upper end.
-    high = max(0.0, math.log(max(others, 1) / (2 * beta)))
+    ratio = max(others, 1) / (2 * beta)
+    high = max(0.0, math.log(ratio))
     if _miss_probability(others, low) <= beta:
         return 0.0
     # 60 halvings reach the last bits of a float.
@@ -193,7 +194,8 @@ def _miss_probability(others: int, gap: float) -> float:
     p = math.exp(-gap)
     if (others + 1) * p < 1e-4:
         return others * p / 2
-    all_tails = math.exp((others + 1) * math.log1p(-p)) if p < 1 else 0.0
-    missed = 1 - (1 - all_tails) / ((others + 1) * p)
+    candidates = others + 1
+    all_tails = math.exp(candidates * math.log1p(-p)) if p < 1 else 0.0
+    missed = 1 - (1 - all_tails) / (candidates * p)
     # A relative 1e-6 is above what the difference of two numbers near 1 loses here.
     return (1 + 1e-6) * missed

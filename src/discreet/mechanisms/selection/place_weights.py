@@ -99,9 +99,14 @@ class PlaceWeights:
             yield Piece(start, end - start, piece.depth, weight)
             start = end
 
+    @property
+    def _bound_doubling(self) -> tuple[int, int]:
+        """The doubling that the bound lies in, and the sixteenth of it."""
+        return _doubling_of(abs(self.bound), self.size)
+
     def _first_differing(self) -> int:
         """Return the first cell from which on weights differ."""
-        last_doubling, _ = _doubling_of(abs(self.bound), self.size)
+        last_doubling, _ = self._bound_doubling
         doubling = last_doubling - self.doublings
         width_bits = self.size.bit_length() - 1
         if doubling <= width_bits:
@@ -117,17 +122,18 @@ class PlaceWeights:
         unit = 1 << steps.bit_length() - 1
         _, sixteenth = _doubling_of(abs(cell), self.size)
         part = sixteenth + _SIXTEENTHS
+        base = power * self.size
         # −(−a // 16) rounds up: the first cell at or beyond the end of the sixteenth.
         if cell < 0:
-            edge = power * self.size - (-part * unit // _SIXTEENTHS)
+            edge = base - (-part * unit // _SIXTEENTHS)
             return 1 - max(edge, inner)
-        return power * self.size - (-(part + 1) * unit // _SIXTEENTHS)
+        return base - (-(part + 1) * unit // _SIXTEENTHS)
 
     def _weight(self, cell: int) -> int:
         """Return the weight of a place of a cell at distance `cell` from 0."""
         if cell < self._first_differing():
             return 1 << _WEIGHT_BITS + self._log_growth(self.doublings)
-        bound = _doubling_of(abs(self.bound), self.size)
+        bound = self._bound_doubling
         doubling, sixteenth = min(bound, _doubling_of(cell, self.size))
         nearer = bound[0] - doubling
         power = _GENTLE if nearer < self._gentle_doublings() else _STEEP
@@ -137,12 +143,12 @@ class PlaceWeights:
 
     def _gentle_doublings(self) -> int:
         """Return the number of doublings with a = 2: one and a half to two and a half."""
-        _, sixteenth = _doubling_of(abs(self.bound), self.size)
+        _, sixteenth = self._bound_doubling
         return 2 + (sixteenth < 8)
 
     def _log_growth(self, nearer: int) -> int:
         """Return log2 of a weight where a doubling begins, `nearer` doublings below the bound's."""
-        last_doubling, _ = _doubling_of(abs(self.bound), self.size)
+        last_doubling, _ = self._bound_doubling
         gentle = min(nearer, self._gentle_doublings() - 1)
         steep = nearer - gentle
         # A cell is so many times narrower there, and so has fewer steps to weigh.

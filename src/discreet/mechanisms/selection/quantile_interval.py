@@ -124,8 +124,10 @@ class Reach:
         """
         steps_out = distances(where.places)
         low, high = ranks_beyond(rows, where, centre, aims, scale)
-        slack = self.error(1 + len(steps_out) * _directions_sought(aims), beta)
-        pieces = [Piece(i, 1, depth) for i, depth in enumerate(depths(low, high, slack))]
+        moving = len(steps_out) * _directions_sought(aims)
+        slack = self.error(1 + moving, beta)
+        outcomes = enumerate(depths(low, high, slack))
+        pieces = [Piece(i, 1, depth) for i, depth in outcomes]
         # The draw reads pieces in order of depth; sorting is stable, so ties keep their order.
         pieces.sort(key=attrgetter("depth"))
         chosen = choose_piece(pieces, len(pieces), self.rate, bits=bits)

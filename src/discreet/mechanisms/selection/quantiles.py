@@ -32,6 +32,8 @@ _PARTS = 64
 
 InheritedError = tuple[Fraction, Aim, int]
 """An error that a quantile inherits: which fraction of it, and the aim and level of its choice."""
+_Fractions = dict[int, Fraction]
+_Pending = tuple[int, int, int, _Fractions, _Fractions]
 
 
 @frozen(init=False)
@@ -86,14 +88,11 @@ class SplitQuantiles:
     ) -> None:
         fill(self, epsilon=positive(epsilon, "epsilon"))
         distinct = {rational(at, "a quantile") for at in ats}
-        fill(
-            self,
-            ats=tuple(sorted(distinct)),
-            unit=whole(unit, "unit", least=1),
-            weight=whole(weight, "weight", least=1),
-            alone=bool(alone),
-            neighbours=read_neighbours(neighbours),
-        )
+        unit_weight = whole(unit, "unit", least=1)
+        row_weight = whole(weight, "weight", least=1)
+        relation = read_neighbours(neighbours)
+        fill(self, ats=tuple(sorted(distinct)), unit=unit_weight, weight=row_weight)
+        fill(self, alone=bool(alone), neighbours=relation)
         if not self.ats or not (self.ats[0] >= 0 and self.ats[-1] <= 1):
             raise InvalidArgument(
                 "quantiles lie from 0 to 1, and there is at least one; the median is 1/2"
@@ -209,7 +208,8 @@ class SplitQuantiles:
         end = (last + 1) * parts
         chosen: dict[int, int] = {}
         # Quantiles start … stop − 1 to be chosen within a stretch, at a level of the tree.
-        pending = [(0, len(self.ats), Stretch(first * parts, end - 1, end), 0)]
+        everything = Stretch(first * parts, end - 1, end)
+        pending = [(0, len(self.ats), everything, 0)]
         while pending:
             start, stop, where, level = pending.pop()
             middle = (start + stop) // 2
@@ -219,7 +219,8 @@ class SplitQuantiles:
             chosen[middle] = place
             # Split by the released place: the side of a row depends on that row alone.
             if start < middle:
-                pending.append((start, middle, Stretch(where.low, place, place), level + 1))
+                below = Stretch(where.low, place, place)
+                pending.append((start, middle, below, level + 1))
             if middle + 1 < stop:
                 above = Stretch(place, where.high, where.end)
                 pending.append((middle + 1, stop, above, level + 1))
@@ -232,7 +233,8 @@ class SplitQuantiles:
         """
         low = self.ats[start - 1] if start else Fraction(0)
         high = self.ats[stop] if stop < len(self.ats) else Fraction(1)
-        at = (self.ats[(start + stop) // 2] - low) / (high - low)
+        middle = self.ats[(start + stop) // 2]
+        at = (middle - low) / (high - low)
         beyond = at in {0, 1} and self._counts_beyond
         return Aim(at, start == 0, stop == len(self.ats), beyond)
 
@@ -258,8 +260,10 @@ class SplitQuantiles:
     ) -> int:
         """Draw a run of places by the exponential law, then one of its places uniformly."""
         rate = self.rate(aim, level)
-        count = rows.below(where.end) - rows.below(where.low)
-        pieces = rows.pieces(where, aim.rank(count, self.weight), aim.scale)
+        before = rows.below(where.low)
+        up_to_end = rows.below(where.end)
+        rank = aim.rank(up_to_end - before, self.weight)
+        pieces = rows.pieces(where, rank, aim.scale)
         everything = Piece(where.low, where.places, 0)
         total = sum(piece.mass for piece in weights.cut(everything))
         # Lazy: a draw reads only as many pieces as decide it.
@@ -284,12 +288,14 @@ class SplitQuantiles:
         probability = read_beta(beta)
         cells = whole(options, "options", least=1)
         last = first + cells - 1
+        places = cells * self.parts
         bounds = []
         for inherited in self.shares():
             spreads = []
             for _, aim, _ in inherited:
                 spreads.append(_weights_for(aim, first, last, doubling).spread)
-            bounds.append(self._rows_off(inherited, cells * self.parts, probability, spreads))
+            rows_off = self._rows_off(inherited, places, probability, spreads)
+            bounds.append(rows_off)
         return up(max(bounds))
 
     def _rows_off(
@@ -310,9 +316,7 @@ class SplitQuantiles:
     def shares(self) -> Iterator[list[InheritedError]]:
         """List for every quantile the choices whose errors it inherits, its own last."""
         # Fractions of each earlier choice's error in the lower and in the upper end.
-        pending: list[tuple[int, int, int, dict[int, Fraction], dict[int, Fraction]]] = [
-            (0, len(self.ats), 0, {}, {})
-        ]
+        pending: list[_Pending] = [(0, len(self.ats), 0, {}, {})]
         made: dict[int, tuple[Aim, int]] = {}
         while pending:
             start, stop, level, low, high = pending.pop()

@@ -69,7 +69,8 @@ class Aim:
         """Return the rank of the quantile itself, in the middle between the interpolated rows."""
         half_row = self.at.denominator * weight * self.first
         ends = self.first + self.last
-        return half_row + self.at.numerator * (2 * rows - ends * weight)
+        inner = 2 * rows - ends * weight
+        return half_row + self.at.numerator * inner
 
     def rank(self, rows: int, weight: int) -> int:
         """Return the rank aimed at: the quantile's, or `beyond` that of all rows or of none.
@@ -88,8 +89,9 @@ class Aim:
         t of them up to the place, moves aim − rows by at·T − t, from −(1 − at)T to at·T; the
         maximum of three moves no more.
         """
-        larger_side = max(self.at.numerator, self.at.denominator - self.at.numerator)
-        return 2 * larger_side * unit
+        below = self.at.numerator
+        above = self.at.denominator - below
+        return 2 * max(below, above) * unit
 
 
 @frozen(init=False)
@@ -130,7 +132,8 @@ class RankedRows:
         # Every place has `rounds` full rows; `full` places have one more, the next a part of one.
         rounds, more = divmod(self._cell_weight(index), self.parts * self.weight)
         full, partial = divmod(more, self.weight)
-        full_rows = part * rounds + bisect_left(_earliest(self.parts, full), part)
+        with_one_more = _earliest(self.parts, full)
+        full_rows = part * rounds + bisect_left(with_one_more, part)
         below = self.before[index] + full_rows * self.weight
         if partial and _turns(self.parts)[full] < part:
             below += partial
@@ -171,7 +174,8 @@ class RankedRows:
         wanted = self.below(where.low) - (-aim // scale)
         if wanted > self.below(where.end):
             return where.high
-        start = self.cells[bisect_left(self.before, wanted) - 1] * self.parts
+        cell = self.cells[bisect_left(self.before, wanted) - 1]
+        start = cell * self.parts
 
         def rows_up_to(part: int) -> int:
             return self.below(start + part + 1)
@@ -183,14 +187,16 @@ class RankedRows:
         """Yield runs upwards: the rows before a place stay the same up to the next place with any."""
         while start <= where.high:
             last = min(self._next_taken(start), where.high)
-            yield Piece(start, last - start + 1, max(0, rank(start) - aim))
+            depth = max(0, rank(start) - aim)
+            yield Piece(start, last - start + 1, depth)
             start = last + 1
 
     def _down(self, where: Stretch, last: int, aim: int, rank: Rank) -> Iterator[Piece]:
         """Yield runs downwards: the rows up to a place stay the same down to the next with any."""
         while last >= where.low:
             start = max(self._previous_taken(last), where.low)
-            yield Piece(start, last - start + 1, max(0, aim - rank(last + 1)))
+            depth = max(0, aim - rank(last + 1))
+            yield Piece(start, last - start + 1, depth)
             last = start - 1
 
     def _next_taken(self, place: int) -> int:
@@ -215,7 +221,8 @@ class RankedRows:
         taken = self._taken(index)
         # The first place of a cell with rows always has some, so one is found.
         candidates = bisect_right(taken, part) if self.cells[index] == cell else len(taken)
-        return self.cells[index] * self.parts + taken[candidates - 1]
+        first = self.cells[index] * self.parts
+        return first + taken[candidates - 1]
 
     def _taken(self, index: int) -> tuple[int, ...]:
         """List the places of a cell that have rows, the first of which always has."""
@@ -226,7 +233,9 @@ class RankedRows:
 
 def _depth(rank: Rank, place: int, aim: int) -> int:
     """Return how far the ranks from a place's start to its end lie beside the aim."""
-    return max(0, aim - rank(place + 1), rank(place) - aim)
+    before = rank(place)
+    after = rank(place + 1)
+    return max(0, aim - after, before - aim)
 
 
 @cache
