@@ -275,7 +275,7 @@ class SparseVectorRun:
             above = np.asarray(noisy >= self._threshold, dtype=np.bool_)
             yeses = np.flatnonzero(above)[: self._left]
             self._left -= yeses.size
-            if self.over:
+            if not self._left:
                 # Nothing after the last yes may be told.
                 return above[: yeses[-1] + 1]
             return above
