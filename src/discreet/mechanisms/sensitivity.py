@@ -1,4 +1,4 @@
-"""Global sensitivity: how much one unit can change an answer, exactly, for both neighbour relations.
+"""Global sensitivity: how much one unit can change an answer, for both neighbour relations.
 
     Δ1 = max ‖f(D) − f(D')‖₁     for Laplace noise
     Δ2 = max ‖f(D) − f(D')‖₂     for Gaussian noise
@@ -196,9 +196,9 @@ def histogram(neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
 def contingency_table(tables: int = 1, neighbours: Neighbours = ADD_REMOVE) -> Sensitivity:
     """State the sensitivity of `tables` marginal tables of the same units, released together.
 
-    Proof: each table is a histogram, and a unit lies in one cell of each, so `tables` cells move by
-    1 (2·tables under "replace", reached by two units that differ in every attribute). Barak et al.
-    2007.
+    Proof: each table is a histogram, and a unit lies in one cell of each. So `tables` cells move by
+    1; under "replace" 2·tables do, reached by two units that differ in every attribute (Barak et
+    al. 2007).
 
     >>> from discreet.mechanisms.sensitivity import contingency_table
     >>> contingency_table(3).l1, contingency_table(3, "replace").squared_l2

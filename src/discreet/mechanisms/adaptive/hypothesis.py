@@ -93,11 +93,11 @@ def counts_of(queries: NDArray[Any], histogram: NDArray[np.float64]) -> NDArray[
 def updated(
     weights: NDArray[np.float64], query: NDArray[Any], measured: float, total: float
 ) -> NDArray[np.float64]:
-    """Multiply the cells that a query counts by exp((measured − believed)/2n), and keep the total n.
+    """Multiply the cells that a query counts by exp((measured − believed)/2n); keep the total n.
 
-    With the true answer a, believed answer h and measured answer m within 0 … n, the relative
-    entropy between the truth and the belief falls by at least ((a − h)² − (m − a)²)/4n² (Hardt,
-    Ligett, McSherry 2012, with e^z ≤ 1 + z + z²).
+    Let a be the true, h the believed and m the measured answer, all within 0 … n. The relative
+    entropy between the truth and the belief falls by at least ((a − h)² − (m − a)²)/4n²
+    (Hardt, Ligett, McSherry 2012, with e^z ≤ 1 + z + z²).
 
     Law: tests/mechanisms/test_weights.py::TestLearning
     """

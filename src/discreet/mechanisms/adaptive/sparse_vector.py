@@ -91,7 +91,8 @@ class SparseVector:
         # Refused here, not in the middle of a run.
         if max(self.steps) > MOST_SCALE:
             raise InvalidArgument(
-                "the noise would not fit in 64 bits: take a larger epsilon, or a threshold_share nearer to the default"
+                "the noise would not fit in 64 bits: take a larger epsilon, "
+                "or a threshold_share nearer to the default"
             )
 
     @classmethod
@@ -105,7 +106,7 @@ class SparseVector:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SparseVector:
-        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
 
         def event_at(epsilon: Fraction) -> SparseVectorEvent:
             return SparseVectorEvent(epsilon, answers, neighbours=neighbours)
@@ -245,7 +246,7 @@ class SparseVectorRun:
 
     @property
     def over(self) -> bool:
-        """Whether all c yeses have been given."""
+        """True once all c yeses have been given."""
         return self._left == 0
 
     def ask(self, value: float) -> bool:

@@ -113,10 +113,8 @@ class DiscreteGaussian:
         if isinstance(budget, ZCDP):
             # The root is rounded up, so ρ is never exceeded.
             return make(root_up(square / (2 * budget.rho)))
-        near = square
-        if isinstance(budget, GaussianDP):
-            # σ = Δ2/μ is the answer for continuous noise, and nearly so on fine grids.
-            near = square / budget.squared
+        # Under μ-GDP σ = Δ2/μ is the answer for continuous noise, and nearly so on fine grids.
+        near = square / budget.squared if isinstance(budget, GaussianDP) else square
 
         def event_at(scale: Fraction) -> DiscreteGaussianNoise:
             return make(scale).event
@@ -161,7 +159,7 @@ class DiscreteGaussian:
 
     @property
     def _any_length(self) -> bool:
-        """Whether the price holds for vectors of any length."""
+        """True if the price holds for vectors of any length."""
         return isinstance(self.sensitivity, Sensitivity) or self.sensitivity == 1
 
     @property

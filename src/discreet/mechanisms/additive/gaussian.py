@@ -48,7 +48,7 @@ from .lattice import (
 )
 
 MAX_COORDINATES = 1 << 32
-"""Dimension of an event where none was declared; it does not change the price on so fine a lattice."""
+"""Dimension of an event where none was declared; on so fine a lattice it changes no price."""
 
 
 @frozen(init=False, repr=False)
@@ -195,7 +195,7 @@ class Gaussian:
         return cast("Number", add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
-        """Return the factor of the variance where `count` coordinates are rounded to the lattice."""
+        """Return the factor of the variance where `count` coordinates are rounded."""
         if not count or not rounded:
             return Fraction(1)
         changed = count

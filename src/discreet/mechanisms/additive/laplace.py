@@ -182,7 +182,7 @@ class Laplace:
         return cast("Number", add_noise(exact, self.exponent, draw))
 
     def _wider(self, count: int, *, rounded: bool = True) -> Fraction:
-        """Return the factor of the scale where `count` coordinates are rounded to the lattice."""
+        """Return the factor of the scale where `count` coordinates are rounded."""
         changed = count
         if isinstance(self.sensitivity, Sensitivity):
             changed = min(count, self.sensitivity.changed)
@@ -283,7 +283,7 @@ class Laplace:
 
     @property
     def variance(self) -> float:
-        """The variance of the noise, 2b² but for the lattice; a whole release adds less than 1/12."""
+        """The variance of the noise, 2b² but for the lattice; rounding to wholes adds under 1/12."""
         step = float(self.event.step)
         squared_steps = law.squared(step / self._float_scale(self.dimension or 1))
         # Multiplied step by step: the result is ∞ beyond floats, never an OverflowError.

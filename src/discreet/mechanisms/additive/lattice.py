@@ -162,7 +162,10 @@ def check_widening(ratio: Fraction, max_ratio: int = 2) -> Fraction:
     Gaussian: so that Δ2/σ stays the same; every bound that prices the event then falls.
     """
     if ratio > max_ratio:
-        how = "say how many coordinates one unit changes (give a Sensitivity), or hand in whole numbers"
+        how = (
+            "say how many coordinates one unit changes (give a Sensitivity), "
+            "or hand in whole numbers"
+        )
         raise InvalidArgument(
             f"rounding so long an array would need more than twice the noise; {how}"
         )
@@ -174,7 +177,10 @@ def budget_too_small(budget: Measure, instead: str) -> InvalidArgument:
 
     A sensitivity below one step counts as one step, and a scale has at most 2^49 of them.
     """
-    why = "noise on floats has at most 2**49 lattice steps in a scale, and one step is the least that an answer moves"
+    why = (
+        "noise on floats has at most 2**49 lattice steps in a scale, "
+        "and one step is the least that an answer moves"
+    )
     return InvalidArgument(
         f"{budget!r} is too small a promise: {why}; ask for more, or use {instead} on whole numbers"
     )

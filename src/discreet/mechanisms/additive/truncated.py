@@ -29,7 +29,10 @@ from .integer import least_laplace_scale, max_noise_scale, whole_l1
 
 # Bounds of the range: half of int64, so that every difference of two ends fits.
 _MAX_BOUND = 1 << 62
-_TOO_WIDE = "one unit may change several values by more than the range is wide; use Geometric and clamp its answers"
+_TOO_WIDE = (
+    "one unit may change several values by more than the range is wide; "
+    "use Geometric and clamp its answers"
+)
 
 
 @frozen(init=False, repr=False)
@@ -197,7 +200,7 @@ class TruncatedGeometric:
         return np.maximum(low, self.low), np.minimum(high, self.high)
 
     def pmf(self, x: object, value: int) -> Any:  # noqa: ANN401 - a float or an array
-        """Return P(release(value) = x): geometric inside, each tail's mass at its end of the range."""
+        """Return P(release(value) = x): geometric inside, each tail's mass at its end."""
         centre = self._clamp(value)
 
         def mass(y: Floats) -> Floats:
@@ -228,7 +231,7 @@ class TruncatedGeometric:
 
     @property
     def variance(self) -> float:
-        """The variance before clamping, which brings the answer no further from a value in the range."""
+        """The variance before clamping, which never moves an answer away from the true value."""
         return up(law.squared(self._step))
 
     def expected_error(self) -> float:

@@ -1,4 +1,4 @@
-"""Inverse sensitivity mechanism: a value is likelier, the fewer people must change to make it true."""
+"""Inverse sensitivity mechanism: likelier values need fewer people to change to be true."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class InverseQuantile:
     """Exponential quantile: chooses among 2^32 + 1 public lattice points by the distance in ranks.
 
     The score w(o) = −max(0, qn − #{x ≤ o}, #{x < o} − qn) is how many values must move to make o
-    the q-quantile (the inverse sensitivity mechanism, Asi and Duchi 2020; the exponential quantile
-    of Smith 2011). One person moves every w(o) by at most Δ = 1 under replace, max(q, 1 − q) under
-    add/remove. The score is constant between neighbouring values, so a piece is drawn with
-    probability exactly proportional to length·exp(−rate·depth) (enclosed by integers, as many bits
-    as the decision takes), then a point of it, uniformly.
+    the q-quantile. This is the inverse sensitivity mechanism (Asi, Duchi 2020), or the exponential
+    quantile (Smith 2011). One person moves every w(o) by at most Δ = 1 under replace, max(q, 1 − q)
+    under add/remove. The score is constant between neighbouring values. So a piece is drawn with
+    probability exactly proportional to length·exp(−rate·depth), enclosed by integers of as many
+    bits as the decision takes; then a point of it, uniformly.
 
     >>> import discreet as dp
     >>> median = dp.InverseQuantile(epsilon=1, low=0, high=100)
@@ -78,7 +78,7 @@ class InverseQuantile:
         quantile: Number = Fraction(1, 2),
         neighbours: Neighbours = ADD_REMOVE,
     ) -> InverseQuantile:
-        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
 
         def event_at(epsilon: Fraction) -> ExponentialSelection:
             return ExponentialSelection(epsilon, neighbours=neighbours)
@@ -88,10 +88,9 @@ class InverseQuantile:
 
     @property
     def sensitivity(self) -> Fraction:
-        """How far one person moves the score: 1 under replace, max(q, 1 − q) under add/remove."""
-        if self.neighbours == REPLACE:
-            return Fraction(1)
-        return max(self.quantile, 1 - self.quantile)
+        """The sensitivity of the score: 1 under replace, max(q, 1 − q) under add/remove."""
+        larger_side = max(self.quantile, 1 - self.quantile)
+        return Fraction(1) if self.neighbours == REPLACE else larger_side
 
     @property
     def event(self) -> ExponentialSelection:

@@ -73,7 +73,7 @@ class Range:
 
 
 def ranks(quantile: Fraction, n: int) -> tuple[int, int]:
-    """Return (a, b) with the quantile at rank b = ⌈qn⌉, at least 1: the one value above the first a.
+    """Return (a, b): the quantile has rank b = ⌈qn⌉, at least 1, above the first a values.
 
     >>> from discreet.mechanisms.beyond.ordered import ranks
     >>> from fractions import Fraction
@@ -121,7 +121,7 @@ def outer_spans(ordered: NDArray[np.int64], a: int, b: int, count: int) -> NDArr
 
 
 def _values_at_ranks(ordered: NDArray[np.int64], first: int, count: int) -> NDArray[np.int64]:
-    """Read `count` ranks from `first` on; below rank 1 lies the lower bound, above n the upper one."""
+    """Read `count` ranks from `first` on; below rank 1 lies the lower bound, above n the upper."""
     end = first + count
     below = min(count, max(0, 1 - first))
     above = min(count, max(0, end - 1 - ordered.size))

@@ -54,7 +54,8 @@ class SmoothQuantile:
     Guarantee: one release is (ε, δ)-DP for replacing one of n values, n public.
     Refuses: ε below 2^-16, δ outside (0, 1), a quantile outside 0 … 1, bounds out of order, no
     values, and NaN (InvalidArgument).
-    Law: tests/mechanisms/test_smooth.py::TestPrice, tests/mechanisms/test_smooth.py::TestSmoothBound
+    Law: tests/mechanisms/test_smooth.py::TestPrice,
+    tests/mechanisms/test_smooth.py::TestSmoothBound
     """
 
     epsilon: Fraction
@@ -126,7 +127,8 @@ class SmoothTrimmedMean:
     Guarantee: one release is (ε, δ)-DP for replacing one of n values, n public.
     Refuses: ε below 2^-16, δ outside (0, 1), trim outside 0 … ½, bounds out of order, NaN, and too
     few values (InvalidArgument).
-    Law: tests/mechanisms/test_smooth.py::TestPrice, tests/mechanisms/test_smooth.py::TestSmoothBound
+    Law: tests/mechanisms/test_smooth.py::TestPrice,
+    tests/mechanisms/test_smooth.py::TestSmoothBound
     """
 
     epsilon: Fraction

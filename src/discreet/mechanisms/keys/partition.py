@@ -126,10 +126,13 @@ class PartitionSelection:
 def optimal_rule(epsilon: Fraction, delta: Fraction) -> tuple[int, ...]:
     """Return π(0), π(1), … up to the first 1, in units of 2^-124.
 
-    With r ≥ e^(−ε) a rational of 124 bits in place of e^(−ε), every π(n) is rounded down, so it
-    satisfies π(n) ≤ π(n−1)/r + δ ≤ e^ε π(n−1) + δ and
-    1 − π(n) ≥ r(1 − δ − π(n−1)) ≥ e^(−ε)(1 − δ − π(n−1)) exactly: a rule that is (ε, δ)-DP, and
-    below the optimal one by far less than a float can show.
+    r ≥ e^(−ε), a rational of 124 bits, takes the place of e^(−ε), and every π(n) is rounded down.
+    So two inequalities hold exactly:
+
+        π(n) ≤ π(n−1)/r + δ ≤ e^ε π(n−1) + δ
+        1 − π(n) ≥ r(1 − δ − π(n−1)) ≥ e^(−ε)(1 − δ − π(n−1))
+
+    The rule is (ε, δ)-DP, and below the optimal one by far less than a float can show.
 
     >>> from discreet.mechanisms.keys.partition import optimal_rule
     >>> from fractions import Fraction

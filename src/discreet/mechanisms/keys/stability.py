@@ -24,7 +24,7 @@ from .threshold import LaplaceThreshold
 
 
 def stability_histogram(budget: Measure) -> LaplaceThreshold:
-    """Make the stability-based histogram: noise on non-empty cells, those below a threshold dropped.
+    """Make the stability-based histogram: noise on non-empty cells, small ones dropped.
 
     Its error does not grow with the number of possible cells, which may be infinite (Korolova et
     al. 2009; Bun, Nissim, Stemmer 2016). One person holds one key, so this is `LaplaceThreshold`

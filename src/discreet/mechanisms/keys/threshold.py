@@ -28,7 +28,7 @@ from .counts import KeyCounts, per_key, read_counts, read_threshold_rule
 def laplace_threshold(epsilon: Number, delta: Number, max_groups: int = 1) -> float:
     """Return the threshold for continuous Laplace noise of scale K/ε: 1 + (K/ε) ln(1/2δ').
 
-    It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K), so that none of a person's K
+    It is the least t with P[1 + Lap ≥ t] ≤ δ', δ' = 1 − (1 − δ)^(1/K). Then none of a person's K
     keys appears with probability 1 − δ (Korolova et al. 2009; Wilson et al. 2020).
 
     >>> from discreet.mechanisms.keys.threshold import laplace_threshold
@@ -49,9 +49,9 @@ class LaplaceThreshold:
     """Laplace threshold mechanism: noise of scale K/ε on every count, keys that reach t are shown.
 
     The noise is discrete Laplace. Each person holds at most K = `max_groups` keys (truncation
-    happens before) and counts once in each. Keys held by others too have noise of Δ1 = K; a
-    person's own keys appear with probability at most δ together, t being the least whole number
-    with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K) (Korolova et al. 2009; Wilson et al. 2020).
+    happens before) and counts once in each. Keys held by others too have noise of Δ1 = K. The
+    threshold t is the least whole number with P[1 + Z ≥ t] ≤ 1 − (1 − δ)^(1/K), so a person's own
+    keys appear with probability at most δ together (Korolova et al. 2009; Wilson et al. 2020).
 
     >>> import discreet as dp
     >>> keys = dp.LaplaceThreshold(epsilon=1, delta=1e-6)
@@ -114,21 +114,19 @@ class LaplaceThreshold:
 
     def shown(self, count: int) -> float:
         """Return the probability that a key with this true count is shown."""
-        if not count:
-            return 0.0
-        return self._tail(self.threshold - whole(count, "count"))
+        # A key that nobody holds has no count to add noise to.
+        return self._tail(self.threshold - whole(count, "count")) if count else 0.0
 
     def error(self, beta: Number = 0.05) -> float:
         """Bound the noise on one count, with probability at least 1 − β.
 
         The least whole t with P[|Z| > t] ≤ β.
         """
-        probability = read_beta(beta)
+        return float(least_above(self._two_sided_tail, read_beta(beta)))
 
-        def two_sided(t: int) -> float:
-            return 2 * self._tail(t + 1)
-
-        return float(least_above(two_sided, probability))
+    def _two_sided_tail(self, t: int) -> float:
+        """Bound P[|Z| > t] from above."""
+        return 2 * self._tail(t + 1)
 
 
 @frozen(init=False)
@@ -212,21 +210,19 @@ class GaussianThreshold:
 
     def shown(self, count: int) -> float:
         """Return the probability that a key with this true count is shown."""
-        if not count:
-            return 0.0
-        return self._tail(self.threshold - whole(count, "count"))
+        # A key that nobody holds has no count to add noise to.
+        return self._tail(self.threshold - whole(count, "count")) if count else 0.0
 
     def error(self, beta: Number = 0.05) -> float:
         """Bound the noise on one count, with probability at least 1 − β.
 
         The least whole t with P[|Z| > t] ≤ β.
         """
-        probability = read_beta(beta)
+        return float(least_above(self._two_sided_tail, read_beta(beta)))
 
-        def two_sided(t: int) -> float:
-            return 2 * self._tail(t + 1)
-
-        return float(least_above(two_sided, probability))
+    def _two_sided_tail(self, t: int) -> float:
+        """Bound P[|Z| > t] from above."""
+        return 2 * self._tail(t + 1)
 
 
 def _noise_of_keys(variance: Fraction, keys: int) -> DiscreteGaussianNoise:

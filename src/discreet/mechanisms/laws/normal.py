@@ -1,7 +1,7 @@
 """Gaussian law on a fine lattice: pmf and cdf on lattice steps, or rounded to whole numbers.
 
-With σ at least 2^40 steps g, sums over the lattice are integrals but for a relative error of
-(z·g/σ)²/24 < 2^-70 at z standard deviations (midpoint rule), far below the last bit of a float.
+σ is at least 2^40 steps g. So sums over the lattice are integrals (midpoint rule). The relative
+error is (z·g/σ)²/24 < 2^-70 at z standard deviations, far below the last bit of a float.
 """
 
 from __future__ import annotations

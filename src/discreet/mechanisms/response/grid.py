@@ -65,7 +65,7 @@ class GridResponse:
 
     @classmethod
     def spending(cls, spend: Measure, *, side: int, score: Score = "uniform") -> GridResponse:
-        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
 
         def event_at(epsilon: Fraction) -> Response | Promise:
             return cls(side, epsilon, score).event
@@ -121,7 +121,7 @@ class GridResponse:
         return told
 
     def channel(self) -> NDArray[np.float64]:
-        """Return P(told | true) along one axis with the distance score: row = true, column = told."""
+        """Return P(told | true) along one axis, distance score: row = true, column = told."""
         axis = np.arange(self.side)
         distances = np.abs(axis[:, None] - axis[None, :])
         weights = np.exp(-float(self.rate) * distances)

@@ -77,7 +77,7 @@ class RandomizedResponse:
 
     @classmethod
     def spending(cls, spend: Measure, *, options: int) -> RandomizedResponse:
-        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
         k = whole(options, "options", least=2)
 
         def event_at(epsilon: Fraction) -> Response:

@@ -93,7 +93,7 @@ class NoisyMax:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> NoisyMax:
-        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
 
         def event_at(epsilon: Fraction) -> PermuteAndFlipSelection:
             return PermuteAndFlipSelection(epsilon, neighbours=neighbours)

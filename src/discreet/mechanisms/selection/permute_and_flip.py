@@ -1,4 +1,4 @@
-"""Permute-and-flip mechanism: a selection at the price of the exponential mechanism, never worse."""
+"""Permute-and-flip mechanism: the price of the exponential mechanism, and never worse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ..reading.allowance import largest_epsilon
 from .exponential import read_selection, relative_weights, score_rate, worst_gap
 
 MAX_LISTED = 2000
-"""The largest set of candidates whose exact law is computed; quadrature takes half as many nodes."""
+"""The largest set of candidates whose exact law is computed; half as many nodes are needed."""
 
 
 @frozen(init=False)
@@ -75,7 +75,7 @@ class PermuteAndFlip:
         monotone: bool = False,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> PermuteAndFlip:
-        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
 
         def event_at(epsilon: Fraction) -> PermuteAndFlipSelection:
             return PermuteAndFlipSelection(epsilon, neighbours=neighbours)
@@ -171,7 +171,7 @@ def flip_law(scores: ScoreArray, rate: Fraction) -> NDArray[np.float64]:
 
 
 def _gap_of_single_best(others: int, beta: float) -> float:
-    """Find the gap, in units of 1/rate, at which one best candidate is missed with probability β."""
+    """Find the gap, in units of 1/rate, at which a single best one is missed with probability β."""
     low = 0.0
     # P[missed] ≤ np/2 with p = e^(−gap) gives an upper end.
     ratio = max(others, 1) / (2 * beta)

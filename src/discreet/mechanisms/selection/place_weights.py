@@ -70,7 +70,7 @@ class PlaceWeights:
 
     @classmethod
     def beyond(cls, bound: int, size: int, parts: int = 1) -> PlaceWeights:
-        """Return the weights of places below a bound; equal ones without a bound or a large grid."""
+        """Return the weights of places below a bound; equal ones on small grids or without one."""
         if not bound or not size:
             return ALIKE
         last_doubling, _ = _doubling_of(abs(bound), size)

@@ -9,10 +9,11 @@ Let low(h) be by how many ranks the place h before the released one lies below t
 must not pass, and high(h) likewise above. Both grow with h. With a slack of s ranks the outcomes
 are scored by −depth:
 
-    h both ways               max(0, s − F(h), F(h⁻) − s), F the lesser of the two and h⁻ the distance before h
-    h downwards, all upwards  max(0, s − low(h), low(h⁻) − s, high(all) − s), and the other way round
+    h both ways               max(0, s − F(h), F(h⁻) − s)
+    h downwards, all upwards  max(0, s − low(h), low(h⁻) − s, high(all) − s), and mirrored
     all both ways             max(0, low(all) − s, high(all) − s)
 
+F is the lesser of low and high, and h⁻ the distance before h.
 Of MIN and MAX only the inner side is sought: no rank says that no row lies further out.
 
 Some outcome has depth 0: the least h that leaves the slack on both sides, or on the side where any
@@ -118,7 +119,8 @@ class Reach:
         """Draw the first and the last place of an interval around `centre`, a place of a stretch.
 
         With probability at least 1 − β at most aims[0] steps of rows lie before the first place,
-        and at least aims[1] up to the last one (ranks within the stretch, `scale` steps a weight).
+        and at least aims[1] up to the last one. Ranks count within the stretch, `scale` steps a
+        weight.
         None promises nothing: no place in the stretch will do. No place is sought where an aim is
         None.
         """
@@ -166,27 +168,27 @@ def ranks_beyond(
     return low, high
 
 
-def depths(low: Sequence[int], high: Sequence[int], room: int) -> list[int]:
-    """Return the depth of every outcome, with a slack of `room` ranks.
+def depths(low: Sequence[int], high: Sequence[int], slack: int) -> list[int]:
+    """Return the depth of every outcome, with `slack` ranks to spare.
 
     In this order: each distance both ways, downwards, upwards; then all both ways.
     """
-    low_all = max(0, low[-1] - room) if low else 0
-    high_all = max(0, high[-1] - room) if high else 0
+    low_all = max(0, low[-1] - slack) if low else 0
+    high_all = max(0, high[-1] - slack) if high else 0
     both = [min(pair) for pair in zip(low, high, strict=False)]
     # An end that goes all the way must itself have been too far out.
-    found = _depths_of_side(both, room, 0)
-    found += _depths_of_side(low, room, high_all)
-    found += _depths_of_side(high, room, low_all)
+    found = _depths_of_side(both, slack, 0)
+    found += _depths_of_side(low, slack, high_all)
+    found += _depths_of_side(high, slack, low_all)
     found.append(max(low_all, high_all))
     return found
 
 
-def _depths_of_side(ranks: Sequence[int], room: int, least: int) -> list[int]:
+def _depths_of_side(ranks: Sequence[int], slack: int, least: int) -> list[int]:
     """Return the depths of all distances in one direction, at least `least`."""
     if not ranks:
         return []
-    found = [max(room - ranks[0], least)]
+    found = [max(slack - ranks[0], least)]
     for before, own in pairwise(ranks):
-        found.append(max(room - own, before - room, least))
+        found.append(max(slack - own, before - slack, least))
     return found

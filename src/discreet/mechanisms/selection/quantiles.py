@@ -109,13 +109,10 @@ class SplitQuantiles:
         alone: bool = True,
         neighbours: Neighbours = ADD_REMOVE,
     ) -> SplitQuantiles:
-        """Spend a budget: ε itself under PureDP, the largest ε that fits under any other measure."""
+        """Spend a budget: ε itself under PureDP, else the largest ε that fits."""
         made = cls(1, ats, unit=unit, weight=weight, alone=alone, neighbours=neighbours)
-
-        def event_at(epsilon: Fraction) -> ExponentialSelection | Repeated:
-            return made.with_epsilon(epsilon).event
-
-        return made.with_epsilon(largest_epsilon(event_at, spend))
+        largest = largest_epsilon(lambda epsilon: made.with_epsilon(epsilon).event, spend)
+        return made.with_epsilon(largest)
 
     def with_epsilon(self, epsilon: Fraction) -> SplitQuantiles:
         """Return the same choices at another ε."""
@@ -159,17 +156,16 @@ class SplitQuantiles:
         """
         if self.neighbours == ADD_REMOVE:
             return aim.moved(self.unit)
-        if self.alone and level == 0:
-            return aim.scale * self.unit
-        return 2 * aim.moved(self.unit)
+        one_stretch = self.alone and level == 0
+        return aim.scale * self.unit if one_stretch else 2 * aim.moved(self.unit)
 
     def rate(self, aim: Aim, level: int) -> Fraction:
         """Return the factor of a score in the exponent: ε over how far two scores may move apart.
 
         That is twice the sensitivity; once for MIN and MAX `beyond`, whose scores count the rows
         beyond a place: adding T rows moves all of them down, by 0 to T. Replacing them moves the
-        score of place p by #{y > p} − #{x > p}, and that changes from one p to another by as many
-        rows as lie between them in one of the two: T again; in two stretches 2T.
+        score of place p by #{y > p} − #{x > p}. From one p to another that changes by as many rows
+        as lie between them in one of the two: T again; in two stretches 2T.
         """
         sides = 1 if aim.beyond else 2
         return self._level_epsilon / (sides * self.sensitivity(aim, level))
@@ -201,7 +197,7 @@ class SplitQuantiles:
         doubling: int = 0,
         bits: Bits | None = None,
     ) -> list[int]:
-        """Draw a place for every quantile, in order; cells first to last have `parts` places each."""
+        """Draw a place for every quantile, in order; cells have `parts` places each."""
         if last < first:
             raise InvalidArgument("there must be at least one cell to choose")
         parts = self.parts
@@ -240,7 +236,7 @@ class SplitQuantiles:
 
     @property
     def _counts_beyond(self) -> bool:
-        """Whether MIN and MAX count the rows beyond a place, at the full rate.
+        """True if MIN and MAX count the rows beyond a place, at the full rate.
 
         All places beyond the outermost row then have equal scores. Half a row further in, at half
         the rate, the outermost row is better than they are, by half a row's weight: worth it where
@@ -276,10 +272,10 @@ class SplitQuantiles:
     ) -> float:
         """Bound by how many rows each quantile is off among so many cells.
 
-        Holds with probability at least 1 − β. A choice among m places misses its aim by
-        (ln(m − 1) + X)/rate, X exponential, or less, whatever was chosen before (one alone by
-        exactly the quantile of the exponential mechanism on the worst data). Its aim lies at the
-        fraction `at` between two choices before it, or the ends, so it inherits 1 − at of the error
+        Holds with probability at least 1 − β. A choice among m places misses its aim by at most
+        (ln(m − 1) + X)/rate, X exponential, whatever was chosen before. (One choice alone misses by
+        exactly the quantile of the exponential mechanism on the worst data.) Its aim lies at the
+        fraction `at` between two choices before it, or the ends. So it inherits 1 − at of the error
         of the one and `at` of the other's: a sum of independent exponential variables, whose
         quantile is computed. Where cells are steps of a number (`doubling`, as for `release`; they
         begin at `first`), a place of MIN or MAX may weigh more than the best one: as if there were
@@ -341,7 +337,7 @@ class SplitQuantiles:
 
 
 def _weights_for(aim: Aim, first: int, last: int, doubling: int, parts: int = 1) -> PlaceWeights:
-    """Return the public weights of places: equal, unless the least or greatest value is aimed at."""
+    """Return the public weights of places: equal, unless MIN or MAX is aimed at."""
     if not aim.outermost:
         return ALIKE
     bound = first if aim.at == 0 else last

@@ -62,7 +62,7 @@ class Aim:
 
     @property
     def outermost(self) -> bool:
-        """Whether the least or the greatest value is aimed at."""
+        """True if the least or the greatest value is aimed at."""
         return self.at in {0, 1}
 
     def between(self, rows: int, weight: int) -> int:
@@ -184,7 +184,7 @@ class RankedRows:
         return min(max(start + part, where.low), where.high)
 
     def _up(self, where: Stretch, start: int, aim: int, rank: Rank) -> Iterator[Piece]:
-        """Yield runs upwards: the rows before a place stay the same up to the next place with any."""
+        """Yield runs upwards: the rows before a place stay the same up to the next with any."""
         while start <= where.high:
             last = min(self._next_taken(start), where.high)
             depth = max(0, rank(start) - aim)
@@ -200,7 +200,7 @@ class RankedRows:
             last = start - 1
 
     def _next_taken(self, place: int) -> int:
-        """Find the first place from here on that has rows; one beyond every place if there is none."""
+        """Find the first place from here on that has rows; one beyond every place if none has."""
         cell, part = divmod(place, self.parts)
         index = bisect_left(self.cells, cell)
         if index < len(self.cells) and self.cells[index] == cell:
@@ -213,7 +213,7 @@ class RankedRows:
         return self.cells[index] * self.parts
 
     def _previous_taken(self, place: int) -> int:
-        """Find the last place up to here that has rows; one before every place if there is none."""
+        """Find the last place up to here that has rows; one before every place if none has."""
         cell, part = divmod(place, self.parts)
         index = bisect_right(self.cells, cell) - 1
         if index < 0:

@@ -64,7 +64,7 @@ def choose_piece(
 
     The pieces come in order of depth and have the mass `total` together. Weights are enclosed by
     integers. All pieces too deep to be told from 0 at the current precision are enclosed together,
-    by [0, remaining mass · last weight], so a draw reads few of them, and more only if the decision
+    by [0, remaining mass · last weight]. So a draw reads few of them, and more only if the decision
     needs it.
 
     >>> from discreet.mechanisms.selection.score_runs import Piece, choose_piece
@@ -118,7 +118,7 @@ def _ends(pieces: Iterable[Piece], total: int, rate: Fraction, precision: int) -
 
 
 def _weights(pieces: Iterable[Piece], rate: Fraction, fine: int) -> Iterator[tuple[Piece, Bounds]]:
-    """Bound exp(−rate·(depth − least depth)) of pieces sorted by depth, each from the one before."""
+    """Bound exp(−rate·(depth − least depth)) of pieces sorted by depth, each from the last."""
     low = 1 << fine
     high = 1 << fine
     last_depth = None
