@@ -227,7 +227,7 @@ class Gaussian:
         sigma = self._float_scale(count, rounded=not whole or self.exponent > 0)
         noise_bound = up(sigma * normal.quantile(beta))
         if whole and self.exponent < 0:
-            # A whole release rounds half-up: an error of t needs noise of t − 1/2.
+            # A whole release rounds half-up: an error above t needs noise of at least t + 1/2.
             return max(0, math.ceil(noise_bound - 0.5))
         # Half a step for the lattice, half a step for rounding the value itself.
         bound = up(noise_bound + float(self.event.step))

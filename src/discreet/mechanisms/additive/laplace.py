@@ -212,7 +212,7 @@ class Laplace:
         """Bound one error but for β, where `count` coordinates are released together."""
         b = self._float_scale(count, rounded=not whole or self.exponent > 0)
         if whole and self.exponent < 0:
-            # A whole release rounds half-up: an error of t needs noise of t − 1/2.
+            # A whole release rounds half-up: an error above t needs noise of at least t + 1/2.
             continuous = up(b * -math.log(beta))
             return max(0, math.ceil(continuous - 0.5))
         step = float(self.event.step)

@@ -64,7 +64,6 @@ class ProposeTestRelease:
     ) -> None:
         exact_epsilon = positive(epsilon, "epsilon")
         exact_delta = positive(delta, "delta")
-        # ApproxDP refuses a δ of 1 or more.
         budget = ApproxDP(exact_epsilon, exact_delta)
         share = rational(test_share, "test_share")
         if not 0 < share < 1:

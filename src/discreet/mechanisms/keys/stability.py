@@ -72,7 +72,6 @@ class PrivateMode:
     ) -> None:
         exact_epsilon = positive(epsilon, "epsilon")
         exact_delta = positive(delta, "delta")
-        # ApproxDP refuses a δ of 1 or more.
         budget = ApproxDP(exact_epsilon, exact_delta)
         fill(self, epsilon=budget.epsilon, delta=budget.delta)
         # Called for its refusal of a δ too small for floats.
@@ -104,7 +103,7 @@ class PrivateMode:
     ) -> Hashable | None:
         """Return the mode, or None."""
         keys, exact = read_counts(counts)
-        # Drawn before the keys are looked at: the number of bits tells nothing of them.
+        # Drawn in any case: the number of bits tells nothing of the keys.
         noise = laplace(1 / self.epsilon, bits=bits)
         if not keys or self._distance(exact) + noise < self.threshold:
             return None

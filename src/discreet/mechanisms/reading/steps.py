@@ -65,7 +65,7 @@ def to_steps(values: object, exponent: int) -> NDArray[Any]:
         raise InvalidArgument("values must be finite; remove NaN and infinite ones")
     sizes = np.abs(array.astype(np.float64))
     largest = float(sizes.max(initial=0.0))
-    # A quarter below 2^62: the largest size is itself rounded to a float.
+    # A quarter of 2^62 leaves a margin: the largest size is itself rounded to a float.
     if largest < Fraction(_NARROW // 4) * step_size(exponent):
         if array.dtype.kind == "f":
             return to_grid(array.astype(np.float64), exponent)

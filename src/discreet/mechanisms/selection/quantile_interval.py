@@ -13,8 +13,8 @@ are scored by −depth:
     h downwards, all upwards  max(0, s − low(h), low(h⁻) − s, high(all) − s), and mirrored
     all both ways             max(0, low(all) − s, high(all) − s)
 
-F is the lesser of low and high, and h⁻ the distance before h.
-Of MIN and MAX only the inner side is sought: no rank says that no row lies further out.
+F is the lesser of low and high, and h⁻ the distance before h. Of MIN and MAX only the inner side is
+sought: no rank says that no row lies further out.
 
 Some outcome has depth 0: the least h that leaves the slack on both sides, or on the side where any
 does. An end that does not hold has low(h) < 0 or high(h) < 0, so a depth above s. Hence with
@@ -120,9 +120,8 @@ class Reach:
 
         With probability at least 1 − β at most aims[0] steps of rows lie before the first place,
         and at least aims[1] up to the last one. Ranks count within the stretch, `scale` steps a
-        weight.
-        None promises nothing: no place in the stretch will do. No place is sought where an aim is
-        None.
+        weight. None promises nothing: no place in the stretch will do. No place is sought where an
+        aim is None.
         """
         steps_out = distances(where.places)
         low, high = ranks_beyond(rows, where, centre, aims, scale)
@@ -176,7 +175,7 @@ def depths(low: Sequence[int], high: Sequence[int], slack: int) -> list[int]:
     low_all = max(0, low[-1] - slack) if low else 0
     high_all = max(0, high[-1] - slack) if high else 0
     both = [min(pair) for pair in zip(low, high, strict=False)]
-    # An end that goes all the way must itself have been too far out.
+    # A side goes all the way only if no distance leaves the slack there.
     found = _depths_of_side(both, slack, 0)
     found += _depths_of_side(low, slack, high_all)
     found += _depths_of_side(high, slack, low_all)
