@@ -1,9 +1,8 @@
-"""Literals of SQL as exact public values."""
+"""Literals of SQL as exact public constants."""
 
 from __future__ import annotations
 
 import re
-from datetime import date, datetime
 from fractions import Fraction
 
 from sqlglot import exp
@@ -15,8 +14,8 @@ from ..algebra.refusal import refusal
 from ..domains.calendar import DAY_SECONDS, EPOCH
 from ..domains.type_of import ValueType
 
+# Longer numerals are beyond every grid, and a long exponent would need unbounded memory.
 NUMERAL = re.compile(r"[0-9]{0,40}(\.[0-9]{0,40})?([eE][+-]?[0-9]{1,2})?")
-"""Longer numerals are beyond every grid, and a long exponent would cost more memory than there is."""
 
 
 def literal(node: exp.Literal) -> Constant:
@@ -29,36 +28,32 @@ def literal(node: exp.Literal) -> Constant:
     return exact(Fraction(text))
 
 
-def on_day(text: str) -> Constant:
+def day_constant(text: str) -> Constant:
     """Read a date such as 2024-01-31."""
-    found = day(text) if len(text) == 10 else None
-    if found is None:
+    # The day's parser takes times too; ten characters are a date and no more.
+    date = day(text) if len(text) == 10 else None
+    if date is None:
         raise refusal("a date", "it is not written as a day", "write DATE '2024-01-31'")
-    return Constant((found - EPOCH).days, "day")
+    return Constant((date - EPOCH).days, "day")
 
 
-def on_second(text: str) -> Constant:
+def second_constant(text: str) -> Constant:
     """Read a time such as 2024-01-31 12:00:00, in UTC; a bare day is its first second."""
-    found = moment(text)
-    if found is None or "." in text:
+    time = moment(text)
+    if time is None or "." in text:
         raise refusal(
             "a time", "it is not written in whole seconds", "write TIMESTAMP '2024-01-31 12:00:00'"
         )
-    whole = found.date() - EPOCH
-    return Constant(whole.days * DAY_SECONDS + _seconds_of_day(found), "second")
-
-
-def _seconds_of_day(time: datetime) -> int:
-    return (
-        time - datetime.combine(date(time.year, time.month, time.day), datetime.min.time())
-    ).seconds
+    days = (time.date() - EPOCH).days
+    clock = time.hour * 3600 + time.minute * 60 + time.second
+    return Constant(days * DAY_SECONDS + clock, "second")
 
 
 def as_type(expression: Expression, type_: ValueType | None) -> Expression:
-    """Read a text literal as a date or a time where one is meant, as in joined >= '2024-01-31'."""
+    """Read a text literal as a date or time where one is meant, as in joined >= '2024-01-31'."""
     if isinstance(expression, Constant) and isinstance(expression.value, str):
         if type_ == "day":
-            return on_day(expression.value)
+            return day_constant(expression.value)
         if type_ == "second":
-            return on_second(expression.value)
+            return second_constant(expression.value)
     return expression

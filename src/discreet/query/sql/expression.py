@@ -1,4 +1,11 @@
-"""SQL expressions as expressions of the tree: one reader for rows and for noisy results, by an allow-list."""
+"""Reader of SQL expressions: one allow-list for expressions of rows and of noisy results.
+
+Guarantee: an expression that is read has one type, and of rows also a finite domain.
+
+Refuses: with `UnsupportedQuery` every construct that has no reader, and types that do not fit.
+
+Law: tests/query/test_sql_meaning.py::test_an_expression_means_what_it_means_in_a_store
+"""
 
 from __future__ import annotations
 
@@ -23,23 +30,30 @@ from .syntax import clause_of, only, refuse_node
 
 @frozen
 class Names:
-    """What names mean here: a column's expression, the types of fields, their domains where they are rows, and a reader
-    that comes first (for aggregates).
+    """Meanings of the names that an expression may use.
+
+    | field | meaning |
+    |---|---|
+    | column | the expression that a column stands for |
+    | types | types of fields |
+    | domains | domains of fields; None for noisy results, which have no bounds |
+    | override | reader that is tried first, as for aggregates |
+    | absent | flag of a missing side of an outer join, where its person's id is named |
     """
 
     column: Callable[[exp.Column], Expression]
     types: Mapping[str, ValueType]
     domains: Mapping[str, Domain] | None = None
-    first: Callable[[exp.Expr], Expression | None] | None = None
+    override: Callable[[exp.Expr], Expression | None] | None = None
     absent: Callable[[exp.Column], Expression | None] | None = None
-    """What tells whether one side of an outer join is missing, where its person's id is named."""
 
 
 def read(node: exp.Expr, names: Names) -> Expression:
-    """Read an expression; whatever is not on the list is refused, by name."""
-    found = None if names.first is None else names.first(node)
-    if found is not None:
-        return found
+    """Read an expression; a construct that is not on the allow-list is refused by name."""
+    if names.override is not None:
+        expression = names.override(node)
+        if expression is not None:
+            return expression
     reader = _readers().get(type(node))
     if reader is None:
         refuse_node(node)
@@ -48,8 +62,13 @@ def read(node: exp.Expr, names: Names) -> Expression:
     return expression
 
 
+def read_all(nodes: Sequence[exp.Expr], names: Names) -> list[Expression]:
+    """Read several expressions, in order."""
+    return [read(node, names) for node in nodes]
+
+
 def _check_types(node: exp.Expr, expression: Expression, names: Names) -> None:
-    """Refuse what does not fit together where it stands, in the user's words; the innermost part is named."""
+    """Refuse types and domains that do not fit, quoting the innermost part at fault."""
     if not isinstance(expression, Call):
         return
     try:
@@ -60,9 +79,11 @@ def _check_types(node: exp.Expr, expression: Expression, names: Names) -> None:
         raise type(error)(f"{clause_of(node)}: {error}") from None
 
 
-def negate(condition: Expression, node: exp.Expr) -> Expression:
+def _negate_if_asked(condition: Expression, node: exp.Expr) -> Expression:
     """Put NOT before a condition if the node says so."""
-    return Call(Function.NOT, (condition,)) if node.args.get("negate") else condition
+    if node.args.get("negate"):
+        return Call(Function.NOT, (condition,))
+    return condition
 
 
 def _column(node: exp.Column, names: Names) -> Expression:
@@ -78,7 +99,7 @@ def _constant(node: exp.Expr, _: Names) -> Expression:
     return Constant(None if isinstance(node, exp.Null) else bool(node.this))
 
 
-def _inner(node: exp.Expr, names: Names) -> Expression:
+def _parenthesis(node: exp.Expr, names: Names) -> Expression:
     only(node, "this")
     return read(node.this, names)
 
@@ -95,38 +116,51 @@ def _binary(function: Function, node: exp.Expr, names: Names) -> Expression:
 
 def _connect(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expression")
-    return chain(function, [read(part, names) for part in node.flatten()])
+    conditions = [read(part, names) for part in node.flatten()]
+    return chain(function, conditions)
 
 
-def alike(node: exp.Expr, expressions: Sequence[Expression], names: Names) -> list[Expression]:
-    """Read text literals as dates or times where the others are, and dates as times; refuse a comparison with NULL."""
+def read_alike(node: exp.Expr, parts: Sequence[exp.Expr], names: Names) -> list[Expression]:
+    """Read the operands of a comparison as values of one type.
+
+    Text literals become dates or times beside dates or times, and dates become times beside
+    times.
+
+    Refuses: a comparison with NULL, which is never true.
+    """
+    expressions = read_all(parts, names)
     if any(isinstance(e, Constant) and e.value is None for e in expressions):
         raise refusal(
             clause_of(node),
             "a comparison with NULL is never true",
             "write IS NULL, and leave NULL out of IN (…)",
         )
-    types = [type_of(e, names.types) for e in expressions]
-    times: tuple[ValueType, ...] = ("second", "day")
-    time = next((one for one in times if one in types), None)
-    if time == "second":
-        return [
-            as_second(as_type(e, time), type_) for e, type_ in zip(expressions, types, strict=True)
-        ]
-    return [as_type(e, time) for e in expressions]
+    types = [type_of(expression, names.types) for expression in expressions]
+    # A time is the finer type: one among the operands makes times of all of them.
+    if "second" in types:
+        times = []
+        for expression, type_ in zip(expressions, types, strict=True):
+            times.append(as_second(as_type(expression, "second"), type_))
+        return times
+    if "day" in types:
+        return [as_type(expression, "day") for expression in expressions]
+    return expressions
 
 
 def _compare(function: Function, swap: bool, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expression")
-    left, right = alike(node, [read(node.this, names), read(node.expression, names)], names)
+    left, right = read_alike(node, (node.this, node.expression), names)
+    # x > y is stored as y < x, so that equal conditions have equal trees.
     return Call(function, (right, left) if swap else (left, right))
 
 
 def _between(node: exp.Between, names: Names) -> Expression:
     only(node, "this", "low", "high")
-    parts = [read(part, names) for part in (node.this, node.args["low"], node.args["high"])]
-    x, low, high = alike(node, parts, names)
-    return Call(Function.AND, (Call(Function.AT_MOST, (low, x)), Call(Function.AT_MOST, (x, high))))
+    operands = (node.this, node.args["low"], node.args["high"])
+    x, low, high = read_alike(node, operands, names)
+    above = Call(Function.AT_MOST, (low, x))
+    below = Call(Function.AT_MOST, (x, high))
+    return Call(Function.AND, (above, below))
 
 
 def _among(node: exp.In, names: Names) -> Expression:
@@ -137,10 +171,11 @@ def _among(node: exp.In, names: Names) -> Expression:
             "join a public table instead",
         )
     only(node, "this", "expressions")
-    listed = alike(node, [read(part, names) for part in (node.this, *node.expressions)], names)
-    if len(listed) < 2 or not all(isinstance(part, Constant) for part in listed[1:]):
+    operands = read_alike(node, (node.this, *node.expressions), names)
+    listed = operands[1:]
+    if not listed or not all(isinstance(value, Constant) for value in listed):
         raise refusal("IN", "it takes a list of constants", "compare columns with =")
-    return Call(Function.AMONG, tuple(listed))
+    return Call(Function.AMONG, tuple(operands))
 
 
 def _like(node: exp.Like, names: Names) -> Expression:
@@ -148,39 +183,47 @@ def _like(node: exp.Like, names: Names) -> Expression:
     pattern = read(node.expression, names)
     if not isinstance(pattern, Constant) or not isinstance(pattern.value, str):
         raise refusal("LIKE", "its pattern must be written out", "write LIKE 'abc%'")
-    return negate(Call(Function.LIKE, (read(node.this, names), pattern)), node)
+    matches = Call(Function.LIKE, (read(node.this, names), pattern))
+    return _negate_if_asked(matches, node)
 
 
 def _is(node: exp.Is, names: Names) -> Expression:
+    """Read IS NULL, IS TRUE and IS FALSE, and their negations."""
     only(node, "this", "expression", "negate")
-    wanted, side = node.expression, absent_side(node.this, names)
-    value = side if side is not None and isinstance(wanted, exp.Null) else read(node.this, names)
+    wanted = node.expression
     if isinstance(wanted, exp.Null):
-        return negate(Call(Function.IS_NULL, (value,)), node)
+        # The id of a missing side cannot be read; its flag is NULL in just the same rows.
+        nullable = missing_side_flag(node.this, names) or read(node.this, names)
+        return _negate_if_asked(Call(Function.IS_NULL, (nullable,)), node)
+    value = read(node.this, names)
     if not isinstance(wanted, exp.Boolean):
         refuse_node(node)
-    said = value if wanted.this else Call(Function.NOT, (value,))
-    return negate(Call(Function.COALESCE, (said, Constant(False))), node)
+    if not wanted.this:
+        value = Call(Function.NOT, (value,))
+    # NULL is neither true nor false, and IS never answers NULL.
+    return _negate_if_asked(Call(Function.COALESCE, (value, Constant(False))), node)
 
 
-def absent_side(node: exp.Expr, names: Names) -> Expression | None:
-    """Return what tells whether a side of an outer join is there, if a node names its person's id."""
+def missing_side_flag(node: exp.Expr, names: Names) -> Expression | None:
+    """Return the flag of a side of an outer join, if a node names that side's person."""
     inner = node.unnest()
-    if (
-        names.absent is None
-        or not isinstance(inner, exp.Column)
-        or not isinstance(inner.this, exp.Identifier)
-    ):
+    if names.absent is None or not isinstance(inner, exp.Column):
+        return None
+    if not isinstance(inner.this, exp.Identifier):
         return None
     return names.absent(inner)
 
 
-def _same(differ: bool, node: exp.Expr, names: Names) -> Expression:
-    """IS NOT DISTINCT FROM: equal, or both NULL."""
+def _null_safe_equal(differ: bool, node: exp.Expr, names: Names) -> Expression:
+    """Read IS NOT DISTINCT FROM: equal, or both NULL."""
     only(node, "this", "expression")
-    left, right = alike(node, [read(node.this, names), read(node.expression, names)], names)
-    nulls = Call(Function.AND, (Call(Function.IS_NULL, (left,)), Call(Function.IS_NULL, (right,))))
-    same = Call(Function.COALESCE, (Call(Function.EQUAL, (left, right)), nulls))
+    left, right = read_alike(node, (node.this, node.expression), names)
+    left_null = Call(Function.IS_NULL, (left,))
+    right_null = Call(Function.IS_NULL, (right,))
+    both_null = Call(Function.AND, (left_null, right_null))
+    equal = Call(Function.EQUAL, (left, right))
+    # The comparison is NULL just where a side is NULL, and then the second test decides.
+    same = Call(Function.COALESCE, (equal, both_null))
     return Call(Function.NOT, (same,)) if differ else same
 
 
@@ -189,24 +232,25 @@ def _case(node: exp.Case, names: Names) -> Expression:
     arguments: list[Expression] = []
     for branch in node.args["ifs"]:
         only(branch, "this", "true")
-        test = (
-            exp.EQ(this=node.this.copy(), expression=branch.this.copy())
-            if node.this
-            else branch.this
-        )
-        arguments += [read(test, names), read(branch.args["true"], names)]
-    otherwise = node.args.get("default")
-    return Call(
-        Function.CASE, (*arguments, Constant(None) if otherwise is None else read(otherwise, names))
-    )
+        test = branch.this
+        if node.this:
+            # CASE x WHEN y compares; the copies keep the parsed tree as it was.
+            test = exp.EQ(this=node.this.copy(), expression=test.copy())
+        arguments.append(read(test, names))
+        arguments.append(read(branch.args["true"], names))
+    arguments.append(_read_or_null(node.args.get("default"), names))
+    return Call(Function.CASE, tuple(arguments))
 
 
 def _if(node: exp.If, names: Names) -> Expression:
     only(node, "this", "true", "false")
-    otherwise = node.args.get("false")
     then = read(node.args["true"], names)
-    last = Constant(None) if otherwise is None else read(otherwise, names)
-    return Call(Function.CASE, (read(node.this, names), then, last))
+    otherwise = _read_or_null(node.args.get("false"), names)
+    return Call(Function.CASE, (read(node.this, names), then, otherwise))
+
+
+def _read_or_null(node: exp.Expr | None, names: Names) -> Expression:
+    return Constant(None) if node is None else read(node, names)
 
 
 _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
@@ -214,7 +258,7 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.Literal: _constant,
     exp.Boolean: _constant,
     exp.Null: _constant,
-    exp.Paren: _inner,
+    exp.Paren: _parenthesis,
     exp.Neg: partial(_unary, Function.NEGATE),
     exp.Not: partial(_unary, Function.NOT),
     exp.Mul: partial(_binary, Function.MULTIPLY),
@@ -227,8 +271,8 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.LTE: partial(_compare, Function.AT_MOST, False),
     exp.GT: partial(_compare, Function.LESS, True),
     exp.GTE: partial(_compare, Function.AT_MOST, True),
-    exp.NullSafeEQ: partial(_same, False),
-    exp.NullSafeNEQ: partial(_same, True),
+    exp.NullSafeEQ: partial(_null_safe_equal, False),
+    exp.NullSafeNEQ: partial(_null_safe_equal, True),
     exp.Between: _between,
     exp.In: _among,
     exp.Like: _like,
@@ -240,6 +284,7 @@ _READERS: dict[type[exp.Expr], Callable[..., Expression]] = {
 
 @cache
 def _readers() -> dict[type[exp.Expr], Callable[..., Expression]]:
+    # Imported on first use: these modules import `read` from here.
     from .function import FUNCTIONS
     from .times.functions import TIME_FUNCTIONS
 

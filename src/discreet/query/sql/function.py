@@ -1,10 +1,15 @@
-"""Scalar functions of SQL that have one meaning on every store."""
+"""Scalar functions of SQL that have one meaning on every store.
+
+Refuses: with `UnsupportedQuery` a function whose result differs between stores, or that can fail.
+
+Law: tests/query/test_sql_meaning.py::test_an_expression_means_what_it_means_in_a_store
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial, reduce
+from functools import partial
 
 from sqlglot import exp
 
@@ -16,72 +21,85 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import type_of
 from ..meaning.constant_times import as_second, fold_time
 from ..python.bins import bin_of
-from .constant import as_type, on_day, on_second
-from .expression import Names, alike, read
+from .constant import as_type, day_constant, second_constant
+from .expression import Names, read, read_alike, read_all
 from .lexical.quote import quote_of
-from .syntax import clause_of, only, refuse_node, whole_literal
+from .syntax import clause_of, integer_literal, only, refuse_node
 from .times.functions import part_of_time
 
 _TYPES = exp.DType
-_WHOLE = (_TYPES.INT, _TYPES.BIGINT, _TYPES.SMALLINT, _TYPES.TINYINT, _TYPES.INT128)
-_REAL = (_TYPES.DOUBLE, _TYPES.FLOAT, _TYPES.DECIMAL)
-_WORDS = (_TYPES.TEXT, _TYPES.VARCHAR)
-_TIMES = (_TYPES.TIMESTAMP, _TYPES.TIMESTAMPNTZ, _TYPES.DATETIME)
+_INTEGER_TYPES = (_TYPES.INT, _TYPES.BIGINT, _TYPES.SMALLINT, _TYPES.TINYINT, _TYPES.INT128)
+_REAL_TYPES = (_TYPES.DOUBLE, _TYPES.FLOAT, _TYPES.DECIMAL)
+_TEXT_TYPES = (_TYPES.TEXT, _TYPES.VARCHAR)
+_TIME_TYPES = (_TYPES.TIMESTAMP, _TYPES.TIMESTAMPNTZ, _TYPES.DATETIME)
 
 
-def _whole(x: Expression, names: Names) -> Whole | None:
+def _number_domain(x: Expression, names: Names) -> Whole | None:
     """Return the bounds of a number of a row; noisy results have none."""
-    domain = None if names.domains is None else domain_of(x, names.domains)
+    if names.domains is None:
+        return None
+    domain = domain_of(x, names.domains)
     return domain if isinstance(domain, Whole) else None
 
 
-def _one(function: Function, node: exp.Expr, names: Names) -> Expression:
+def _unary(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this")
     return Call(function, (read(node.this, names),))
 
 
-def _many(function: Function, node: exp.Expr, names: Names) -> Expression:
+def _variadic(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this", "expressions", "ignore_nulls")
-    parts = [read(part, names) for part in (node.this, *node.expressions)]
-    return Call(function, tuple(alike(node, parts, names)))
+    arguments = read_alike(node, (node.this, *node.expressions), names)
+    return Call(function, tuple(arguments))
 
 
 def _coalesce(node: exp.Coalesce, names: Names) -> Expression:
     only(node, "this", "expressions")
-    parts = [read(part, names) for part in (node.this, *node.expressions)]
-    types = [type_of(part, names.types) for part in parts]
-    time = next((type_ for type_ in types if type_ in ("day", "second")), None)
-    return Call(Function.COALESCE, tuple(as_type(part, time) for part in parts))
+    arguments = read_all((node.this, *node.expressions), names)
+    # Unlike a comparison, COALESCE takes NULL and does not turn dates into times.
+    time = None
+    for argument in arguments:
+        type_ = type_of(argument, names.types)
+        if time is None and type_ in ("day", "second"):
+            time = type_
+    return Call(Function.COALESCE, tuple(as_type(argument, time) for argument in arguments))
 
 
 def _nullif(node: exp.Nullif, names: Names) -> Expression:
     only(node, "this", "expression")
-    x, y = alike(node, [read(node.this, names), read(node.expression, names)], names)
-    return Call(Function.CASE, (Call(Function.EQUAL, (x, y)), Constant(None), x))
+    x, y = read_alike(node, (node.this, node.expression), names)
+    equal = Call(Function.EQUAL, (x, y))
+    return Call(Function.CASE, (equal, Constant(None), x))
 
 
 def _modulo(node: exp.Mod, names: Names) -> Expression:
-    """Return a remainder with the sign of x, as every store does; our MODULO is never negative."""
+    """Read x % m: a remainder with the sign of x, as in every store."""
     only(node, "this", "expression")
-    x, m = read(node.this, names), read(node.expression, names)
+    x = read(node.this, names)
+    m = read(node.expression, names)
     if not isinstance(m, Constant) or not isinstance(m.value, int | Fraction) or m.value <= 0:
         raise refusal(
             "%", "its right side must be a positive number that is written out", "write x % 7"
         )
-    if (domain := _whole(x, names)) is not None and domain.low >= 0:
-        return Call(Function.MODULO, (x, m))
-    below = Call(Function.LESS, (x, Constant(0)))
-    mirrored = Call(Function.NEGATE, (Call(Function.MODULO, (fold(Function.NEGATE, x), m)),))
-    return Call(Function.CASE, (below, mirrored, Call(Function.MODULO, (x, m))))
+    remainder = Call(Function.MODULO, (x, m))
+    domain = _number_domain(x, names)
+    if domain is not None and domain.low >= 0:
+        return remainder
+    # MODULO of the algebra is never negative, so numbers below zero are mirrored twice.
+    below_zero = Call(Function.LESS, (x, Constant(0)))
+    mirrored = Call(Function.MODULO, (fold(Function.NEGATE, x), m))
+    negative = Call(Function.NEGATE, (mirrored,))
+    return Call(Function.CASE, (below_zero, negative, remainder))
 
 
 def _round(node: exp.Round, names: Names) -> Expression:
     only(node, "this", "decimals")
     x = read(node.this, names)
-    places = node.args.get("decimals")
-    if places is None:
+    decimals = node.args.get("decimals")
+    if decimals is None:
         return Call(Function.ROUND, (x,))
-    digits = read(places, names)
+    digits = read(decimals, names)
+    # True is an int in Python, hence the exact type; ten digits either way exceed every grid.
     if (
         not isinstance(digits, Constant)
         or type(digits.value) is not int
@@ -90,41 +108,44 @@ def _round(node: exp.Round, names: Names) -> Expression:
         raise refusal("ROUND", "it takes a number of places from -9 to 9", "write ROUND(x, 2)")
     if digits.value == 0:
         return Call(Function.ROUND, (x,))
-    scale = exact(Fraction(10) ** digits.value)
-    return Call(
-        Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale)
-    )
+    return _rounded_to(x, digits.value)
+
+
+def _rounded_to(x: Expression, digits: int) -> Expression:
+    """Round half up to a number of decimal digits: ROUND(x · 10^digits) / 10^digits."""
+    scale = exact(Fraction(10) ** digits)
+    scaled = fold(Function.MULTIPLY, x, scale)
+    return Call(Function.DIVIDE, (Call(Function.ROUND, (scaled,)), scale))
 
 
 def _substring(node: exp.Substring, names: Names) -> Expression:
     only(node, "this", "start", "length")
-    if node.args.get("start") is None or node.args.get("length") is None:
+    start = node.args.get("start")
+    length = node.args.get("length")
+    if start is None or length is None:
         raise refusal(
             "SUBSTRING", "it takes a first place and a length", "write SUBSTRING(x, 1, 3)"
         )
-    return Call(
-        Function.SUBSTRING,
-        tuple(read(node.args[part], names) for part in ("this", "start", "length")),
-    )
+    arguments = read_all((node.this, start, length), names)
+    return Call(Function.SUBSTRING, tuple(arguments))
 
 
 def _left(node: exp.Left, names: Names) -> Expression:
     only(node, "this", "expression")
-    return Call(
-        Function.SUBSTRING, (read(node.this, names), Constant(1), read(node.expression, names))
-    )
+    text = read(node.this, names)
+    length = read(node.expression, names)
+    return Call(Function.SUBSTRING, (text, Constant(1), length))
 
 
-def _bucket(node: exp.WidthBucket, names: Names) -> Expression:
-    """WIDTH_BUCKET(x, low, high, n): 0 below low, n + 1 from high on, between them equal bins 1 to n."""
+def _width_bucket(node: exp.WidthBucket, names: Names) -> Expression:
+    """Read WIDTH_BUCKET(x, low, high, n): bins 1 to n, 0 below low, n + 1 from high on."""
     only(node, "this", "min_value", "max_value", "num_buckets")
-    parts = [node.args.get(part) for part in ("min_value", "max_value", "num_buckets")]
-    known = [read(part, names) for part in parts if part is not None]
-    numbers = [
-        Fraction(k.value)
-        for k in known
-        if isinstance(k, Constant) and isinstance(k.value, int | Fraction)
-    ]
+    numbers = []
+    for part in ("min_value", "max_value", "num_buckets"):
+        argument = node.args.get(part)
+        constant = None if argument is None else read(argument, names)
+        if isinstance(constant, Constant) and isinstance(constant.value, int | Fraction):
+            numbers.append(Fraction(constant.value))
     if (
         len(numbers) < 3
         or numbers[0] >= numbers[1]
@@ -137,27 +158,28 @@ def _bucket(node: exp.WidthBucket, names: Names) -> Expression:
             "write (x, 0, 100, 10)",
         )
     low, high, bins = numbers
-    place = bin_of(read(node.this, names), low, (high - low) / bins)
-    clipped = Call(Function.GREATEST, (place, Constant(-1)))
-    return Call(Function.ADD, (Call(Function.LEAST, (clipped, Constant(int(bins)))), Constant(1)))
+    index = bin_of(read(node.this, names), low, (high - low) / bins)
+    # Indices count from 0; one bin on each side holds all that lies outside.
+    above = Call(Function.GREATEST, (index, Constant(-1)))
+    clipped = Call(Function.LEAST, (above, Constant(int(bins))))
+    return Call(Function.ADD, (clipped, Constant(1)))
 
 
 def _anonymous(node: exp.Anonymous, names: Names) -> Expression:
+    """Read a function for which the grammar has no class, by its name."""
     only(node, "this", "expressions")
     match node.name.upper(), node.expressions:
         case "PMOD", [x, m]:
             return Call(Function.MODULO, (read(x, names), read(m, names)))
-        case "DATE_PART" | "DATEPART", [exp.Literal() | exp.Column() as what, time]:
-            return part_of_time(what.name, time, names)
+        case "DATE_PART" | "DATEPART", [exp.Literal() | exp.Column() as part, time]:
+            return part_of_time(part.name, time, names)
         case "ISOYEAR", [time]:
             return Call(Function.ISOYEAR, (read(time, names),))
         case "TIMESTAMP_SECONDS", [number]:
             return fold_time(Function.FROM_UNIX_SECONDS, read(number, names))
         case "DATEADD" | "TIMESTAMPADD", [exp.Column() as unit, number, time]:
-            return read(
-                exp.Add(this=time, expression=exp.Interval(this=number, unit=exp.var(unit.name))),
-                names,
-            )
+            interval = exp.Interval(this=number, unit=exp.var(unit.name))
+            return read(exp.Add(this=time, expression=interval), names)
         case "DATE_SUB", [time, exp.Interval() as interval]:
             return read(exp.Sub(this=time, expression=interval), names)
         case "IFF", [test, then, otherwise]:
@@ -167,34 +189,51 @@ def _anonymous(node: exp.Anonymous, names: Names) -> Expression:
 
 
 def _cast(node: exp.Expr, names: Names) -> Expression:
-    """Cast where nothing can fail, round or depend on the store."""
+    """Read CAST where it cannot fail, round, or differ between stores.
+
+    | from | to | result |
+    |---|---|---|
+    | noisy number | whole number, DECIMAL(p, s) | rounded half up |
+    | text literal | DATE, TIMESTAMP | the day or second that is written |
+    | number | real; whole number if the domain is whole | unchanged |
+    | truth | whole number | 1, 0 or NULL |
+    | second | DATE | its day |
+    | day | TIMESTAMP | its first second |
+    | any type | the same type | unchanged |
+    """
     only(node, "this", "to", "safe")
-    to, x = node.args["to"], read(node.this, names)
+    to = node.args["to"]
+    x = read(node.this, names)
     type_ = type_of(x, names.types)
-    if names.domains is None and type_ == "number" and (rounded := _cast_result(x, to)) is not None:
-        return rounded
-    match type_, _TYPES.UNKNOWN if to.expressions else to.this:
-        case ("text", wanted) if isinstance(x, Constant) and wanted is _TYPES.DATE:
-            return on_day(str(x.value))
-        case ("text", wanted) if isinstance(x, Constant) and wanted in _TIMES:
-            return on_second(str(x.value))
-        case ("number", wanted) if wanted in _REAL or (wanted in _WHOLE and _is_whole(x, names)):
+    if names.domains is None and type_ == "number":
+        rounded = _cast_result(x, to)
+        if rounded is not None:
+            return rounded
+    # A type with a length or precision, as VARCHAR(3), cuts values in some stores.
+    wanted = _TYPES.UNKNOWN if to.expressions else to.this
+    match type_:
+        case "text" if isinstance(x, Constant) and wanted is _TYPES.DATE:
+            return day_constant(str(x.value))
+        case "text" if isinstance(x, Constant) and wanted in _TIME_TYPES:
+            return second_constant(str(x.value))
+        case "text" if wanted in _TEXT_TYPES:
             return x
-        case ("text", wanted) if wanted in _WORDS:
+        case "number" if wanted in _REAL_TYPES:
             return x
-        case ("truth", wanted) if wanted in _WHOLE:
-            return Call(
-                Function.CASE,
-                (x, Constant(1), Call(Function.NOT, (x,)), Constant(0), Constant(None)),
-            )
-        case ("truth", _TYPES.BOOLEAN) | ("day", _TYPES.DATE):
+        case "number" if wanted in _INTEGER_TYPES and _is_integer(x, names):
             return x
-        case ("second", wanted) if wanted in _TIMES:
+        case "truth" if wanted in _INTEGER_TYPES:
+            return _truth_as_number(x)
+        case "truth" if wanted is _TYPES.BOOLEAN:
             return x
-        case ("second", _TYPES.DATE):
-            return fold_time(Function.DATE_OF, x)
-        case ("day", wanted) if wanted in _TIMES:
+        case "day" if wanted is _TYPES.DATE:
+            return x
+        case "day" if wanted in _TIME_TYPES:
             return as_second(x, "day")
+        case "second" if wanted in _TIME_TYPES:
+            return x
+        case "second" if wanted is _TYPES.DATE:
+            return fold_time(Function.DATE_OF, x)
     asked = f"CAST({quote_of(node.this) or 'x'} AS {to.sql(dialect='duckdb')})"
     raise refusal(
         asked,
@@ -203,17 +242,22 @@ def _cast(node: exp.Expr, names: Names) -> Expression:
     )
 
 
+def _truth_as_number(condition: Expression) -> Expression:
+    """Return 1 for true, 0 for false and NULL for NULL."""
+    otherwise = Call(Function.NOT, (condition,))
+    branches = (condition, Constant(1), otherwise, Constant(0), Constant(None))
+    return Call(Function.CASE, branches)
+
+
 def _cast_result(x: Expression, to: exp.DataType) -> Expression | None:
     """Cast a noisy result: to whole numbers and decimals it is rounded, half up."""
-    if to.this in _WHOLE and not to.expressions:
+    if to.this in _INTEGER_TYPES and not to.expressions:
         return Call(Function.ROUND, (x,))
     if to.this is not _TYPES.DECIMAL or len(to.expressions) != 2:
         return None
-    places = whole_literal(to.expressions[1].this, "DECIMAL")
-    scale = exact(Fraction(10) ** min(places, 18))
-    return Call(
-        Function.DIVIDE, (Call(Function.ROUND, (fold(Function.MULTIPLY, x, scale),)), scale)
-    )
+    # 18 digits fit into 64 bits; a longer scale would change no released number.
+    digits = integer_literal(to.expressions[1].this, "DECIMAL")
+    return _rounded_to(x, min(digits, 18))
 
 
 def _logarithm(node: exp.Log, names: Names) -> Expression:
@@ -223,86 +267,91 @@ def _logarithm(node: exp.Log, names: Names) -> Expression:
         raise refusal(
             clause_of(node), "its base is 10 in some stores, e in others", "write LN(x) or LOG10(x)"
         )
-    base, x = read(node.this, names), read(node.expression, names)
-    return Call(
-        Function.DIVIDE, (Call(Function.LOGARITHM, (x,)), Call(Function.LOGARITHM, (base,)))
-    )
+    base = Call(Function.LOGARITHM, (read(node.this, names),))
+    x = Call(Function.LOGARITHM, (read(node.expression, names),))
+    return Call(Function.DIVIDE, (x, base))
 
 
 def _power(node: exp.Pow, names: Names) -> Expression:
-    """POWER(x, y) of results; of rows only a whole number of times that is written out, as a product."""
+    """Read POWER(x, y) of results; of rows a small whole power that is written out."""
     only(node, "this", "expression")
-    x, y = read(node.this, names), read(node.expression, names)
+    x = read(node.this, names)
+    y = read(node.expression, names)
     if names.domains is None:
         return Call(Function.POWER, (x, y))
+    # A product is exact on every store; POWER of floats differs in its last bit.
     if not isinstance(y, Constant) or type(y.value) is not int or not 1 <= y.value <= 8:
         raise refusal(
             clause_of(node),
             "of rows only whole powers from 1 to 8 are the same in every store",
             "write x * x",
         )
-    return reduce(partial(fold, Function.MULTIPLY), [x] * y.value)
+    power = x
+    for _ in range(y.value - 1):
+        power = fold(Function.MULTIPLY, power, x)
+    return power
 
 
 def _sign(node: exp.Sign, names: Names) -> Expression:
-    """SIGN(x): 1, -1 or 0."""
+    """Read SIGN(x): 1, -1 or 0, and NULL for NULL."""
     only(node, "this")
     x = read(node.this, names)
-    tests = (
-        Call(Function.LESS, (Constant(0), x)),
-        Constant(1),
-        Call(Function.LESS, (x, Constant(0))),
-        Constant(-1),
-    )
-    return Call(Function.CASE, (*tests, Call(Function.IS_NULL, (x,)), Constant(None), Constant(0)))
+    zero = Constant(0)
+    above = Call(Function.LESS, (zero, x))
+    below = Call(Function.LESS, (x, zero))
+    missing = Call(Function.IS_NULL, (x,))
+    branches = (above, Constant(1), below, Constant(-1), missing, Constant(None), zero)
+    return Call(Function.CASE, branches)
 
 
-def _join(node: exp.DPipe, names: Names) -> Expression:
+def _join_text(node: exp.DPipe, names: Names) -> Expression:
     """Read x || y || z, which is NULL if any of them is."""
     only(node, "this", "expression", "safe")
     return Call(Function.CONCAT, tuple(read(part, names) for part in node.flatten()))
 
 
 def _concat(node: exp.Concat, names: Names) -> Expression:
-    """CONCAT(x, y) leaves NULLs out, as in DuckDB and PostgreSQL."""
+    """Read CONCAT(x, y), which leaves NULLs out, as in DuckDB and PostgreSQL."""
     only(node, "expressions", "safe", "coalesce")
-    parts = [read(part, names) for part in node.expressions]
-    some = tuple(
-        p if isinstance(p, Constant) else Call(Function.COALESCE, (p, Constant(""))) for p in parts
-    )
-    return some[0] if len(some) == 1 else Call(Function.CONCAT, some)
+    texts: list[Expression] = []
+    for text in read_all(node.expressions, names):
+        if isinstance(text, Constant):
+            texts.append(text)
+        else:
+            texts.append(Call(Function.COALESCE, (text, Constant(""))))
+    return texts[0] if len(texts) == 1 else Call(Function.CONCAT, tuple(texts))
 
 
-def _is_whole(x: Expression, names: Names) -> bool:
-    domain = _whole(x, names)
+def _is_integer(x: Expression, names: Names) -> bool:
+    domain = _number_domain(x, names)
     return domain is not None and domain.step.denominator == 1
 
 
 FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
-    exp.Abs: partial(_one, Function.ABSOLUTE),
-    exp.Floor: partial(_one, Function.FLOOR),
-    exp.Ceil: partial(_one, Function.CEILING),
-    exp.Lower: partial(_one, Function.LOWER),
-    exp.Upper: partial(_one, Function.UPPER),
-    exp.Length: partial(_one, Function.LENGTH),
-    exp.Trim: partial(_one, Function.TRIM),
-    exp.Sqrt: partial(_one, Function.ROOT),
-    exp.Ln: partial(_one, Function.LOGARITHM),
-    exp.Exp: partial(_one, Function.EXPONENTIAL),
+    exp.Abs: partial(_unary, Function.ABSOLUTE),
+    exp.Floor: partial(_unary, Function.FLOOR),
+    exp.Ceil: partial(_unary, Function.CEILING),
+    exp.Lower: partial(_unary, Function.LOWER),
+    exp.Upper: partial(_unary, Function.UPPER),
+    exp.Length: partial(_unary, Function.LENGTH),
+    exp.Trim: partial(_unary, Function.TRIM),
+    exp.Sqrt: partial(_unary, Function.ROOT),
+    exp.Ln: partial(_unary, Function.LOGARITHM),
+    exp.Exp: partial(_unary, Function.EXPONENTIAL),
     exp.Pow: _power,
     exp.Log: _logarithm,
     exp.Sign: _sign,
-    exp.DPipe: _join,
+    exp.DPipe: _join_text,
     exp.Concat: _concat,
-    exp.Least: partial(_many, Function.LEAST),
-    exp.Greatest: partial(_many, Function.GREATEST),
+    exp.Least: partial(_variadic, Function.LEAST),
+    exp.Greatest: partial(_variadic, Function.GREATEST),
     exp.Coalesce: _coalesce,
     exp.Nullif: _nullif,
     exp.Mod: _modulo,
     exp.Round: _round,
     exp.Substring: _substring,
     exp.Left: _left,
-    exp.WidthBucket: _bucket,
+    exp.WidthBucket: _width_bucket,
     exp.Anonymous: _anonymous,
     exp.Cast: _cast,
     exp.TryCast: _cast,

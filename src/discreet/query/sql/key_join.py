@@ -1,8 +1,15 @@
-"""Chosen keys: RIGHT JOIN of a public list makes just its rows the groups of an answer, also those that nobody has.
+"""Chosen keys: RIGHT JOIN of a public list makes its rows the groups of an answer.
 
-The list is written out (VALUES, UNNEST, SELECT of constants) or stands in a public table. Nothing is joined: a row's
-own columns are its keys, and the list says which combinations of them are asked. So each row is in one cell at most, as
-under every GROUP BY, and the list, being public, tells nothing.
+Also keys that nobody has are groups. The list is written out (VALUES, UNNEST, SELECT of
+constants) or is in a public table.
+
+Guarantee: no rows are joined. The columns of a row are its keys, and the list says which
+combinations of them are asked. So each row is in at most one cell, as under every GROUP BY, and
+the public list tells nothing about the data.
+
+Refuses: with `UnsupportedQuery` a list that may repeat a key, holds NULL, or is joined otherwise.
+
+Law: tests/query/test_key_forms.py::test_what_is_refused_says_what_would_work
 """
 
 from __future__ import annotations
@@ -18,7 +25,7 @@ from ..algebra.expression import Constant, Expression, Field, fields_of
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import expressions_of
-from ..algebra.tree import Count, Named, Nest, Question, Select, Statistic, Sum
+from ..algebra.tree import Count, Nest, Question, Relation, Select, Statistic, Sum
 from ..bounds.keys import PublicValues
 from ..bounds.nested import MOST_LEAVES, in_order
 from ..bounds.relation_facts import columns_of
@@ -39,10 +46,14 @@ from .scope import (
     is_person,
     person_refusal,
     row_names,
-)  # fmt: skip
+)
 from .syntax import clause_of, identifier, only
 
-_WAY = "write FROM visits v RIGHT JOIN pairs k ON v.shop = k.shop AND v.region = k.region GROUP BY k.shop, k.region"
+_EXAMPLE = (
+    "write FROM visits v RIGHT JOIN pairs k ON v.shop = k.shop AND v.region = k.region "
+    "GROUP BY k.shop, k.region"
+)
+_PAIRS = "write ('a', 'N'), ('b', 'S')"
 
 
 def listed_keys(
@@ -52,298 +63,348 @@ def listed_keys(
     schemas: Mapping[str, Schema],
     views: Container[str],
 ) -> KeyItem | None:
-    """Read a list of constants, or the distinct rows of a public table, as keys; None if it is neither."""
-    found = _key_item(node, alias, columns)
-    inner = node.unnest() if isinstance(node, exp.Subquery) else node
-    if found is not None or not isinstance(inner, exp.Select) or columns:
-        return found
-    source = inner.args["from_"].this if inner.args.get("from_") is not None else None
-    if (
-        not isinstance(source, exp.Table)
-        or inner.args.get("joins")
-        or source.name.casefold() in views
-    ):
+    """Read a list of constants, or the distinct rows of a public table, as keys.
+
+    Return None if the node is neither.
+    """
+    written = _written_list(node, alias, columns)
+    if written is not None:
+        return written
+    query = node.unnest() if isinstance(node, exp.Subquery) else node
+    if not isinstance(query, exp.Select) or columns or query.args.get("joins"):
         return None
-    public = [
-        one
-        for name, one in schemas.items()
-        if one.public and name.casefold() == source.name.casefold()
-    ]
-    return _listed_table(inner, alias, public[0]) if public else None
+    clause = query.args.get("from_")
+    source = None if clause is None else clause.this
+    # A view of WITH hides a public table of the same name.
+    if not isinstance(source, exp.Table) or source.name.casefold() in views:
+        return None
+    for name, schema in schemas.items():
+        if schema.public and name.casefold() == source.name.casefold():
+            return _listed_table(query, alias, schema)
+    return None
 
 
-def _key_item(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> KeyItem | None:
-    """Read a list of constants as keys: VALUES, UNNEST of a list, or SELECTs without FROM; None if it is none."""
+def _written_list(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> KeyItem | None:
+    """Read a list of constants as keys; None if the node is no such list.
+
+    It is VALUES, UNNEST of a list, or SELECTs without FROM.
+    """
     rows = _rows(node.unnest() if isinstance(node, exp.Subquery) else node)
     if rows is None:
         return None
-    given = list(columns) or _names(node) or ([alias] if alias and len(rows[0]) == 1 else [])
-    if len(given) != len(rows[0]) or any(len(row) != len(given) for row in rows):
+    width = len(rows[0])
+    names = list(columns) or _select_names(node)
+    if not names and alias and width == 1:
+        names = [alias]
+    if len(names) != width or any(len(row) != width for row in rows):
         raise refusal(
             "VALUES",
             "its rows and its columns differ in number",
             "name them, as AS k(shop, region)",
         )
-    names = Names(_no_column, {}, {})
-    listed = tuple(tuple(_constant(part, names) for part in row) for row in rows)
-    return KeyItem(alias or "", tuple(given), listed)
+    constants = [tuple(map(_constant, row)) for row in rows]
+    return KeyItem(alias or "", tuple(names), tuple(constants))
 
 
 def _listed_table(node: exp.Expr, alias: str | None, table: Schema) -> KeyItem:
     """Read SELECT DISTINCT a, b FROM a public table as keys.
 
-    Refuses SELECT without DISTINCT, whose rows may repeat, and any clause beside it.
+    Refuses: SELECT without DISTINCT, whose rows may repeat, and any clause beside it.
     """
     only(node, "expressions", "distinct", "from_")
-    plain = [
-        item
-        for item in node.expressions
-        if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier)
-    ]
-    if node.args.get("distinct") is None or len(plain) < len(node.expressions):
+    columns = [item.this for item in node.expressions if isinstance(item, exp.Column)]
+    plain = all(isinstance(column, exp.Identifier) for column in columns)
+    if node.args.get("distinct") is None or not plain or len(columns) < len(node.expressions):
         raise refusal(
-            f"FROM {table.name}", "it is public, so its answers need no noise",
-            "as a list of keys join SELECT DISTINCT of its columns, and nothing else, by RIGHT JOIN",
-        )  # fmt: skip
+            f"FROM {table.name}",
+            "it is public, so its answers need no noise",
+            "as a list of keys join SELECT DISTINCT of its columns, and nothing else, "
+            "by RIGHT JOIN",
+        )
     only(node.args["distinct"])
-    return KeyItem(
-        alias or "", tuple(table.column(identifier(item.this))[0] for item in plain), None, table
-    )
+    names = tuple(table.column(identifier(column))[0] for column in columns)
+    return KeyItem(alias or "", names, None, table)
 
 
 def _rows(node: exp.Expr) -> list[list[exp.Expr]] | None:
+    """Return the rows that a list writes out; None if the node is no such list."""
     match node:
         case exp.Values():
             only(node, "expressions", "alias")
-            return [
-                list(p.expressions) if isinstance(p, exp.Tuple) else [p.unnest()]
-                for p in node.expressions
-            ]
+            return [_cells(row) for row in node.expressions]
         case exp.Unnest():
             only(node, "expressions", "alias")
             lists = [part.expressions for part in node.expressions if isinstance(part, exp.Array)]
-            return (
-                [[part] for part in lists[0]]
-                if len(lists) == len(node.expressions) == 1 and lists[0]
-                else None
-            )
+            if len(node.expressions) != 1 or len(lists) != 1 or not lists[0]:
+                return None
+            return [[cell] for cell in lists[0]]
+        # The parser turns a VALUES of WITH into SELECT * FROM VALUES.
         case exp.Select(args={"from_": exp.From(this=exp.Values() as inner)}) if node.is_star:
-            only(node, "expressions", "from_")  # how a VALUES of WITH is parsed
+            only(node, "expressions", "from_")
             return _rows(inner)
         case exp.Select() if node.args.get("from_") is None:
             only(node, "expressions")
             return [[item.unalias() for item in node.expressions]]
         case exp.Union():
-            left, right = (_rows(part.unnest()) for part in (node.this, node.expression))
-            return None if left is None or right is None else left + right
+            left = _rows(node.this.unnest())
+            right = _rows(node.expression.unnest())
+            if left is not None and right is not None:
+                return left + right
     return None
 
 
-def _names(node: exp.Expr) -> list[str]:
+def _cells(row: exp.Expr) -> list[exp.Expr]:
+    return list(row.expressions) if isinstance(row, exp.Tuple) else [row.unnest()]
+
+
+def _select_names(node: exp.Expr) -> list[str]:
     """Return the names that the first SELECT of a list gives, if it gives all."""
     node = node.unnest()
     while isinstance(node, exp.Union):
         node = node.this.unnest()
-    named = [item.alias for item in node.expressions if isinstance(item, exp.Alias)]
-    return named if isinstance(node, exp.Select) and len(named) == len(node.expressions) else []
+    names = [item.alias for item in node.expressions if isinstance(item, exp.Alias)]
+    if not isinstance(node, exp.Select) or len(names) != len(node.expressions):
+        return []
+    return names
 
 
 def _no_column(node: exp.Column) -> Expression:
-    raise refusal(clause_of(node), "a list of keys is of constants", "write ('a', 'N'), ('b', 'S')")
+    raise refusal(clause_of(node), "a list of keys is of constants", _PAIRS)
 
 
-def _constant(node: exp.Expr, names: Names) -> Constant:
-    found = read(node, names)
-    if not isinstance(found, Constant) or found.value is None:
-        raise refusal(
-            clause_of(node),
-            "a list of keys is of constants, none NULL",
-            "write ('a', 'N'), ('b', 'S')",
-        )
-    return found
+_NO_NAMES = Names(_no_column, {}, {})
+
+
+def _constant(node: exp.Expr) -> Constant:
+    value = read(node, _NO_NAMES)
+    if not isinstance(value, Constant) or value.value is None:
+        raise refusal(clause_of(node), "a list of keys is of constants, none NULL", _PAIRS)
+    return value
 
 
 def read_key_join(left: SharedTable, right: SharedTable, join: exp.Join) -> Scope | None:
     """Read a join of a list of keys; None if it is another join."""
-    if any(isinstance(side, Scope) and side.chosen is not None for side in (left, right)):
-        raise refusal("JOIN", "a list of keys is joined last, in the outermost SELECT", _WAY)
+    for side in (left, right):
+        if isinstance(side, Scope) and side.chosen is not None:
+            raise refusal(
+                "JOIN", "a list of keys is joined last, in the outermost SELECT", _EXAMPLE
+            )
     kind = join_kind(join)
-    named = natural(left, right, join) if join.args.get("method") else join
+    if join.args.get("method"):
+        join = natural(left, right, join)
     match left, right, kind:
         case Scope(), PublicItem() | KeyItem(), "RIGHT":
-            return join_keys(left, right, named, outer=True)
+            return _join_keys(left, right, join, outer=True)
         case PublicItem() | KeyItem(), Scope(), "LEFT":
-            return join_keys(right, left, named, outer=True)
+            return _join_keys(right, left, join, outer=True)
         case Scope(), KeyItem(), "":
-            return join_keys(left, right, named, outer=False)
+            return _join_keys(left, right, join, outer=False)
         case KeyItem(), Scope(), "":
-            return join_keys(right, left, named, outer=False)
+            return _join_keys(right, left, join, outer=False)
     if isinstance(left, KeyItem) or isinstance(right, KeyItem):
-        raise refusal(
-            f"{kind} JOIN".strip(), "a list of keys stands on the side that is kept whole", _WAY
-        )
+        clause = f"{kind} JOIN".strip()
+        raise refusal(clause, "a list of keys stands on the side that is kept whole", _EXAMPLE)
     return None
 
 
-def join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, outer: bool) -> Scope:
-    """Let a public list choose the keys; `outer` says that the join shows those that nobody has, as a RIGHT JOIN does.
+def _join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, outer: bool) -> Scope:
+    """Let a public list choose the keys.
 
-    Refuses conditions but equalities with the list's columns, and rows of a table that are not told apart by them.
+    `outer`: the join also shows keys that nobody has, as a RIGHT JOIN does.
+
+    Refuses: conditions other than equalities with the list's columns, and tables whose rows may
+        be equal in them.
     """
     names = item.names if isinstance(item, KeyItem) else tuple(item.table.columns)
     shown: ShownColumns = tuple((name, Field(name)) for name in names)
-    matched, rest, merged = equalities(
-        scope, Scope(scope.rows, (FromItem(item.alias, shown),)), join
-    )
-    if rest or not matched:
+    list_scope = Scope(scope.rows, (FromItem(item.alias, shown),))
+    matched, conditions, merged = equalities(scope, list_scope, join)
+    if conditions or not matched:
         raise refusal(
-            "RIGHT JOIN", "a list of keys is matched by equalities with its columns", _WAY
+            "RIGHT JOIN", "a list of keys is matched by equalities with its columns", _EXAMPLE
         )
-    pairs = {yours.name: mine for mine, yours in matched if isinstance(yours, Field)}
+    pairs = {theirs.name: own for own, theirs in matched if isinstance(theirs, Field)}
     if len(pairs) < len(matched):
-        raise refusal("RIGHT JOIN", "a column of the list of keys is matched twice", _WAY)
-    for name, mine in pairs.items():
-        if isinstance(mine, Person):
+        raise refusal("RIGHT JOIN", "a column of the list of keys is matched twice", _EXAMPLE)
+    for name, own in pairs.items():
+        if isinstance(own, Person):
             raise person_refusal(name)
-    _told_apart(item, names, list(pairs))
+    _check_distinct(item, names, list(pairs))
     columns = [name for name in names if name in pairs]
     rows, fields = _with_fields(scope, [pairs[name] for name in columns])  # type: ignore[misc]
     chosen = ChosenKeys(item.alias, tuple(columns), fields, item, outer)
-    own: ShownColumns = tuple(
-        (name, Field(field)) for name, field in zip(columns, fields, strict=True)
-    )
-    return Scope(rows, (*scope.sources, FromItem(item.alias, own)), scope.merged | merged, chosen)
+    keys = tuple(zip(columns, map(Field, fields), strict=True))
+    sources = (*scope.sources, FromItem(item.alias, keys))
+    return Scope(rows, sources, scope.merged | merged, chosen)
 
 
-def _told_apart(item: PublicItem | KeyItem, names: Sequence[str], matched: Sequence[str]) -> None:
+def _check_distinct(
+    item: PublicItem | KeyItem, names: Sequence[str], matched: Sequence[str]
+) -> None:
     """Refuse a list that could hold the same keys twice: SQL would count their rows twice."""
     if isinstance(item, PublicItem):
         if item.table.most_matches(matched) != 1:
+            columns = ", ".join(matched)
             raise refusal(
-                f"RIGHT JOIN {item.table.name}", "two of its rows may be the same keys, as far as is declared",
-                f"declare key=({', '.join(matched)}), or join SELECT DISTINCT {', '.join(matched)} of it",
-            )  # fmt: skip
+                f"RIGHT JOIN {item.table.name}",
+                "two of its rows may be the same keys, as far as is declared",
+                f"declare key=({columns}), or join SELECT DISTINCT {columns} of it",
+            )
     elif len(matched) < len(names):
         missing = next(name for name in names if name not in matched)
-        raise refusal("RIGHT JOIN", f"{missing} of the list of keys is not matched", _WAY)
+        raise refusal("RIGHT JOIN", f"{missing} of the list of keys is not matched", _EXAMPLE)
 
 
-def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Select, tuple[str, ...]]:
-    """Return the rows with a column for every expression that is matched, and the names of these columns."""
-    rows = scope.rows
-    taken = list(columns_of(rows))
-    added: dict[str, Expression] = {}
+def _with_fields(scope: Scope, matched: Sequence[Expression]) -> tuple[Relation, tuple[str, ...]]:
+    """Return the rows with a column for every matched expression, and these columns' names."""
+    columns: dict[str, Expression] = {name: Field(name) for name in columns_of(scope.rows)}
+    own = len(columns)
     names: list[str] = []
     for expression in matched:
-        name = (
-            expression.name
-            if isinstance(expression, Field)
-            else fresh("key", "key", (*taken, *added))
-        )
-        if not isinstance(expression, Field):
-            added[name] = expression
-        names.append(name)
+        if isinstance(expression, Field):
+            names.append(expression.name)
+        else:
+            name = fresh("key", "key", tuple(columns))
+            columns[name] = expression
+            names.append(name)
     if len(set(names)) < len(names):
-        raise refusal("RIGHT JOIN", "one column is matched with two of the list of keys", _WAY)
-    columns: Named = (*((name, Field(name)) for name in taken), *added.items())
-    return Select(rows, columns) if added else rows, tuple(names)  # type: ignore[return-value]
+        raise refusal("RIGHT JOIN", "one column is matched with two of the list of keys", _EXAMPLE)
+    if len(columns) == own:
+        return scope.rows, tuple(names)
+    return Select(scope.rows, tuple(columns.items())), tuple(names)
 
 
 def with_chosen(
     question: Question, chosen: ChosenKeys, public_values: PublicValues | None
 ) -> Question:
     """Return the question for the chosen keys alone."""
-    named = ", ".join(f"{chosen.alias}.{name}" if chosen.alias else name for name in chosen.names)
-    places = [
-        next((i for i, k in enumerate(question.keys) if k.expression == Field(f)), None)
-        for f in chosen.fields
-    ]
-    if None in places or question.sets is not None or question.running:
+    expressions = [key.expression for key in question.keys]
+    grouped = all(Field(name) in expressions for name in chosen.fields)
+    if not grouped or question.sets is not None or question.running:
+        prefix = f"{chosen.alias}." if chosen.alias else ""
+        named = ", ".join(prefix + name for name in chosen.names)
         raise refusal(
             "RIGHT JOIN",
             "a list of keys is what an answer is grouped by",
             f"write GROUP BY {named}",
         )
     rows = _list_cells(question, chosen, public_values)
-    columns: dict[int, dict[Scalar, None]] = {
-        place: dict.fromkeys(row[at] for row in rows)
-        for at, place in enumerate(p for p in places if p is not None)
-    }
-    keys = tuple(
-        replace(key, values=tuple(columns[i])) if i in columns else key
-        for i, key in enumerate(question.keys)
-    )
-    return replace(question, keys=keys, nested=Nest(tuple(columns), in_order(rows)))
+    positions = [expressions.index(Field(name)) for name in chosen.fields]
+    keys = list(question.keys)
+    # Each key keeps the values that occur in its column of the list, in their first order.
+    for position, column in zip(positions, zip(*rows, strict=True), strict=True):
+        values = tuple(dict.fromkeys(column))
+        keys[position] = replace(keys[position], values=values)
+    nested = Nest(tuple(positions), in_order(rows))
+    return replace(question, keys=tuple(keys), nested=nested)
 
 
 def _list_cells(
     question: Question, chosen: ChosenKeys, public_values: PublicValues | None
 ) -> list[tuple[Scalar, ...]]:
+    """List the chosen combinations of keys.
+
+    Refuses: an empty list, one beyond `MOST_LEAVES`, and one that repeats a combination.
+    """
     if isinstance(chosen.item, KeyItem) and chosen.item.rows is not None:
-        rows = _of_type(question, chosen, chosen.item)
+        rows = _typed_rows(question, chosen, chosen.item)
     else:
-        table = chosen.item.table
-        if public_values is None or table is None:
-            raise refusal(
-                "RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator"
-            )
-        found = public_values(table.name, *chosen.names)
-        rows = [row if isinstance(row, tuple) else (row,) for row in found]
-    plain = [
-        tuple(int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in row)
-        for row in rows
-    ]
-    if not plain or len(plain) > MOST_LEAVES or len(set(plain)) < len(plain):
+        rows = _stored_rows(chosen, public_values)
+    # Equal numbers must be equal keys: a whole Fraction is stored as an int.
+    cells = [tuple(map(_plain_number, row)) for row in rows]
+    if not cells or len(cells) > MOST_LEAVES or len(set(cells)) < len(cells):
         raise refusal(
             "RIGHT JOIN",
             f"a list has 1 to {MOST_LEAVES:,} keys, each once",
             "list fewer, each once",
         )
-    return plain
+    return cells
 
 
-def _of_type(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[tuple[Scalar, ...]]:
-    """Read the constants of a list as what they are matched with: text as a date, where one is meant."""
+def _stored_rows(
+    chosen: ChosenKeys, public_values: PublicValues | None
+) -> list[tuple[Scalar, ...]]:
+    """Read the rows of a list that is in a public table."""
+    table = chosen.item.table
+    if public_values is None or table is None:
+        raise refusal(
+            "RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator"
+        )
+    values = public_values(table.name, *chosen.names)
+    return [row if isinstance(row, tuple) else (row,) for row in values]
+
+
+def _plain_number(value: Scalar) -> Scalar:
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return int(value)
+    return value
+
+
+def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[tuple[Scalar, ...]]:
+    """Read the constants of a list in the types of the matched fields, as text as a date."""
     types = row_names(Scope(question.rows, ())).types
     order = [item.names.index(name) for name in chosen.names]
     rows = []
-    for row in item.rows or ():
-        made = [
-            as_type(row[at], types[field]) for at, field in zip(order, chosen.fields, strict=True)
-        ]
-        for one, field, name in zip(made, chosen.fields, chosen.names, strict=True):
-            if type_of(one, {}) != types[field]:
+    for constants in item.rows or ():
+        columns = zip(order, chosen.fields, strict=True)
+        typed = [as_type(constants[index], types[field]) for index, field in columns]
+        for constant, field, name in zip(typed, chosen.fields, chosen.names, strict=True):
+            if type_of(constant, {}) != types[field]:
                 raise refusal(
                     "RIGHT JOIN",
                     f"{name} of the list of keys is no {types[field]}",
                     "list values of its type",
                 )
-        rows.append(tuple(one.value for one in made if isinstance(one, Constant)))
+        rows.append(tuple(constant.value for constant in typed))  # type: ignore[union-attr]
     return rows
 
 
 def check_beside_keys(node: exp.Expr, statistic: Statistic, scope: Scope) -> None:
-    """Refuse an aggregate that SQL would take of the empty row which stands for a key that nobody has.
+    """Refuse an aggregate that SQL would take of the empty row of a key that nobody has.
 
-    There COUNT(*) is 1. COUNT(v.x) and all that is NULL where the private side is missing are as anywhere.
+    There COUNT(*) is 1. COUNT(v.x), and all that is NULL where the private side is missing, has
+    its usual value.
     """
     chosen = scope.chosen
     if chosen is None or not chosen.outer:
         return
-    why = "of a key that nobody has, RIGHT JOIN leaves an empty row, which it would take part of"
-    instead = "count what is private, as COUNT(v.user_id), or write JOIN instead of RIGHT JOIN"
+    if (
+        _reads_list(node, chosen)
+        or _counts_rows(node, statistic, scope)
+        or _has_value_of_nothing(statistic, scope)
+    ):
+        raise refusal(
+            clause_of(node),
+            "of a key that nobody has, RIGHT JOIN leaves an empty row, which it would take part of",
+            "count what is private, as COUNT(v.user_id), or write JOIN instead of RIGHT JOIN",
+        )
+
+
+def _reads_list(node: exp.Expr, chosen: ChosenKeys) -> bool:
+    """Return whether an aggregate reads a column of the list, which the empty row has."""
     names = {name.casefold() for name in chosen.names}
     for column in node.find_all(exp.Column):
-        table = column.args.get("table")
-        own = table is None or identifier(table).casefold() == chosen.alias.casefold()
-        if column.name.casefold() in names and own:
-            raise refusal(clause_of(node), why, instead)
-    if isinstance(statistic, Count) and not is_person(
-        node.this.unnest() if node.this else node, scope
-    ):
-        raise refusal(clause_of(node), why, instead)
+        if column.name.casefold() in names:
+            table = column.args.get("table")
+            if table is None or identifier(table).casefold() == chosen.alias.casefold():
+                return True
+    return False
+
+
+def _counts_rows(node: exp.Expr, statistic: Statistic, scope: Scope) -> bool:
+    """Return whether an aggregate is COUNT(*), which is 1 of the empty row."""
+    if not isinstance(statistic, Count):
+        return False
+    counted = node.this.unnest() if node.this else node
+    return not is_person(counted, scope)
+
+
+def _has_value_of_nothing(statistic: Statistic, scope: Scope) -> bool:
+    """Return whether an aggregate's argument has a value where all columns are NULL."""
     domains = columns_of(scope.rows)
     for expression in expressions_of(statistic):
-        alone = evaluate(expression, dict.fromkeys(fields_of(expression)), domains)
-        if alone is not None and not (isinstance(statistic, Sum) and alone == 0):
-            raise refusal(clause_of(node), why, instead)
+        value = evaluate(expression, dict.fromkeys(fields_of(expression)), domains)
+        # A sum may take a zero of the empty row: it stays what it is.
+        if value is not None and not (isinstance(statistic, Sum) and value == 0):
+            return True
+    return False

@@ -1,4 +1,9 @@
-"""SQL as questions: read by an allow-list, refused before any store is touched."""
+"""SQL parser for questions: an allow-list, applied before any store is touched.
+
+Guarantee: parsing reads declared schemas and public values alone, never a private row.
+
+Law: tests/query/test_sql_refusals.py::test_is_refused_and_the_clause_is_named
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,8 @@ def parse(
 ) -> Question:
     """Read one SELECT as a question about declared tables, by their names in `schemas`.
 
-    `public_values` gives the values of a public table's column, which then are keys; nothing else is read anywhere.
+    `public_values` returns the values of a public table's column, which then become keys. No
+    other data is read.
 
     >>> from discreet.query import parse
     >>> from discreet.data import Category, Real, Rows, Schema
@@ -27,17 +33,17 @@ def parse(
     ...
     discreet.errors.UnsupportedQuery: SELECT *: it shows rows of people; ask for aggregates, as COUNT(*) or AVG(age)
 
-    Refuses every clause and function that is not on the list, by name; docs/questions.md has the list.
+    Refuses: every clause and function that is not on the allow-list, by name, with
+        `UnsupportedQuery`; docs/questions.md has the list.
     """
-    from .question import (
-        read_sql,
-    )  # the one place that waits for sqlglot: it takes longer than all the rest
+    # Importing sqlglot takes longer than all other imports together, so it waits until here.
+    from .question import read_sql
 
     return read_sql(sql, schemas, public_values)
 
 
 def parse_rows(sql: str, schemas: Mapping[str, Schema]) -> Relation:
-    """Read one SELECT as rows of declared tables, for what is learned from rows and shows none.
+    """Read one SELECT as rows of declared tables, for learners that never show rows.
 
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.sql.parse import parse_rows
@@ -45,8 +51,9 @@ def parse_rows(sql: str, schemas: Mapping[str, Schema]) -> Relation:
     >>> parse_rows("SELECT age FROM people WHERE income > 0", {"people": people}).columns
     (('age', Field(name='age')),)
 
-    Refuses aggregates, and all that `parse` refuses in a sub-query.
+    Refuses: aggregates, and all that `parse` refuses in a sub-query, with `UnsupportedQuery`.
     """
+    # As in `parse`: sqlglot is imported only when a question is read.
     from .question import read_row_sql
 
     return read_row_sql(sql, schemas)

@@ -1,4 +1,12 @@
-"""The outermost SELECT as a question: keys, statistics, and what is done to the noisy table afterwards."""
+"""The outermost SELECT as a question: keys, statistics, and post-processing of the noisy table.
+
+Guarantee: a question that is read is sound (`require_sound`): every row belongs to one unit, and
+keys come from public facts or from a private selection.
+
+Refuses: with `UnsupportedQuery` a question that shows rows, and every clause that has no reader.
+
+Law: tests/query/test_relation_facts.py::TestTheLastCheck
+"""
 
 from __future__ import annotations
 
@@ -12,7 +20,7 @@ from ..algebra.expression import Expression, Field
 from ..algebra.names import fresh
 from ..algebra.refusal import refusal
 from ..algebra.statistic import statistic_name
-from ..algebra.tree import Finish, Key, Question, Relation, Statistic
+from ..algebra.tree import Finish, Key, Named, Question, Relation, Statistic
 from ..bounds.check import require_sound
 from ..bounds.keys import PublicValues, public_keys
 from ..bounds.relation_facts import columns_of
@@ -29,7 +37,7 @@ from .lexical.statement import read_statement, too_deep
 from .relation import Catalogue, read_from, read_view, read_where, with_views
 from .scope import Scope, exact_rows, row_names
 from .select_item import item_names
-from .syntax import is_aggregate, only, refuse_node, whole_literal, with_aggregate
+from .syntax import integer_literal, is_aggregate, only, refuse_node, with_aggregate
 from .window import is_result_window
 
 _CLAUSES = (
@@ -40,37 +48,42 @@ _CLAUSES = (
 
 @dataclass(slots=True)
 class _Statistics:
-    """The statistics found so far; the same one is asked, and paid for, once."""
+    """Statistics that the clauses ask for; equal ones are asked, and paid for, once."""
 
     scope: Scope
     keys: tuple[Key, ...]
     taken: list[str]
-    found: dict[Statistic, str] = field(default_factory=dict)
+    names: dict[Statistic, str] = field(default_factory=dict)
     types: dict[str, ValueType] = field(default_factory=dict)
     running: set[bool] = field(default_factory=set)
+    """Whether running totals were asked (True) and whether other aggregates were (False)."""
 
-    def name(self, node: exp.Expr, wanted: str | None) -> Expression:
+    def add(self, node: exp.Expr, wanted_name: str | None) -> Expression:
+        """Ask for the statistic of an aggregate, and return the column of its results."""
         self.running.add(isinstance(node, exp.Window))
-        statistic = statistic_of(
-            self._along(node) if isinstance(node, exp.Window) else node, self.scope
-        )
-        if statistic not in self.found:
-            name = wanted or fresh(
-                statistic_name(statistic), "statistic", (*self.taken, *self.found.values())
-            )
-            self.found[statistic] = name
-            one = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
-            self.types[name] = types_of(one)[name]
-        return Field(self.found[statistic])
+        if isinstance(node, exp.Window):
+            node = self._summed_along_key(node)
+        statistic = statistic_of(node, self.scope)
+        if statistic not in self.names:
+            name = wanted_name or self._fresh_name(statistic)
+            self.names[statistic] = name
+            alone = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
+            self.types[name] = types_of(alone)[name]
+        return Field(self.names[statistic])
 
-    def _along(self, node: exp.Window) -> exp.Expr:
-        """Return what a running total adds up; it goes along the one key."""
-        inner, along = running_total(node)
-        if [key.expression for key in self.keys] != [read(along, row_names(self.scope))]:
+    def _fresh_name(self, statistic: Statistic) -> str:
+        taken = (*self.taken, *self.names.values())
+        return fresh(statistic_name(statistic), "statistic", taken)
+
+    def _summed_along_key(self, node: exp.Window) -> exp.Expr:
+        """Return the aggregate that a running total adds up along the one key."""
+        aggregate, along = running_total(node)
+        keys = [key.expression for key in self.keys]
+        if keys != [read(along, row_names(self.scope))]:
             raise refusal(
                 "OVER", "running totals go along the one key of GROUP BY", "ORDER BY it inside OVER"
             )
-        return inner
+        return aggregate
 
 
 def read_sql(
@@ -79,7 +92,7 @@ def read_sql(
     """Read the text of one SELECT as a question."""
     try:
         statement = with_lists(read_statement(sql), schemas, public_values)
-        return read_question(statement, Catalogue(dict(schemas), {}), public_values)
+        return _read_question(statement, Catalogue(dict(schemas), {}), public_values)
     except RecursionError:
         raise too_deep() from None
 
@@ -87,20 +100,22 @@ def read_sql(
 def read_row_sql(sql: str, schemas: Mapping[str, Schema]) -> Relation:
     """Read the text of one SELECT as rows, with just the columns it names."""
     try:
-        return exact_rows(read_view(read_statement(sql), Catalogue(dict(schemas), {})))
+        view = read_view(read_statement(sql), Catalogue(dict(schemas), {}))
+        return exact_rows(view)
     except RecursionError:
         raise too_deep() from None
 
 
-def read_question(
+def _read_question(
     node: exp.Expr, tables: Catalogue, public_values: PublicValues | None
 ) -> Question:
-    """Read a whole question."""
+    """Read the parsed statement as a question."""
     while isinstance(node, exp.Subquery):
         only(node, "this", "with_")
-        tables, node = with_views(node, tables), node.this
+        tables = with_views(node, tables)
+        node = node.this
     if isinstance(node, exp.Union) and node.args.get("distinct"):
-        node = keys_of_union(node)
+        node = _keys_of_union(node)
     if isinstance(node, exp.SetOperation):
         raise refusal(
             node.key.upper(), "two answers are two questions", "ask each, or unite rows inside FROM"
@@ -108,7 +123,7 @@ def read_question(
     if not isinstance(node, exp.Select):
         refuse_node(node)
     only(node, *_CLAUSES)
-    node = _group(node)
+    node = _distinct_as_group(node)
     tables = with_views(node, tables)
     scope = read_where(node, read_from(node, tables), tables)
     grouping = group_of(node, scope)
@@ -118,22 +133,21 @@ def read_question(
             "it would show each person",
             "do so in a sub-query, and sum up outside",
         )
-    _no_rows(node)
-    keys = tuple(
-        Key(name, e, public_keys(e, scope.rows, public_values=public_values))
-        for name, e in grouping.keys
-    )
-    question = _question(node, scope, grouping, keys)
-    chosen = (
-        question if scope.chosen is None else with_chosen(question, scope.chosen, public_values)
-    )
-    return require_sound(chosen, public_values)
+    _refuse_rows(node)
+    keys = []
+    for name, expression in grouping.keys:
+        values = public_keys(expression, scope.rows, public_values=public_values)
+        keys.append(Key(name, expression, values))
+    question = _grouped_question(node, scope, grouping, tuple(keys))
+    if scope.chosen is not None:
+        question = with_chosen(question, scope.chosen, public_values)
+    return require_sound(question, public_values)
 
 
-def _group(node: exp.Select) -> exp.Select:
+def _distinct_as_group(node: exp.Select) -> exp.Select:
     """Read SELECT DISTINCT k as SELECT k … GROUP BY k.
 
-    Refuses DISTINCT ON, and DISTINCT beside aggregates or GROUP BY: rows of groups differ anyway.
+    Refuses: DISTINCT ON, and DISTINCT beside aggregates or GROUP BY, whose rows differ anyway.
     """
     distinct = node.args.get("distinct")
     if distinct is None:
@@ -143,58 +157,64 @@ def _group(node: exp.Select) -> exp.Select:
         raise refusal(
             "SELECT DISTINCT", "the rows of an answer differ by their keys", "leave DISTINCT out"
         )
-    plain = node.copy()
-    plain.set("distinct", None)
-    plain.set("group", exp.Group(expressions=[item.unalias().copy() for item in node.expressions]))
-    return plain
+    keys = [item.unalias().copy() for item in node.expressions]
+    grouped = node.copy()
+    grouped.set("distinct", None)
+    grouped.set("group", exp.Group(expressions=keys))
+    return grouped
 
 
-def keys_of_union(node: exp.Union) -> exp.Expr:
-    """Read a UNION of plain SELECTs as the distinct keys of all their rows; other unions as they are."""
-    parts, last = [], node
-    while isinstance(last, exp.Union) and last.args.get("distinct"):
-        parts.append(last.expression)
-        last = last.this
-    parts = [part.unnest() for part in (last, *reversed(parts))]
-    if not all(isinstance(part, exp.Select) and not _sums_up(part) for part in parts):
+def _keys_of_union(node: exp.Union) -> exp.Expr:
+    """Read a UNION of plain SELECTs as the distinct keys of all their rows.
+
+    Other unions are returned as they are.
+    """
+    # The parser nests a chain of UNION to the left, so its parts come last first.
+    parts = []
+    first: exp.Expr = node
+    while isinstance(first, exp.Union) and first.args.get("distinct"):
+        parts.append(first.expression.unnest())
+        first = first.this
+    parts.append(first.unnest())
+    parts.reverse()
+    if not all(isinstance(part, exp.Select) and not _summarises(part) for part in parts):
         return node
-    rows = [part.copy() for part in parts]
-    for part in rows:
-        part.set("distinct", None)
-    united: exp.Expr = rows[0]
-    for part in rows[1:]:
-        united = exp.Union(this=united, expression=part, distinct=False)
-    names = [
-        exp.column(exp.to_identifier(item.alias_or_name, quoted=True))
-        for item in parts[0].expressions
-    ]
-    made = exp.Select(
-        expressions=names, distinct=exp.Distinct(), from_=exp.From(this=exp.Subquery(this=united))
-    )
+    united: exp.Expr | None = None
+    for part in parts:
+        rows = part.copy()
+        rows.set("distinct", None)
+        if united is not None:
+            rows = exp.Union(this=united, expression=rows, distinct=False)
+        united = rows
+    columns = []
+    for item in parts[0].expressions:
+        name = exp.to_identifier(item.alias_or_name, quoted=True)
+        columns.append(exp.column(name))
+    source = exp.From(this=exp.Subquery(this=united))
+    select = exp.Select(expressions=columns, distinct=exp.Distinct(), from_=source)
     for clause in ("order", "limit", "offset", "with_"):
-        made.set(clause, node.args.get(clause))
-    return made
+        select.set(clause, node.args.get(clause))
+    return select
 
 
-def _sums_up(node: exp.Select) -> bool:
-    grouped = any(
-        node.args.get(clause) is not None for clause in ("group", "having", "limit", "order")
-    )
-    return grouped or any(
-        with_aggregate(item) or not item.alias_or_name for item in node.expressions
-    )
+def _summarises(node: exp.Select) -> bool:
+    """Return whether a SELECT is more than plain rows of named columns."""
+    for clause in ("group", "having", "limit", "order"):
+        if node.args.get(clause) is not None:
+            return True
+    return any(with_aggregate(item) or not item.alias_or_name for item in node.expressions)
 
 
-def _no_rows(node: exp.Select) -> None:
+def _refuse_rows(node: exp.Select) -> None:
+    """Refuse a SELECT that would show rows: * or columns without aggregate or GROUP BY."""
     for item in node.expressions:
-        if isinstance(item.unalias(), exp.Star) or (
-            isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
-        ):
+        of_table = isinstance(item, exp.Column) and isinstance(item.this, exp.Star)
+        if of_table or isinstance(item.unalias(), exp.Star):
             raise refusal(
                 "SELECT *", "it shows rows of people", "ask for aggregates, as COUNT(*) or AVG(age)"
             )
-    keys = node.args.get("group") is not None or node.args.get("having") is not None
-    if not keys and not any(map(with_aggregate, node.expressions)):
+    grouped = node.args.get("group") is not None or node.args.get("having") is not None
+    if not grouped and not any(map(with_aggregate, node.expressions)):
         raise refusal(
             "SELECT without an aggregate",
             "it shows rows of people",
@@ -202,53 +222,51 @@ def _no_rows(node: exp.Select) -> None:
         )
 
 
-def _question(
+def _grouped_question(
     node: exp.Select, scope: Scope, grouping: Grouping, keys: tuple[Key, ...]
 ) -> Question:
-    given = item_names(node.expressions, scope)
+    """Read SELECT, HAVING, ORDER BY and LIMIT over grouped rows."""
+    items = [item.unalias() for item in node.expressions]
+    output_names = item_names(node.expressions, scope)
+    statistics = _Statistics(scope, keys, [*output_names, *(key.name for key in keys)])
     domains = columns_of(scope.rows)
-    statistics = _Statistics(scope, keys, [*given, *(key.name for key in keys)])
-    statistics.types.update(
-        {key.name: type_of_domain(domain_of(key.expression, domains)) for key in keys}
-    )
-    places = {id(item.unalias()): name for item, name in zip(node.expressions, given, strict=True)}
+    for key in keys:
+        statistics.types[key.name] = type_of_domain(domain_of(key.expression, domains))
+    # Nodes are told apart by identity: equal aggregates may have two names.
+    wanted = {id(item): name for name, item in zip(output_names, items, strict=True)}
     aliases: dict[str, Expression] = {}
-    names = grouped_names(
-        scope,
-        grouping,
-        lambda part: statistics.name(part, places.get(id(part))),
-        statistics.types,
-        aliases,
-    )
-    for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
-        if is_result_window(item):
-            continue
-        statistics.name(item, places[id(item)])  # first those that SELECT names
-    columns = tuple(
-        (name, read(item.unalias(), names))
-        for name, item in zip(given, node.expressions, strict=True)
-    )
+
+    def aggregate(part: exp.Expr) -> Expression:
+        return statistics.add(part, wanted.get(id(part)))
+
+    names = grouped_names(scope, grouping, aggregate, statistics.types, aliases)
+    # Aggregates that SELECT names come first, so that their statistics get those names.
+    for item in items:
+        if is_aggregate(item) and not is_result_window(item):
+            aggregate(item)
+    columns = []
+    for name, item in zip(output_names, items, strict=True):
+        columns.append((name, read(item, names)))
     for name, expression in columns:
         aliases.setdefault(name.casefold(), expression)
-    finish = _finish(node, names, columns, aliases)
+    finish = _finish(node, names, tuple(columns), aliases)
     if len(statistics.running) > 1:
         raise refusal(
             "OVER",
             "running totals stand beside no other aggregate",
             "ask for both, one question each",
         )
-    found = tuple((name, s) for s, name in statistics.found.items())
-    return Question(scope.rows, keys, found, finish, grouping.sets, True in statistics.running)
+    named = tuple((name, statistic) for statistic, name in statistics.names.items())
+    running = True in statistics.running
+    return Question(scope.rows, keys, named, finish, grouping.sets, running)
 
 
 def _finish(
-    node: exp.Select,
-    names: Names,
-    columns: tuple[tuple[str, Expression], ...],
-    aliases: dict[str, Expression],
+    node: exp.Select, names: Names, columns: Named, aliases: Mapping[str, Expression]
 ) -> Finish:
-    having, order = node.args.get("having"), node.args.get("order")
+    """Read the post-processing of the noisy table: HAVING, ORDER BY, LIMIT and OFFSET."""
     condition = None
+    having = node.args.get("having")
     if having is not None:
         only(having, "this")
         if having.find(exp.Window) is not None:
@@ -258,50 +276,45 @@ def _finish(
                 "sort and LIMIT",
             )
         condition = read(having.this, names)
+    sorting = []
+    order = node.args.get("order")
     if order is not None:
         only(order, "expressions")
-    items = (
-        ()
-        if order is None
-        else tuple(_order(item, names, columns, aliases) for item in order.expressions)
-    )
-    return Finish(
-        columns, condition, items, _limit(node.args.get("limit")), _offset(node.args.get("offset"))
-    )
+        sorting = [_order(item, names, columns, aliases) for item in order.expressions]
+    limit = _limit(node.args.get("limit"))
+    offset = _offset(node.args.get("offset"))
+    return Finish(columns, condition, tuple(sorting), limit, offset)
 
 
 def _order(
-    item: exp.Expr,
-    names: Names,
-    columns: tuple[tuple[str, Expression], ...],
-    aliases: dict[str, Expression],
+    item: exp.Expr, names: Names, columns: Named, aliases: Mapping[str, Expression]
 ) -> tuple[Expression, bool]:
-    """Read an item of ORDER BY: a place, a name that SELECT gives, or an expression."""
+    """Read an item of ORDER BY: a position, a name that SELECT gives, or an expression."""
     only(item, "this", "desc", "nulls_first")
     if item.args.get("nulls_first"):
         raise refusal("NULLS FIRST", "NULLs always come last", "leave it out")
-    inner, descending = item.this.unnest(), bool(item.args.get("desc"))
-    if isinstance(inner, exp.Literal):
-        place = whole_literal(inner, "ORDER BY")
-        if not 1 <= place <= len(columns):
+    descending = bool(item.args.get("desc"))
+    node = item.this.unnest()
+    if isinstance(node, exp.Literal):
+        position = integer_literal(node, "ORDER BY")
+        if not 1 <= position <= len(columns):
             raise refusal(
-                f"ORDER BY {place}", f"SELECT has {len(columns)} columns", "name the column"
+                f"ORDER BY {position}", f"SELECT has {len(columns)} columns", "name the column"
             )
-        return columns[place - 1][1], descending
-    if (
-        isinstance(inner, exp.Column)
-        and inner.args.get("table") is None
-        and inner.name.casefold() in aliases
-    ):
-        return aliases[inner.name.casefold()], descending
-    return read(inner, names), descending
+        return columns[position - 1][1], descending
+    # Unlike in GROUP BY, an alias comes before a column of the rows, as in SQL.
+    if isinstance(node, exp.Column) and node.args.get("table") is None:
+        selected = aliases.get(node.name.casefold())
+        if selected is not None:
+            return selected, descending
+    return read(node, names), descending
 
 
 def _offset(node: exp.Expr | None) -> int:
     if node is None:
         return 0
     only(node, "expression")
-    return whole_literal(node.expression, "OFFSET")
+    return integer_literal(node.expression, "OFFSET")
 
 
 def _limit(node: exp.Expr | None) -> int | None:
@@ -309,14 +322,13 @@ def _limit(node: exp.Expr | None) -> int | None:
         return None
     if isinstance(node, exp.Fetch):
         only(node, "direction", "count", "limit_options")
-        _whole_rows(node)
-        return whole_literal(node.args.get("count"), "FETCH FIRST")
-    only(node, "expression", "limit_options")
-    _whole_rows(node)
-    return whole_literal(node.expression, "LIMIT")
-
-
-def _whole_rows(node: exp.Expr) -> None:
+        clause = "FETCH FIRST"
+        number = node.args.get("count")
+    else:
+        only(node, "expression", "limit_options")
+        clause = "LIMIT"
+        number = node.expression
     options = node.args.get("limit_options")
     if options is not None and (options.args.get("percent") or options.args.get("with_ties")):
         raise refusal("LIMIT", "it takes a number of rows, no percentage or ties", "write LIMIT 10")
+    return integer_literal(number, clause)

@@ -1,4 +1,10 @@
-"""FROM, sub-queries, WITH and UNION ALL as relations whose every row belongs to one unit."""
+"""FROM, sub-queries, WITH and UNION ALL as relations whose every row belongs to one unit.
+
+Refuses: with `UnsupportedQuery` all that compares or combines rows of different people; with
+`SchemaMismatch` tables and columns that are not declared.
+
+Law: tests/query/test_relation_facts.py::TestMultiplicity
+"""
 
 from __future__ import annotations
 
@@ -28,17 +34,20 @@ from .scope import (
     Scope,
     choose_columns,
     exact_rows,
-    find,
+    field_names,
     lookup,
     person_refusal,
+    resolve,
     row_names,
     table_view,
 )
 from .syntax import clause_of, identifier, only, refuse_node, with_aggregate
 from .times.interval import settle_units
 
-MOST_NODES = 200
-"""A CTE that is used twice doubles the tree, so a short text could otherwise make a huge one."""
+MAX_NODES = 200
+"""A view of WITH that is used twice doubles the tree, so a short text could make a huge one."""
+Item = tuple[str, Expression | PersonId]
+"""A column of a row-level SELECT: its name, and its expression or the person's id."""
 
 
 @frozen
@@ -50,7 +59,7 @@ class Catalogue:
 
 
 def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
-    """Read WITH: each view sees those before it. All of them are checked, also those nobody uses."""
+    """Read WITH: each view sees those before it; also views that nobody uses are checked."""
     clause = node.args.get("with_")
     if clause is None:
         return tables
@@ -60,11 +69,14 @@ def with_views(node: exp.Expr, tables: Catalogue) -> Catalogue:
     for item in clause.expressions:
         only(item, "this", "alias")
         name, columns = _alias(item)
-        listed = listed_keys(item.this, name, columns, tables.schemas, tables.views)
-        if listed is None and columns:
-            raise _renames()
-        view = listed or read_view(item.this, tables)
-        tables = replace(tables, views={**tables.views, str(name).casefold(): view})
+        view: RowView | KeyItem | None
+        view = listed_keys(item.this, name, columns, tables.schemas, tables.views)
+        if view is None:
+            if columns:
+                raise _renaming_refusal()
+            view = read_view(item.this, tables)
+        views = {**tables.views, str(name).casefold(): view}
+        tables = replace(tables, views=views)
     return tables
 
 
@@ -82,7 +94,7 @@ def read_view(node: exp.Expr, tables: Catalogue) -> RowView:
             raise refusal(node.key.upper(), "it compares all rows with all others", "use WHERE")
         case _:
             refuse_node(node)
-    if _size(view.rows) > MOST_NODES:
+    if _size(view.rows) > MAX_NODES:
         raise refusal(
             "WITH",
             "the question is too large once its views are put in",
@@ -92,8 +104,14 @@ def read_view(node: exp.Expr, tables: Catalogue) -> RowView:
 
 
 def _size(rows: Relation) -> int:
-    parts = [getattr(rows, name) for name in ("rows", "left", "right") if hasattr(rows, name)]
-    return 1 + sum(map(_size, (*parts, *getattr(rows, "parts", ()))))
+    """Count the nodes of a relation."""
+    size = 1
+    for name in ("rows", "left", "right"):
+        if hasattr(rows, name):
+            size += _size(getattr(rows, name))
+    for part in getattr(rows, "parts", ()):
+        size += _size(part)
+    return size
 
 
 def _select(node: exp.Select, tables: Catalogue) -> RowView:
@@ -105,56 +123,69 @@ def _select(node: exp.Select, tables: Catalogue) -> RowView:
         )
     if node.args.get("group") is not None:
         return read_people(node, scope)
-    for window in (item.find(exp.Window) for item in node.expressions):
+    for item in node.expressions:
+        window = item.find(exp.Window)
         if window is not None:
             refuse_node(window)
     if node.args.get("having") is not None or any(map(with_aggregate, node.expressions)):
         raise refusal(
             "a sub-query with aggregates", "it sums up many people", "GROUP BY the person in it"
         )
-    items = [pair for item in node.expressions for pair in _item(item, scope)]
+    items: list[Item] = []
+    for item in node.expressions:
+        items += _item(item, scope)
     return choose_columns(scope.rows, items)
 
 
-def _item(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId]]:
-    """Read one item of a row-level SELECT: a star, a column, the person, or an expression with a name."""
-    if isinstance(node, exp.Star) or (
-        isinstance(node, exp.Column) and isinstance(node.this, exp.Star)
-    ):
-        return _star(node, scope)
-    inner, alias = (node.this, node.args["alias"]) if isinstance(node, exp.Alias) else (node, None)
-    if isinstance(inner, exp.Column) and isinstance(inner.this, exp.Identifier):
-        only(inner, "this", "table", "db", "catalog")
-        found = find(scope, inner)
-        if isinstance(found, Absent):
-            raise person_refusal(identifier(inner.this))
-        return [(identifier(alias or inner.this), found)]
+def _item(node: exp.Expr, scope: Scope) -> list[Item]:
+    """Read one item of a row-level SELECT.
+
+    It is a star, a column, the person, or an expression with a name.
+    """
+    if isinstance(node, exp.Star):
+        only(node)
+        return _all_columns(scope)
+    if isinstance(node, exp.Column) and isinstance(node.this, exp.Star):
+        return _all_columns_of(node, scope)
+    alias = None
+    if isinstance(node, exp.Alias):
+        alias = node.args["alias"]
+        node = node.this
+    if isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier):
+        only(node, "this", "table", "db", "catalog")
+        meaning = resolve(scope, node)
+        if isinstance(meaning, Absent):
+            raise person_refusal(identifier(node.this))
+        return [(identifier(alias or node.this), meaning)]
     if alias is None:
         raise refusal("SELECT", "an expression in a sub-query needs a name", "write … AS name")
-    return [(identifier(alias), read(inner, row_names(scope)))]
+    return [(identifier(alias), read(node, row_names(scope)))]
 
 
-def _star(node: exp.Expr, scope: Scope) -> list[tuple[str, Expression | PersonId]]:
-    star, table = (node, None) if isinstance(node, exp.Star) else (node.this, node.args["table"])
-    only(star)
-    if table is not None:
-        only(node, "this", "table")
-        sources = [s for s in scope.sources if s.alias.casefold() == identifier(table).casefold()]
-        if not sources:
-            raise SchemaMismatch(f"{identifier(table)}.*: there is no such table in FROM")
-        return [(name, what) for name, what in sources[0].shown if not isinstance(what, Absent)]
-    pairs: dict[str, tuple[str, Expression | PersonId]] = {}
-    for name, what in (pair for source in scope.sources for pair in source.shown):
-        if isinstance(what, Absent):
-            continue  # the person is shown once, by the side that is always there
-        if (
-            name.casefold() in pairs
-            and what != pairs[name.casefold()][1]
-            and name.casefold() not in scope.merged
-        ):
-            raise refusal("*", f"more than one table has a column {name}", "name the columns")
-        pairs.setdefault(name.casefold(), (name, what))
-    return list(pairs.values())
+def _all_columns_of(node: exp.Column, scope: Scope) -> list[Item]:
+    """Read table.*: the columns of one item of FROM."""
+    only(node.this)
+    only(node, "this", "table")
+    table = identifier(node.args["table"])
+    for source in scope.sources:
+        if source.alias.casefold() == table.casefold():
+            return [pair for pair in source.shown if not isinstance(pair[1], Absent)]  # type: ignore[misc]
+    raise SchemaMismatch(f"{table}.*: there is no such table in FROM")
+
+
+def _all_columns(scope: Scope) -> list[Item]:
+    """Read *: the columns of all items of FROM; names that USING merged are shown once."""
+    items: dict[str, Item] = {}
+    for source in scope.sources:
+        for name, meaning in source.shown:
+            # The person is shown once, by the side of an outer join that is always there.
+            if isinstance(meaning, Absent):
+                continue
+            folded = name.casefold()
+            item = items.setdefault(folded, (name, meaning))
+            if meaning != item[1] and folded not in scope.merged:
+                raise refusal("*", f"more than one table has a column {name}", "name the columns")
+    return list(items.values())
 
 
 def _union(node: exp.Union, tables: Catalogue) -> RowView:
@@ -163,65 +194,71 @@ def _union(node: exp.Union, tables: Catalogue) -> RowView:
         raise refusal(
             "UNION", "dropping duplicates compares people with each other", "write UNION ALL"
         )
-    views = [read_view(part, tables) for part in _parts(node)]
-    first = views[0]
+    views = [read_view(part, tables) for part in _union_parts(node)]
+    shown = views[0].shown
     for view in views[1:]:
-        mine, yours = ([isinstance(w, PersonId) for _, w in v.shown] for v in (first, view))
-        if mine != yours:
+        # Columns are united by position, so the person must have the same one everywhere.
+        if _person_positions(view) != _person_positions(views[0]):
             raise refusal(
                 "UNION ALL",
                 "its parts differ in their columns",
                 "select the same columns in each, in order",
             )
-    names = [what.name for _, what in first.shown if isinstance(what, Field)]
-    return RowView(Union(tuple(_rename(view, names) for view in views)), first.shown)
+    names = field_names(shown)
+    parts = tuple(_with_names(view, names) for view in views)
+    return RowView(Union(parts), shown)
 
 
-def _parts(node: exp.Expr) -> list[exp.Expr]:
+def _person_positions(view: RowView) -> list[bool]:
+    return [isinstance(meaning, PersonId) for _, meaning in view.shown]
+
+
+def _union_parts(node: exp.Expr) -> list[exp.Expr]:
     """List the parts of a chain of UNION ALL, which the parser nests to the left."""
     parts: list[exp.Expr] = []
-    while (
-        isinstance(node, exp.Union)
-        and not node.args.get("distinct")
-        and not (parts and node.args.get("with_"))
-    ):
+    while isinstance(node, exp.Union) and not node.args.get("distinct"):
+        # An inner WITH belongs to its own part alone, which is read as a sub-query.
+        if parts and node.args.get("with_"):
+            break
         only(node, "this", "expression", "distinct", "with_")
         parts.append(node.expression)
         node = node.this
     return [node, *reversed(parts)]
 
 
-def _rename(view: RowView, names: list[str]) -> Relation:
-    columns = [what.name for _, what in view.shown if isinstance(what, Field)]
+def _with_names(view: RowView, names: list[str]) -> Relation:
+    """Return the rows of a part of a union with the column names of the first part."""
+    columns = field_names(view.shown)
     if columns == names:
         return exact_rows(view)
-    return Select(
-        view.rows, tuple((new, Field(old)) for new, old in zip(names, columns, strict=True))
-    )
+    renamed = zip(names, map(Field, columns), strict=True)
+    return Select(view.rows, tuple(renamed))
 
 
 def read_from(node: exp.Select, tables: Catalogue) -> Scope:
     """Read FROM and its joins."""
     clause = node.args.get("from_")
     if clause is None:
-        raise refusal(
-            "SELECT without FROM", "it asks no table", f"there is {', '.join(tables.schemas)}"
-        )
+        raise refusal("SELECT without FROM", "it asks no table", _there_is(tables))
     only(clause, "this")
-    left = _join(clause.this, node.args.get("joins") or (), tables)
-    if isinstance(left, KeyItem):
+    source = _join(clause.this, node.args.get("joins") or (), tables)
+    if isinstance(source, KeyItem):
         raise refusal(
             clause_of(clause.this),
             "a list of keys is public, so its answers need no noise",
             "join it to private rows",
         )
-    if isinstance(left, PublicItem):
+    if isinstance(source, PublicItem):
         raise refusal(
-            f"FROM {left.table.name}",
+            f"FROM {source.table.name}",
             "it is public, so its answers need no noise",
             "ask the store itself",
         )
-    return left
+    return source
+
+
+def _there_is(tables: Catalogue) -> str:
+    return f"there is {', '.join(tables.schemas)}"
 
 
 def _join(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> SharedTable:
@@ -235,91 +272,93 @@ def _join(first: exp.Expr, joins: Sequence[exp.Join], tables: Catalogue) -> Shar
 def read_item(node: exp.Expr, tables: Catalogue) -> SharedTable:
     """Read one item of FROM: a declared table, a view of WITH, a sub-query, or a list of keys."""
     alias, columns = _alias(node)
-    inner = isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table)
-    if inner or isinstance(node, exp.Values | exp.Unnest):
+    # A bracket around a table is a join in brackets, never a list of keys.
+    is_query = isinstance(node, exp.Subquery) and not isinstance(node.this, exp.Table)
+    if is_query or isinstance(node, exp.Values | exp.Unnest):
         listed = listed_keys(node, alias, columns, tables.schemas, tables.views)
         if listed is not None:
             return listed
     if not isinstance(node, exp.Subquery | exp.Table):
         refuse_node(node)
     if columns:
-        raise _renames()
-    return (
-        _subquery(node, alias, tables)
-        if isinstance(node, exp.Subquery)
-        else _table(node, alias, tables)
-    )
+        raise _renaming_refusal()
+    if isinstance(node, exp.Subquery):
+        return _subquery(node, alias, tables)
+    return _table(node, alias, tables)
 
 
 def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> SharedTable:
-    if isinstance(node.this, exp.Table | exp.Subquery) and alias is None:
-        only(node, "this", "joins")  # (a JOIN b ON …) JOIN c
-        inner = node.this
-        own = inner.args.get("joins") or ()
-        bare = inner.copy() if own else inner
-        bare.set("joins", None)
-        return _join(bare, [*own, *(node.args.get("joins") or ())], tables)
+    inner = node.this
+    if isinstance(inner, exp.Table | exp.Subquery) and alias is None:
+        # (a JOIN b ON …) JOIN c: the first joins are attached to a itself.
+        only(node, "this", "joins")
+        own_joins = inner.args.get("joins") or ()
+        if own_joins:
+            inner = inner.copy()
+            inner.set("joins", None)
+        joins = [*own_joins, *(node.args.get("joins") or ())]
+        return _join(inner, joins, tables)
     only(node, "this", "alias", "with_")
-    view = read_view(node.this, with_views(node, tables))
+    view = read_view(inner, with_views(node, tables))
     return Scope(view.rows, (FromItem(alias or "", view.shown),))
 
 
 def _table(node: exp.Table, alias: str | None, tables: Catalogue) -> SharedTable:
     if not isinstance(node.this, exp.Identifier):
-        there = f"there is {', '.join(tables.schemas)}"
-        raise refusal(clause_of(node.this), "rows come from declared tables", there)
+        raise refusal(clause_of(node.this), "rows come from declared tables", _there_is(tables))
     only(node, "this", "alias", "db", "catalog")
     name = identifier(node.this)
-    qualified = ".".join(
-        identifier(node.args[part]) for part in ("catalog", "db", "this") if node.args.get(part)
-    )
-    view_of = None if node.args.get("db") else tables.views.get(name.casefold())
-    if isinstance(view_of, KeyItem):
-        return replace(view_of, alias=alias or name)
-    if view_of is not None:
-        return Scope(view_of.rows, (FromItem(alias or name, view_of.shown),))
-    schema = _schema(qualified, name, tables)
-    if schema.public:
-        return PublicItem(schema, alias or name)
-    shown = table_view(schema)
-    return Scope(shown.rows, (FromItem(alias or name, shown.shown),))
+    alias = alias or name
+    # Views of WITH have no schema before their name, so a qualified name is a table.
+    view = None if node.args.get("db") else tables.views.get(name.casefold())
+    if isinstance(view, KeyItem):
+        return replace(view, alias=alias)
+    if view is None:
+        schema = _schema(node, tables)
+        if schema.public:
+            return PublicItem(schema, alias)
+        view = table_view(schema)
+    return Scope(view.rows, (FromItem(alias, view.shown),))
 
 
 def _alias(node: exp.Expr) -> tuple[str | None, list[str]]:
-    """Return the name that AS gives, and those of columns, which only a list of keys may have."""
+    """Return the name that AS gives, and names of columns, which only a list of keys may have."""
     alias = node.args.get("alias")
     if alias is None:
         return None, []
     only(alias, "this", "columns")
-    return identifier(alias.this), [
-        identifier(column) for column in alias.args.get("columns") or ()
-    ]
+    columns = [identifier(column) for column in alias.args.get("columns") or ()]
+    return identifier(alias.this), columns
 
 
-def _renames() -> Exception:
+def _renaming_refusal() -> Exception:
     return refusal("AS t(…)", "columns are not renamed here", "rename them in a sub-query with AS")
 
 
-def _schema(qualified: str, name: str, tables: Catalogue) -> Schema:
-    """Find a declared table by its whole name, or by the last part of it: tables are declared, not looked up."""
+def _schema(node: exp.Table, tables: Catalogue) -> Schema:
+    """Find a declared table by its qualified name, or by the last part of it."""
+    qualifiers = [node.args[part] for part in ("catalog", "db", "this") if node.args.get(part)]
+    qualified = ".".join(map(identifier, qualifiers))
+    name = identifier(node.this).casefold()
     declared = {own.casefold(): schema for own, schema in tables.schemas.items()}
-    found = declared.get(qualified.casefold()) or declared.get(name.casefold().rpartition(".")[2])
-    if found is not None:
-        return found
-    close = get_close_matches(name.casefold(), declared, n=1)
-    mean = f"; did you mean {declared[close[0]].name}?" if close else ""
-    raise SchemaMismatch(
-        f"there is no table {qualified!r}; there is {', '.join(tables.schemas)}{mean}"
-    )
+    schema = declared.get(qualified.casefold()) or declared.get(name.rpartition(".")[2])
+    if schema is not None:
+        return schema
+    message = f"there is no table {qualified!r}; {_there_is(tables)}"
+    close = get_close_matches(name, declared, n=1)
+    if close:
+        message += f"; did you mean {declared[close[0]].name}?"
+    raise SchemaMismatch(message)
 
 
 def read_where(node: exp.Select, scope: Scope, tables: Catalogue) -> Scope:
-    """Read WHERE, once it is clear for the whole SELECT which words are units of time and which are columns."""
+    """Read WHERE; before it, settle for the whole SELECT which names are units of time."""
     settle_units(node, lambda name: bool(lookup(scope, name, None)))
     clause = node.args.get("where")
     if clause is None:
         return scope
     only(clause, "this")
+    # Conditions on people are joins, so they are taken out before the others are read.
     scope, condition = without_people(
         clause.this,
         scope,

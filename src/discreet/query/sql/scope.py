@@ -1,4 +1,12 @@
-"""Which names a SELECT can use, and what they stand for: a column of the rows below, or the person's id."""
+"""Name resolution for one SELECT: each name is a column of the rows below it, or the person's id.
+
+Guarantee: the person's id is never an expression. It can be counted, joined on and grouped by.
+
+Refuses: a read of the person's id and an ambiguous name with `UnsupportedQuery`; an unknown name
+with `SchemaMismatch`.
+
+Law: tests/query/test_relation_facts.py::TestColumns
+"""
 
 from __future__ import annotations
 
@@ -30,13 +38,17 @@ class PersonId:
 
 @frozen
 class Absent:
-    """The person's id of a side of an outer join: NULL where the side is missing, which its flag tells; never read."""
+    """The person's id of a side of an outer join that may be missing; never read.
+
+    It is NULL where the side is missing, which the column `flag` tells.
+    """
 
     flag: str
 
 
 Person = (PersonId, Absent)
-ShownColumns: TypeAlias = tuple[tuple[str, Field | PersonId | Absent], ...]
+ColumnMeaning: TypeAlias = Field | PersonId | Absent
+ShownColumns: TypeAlias = tuple[tuple[str, ColumnMeaning], ...]
 """The columns of a table or sub-query by the names that SQL sees, in order."""
 
 
@@ -58,7 +70,10 @@ class FromItem:
 
 @frozen
 class Scope:
-    """The rows of FROM and the names of each item; of a name in `merged` (by USING) all items mean the same."""
+    """The rows of FROM and the names of each item.
+
+    Names in `merged` were joined by USING: in all items they mean the same.
+    """
 
     rows: Relation
     sources: tuple[FromItem, ...]
@@ -76,7 +91,10 @@ class PublicItem:
 
 @frozen
 class KeyItem:
-    """A public list of keys in FROM: rows that are written out, or the distinct rows of columns of a public table."""
+    """A public list of keys in FROM.
+
+    Its rows are written out, or are the distinct rows of columns of a public table.
+    """
 
     alias: str
     names: tuple[str, ...]
@@ -86,7 +104,7 @@ class KeyItem:
 
 @frozen
 class ChosenKeys:
-    """Which keys an answer has: columns of a public list, by the fields of the rows that they are matched with.
+    """The keys of an answer, chosen by a public list and matched with `fields` of the rows.
 
     `outer`: keys that nobody has are asked for, as a RIGHT JOIN of the list does.
     """
@@ -102,56 +120,58 @@ def table_view(schema: Schema) -> RowView:
     """Show a private table: its columns, and the person's id under its own name."""
     rows = Scan(schema)
     shown: ShownColumns = tuple((name, Field(name)) for name in columns_of(rows))
-    person: ShownColumns = (
-        ((schema.unit.id, PersonId()),) if isinstance(schema.unit, People) else ()
-    )
-    return RowView(rows, (*person, *shown))
+    if isinstance(schema.unit, People):
+        shown = ((schema.unit.id, PersonId()), *shown)
+    return RowView(rows, shown)
 
 
-def find(scope: Scope, column: exp.Column) -> Field | PersonId | Absent:
+def resolve(scope: Scope, column: exp.Column) -> ColumnMeaning:
     """Resolve a name, in any case, to the one column or person it means."""
-    name, table = identifier(column.this), column.args.get("table")
-    found = lookup(scope, name, None if table is None else identifier(table))
-    distinct = list(dict.fromkeys(found))
-    if (
-        table is None
-        and name.casefold() in scope.merged
-        and all(isinstance(what, Person) for what in distinct)
-    ):
-        return PersonId() if distinct else _unknown(scope, name)  # of whichever side is there
-    if len(distinct) > 1 and not (table is None and name.casefold() in scope.merged):
+    name = identifier(column.this)
+    table = column.args.get("table")
+    alias = None if table is None else identifier(table)
+    meanings = list(dict.fromkeys(lookup(scope, name, alias)))
+    if not meanings:
+        _refuse_unknown(scope, name)
+    merged = alias is None and name.casefold() in scope.merged
+    if merged and all(isinstance(meaning, Person) for meaning in meanings):
+        # After an outer join USING the person, the id is that of the side which is there.
+        return PersonId()
+    if len(meanings) > 1 and not merged:
         raise refusal(name, "more than one table has a column of this name", "write table.column")
-    return distinct[0] if distinct else _unknown(scope, name)
+    return meanings[0]
 
 
-def _unknown(scope: Scope, name: str) -> NoReturn:
+def _refuse_unknown(scope: Scope, name: str) -> NoReturn:
     names = [label for source in scope.sources for label, _ in source.shown]
+    listed = ", ".join(dict.fromkeys(names))
+    message = f"there is no column {name!r} here; there are {listed}"
     close = get_close_matches(name, names, n=1)
-    raise SchemaMismatch(
-        f"there is no column {name!r} here; there are {', '.join(dict.fromkeys(names))}"
-        + (f"; did you mean {close[0]}?" if close else "")
-    )
+    if close:
+        message += f"; did you mean {close[0]}?"
+    raise SchemaMismatch(message)
 
 
 def is_person(node: exp.Expr, scope: Scope) -> bool:
     """Return whether a node names the person's id."""
-    plain = isinstance(node, exp.Column) and isinstance(node.this, exp.Identifier)
-    return plain and isinstance(find(scope, node), PersonId)  # type: ignore[arg-type]
+    if not isinstance(node, exp.Column) or not isinstance(node.this, exp.Identifier):
+        return False
+    return isinstance(resolve(scope, node), PersonId)
 
 
-def lookup(scope: Scope, name: str, table: str | None) -> list[Field | PersonId | Absent]:
-    """List what a name may mean, in the order of FROM."""
-    return [
-        what
-        for source in scope.sources
-        if table is None or source.alias.casefold() == table.casefold()
-        for label, what in source.shown
-        if label.casefold() == name.casefold()
-    ]
+def lookup(scope: Scope, name: str, table: str | None) -> list[ColumnMeaning]:
+    """List the meanings a name may have, in the order of FROM."""
+    meanings = []
+    for source in scope.sources:
+        if table is None or source.alias.casefold() == table.casefold():
+            for label, meaning in source.shown:
+                if label.casefold() == name.casefold():
+                    meanings.append(meaning)
+    return meanings
 
 
 def person_refusal(name: str) -> Exception:
-    """Word why the person's id cannot be read."""
+    """Return the refusal of a question that reads the person's id."""
     return refusal(
         name,
         "it is the id of the protected person, which is never read",
@@ -162,43 +182,54 @@ def person_refusal(name: str) -> Exception:
 def row_names(scope: Scope) -> Names:
     """Return the names of a scope for the reader of row expressions."""
     domains = columns_of(scope.rows)
+    types = {name: type_of_domain(domain) for name, domain in domains.items()}
 
     def column(node: exp.Column) -> Expression:
-        found = find(scope, node)
-        if isinstance(found, Person):
+        meaning = resolve(scope, node)
+        if isinstance(meaning, Person):
             raise person_refusal(identifier(node.this))
-        return found
+        return meaning
 
     def absent(node: exp.Column) -> Expression | None:
-        found = find(scope, node)
-        return Field(found.flag) if isinstance(found, Absent) else None
+        meaning = resolve(scope, node)
+        return Field(meaning.flag) if isinstance(meaning, Absent) else None
 
-    types = {name: type_of_domain(domain) for name, domain in domains.items()}
     return Names(column, types, domains, absent=absent)
 
 
 def exact_rows(view: RowView) -> Relation:
-    """Return rows that have just the columns shown, in their order; rows without any get a constant one."""
-    columns = [what.name for _, what in view.shown if isinstance(what, Field)]
+    """Return rows that have just the columns shown, in order; rows without any get a constant."""
+    columns = field_names(view.shown)
     if columns == list(columns_of(view.rows)):
         return view.rows
-    return Select(view.rows, tuple((name, Field(name)) for name in columns) or NO_COLUMNS)
+    chosen = tuple((name, Field(name)) for name in columns)
+    return Select(view.rows, chosen or NO_COLUMNS)
+
+
+def field_names(shown: ShownColumns) -> list[str]:
+    """List the fields behind shown columns, without the person's id."""
+    return [meaning.name for _, meaning in shown if isinstance(meaning, Field)]
 
 
 def choose_columns(rows: Relation, items: Sequence[tuple[str, Expression | PersonId]]) -> RowView:
-    """Show chosen columns of rows; what chooses all of them as they are is no choice, and leaves the rows alone."""
+    """Show chosen columns of rows; choosing all of them unchanged leaves the rows as they are."""
     own_names([name for name, _ in items])
-    shown: ShownColumns = tuple(
-        (name, what if isinstance(what, PersonId) else Field(name)) for name, what in items
-    )
-    columns = tuple((name, what) for name, what in items if not isinstance(what, PersonId))
-    if columns == tuple((name, Field(name)) for name in columns_of(rows)):
-        return RowView(rows, shown)
-    return RowView(Select(rows, columns or NO_COLUMNS), shown)
+    shown: list[tuple[str, ColumnMeaning]] = []
+    columns: list[tuple[str, Expression]] = []
+    for name, item in items:
+        if isinstance(item, PersonId):
+            shown.append((name, item))
+        else:
+            shown.append((name, Field(name)))
+            columns.append((name, item))
+    # Equal relations have equal fingerprints, so SELECT * in a sub-query must add no node.
+    if columns == [(name, Field(name)) for name in columns_of(rows)]:
+        return RowView(rows, tuple(shown))
+    return RowView(Select(rows, tuple(columns) or NO_COLUMNS), tuple(shown))
 
 
-def no_window(rows: Relation, clause: str) -> None:
-    """Refuse what would put rows of different windows of one person together: they are different units."""
+def refuse_windowed_unit(rows: Relation, clause: str) -> None:
+    """Refuse to combine rows of different windows of one person: they are different units."""
     unit = unit_of(rows)
     if isinstance(unit, People) and unit.window is not None:
         raise refusal(

@@ -1,4 +1,4 @@
-"""Names for the items of SELECT: by AS, by their column, else by what they are."""
+"""Output column names of SELECT: given by AS, by the column, else by the kind of the item."""
 
 from __future__ import annotations
 
@@ -13,23 +13,34 @@ from .window import is_result_window
 
 def item_names(items: list[exp.Expr], scope: Scope) -> list[str]:
     """Name every item of SELECT; names that nobody gave are numbered where they would clash."""
-    given = {
-        identifier(item.args["alias"]).casefold() for item in items if isinstance(item, exp.Alias)
-    }
+    # Names given by AS are reserved first: a later AS must not rename an earlier item.
+    taken = set()
+    for item in items:
+        if isinstance(item, exp.Alias):
+            taken.add(identifier(item.args["alias"]).casefold())
     names: list[str] = []
-    for place, item in enumerate(items, 1):
+    for position, item in enumerate(items, 1):
         if isinstance(item, exp.Alias):
             names.append(identifier(item.args["alias"]))
-            continue
-        name = _own_name(item, place, scope)
-        taken = given | {other.casefold() for other in names}
-        options = (name, *(f"{name}_{i}" for i in range(2, len(items) + 3)))
-        names.append(next(option for option in options if option.casefold() not in taken))
+        else:
+            name = _unused_name(_default_name(item, position, scope), taken)
+            taken.add(name.casefold())
+            names.append(name)
     return names
 
 
-def _own_name(item: exp.Expr, place: int, scope: Scope) -> str:
+def _unused_name(name: str, taken: set[str]) -> str:
+    numbered = name
+    number = 2
+    while numbered.casefold() in taken:
+        numbered = f"{name}_{number}"
+        number += 1
+    return numbered
+
+
+def _default_name(item: exp.Expr, position: int, scope: Scope) -> str:
     if isinstance(item, exp.Column) and isinstance(item.this, exp.Identifier):
         return identifier(item.this)
-    named = is_aggregate(item) and not is_result_window(item)
-    return statistic_name(statistic_of(item, scope)) if named else f"column_{place}"
+    if is_aggregate(item) and not is_result_window(item):
+        return statistic_name(statistic_of(item, scope))
+    return f"column_{position}"

@@ -1,4 +1,14 @@
-"""Reading parsed SQL by an allow-list: what is not named by the reader of a clause is refused, never skipped."""
+"""Allow-list reading of parsed SQL.
+
+Each clause has a reader that names the parts it understands. Any other part is refused, never
+skipped, so no construct of SQL can slip through without a meaning.
+
+Guarantee: a part that its reader does not name ends in a refusal (`only`, `refuse_node`).
+
+Refuses: `UnsupportedQuery` with the clause as the user wrote it, the reason, and an alternative.
+
+Law: tests/query/test_sql_refusals.py::test_is_refused_and_the_clause_is_named
+"""
 
 from __future__ import annotations
 
@@ -12,6 +22,7 @@ from .lexical.quote import quote_of, shorten
 DETAILS = "docs/questions.md lists what can be asked"
 _ROWS = "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, or a prepared column"
 
+# Clauses as users write them, by the names of the grammar's parts.
 _CLAUSES = {
     "with_": "WITH",
     "distinct": "DISTINCT",
@@ -34,6 +45,15 @@ _CLAUSES = {
     "on": "DISTINCT ON",
 }
 
+_CLAUSE_NAMES = {
+    "subquery": "a sub-query",
+    "ordered": "ORDER BY",
+    "tablealias": "AS",
+    "cte": "WITH",
+}
+"""Clauses that a node of the grammar stands for, by its key."""
+
+# Alternatives to clauses that are refused in every place.
 _LEFT_OUT = {
     "qualify": "use HAVING, or ORDER BY … LIMIT",
     "sample": "leave it out: noise is all the chance there is",
@@ -44,7 +64,8 @@ _LEFT_OUT = {
     "laterals": "join a public table, or private ones on the person",
     "on": "GROUP BY those columns, and ask for aggregates of the others",
 }
-"""What would work instead of a clause that is refused wherever it stands."""
+
+# Alternatives that several refusals share.
 _WINDOW = "use GROUP BY: a window shows one row's neighbours"
 _RESULTS = (
     "over results there are SUM(COUNT(*)) OVER (), LAG and LEAD, and running totals along a number"
@@ -53,6 +74,8 @@ _SINGLE = "it would show values of single people; ask for COUNT(*), MODE(x), MIN
 _FORMAT = "group by the date itself, as DATE_TRUNC('month', d), or by YEAR(d) and MONTH(d)"
 _CLOCK = "answers may not depend on the clock; write DATE '2024-01-31'"
 _RANK = "write ORDER BY … DESC, and LIMIT for the first of them"
+
+# Alternatives to functions for which the grammar has no class of its own.
 _NAMED = {
     **dict.fromkeys(("NOW", "GETDATE", "SYSDATE", "SYSDATETIME", "GETUTCDATE"), _CLOCK),
     **dict.fromkeys(
@@ -63,7 +86,8 @@ _NAMED = {
     "APPROX_TOP_COUNT": "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10",
     "GENERATE_SERIES": "all public keys of GROUP BY have a row already",
 }
-"""What to write instead of functions that the grammar knows by no class."""
+
+# Name and alternative of each known construct that has no private meaning, by its class.
 _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
     exp.Window: ("OVER", _WINDOW),
     exp.RowNumber: ("ROW_NUMBER", "use ORDER BY … LIMIT on the result"),
@@ -128,6 +152,8 @@ _INSTEAD: dict[type[exp.Expr], tuple[str, str]] = {
         "write GROUP BY x ORDER BY COUNT(*) DESC LIMIT 10",
     ),
 }
+
+# Constructs that are quoted from the question in a refusal, and exceptions that have a name.
 _QUOTED = (
     exp.Func,
     exp.Binary,
@@ -152,41 +178,47 @@ _UNNAMED = (
 
 
 def clause_of(node: exp.Expr) -> str:
-    """Name a part of a question by the user's own words, for a refusal; else as SQL writes it."""
+    """Name a part of a question for a refusal: quote the user's text, else write it as SQL."""
     if isinstance(node, exp.IgnoreNulls | exp.RespectNulls):
         return clause_of(node.this)
-    if isinstance(node, exp.Window) or any(
-        isinstance(part, exp.Null | exp.Boolean) for part in node.iter_expressions()
-    ):
+    if isinstance(node, exp.Window) or _has_unplaced_part(node):
         return shorten(node.sql(dialect="duckdb", comments=False))
-    found = quote_of(node) if isinstance(node, _QUOTED) and not isinstance(node, _UNNAMED) else None
-    if found is not None:
-        return found
+    if isinstance(node, _QUOTED) and not isinstance(node, _UNNAMED):
+        quote = quote_of(node)
+        if quote is not None:
+            return quote
     if type(node) in _INSTEAD:
         return _INSTEAD[type(node)][0]
-    if isinstance(node, exp.Anonymous | exp.Var):
-        return f"{node.name}()" if isinstance(node, exp.Anonymous) else node.name
+    if isinstance(node, exp.Anonymous):
+        return f"{node.name}()"
+    if isinstance(node, exp.Var):
+        return node.name
     if isinstance(node, exp.Func):
         return f"{type(node).sql_names()[0]}()"
     return type(node).__name__.upper()
 
 
+def _has_unplaced_part(node: exp.Expr) -> bool:
+    """Return whether a direct part has no position in the text, so that a quote would lose it."""
+    return any(isinstance(part, exp.Null | exp.Boolean) for part in node.iter_expressions())
+
+
 def refuse_node(node: exp.Expr) -> NoReturn:
-    """Refuse a part of a question that is on no list."""
+    """Refuse a part of a question that is on no allow-list."""
+    clause = clause_of(node)
+    # IGNORE NULLS wraps the function that is meant, and that function has the alternative.
     inner = node.this if isinstance(node, exp.IgnoreNulls | exp.RespectNulls) else node
     if is_aggregate(inner) and type(inner) not in _INSTEAD:
         raise refusal(
-            clause_of(node),
-            "an aggregate cannot stand here",
-            "use it in SELECT, HAVING or ORDER BY",
+            clause, "an aggregate cannot stand here", "use it in SELECT, HAVING or ORDER BY"
         )
-    raise refusal(clause_of(node), "it is not among what can be asked privately", _instead(inner))
+    raise refusal(clause, "it is not among what can be asked privately", _alternative(inner))
 
 
-def _instead(node: exp.Expr) -> str:
-    """Name the nearest that works instead of what is on no list."""
+def _alternative(node: exp.Expr) -> str:
+    """Name the nearest construct that works instead of a refused one."""
     if isinstance(node, exp.Window):
-        return _instead_of_window(node)
+        return _window_alternative(node)
     if isinstance(node, exp.Anonymous):
         return _NAMED.get(node.name.upper(), _ROWS)
     if type(node) in _INSTEAD:
@@ -194,29 +226,35 @@ def _instead(node: exp.Expr) -> str:
     return _ROWS if isinstance(node, exp.Func) else DETAILS
 
 
-def _instead_of_window(node: exp.Window) -> str:
+def _window_alternative(node: exp.Window) -> str:
     if isinstance(node.this, exp.Rank | exp.DenseRank | exp.RowNumber):
         return _RANK
-    return _RESULTS if with_aggregate(node.this.this or node.this) else _WINDOW
+    # A window over aggregates works on noisy results, so those windows are the nearest.
+    argument = node.this.this or node.this
+    return _RESULTS if with_aggregate(argument) else _WINDOW
 
 
 def only(node: exp.Expr, *known: str) -> None:
-    """Refuse whatever a node carries beyond what its reader knows."""
+    """Refuse every part of a node that its reader does not name in `known`."""
     for part, value in node.args.items():
         if value and part not in known:
-            clause = _CLAUSES.get(part, part.strip("_").replace("_", " ").upper())
-            raise refusal(
-                clause, f"it is not supported in {_place(node)}", _LEFT_OUT.get(part, DETAILS)
-            )
+            written = part.strip("_").replace("_", " ").upper()
+            clause = _CLAUSES.get(part, written)
+            alternative = _LEFT_OUT.get(part, DETAILS)
+            raise refusal(clause, f"it is not supported in {_clause_name(node)}", alternative)
 
 
-def _place(node: exp.Expr) -> str:
+def _clause_name(node: exp.Expr) -> str:
     if isinstance(node, exp.Table):
         return "FROM"
     if isinstance(node, exp.Func):
         return clause_of(node)
-    words = {"subquery": "a sub-query", "ordered": "ORDER BY", "tablealias": "AS", "cte": "WITH"}
-    return words.get(node.key, node.key.upper())
+    return _CLAUSE_NAMES.get(node.key, node.key.upper())
+
+
+def conjuncts(condition: exp.Expr) -> list[exp.Expr]:
+    """List the conditions that AND joins; any other condition is alone."""
+    return list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
 
 
 def identifier(node: exp.Expr) -> str:
@@ -225,19 +263,19 @@ def identifier(node: exp.Expr) -> str:
     return str(node.this)
 
 
-def whole_literal(node: object, clause: str) -> int:
+def integer_literal(node: object, clause: str) -> int:
     """Read a whole number that is written out, as LIMIT and ordinals need."""
-    if (
-        not isinstance(node, exp.Literal)
-        or node.is_string
-        or not str(node.this).isdigit()
-        or len(str(node.this)) > 18
-    ):
-        raise refusal(clause, "it takes a whole number that is written out", f"write {clause} 10")
-    return int(str(node.this))
+    if isinstance(node, exp.Literal) and not node.is_string:
+        digits = str(node.this)
+        # 18 digits always fit into 64 bits; every store holds such a number.
+        if digits.isdigit() and len(digits) <= 18:
+            return int(digits)
+    raise refusal(clause, "it takes a whole number that is written out", f"write {clause} 10")
 
 
 _AGGREGATES = (exp.AggFunc, exp.Filter, exp.WithinGroup, exp.Window)
+
+# Aggregates under names that only some dialects know, with the parts their arguments fill.
 _RENAMED: dict[str, tuple[type[exp.Expr], tuple[str, ...]]] = {
     "VAR": (exp.Variance, ("this",)),
     "STD": (exp.Stddev, ("this",)),
@@ -250,39 +288,36 @@ _RENAMED: dict[str, tuple[type[exp.Expr], tuple[str, ...]]] = {
     "PERCENTILE": (exp.ApproxQuantile, ("this", "quantile")),
     "COUNT_BIG": (exp.Count, ("this",)),
 }
-"""Aggregates by names that only some dialects know."""
 
 
-def aggregate_named(node: exp.Expr) -> exp.Expr:
+def standard_aggregate(node: exp.Expr) -> exp.Expr:
     """Return an aggregate of another dialect as the one it means; other nodes as they are."""
     if not isinstance(node, exp.Anonymous) or node.name.upper() not in _RENAMED:
         return node
-    made, parts = _RENAMED[node.name.upper()]
+    aggregate, parts = _RENAMED[node.name.upper()]
     if len(node.expressions) != len(parts):
         raise refusal(clause_of(node), f"it takes {len(parts)} arguments", DETAILS)
-    return made(**dict(zip(parts, node.expressions, strict=True)))
+    arguments = zip(parts, node.expressions, strict=True)
+    return aggregate(**dict(arguments))
 
 
-def nearest_to(node: exp.Expr) -> str:
+def suggested_aggregate(node: exp.Expr) -> str:
     """Name the nearest question that works instead of an aggregate."""
-    return (
-        _INSTEAD[type(node)][1]
-        if type(node) in _INSTEAD
-        else "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
-    )
+    if type(node) in _INSTEAD:
+        return _INSTEAD[type(node)][1]
+    return "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
 
 
 def is_aggregate(node: exp.Expr) -> bool:
-    """Return whether a node sums up many rows."""
+    """Return whether a node summarises many rows."""
     if isinstance(node, exp.Anonymous):
         return node.name.upper() in _RENAMED
-    return isinstance(node, _AGGREGATES) and not isinstance(
-        node, exp.Grouping
-    )  # GROUPING(x) tells of the row itself
+    # The grammar calls GROUPING(x) an aggregate, but it only tells of its own row.
+    return isinstance(node, _AGGREGATES) and not isinstance(node, exp.Grouping)
 
 
 def with_aggregate(node: exp.Expr) -> bool:
-    """Return whether a node holds an aggregate anywhere."""
-    return node.find(*_AGGREGATES) is not None or any(
-        map(is_aggregate, node.find_all(exp.Anonymous))
-    )
+    """Return whether a node contains an aggregate anywhere."""
+    if node.find(*_AGGREGATES) is not None:
+        return True
+    return any(map(is_aggregate, node.find_all(exp.Anonymous)))

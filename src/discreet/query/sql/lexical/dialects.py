@@ -1,4 +1,7 @@
-"""What other dialects call by another name, or write elsewhere, in the words that are read here; it means the same."""
+"""Translation of other SQL dialects into the constructs that are read here.
+
+Only constructs with one meaning are translated; the result means the same.
+"""
 
 from __future__ import annotations
 
@@ -6,45 +9,40 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
-from ..syntax import with_aggregate
+from ..syntax import conjuncts, with_aggregate
 
-_CASTS = {
-    "DATE",
-    "DATETIME",
-    "TIMESTAMP",
-    "INT",
-    "INTEGER",
-    "BIGINT",
-    "FLOAT",
-    "REAL",
-    "DECIMAL",
-    "VARCHAR",
+_CAST_TYPES = {
+    *("DATE", "DATETIME", "TIMESTAMP", "INT", "INTEGER"),
+    *("BIGINT", "FLOAT", "REAL", "DECIMAL", "VARCHAR"),
 }
+_TO_CURRENT_ROW = {"start": "UNBOUNDED", "start_side": "PRECEDING", "end": "CURRENT ROW"}
 
 
 def translate(root: exp.Expr) -> exp.Expr:
-    """Put every construct of another dialect into the one that it means.
+    """Replace every construct of another dialect by the one that it means.
 
     >>> import sqlglot
     >>> from discreet.query.sql.lexical.dialects import translate
-    >>> translate(sqlglot.parse_one("SELECT NVL2(a, b, c), EOMONTH(d) FROM t GROUP BY a WITH ROLLUP")).sql()
+    >>> sql = "SELECT NVL2(a, b, c), EOMONTH(d) FROM t GROUP BY a WITH ROLLUP"
+    >>> translate(sqlglot.parse_one(sql)).sql()
     'SELECT CASE WHEN NOT a IS NULL THEN b ELSE c END, LAST_DAY(d) FROM t GROUP BY ROLLUP (a)'
     """
-    there = {
-        type(node) for node in root.walk()
-    }  # no change makes a kind that another one looks for
-    for kind, change in _CHANGES.items():
-        for node in (
-            list(root.find_all(kind)) if any(issubclass(one, kind) for one in there) else ()
-        ):
-            made = change(node)
-            if made is not None and made is not node:
-                root = made if node is root else root
-                node.replace(made)
+    # Collected once: no change makes a construct that another change looks for.
+    present = {type(node) for node in root.walk()}
+    for construct, change in _CHANGES.items():
+        if not any(issubclass(kind, construct) for kind in present):
+            continue
+        for node in list(root.find_all(construct)):
+            changed = change(node)
+            if changed is None or changed is node:
+                continue
+            if node is root:
+                root = changed
+            node.replace(changed)
     return root
 
 
-def _call(node: exp.Anonymous) -> exp.Expr | None:
+def _anonymous(node: exp.Anonymous) -> exp.Expr | None:
     """Read a function that only some dialects know."""
     match node.name.upper(), node.expressions:
         case "ZEROIFNULL", [x]:
@@ -60,161 +58,194 @@ def _call(node: exp.Anonymous) -> exp.Expr | None:
     return None
 
 
-def _ratio(node: exp.Window) -> exp.Expr | None:
-    """RATIO_TO_REPORT(x) OVER (…) is x / SUM(x) OVER (…); a frame up to the current row is the usual one."""
-    inner, spec = node.this, node.args.get("spec")
-    if (
-        isinstance(inner, exp.Anonymous)
-        and inner.name.upper() == "RATIO_TO_REPORT"
-        and len(inner.expressions) == 1
-    ):
-        [x] = inner.expressions
-        parts = {name: part for name, part in node.args.items() if name != "this"}
-        return exp.Div(this=x, expression=exp.Window(this=exp.Sum(this=x.copy()), **parts))
-    if spec is not None and node.args.get("order") is not None:
-        parts = {
-            name: str(part).upper() for name, part in spec.args.items() if part and name != "kind"
-        }
-        if parts in (_UP_TO_HERE, {**_UP_TO_HERE, "end": "CURRENT ROW"}):
+def _window(node: exp.Window) -> exp.Expr | None:
+    """Read RATIO_TO_REPORT(x) OVER (…) as x / SUM(x) OVER (…), and drop the usual frame."""
+    function = node.this
+    is_call = isinstance(function, exp.Anonymous) and len(function.expressions) == 1
+    if is_call and function.name.upper() == "RATIO_TO_REPORT":
+        [x] = function.expressions
+        window = {name: part for name, part in node.args.items() if name != "this"}
+        total = exp.Window(this=exp.Sum(this=x.copy()), **window)
+        return exp.Div(this=x, expression=total)
+    frame = node.args.get("spec")
+    if frame is not None and node.args.get("order") is not None:
+        parts = {name: str(part).upper() for name, part in frame.args.items() if part}
+        parts.pop("kind", None)
+        parts.setdefault("end", "CURRENT ROW")
+        # A frame up to the current row is what ORDER BY alone means.
+        if parts == _TO_CURRENT_ROW:
             node.set("spec", None)
     return None
 
 
-_UP_TO_HERE = {"start": "UNBOUNDED", "start_side": "PRECEDING"}
-
-
 def _group(node: exp.Group) -> None:
-    """GROUP BY ALL names all that is no aggregate in SELECT; GROUP BY a, b WITH ROLLUP is ROLLUP (a, b)."""
+    """Read GROUP BY ALL as all items of SELECT without aggregates, and WITH ROLLUP as ROLLUP."""
     select = node.parent
     if node.args.get("all") and isinstance(select, exp.Select):
         items = [item for item in select.expressions if not with_aggregate(item)]
         node.set("all", None)
         node.set("expressions", [item.unalias().copy() for item in items])
-    for word, made in (("rollup", exp.Rollup), ("cube", exp.Cube)):
-        found = node.args.get(word) or []
-        if len(found) == 1 and not found[0].expressions and node.expressions:
-            node.set("expressions", [made(expressions=node.expressions)])
-            node.set(word, None)
+    for clause, construct in (("rollup", exp.Rollup), ("cube", exp.Cube)):
+        # GROUP BY a, b WITH ROLLUP is parsed as an empty ROLLUP beside the keys.
+        parsed = node.args.get(clause) or []
+        if len(parsed) == 1 and not parsed[0].expressions and node.expressions:
+            node.set("expressions", [construct(expressions=node.expressions)])
+            node.set(clause, None)
 
 
-def _place(node: exp.Bracket) -> exp.Expr | None:
-    """APPROX_QUANTILES(x, 100)[OFFSET(50)] is the quantile at 50/100."""
-    inner, places = node.this, node.expressions
-    if (
-        not isinstance(inner, exp.ApproxQuantiles)
-        or len(places) != 1
-        or places[0].name.upper() != "OFFSET"
-    ):
+def _quantile_at(node: exp.Bracket) -> exp.Expr | None:
+    """Read APPROX_QUANTILES(x, 100)[OFFSET(50)] as the quantile at 50/100."""
+    function = node.this
+    if not isinstance(function, exp.ApproxQuantiles) or len(node.expressions) != 1:
         return None
-    at, of = places[0].expressions, inner.expression
-    whole = [
-        str(part.this)
-        for part in (*at, of)
-        if isinstance(part, exp.Literal) and str(part.this).isdigit()
-    ]
-    if len(whole) != 2 or not 0 < int(whole[1]) <= 10**6:
+    index = node.expressions[0]
+    if index.name.upper() != "OFFSET":
         return None
-    share = exp.Div(this=exp.Literal.number(whole[0]), expression=exp.Literal.number(whole[1]))
-    return exp.Quantile(this=inner.this, quantile=share)
+    parts = [part for part in (*index.expressions, function.expression) if _is_digits(part)]
+    numbers = [str(part.this) for part in parts]
+    # More bins than this are beyond every grid of quantiles.
+    if len(numbers) != 2 or not 0 < int(numbers[1]) <= 10**6:
+        return None
+    bin_number = exp.Literal.number(numbers[0])
+    bins = exp.Literal.number(numbers[1])
+    order = exp.Div(this=bin_number, expression=bins)
+    return exp.Quantile(this=function.this, quantile=order)
+
+
+def _is_digits(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Literal) and str(node.this).isdigit()
 
 
 def _convert(node: exp.Cast) -> exp.Expr | None:
-    """CONVERT(date, x) of SQL Server has the type first; the grammar takes x for the type."""
+    """Read CONVERT(date, x) of SQL Server, which has the type first."""
+    # The grammar takes x for the type, so it is a type that nobody declared.
     to = node.to
     if to.this is not exp.DType.USERDEFINED or not isinstance(node.this, exp.Column):
         return None
-    if node.this.name.upper() not in _CASTS or not str(to.args.get("kind")).isidentifier():
+    column = str(to.args.get("kind"))
+    if node.this.name.upper() not in _CAST_TYPES or not column.isidentifier():
         return None
-    return exp.cast(exp.column(str(to.args["kind"])), node.this.name, dialect="duckdb")
+    return exp.cast(exp.column(column), node.this.name, dialect="duckdb")
 
 
-def _present(node: exp.Nvl2) -> exp.Expr:
-    there = exp.Not(this=exp.Is(this=node.this, expression=exp.Null()))
-    return exp.Case(
-        ifs=[exp.If(this=there, true=node.args["true"])], default=node.args.get("false")
-    )
+def _nvl2(node: exp.Nvl2) -> exp.Expr:
+    """Read NVL2(x, then, else) as CASE WHEN x IS NOT NULL."""
+    present = exp.Not(this=_is_null(node.this))
+    branch = exp.If(this=present, true=node.args["true"])
+    return exp.Case(ifs=[branch], default=node.args.get("false"))
+
+
+def _is_null(node: exp.Expr) -> exp.Expr:
+    return exp.Is(this=node, expression=exp.Null())
 
 
 def _decode(node: exp.DecodeCase) -> exp.Expr:
-    """DECODE(x, a, then, b, then, …, else): the first that equals x, where NULL equals NULL."""
+    """Read DECODE(x, a, then, b, then, …, else): the first that equals x; NULL equals NULL."""
     value, *rest = node.expressions
-    pairs = zip(rest[::2], rest[1::2], strict=False)
-    ifs = [exp.If(this=_same(value, sought), true=then) for sought, then in pairs]
-    return exp.Case(ifs=ifs, default=rest[-1] if len(rest) % 2 else None)
+    branches = []
+    for wanted, then in zip(rest[::2], rest[1::2], strict=False):
+        branches.append(exp.If(this=_equal_or_both_null(value, wanted), true=then))
+    # An odd number of arguments after x ends with the default.
+    default = rest[-1] if len(rest) % 2 else None
+    return exp.Case(ifs=branches, default=default)
 
 
-def _same(value: exp.Expr, sought: exp.Expr) -> exp.Expr:
-    if isinstance(sought, exp.Null):
-        return exp.Is(this=value.copy(), expression=exp.Null())
-    equal = exp.EQ(this=value.copy(), expression=sought)
-    if isinstance(sought.unnest(), exp.Literal | exp.Neg | exp.Boolean):
+def _equal_or_both_null(value: exp.Expr, wanted: exp.Expr) -> exp.Expr:
+    if isinstance(wanted, exp.Null):
+        return _is_null(value.copy())
+    equal = exp.EQ(this=value.copy(), expression=wanted)
+    if isinstance(wanted.unnest(), exp.Literal | exp.Neg | exp.Boolean):
         return equal
-    missing = [exp.Is(this=one.copy(), expression=exp.Null()) for one in (value, sought)]
-    return exp.Or(
-        this=equal, expression=exp.Paren(this=exp.And(this=missing[0], expression=missing[1]))
-    )
+    value_null = _is_null(value.copy())
+    wanted_null = _is_null(wanted.copy())
+    both_null = exp.And(this=value_null, expression=wanted_null)
+    return exp.Or(this=equal, expression=exp.Paren(this=both_null))
 
 
-def _alike(node: exp.ILike) -> exp.Expr | None:
-    """X ILIKE 'Pattern' is LOWER(x) LIKE 'pattern': letters a to z are alike, others are not, on every store."""
+def _ilike(node: exp.ILike) -> exp.Expr | None:
+    """Read x ILIKE 'Pattern' as LOWER(x) LIKE 'pattern'."""
+    # LOWER is of letters a to z on every store, so other patterns stay refused.
     pattern = node.expression.unnest()
-    if (
-        not isinstance(pattern, exp.Literal)
-        or not pattern.is_string
-        or not str(pattern.this).isascii()
-    ):
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
         return None
-    lower = exp.Literal.string(str(pattern.this).lower())
+    text = str(pattern.this)
+    if not text.isascii():
+        return None
     return exp.Like(
-        this=exp.Lower(this=node.this), expression=lower, negate=node.args.get("negate")
+        this=exp.Lower(this=node.this),
+        expression=exp.Literal.string(text.lower()),
+        negate=node.args.get("negate"),
     )
 
 
-def _by_comma(node: exp.Select) -> None:
-    """FROM a, b WHERE a.id = b.id AND … is a join on what WHERE says of both."""
+def _comma_joins(node: exp.Select) -> None:
+    """Read FROM a, b WHERE a.id = b.id AND … as a join on the equalities of both in WHERE."""
     where = node.args.get("where")
+    source = node.args.get("from_")
     joins = node.args.get("joins") or []
-    bare = [
-        j
-        for j in joins
-        if not any(j.args.get(part) for part in ("on", "using", "kind", "side", "method"))
-    ]
-    if where is None or not bare or node.args.get("from_") is None:
+    comma_joins = [join for join in joins if _is_comma(join)]
+    if where is None or not comma_joins or source is None:
         return
-    condition = where.this.unnest()
-    rest = list(condition.flatten()) if isinstance(condition, exp.And) else [condition]
-    seen = {node.args["from_"].this.alias_or_name.casefold()}
+    rest = conjuncts(where.this.unnest())
+    seen = {source.this.alias_or_name.casefold()}
     for join in joins:
         name = join.this.alias_or_name.casefold()
-        if join in bare:
-            on = [part for part in rest if _connects(part, name, seen)]
-            rest = [part for part in rest if not any(part is one for one in on)]
+        if join in comma_joins:
+            on = []
+            others = []
+            for part in rest:
+                if _connects(part, name, seen):
+                    on.append(part)
+                else:
+                    others.append(part)
+            rest = others
             if on:
-                join.set("on", exp.and_(*on, copy=False) if len(on) > 1 else on[0])
+                join.set("on", _all_of(on))
         seen.add(name)
-    if not rest:
-        node.set("where", None)
+    if rest:
+        where.set("this", _all_of(rest))
     else:
-        where.set("this", exp.and_(*rest, copy=False) if len(rest) > 1 else rest[0])
+        node.set("where", None)
+
+
+def _is_comma(join: exp.Join) -> bool:
+    """Return whether a join says nothing of its kind, as a comma in FROM."""
+    return not any(join.args.get(part) for part in ("on", "using", "kind", "side", "method"))
+
+
+def _all_of(conditions: list[exp.Expr]) -> exp.Expr:
+    return exp.and_(*conditions, copy=False) if len(conditions) > 1 else conditions[0]
 
 
 def _connects(part: exp.Expr, name: str, seen: set[str]) -> bool:
-    """Return whether a condition is an equality of a column of one table with one of a table before it."""
-    sides = [part.this, part.expression] if isinstance(part, exp.EQ) else []
-    tables = {side.table.casefold() for side in sides if isinstance(side, exp.Column)}
-    return len(tables) == 2 and name in tables and bool(tables - {name} <= seen)
+    """Return whether a condition equates a column of one table with one of a table before it."""
+    if not isinstance(part, exp.EQ):
+        return False
+    tables = set()
+    for side in (part.this, part.expression):
+        if isinstance(side, exp.Column):
+            tables.add(side.table.casefold())
+    return len(tables) == 2 and name in tables and tables <= seen | {name}
+
+
+def _safe_divide(node: exp.SafeDivide) -> exp.Expr:
+    return exp.Div(this=node.this, expression=node.expression)
+
+
+def _datetime_trunc(node: exp.DatetimeTrunc) -> exp.Expr:
+    return exp.TimestampTrunc(this=node.this, unit=node.args.get("unit"))
 
 
 _CHANGES: dict[type[exp.Expr], Callable[..., exp.Expr | None]] = {
-    exp.Anonymous: _call,
-    exp.Window: _ratio,
+    exp.Anonymous: _anonymous,
+    exp.Window: _window,
     exp.Group: _group,
-    exp.Bracket: _place,
+    exp.Bracket: _quantile_at,
     exp.Cast: _convert,
-    exp.Nvl2: _present,
+    exp.Nvl2: _nvl2,
     exp.DecodeCase: _decode,
-    exp.ILike: _alike,
-    exp.SafeDivide: lambda node: exp.Div(this=node.this, expression=node.expression),
-    exp.DatetimeTrunc: lambda node: exp.TimestampTrunc(this=node.this, unit=node.args.get("unit")),
-    exp.Select: _by_comma,
+    exp.ILike: _ilike,
+    exp.SafeDivide: _safe_divide,
+    exp.DatetimeTrunc: _datetime_trunc,
+    exp.Select: _comma_joins,
 }

@@ -1,4 +1,4 @@
-"""The user's own words: the piece of the question that a part of the parsed text came from."""
+"""Quotes for refusals: the piece of the question's text that a parsed node came from."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from sqlglot import exp
 
 SOURCE = "source"
-"""Under this name the root of a parsed text carries the text itself."""
-_LONGEST = 60
-_TEXT = 12
+"""Key under which the root of a parsed text carries the text itself, in its metadata."""
+_MAX_QUOTE = 60
+_MAX_STRING = 12
 _STRING = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
@@ -25,45 +25,62 @@ def quote_of(node: exp.Expr) -> str | None:
     "strftime(day, '%Y')"
     """
     source = node.root().meta.get(SOURCE)
-    places = [part.meta for part in node.walk() if "start" in part.meta]
-    if not isinstance(source, str) or not places:
+    spans = [part.meta for part in node.walk() if "start" in part.meta]
+    if not isinstance(source, str) or not spans:
         return None
-    start, end = min(place["start"] for place in places), max(place["end"] for place in places) + 1
+    start = min(span["start"] for span in spans)
+    end = max(span["end"] for span in spans) + 1
+    # The parser keeps no position of most function names, only of their arguments.
     if isinstance(node, exp.Func) and "start" not in node.meta:
         start = _name_start(source, start)
-    text = source[start : _bracket_end(source, start, end)]
-    return shorten(text)
+    return shorten(source[start : _bracket_end(source, start, end)])
 
 
 def shorten(text: str) -> str:
-    """Write a piece of a question on one line that is not long."""
-    plain = " ".join(_STRING.sub(_shorten, text).split())
-    return plain if len(plain) <= _LONGEST else plain[: _LONGEST - 1].rstrip() + "…"
+    """Write a piece of a question on one short line."""
+    plain = " ".join(_STRING.sub(_shorten_string, text).split())
+    if len(plain) <= _MAX_QUOTE:
+        return plain
+    return plain[: _MAX_QUOTE - 1].rstrip() + "…"
 
 
-def _shorten(found: re.Match[str]) -> str:
-    """Leave out long text: whoever reads a log of refusals needs no more of it."""
-    return "'…'" if found[0].startswith("'") and len(found[0]) > _TEXT else found[0]
+def _shorten_string(match: re.Match[str]) -> str:
+    """Leave out long text literals: a log of refusals need not hold them."""
+    string = match[0]
+    return "'…'" if string.startswith("'") and len(string) > _MAX_STRING else string
+
+
+def _without_strings(source: str) -> str:
+    """Return the text with strings blanked out: brackets within strings do not count."""
+    return _STRING.sub(lambda match: "." * len(match[0]), source)
 
 
 def _name_start(source: str, start: int) -> int:
-    """Go back to the name before the bracket in which a place lies."""
-    bare = _STRING.sub(lambda found: "." * len(found[0]), source)
-    depth, place = 0, start
-    while place > 0 and depth < 1:
-        place -= 1
-        depth += {"(": 1, ")": -1}.get(bare[place], 0)
-    name = re.search(r"[A-Za-z0-9_]+\s*$", bare[:place])
+    """Return the start of the name before the bracket in which a position is."""
+    bare = _without_strings(source)
+    depth = 0
+    position = start
+    while position > 0 and depth < 1:
+        position -= 1
+        depth += _depth_change(bare[position])
+    name = re.search(r"[A-Za-z0-9_]+\s*$", bare[:position])
     return name.start() if name else start
 
 
 def _bracket_end(source: str, start: int, end: int) -> int:
-    """Go on to the brackets that close those which were opened; those within strings do not count."""
-    bare = _STRING.sub(lambda found: "." * len(found[0]), source)
-    open_ = bare[start:end].count("(") - bare[start:end].count(")")
-    follows = bare[end : end + 40].lstrip().startswith("(")
-    while end < len(bare) and (open_ > 0 or follows):
-        open_ += {"(": 1, ")": -1}.get(bare[end], 0)
-        follows = follows and bare[end] != "("
+    """Return the end of the brackets that are opened before `end` or follow at once."""
+    bare = _without_strings(source)
+    quoted = bare[start:end]
+    depth = quoted.count("(") - quoted.count(")")
+    # A bracket may follow a function's name after blanks; 40 are more than anybody writes.
+    opens_next = bare[end : end + 40].lstrip().startswith("(")
+    while end < len(bare) and (depth > 0 or opens_next):
+        depth += _depth_change(bare[end])
+        if bare[end] == "(":
+            opens_next = False
         end += 1
     return end
+
+
+def _depth_change(letter: str) -> int:
+    return (letter == "(") - (letter == ")")

@@ -1,4 +1,19 @@
-"""JOIN: with a public table, or of private tables on the person. Nothing else keeps every row with one unit."""
+"""JOIN: with a public table, or of private tables on the person.
+
+Guarantee: every row of a join belongs to one unit; no other join keeps that.
+
+| left | right | join | result |
+|---|---|---|---|
+| private | public | inner, LEFT | private rows with public columns |
+| public | private | inner, RIGHT | the same, with the sides exchanged |
+| private | private | inner, LEFT, RIGHT, FULL on the person | pairs of rows of one person |
+| private | private | SEMI, ANTI on the person | rows of people who have, or lack, a row |
+
+Refuses: with `UnboundedSensitivity` a join in which one row could meet any number of others; with
+`UnsupportedQuery` all other joins.
+
+Law: tests/query/test_sql_refusals.py::test_what_one_row_could_multiply_without_limit_is_called_so
+"""
 
 from __future__ import annotations
 
@@ -16,9 +31,10 @@ from ...algebra.refusal import refusal, unbounded
 from ...algebra.tree import JoinPeople, JoinPublic, Relation, Where
 from ...bounds.relation_facts import unit_of
 from ...python.people import people_in
-from ..expression import read
+from ..expression import read, read_all
 from ..scope import (
     Absent,
+    ColumnMeaning,
     FromItem,
     KeyItem,
     Person,
@@ -26,23 +42,26 @@ from ..scope import (
     PublicItem,
     Scope,
     ShownColumns,
-    find,
     lookup,
-    no_window,
+    refuse_windowed_unit,
+    resolve,
     row_names,
 )
-from ..syntax import identifier, only
+from ..syntax import conjuncts, identifier, only
 from ..times.interval import settle_units
 
 Operand: TypeAlias = Expression | PersonId | Absent
+"""A side of an equality in ON."""
 SharedTable: TypeAlias = Scope | PublicItem | KeyItem
 """An item of FROM."""
+_EQUALITY = "write JOIN … ON with an equality"
 
 
 def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Join) -> Scope:
-    """Join one more item; a public table may stand on either side, rows without a match only be private ones."""
+    """Join one more item of FROM; a public table may be on either side."""
     kind = join_kind(join)
-    join = natural(left, right, join) if join.args.get("method") else join
+    if join.args.get("method"):
+        join = natural(left, right, join)
     match left, right, kind:
         case Scope(), PublicItem(), "" | "LEFT":
             return _with_public(left, right, join, keep=kind == "LEFT")
@@ -53,7 +72,8 @@ def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Jo
         case Scope(), Scope(), "" | "LEFT" | "FULL":
             return _with_private(left, right, join, kind.lower())
         case Scope(), Scope(), "SEMI" | "ANTI":
-            return with_people(left, _only_person(left, right, join, kind), there=kind == "SEMI")
+            people = _matched_people(left, right, join, kind)
+            return with_people(left, people, there=kind == "SEMI")
         case _:
             raise refusal(
                 f"{kind} JOIN".strip(),
@@ -63,104 +83,107 @@ def join_items(left: Scope | PublicItem, right: Scope | PublicItem, join: exp.Jo
 
 
 def join_kind(join: exp.Join) -> str:
-    """Return which join it is: inner (""), LEFT, RIGHT, FULL, SEMI or ANTI; refuses those without a condition."""
+    """Return the kind of a join: inner (""), LEFT, RIGHT, FULL, SEMI or ANTI.
+
+    Refuses: joins without a condition with `UnboundedSensitivity`, and other kinds with
+        `UnsupportedQuery`.
+    """
     only(join, "this", "on", "using", "side", "kind", "method")
-    method, side, kind = (
-        str(join.args.get(part) or "").upper() for part in ("method", "side", "kind")
-    )
+    method = _option(join, "method")
+    side = _option(join, "side")
+    kind = _option(join, "kind")
     if method not in ("", "NATURAL"):
-        raise refusal(f"{method} JOIN", "it is not supported", "write JOIN … ON with an equality")
-    if kind == "CROSS" or (
-        not method and join.args.get("on") is None and not join.args.get("using")
-    ):
-        raise unbounded(
-            "CROSS JOIN", "each row would meet every other", "write JOIN … ON with an equality"
-        )
-    if kind not in ("", "INNER", "OUTER", "SEMI", "ANTI") or (
-        kind in ("SEMI", "ANTI") and side not in ("", "LEFT")
-    ):
-        raise refusal(
-            f"{side} {kind}".strip() + " JOIN", "it is not supported", "write JOIN or LEFT JOIN"
-        )
-    return kind if kind in ("SEMI", "ANTI") else side
+        raise refusal(f"{method} JOIN", "it is not supported", _EQUALITY)
+    conditional = method or join.args.get("on") is not None or join.args.get("using")
+    if kind == "CROSS" or not conditional:
+        raise unbounded("CROSS JOIN", "each row would meet every other", _EQUALITY)
+    if kind in ("SEMI", "ANTI") and side in ("", "LEFT"):
+        return kind
+    if kind not in ("", "INNER", "OUTER"):
+        clause = f"{side} {kind}".strip() + " JOIN"
+        raise refusal(clause, "it is not supported", "write JOIN or LEFT JOIN")
+    return side
+
+
+def _option(join: exp.Join, part: str) -> str:
+    return str(join.args.get(part) or "").upper()
 
 
 def natural(left: SharedTable, right: SharedTable, join: exp.Join) -> exp.Join:
     """Read NATURAL JOIN as USING all names that both sides have."""
-    theirs = {name.casefold() for name in _labels(right)}
-    both = [name for name in dict.fromkeys(_labels(left)) if name.casefold() in theirs]
-    if not both:
-        raise unbounded(
-            "NATURAL JOIN",
-            "no column has the same name on both sides",
-            "write JOIN … ON with an equality",
-        )
-    return exp.Join(this=join.this, using=[exp.to_identifier(name) for name in both])
+    right_names = {name.casefold() for name in _column_names(right)}
+    left_names = dict.fromkeys(_column_names(left))
+    shared = [name for name in left_names if name.casefold() in right_names]
+    if not shared:
+        raise unbounded("NATURAL JOIN", "no column has the same name on both sides", _EQUALITY)
+    return exp.Join(this=join.this, using=list(map(exp.to_identifier, shared)))
 
 
-def _labels(item: SharedTable) -> list[str]:
+def _column_names(item: SharedTable) -> list[str]:
     if isinstance(item, KeyItem):
         return list(item.names)
     if isinstance(item, PublicItem):
         return list(item.table.columns)
-    return [label for source in item.sources for label, _ in source.shown]
+    return [name for source in item.sources for name, _ in source.shown]
 
 
 def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -> Scope:
+    """Join private rows with a public table; `keep` keeps rows without a match."""
     columns = public_columns(scope.rows, public.table)
     shown: ShownColumns = tuple((column, Field(name)) for name, column in columns)
-    back = dict(columns)
-    matched, rest, merged = equalities(
-        scope, Scope(scope.rows, (FromItem(public.alias, shown),)), join
-    )
-    on = [
-        (mine, back[yours.name])
-        for mine, yours in matched
-        if isinstance(yours, Field) and not isinstance(mine, Person)
-    ]
+    item = FromItem(public.alias, shown)
+    matched, conditions, merged = equalities(scope, Scope(scope.rows, (item,)), join)
+    column_of = dict(columns)
+    on = []
+    for own, theirs in matched:
+        if isinstance(theirs, Field) and not isinstance(own, Person):
+            on.append((own, column_of[theirs.name]))
     if len(on) < len(matched) or not on:
         raise refusal(
             "JOIN",
             f"{public.table.name} needs an equality with one of its columns",
             "write ON x = column",
         )
-    if rest and keep:
+    if conditions and keep:
         raise refusal(
             "LEFT JOIN", "its ON takes equalities only", "put other conditions into WHERE"
         )
     rows = JoinPublic(scope.rows, public.table, tuple(on), columns, keep)
-    return _narrow(
-        Scope(rows, (*scope.sources, FromItem(public.alias, shown)), scope.merged | merged), rest
-    )
+    joined = Scope(rows, (*scope.sources, item), scope.merged | merged)
+    return _where(joined, conditions)
 
 
-def _people_only(*sides: Scope) -> None:
+def _require_people(*sides: Scope) -> None:
     """Refuse rows that are their own unit, and windows of a person."""
-    if any(isinstance(unit_of(scope.rows), Rows) for scope in sides):
-        raise unbounded(
-            "JOIN of private tables", "their unit is a row, and one row could meet any number of others",
-            'declare the person: unit=People("id", max_rows=…)',
-        )  # fmt: skip
     for scope in sides:
-        no_window(scope.rows, "JOIN of private tables")
+        if isinstance(unit_of(scope.rows), Rows):
+            raise unbounded(
+                "JOIN of private tables",
+                "their unit is a row, and one row could meet any number of others",
+                'declare the person: unit=People("id", max_rows=…)',
+            )
+    for scope in sides:
+        refuse_windowed_unit(scope.rows, "JOIN of private tables")
 
 
 def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scope:
-    _people_only(left, right)
-    first, flag = add_flag(left.rows) if outer == "full" else (left.rows, None)
-    second, other_flag = add_flag(right.rows) if outer else (right.rows, None)
-    rows, new = apart(first, second)
-    mine = tuple(FromItem(s.alias, _absent(s.shown, flag)) for s in left.sources)
-    yours = tuple(
-        FromItem(s.alias, _absent(_rename(s.shown, new), other_flag and new[other_flag]))
-        for s in right.sources
-    )
-    people, on, rest, merged = _match(
-        left,
-        Scope(rows, tuple(FromItem(s.alias, _rename(s.shown, new)) for s in right.sources)),
-        join,
-    )
-    if rest and outer:
+    """Join private rows of the same person; `outer` is "", "left" or "full"."""
+    _require_people(left, right)
+    # A side that may be missing gets a flag column, which is NULL just where it is missing.
+    left_rows = left.rows
+    right_rows = right.rows
+    left_flag = None
+    right_flag = None
+    if outer == "full":
+        left_rows, left_flag = add_flag(left.rows)
+    if outer:
+        right_rows, right_flag = add_flag(right.rows)
+    right_rows, renamed = apart(left_rows, right_rows)
+    if right_flag is not None:
+        right_flag = renamed[right_flag]
+    right_sources = [FromItem(s.alias, _renamed(s.shown, renamed)) for s in right.sources]
+    people, on, conditions, merged = _match(left, Scope(right_rows, tuple(right_sources)), join)
+    if conditions and outer:
         raise refusal(
             f"{outer.upper()} JOIN",
             "its ON takes equalities only",
@@ -172,44 +195,61 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
             "rows of different people could meet",
             "join them ON the person's id",
         )
-    merged_names = (left.merged | merged) if not outer else left.merged | _same_person(merged, left)
-    scope = Scope(JoinPeople(first, rows, tuple(on), outer), (*mine, *yours), merged_names)  # type: ignore[arg-type]
-    return _narrow(scope, rest)
+    if outer:
+        merged = _merged_person(merged, left)
+    sources = [FromItem(s.alias, _maybe_absent(s.shown, left_flag)) for s in left.sources]
+    sources += [FromItem(s.alias, _maybe_absent(s.shown, right_flag)) for s in right_sources]
+    rows = JoinPeople(left_rows, right_rows, tuple(on), outer)  # type: ignore[arg-type]
+    return _where(Scope(rows, tuple(sources), left.merged | merged), conditions)
 
 
-def _same_person(merged: frozenset[str], scope: Scope) -> frozenset[str]:
-    """Of the names that USING merges, an outer join keeps the person: other columns may be NULL on one side."""
-    return frozenset(
-        name for name in merged if any(isinstance(w, PersonId) for w in lookup(scope, name, None))
-    )
+def _merged_person(merged: frozenset[str], scope: Scope) -> frozenset[str]:
+    """Of the names that USING merges, keep the person's: others may be NULL on one side."""
+    kept = set()
+    for name in merged:
+        if any(isinstance(meaning, PersonId) for meaning in lookup(scope, name, None)):
+            kept.add(name)
+    return frozenset(kept)
 
 
-def _absent(shown: ShownColumns, flag: str | None) -> ShownColumns:
-    """Let the person's id of a side that may be missing say just that."""
+def _maybe_absent(shown: ShownColumns, flag: str | None) -> ShownColumns:
+    """Mark the person's id of a side that may be missing with the flag that tells so."""
     if flag is None:
         return shown
-    return tuple(
-        (name, Absent(flag) if isinstance(what, PersonId) else what) for name, what in shown
-    )
+    columns: list[tuple[str, ColumnMeaning]] = []
+    for name, meaning in shown:
+        if isinstance(meaning, PersonId):
+            columns.append((name, Absent(flag)))
+        else:
+            columns.append((name, meaning))
+    return tuple(columns)
 
 
 def _match(
     left: Scope, right: Scope, join: exp.Join
 ) -> tuple[bool, list[tuple[Expression, Expression]], list[exp.Expr], frozenset[str]]:
-    """Return whether the person is matched, which other columns are, further conditions, and names merged by USING."""
-    matched, rest, merged = equalities(left, right, join)
-    people = [
-        pair for pair in matched if isinstance(pair[0], PersonId) and isinstance(pair[1], PersonId)
-    ]
-    on = [(m, y) for m, y in matched if not isinstance(m, Person) and not isinstance(y, Person)]
-    return bool(people) and len(people) + len(on) == len(matched), on, rest, merged
+    """Read the condition of a join of private tables.
+
+    Return whether the person is matched, which other columns are, further conditions, and the
+    names that USING merges. A person matched with anything else counts as no match.
+    """
+    matched, conditions, merged = equalities(left, right, join)
+    people = 0
+    on = []
+    for own, theirs in matched:
+        if isinstance(own, PersonId) and isinstance(theirs, PersonId):
+            people += 1
+        elif not isinstance(own, Person) and not isinstance(theirs, Person):
+            on.append((own, theirs))
+    only_people = people > 0 and people + len(on) == len(matched)
+    return only_people, on, conditions, merged
 
 
-def _only_person(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relation:
+def _matched_people(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relation:
     """Return the rows of a SEMI or ANTI JOIN, which must match the person and nothing else."""
-    _people_only(left, right)
-    people, on, rest, _ = _match(left, right, join)
-    if not people or on or rest:
+    _require_people(left, right)
+    people, on, conditions, _ = _match(left, right, join)
+    if not people or on or conditions:
         raise refusal(
             f"{kind} JOIN", "it matches the person alone", "put other conditions into a sub-query"
         )
@@ -218,76 +258,95 @@ def _only_person(left: Scope, right: Scope, join: exp.Join, kind: str) -> Relati
 
 def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
     """Keep the rows of people who have a row among `people`, or of those who have none."""
-    _people_only(scope, Scope(people, ()))
+    _require_people(scope, Scope(people, ()))
     return replace(scope, rows=people_in(scope.rows, people, there=there))
 
 
-def _rename(shown: ShownColumns, new: Mapping[str, str]) -> ShownColumns:
-    return tuple(
-        (name, Field(new[what.name]) if isinstance(what, Field) else what) for name, what in shown
-    )
+def _renamed(shown: ShownColumns, new_names: Mapping[str, str]) -> ShownColumns:
+    columns: list[tuple[str, ColumnMeaning]] = []
+    for name, meaning in shown:
+        if isinstance(meaning, Field):
+            columns.append((name, Field(new_names[meaning.name])))
+        else:
+            columns.append((name, meaning))
+    return tuple(columns)
 
 
-def _narrow(scope: Scope, rest: list[exp.Expr]) -> Scope:
-    if not rest:
+def _where(scope: Scope, conditions: list[exp.Expr]) -> Scope:
+    """Keep the rows for which further conditions of ON hold."""
+    if not conditions:
         return scope
-    names = row_names(scope)
-    condition = chain(Function.AND, [read(part, names) for part in rest])
+    condition = chain(Function.AND, read_all(conditions, row_names(scope)))
     return replace(scope, rows=Where(scope.rows, condition))
 
 
 def equalities(
     left: Scope, right: Scope, join: exp.Join
 ) -> tuple[list[tuple[Operand, Operand]], list[exp.Expr], frozenset[str]]:
-    """Split a join's condition into equalities of the two sides, the rest, and the names that USING merges."""
+    """Split a join's condition into equalities of the two sides and further conditions.
+
+    The last part of the result are the names that USING merges.
+    """
+    matched: list[tuple[Operand, Operand]] = []
     using = [identifier(name) for name in join.args.get("using") or ()]
     if using:
-        pairs = [tuple(find(scope, exp.column(name)) for scope in (left, right)) for name in using]
-        return (
-            [(mine, yours) for mine, yours in pairs],
-            [],
-            frozenset(name.casefold() for name in using),
-        )
-    matched: list[tuple[Operand, Operand]] = []
-    rest: list[exp.Expr] = []
-    settle_units(join, lambda name: any(lookup(side, name, None) for side in (left, right)))
-    condition = join.args["on"].unnest()
-    for part in condition.flatten() if isinstance(condition, exp.And) else [condition]:
+        for name in using:
+            column = exp.column(name)
+            matched.append((resolve(left, column), resolve(right, column)))
+        return matched, [], frozenset(map(str.casefold, using))
+    conditions: list[exp.Expr] = []
+    settle_units(join, lambda name: bool(lookup(left, name, None) or lookup(right, name, None)))
+    for part in conjuncts(join.args["on"].unnest()):
         pair = _equality(part, left, right)
         if pair is None:
-            rest.append(part)
+            conditions.append(part)
         else:
             matched.append(pair)
-    return matched, rest, frozenset()
+    return matched, conditions, frozenset()
 
 
 def _equality(node: exp.Expr, left: Scope, right: Scope) -> tuple[Operand, Operand] | None:
-    """Read an equality whose one side is of the left and the other of the right; None if it is anything else."""
+    """Read an equality of an expression of the left with a column of the right; else None."""
     if not isinstance(node, exp.EQ):
         return None
     only(node, "this", "expression")
-    sides = {_side(part, left, right): part for part in (node.this, node.expression)}
-    if set(sides) != {"left", "right"} or not isinstance(sides["right"], exp.Column):
+    sides = _by_side(node, left, right)
+    if sides is None or not isinstance(sides[1], exp.Column):
         return None
-    return _read_side(sides["left"], left), find(right, sides["right"])
+    return _read_operand(sides[0], left), resolve(right, sides[1])
 
 
-def _side(node: exp.Expr, left: Scope, right: Scope) -> str:
-    """Return to which side the columns of an expression belong: left, right, or neither alone."""
+def _by_side(node: exp.EQ, left: Scope, right: Scope) -> tuple[exp.Expr, exp.Expr] | None:
+    """Return the operands of an equality, that of the left first; None if one is of neither."""
+    first = _side(node.this, left, right)
+    second = _side(node.expression, left, right)
+    if (first, second) == ("left", "right"):
+        return node.this, node.expression
+    if (first, second) == ("right", "left"):
+        return node.expression, node.this
+    return None
+
+
+def _side(node: exp.Expr, left: Scope, right: Scope) -> str | None:
+    """Return the side to which all columns of an expression belong; None if there is no one."""
     sides = set()
     for column in node.find_all(exp.Column):
-        name, table = column.name, column.args.get("table")
-        where = None if table is None else identifier(table)
-        found = (bool(lookup(left, name, where)), bool(lookup(right, name, where)))
-        sides.add(
-            {(True, True): "both", (True, False): "left", (False, True): "right"}.get(found, "none")
-        )
-    return sides.pop() if len(sides) == 1 else "neither"
+        table = column.args.get("table")
+        alias = None if table is None else identifier(table)
+        in_left = bool(lookup(left, column.name, alias))
+        in_right = bool(lookup(right, column.name, alias))
+        # A name that both sides have, or neither, decides nothing.
+        if in_left == in_right:
+            return None
+        sides.add("left" if in_left else "right")
+    return sides.pop() if len(sides) == 1 else None
 
 
-def _read_side(node: exp.Expr, scope: Scope) -> Operand:
-    if isinstance(node, exp.Column) and isinstance(found := find(scope, node), Person):
-        return found
+def _read_operand(node: exp.Expr, scope: Scope) -> Operand:
+    if isinstance(node, exp.Column):
+        meaning = resolve(scope, node)
+        if isinstance(meaning, Person):
+            return meaning
     return read(node, row_names(scope))
 
 
@@ -295,11 +354,11 @@ def person_pair(node: exp.Expr, inner: Scope, outer: Scope) -> bool:
     """Return whether a condition of a sub-query says that its person is the person outside."""
     if not isinstance(node, exp.EQ):
         return False
-    sides = {_side(part, outer, inner): part for part in (node.this, node.expression)}
-    if set(sides) != {"left", "right"} or not all(
-        isinstance(part, exp.Column) for part in sides.values()
-    ):
+    sides = _by_side(node, outer, inner)
+    if sides is None:
         return False
-    return isinstance(find(outer, sides["left"]), PersonId) and isinstance(
-        find(inner, sides["right"]), PersonId
-    )
+    outside, inside = sides
+    if not isinstance(outside, exp.Column) or not isinstance(inside, exp.Column):
+        return False
+    outer_person = isinstance(resolve(outer, outside), PersonId)
+    return outer_person and isinstance(resolve(inner, inside), PersonId)

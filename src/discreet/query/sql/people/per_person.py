@@ -1,4 +1,11 @@
-"""Sub-queries that GROUP BY the person: one row for each person (and key), with totals of that person's rows."""
+"""Sub-queries that GROUP BY the person: one row for each person (and key).
+
+The row holds totals of that person's rows, so it still belongs to one unit.
+
+Refuses: with `UnsupportedQuery` a sub-query that groups by anything but the person and keys.
+
+Law: tests/query/test_sql.py::TestOnePersonsRows
+"""
 
 from __future__ import annotations
 
@@ -6,12 +13,12 @@ from sqlglot import exp
 
 from ...algebra.expression import Expression
 from ...algebra.refusal import refusal
-from ...algebra.tree import Where
+from ...algebra.tree import Relation, Where
 from ...bounds.person_totals import PersonTotals
 from ..aggregate import statistic_of
-from ..expression import Names, read
+from ..expression import read
 from ..group import Grouping, group_of, grouped_names
-from ..scope import PersonId, RowView, Scope, choose_columns, is_person, no_window
+from ..scope import PersonId, RowView, Scope, choose_columns, is_person, refuse_windowed_unit
 from ..select_item import item_names
 from ..syntax import is_aggregate, only
 
@@ -31,40 +38,44 @@ def read_people(node: exp.Select, scope: Scope) -> RowView:
             "it sums up many people",
             "group by the person's id, or ask it alone",
         )
-    no_window(scope.rows, "GROUP BY the person")
+    refuse_windowed_unit(scope.rows, "GROUP BY the person")
     totals = PersonTotals(scope.rows, grouping.keys)
-    items, having = _read(node, scope, grouping, totals)
-    return choose_columns(
-        totals.per_person() if having is None else Where(totals.per_person(), having), items
-    )
+    items, having = _read_select(node, scope, grouping, totals)
+    # Taken last: reading SELECT and HAVING decides which totals there are.
+    rows: Relation = totals.per_person()
+    if having is not None:
+        rows = Where(rows, having)
+    return choose_columns(rows, items)
 
 
-def _read(
+def _read_select(
     node: exp.Select, scope: Scope, grouping: Grouping, totals: PersonTotals
 ) -> tuple[list[tuple[str, Expression | PersonId]], Expression | None]:
     """Read SELECT and HAVING over the totals."""
-    given = item_names(node.expressions, scope)
-    wanted = {id(item.unalias()): name for item, name in zip(node.expressions, given, strict=True)}
+    selected = [item.unalias() for item in node.expressions]
+    output_names = item_names(node.expressions, scope)
+    # Nodes are told apart by identity: equal aggregates may have two names.
+    wanted = {id(item): name for name, item in zip(output_names, selected, strict=True)}
     aliases: dict[str, Expression] = {}
 
     def aggregate(part: exp.Expr) -> Expression:
         return totals.expression(statistic_of(part, scope), wanted.get(id(part)))
 
     names = grouped_names(scope, grouping, aggregate, totals.types, aliases)
-    for item in (item.unalias() for item in node.expressions if is_aggregate(item.unalias())):
-        aggregate(item)  # first those that SELECT names
-    items = [
-        (name, _item(item.unalias(), scope, names))
-        for name, item in zip(given, node.expressions, strict=True)
-    ]
-    for name, what in items:
-        aliases.update({} if isinstance(what, PersonId) else {name.casefold(): what})
+    # Aggregates that SELECT names come first, so that their totals get those names.
+    for item in selected:
+        if is_aggregate(item):
+            aggregate(item)
+    items: list[tuple[str, Expression | PersonId]] = []
+    for name, item in zip(output_names, selected, strict=True):
+        meaning = PersonId() if is_person(item, scope) else read(item, names)
+        items.append((name, meaning))
+    # HAVING may use the names of SELECT, but SELECT itself may not.
+    for name, meaning in items:
+        if not isinstance(meaning, PersonId):
+            aliases[name.casefold()] = meaning
     clause = node.args.get("having")
     if clause is None:
         return items, None
     only(clause, "this")
     return items, read(clause.this, names)
-
-
-def _item(node: exp.Expr, scope: Scope, names: Names) -> Expression | PersonId:
-    return PersonId() if is_person(node, scope) else read(node, names)

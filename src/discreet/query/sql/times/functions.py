@@ -1,7 +1,15 @@
-"""Dates and times of SQL: parts, starts of months and weeks, differences, and what lies an interval away."""
+"""Date and time functions of SQL: parts, truncation, differences and intervals.
+
+Times are in UTC and weeks are ISO weeks, so each function has one meaning on every store.
+
+Refuses: with `UnsupportedQuery` functions and units on which stores disagree.
+
+Law: tests/query/test_times.py::TestEveryExpression
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -36,22 +44,27 @@ _PARTS = {
     "DAYOFMONTH": Function.DAY,
 }
 _SHOWN = "YEAR, QUARTER, MONTH, WEEK, DAY, HOUR, MINUTE, SECOND, ISODOW, ISOYEAR, DOY, EPOCH"
-_BUCKETS = 10_959  # days from 1970 to Monday 2000-01-03, where TIME_BUCKET begins
-_MONDAY = 4
+_BUCKET_ORIGIN = 10_959
+"""Days from 1970 to Monday 2000-01-03, where TIME_BUCKET of DuckDB begins."""
+_FIRST_MONDAY = 4
+"""Days from 1970-01-01, a Thursday, to the Monday after it."""
+_CLOCK_UNITS = {"hour": 3600, "minute": 60, "second": 1}
+"""Units shorter than a day, in seconds."""
 
 
-def part_of_time(what: str, node: exp.Expr, names: Names) -> Expression:
+def part_of_time(part: str, node: exp.Expr, names: Names) -> Expression:
     """Take a part of a time; DOW is 0 on Sunday in every store that knows it."""
-    if what.upper() == "EPOCH":
+    part = part.upper()
+    if part == "EPOCH":
         return _epoch(node.unnest(), names)
     time = read(node, names)
-    if what.upper() in ("DOW", "DAYOFWEEK"):
-        return Call(Function.MODULO, (Call(Function.WEEKDAY, (time,)), Constant(7)))
-    if what.upper() not in _PARTS:
-        raise refusal(
-            f"EXTRACT({what.upper()} …)", "it is not among the parts of a time", f"use {_SHOWN}"
-        )
-    return Call(_PARTS[what.upper()], (time,))
+    if part in ("DOW", "DAYOFWEEK"):
+        # WEEKDAY is 7 on Sunday, which becomes 0.
+        weekday = Call(Function.WEEKDAY, (time,))
+        return Call(Function.MODULO, (weekday, Constant(7)))
+    if part not in _PARTS:
+        raise refusal(f"EXTRACT({part} …)", "it is not among the parts of a time", f"use {_SHOWN}")
+    return Call(_PARTS[part], (time,))
 
 
 def _extract(node: exp.Extract, names: Names) -> Expression:
@@ -60,150 +73,170 @@ def _extract(node: exp.Extract, names: Names) -> Expression:
 
 
 def _epoch(node: exp.Expr, names: Names) -> Expression:
-    """Seconds since 1970, or between two times."""
-    if isinstance(node, exp.Sub):
-        only(node, "this", "expression")
-        later, earlier = (_second(part, names) for part in (node.this, node.expression))
-        return fold(
-            Function.SUBTRACT,
-            *(fold_time(Function.UNIX_SECONDS, time) for time in (later, earlier)),
-        )
-    return fold_time(Function.UNIX_SECONDS, _second(node, names))
+    """Return seconds since 1970, or between two times."""
+    if not isinstance(node, exp.Sub):
+        return _unix_time(node, names)
+    only(node, "this", "expression")
+    later = _unix_time(node.this, names)
+    earlier = _unix_time(node.expression, names)
+    return fold(Function.SUBTRACT, later, earlier)
+
+
+def _unix_time(node: exp.Expr, names: Names) -> Expression:
+    time, type_ = _time(node, names)
+    return fold_time(Function.UNIX_SECONDS, as_second(time, type_))
 
 
 def _time(node: exp.Expr, names: Names) -> tuple[Expression, ValueType]:
-    """Read a date or time; text that is written out is a day, or a second if it has a clock."""
-    found = read(node, names)
-    if isinstance(found, Constant) and isinstance(found.value, str):
-        found = as_type(found, "day" if len(found.value) == 10 else "second")
-    type_ = type_of(found, names.types)
+    """Read a date or time; a text literal is a day, or a second if it has a clock."""
+    time = read(node, names)
+    if isinstance(time, Constant) and isinstance(time.value, str):
+        time = as_type(time, "day" if len(time.value) == 10 else "second")
+    type_ = type_of(time, names.types)
     if type_ not in ("day", "second"):
         raise refusal(
             clause_of(node),
             "it is no date or time",
             "write DATE '2024-01-31', or name a date column",
         )
-    return found, type_
+    return time, type_
 
 
-def _second(node: exp.Expr, names: Names) -> Expression:
-    return as_second(*_time(node, names))
+def _day(node: exp.Expr, names: Names) -> Expression:
+    """Read a date or time as the day it is on."""
+    time, type_ = _time(node, names)
+    return time if type_ == "day" else fold_time(Function.DATE_OF, time)
 
 
 def _truncate(node: exp.Expr, names: Names) -> Expression:
-    """DATE_TRUNC('week', d): the first day of an ISO week, month, quarter or year; of times the first second."""
+    """Read DATE_TRUNC('week', d): the first day or second of a unit; weeks are ISO weeks."""
     only(node, "this", "unit", "input_type_preserved")
     unit = unit_of(node, "DATE_TRUNC('week', d)")
     time, type_ = _time(node.this, names)
-    if type_ == "day" and unit in ("hour", "minute", "second"):
+    if type_ == "day" and unit in _CLOCK_UNITS:
         raise refusal(
             clause_of(node),
             "a date has no clock",
             f"leave it as it is, or use {', '.join(UNITS[:5])}",
         )
-    return (
-        time
-        if type_ == "day" and unit == "day"
-        else fold_time(Function.TRUNCATE, time, Constant(unit))
-    )
+    if type_ == "day" and unit == "day":
+        return time
+    return fold_time(Function.TRUNCATE, time, Constant(unit))
 
 
 def _difference(node: exp.Expr, names: Names) -> Expression:
-    """DATE_DIFF('week', a, b): how many starts of that unit lie after a, up to b."""
+    """Read DATE_DIFF('week', a, b): the number of starts of that unit after a, up to b."""
     only(node, "this", "expression", "unit", "date_part_boundary")
     unit = unit_of(node, "DATE_DIFF('day', a, b)")
-    return fold(
-        Function.SUBTRACT, *(_count(unit, part, names) for part in (node.this, node.expression))
-    )
+    later = _units_until(unit, node.this, names)
+    earlier = _units_until(unit, node.expression, names)
+    return fold(Function.SUBTRACT, later, earlier)
 
 
-def _count(unit: str, node: exp.Expr, names: Names) -> Expression:
-    """Count the units of time up to a time, from a start that is the same for all."""
-    time, type_ = _time(node, names)
-    if unit in ("hour", "minute", "second"):
-        seconds = fold_time(Function.UNIX_SECONDS, as_second(time, type_))
-        long = {"hour": 3600, "minute": 60}.get(unit, 1)
-        return seconds if long == 1 else _floor(fold(Function.DIVIDE, seconds, Constant(long)))
+def _units_until(unit: str, node: exp.Expr, names: Names) -> Expression:
+    """Count the units of time up to a time, from a start that is the same for all times.
+
+    | unit | count |
+    |---|---|
+    | second, minute, hour | ⌊seconds since 1970 / length⌋ |
+    | day | days since 1970 |
+    | week | ⌊(days since 1970 − 4) / 7⌋, as 1970-01-05 is a Monday |
+    | month, quarter | years · 12 or 4, plus the month or quarter |
+    | year | years |
+    """
+    if unit in _CLOCK_UNITS:
+        seconds = _unix_time(node, names)
+        length = _CLOCK_UNITS[unit]
+        if length == 1:
+            return seconds
+        return _floor(fold(Function.DIVIDE, seconds, Constant(length)))
     if unit in ("day", "week"):
-        days = fold_time(
-            Function.UNIX_DATE, time if type_ == "day" else fold_time(Function.DATE_OF, time)
-        )
-        monday = fold(Function.SUBTRACT, days, Constant(_MONDAY))
-        return days if unit == "day" else _floor(fold(Function.DIVIDE, monday, Constant(7)))
-    part, many = {"month": (Function.MONTH, 12), "quarter": (Function.QUARTER, 4)}.get(
-        unit, (Function.YEAR, 1)
-    )
+        days = fold_time(Function.UNIX_DATE, _day(node, names))
+        if unit == "day":
+            return days
+        from_monday = fold(Function.SUBTRACT, days, Constant(_FIRST_MONDAY))
+        return _floor(fold(Function.DIVIDE, from_monday, Constant(7)))
+    time, _ = _time(node, names)
     years = fold_time(Function.YEAR, time)
-    if many == 1:
-        return years
-    return fold(Function.ADD, fold(Function.MULTIPLY, years, Constant(many)), fold_time(part, time))
+    if unit == "month":
+        return _within_years(years, 12, fold_time(Function.MONTH, time))
+    if unit == "quarter":
+        return _within_years(years, 4, fold_time(Function.QUARTER, time))
+    return years
+
+
+def _within_years(years: Expression, per_year: int, part: Expression) -> Expression:
+    """Return years · per_year + part."""
+    whole_years = fold(Function.MULTIPLY, years, Constant(per_year))
+    return fold(Function.ADD, whole_years, part)
 
 
 def _floor(x: Expression) -> Expression:
-    if isinstance(x, Constant) and isinstance(x.value, int):
-        return x
-    return (
-        Call(Function.FLOOR, (x,)) if not isinstance(x, Constant) else Constant(int(x.value // 1))
-    )  # type: ignore[operator]
+    """Round down; a constant is worked out at once, exactly."""
+    if isinstance(x, Constant):
+        return Constant(math.floor(x.value))  # type: ignore[arg-type]
+    return Call(Function.FLOOR, (x,))
 
 
 def _sum(function: Function, node: exp.Expr, names: Names) -> Expression:
     """Add and subtract: numbers, whole days to dates, intervals to times, dates from dates."""
     only(node, "this", "expression", "typed", "safe")
-    for interval, other in ((node.expression, node.this), (node.this, node.expression)):
-        if isinstance(interval.unnest(), exp.Interval | exp.ToDays):
-            if interval is node.this and function is Function.SUBTRACT:
-                refuse_node(interval.unnest())
-            return _shift(
-                other, interval.unnest(), -1 if function is Function.SUBTRACT else 1, names
-            )
-    left, right = read(node.this, names), read(node.expression, names)
-    types = type_of(left, names.types), type_of(right, names.types)
+    left = node.this.unnest()
+    right = node.expression.unnest()
+    if isinstance(right, exp.Interval | exp.ToDays):
+        sign = -1 if function is Function.SUBTRACT else 1
+        return _shift(node.this, right, sign, names)
+    if isinstance(left, exp.Interval | exp.ToDays):
+        # An interval minus a time has no meaning, while their sum does not mind the order.
+        if function is Function.SUBTRACT:
+            refuse_node(left)
+        return _shift(node.expression, left, 1, names)
+    return _sum_of_values(function, node, names)
+
+
+def _sum_of_values(function: Function, node: exp.Expr, names: Names) -> Expression:
+    left = read(node.this, names)
+    right = read(node.expression, names)
+    types = (type_of(left, names.types), type_of(right, names.types))
     if "day" not in types and "second" not in types:
         return fold(function, left, right)
-    return _fold_dates(function, node, (left, right), types)
-
-
-def _fold_dates(
-    function: Function,
-    node: exp.Expr,
-    sides: tuple[Expression, Expression],
-    types: tuple[ValueType | None, ...],
-) -> Expression:
     if "text" in types and "day" in types:
-        sides, types = (as_type(sides[0], "day"), as_type(sides[1], "day")), ("day", "day")
-    found = fold_date(function, *sides, types)
-    if found is not None:
-        return found
-    raise refusal(
-        clause_of(node), "times differ by intervals, which have no one number",
-        "write DATE_DIFF('hour', a, b), EXTRACT(EPOCH FROM b - a), or add INTERVAL '1' DAY",
-    )  # fmt: skip
+        left = as_type(left, "day")
+        right = as_type(right, "day")
+        types = ("day", "day")
+    result = fold_date(function, left, right, types)
+    if result is None:
+        raise refusal(
+            clause_of(node),
+            "times differ by intervals, which have no one number",
+            "write DATE_DIFF('hour', a, b), EXTRACT(EPOCH FROM b - a), or add INTERVAL '1' DAY",
+        )
+    return result
 
 
 def _shift(node: exp.Expr, interval: exp.Expr, sign: int, names: Names) -> Expression:
-    """Move a time by an interval: months by the calendar, all else by seconds; a date stays one if it moves by days."""
+    """Move a time by an interval: months by the calendar, all else by seconds.
+
+    A date stays a date if it moves by whole days.
+    """
     time, type_ = _time(node, names)
     months, seconds = interval_of(interval)
+    # Months come first, as in PostgreSQL: 31 January + 1 month 1 day is 1 March.
     if months:
         time = fold_time(Function.MONTHS_LATER, time, Constant(sign * months))
-    if seconds and type_ == "day" and seconds % DAY_SECONDS == 0:
-        days = fold(
-            Function.ADD,
-            fold_time(Function.UNIX_DATE, time),
-            Constant(sign * seconds // DAY_SECONDS),
-        )
-        return fold_time(Function.FROM_UNIX_DATE, days)
-    if seconds:
-        since = fold_time(Function.UNIX_SECONDS, as_second(time, type_))
-        return fold_time(
-            Function.FROM_UNIX_SECONDS, fold(Function.ADD, since, Constant(sign * seconds))
-        )
-    return time
+    if not seconds:
+        return time
+    if type_ == "day" and seconds % DAY_SECONDS == 0:
+        days = Constant(sign * seconds // DAY_SECONDS)
+        moved = fold(Function.ADD, fold_time(Function.UNIX_DATE, time), days)
+        return fold_time(Function.FROM_UNIX_DATE, moved)
+    since = fold_time(Function.UNIX_SECONDS, as_second(time, type_))
+    moved = fold(Function.ADD, since, Constant(sign * seconds))
+    return fold_time(Function.FROM_UNIX_SECONDS, moved)
 
 
 def _move(sign: int, node: exp.Expr, names: Names) -> Expression:
-    """DATE_ADD(d, INTERVAL 1 DAY) and its kin."""
+    """Read DATE_ADD(d, INTERVAL 1 DAY) and its kin."""
     only(node, "this", "expression", "unit")
     interval = node.expression.unnest()
     if not isinstance(interval, exp.Interval):
@@ -222,36 +255,45 @@ def _add_months(node: exp.AddMonths, names: Names) -> Expression:
 
 
 def _last_day(node: exp.LastDay, names: Names) -> Expression:
-    """LAST_DAY(d): of its month."""
+    """Read LAST_DAY(d), of its month: the day before the first of the next month."""
     only(node, "this")
-    time, type_ = _time(node.this, names)
-    day = time if type_ == "day" else fold_time(Function.DATE_OF, time)
-    first = fold_time(Function.TRUNCATE, day, Constant("month"))
-    after = fold_time(Function.UNIX_DATE, fold_time(Function.MONTHS_LATER, first, Constant(1)))
-    return fold_time(Function.FROM_UNIX_DATE, fold(Function.SUBTRACT, after, Constant(1)))
+    first = fold_time(Function.TRUNCATE, _day(node.this, names), Constant("month"))
+    next_first = fold_time(Function.MONTHS_LATER, first, Constant(1))
+    days = fold(Function.SUBTRACT, fold_time(Function.UNIX_DATE, next_first), Constant(1))
+    return fold_time(Function.FROM_UNIX_DATE, days)
 
 
-def _bucket(node: exp.DateBin, names: Names) -> Expression:
-    """TIME_BUCKET(INTERVAL '7 days', d): bins of one length, from Monday 2000-01-03 on."""
+def _time_bucket(node: exp.DateBin, names: Names) -> Expression:
+    """Read TIME_BUCKET(INTERVAL '7 days', d): bins of one length, from Monday 2000-01-03 on."""
     only(node, "this", "expression")
-    (time, type_), (months, seconds) = _time(node.expression, names), interval_of(node.this)
-    long, function, back = (DAY_SECONDS, Function.UNIX_DATE, Function.FROM_UNIX_DATE)
+    time, type_ = _time(node.expression, names)
+    months, seconds = interval_of(node.this)
     if type_ == "second":
-        long, function, back = 1, Function.UNIX_SECONDS, Function.FROM_UNIX_SECONDS
-    if months or seconds <= 0 or seconds % long:
+        step = 1
+        origin = _BUCKET_ORIGIN * DAY_SECONDS
+        count = Function.UNIX_SECONDS
+        back = Function.FROM_UNIX_SECONDS
+    else:
+        step = DAY_SECONDS
+        origin = _BUCKET_ORIGIN
+        count = Function.UNIX_DATE
+        back = Function.FROM_UNIX_DATE
+    if months or seconds <= 0 or seconds % step:
         raise refusal(
             clause_of(node),
             "its bins must be of one length",
             "use DATE_TRUNC('month', d), or '7 days'",
         )
-    width, start = Constant(seconds // long), Constant(_BUCKETS * (1 if long > 1 else DAY_SECONDS))
-    place = _floor(
-        fold(Function.DIVIDE, fold(Function.SUBTRACT, fold_time(function, time), start), width)
-    )
-    return fold_time(back, fold(Function.ADD, fold(Function.MULTIPLY, place, width), start))
+    width = Constant(seconds // step)
+    start = Constant(origin)
+    distance = fold(Function.SUBTRACT, fold_time(count, time), start)
+    # Bins before the origin count downwards, hence FLOOR and no truncation.
+    index = _floor(fold(Function.DIVIDE, distance, width))
+    bin_start = fold(Function.ADD, fold(Function.MULTIPLY, index, width), start)
+    return fold_time(back, bin_start)
 
 
-def _one(function: Function, node: exp.Expr, names: Names) -> Expression:
+def _unary(function: Function, node: exp.Expr, names: Names) -> Expression:
     only(node, "this")
     return fold_time(function, read(node.this, names))
 
@@ -262,10 +304,9 @@ def _unix_seconds(node: exp.Expr, names: Names) -> Expression:
 
 
 def _date(node: exp.Date, names: Names) -> Expression:
-    """DATE(t): the day of a time."""
+    """Read DATE(t): the day of a time."""
     only(node, "this")
-    time, type_ = _time(node.this, names)
-    return time if type_ == "day" else fold_time(Function.DATE_OF, time)
+    return _day(node.this, names)
 
 
 TIME_FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
@@ -282,22 +323,22 @@ TIME_FUNCTIONS: dict[type[exp.Expr], Callable[..., Expression]] = {
     exp.TimestampSub: partial(_move, -1),
     exp.AddMonths: _add_months,
     exp.LastDay: _last_day,
-    exp.DateBin: _bucket,
+    exp.DateBin: _time_bucket,
     exp.Date: _date,
     exp.TimeToUnix: _unix_seconds,
     exp.UnixSeconds: _unix_seconds,
-    exp.UnixDate: partial(_one, Function.UNIX_DATE),
-    exp.DateFromUnixDate: partial(_one, Function.FROM_UNIX_DATE),
-    exp.Year: partial(_one, Function.YEAR),
-    exp.Quarter: partial(_one, Function.QUARTER),
-    exp.Month: partial(_one, Function.MONTH),
-    exp.Day: partial(_one, Function.DAY),
-    exp.DayOfMonth: partial(_one, Function.DAY),
-    exp.DayOfYear: partial(_one, Function.YEARDAY),
-    exp.Week: partial(_one, Function.WEEK),
-    exp.WeekOfYear: partial(_one, Function.WEEK),
-    exp.Hour: partial(_one, Function.HOUR),
-    exp.Minute: partial(_one, Function.MINUTE),
-    exp.Second: partial(_one, Function.SECOND),
-    exp.DayOfWeekIso: partial(_one, Function.WEEKDAY),
+    exp.UnixDate: partial(_unary, Function.UNIX_DATE),
+    exp.DateFromUnixDate: partial(_unary, Function.FROM_UNIX_DATE),
+    exp.Year: partial(_unary, Function.YEAR),
+    exp.Quarter: partial(_unary, Function.QUARTER),
+    exp.Month: partial(_unary, Function.MONTH),
+    exp.Day: partial(_unary, Function.DAY),
+    exp.DayOfMonth: partial(_unary, Function.DAY),
+    exp.DayOfYear: partial(_unary, Function.YEARDAY),
+    exp.Week: partial(_unary, Function.WEEK),
+    exp.WeekOfYear: partial(_unary, Function.WEEK),
+    exp.Hour: partial(_unary, Function.HOUR),
+    exp.Minute: partial(_unary, Function.MINUTE),
+    exp.Second: partial(_unary, Function.SECOND),
+    exp.DayOfWeekIso: partial(_unary, Function.WEEKDAY),
 }
