@@ -1,4 +1,7 @@
-"""Chains of AND or OR: a flat list of conditions as a shallow tree, so that a long list is no deep one."""
+"""Chains of AND or OR: a flat list of conditions as a balanced tree.
+
+A balanced tree of n conditions is log₂ n deep, so a long list does not exhaust the stack.
+"""
 
 from __future__ import annotations
 
@@ -11,24 +14,36 @@ def leaves(function: Function, expression: Expression) -> list[Expression]:
     """List the conditions that a chain joins.
 
     >>> from discreet.query.algebra.chain import leaves
-    >>> from discreet.query.algebra.expression import Call, Function
-    >>> from discreet.query.algebra.expression import Field
-    >>> leaves(Function.AND, Call(Function.AND, (Field("a"), Call(Function.AND, (Field("b"), Field("c"))))))
+    >>> from discreet.query.algebra.expression import Call, Field, Function
+    >>> inner = Call(Function.AND, (Field("b"), Field("c")))
+    >>> leaves(Function.AND, Call(Function.AND, (Field("a"), inner)))
     [Field(name='a'), Field(name='b'), Field(name='c')]
     """
-    if isinstance(expression, Call) and expression.function is function:
-        return [leaf for argument in expression.arguments for leaf in leaves(function, argument)]
-    return [expression]
+    if not isinstance(expression, Call) or expression.function is not function:
+        return [expression]
+    found: list[Expression] = []
+    for argument in expression.arguments:
+        found += leaves(function, argument)
+    return found
 
 
 def balance(function: Function, parts: Sequence[Expression]) -> Expression:
     """Join conditions, half of them on each side."""
     if len(parts) == 1:
         return parts[0]
+    # The left half has the middle one: fingerprints depend on this shape.
     half = (len(parts) + 1) // 2
-    return Call(function, (balance(function, parts[:half]), balance(function, parts[half:])))
+    left = balance(function, parts[:half])
+    right = balance(function, parts[half:])
+    return Call(function, (left, right))
 
 
 def chain(function: Function, parts: Sequence[Expression]) -> Expression:
-    """Join conditions that may be chains themselves: however it was written, the same list is the same tree."""
-    return balance(function, [leaf for part in parts for leaf in leaves(function, part)])
+    """Join conditions that may be chains themselves.
+
+    However the chain was written, the same list of conditions is the same tree.
+    """
+    conditions: list[Expression] = []
+    for part in parts:
+        conditions += leaves(function, part)
+    return balance(function, conditions)

@@ -1,10 +1,22 @@
-"""Constants: exact numbers that look alike when they are equal, and arithmetic on them worked out at once."""
+"""Constant folding: exact numbers in one canonical form, and arithmetic on them at once.
+
+Equal constants are equal nodes, so that equal questions have equal fingerprints.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from operator import add, mul, sub, truediv
 
 from .expression import Call, Constant, Expression, Function
+
+_OPERATORS: dict[Function, Callable[[Fraction, Fraction], Fraction]] = {
+    Function.ADD: add,
+    Function.SUBTRACT: sub,
+    Function.MULTIPLY: mul,
+    Function.DIVIDE: truediv,
+}
 
 
 def exact(number: Fraction) -> Constant:
@@ -18,14 +30,6 @@ def exact(number: Fraction) -> Constant:
     return Constant(int(number) if number.denominator == 1 else number)
 
 
-_FOLDS = {
-    Function.ADD: lambda x, y: x + y,
-    Function.SUBTRACT: lambda x, y: x - y,
-    Function.MULTIPLY: lambda x, y: x * y,
-    Function.DIVIDE: lambda x, y: x / y,
-}
-
-
 def fold(function: Function, *arguments: Expression) -> Expression:
     """Make a call; arithmetic of two constants is worked out at once, exactly.
 
@@ -34,15 +38,23 @@ def fold(function: Function, *arguments: Expression) -> Expression:
     >>> fold(Function.DIVIDE, Constant(1), Constant(4))
     Constant(value=Fraction(1, 4), time=None)
     """
-    numbers = [Fraction(a.value) for a in arguments if _is_number(a)]  # type: ignore[union-attr,arg-type]
-    if len(numbers) < len(arguments) or (function is Function.DIVIDE and numbers[-1] == 0):
+    numbers: list[Fraction] = []
+    for argument in arguments:
+        if not isinstance(argument, Constant) or not _is_number(argument):
+            return Call(function, arguments)
+        numbers.append(Fraction(argument.value))  # type: ignore[arg-type]
+    # x / 0 stays a call: it is NULL, which is no number.
+    if function is Function.DIVIDE and numbers[-1] == 0:
         return Call(function, arguments)
     if function is Function.NEGATE:
         return exact(-numbers[0])
-    return exact(_FOLDS[function](*numbers)) if function in _FOLDS else Call(function, arguments)
+    if function in _OPERATORS:
+        return exact(_OPERATORS[function](*numbers))
+    return Call(function, arguments)
 
 
-def _is_number(expression: Expression) -> bool:
-    if not isinstance(expression, Constant) or expression.time is not None:
+def _is_number(constant: Constant) -> bool:
+    # Days and seconds are integers too, but not every sum of them is a day or second.
+    if constant.time is not None or isinstance(constant.value, bool):
         return False
-    return isinstance(expression.value, int | Fraction) and not isinstance(expression.value, bool)
+    return isinstance(constant.value, int | Fraction)

@@ -1,8 +1,14 @@
 """Row expressions: a closed algebra of three nodes and an allow-list of functions.
 
-Numbers are exact (`domain`): a sum, difference, product or comparison of grid numbers is computed on whole steps; a
-quotient is rounded half up to a declared step; nothing is ever a float, so every engine gives the same integers.
-NULL follows SQL: a function of NULL is NULL, except IS_NULL, COALESCE, CASE and the three-valued AND, OR.
+Guarantee: numbers are exact (`domain`), so every engine gives the same integers. A sum,
+difference, product or comparison of grid numbers is computed on whole steps. A quotient is
+rounded half up to a declared step. No value of a row is a float.
+
+NULL follows SQL: a function of NULL is NULL, except IS_NULL, COALESCE, CASE and the three-valued
+AND and OR.
+
+Law: tests/query/test_evaluate.py::TestNumbers
+Law: tests/query/test_evaluate.py::TestNull
 """
 
 from __future__ import annotations
@@ -15,19 +21,26 @@ from ..domains.domain import Scalar
 
 
 class Function(StrEnum):
-    """Everything a row expression may do; what is not here is refused before a store is touched."""
+    """Allow-list of functions; any other is refused before a store is touched.
+
+    Values are part of fingerprints and never change.
+    """
 
     ADD = "add"
     SUBTRACT = "subtract"
     MULTIPLY = "multiply"
-    DIVIDE = "divide"  # x / y, NULL where y = 0, rounded half up to the step of its domain
-    MODULO = "modulo"  # x − m·⌊x/m⌋ for a positive constant m
+    # x / y, NULL where y = 0, rounded half up to the step of its domain.
+    DIVIDE = "divide"
+    # x − m·⌊x/m⌋ for a positive constant m.
+    MODULO = "modulo"
     NEGATE = "negate"
     ABSOLUTE = "absolute"
     FLOOR = "floor"
     CEILING = "ceiling"
-    ROUND = "round"  # half up: ⌊x + 1/2⌋
-    LEAST = "least"  # NULL if any argument is
+    # Half up: ⌊x + 1/2⌋.
+    ROUND = "round"
+    # NULL if any argument is.
+    LEAST = "least"
     GREATEST = "greatest"
     EQUAL = "equal"
     UNEQUAL = "unequal"
@@ -37,42 +50,64 @@ class Function(StrEnum):
     OR = "or"
     NOT = "not"
     IS_NULL = "is_null"
-    AMONG = "among"  # x IN (constants); the list holds no NULL
-    LIKE = "like"  # text against a constant pattern of % and _
-    CASE = "case"  # condition, value, …, otherwise
+    # x IN (constants); the list holds no NULL.
+    AMONG = "among"
+    # Text against a constant pattern of % and _.
+    LIKE = "like"
+    # Condition, value, …, otherwise.
+    CASE = "case"
     COALESCE = "coalesce"
-    LOWER = "lower"  # ASCII letters only, the same on every engine
+    # ASCII letters only, the same on every engine.
+    LOWER = "lower"
     UPPER = "upper"
     LENGTH = "length"
-    SUBSTRING = "substring"  # text, first (from 1, constant), count (constant)
-    TRIM = "trim"  # spaces at both ends
+    # Text, first (from 1, constant), count (constant).
+    SUBSTRING = "substring"
+    # Spaces at both ends.
+    TRIM = "trim"
     YEAR = "year"
     QUARTER = "quarter"
     MONTH = "month"
-    DAY = "day"  # of the month, 1 to 31
-    WEEKDAY = "weekday"  # 1 is Monday, 7 is Sunday
+    # Of the month, 1 to 31.
+    DAY = "day"
+    # 1 is Monday, 7 is Sunday.
+    WEEKDAY = "weekday"
     HOUR = "hour"
-    DATE_OF = "date_of"  # the day of a second
-    WEEK = "week"  # of the ISO year, 1 to 53
-    ISOYEAR = "isoyear"  # to which the ISO week belongs
-    YEARDAY = "yearday"  # 1 to 366
+    # The day of a second.
+    DATE_OF = "date_of"
+    # Of the ISO year, 1 to 53.
+    WEEK = "week"
+    # To which the ISO week belongs.
+    ISOYEAR = "isoyear"
+    # 1 to 366.
+    YEARDAY = "yearday"
     MINUTE = "minute"
     SECOND = "second"
-    TRUNCATE = "truncate"  # the first day or second of a year, quarter, month, ISO week, day, hour or minute (constant)
-    MONTHS_LATER = "months_later"  # so many months (constant) later; the 31st of a shorter month is its last day
-    UNIX_DATE = "unix_date"  # days since 1970
+    # The first day or second of a year, quarter, month, ISO week, day, hour or minute
+    # (constant).
+    TRUNCATE = "truncate"
+    # A number of months (constant) later; the 31st of a shorter month is its last day.
+    MONTHS_LATER = "months_later"
+    # Days since 1970.
+    UNIX_DATE = "unix_date"
     UNIX_SECONDS = "unix_seconds"
-    FROM_UNIX_DATE = "from_unix_date"  # the day so many days after 1970
+    # The day that many days after 1970-01-01.
+    FROM_UNIX_DATE = "from_unix_date"
     FROM_UNIX_SECONDS = "from_unix_seconds"
-    CONCAT = "concat"  # NULL if any argument is
-    ROOT = "root"  # √x, NULL below 0, rounded half up to the step of its domain
-    POWER = (
-        "power"  # this and the next two: of noisy results only, libraries differ in the last bit
-    )
-    LOGARITHM = "logarithm"  # natural
+    # NULL if any argument is.
+    CONCAT = "concat"
+    # √x, NULL below 0, rounded half up to the step of its domain.
+    ROOT = "root"
+    # POWER, LOGARITHM and EXPONENTIAL are of noisy results only: libraries differ in the last bit.
+    POWER = "power"
+    # Natural.
+    LOGARITHM = "logarithm"
     EXPONENTIAL = "exponential"
-    TOTAL = "total"  # of noisy results only: x summed over all rows that have the same further arguments (keys)
-    LAG = "lag"  # x so many rows (constant) before, in the order of an expression, downwards (constant), among equal keys
+    # Of noisy results only: x summed over all rows with equal further arguments (keys).
+    TOTAL = "total"
+    # Of noisy results only: x a number of rows (constant) before, in the order of an expression,
+    # downwards or not (constant), among rows with equal further arguments (keys).
+    LAG = "lag"
 
 
 @frozen
@@ -84,14 +119,15 @@ class Field:
 
 @frozen(eq=False)
 class Constant:
-    """A public value: an exact number, text, truth or NULL. A day or second is given as a `Field` domain's integer.
+    """A public value: an exact number, text, truth, NULL, or a day or second as an integer.
 
-    `time` says that an integer is a day ("day") or a second ("second") since 1970. True is not 1 here.
+    `time` says that an integer is a day ("day") or a second ("second") since 1970.
     """
 
     value: Scalar
     time: str | None = None
 
+    # Python has True == 1, but SQL tells them apart, and so does equality here.
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Constant) and self._identity() == other._identity()
 

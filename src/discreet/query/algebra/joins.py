@@ -1,4 +1,4 @@
-"""Names after a join: the right side's columns get names of their own, whoever asks."""
+"""Column names after a join: the right side's columns get names that the left side lacks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ...data.schema import Schema
 from ..bounds.relation_facts import columns_of, tables_of
 from .expression import Constant, Expression, Field
 from .names import fresh
-from .tree import Relation, Select
+from .tree import Named, Relation, Select
 
 
 def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]:
@@ -17,28 +17,39 @@ def public_columns(rows: Relation, table: Schema) -> tuple[tuple[str, str], ...]
     >>> from discreet.data import Integer, Rows
     >>> from discreet.query.algebra.tree import Scan
     >>> people = Scan(dp.Schema("people", Rows(), {"ward": Integer(1, 40)}))
-    >>> public_columns(people, dp.Schema.public_table("wards", {"ward": Integer(1, 40), "size": Integer(0, 9)}))
+    >>> columns = {"ward": Integer(1, 40), "size": Integer(0, 9)}
+    >>> public_columns(people, dp.Schema.public_table("wards", columns))
     (('wards.ward', 'ward'), ('size', 'size'))
     """
-    named: list[tuple[str, str]] = []
+    taken = list(columns_of(rows))
+    names = []
     for column in table.columns:
-        taken = (*columns_of(rows), *(name for name, _ in named))
-        named.append((fresh(column, table.name, taken), column))
-    return tuple(named)
+        name = fresh(column, table.name, taken)
+        taken.append(name)
+        names.append(name)
+    return tuple(zip(names, table.columns, strict=True))
 
 
 def apart(left: Relation, right: Relation) -> tuple[Relation, dict[str, str]]:
-    """Rename the right side's columns where the left has their names; say what each is called now."""
-    new: dict[str, str] = {}
+    """Rename the right side's columns where the left has their names.
+
+    Return the renamed relation, and the new name of each column.
+    """
+    taken = list(columns_of(left))
+    table = tables_of(right)[0].name
+    new_names: dict[str, str] = {}
     for name in columns_of(right):
-        new[name] = fresh(name, tables_of(right)[0].name, (*columns_of(left), *new.values()))
-    if all(old == name for old, name in new.items()):
-        return right, new
-    return Select(right, tuple((name, Field(old)) for old, name in new.items())), new
+        new_names[name] = fresh(name, table, taken)
+        taken.append(new_names[name])
+    # Equal relations have equal fingerprints, so nothing is added where nothing is renamed.
+    if all(old == new for old, new in new_names.items()):
+        return right, new_names
+    columns = tuple((new, Field(old)) for old, new in new_names.items())
+    return Select(right, columns), new_names
 
 
 def add_flag(rows: Relation) -> tuple[Relation, str]:
-    """Add a column that is always 1, by whose NULL an outer join tells that these rows are missing.
+    """Add a column that is always 1; after an outer join its NULL says that the rows are missing.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.joins import add_flag
@@ -46,17 +57,20 @@ def add_flag(rows: Relation) -> tuple[Relation, str]:
     >>> add_flag(Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})))[1]
     'present'
     """
-    if isinstance(rows, Select) and _is_one(rows.columns[-1][1], rows.rows):
-        return rows, rows.columns[-1][0]
+    if isinstance(rows, Select):
+        name, expression = rows.columns[-1]
+        # A question that is read back from its text has its flag already.
+        if _is_one(expression, rows.rows):
+            return rows, name
     columns = columns_of(rows)
     name = fresh("present", "is", columns)
-    return Select(
-        rows, (*((column, Field(column)) for column in columns), (name, Constant(1)))
-    ), name
+    kept: Named = tuple((column, Field(column)) for column in columns)
+    return Select(rows, (*kept, (name, Constant(1)))), name
 
 
 def _is_one(expression: Expression, rows: Relation) -> bool:
     """Return whether a column is always 1, perhaps under another name below."""
     if isinstance(expression, Field) and isinstance(rows, Select):
-        return _is_one(dict(rows.columns)[expression.name], rows.rows)
+        below = dict(rows.columns)[expression.name]
+        return _is_one(below, rows.rows)
     return expression == Constant(1)

@@ -1,4 +1,4 @@
-"""Names of columns: each its own, in any case, and one that every store can hold."""
+"""Column names: unique in any case, and such that every store can hold them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,14 @@ from ...data.unit import read_name
 from ...errors import InvalidArgument, UnsupportedQuery
 from .refusal import refusal
 
+_MAX_BASE_BYTES = 58
+"""PostgreSQL cuts names after 63 bytes; five are left for a blank and a number."""
+
 
 def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
-    """Return a name for a column that no other has, in any case: its own, else with the table's name before it.
+    """Return a column name that no other has, in any case.
+
+    It is the name itself, else the name after the prefix, else that with a number.
 
     >>> from discreet.query.algebra.names import fresh
     >>> fresh("city", "wards", ["ward"]), fresh("ward", "wards", ["WARD", "wards.ward"])
@@ -19,8 +24,11 @@ def fresh(name: str, prefix: str, taken: Iterable[str]) -> str:
     used = {other.casefold() for other in taken}
     if name.casefold() not in used:
         return name
-    base, number = f"{prefix}.{name}" if len(f"{prefix}.{name}".encode()) <= 58 else "column", 1
+    base = f"{prefix}.{name}"
+    if len(base.encode()) > _MAX_BASE_BYTES:
+        base = "column"
     candidate = base
+    number = 1
     while candidate.casefold() in used:
         number += 1
         candidate = f"{base} {number}"
@@ -34,5 +42,6 @@ def own_names(names: list[str]) -> None:
             read_name(name, "a column")
         except InvalidArgument as error:
             raise UnsupportedQuery(f"AS: {error}") from None
-    if len({name.casefold() for name in names}) < len(names):
+    folded = {name.casefold() for name in names}
+    if len(folded) < len(names):
         raise refusal("AS", "two columns have the same name", "give each its own name")

@@ -1,4 +1,9 @@
-"""How a question is refused: the clause that is meant, why not, and what would work. Never a word about data."""
+"""Refusals of questions: the clause as the user wrote it, the reason, and an alternative.
+
+Guarantee: a refusal depends on the question and on declared facts, never on data.
+
+Law: tests/query/test_sql_refusals.py::test_is_refused_and_the_clause_is_named
+"""
 
 from __future__ import annotations
 
@@ -6,7 +11,7 @@ from ...errors import UnboundedSensitivity, UnsupportedQuery
 
 
 def refusal(clause: str, why: str, instead: str) -> UnsupportedQuery:
-    """Word a refusal of one clause.
+    """Return the refusal of one clause.
 
     >>> from discreet.query.algebra.refusal import refusal
     >>> str(refusal("OFFSET", "it is not supported", "use LIMIT"))
@@ -16,5 +21,5 @@ def refusal(clause: str, why: str, instead: str) -> UnsupportedQuery:
 
 
 def unbounded(clause: str, why: str, instead: str) -> UnboundedSensitivity:
-    """Word a refusal of a clause through which one unit could change the answer without limit."""
+    """Return the refusal of a clause by which one unit could change the answer without limit."""
     return UnboundedSensitivity(f"{clause}: {why}; {instead}")

@@ -1,10 +1,11 @@
-"""Functions as SQL writes them, for refusals: nobody wrote AT_MOST."""
+"""SQL spelling of functions, for refusals: users write <=, not AT_MOST."""
 
 from __future__ import annotations
 
 from .expression import Function
 
-_SIGNS = {
+# Operators, by the functions they stand for.
+_OPERATORS = {
     Function.ADD: "+",
     Function.SUBTRACT: "-",
     Function.MULTIPLY: "*",
@@ -18,7 +19,8 @@ _SIGNS = {
     Function.AMONG: "IN",
     Function.IS_NULL: "IS NULL",
 }
-_WORDS = {
+# Functions whose SQL name is not the upper case of their own.
+_NAMES = {
     Function.ABSOLUTE: "ABS",
     Function.CEILING: "CEIL",
     Function.WEEKDAY: "ISODOW",
@@ -35,11 +37,11 @@ _WORDS = {
 
 
 def spell(function: Function) -> str:
-    """Return how SQL writes a function.
+    """Return a function as SQL writes it.
 
     >>> from discreet.query.algebra.expression import Function
     >>> from discreet.query.algebra.spelling import spell
     >>> spell(Function.AT_MOST), spell(Function.ROOT), spell(Function.LOWER)
     ('<=', 'SQRT', 'LOWER')
     """
-    return _SIGNS.get(function) or _WORDS.get(function) or function.upper()
+    return _OPERATORS.get(function) or _NAMES.get(function) or function.upper()

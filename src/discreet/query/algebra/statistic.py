@@ -1,4 +1,4 @@
-"""Statistics as SQL names them."""
+"""SQL names of statistics, and the expressions they summarise."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ from .tree import (
     Variance,
 )
 
+_QUANTILES = {Fraction(0): "MIN", Fraction(1, 2): "MEDIAN", Fraction(1): "MAX"}
+_MAX_NAME = 40
+"""Characters of a name that nobody gave; every store holds names of this length."""
+
 
 def function_name(statistic: Statistic) -> str:
     """Return the SQL function of a statistic.
@@ -29,8 +33,10 @@ def function_name(statistic: Statistic) -> str:
     >>> from discreet.query.algebra.statistic import function_name
     >>> from discreet.query.algebra.tree import Quantile, Variance
     >>> from fractions import Fraction
-    >>> function_name(Variance(Field("age"), root=True)), function_name(Quantile(Field("age"), Fraction(1, 2)))
-    ('STDDEV', 'MEDIAN')
+    >>> function_name(Variance(Field("age"), root=True))
+    'STDDEV'
+    >>> function_name(Quantile(Field("age"), Fraction(1, 2)))
+    'MEDIAN'
     """
     match statistic:
         case Count() | CountOf() | CountPeople() | CountDistinct():
@@ -44,9 +50,7 @@ def function_name(statistic: Statistic) -> str:
         case Variance(root=root):
             return "STDDEV_POP" if root else "VAR_POP"
         case Quantile(at=at):
-            return {Fraction(0): "MIN", Fraction(1, 2): "MEDIAN", Fraction(1): "MAX"}.get(
-                at, "QUANTILE"
-            )
+            return _QUANTILES.get(at, "QUANTILE")
         case Mode():
             return "MODE"
         case Covariance(sample=sample):
@@ -58,7 +62,7 @@ def function_name(statistic: Statistic) -> str:
 
 
 def expressions_of(statistic: Statistic) -> tuple[Expression, ...]:
-    """List what a statistic sums up: nothing, one expression or two."""
+    """List the expressions a statistic summarises: none, one or two."""
     match statistic:
         case Count() | CountPeople():
             return ()
@@ -69,22 +73,32 @@ def expressions_of(statistic: Statistic) -> tuple[Expression, ...]:
 
 
 def statistic_name(statistic: Statistic) -> str:
-    """Name a statistic that nobody named: by its function and columns.
+    """Name a statistic that nobody named, by its function and columns.
 
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.query.algebra.statistic import statistic_name
     >>> from discreet.query.algebra.tree import Count, CountPeople, Mean
-    >>> statistic_name(Mean(Field("income"))), statistic_name(Count()), statistic_name(CountPeople())
-    ('avg_income', 'count', 'people')
+    >>> statistics = Mean(Field("income")), Count(), CountPeople()
+    >>> [statistic_name(statistic) for statistic in statistics]
+    ['avg_income', 'count', 'people']
     """
     if isinstance(statistic, CountPeople):
         return "people"
-    words = [name for expression in expressions_of(statistic) for name in _columns(expression)]
-    return "_".join([function_name(statistic).lower(), *dict.fromkeys(words)])[:40]
+    columns: list[str] = []
+    for expression in expressions_of(statistic):
+        columns += _columns(expression)
+    function = function_name(statistic).lower()
+    # A column that is read twice is named once.
+    parts = [function, *dict.fromkeys(columns)]
+    return "_".join(parts)[:_MAX_NAME]
 
 
 def _columns(expression: Expression) -> list[str]:
     """List the columns an expression reads, in the order it names them."""
+    if isinstance(expression, Field):
+        return [expression.name]
+    columns: list[str] = []
     if isinstance(expression, Call):
-        return [name for argument in expression.arguments for name in _columns(argument)]
-    return [expression.name] if isinstance(expression, Field) else []
+        for argument in expression.arguments:
+            columns += _columns(argument)
+    return columns

@@ -1,11 +1,17 @@
-"""Questions as a closed tree: relations of rows that each belong to one unit, statistics, and what is done afterwards.
+"""Query tree: relations of rows, statistics of them, and post-processing of the noisy results.
 
     Question   rows, keys, statistics, finish
     Relation   Scan  Where  Select  JoinPublic  JoinPeople  Union  PerPerson
-    Statistic  Count  CountOf  CountPeople  CountDistinct  Sum  Mean  Variance  Quantile  Mode  Covariance  Correlation
+    Statistic  Count  CountOf  CountPeople  CountDistinct  Sum  Mean  Variance  Quantile  Mode
+               Covariance  Correlation
 
-Every row of a relation belongs to exactly one unit: the row itself (`Rows`) or a person (`People`). Each node keeps
-that true, which is why there is no join of private tables but on the person, no DISTINCT, no window, no free sub-query.
+Guarantee: every row of a relation belongs to exactly one unit, the row itself (`Rows`) or a
+person (`People`). Each node keeps that true. Hence private tables are joined on the person alone,
+and there is no DISTINCT, no window over rows and no free sub-query.
+
+Names of classes and fields are part of fingerprints: they never change.
+
+Law: tests/query/test_relation_facts.py::TestUnits
 """
 
 from __future__ import annotations
@@ -47,10 +53,11 @@ class Select:
 
 @frozen
 class JoinPublic:
-    """Each row with the public rows that match it: `on` pairs an expression of the row with a public column.
+    """Each row with the public rows that match it.
 
-    The public columns appear as `columns` says: (name here, public column). A unit's rows may multiply, as much as
-    the public table's schema allows (`Schema.most_matches`). `keep` keeps rows without a match, with NULLs (LEFT JOIN).
+    `on` pairs an expression of the row with a public column. `columns` names the public columns:
+    (name here, public column). A unit's rows may multiply, as much as the public table's schema
+    allows (`Schema.most_matches`). `keep` keeps rows without a match, with NULLs (LEFT JOIN).
     """
 
     rows: Relation
@@ -62,10 +69,11 @@ class JoinPublic:
 
 @frozen
 class JoinPeople:
-    """Pairs of rows of one and the same person from two relations, further matched on `on`; names must not collide.
+    """Pairs of rows of one person from two relations, further matched on `on`.
 
-    `outer`: rows of the left side ("left"), or of both ("full"), that match nothing stay, with NULLs beside them. What
-    one person's rows become hangs on that person's rows alone, so this moves nobody else's.
+    Names of columns must not collide. `outer`: rows of the left side ("left"), or of both
+    ("full"), that match nothing stay, with NULLs beside them. The result for one person depends
+    on that person's rows alone.
     """
 
     left: Relation
@@ -83,9 +91,10 @@ class Union:
 
 @frozen
 class Total:
-    """What `PerPerson` works out about one person's rows, clipped to `low`..`high` whole steps of `step`.
+    """A total of one person's rows, clipped to `low`..`high` whole steps of `step`.
 
-    `what` is the number of rows (`expression` None), or the sum, least or greatest of an expression; NULL if none.
+    `what` is the number of rows (`expression` None), or the sum, least or greatest of an
+    expression; NULL if there is no value.
     """
 
     what: Literal["count", "sum", "least", "greatest"]
@@ -126,7 +135,7 @@ class CountPeople:
 
 @frozen
 class CountDistinct:
-    """COUNT(DISTINCT x) of an expression with public keys: how many of them occur."""
+    """COUNT(DISTINCT x) of an expression with public keys: the number of keys that occur."""
 
     of: Expression
 
@@ -156,7 +165,7 @@ class Variance:
 
 @frozen
 class Quantile:
-    """The value below which a share `at` of the rows lies: MIN is 0, MEDIAN 1/2, MAX 1."""
+    """Quantile of order `at`: that fraction of the rows is below it; MIN 0, MEDIAN 1/2, MAX 1."""
 
     of: Expression
     at: Fraction
@@ -203,7 +212,11 @@ Statistic: TypeAlias = (
 
 @frozen
 class Key:
-    """A column of GROUP BY. `values` are its public keys, all of which appear; None: they are selected privately."""
+    """A column of GROUP BY.
+
+    `values` are its public keys, all of which appear in the answer. None: keys come from private
+    partition selection.
+    """
 
     name: str
     expression: Expression
@@ -212,9 +225,10 @@ class Key:
 
 @frozen
 class Finish:
-    """Post-processing of the noisy table: the columns to show, HAVING, ORDER BY, LIMIT, OFFSET. It costs nothing.
+    """Post-processing of the noisy table: shown columns, HAVING, ORDER BY, LIMIT, OFFSET.
 
-    `columns` are expressions over the names of keys and statistics; `order` pairs an expression with "descending".
+    It costs no privacy. `columns` are expressions over the names of keys and statistics; `order`
+    pairs an expression with "descending".
     """
 
     columns: Named
@@ -226,9 +240,11 @@ class Finish:
 
 @frozen
 class Nest:
-    """Keys that lie within each other, by their places, the widest first, and every public combination of their values.
+    """Hierarchy of keys: bins within wider bins, or a list of chosen combinations.
 
-    Rows stand in the order of their parents; a row of people that has none of these combinations is in no cell.
+    `places` are positions of the keys, the widest first. `rows` are all public combinations of
+    their values, in the order of their parents. A private row with none of these combinations is
+    in no cell.
     """
 
     places: tuple[int, ...]
@@ -239,9 +255,11 @@ class Nest:
 class Question:
     """Statistics of the rows, for each key.
 
-    `sets`: for each combination of some of the keys, by their places, summed over the others (GROUPING SETS); a key
-    that is summed over is NULL. `running`: totals up to and with each value of the one key. `nested`: which of the
-    keys lie within each other, and all combinations of them that there are.
+    | field | meaning |
+    |---|---|
+    | sets | GROUPING SETS, as positions of keys; a key that is summed over is NULL |
+    | running | totals up to and with each value of the one key |
+    | nested | keys that are in a hierarchy, and all combinations of them that there are |
     """
 
     rows: Relation

@@ -1,4 +1,4 @@
-"""Windows over noisy results, SUM … OVER () and LAG, as parts of an expression."""
+"""Window functions over noisy results, SUM … OVER () and LAG, inside an expression."""
 
 from __future__ import annotations
 
@@ -18,17 +18,26 @@ def windows_of(expression: Expression) -> list[Call]:
     """
     if not isinstance(expression, Call):
         return []
-    inner = [call for argument in expression.arguments for call in windows_of(argument)]
-    return [*inner, expression] if expression.function in WINDOWS else inner
+    windows: list[Call] = []
+    for argument in expression.arguments:
+        windows += windows_of(argument)
+    # Inner windows come first, because outer ones are computed from their values.
+    if expression.function in WINDOWS:
+        windows.append(expression)
+    return windows
 
 
 def outside_windows(expression: Expression) -> list[Expression]:
-    """List what an expression is made from: columns and constants, and windows as a whole."""
+    """List the operands of an expression: columns, constants, and windows as a whole."""
     if not isinstance(expression, Call) or expression.function in WINDOWS:
         return [expression]
-    return [part for argument in expression.arguments for part in outside_windows(argument)]
+    operands: list[Expression] = []
+    for argument in expression.arguments:
+        operands += outside_windows(argument)
+    return operands
 
 
 def window_name(call: Call) -> str:
-    """Return the name under which a row holds what a window says of it; no column has such a name."""
+    """Return the name under which a row holds the value of a window; no column has such a name."""
+    # Names of columns hold no NUL character, so none can be equal to this one.
     return f"\0{call!r}"
