@@ -1,4 +1,12 @@
-"""The domains of numbers: where a sum, product or quotient of grid numbers lies, and on which grid."""
+"""Interval arithmetic on grids: bounds and step of a sum, product, quotient or root.
+
+Guarantee: a result lies within the bounds of its domain, and no step on the way to it leaves
+64-bit integers on any store.
+
+Refuses: with `UnsupportedQuery` results that could exceed 64-bit integers.
+
+Law: tests/query/test_domains.py::TestArithmetic
+"""
 
 from __future__ import annotations
 
@@ -11,7 +19,7 @@ from .domain import MOST_STEPS, Whole
 
 
 def shared_step(steps: Sequence[Fraction]) -> Fraction:
-    """Return the coarsest grid that holds several: the greatest step of which each is a whole multiple.
+    """Return the coarsest common grid: the greatest step of which each is a whole multiple.
 
     >>> from discreet.query.domains.arithmetic import shared_step
     >>> from fractions import Fraction
@@ -20,10 +28,10 @@ def shared_step(steps: Sequence[Fraction]) -> Fraction:
     """
     common = steps[0]
     for step in steps[1:]:
-        bottom = common.denominator * step.denominator
-        common = Fraction(
-            gcd(common.numerator * step.denominator, step.numerator * common.denominator), bottom
-        )
+        # gcd(a/b, c/d) = gcd(a·d, c·b)/(b·d)
+        first = common.numerator * step.denominator
+        second = step.numerator * common.denominator
+        common = Fraction(gcd(first, second), common.denominator * step.denominator)
     return common
 
 
@@ -43,10 +51,11 @@ def common(domains: Sequence[Whole]) -> Whole:
     Whole(step=Fraction(1, 2), low=-1, high=6, keys=None)
     """
     step = shared_step([domain.step for domain in domains])
-    ends = [rescale(domain, step) for domain in domains]
-    return Whole(
-        step, min(e.low for e in ends), max(e.high for e in ends), blur=max(e.blur for e in ends)
-    )
+    rescaled = [rescale(domain, step) for domain in domains]
+    low = min(domain.low for domain in rescaled)
+    high = max(domain.high for domain in rescaled)
+    blur = max(domain.blur for domain in rescaled)
+    return Whole(step, low, high, blur=blur)
 
 
 def negate(domain: Whole) -> Whole:
@@ -57,20 +66,28 @@ def negate(domain: Whole) -> Whole:
 def sum_of(x: Whole, y: Whole) -> Whole:
     """Return the domain of x + y, exact on the shared grid."""
     step = shared_step([x.step, y.step])
-    left, right = rescale(x, step), rescale(y, step)
+    left = rescale(x, step)
+    right = rescale(y, step)
     return Whole(step, left.low + right.low, left.high + right.high, blur=x.blur + y.blur)
 
 
 def product(x: Whole, y: Whole) -> Whole:
     """Return the domain of x·y, exact: the steps multiply."""
-    ends = [a * b for a in (x.low, x.high) for b in (y.low, y.high)]
+    # A product is monotone in each factor, so its extremes are at the ends of both.
+    ends = [x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high]
+    # |x·y − x'·y'| ≤ |x|·|y − y'| + |x − x'|·|y| + |x − x'|·|y − y'|
     blur = largest(x) * y.blur + x.blur * largest(y) + x.blur * y.blur
     return Whole(x.step * y.step, min(ends), max(ends), blur=blur)
 
 
 def largest(x: Whole) -> Fraction:
-    """Return the greatest size of a number."""
-    return max(abs(x.low), abs(x.high)) * x.step
+    """Return the greatest absolute value of a number."""
+    return _most_steps(x) * x.step
+
+
+def _most_steps(x: Whole) -> int:
+    """Return the greatest absolute number of steps."""
+    return max(abs(x.low), abs(x.high))
 
 
 def half_up(value: Fraction) -> int:
@@ -86,18 +103,20 @@ def half_up(value: Fraction) -> int:
 
 
 def whole_part(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
-    """Return the domain of a number rounded to an integer: down, up or half up, all of which keep the order."""
-    _room(
-        max(abs(domain.low), abs(domain.high)) * 2 * domain.step.numerator + domain.step.denominator
-    )
-    return Whole(Fraction(1), rounded(domain.low * domain.step), rounded(domain.high * domain.step))
+    """Return the domain of a number rounded to an integer: down, up or half up."""
+    # Stores compute (2·n·p + q) // (2·q) for a step p/q, which must fit.
+    step = domain.step
+    _require_int64(_most_steps(domain) * 2 * step.numerator + step.denominator)
+    # All three ways of rounding keep the order, so bounds stay bounds.
+    return Whole(Fraction(1), rounded(domain.low * step), rounded(domain.high * step))
 
 
 def quotient(x: Whole, y: Whole) -> Whole:
-    """Return the domain of x/y. By a constant it is exact; else it is rounded half up to a power of two.
+    """Return the domain of x/y: exact by a constant, else rounded half up to a power of two.
 
-    The quotient is largest where y is the nonzero number nearest to 0, so it is bounded also where y may be 0 (there it
-    is NULL). The step is the power of two at most 2^-30 of that bound, or as fine as 64-bit integers allow.
+    The quotient is largest where y is the nonzero number nearest to 0. So it is bounded also
+    where y may be 0 (there it is NULL). The step is the power of two at most 2^-30 of that bound,
+    or as fine as 64-bit integers allow.
 
     >>> from discreet.query.domains.arithmetic import quotient
     >>> from discreet.query.domains.domain import Whole
@@ -107,18 +126,19 @@ def quotient(x: Whole, y: Whole) -> Whole:
     """
     if y.low == y.high:
         return _by_constant(x, y.low * y.step)
-    nearest = 1 if y.low <= 0 <= y.high else min(abs(y.low), abs(y.high))
-    bound = max(abs(x.low), abs(x.high)) * x.step / (nearest * y.step)
+    nearest_steps = 1 if y.low <= 0 <= y.high else min(abs(y.low), abs(y.high))
+    nearest = nearest_steps * y.step
+    bound = largest(x) / nearest
     if not bound:
         return Whole(Fraction(1), 0, 0)
     for exponent in range(30, 4, -1):
         step = _power_of_two(bound / (1 << exponent))
         if _fits(x, y, step):
-            most = int(bound / step) + 1
-            signed = x.low < 0 or y.low < 0
-            return Whole(
-                step, -most if signed else 0, most, blur=step / 2 + _moved(x, y, nearest * y.step)
-            )
+            # One step more than the bound: half up may round away from zero.
+            high = int(bound / step) + 1
+            low = -high if x.low < 0 or y.low < 0 else 0
+            blur = step / 2 + _quotient_blur(x, y, nearest)
+            return Whole(step, low, high, blur=blur)
     raise UnsupportedQuery("a quotient would exceed 64-bit integers; clip or round its parts first")
 
 
@@ -127,26 +147,31 @@ def _by_constant(x: Whole, y: Fraction) -> Whole:
         raise UnsupportedQuery(
             "a division by the constant 0 is always NULL; divide by something else"
         )
-    ends = (x.low, x.high) if y > 0 else (-x.high, -x.low)
-    return Whole(x.step / abs(y), *ends, blur=x.blur / abs(y))
+    positive = x if y > 0 else negate(x)
+    divisor = abs(y)
+    return Whole(x.step / divisor, positive.low, positive.high, blur=x.blur / divisor)
 
 
-def _moved(x: Whole, y: Whole, nearest: Fraction) -> Fraction:
-    """Bound how far a quotient moves with its parts; one whose divisor might be 0 may be anything that is possible.
+def _quotient_blur(x: Whole, y: Whole, nearest: Fraction) -> Fraction:
+    """Bound the distance of a quotient from that of the unrounded operands.
 
-    x/y − x'/y' = ((x − x') − (x'/y')(y − y'))/y.
+    x/y − x'/y' = ((x − x') − (x'/y')(y − y'))/y, where |y| ≥ nearest.
     """
     bound = largest(x) / nearest
+    # A divisor that might be 0 allows every possible quotient.
     if y.blur >= nearest:
         return 2 * bound + x.blur
     return (x.blur + bound * y.blur) / (nearest - y.blur)
 
 
 def _fits(x: Whole, y: Whole, step: Fraction) -> bool:
-    """Check that 2·a·p + b·q and 2·b·q fit, where x/y/step = (a·p)/(b·q) for whole steps a of x and b of y."""
+    """Return whether 2·a·p + b·q and 2·b·q fit into 64 bits.
+
+    There x/y/step = (a·p)/(b·q) for whole steps a of x and b of y.
+    """
     ratio = x.step / (y.step * step)
-    top = 2 * max(abs(x.low), abs(x.high)) * ratio.numerator
-    bottom = 2 * max(abs(y.low), abs(y.high)) * ratio.denominator
+    top = 2 * _most_steps(x) * ratio.numerator
+    bottom = 2 * _most_steps(y) * ratio.denominator
     return top + bottom <= MOST_STEPS
 
 
@@ -156,10 +181,11 @@ def root_scale(x: Whole, step: Fraction) -> Fraction:
 
 
 def root(x: Whole) -> Whole:
-    """Return the domain of √x, rounded half up to a power of two that is about 2^-23 of the greatest.
+    """Return the domain of √x, rounded half up to a power of two, about 2^-23 of the greatest.
 
-    √x in steps is (⌊√N⌋ + 1)//2 with N = ⌊4x/step²⌋ below 2^52, and such an N is a double whose root, correctly rounded
-    as IEEE 754 demands, never reaches the next integer: every store finds the same ⌊√N⌋.
+    √x in steps is (⌊√N⌋ + 1)//2 with N = ⌊4x/step²⌋ below 2^52. Such an N is a double whose root,
+    correctly rounded as IEEE 754 demands, never reaches the next integer: every store finds the
+    same ⌊√N⌋.
 
     >>> from discreet.query.domains.arithmetic import root
     >>> from discreet.query.domains.domain import Whole
@@ -169,26 +195,34 @@ def root(x: Whole) -> Whole:
     """
     if x.high <= 0:
         return Whole(Fraction(1), 0, 0)
+    # isqrt rounds down, so one more is above the greatest root.
     bound = Fraction(isqrt(int(x.high * x.step)) + 1)
     step = _power_of_two(bound / (1 << 23))
     scale = root_scale(x, step)
     for end in (x.low, x.high):
-        _room(abs(end) * scale.numerator + scale.denominator)
-    # |√x − √x'| ≤ √|x − x'|, and √b ≤ b/s + s for every s; the greatest root lies in the range, rounded down or not
-    blur = step / 2 + (x.blur / step + step if x.blur else 0)
+        _require_int64(abs(end) * scale.numerator + scale.denominator)
+    blur = step / 2
+    if x.blur:
+        # |√x − √x'| ≤ √|x − x'|, and √b ≤ b/s + s for every s > 0.
+        blur += x.blur / step + step
     high = (isqrt(int(x.high * scale)) + 1) // 2
-    return Whole(step, 0, high + ((high * step) ** 2 < x.high * x.step), blur=blur)
+    # The greatest root must be in the range also where it was rounded down.
+    if (high * step) ** 2 < x.high * x.step:
+        high += 1
+    return Whole(step, 0, high, blur=blur)
 
 
 def _power_of_two(bound: Fraction) -> Fraction:
     """Return the largest power of two that is at most `bound`."""
     exponent = bound.numerator.bit_length() - bound.denominator.bit_length()
+    # The exponent is exact or one too large, depending on the leading bits.
     power = Fraction(2) ** exponent
     return power if power <= bound else power / 2
 
 
-def _room(size: int) -> None:
-    if size >= 2 * MOST_STEPS:  # 2^63 itself is no 64-bit integer
+def _require_int64(size: int) -> None:
+    # 2^63 itself is no 64-bit integer, hence no equality.
+    if size >= 2 * MOST_STEPS:
         raise UnsupportedQuery(
             "an expression could exceed 64-bit integers; clip it or use a coarser step"
         )

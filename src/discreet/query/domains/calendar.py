@@ -1,4 +1,7 @@
-"""The calendar: days and seconds since 1970, their parts, the starts of months and weeks, and months later."""
+"""Proleptic Gregorian calendar on integers: days and seconds since 1970, in UTC.
+
+Parts of a day, starts of units of time, and month arithmetic. Weeks are ISO weeks.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,10 @@ from ..algebra.expression import Function
 
 EPOCH = date(1970, 1, 1)
 DAY_SECONDS = 86_400
-FIRST_DAY, LAST_DAY = (date.min - EPOCH).days, (date.max - EPOCH).days
-"""The first and last day that every store can hold: of the years 1 and 9999."""
+FIRST_DAY = (date.min - EPOCH).days
+"""The first day that every store can hold: of the year 1."""
+LAST_DAY = (date.max - EPOCH).days
+"""The last day that every store can hold: of the year 9999."""
 UNITS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second")
 PARTS = {
     Function.QUARTER: (1, 4),
@@ -23,8 +28,9 @@ PARTS = {
     Function.MINUTE: (0, 59),
     Function.SECOND: (0, 59),
 }
-"""Parts of a time, with the least and the greatest they can be."""
-_SPANS = {"hour": 3600, "minute": 60, "second": 1}
+"""Parts of a time, with their least and greatest values."""
+_CLOCK_UNITS = {"hour": 3600, "minute": 60, "second": 1}
+"""Units shorter than a day, in seconds."""
 
 
 def part_of(function: Function, day: int) -> int:
@@ -35,10 +41,10 @@ def part_of(function: Function, day: int) -> int:
     >>> part_of(Function.WEEK, 0), part_of(Function.ISOYEAR, -1096), part_of(Function.YEARDAY, 31)
     (1, 1966, 32)
     """
-    when = EPOCH + timedelta(days=day)
+    when = _date(day)
     parts = {
         Function.YEAR: when.year,
-        Function.QUARTER: (when.month + 2) // 3,
+        Function.QUARTER: _quarter(when),
         Function.MONTH: when.month,
         Function.DAY: when.day,
         Function.WEEKDAY: when.isoweekday(),
@@ -50,24 +56,30 @@ def part_of(function: Function, day: int) -> int:
 
 
 def start_of(unit: str, time: int, *, seconds: bool) -> int:
-    """Return the first day of the year, quarter, month or ISO week that a day is in; likewise of seconds.
+    """Return the start of the unit of time that a day, or a second, is in.
 
     >>> from discreet.query.domains.calendar import start_of
-    >>> start_of("week", 0, seconds=False), start_of("month", 45, seconds=False), start_of("hour", -1, seconds=True)
-    (-3, 31, -3600)
+    >>> start_of("week", 0, seconds=False), start_of("month", 45, seconds=False)
+    (-3, 31)
+    >>> start_of("hour", -1, seconds=True)
+    -3600
     """
-    if unit in _SPANS:
-        return time // _SPANS[unit] * _SPANS[unit] if seconds else time
+    if unit in _CLOCK_UNITS:
+        # Days have no clock. Rounding down is right also before 1970.
+        length = _CLOCK_UNITS[unit]
+        return time // length * length if seconds else time
     if seconds:
-        return start_of(unit, time // DAY_SECONDS, seconds=False) * DAY_SECONDS
-    when = EPOCH + timedelta(days=time)
+        day = start_of(unit, time // DAY_SECONDS, seconds=False)
+        return day * DAY_SECONDS
+    when = _date(time)
     match unit:
         case "year":
-            return (date(when.year, 1, 1) - EPOCH).days
+            return _days(date(when.year, 1, 1))
         case "quarter":
-            return (date(when.year, (when.month + 2) // 3 * 3 - 2, 1) - EPOCH).days
+            first_month = 3 * _quarter(when) - 2
+            return _days(date(when.year, first_month, 1))
         case "month":
-            return (date(when.year, when.month, 1) - EPOCH).days
+            return _days(date(when.year, when.month, 1))
         case "week":
             return time - when.isoweekday() + 1
         case _:  # day
@@ -75,16 +87,33 @@ def start_of(unit: str, time: int, *, seconds: bool) -> int:
 
 
 def months_later(time: int, months: int, *, seconds: bool) -> int:
-    """Return the day (or second) so many months later; the 31st of a shorter month is its last day.
+    """Return the day (or second) a number of months later.
+
+    The 31st of a shorter month is its last day. Raise ValueError outside the years 1 to 9999.
 
     >>> from discreet.query.domains.calendar import months_later
     >>> months_later(30, 1, seconds=False), months_later(0, -12, seconds=False)
     (58, -365)
     """
     if seconds:
-        days, rest = divmod(time, DAY_SECONDS)
-        return months_later(days, months, seconds=False) * DAY_SECONDS + rest
-    when = EPOCH + timedelta(days=time)
-    year, month = divmod(when.year * 12 + when.month - 1 + months, 12)
-    day = min(when.day, monthrange(year, month + 1)[1])
-    return (date(year, month + 1, day) - EPOCH).days
+        days, clock = divmod(time, DAY_SECONDS)
+        return months_later(days, months, seconds=False) * DAY_SECONDS + clock
+    when = _date(time)
+    # Months are counted from 0 here, so that a division finds the year.
+    months_since_year_0 = when.year * 12 + when.month - 1 + months
+    year, month_index = divmod(months_since_year_0, 12)
+    month = month_index + 1
+    day = min(when.day, monthrange(year, month)[1])
+    return _days(date(year, month, day))
+
+
+def _date(days: int) -> date:
+    return EPOCH + timedelta(days=days)
+
+
+def _days(when: date) -> int:
+    return (when - EPOCH).days
+
+
+def _quarter(when: date) -> int:
+    return (when.month + 2) // 3

@@ -1,4 +1,4 @@
-"""What a row expression yields: whole steps of a public grid, yes or no, text, a day or a second. Never a float.
+"""Domains of row expressions: static bounds on a value, never a float.
 
     Whole(step, low, high)     the number n·step with low ≤ n ≤ high; a store holds n, a 64-bit integer
     Truth()                    true or false
@@ -6,8 +6,14 @@
     Day(low, high)             days since 1970, as an integer
     Second(low, high)          seconds of UTC since 1970, as an integer
 
-`keys` lists all values an expression can take, if they are few and public; NULL is possible everywhere.
-Since bounds are exact and static, no engine can overflow: a domain beyond 2^62 steps is refused before anything runs.
+`keys` lists all values an expression can take, if they are few and public; NULL is possible
+everywhere.
+
+Guarantee: no engine can overflow, since bounds are exact and static.
+
+Refuses: with `UnsupportedQuery` a domain beyond 2^62 steps, before anything runs.
+
+Law: tests/query/test_domains.py::TestEveryExpression
 """
 
 from __future__ import annotations
@@ -20,18 +26,24 @@ from ...data.columns.column import Boolean, Category, Column, Date, Integer, Rea
 from ...errors import UnsupportedQuery
 from ...frozen import field, frozen
 
+# One bit less than 64-bit integers hold: rounding half up needs twice the number.
 MOST_STEPS = 1 << 62
-
+"""Most steps of a number, in absolute value."""
 Scalar: TypeAlias = int | Fraction | str | bool | None
-"""A value of an expression: a number (exact), text, a truth value, or NULL. Days and seconds are integers."""
+"""A value of an expression: an exact number, text, a truth value, or NULL.
+
+Days and seconds are integers.
+"""
 
 
 @frozen
 class Whole:
-    """A number as whole steps: value = n·step, low ≤ n ≤ high; `rounded`: decimals were rounded to a binary grid.
+    """A number as whole steps: value = n·step with low ≤ n ≤ high.
 
-    `blur` is how far it may be from what the expression says of the declared columns, where a root or a quotient was
-    rounded to the grid on the way: FLOOR, comparisons and keys go by the rounded number.
+    `rounded`: decimals were rounded to a binary grid.
+
+    `blur` bounds the distance from the exact value of the expression, where a root or a quotient
+    was rounded to the grid on the way. FLOOR, comparisons and keys go by the rounded number.
     """
 
     step: Fraction
@@ -42,9 +54,11 @@ class Whole:
     blur: Fraction = field(default=Fraction(0), repr=False)
 
     def __post_init__(self) -> None:
+        # Every number is checked here once, so no engine needs to check overflow.
         if max(abs(self.low), abs(self.high)) > MOST_STEPS:
             raise UnsupportedQuery(
-                "an expression could exceed 64-bit integers; clip it, as in LEAST(GREATEST(x, low), high), "
+                "an expression could exceed 64-bit integers; "
+                "clip it, as in LEAST(GREATEST(x, low), high), "
                 "or declare its columns with tighter bounds or a coarser step"
             )
 
@@ -86,12 +100,14 @@ Domain: TypeAlias = Whole | Truth | Texts | Day | Second
 
 
 def domain_of_column(column: Column) -> Domain:
-    """Return what a declared column yields.
+    """Return the domain of a declared column.
 
     >>> import discreet as dp
     >>> from discreet.query.domains.domain import domain_of_column
-    >>> domain_of_column(dp.Integer(0, 120)), domain_of_column(dp.Category(["N", "S"]))
-    (Whole(step=Fraction(1, 1), low=0, high=120, keys=None), Texts(most=1, keys=('N', 'S')))
+    >>> domain_of_column(dp.Integer(0, 120))
+    Whole(step=Fraction(1, 1), low=0, high=120, keys=None)
+    >>> domain_of_column(dp.Category(["N", "S"]))
+    Texts(most=1, keys=('N', 'S'))
     """
     match column:
         case Integer():
@@ -112,12 +128,13 @@ def domain_of_column(column: Column) -> Domain:
             assert_never(column)
 
 
+# Cached: a category may have thousands of keys, and domains are asked for at every node.
 @lru_cache(maxsize=256)
 def _category(column: Category) -> Domain:
     keys = column.keys()
-    present = [key for key in keys if key is not None]
     if column.of == "boolean":
         return Truth(keys)
+    present = [key for key in keys if key is not None]
     if column.of == "integer":
         numbers = [int(key) for key in present]
         return Whole(Fraction(1), min(numbers), max(numbers), keys)

@@ -1,4 +1,15 @@
-"""The domain of every row expression: a total function over the closed algebra, or a refusal naming the function."""
+"""Type inference and interval arithmetic for row expressions.
+
+`domain_of` is a total function over the closed algebra: every expression gets a domain from the
+domains of its columns, or is refused by the name of the function.
+
+Guarantee: every value that `evaluate` gives of an expression is NULL or in its domain.
+
+Refuses: with `UnsupportedQuery` an unknown column, arguments of the wrong type or number, and
+numbers beyond 64-bit integers.
+
+Law: tests/query/test_domains.py::TestEveryExpression
+"""
 
 from __future__ import annotations
 
@@ -29,11 +40,13 @@ from .time_functions import TIMES, time_domain
 from .type_of import NOUNS, type_of_domain
 
 Columns = Mapping[str, Domain]
-_K = TypeVar("_K", Whole, Truth, Texts, Day, Second)
+_D = TypeVar("_D", Whole, Truth, Texts, Day, Second)
+_NOUNS = {Whole: "number", Truth: "condition"}
+"""Arguments of functions that take only one type, as users call them."""
 
 
 def domain_of(expression: Expression, columns: Columns) -> Domain:
-    """Return what an expression yields, from the domains of the columns alone.
+    """Return the domain of an expression, from the domains of the columns alone.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.domains.domain import Whole
@@ -42,8 +55,6 @@ def domain_of(expression: Expression, columns: Columns) -> Domain:
     >>> age = {"age": Whole(Fraction(1), 0, 120)}
     >>> domain_of(Call(Function.ADD, (Field("age"), Constant(1))), age)
     Whole(step=Fraction(1, 1), low=1, high=121, keys=None)
-
-    Refuses a column that is not there, arguments of the wrong domain or number, and numbers beyond 64-bit integers.
     """
     match expression:
         case Field(name=name):
@@ -55,10 +66,12 @@ def domain_of(expression: Expression, columns: Columns) -> Domain:
         case Constant():
             return _constant(expression)
         case Call(function=function, arguments=arguments):
-            present = [a for a in arguments if not _is_null(a)]
-            found = _call(function, arguments, [domain_of(a, columns) for a in present])
+            # NULL has no domain, and no function's bounds depend on it.
+            domains = [domain_of(a, columns) for a in arguments if not _is_null(a)]
+            domain = _call(function, arguments, domains)
+            # Bins of decimals are computed by a rule of their own, which has its own bounds.
             bins = rounded_bin(expression, columns)
-            return found if bins is None else bins.domain
+            return domain if bins is None else bins.domain
         case _:
             assert_never(expression)
 
@@ -74,6 +87,7 @@ def _constant(constant: Constant) -> Domain:
         case bool():
             return Truth()
         case str(text):
+            # PostgreSQL holds no NUL, and UTF-8 has no surrogates.
             if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
                 raise UnsupportedQuery(
                     "a text holds a character that not every store can hold; leave it out"
@@ -94,7 +108,8 @@ def _call(function: Function, arguments: Sequence[Expression], domains: Sequence
         case (
             Function.ADD | Function.SUBTRACT | Function.MULTIPLY | Function.DIVIDE | Function.MODULO
         ):
-            return _two_numbers(function, *_all(function, domains, Whole, 2))
+            x, y = _require(function, domains, Whole, 2)
+            return _binary(function, x, y)
         case (
             Function.NEGATE
             | Function.ABSOLUTE
@@ -103,13 +118,17 @@ def _call(function: Function, arguments: Sequence[Expression], domains: Sequence
             | Function.ROUND
             | Function.ROOT
         ):
-            return _one_number(function, *_all(function, domains, Whole, 1))
+            [x] = _require(function, domains, Whole, 1)
+            return _unary(function, x)
         case Function.LEAST | Function.GREATEST | Function.COALESCE:
             return _choice(function, domains)
         case Function.EQUAL | Function.UNEQUAL | Function.LESS | Function.AT_MOST | Function.AMONG:
             return _comparison(function, arguments, domains)
-        case Function.AND | Function.OR | Function.NOT:
-            _all(function, domains, Truth, 1 if function is Function.NOT else 2)
+        case Function.AND | Function.OR:
+            _require(function, domains, Truth, 2)
+            return Truth()
+        case Function.NOT:
+            _require(function, domains, Truth, 1)
             return Truth()
         case Function.IS_NULL:
             if len(arguments) != 1:
@@ -117,21 +136,40 @@ def _call(function: Function, arguments: Sequence[Expression], domains: Sequence
             return Truth()
         case Function.CASE:
             return _case(arguments, domains)
+        case Function.CONCAT:
+            return concat_domain(domains)
+        case Function.POWER | Function.LOGARITHM | Function.EXPONENTIAL:
+            raise UnsupportedQuery(
+                f"{spell(function)} of rows: libraries differ in its last bit, "
+                "so stores would differ; use a column "
+                "that was prepared so, or take it of a result, as in LN(AVG(x))"
+            )
+        case Function.TOTAL | Function.LAG:
+            raise UnsupportedQuery(
+                "OVER: of rows it would show one row's neighbours; use it on results, with GROUP BY"
+            )
+        case _ if function in TIMES:
+            return time_domain(function, arguments, domains)
         case _:
-            return _text_or_time(function, arguments, domains)
+            return text_domain(function, arguments, domains)
 
 
-def _all(function: Function, domains: Sequence[Domain], wanted: type[_K], count: int) -> list[_K]:
-    found = [domain for domain in domains if isinstance(domain, wanted)]
-    if len(found) != len(domains) or len(found) != count:
-        what = {Whole: "number", Truth: "condition", Texts: "text", Day: "date", Second: "time"}[
-            wanted
-        ]
-        raise UnsupportedQuery(f"{spell(function)} takes {count} {what}{'s' if count > 1 else ''}")
-    return found
+def _of_type(domains: Sequence[Domain], wanted: type[_D]) -> list[_D]:
+    return [domain for domain in domains if isinstance(domain, wanted)]
 
 
-def _two_numbers(function: Function, x: Whole, y: Whole) -> Whole:
+def _require(
+    function: Function, domains: Sequence[Domain], wanted: type[_D], count: int
+) -> list[_D]:
+    """Return the domains of a function that takes a number of arguments of one type."""
+    matching = _of_type(domains, wanted)
+    if len(matching) != len(domains) or len(matching) != count:
+        plural = "s" if count > 1 else ""
+        raise UnsupportedQuery(f"{spell(function)} takes {count} {_NOUNS[wanted]}{plural}")
+    return matching
+
+
+def _binary(function: Function, x: Whole, y: Whole) -> Whole:
     match function:
         case Function.ADD:
             return sum_of(x, y)
@@ -149,17 +187,20 @@ def _modulo(x: Whole, y: Whole) -> Whole:
     if y.low != y.high or y.low <= 0:
         raise UnsupportedQuery("% takes a positive constant on its right")
     step = shared_step([x.step, y.step])
-    rescale(x, step)  # the store counts x in these steps, so they must fit
-    return Whole(step, 0, int(y.low * y.step / step) - 1, blur=x.blur)
+    # Called for its check alone: the store counts x in these steps, so they must fit.
+    rescale(x, step)
+    modulus = int(y.low * y.step / step)
+    return Whole(step, 0, modulus - 1, blur=x.blur)
 
 
-def _one_number(function: Function, x: Whole) -> Whole:
+def _unary(function: Function, x: Whole) -> Whole:
     match function:
         case Function.NEGATE:
             return negate(x)
         case Function.ABSOLUTE:
-            least = 0 if x.low <= 0 <= x.high else min(abs(x.low), abs(x.high))
-            return Whole(x.step, least, max(abs(x.low), abs(x.high)), blur=x.blur)
+            sizes = (abs(x.low), abs(x.high))
+            least = 0 if x.low <= 0 <= x.high else min(sizes)
+            return Whole(x.step, least, max(sizes), blur=x.blur)
         case Function.FLOOR:
             return whole_part(x, floor)
         case Function.CEILING:
@@ -170,52 +211,55 @@ def _one_number(function: Function, x: Whole) -> Whole:
             return whole_part(x, half_up)
 
 
-def _alike(function: Function, domains: Sequence[Domain]) -> Domain:
-    """Return the domain that holds every argument: they must all be of one type."""
+def _union(function: Function, domains: Sequence[Domain]) -> Domain:
+    """Return the domain that holds every argument; all must be of one type."""
     types = {type(domain) for domain in domains}
     if len(types) != 1:
-        kinds = " and ".join(sorted({NOUNS[type_of_domain(domain)] for domain in domains}))
+        nouns = {NOUNS[type_of_domain(domain)] for domain in domains}
+        listed = " and ".join(sorted(nouns))
         raise UnsupportedQuery(
-            f"{spell(function)} cannot take {kinds} together; give it values of one type"
+            f"{spell(function)} cannot take {listed} together; give it values of one type"
         )
     match domains[0]:
         case Whole():
-            return common([domain for domain in domains if isinstance(domain, Whole)])
+            return common(_of_type(domains, Whole))
         case Truth():
             return Truth()
         case Texts():
-            return Texts(max(domain.most for domain in domains if isinstance(domain, Texts)))
+            return Texts(max(text.most for text in _of_type(domains, Texts)))
         case Day():
-            days = [domain for domain in domains if isinstance(domain, Day)]
-            return Day(min(d.low for d in days), max(d.high for d in days))
+            days = _of_type(domains, Day)
+            return Day(min(day.low for day in days), max(day.high for day in days))
         case _:  # Second
-            seconds = [domain for domain in domains if isinstance(domain, Second)]
+            seconds = _of_type(domains, Second)
             return Second(min(s.low for s in seconds), max(s.high for s in seconds))
 
 
 def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
-    """Return the domain of COALESCE, LEAST and GREATEST; the last two are tight, so they clip what one row adds."""
-    chosen = _alike(function, domains)
+    """Return the domain of COALESCE, LEAST or GREATEST.
+
+    LEAST and GREATEST have tight bounds, so they clip the contribution of a row.
+    """
+    union = _union(function, domains)
     if function is Function.COALESCE:
-        return chosen
-    _require_order(chosen)
+        return union
+    _require_order(union)
+    # LEAST is at most the least upper bound, GREATEST at least the greatest lower one.
     pick = min if function is Function.LEAST else max
-    match chosen:
-        case Whole(step=step):
-            same = [rescale(domain, step) for domain in domains if isinstance(domain, Whole)]
-            low, high = pick(domain.low for domain in same), pick(domain.high for domain in same)
-            return Whole(step, low, high, blur=chosen.blur)
-        case Day():
-            days = [domain for domain in domains if isinstance(domain, Day)]
-            return Day(pick(day.low for day in days), pick(day.high for day in days))
-        case _:
-            seconds = [domain for domain in domains if isinstance(domain, Second)]
-            return Second(
-                pick(second.low for second in seconds), pick(second.high for second in seconds)
-            )
+    bounded: Sequence[Whole | Day | Second]
+    if isinstance(union, Whole):
+        bounded = [rescale(number, union.step) for number in _of_type(domains, Whole)]
+    else:
+        bounded = [*_of_type(domains, Day), *_of_type(domains, Second)]
+    low = pick(domain.low for domain in bounded)
+    high = pick(domain.high for domain in bounded)
+    if isinstance(union, Whole):
+        return Whole(union.step, low, high, blur=union.blur)
+    return Day(low, high) if isinstance(union, Day) else Second(low, high)
 
 
 def _require_order(domain: Domain) -> None:
+    # Collations differ between stores, so text has no order here.
     if isinstance(domain, Truth | Texts):
         raise UnsupportedQuery(
             "text and truth values have no order that all stores share; compare them with = or IN"
@@ -230,46 +274,33 @@ def _comparison(
             "a comparison with NULL is never true; use IS NULL, and leave NULL out of IN (…)"
         )
     if function is Function.AMONG:
-        if not all(isinstance(a, Constant) for a in arguments[1:]):
+        if not all(isinstance(argument, Constant) for argument in arguments[1:]):
             raise UnsupportedQuery("IN takes a list of constants; compare columns with =")
     elif len(arguments) != 2:
         raise UnsupportedQuery(f"{spell(function)} takes 2 arguments")
-    domain = _alike(function, domains)
+    union = _union(function, domains)
     if function in (Function.LESS, Function.AT_MOST):
-        _require_order(domain)
+        _require_order(union)
     return Truth()
 
 
 def _case(arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
-    """CASE condition, value, condition, value, …, otherwise: the values must be of one type."""
-    if len(arguments) < 3 or len(arguments) % 2 == 0 or any(_is_null(c) for c in arguments[:-1:2]):
+    """Return the domain of CASE condition, value, condition, value, …, otherwise."""
+    conditions = arguments[:-1:2]
+    if len(arguments) < 3 or len(arguments) % 2 == 0 or any(map(_is_null, conditions)):
         raise UnsupportedQuery("CASE takes pairs of a condition and a value, and an ELSE")
-    given = iter(domains)
-    known = [None if _is_null(a) else next(given) for a in arguments]
-    if not all(isinstance(domain, Truth) for domain in known[:-1:2]):
-        raise UnsupportedQuery("the WHENs of CASE must be conditions")
-    values = [domain for domain in (*known[1::2], known[-1]) if domain is not None]
+    values: list[Domain] = []
+    # Only arguments that are not NULL have a domain, in their order.
+    remaining = iter(domains)
+    for position, argument in enumerate(arguments):
+        if _is_null(argument):
+            continue
+        domain = next(remaining)
+        is_condition = position % 2 == 0 and position < len(arguments) - 1
+        if not is_condition:
+            values.append(domain)
+        elif not isinstance(domain, Truth):
+            raise UnsupportedQuery("the WHENs of CASE must be conditions")
     if not values:
         raise UnsupportedQuery("a CASE whose values are all NULL has no domain")
-    return _alike(Function.CASE, values)
-
-
-def _text_or_time(
-    function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
-) -> Domain:
-    if function in TIMES:
-        return time_domain(function, arguments, domains)
-    if function in (Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL):
-        raise UnsupportedQuery(
-            f"{spell(function)} of rows: libraries differ in its last bit, so stores would differ; use a column "
-            "that was prepared so, or take it of a result, as in LN(AVG(x))"
-        )
-    if function in (Function.TOTAL, Function.LAG):
-        raise UnsupportedQuery(
-            "OVER: of rows it would show one row's neighbours; use it on results, with GROUP BY"
-        )
-    return (
-        concat_domain(domains)
-        if function is Function.CONCAT
-        else text_domain(function, arguments, domains)
-    )
+    return _union(Function.CASE, values)

@@ -1,13 +1,21 @@
-"""Decimals and real columns: a literal and the stored values it is compared with are rounded by one rule.
+"""Decimals beside real columns: a literal is rounded by the rule that rounded the stored values.
 
-A column `Real` without a declared step holds whole steps of a binary grid: 0.1 is held as the step nearest to it, a
-little above or below. So in x ≥ 0.1 the literal, and in ⌊10·x⌋ every edge j/10, is rounded to the grid as the values
-were, halves to even; then the value 0.1 is at least 0.1, and in the bin that begins there. Exact grids are not touched:
-values are multiples of a declared step, where a literal or all edges lie on the grid nothing changes, and only the bare
-column moves in steps, so only a·x + b with constants is treated so.
+A column `Real` without a declared step holds whole steps of a binary grid: 0.1 is held as the
+step nearest to it, a little above or below. So in x ≥ 0.1 the literal, and in ⌊10·x⌋ every edge
+j/10, is rounded to the grid as the values were, halves to even. Then the value 0.1 is at least
+0.1, and in the bin that begins there.
 
-For a > 0 and edges t(j) = (j − b)/(a·step) = (j·u − v)/d: n ≥ round(t) iff 2n + 1 > 2t, or 2n + 1 = 2t and n even. So
-the last j with n ≥ round(t(j)) is ⌊((2n + 1)·d + 2v − (n mod 2))/(2u)⌋: one division of whole numbers.
+Exact grids are not touched: values are multiples of a declared step, and where a literal or all
+edges lie on the grid nothing changes. Only the bare column moves in steps, so only a·x + b with
+constants is treated so.
+
+For a > 0 and edges t(j) = (j − b)/(a·step) = (j·u − v)/d: n ≥ round(t) iff 2n + 1 > 2t, or
+2n + 1 = 2t and n even. So the last j with n ≥ round(t(j)) is
+⌊((2n + 1)·d + 2v − (n mod 2))/(2u)⌋: one division of whole numbers.
+
+Guarantee: a value that was declared as a decimal is compared and binned as that decimal.
+
+Law: tests/query/test_rounded_edges.py::TestDecimals
 """
 
 from __future__ import annotations
@@ -23,6 +31,7 @@ from .domain import MOST_STEPS, Domain, Whole
 
 Columns = Mapping[str, Domain]
 _TESTS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
+_ROUNDINGS = (Function.FLOOR, Function.CEILING, Function.ROUND)
 _HALF = Fraction(1, 2)
 
 
@@ -37,7 +46,10 @@ class Affine:
 
 @frozen
 class RoundedTest:
-    """A comparison of a column's steps with whole steps; `turned`: the steps stand on the right."""
+    """A comparison of a column with constants, in its own steps.
+
+    `turned`: the column is on the right side of the comparison.
+    """
 
     column: str
     function: Function
@@ -47,7 +59,10 @@ class RoundedTest:
 
 @frozen
 class Binned:
-    """A number rounded to an integer: sign·⌊((2·side·n + 1)·d + 2v − (n mod 2))/(2u)⌋ of a column's steps n."""
+    """A number rounded to an integer, from a column's steps n.
+
+    It is sign·⌊((2·side·n + 1)·d + 2v − (n mod 2))/(2u)⌋.
+    """
 
     column: str
     side: int
@@ -58,48 +73,56 @@ class Binned:
     domain: Whole
 
     def at(self, steps: int) -> int:
-        """Return the integer of a value of so many steps."""
-        return self.sign * ((self.top(steps) - steps % 2) // (2 * self.u))
+        """Return the integer of a value with this number of steps."""
+        dividend = self.top(steps) - steps % 2
+        return self.sign * (dividend // (2 * self.u))
 
     def top(self, steps: int) -> int:
-        """Return what is divided, but for the parity of the steps."""
+        """Return the dividend, without the parity of the steps."""
         return (2 * self.side * steps + 1) * self.d + 2 * self.v
 
 
 def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
-    """Return how a comparison with constants is made in a column's own steps; None where it is exact as it stands.
+    """Return a comparison with constants in a column's own steps; None where it is exact already.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.domains.domain import Whole
     >>> from discreet.query.domains.rounded_edges import rounded_test
     >>> from fractions import Fraction
     >>> x = {"x": Whole(Fraction(1, 8), 0, 16, rounded=True)}
-    >>> rounded_test(Call(Function.AT_MOST, (Constant(Fraction(1, 10)), Field("x"))), x).steps
+    >>> tenth = Constant(Fraction(1, 10))
+    >>> rounded_test(Call(Function.AT_MOST, (tenth, Field("x"))), x).steps
     (1,)
     """
     if call.function not in _TESTS or len(call.arguments) < 2:
         return None
-    turned = isinstance(call.arguments[0], Constant)
-    inner, *others = reversed(call.arguments) if turned else call.arguments
-    line = _affine(inner)
-    domain = None if line is None else columns.get(line.column)
-    if line is None or not isinstance(domain, Whole) or not domain.rounded:
+    constants = list(call.arguments)
+    turned = isinstance(constants[0], Constant)
+    # The column is first, unless a constant is: then it is last.
+    affine = _affine(constants.pop(-1 if turned else 0))
+    domain = _rounded_domain(affine, columns)
+    if affine is None or domain is None:
         return None
-    numbers = [number for other in others if (number := _number(other)) is not None]
-    if len(numbers) < len(others):
+    steps = []
+    all_exact = True
+    for constant in constants:
+        number = _number(constant)
+        if number is None:
+            return None
+        # Where a·x + b = number, x is (number − b)/a, counted in steps.
+        exact = (number - affine.plus) / affine.times / domain.step
+        step = nearest(exact)
+        all_exact = all_exact and step == exact
+        steps.append(step)
+    if all_exact or max(map(abs, steps)) > MOST_STEPS:
         return None
-    exact = [(number - line.plus) / line.times / domain.step for number in numbers]
-    steps = tuple(map(nearest, exact))
-    if (
-        all(step == each for step, each in zip(steps, exact, strict=True))
-        or max(map(abs, steps)) > MOST_STEPS
-    ):
-        return None
-    return RoundedTest(line.column, call.function, turned != (line.times < 0), steps)
+    # Dividing by a negative a exchanges the sides of an inequality.
+    column_on_right = turned != (affine.times < 0)
+    return RoundedTest(affine.column, call.function, column_on_right, tuple(steps))
 
 
 def rounded_bin(call: Call, columns: Columns) -> Binned | None:
-    """Return how FLOOR, CEILING or ROUND of a·x + b is worked out from a column's steps; None where it is exact.
+    """Return FLOOR, CEILING or ROUND of a·x + b in a column's own steps; None where it is exact.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.domains.domain import Whole
@@ -110,34 +133,41 @@ def rounded_bin(call: Call, columns: Columns) -> Binned | None:
     >>> [found.at(round(j * 1024 / 10)) for j in range(6)]
     [0, 1, 2, 3, 4, 5]
     """
-    if (
-        call.function not in (Function.FLOOR, Function.CEILING, Function.ROUND)
-        or len(call.arguments) != 1
-    ):
+    if call.function not in _ROUNDINGS or len(call.arguments) != 1:
         return None
-    line = _affine(call.arguments[0])
-    domain = None if line is None else columns.get(line.column)
-    if line is None or not isinstance(domain, Whole) or not domain.rounded:
+    affine = _affine(call.arguments[0])
+    domain = _rounded_domain(affine, columns)
+    if affine is None or domain is None:
         return None
+    # ⌈y⌉ = −⌊−y⌋, and ROUND(y) = ⌊y + 1/2⌋: all three become FLOOR.
     sign = -1 if call.function is Function.CEILING else 1
-    times, plus = (
-        sign * line.times,
-        sign * line.plus + (_HALF if call.function is Function.ROUND else 0),
-    )
-    width = 1 / (abs(times) * domain.step)
-    first = plus * width
-    d = lcm(width.denominator, first.denominator)
+    times = sign * affine.times
+    plus = sign * affine.plus
+    if call.function is Function.ROUND:
+        plus += _HALF
+    bin_width = 1 / (abs(times) * domain.step)
+    offset = plus * bin_width
+    d = lcm(bin_width.denominator, offset.denominator)
+    # With d = 1 all edges lie on the grid, and nothing is rounded.
     if d == 1:
         return None
     side = 1 if times > 0 else -1
-    rule = Binned(line.column, side, sign, d, int(first * d), int(width * d), domain)
-    if (
-        max(abs(rule.top(end)) for end in (domain.low, domain.high)) >= MOST_STEPS
-        or 2 * rule.u > MOST_STEPS
-    ):
+    v = int(offset * d)
+    u = int(bin_width * d)
+    rule = Binned(affine.column, side, sign, d, v, u, domain)
+    dividend = max(abs(rule.top(domain.low)), abs(rule.top(domain.high)))
+    # Beyond 64-bit integers the plain rule is used, which is refused where it does not fit.
+    if dividend >= MOST_STEPS or 2 * u > MOST_STEPS:
         return None
     low, high = sorted((rule.at(domain.low), rule.at(domain.high)))
-    return Binned(line.column, side, sign, d, rule.v, rule.u, Whole(Fraction(1), low, high))
+    bins = Whole(Fraction(1), low, high)
+    return Binned(affine.column, side, sign, d, v, u, bins)
+
+
+def _rounded_domain(affine: Affine | None, columns: Columns) -> Whole | None:
+    """Return the domain of a column whose values were rounded to a binary grid."""
+    domain = None if affine is None else columns.get(affine.column)
+    return domain if isinstance(domain, Whole) and domain.rounded else None
 
 
 def _number(expression: Expression) -> Fraction | None:
@@ -145,7 +175,9 @@ def _number(expression: Expression) -> Fraction | None:
     if not isinstance(expression, Constant) or expression.time is not None:
         return None
     value = expression.value
-    return None if value is None or isinstance(value, bool | str) else Fraction(value)
+    if value is None or isinstance(value, bool | str):
+        return None
+    return Fraction(value)
 
 
 def _affine(expression: Expression) -> Affine | None:
@@ -156,12 +188,13 @@ def _affine(expression: Expression) -> Affine | None:
         case Call(function=Function.NEGATE, arguments=(x,)):
             return _scale(_affine(x), Fraction(-1))
         case Call(function=function, arguments=(x, y)):
-            return _of_two(function, x, y)
+            return _affine_of_two(function, x, y)
     return None
 
 
-def _of_two(function: Function, x: Expression, y: Expression) -> Affine | None:
-    left, right = _number(x), _number(y)
+def _affine_of_two(function: Function, x: Expression, y: Expression) -> Affine | None:
+    left = _number(x)
+    right = _number(y)
     match function, left, right:
         case Function.ADD, None, Fraction():
             return _move(_affine(x), right)
@@ -180,9 +213,13 @@ def _of_two(function: Function, x: Expression, y: Expression) -> Affine | None:
     return None
 
 
-def _move(line: Affine | None, by: Fraction) -> Affine | None:
-    return None if line is None else Affine(line.column, line.times, line.plus + by)
+def _move(affine: Affine | None, by: Fraction) -> Affine | None:
+    if affine is None:
+        return None
+    return Affine(affine.column, affine.times, affine.plus + by)
 
 
-def _scale(line: Affine | None, by: Fraction) -> Affine | None:
-    return None if line is None or by == 0 else Affine(line.column, line.times * by, line.plus * by)
+def _scale(affine: Affine | None, by: Fraction) -> Affine | None:
+    if affine is None or by == 0:
+        return None
+    return Affine(affine.column, affine.times * by, affine.plus * by)

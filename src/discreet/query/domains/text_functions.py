@@ -1,4 +1,4 @@
-"""The domains of functions of text."""
+"""Domains of text functions: greatest lengths of their results."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from .domain import Domain, Texts, Truth, Whole
 def text_domain(
     function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
 ) -> Domain:
-    """Return what a function of text yields; patterns and positions must be constants."""
+    """Return the domain of a text function; patterns and positions must be constants."""
     text = domains[0] if domains else None
-    if not isinstance(text, Texts) or any(not isinstance(a, Constant) for a in arguments[1:]):
+    constants = [argument for argument in arguments[1:] if isinstance(argument, Constant)]
+    if not isinstance(text, Texts) or len(constants) < len(arguments) - 1:
         raise UnsupportedQuery(f"{spell(function)} takes text, and constants for the rest")
-    match function, [a.value for a in arguments[1:] if isinstance(a, Constant)]:
+    match function, [constant.value for constant in constants]:
         case Function.LOWER | Function.UPPER | Function.TRIM, []:
             return Texts(text.most)
         case Function.LENGTH, []:
             return Whole(Fraction(1), 0, text.most)
         case Function.LIKE, [str()]:
             return Truth()
+        # True is an int in Python, but no position of a text.
         case Function.SUBSTRING, [bool(), _] | [_, bool()]:
             pass
         case Function.SUBSTRING, [int(first), int(count)] if first >= 1 and count >= 0:
@@ -33,8 +35,8 @@ def text_domain(
 
 
 def concat_domain(domains: Sequence[Domain]) -> Texts:
-    """Return what texts put together yield."""
-    texts = [domain for domain in domains if isinstance(domain, Texts)]
-    if len(texts) < len(domains) or len(texts) < 2:
+    """Return the domain of texts that are put together."""
+    lengths = [domain.most for domain in domains if isinstance(domain, Texts)]
+    if len(lengths) < len(domains) or len(lengths) < 2:
         raise UnsupportedQuery("|| and CONCAT take texts; group by a number beside them")
-    return Texts(sum(text.most for text in texts))
+    return Texts(sum(lengths))

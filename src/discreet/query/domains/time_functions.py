@@ -1,4 +1,4 @@
-"""The domains of functions of days and seconds."""
+"""Domains of date and time functions: earliest and latest results."""
 
 from __future__ import annotations
 
@@ -22,34 +22,30 @@ from .domain import Day, Domain, Second, Whole
 
 TIMES = frozenset(
     {
-        *(
-            Function.YEAR,
-            Function.ISOYEAR,
-            Function.DATE_OF,
-            Function.TRUNCATE,
-            Function.MONTHS_LATER,
-            *PARTS,
-        ),
-        *(
-            Function.UNIX_DATE,
-            Function.UNIX_SECONDS,
-            Function.FROM_UNIX_DATE,
-            Function.FROM_UNIX_SECONDS,
-        ),
+        *PARTS,
+        *(Function.YEAR, Function.ISOYEAR, Function.DATE_OF),
+        *(Function.TRUNCATE, Function.MONTHS_LATER),
+        *(Function.UNIX_DATE, Function.UNIX_SECONDS),
+        *(Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
     }
 )
 """All functions of days and seconds."""
 _CLOCK = (Function.HOUR, Function.MINUTE, Function.SECOND, Function.DATE_OF, Function.UNIX_SECONDS)
+_MAX_MONTHS = 120_000
+"""Months of ten thousand years: a longer way leaves the calendar from any day."""
 
 
 def time_domain(
     function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
 ) -> Domain:
-    """Return what a function of a day or a second yields; units and numbers of months must be constants."""
+    """Return the domain of a function of a day or second.
+
+    Units and numbers of months must be constants.
+    """
     if function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
         return _from_number(function, domains)
     if function in (Function.TRUNCATE, Function.MONTHS_LATER):
-        return _move(function, arguments, domains)
+        return _monotone(function, arguments, domains)
     when = domains[0] if len(domains) == 1 else None
     if not isinstance(when, Day | Second):
         raise UnsupportedQuery(f"{spell(function)} takes one date or time")
@@ -63,35 +59,45 @@ def time_domain(
 
 
 def _part(function: Function, when: Day | Second) -> Domain:
-    long = DAY_SECONDS if isinstance(when, Second) else 1
-    first, last = when.low // long, when.high // long
+    units_per_day = DAY_SECONDS if isinstance(when, Second) else 1
+    # Rounding down finds the day also of seconds before 1970.
+    first = when.low // units_per_day
+    last = when.high // units_per_day
     if function is Function.DATE_OF:
         return Day(first, last)
+    # Years never decrease; all other parts begin anew, so their whole range is possible.
     if function in (Function.YEAR, Function.ISOYEAR):
         return Whole(Fraction(1), part_of(function, first), part_of(function, last))
     return Whole(Fraction(1), *PARTS[function])
 
 
-def _move(function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
-    """Return the domain of what keeps the order of times: the start of a month, or a month later."""
-    when, constant = (
-        (domains[0], arguments[1]) if len(arguments) == len(domains) == 2 else (None, None)
-    )
+def _monotone(
+    function: Function, arguments: Sequence[Expression], domains: Sequence[Domain]
+) -> Domain:
+    """Return the domain of a function that keeps the order of times.
+
+    It is the start of a month or other unit, or a number of months later.
+    """
+    pair = len(arguments) == len(domains) == 2
+    when = domains[0] if pair else None
+    constant = arguments[1] if pair else None
     if not isinstance(when, Day | Second) or not isinstance(constant, Constant):
         raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
-    seconds, value = isinstance(when, Second), constant.value
+    value = constant.value
+    seconds = isinstance(when, Second)
     if function is Function.TRUNCATE:
         if value not in UNITS:
             raise UnsupportedQuery(f"DATE_TRUNC takes one of {', '.join(UNITS)}")
-        ends = [start_of(str(value), end, seconds=seconds) for end in (when.low, when.high)]
+        first = start_of(str(value), when.low, seconds=seconds)
+        last = start_of(str(value), when.high, seconds=seconds)
     else:
-        if type(value) is not int or abs(value) > 120_000:
+        if type(value) is not int or abs(value) > _MAX_MONTHS:
             raise UnsupportedQuery("a number of months must be whole and written out")
         try:
-            ends = [months_later(end, value, seconds=seconds) for end in (when.low, when.high)]
+            first = months_later(when.low, value, seconds=seconds)
+            last = months_later(when.high, value, seconds=seconds)
         except ValueError:
             raise UnsupportedQuery("a date would leave the years 1 to 9999") from None
-    first, last = ends
     return Second(first, last) if seconds else Day(first, last)
 
 
@@ -101,8 +107,11 @@ def _from_number(function: Function, domains: Sequence[Domain]) -> Domain:
         raise UnsupportedQuery(
             "dates move by whole days, and times by whole seconds; use FLOOR or ROUND"
         )
-    low, high = (int(end * number.step) for end in (number.low, number.high))
-    long = 1 if function is Function.FROM_UNIX_DATE else DAY_SECONDS
-    if low < FIRST_DAY * long or high >= (LAST_DAY + 1) * long:
+    low = int(number.low * number.step)
+    high = int(number.high * number.step)
+    is_day = function is Function.FROM_UNIX_DATE
+    units_per_day = 1 if is_day else DAY_SECONDS
+    # The last second of the last day is still within it, hence the day after as the limit.
+    if low < FIRST_DAY * units_per_day or high >= (LAST_DAY + 1) * units_per_day:
         raise UnsupportedQuery("a date would leave the years 1 to 9999; clip what is added to it")
-    return Day(low, high) if long == 1 else Second(low, high)
+    return Day(low, high) if is_day else Second(low, high)

@@ -1,7 +1,11 @@
-"""The type of an expression, without bounds: enough to read a literal, and to check what is done to noisy results.
+"""Type inference without bounds, for literals and for post-processing of noisy results.
 
-Row expressions have domains, with exact bounds (`domains`). Noisy statistics have none, so what is done afterwards is
-checked by type alone: number, truth, text, day or second.
+Row expressions have domains, with exact bounds (`domains`). Noisy statistics have none, so their
+post-processing is checked by type alone: number, truth, text, day or second.
+
+Refuses: with `UnsupportedQuery` unknown names and arguments of the wrong type.
+
+Law: tests/query/test_post_processing.py::TestSorts
 """
 
 from __future__ import annotations
@@ -16,30 +20,19 @@ from .domain import Day, Domain, Second, Texts, Truth, Whole
 
 ValueType: TypeAlias = Literal["number", "truth", "text", "day", "second"]
 
+_TWO_NUMBERS = (
+    *(Function.ADD, Function.SUBTRACT, Function.MULTIPLY),
+    *(Function.DIVIDE, Function.MODULO, Function.POWER),
+)
+_ONE_NUMBER = (
+    *(Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND),
+    *(Function.ROOT, Function.LOGARITHM, Function.EXPONENTIAL),
+)
+
+# Types of the arguments and of the result, of functions that have just one signature.
 _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
-    **dict.fromkeys(
-        (
-            Function.ADD,
-            Function.SUBTRACT,
-            Function.MULTIPLY,
-            Function.DIVIDE,
-            Function.MODULO,
-            Function.POWER,
-        ),
-        (("number", "number"), "number"),
-    ),
-    **dict.fromkeys(
-        (
-            Function.NEGATE,
-            Function.ABSOLUTE,
-            Function.FLOOR,
-            Function.CEILING,
-            Function.ROUND,
-            Function.ROOT,
-        ),
-        (("number",), "number"),
-    ),
-    **dict.fromkeys((Function.LOGARITHM, Function.EXPONENTIAL), (("number",), "number")),
+    **dict.fromkeys(_TWO_NUMBERS, (("number", "number"), "number")),
+    **dict.fromkeys(_ONE_NUMBER, (("number",), "number")),
     **dict.fromkeys((Function.AND, Function.OR), (("truth", "truth"), "truth")),
     Function.NOT: (("truth",), "truth"),
     **dict.fromkeys((Function.LOWER, Function.UPPER, Function.TRIM), (("text",), "text")),
@@ -55,6 +48,8 @@ _SIGNATURES: dict[Function, tuple[tuple[ValueType, ...], ValueType]] = {
     Function.FROM_UNIX_SECONDS: (("number",), "second"),
     Function.DATE_OF: (("second",), "day"),
 }
+
+# Types as users call them, for refusals.
 NOUNS: dict[ValueType, str] = {
     "number": "a number",
     "truth": "a condition",
@@ -67,12 +62,14 @@ _PARTS = (
     *(Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY),
     *(Function.WEEK, Function.ISOYEAR, Function.YEARDAY),
 )
+
+# Functions that keep a day a day and a second a second, with the type of their constant.
 _MOVES: dict[Function, ValueType] = {Function.TRUNCATE: "text", Function.MONTHS_LATER: "number"}
 _COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 
 
 def type_of_domain(domain: Domain) -> ValueType:
-    """Forget the bounds of a domain.
+    """Return the type of a domain, without its bounds.
 
     >>> from discreet.query.domains.domain import Texts
     >>> from discreet.query.domains.type_of import type_of_domain
@@ -95,14 +92,13 @@ def type_of_domain(domain: Domain) -> ValueType:
 
 
 def type_of(expression: Expression, types: Mapping[str, ValueType]) -> ValueType | None:
-    """Return what type of value an expression yields; None for a bare NULL.
+    """Return the type of an expression; None for a bare NULL.
 
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.domains.type_of import type_of
-    >>> type_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": "number", "n": "number"})
+    >>> ratio = Call(Function.DIVIDE, (Field("total"), Field("n")))
+    >>> type_of(ratio, {"total": "number", "n": "number"})
     'number'
-
-    Refuses a name that is not there and arguments of the wrong type.
     """
     match expression:
         case Field(name=name):
@@ -133,40 +129,45 @@ def _constant(constant: Constant) -> ValueType | None:
 
 def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
     if function in _SIGNATURES:
-        wanted, result = _SIGNATURES[function]
-        if len(given) != len(wanted) or any(
-            g not in (w, None) for g, w in zip(given, wanted, strict=True)
-        ):
-            nouns = " and ".join(NOUNS[type_] for type_ in wanted)
-            dates = (
-                "; compare dates, as in d >= DATE '2024-01-01'" if function is Function.LIKE else ""
-            )
-            raise UnsupportedQuery(f"{spell(function)} takes {nouns}{dates}")
-        return result
+        return _by_signature(function, given)
     if function in _PARTS:
         if len(given) != 1 or given[0] not in ("day", "second", None):
             raise UnsupportedQuery(f"{spell(function)} takes one date or time")
         return "number"
     if function in _MOVES:
-        if (
-            len(given) != 2
-            or given[0] not in ("day", "second", None)
-            or given[1] != _MOVES[function]
-        ):
+        wanted = _MOVES[function]
+        if len(given) != 2 or given[0] not in ("day", "second", None) or given[1] != wanted:
             raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
         return given[0]
     if function is Function.CONCAT:
         return _concat(given)
     if function in (Function.TOTAL, Function.LAG):
-        return _of_table(function, given)
+        return _window(function, given)
     if function is Function.IS_NULL:
         return "truth"
     if function in _COMPARISONS:
-        return _compare(function, given)
-    return _alike(function, _branches(given) if function is Function.CASE else given)
+        return _comparison(function, given)
+    if function is Function.CASE:
+        return _one_type(function, _branches(given))
+    # Left are LEAST, GREATEST and COALESCE, which return one of their arguments.
+    return _one_type(function, given)
 
 
-def _of_table(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+def _by_signature(function: Function, given: Sequence[ValueType | None]) -> ValueType:
+    """Check arguments against a fixed signature; NULL fits everywhere."""
+    wanted, result = _SIGNATURES[function]
+    fits = len(given) == len(wanted)
+    for given_type, wanted_type in zip(given, wanted, strict=False):
+        fits = fits and given_type in (wanted_type, None)
+    if not fits:
+        message = f"{spell(function)} takes " + " and ".join(NOUNS[type_] for type_ in wanted)
+        if function is Function.LIKE:
+            message += "; compare dates, as in d >= DATE '2024-01-01'"
+        raise UnsupportedQuery(message)
+    return result
+
+
+def _window(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
     if function is Function.TOTAL and given[0] not in ("number", None):
         raise UnsupportedQuery("SUM … OVER takes a number")
     return given[0]
@@ -178,8 +179,9 @@ def _concat(given: Sequence[ValueType | None]) -> ValueType:
     return "text"
 
 
-def _compare(function: Function, given: Sequence[ValueType | None]) -> ValueType:
-    type_ = _alike(function, given)
+def _comparison(function: Function, given: Sequence[ValueType | None]) -> ValueType:
+    type_ = _one_type(function, given)
+    # Collations differ between stores, so text has no order here.
     if function in (Function.LESS, Function.AT_MOST) and type_ in ("text", "truth"):
         raise UnsupportedQuery(
             "text and truth values have no order that all stores share; compare them with = or IN"
@@ -188,15 +190,17 @@ def _compare(function: Function, given: Sequence[ValueType | None]) -> ValueType
 
 
 def _branches(given: Sequence[ValueType | None]) -> list[ValueType | None]:
+    """Return the types of the values of CASE condition, value, …, otherwise."""
     if any(condition not in ("truth", None) for condition in given[:-1:2]):
         raise UnsupportedQuery("the WHENs of CASE must be conditions")
     return [*given[1::2], given[-1]]
 
 
-def _alike(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+def _one_type(function: Function, given: Sequence[ValueType | None]) -> ValueType | None:
+    """Return the one type that all arguments have; None if all are NULL."""
     types = sorted({type_ for type_ in given if type_ is not None})
     if len(types) > 1:
-        nouns = " and ".join(NOUNS[t] for t in types)
+        nouns = " and ".join(NOUNS[type_] for type_ in types)
         raise UnsupportedQuery(
             f"{spell(function)} cannot take {nouns} together; give it values of one type"
         )
