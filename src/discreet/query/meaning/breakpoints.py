@@ -1,7 +1,10 @@
-"""Conditions that compare columns with constants: a column of many values matters only by which constants it passes.
+"""Breakpoints: values of an expression that compares columns with constants only.
 
-So one value on either side of each constant, and each constant itself, stand for all others: whatever combination of
+A column of many values then matters only by its order among the constants. One value on either
+side of each constant, and each constant itself, represent all others: whatever combination of
 truths some row can have, one of these has it too.
+
+Law: tests/query/test_keys.py::TestCuts
 """
 
 from __future__ import annotations
@@ -15,16 +18,18 @@ from ..algebra.expression import Call, Constant, Expression, Field, Function
 from ..domains.domain import Domain, Scalar, Whole
 from .evaluate import meaning_of
 
-_COMPARE = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
+_COMPARISONS = frozenset({Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL})
 
 
 def cut_values(
     expression: Expression, columns: Mapping[str, Domain], most: int
 ) -> tuple[Scalar, ...] | None:
-    """List all values of an expression whose columns are numbers that it only compares with constants.
+    """List all values of an expression that only compares its columns with constants.
 
-    It may list values that cannot occur; it never misses one that can. None if it reads a column in another way, or if
-    more than `most` combinations would have to be tried.
+    Guarantee: it never misses a value that can occur; it may list values that cannot.
+
+    Return None if a column is read in another way or is no number, or if more than `most`
+    combinations would have to be tried.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
@@ -38,25 +43,31 @@ def cut_values(
     cuts: dict[str, set[Fraction]] = {}
     if not _read_cuts(expression, cuts):
         return None
-    sides: list[tuple[Scalar, ...]] = []
+    samples: list[tuple[Scalar, ...]] = []
     for name, constants in cuts.items():
         domain = columns[name]
         if not isinstance(domain, Whole):
             return None
-        sides.append((*_sides(domain, constants), None))
-    if prod(map(len, sides)) > most:
+        # NULL is possible in every column.
+        samples.append((*_samples(domain, constants), None))
+    if prod(map(len, samples)) > most:
         return None
-    rows = (dict(zip(cuts, values, strict=True)) for values in product(*sides))
     meaning = meaning_of(expression, columns)
-    return tuple(dict.fromkeys(_plain(meaning(row)) for row in rows))
+    values: dict[Scalar, None] = {}
+    for sample in product(*samples):
+        row = dict(zip(cuts, sample, strict=True))
+        values[_plain_number(meaning(row))] = None
+    return tuple(values)
 
 
-def _plain(value: Scalar) -> Scalar:
-    return int(value) if isinstance(value, Fraction) and value.denominator == 1 else value
+def _plain_number(value: Scalar) -> Scalar:
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return int(value)
+    return value
 
 
 def _read_cuts(expression: Expression, cuts: dict[str, set[Fraction]]) -> bool:
-    """Note the constants that each column is compared with; False if a column is read otherwise."""
+    """Add the constants that each column is compared with; False if a column is read otherwise."""
     match expression:
         case Constant():
             return True
@@ -66,30 +77,31 @@ def _read_cuts(expression: Expression, cuts: dict[str, set[Fraction]]) -> bool:
             cuts.setdefault(name, set())
             return True
         case Call(function=function, arguments=(Field(name=name), Constant(value=value))) if (
-            function in _COMPARE
+            function in _COMPARISONS
         ):
-            return _note(name, value, cuts)
+            return _add_cut(name, value, cuts)
         case Call(function=function, arguments=(Constant(value=value), Field(name=name))) if (
-            function in _COMPARE
+            function in _COMPARISONS
         ):
-            return _note(name, value, cuts)
+            return _add_cut(name, value, cuts)
         case Call(function=Function.AMONG, arguments=(Field(name=name), *listed)):
-            return all(isinstance(one, Constant) and _note(name, one.value, cuts) for one in listed)
+            return all(isinstance(c, Constant) and _add_cut(name, c.value, cuts) for c in listed)
         case Call(arguments=arguments):
             return all(_read_cuts(argument, cuts) for argument in arguments)
 
 
-def _note(name: str, value: Scalar, cuts: dict[str, set[Fraction]]) -> bool:
+def _add_cut(name: str, value: Scalar, cuts: dict[str, set[Fraction]]) -> bool:
     if isinstance(value, bool) or not isinstance(value, int | Fraction):
         return False
     cuts.setdefault(name, set()).add(Fraction(value))
     return True
 
 
-def _sides(domain: Whole, constants: Iterable[Fraction]) -> list[Fraction]:
-    """Return both ends of a domain, and the steps around each constant: it may itself be rounded to one."""
-    near = {domain.low, domain.high}
+def _samples(domain: Whole, constants: Iterable[Fraction]) -> list[Fraction]:
+    """Return both ends of a domain, and the steps around each constant."""
+    steps = {domain.low, domain.high}
     for constant in constants:
-        steps = constant / domain.step
-        near |= set(range(floor(steps) - 1, ceil(steps) + 2))
-    return [n * domain.step for n in sorted(near) if domain.low <= n <= domain.high]
+        exact = constant / domain.step
+        # One step more on each side: the constant itself may be rounded to a step.
+        steps.update(range(floor(exact) - 1, ceil(exact) + 2))
+    return [n * domain.step for n in sorted(steps) if domain.low <= n <= domain.high]

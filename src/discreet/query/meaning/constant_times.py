@@ -1,4 +1,4 @@
-"""Functions of times that are constants, worked out at once; days as seconds; comparisons of both."""
+"""Constant folding of date and time functions, and implicit casts between days and seconds."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
 from .evaluate import evaluate
 
-_YIELDS = {
+_RESULT_TIME = {
     Function.FROM_UNIX_DATE: "day",
     Function.FROM_UNIX_SECONDS: "second",
     Function.DATE_OF: "day",
 }
-_KEEPS = (Function.TRUNCATE, Function.MONTHS_LATER)
-_COMPARED = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
+"""Functions whose result is a day or second, whatever the argument is."""
+_KEEP_TIME = (Function.TRUNCATE, Function.MONTHS_LATER)
+_COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
+_SUMS = (Function.ADD, Function.SUBTRACT)
 
 
 def fold_time(function: Function, *arguments: Expression) -> Expression:
@@ -32,10 +34,10 @@ def fold_time(function: Function, *arguments: Expression) -> Expression:
     first = arguments[0]
     if not isinstance(first, Constant) or not all(isinstance(a, Constant) for a in arguments):
         return call
-    domain_of(call, {})  # what a domain refuses is refused here
-    return Constant(
-        evaluate(call, {}, {}), first.time if function in _KEEPS else _YIELDS.get(function)
-    )
+    # Called for its refusals alone: evaluation does not check types and ranges.
+    domain_of(call, {})
+    time = first.time if function in _KEEP_TIME else _RESULT_TIME.get(function)
+    return Constant(evaluate(call, {}, {}), time)
 
 
 def as_second(time: Expression, type_: ValueType | None) -> Expression:
@@ -48,14 +50,15 @@ def as_second(time: Expression, type_: ValueType | None) -> Expression:
     """
     if type_ != "day":
         return time
-    seconds = fold(Function.MULTIPLY, fold_time(Function.UNIX_DATE, time), Constant(DAY_SECONDS))
+    days = fold_time(Function.UNIX_DATE, time)
+    seconds = fold(Function.MULTIPLY, days, Constant(DAY_SECONDS))
     return fold_time(Function.FROM_UNIX_SECONDS, seconds)
 
 
 def fold_date(
     function: Function, left: Expression, right: Expression, types: Sequence[ValueType | None]
 ) -> Expression | None:
-    """Return a date plus or minus whole days, or the days between two dates; None if it is neither.
+    """Return a date plus or minus whole days, or the days between two dates; else None.
 
     >>> from discreet.query.algebra.expression import Constant, Function
     >>> from discreet.query.meaning.constant_times import fold_date
@@ -64,35 +67,41 @@ def fold_date(
     """
     match function, *types:
         case ((Function.ADD | Function.SUBTRACT), "day", "number"):
-            return fold_time(
-                Function.FROM_UNIX_DATE, fold(function, fold_time(Function.UNIX_DATE, left), right)
-            )
+            days = fold(function, fold_time(Function.UNIX_DATE, left), right)
+            return fold_time(Function.FROM_UNIX_DATE, days)
         case Function.ADD, "number", "day":
-            return fold_time(
-                Function.FROM_UNIX_DATE, fold(function, left, fold_time(Function.UNIX_DATE, right))
-            )
+            days = fold(function, left, fold_time(Function.UNIX_DATE, right))
+            return fold_time(Function.FROM_UNIX_DATE, days)
         case Function.SUBTRACT, "day", "day":
-            return fold(
-                function, fold_time(Function.UNIX_DATE, left), fold_time(Function.UNIX_DATE, right)
-            )
+            later = fold_time(Function.UNIX_DATE, left)
+            earlier = fold_time(Function.UNIX_DATE, right)
+            return fold(function, later, earlier)
     return None
 
 
 def timely(expression: Expression, types: Mapping[str, ValueType]) -> Expression:
-    """Compare days with seconds by the days' first seconds, and count days between dates, wherever that is meant.
+    """Make casts between days and seconds explicit, at every depth.
+
+    Days are compared with seconds by their first seconds, and dates are subtracted as days.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.meaning.constant_times import timely
-    >>> timely(Call(Function.LESS, (Field("seen"), Constant(1, "day"))), {"seen": "second"}).arguments[1]
+    >>> before = Call(Function.LESS, (Field("seen"), Constant(1, "day")))
+    >>> timely(before, {"seen": "second"}).arguments[1]
     Constant(value=86400, time='second')
     """
     if not isinstance(expression, Call):
         return expression
-    inner = tuple(timely(argument, types) for argument in expression.arguments)
-    if expression.function in _COMPARED or expression.function in (Function.ADD, Function.SUBTRACT):
-        kinds = [type_of(argument, types) for argument in inner]
-        if len(inner) == 2 and (moved := fold_date(expression.function, *inner, kinds)) is not None:
-            return moved
-        if expression.function in _COMPARED and "second" in kinds and "day" in kinds:
-            inner = tuple(as_second(a, kind) for a, kind in zip(inner, kinds, strict=True))
-    return expression if inner == expression.arguments else Call(expression.function, inner)
+    function = expression.function
+    arguments = [timely(argument, types) for argument in expression.arguments]
+    if function in _COMPARISONS or function in _SUMS:
+        argument_types = [type_of(argument, types) for argument in arguments]
+        if len(arguments) == 2:
+            date = fold_date(function, arguments[0], arguments[1], argument_types)
+            if date is not None:
+                return date
+        if function in _COMPARISONS and "second" in argument_types and "day" in argument_types:
+            arguments = list(map(as_second, arguments, argument_types))
+    # The same object is returned where nothing changed, so that no tree is copied.
+    inner = tuple(arguments)
+    return expression if inner == expression.arguments else Call(function, inner)

@@ -1,4 +1,10 @@
-"""The meaning of every row expression, in exact Python: the reference that all stores must agree with."""
+"""Reference semantics of row expressions, in exact Python: all stores must agree with it.
+
+Guarantee: a value is exact and in the domain of its expression, or NULL.
+
+Law: tests/query/test_evaluate.py::TestNumbers
+Law: tests/query/test_domains.py::TestEveryExpression
+"""
 
 from __future__ import annotations
 
@@ -25,8 +31,9 @@ __all__ = ["evaluate", "half_up", "meaning_of", "settle"]
 Row = Mapping[str, Scalar]
 Columns = Mapping[str, Domain]
 Meaning: TypeAlias = Callable[[Row], Scalar]
-"""What an expression says of a row: exact numbers, text, truth or None."""
+"""Function from a row to the value of an expression: an exact number, text, truth or None."""
 
+# ASCII letters alone: stores disagree on the case of others.
 _LOWER = {ord(c): ord(c.lower()) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
 _UPPER = {ord(c): ord(c.upper()) for c in "abcdefghijklmnopqrstuvwxyz"}
 
@@ -47,7 +54,9 @@ def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
 
 
 def meaning_of(expression: Expression, columns: Columns) -> Meaning:
-    """Return the function that evaluates an expression: what does not depend on a row is found once for all of them.
+    """Compile an expression to a function of rows.
+
+    Work that does not depend on a row is done once for all of them.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.meaning.evaluate import meaning_of
@@ -60,21 +69,19 @@ def meaning_of(expression: Expression, columns: Columns) -> Meaning:
             return operator.itemgetter(name)
         case Constant(value=value):
             return lambda _row: value
-        case Call(function=Function.CASE, arguments=arguments):
-            return _case([meaning_of(argument, columns) for argument in arguments])
         case Call(function=function, arguments=arguments):
-            parts = [meaning_of(argument, columns) for argument in arguments]
-            return (
-                _lenient(function, parts)
-                if function in _LENIENT
-                else _strict(expression, parts, columns)
-            )
+            meanings = [meaning_of(argument, columns) for argument in arguments]
+            if function is Function.CASE:
+                return _case(meanings)
+            if function in _LENIENT:
+                return _lenient(function, meanings)
+            return _strict(expression, meanings, columns)
         case _:
             assert_never(expression)
 
 
 def settle(settled: bool, values: Sequence[object]) -> bool | None:
-    """Return what AND (settled by False) or OR (by True) makes of truths and NULLs.
+    """Return AND (settled by False) or OR (settled by True) of truths and NULLs.
 
     >>> from discreet.query.meaning.evaluate import settle
     >>> settle(False, [True, None]), settle(True, [True, None])
@@ -85,11 +92,13 @@ def settle(settled: bool, values: Sequence[object]) -> bool | None:
     return None if None in values else not settled
 
 
-def _case(parts: Sequence[Meaning]) -> Meaning:
-    branches, otherwise = list(zip(parts[:-1:2], parts[1::2], strict=True)), parts[-1]
+def _case(meanings: Sequence[Meaning]) -> Meaning:
+    branches = list(zip(meanings[:-1:2], meanings[1::2], strict=True))
+    otherwise = meanings[-1]
 
     def chosen(row: Row) -> Scalar:
         for condition, value in branches:
+            # A condition that is NULL does not hold.
             if condition(row) is True:
                 return value(row)
         return otherwise(row)
@@ -98,31 +107,39 @@ def _case(parts: Sequence[Meaning]) -> Meaning:
 
 
 _LENIENT = (Function.IS_NULL, Function.COALESCE, Function.AND, Function.OR)
+"""Functions whose value one NULL does not decide; CASE is the only other one."""
 
 
-def _lenient(function: Function, parts: Sequence[Meaning]) -> Meaning:
-    """Return the meaning of a function that one NULL does not settle."""
+def _lenient(function: Function, meanings: Sequence[Meaning]) -> Meaning:
     match function:
         case Function.IS_NULL:
-            return lambda row: parts[0](row) is None
+            return lambda row: meanings[0](row) is None
         case Function.COALESCE:
-            return lambda row: next(
-                (value for part in parts if (value := part(row)) is not None), None
-            )
+            return lambda row: _first_present(meanings, row)
         case Function.AND:
-            return lambda row: settle(False, [part(row) for part in parts])
+            return lambda row: settle(False, [meaning(row) for meaning in meanings])
         case _:  # OR
-            return lambda row: settle(True, [part(row) for part in parts])
+            return lambda row: settle(True, [meaning(row) for meaning in meanings])
 
 
-def _strict(call: Call, parts: Sequence[Meaning], columns: Columns) -> Meaning:
-    """Return the meaning of a function of which NULL makes NULL."""
-    if (on_steps := _on_steps(call, columns)) is not None:
-        return lambda row: None if any(part(row) is None for part in parts) else on_steps(row)
+def _first_present(meanings: Sequence[Meaning], row: Row) -> Scalar:
+    for meaning in meanings:
+        value = meaning(row)
+        if value is not None:
+            return value
+    return None
+
+
+def _strict(call: Call, meanings: Sequence[Meaning], columns: Columns) -> Meaning:
+    """Return the meaning of a function that is NULL if any argument is."""
+    on_steps = _on_steps(call, columns)
+    if on_steps is not None:
+        return lambda row: None if _any_null(meanings, row) else on_steps(row)
     apply = _function(call, columns)
 
     def known(row: Row) -> Scalar:
-        values = [part(row) for part in parts]
+        values = [meaning(row) for meaning in meanings]
+        # A loop, since `None in values` would compare texts and numbers with it.
         for value in values:
             if value is None:
                 return None
@@ -131,30 +148,40 @@ def _strict(call: Call, parts: Sequence[Meaning], columns: Columns) -> Meaning:
     return known
 
 
+def _any_null(meanings: Sequence[Meaning], row: Row) -> bool:
+    return any(meaning(row) is None for meaning in meanings)
+
+
 def _on_steps(call: Call, columns: Columns) -> Meaning | None:
-    """Return how literals and bins of a rounded column are compared in its own steps; None where that is not needed."""
-    if (test := rounded_test(call, columns)) is not None:
-        steps, passes, here = test.steps, _TESTS[test.function], _steps(test.column, columns)
+    """Return comparisons and bins of a rounded column in its own steps; None for all others."""
+    test = rounded_test(call, columns)
+    if test is not None:
+        constants = test.steps
+        compare = _COMPARISONS[test.function]
+        steps_of = _steps(test.column, columns)
+        # Only inequalities have a side; = and IN are the same either way.
         if test.turned and test.function in (Function.LESS, Function.AT_MOST):
-            return lambda row: passes(steps[0], here(row))
-        return lambda row: passes(here(row), *steps)
-    if (bins := rounded_bin(call, columns)) is not None:
-        here = _steps(bins.column, columns)
-        return lambda row: bins.at(here(row))
+            return lambda row: compare(constants[0], steps_of(row))
+        return lambda row: compare(steps_of(row), *constants)
+    bins = rounded_bin(call, columns)
+    if bins is not None:
+        steps_of = _steps(bins.column, columns)
+        return lambda row: bins.at(steps_of(row))
     return None
 
 
 def _steps(column: str, columns: Columns) -> Callable[[Row], int]:
+    """Return the function that counts a column's value in steps of its domain."""
     domain = columns[column]
     step = domain.step if isinstance(domain, Whole) else Fraction(1)
     return lambda row: int(_number(row[column]) / step)
 
 
 def _function(call: Call, columns: Columns) -> Callable[..., Scalar]:
-    """Return a function of values that are known."""
+    """Return a function of values that are not NULL."""
     function = call.function
-    if function in _COUNTS:
-        count = _COUNTS[function]
+    if function in _TIME_COUNTS:
+        count = _TIME_COUNTS[function]
         return lambda when: count(int(_number(when)))
     if function in TIMES:
         return _of_time(call, columns)
@@ -166,15 +193,26 @@ def _function(call: Call, columns: Columns) -> Callable[..., Scalar]:
         case Function.NOT:
             return operator.not_
         case Function.EQUAL | Function.UNEQUAL | Function.AMONG:
-            return _TESTS[function]
+            return _COMPARISONS[function]
     if function in _TEXTS:
         return _TEXTS[function]
-    of = _NUMBERS[function]
-    return lambda *values: of(*map(_number, values))
+    of_numbers = _NUMBERS[function]
+    return lambda *values: of_numbers(*map(_number, values))
 
 
 def _number(value: Scalar) -> Fraction:
     return value if type(value) is Fraction else Fraction(value)  # type: ignore[arg-type]
+
+
+def _substring(text: str, first: Scalar, count: Scalar) -> str:
+    # SQL counts letters from 1, Python from 0.
+    start = int(first) - 1  # type: ignore[arg-type]
+    return text[start : start + int(count)]  # type: ignore[arg-type]
+
+
+def _like(text: str, pattern: str) -> bool:
+    regex = like_regex(pattern, re.escape)
+    return re.fullmatch(regex, text, flags=re.DOTALL) is not None
 
 
 _NUMBERS: dict[Function, Callable[..., Scalar]] = {
@@ -192,27 +230,24 @@ _NUMBERS: dict[Function, Callable[..., Scalar]] = {
     Function.LESS: operator.lt,
     Function.AT_MOST: operator.le,
 }
-_TESTS: dict[Function, Callable[..., bool]] = {
+_COMPARISONS: dict[Function, Callable[..., bool]] = {
     Function.EQUAL: lambda x, *others: x in others,
     Function.UNEQUAL: lambda x, *others: x not in others,
     Function.AMONG: lambda x, *others: x in others,
     Function.LESS: operator.lt,
     Function.AT_MOST: operator.le,
 }
-_COUNTS: dict[Function, Callable[[int], int]] = {
+
+# Functions of days or seconds that are arithmetic; // and % round down, also before 1970.
+_TIME_COUNTS: dict[Function, Callable[[int], int]] = {
     Function.DATE_OF: lambda seconds: seconds // DAY_SECONDS,
     Function.HOUR: lambda seconds: seconds % DAY_SECONDS // 3600,
     Function.MINUTE: lambda seconds: seconds % 3600 // 60,
     Function.SECOND: lambda seconds: seconds % 60,
-    **dict.fromkeys(
-        (
-            Function.UNIX_DATE,
-            Function.UNIX_SECONDS,
-            Function.FROM_UNIX_DATE,
-            Function.FROM_UNIX_SECONDS,
-        ),
-        int,
-    ),
+    Function.UNIX_DATE: int,
+    Function.UNIX_SECONDS: int,
+    Function.FROM_UNIX_DATE: int,
+    Function.FROM_UNIX_SECONDS: int,
 }
 _TEXTS: dict[Function, Callable[..., Scalar]] = {
     Function.LOWER: lambda text: text.translate(_LOWER),
@@ -220,19 +255,16 @@ _TEXTS: dict[Function, Callable[..., Scalar]] = {
     Function.TRIM: lambda text: text.strip(" "),
     Function.LENGTH: len,
     Function.CONCAT: lambda *texts: "".join(map(str, texts)),
-    Function.SUBSTRING: lambda text, first, count: text[
-        int(first) - 1 : int(first) - 1 + int(count)
-    ],
-    Function.LIKE: lambda text, like: (
-        re.fullmatch(like_regex(like, re.escape), text, flags=re.DOTALL) is not None
-    ),
+    Function.SUBSTRING: _substring,
+    Function.LIKE: _like,
 }
 
 
 def _quotient(call: Call, columns: Columns) -> Callable[..., Scalar]:
-    """Divide, rounded to the step of the domain; by a constant it is a whole number of steps, whatever x is."""
+    """Divide, rounded half up to the step of the domain; by a constant the quotient is exact."""
     exact = isinstance(call.arguments[1], Constant)
 
+    # Worked out on first use: an exact quotient needs no domain.
     @cache
     def step() -> Fraction:
         domain = domain_of(call, columns)
@@ -241,44 +273,54 @@ def _quotient(call: Call, columns: Columns) -> Callable[..., Scalar]:
     def divided(x: Scalar, y: Scalar) -> Scalar:
         if y == 0:
             return None
-        found = _number(x) / _number(y)
-        return found if exact else half_up(found / step()) * step()
+        quotient = _number(x) / _number(y)
+        return quotient if exact else half_up(quotient / step()) * step()
 
     return divided
 
 
 def _of_time(call: Call, columns: Columns) -> Callable[..., Scalar]:
-    """Return a function of a day or a second; which of the two it is decides the rest."""
+    """Return a function of a day or a second; the domain of the argument tells which it is."""
 
+    # Worked out on first use: of NULL no domain is needed.
     @cache
-    def seconds() -> bool:
+    def is_second() -> bool:
         return isinstance(domain_of(call.arguments[0], columns), Second)
 
-    def told(when: Scalar, *how: Scalar) -> Scalar:
-        count = int(_number(when))
+    def applied(when: Scalar, *options: Scalar) -> Scalar:
+        time = int(_number(when))
         match call.function:
             case Function.TRUNCATE:
-                return start_of(str(how[0]), count, seconds=seconds())
+                return start_of(str(options[0]), time, seconds=is_second())
             case Function.MONTHS_LATER:
-                return months_later(count, int(_number(how[0])), seconds=seconds())
-        return part_of(call.function, count // DAY_SECONDS if seconds() else count)
+                months = int(_number(options[0]))
+                return months_later(time, months, seconds=is_second())
+        day = time // DAY_SECONDS if is_second() else time
+        return part_of(call.function, day)
 
-    return told
+    return applied
 
 
 def _root(call: Call, columns: Columns) -> Callable[..., Scalar]:
+    """Return √x, rounded half up to the step of the domain: (⌊√N⌋ + 1)//2 steps (`root`)."""
+
     @cache
-    def scale() -> tuple[Fraction, Fraction] | None:
-        inner, domain = domain_of(call.arguments[0], columns), domain_of(call, columns)
+    def scale_and_step() -> tuple[Fraction, Fraction] | None:
+        inner = domain_of(call.arguments[0], columns)
+        domain = domain_of(call, columns)
         if not isinstance(inner, Whole) or not isinstance(domain, Whole):
             return None
         return root_scale(inner, domain.step) / inner.step, domain.step
 
     def rooted(value: Scalar) -> Scalar:
         x = _number(value)
-        if x < 0 or (known := scale()) is None:
+        known = None if x < 0 else scale_and_step()
+        if known is None:
             return None
-        scaled = x * known[0]
-        return (isqrt(scaled.numerator // scaled.denominator) + 1) // 2 * known[1]
+        scale, step = known
+        scaled = x * scale
+        # Rounding N down first loses nothing: ⌊√N⌋ is the same for N and ⌊N⌋.
+        half_steps = isqrt(scaled.numerator // scaled.denominator)
+        return (half_steps + 1) // 2 * step
 
     return rooted

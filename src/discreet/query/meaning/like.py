@@ -1,9 +1,12 @@
-"""LIKE as a regular expression that never goes back: its time grows with the text, whatever the text holds.
+"""LIKE as a regular expression without backtracking: linear in the text, whatever it holds.
 
-A pattern is pieces between its %: the first stands at the start of the text, the last at its end, the others between
-them in their order. Taking each of those where it first fits is exact, since that leaves the most room for the rest. So
-each is an atomic group, which is never tried again: a row costs at most its length times that of the pattern. Written
-the usual way, one row could hold up every question: 60 times the letter a against '%a%a%a%a%a%a%a%a%c'.
+A pattern is pieces between its %. The first is at the start of the text, the last at its end, the
+others between them in their order. Taking each of those where it first fits is exact, since that
+leaves the most text for the others. So each is an atomic group, which is never tried again: a row
+costs at most its length times that of the pattern. Written the usual way, one row could block
+every question: 60 times the letter a against '%a%a%a%a%a%a%a%a%c' (a ReDoS attack).
+
+Law: tests/query/test_like.py::TestTakingEachPieceWhereItFirstFits
 """
 
 from __future__ import annotations
@@ -11,8 +14,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+# Engines of regular expressions recurse for each wildcard, so their number is bounded.
 MOST_WILDCARDS = 500
-"""Patterns with more %, or more runs of _, are refused: what matches regular expressions calls itself for each."""
+"""Patterns with more %, or more runs of _, are refused."""
 _RUN = re.compile("_+|[^_]")
 
 
@@ -27,22 +31,29 @@ def wildcards(pattern: str) -> int:
 
 
 def like_regex(pattern: str, letter: Callable[[str], str]) -> str:
-    """Write a pattern of % and _ as a regular expression of the whole text; `letter` writes one letter.
+    """Write a pattern of % and _ as a regular expression of the whole text.
 
-    Only what Python and Java mean alike is used; a dot must match line breaks too.
+    `letter` writes one letter. Only constructs with one meaning in Python and Java are used; a
+    dot must match line breaks too.
 
     >>> from discreet.query.meaning.like import like_regex
     >>> import re
     >>> like_regex("a%b_%__", re.escape)
     'a(?>.*?b.{1}).*.{2}'
     """
-    first, *rest = (
-        "".join(_piece(run, letter) for run in _RUN.findall(piece)) for piece in pattern.split("%")
-    )
+    first, *rest = [_piece_regex(piece, letter) for piece in pattern.split("%")]
     if not rest:
         return first
-    return first + "".join(f"(?>.*?{piece})" for piece in rest[:-1] if piece) + ".*" + rest[-1]
+    regex = first
+    for piece in rest[:-1]:
+        # Two % in a row have nothing between them, and are one.
+        if piece:
+            regex += f"(?>.*?{piece})"
+    return regex + ".*" + rest[-1]
 
 
-def _piece(run: str, letter: Callable[[str], str]) -> str:
-    return f".{{{len(run)}}}" if run[0] == "_" else letter(run)
+def _piece_regex(piece: str, letter: Callable[[str], str]) -> str:
+    regex = ""
+    for run in _RUN.findall(piece):
+        regex += f".{{{len(run)}}}" if run[0] == "_" else letter(run)
+    return regex

@@ -1,15 +1,21 @@
-"""What is done to the noisy table: the columns to show, HAVING, ORDER BY, LIMIT. Post-processing: it costs nothing.
+"""Post-processing of the noisy table: shown columns, HAVING, ORDER BY, LIMIT and windows.
 
-Keys are exact and statistics are floats, so numbers are computed in floats where a statistic takes part. All functions
-are total, since they run after the charge: what has no value (x/0, beyond floats) is NULL. NULL follows SQL, and sorts
-last in either direction.
+Guarantee: it costs no privacy, since it reads released results and public keys alone. All
+functions are total, since they run after the charge: x/0, or a number beyond floats, is NULL.
+
+Keys are exact and statistics are floats, so numbers are computed in floats where a statistic
+takes part. NULL follows SQL, and sorts last in either direction.
+
+Law: tests/query/test_post_processing.py::TestATable
+Law: tests/query/test_post_processing.py::TestValues
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import TypeAlias, assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
@@ -28,48 +34,63 @@ Types: TypeAlias = Mapping[str, ValueType]
 
 
 def types_of(question: Question) -> dict[str, ValueType]:
-    """Return the type of every key and statistic: a number, but for the quantile or mode of other things."""
-    rows = columns_of(question.rows)
-    types = {key.name: type_of_domain(domain_of(key.expression, rows)) for key in question.keys}
+    """Return the type of every key and statistic.
+
+    Statistics are numbers, except quantiles and modes of values of other types.
+    """
+    columns = columns_of(question.rows)
+    types: dict[str, ValueType] = {}
+    for key in question.keys:
+        types[key.name] = type_of_domain(domain_of(key.expression, columns))
     for name, statistic in question.statistics:
         types[name] = "number"
         if isinstance(statistic, Quantile | Mode):
-            types[name] = type_of_domain(domain_of(statistic.of, rows))
+            types[name] = type_of_domain(domain_of(statistic.of, columns))
     return types
 
 
 def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
-    """Return which rows HAVING and LIMIT keep, by their places, in the order of ORDER BY; ties stay as they are."""
-    places = _having(finish, rows, types)
+    """Return the positions of rows that HAVING and LIMIT keep, in the order of ORDER BY.
+
+    Ties keep the order of the table.
+    """
+    positions = _having(finish, rows, types)
+    # Sorting is stable, so the last item of ORDER BY is sorted by first.
     for expression, descending in reversed(finish.order):
-        places = _sort(places, expression, descending, rows, types)
-    return (
-        places[finish.offset :]
-        if finish.limit is None
-        else places[finish.offset : finish.offset + finish.limit]
-    )
+        positions = _sort(positions, expression, descending, rows, types)
+    kept = positions[finish.offset :]
+    return kept if finish.limit is None else kept[: finish.limit]
 
 
 def _having(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
-    test = finish.having
-    return [i for i, row in enumerate(rows) if test is None or value_of(test, row, types) is True]
+    condition = finish.having
+    if condition is None:
+        return list(range(len(rows)))
+    return [i for i, row in enumerate(rows) if value_of(condition, row, types) is True]
 
 
 def _sort(
-    places: Sequence[int],
+    positions: Sequence[int],
     expression: Expression,
     descending: bool,
     rows: Sequence[NoisyRow],
     types: Types,
 ) -> list[int]:
-    values = {i: value_of(expression, rows[i], types) for i in places}
-    present = [i for i in places if values[i] is not None]
-    present.sort(key=lambda i: values[i], reverse=descending)  # type: ignore[arg-type,return-value]
-    return [*present, *(i for i in places if values[i] is None)]
+    """Sort positions of rows by an expression; NULLs come last in either direction."""
+    values = {position: value_of(expression, rows[position], types) for position in positions}
+    present: list[int] = []
+    missing: list[int] = []
+    for position in positions:
+        if values[position] is None:
+            missing.append(position)
+        else:
+            present.append(position)
+    present.sort(key=values.__getitem__, reverse=descending)  # type: ignore[arg-type]
+    return present + missing
 
 
 def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequence[NoisyRow]:
-    """Add to every row what SUM … OVER () and LAG say of it, over the rows that HAVING leaves, as SQL does.
+    """Add the values of SUM … OVER () and LAG to every row that HAVING keeps, as SQL does.
 
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.algebra.tree import Finish
@@ -79,78 +100,87 @@ def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequ
     >>> [show_row(finish, row, {}) for row in with_windows(finish, [{"n": 1.0}, {"n": 3.0}], {})]
     [{'share': 0.25}, {'share': 0.75}]
     """
-    parts = [e for _, e in finish.columns] + [e for e, _ in finish.order]
-    calls = list(dict.fromkeys(call for part in parts for call in windows_of(part)))
+    expressions = [expression for _, expression in finish.columns]
+    expressions += [expression for expression, _ in finish.order]
+    calls = list(dict.fromkeys(chain.from_iterable(map(windows_of, expressions))))
     if not calls:
         return rows
     table: list[dict[str, Value]] = [dict(row) for row in rows]
-    for call in calls:  # those inside others come first
-        for place, value in _over(call, _having(finish, table, types), table, types).items():
-            table[place][window_name(call)] = value
+    # Inner windows come first, so that outer ones find their values in the rows.
+    for call in calls:
+        positions = _having(finish, table, types)
+        for position, value in _over(call, positions, table, types).items():
+            table[position][window_name(call)] = value
     return table
 
 
 def _over(
-    call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types
+    call: Call, positions: Sequence[int], rows: Sequence[NoisyRow], types: Types
 ) -> dict[int, Value]:
-    """Work out one window for the rows at some places."""
-    of, *rest = call.arguments
-    found: dict[int, Value] = {}
-    for group in window_groups(call, places, rows, types):
-        values = [value_of(of, rows[place], types) for place in group]
+    """Compute one window for the rows at some positions."""
+    argument, *options = call.arguments
+    results: dict[int, Value] = {}
+    for group in window_groups(call, positions, rows, types):
+        values = {position: value_of(argument, rows[position], types) for position in group}
         if call.function is Function.TOTAL:
-            known = [float(value) for value in values if value is not None]
-            found |= dict.fromkeys(group, math.fsum(known) if known else None)
+            results |= dict.fromkeys(group, _total(values.values()))
         else:
-            found |= _lag(rest, group, dict(zip(group, values, strict=True)), rows, types)
-    return found
+            before = row_before(options, group, rows, types)
+            for position, other in before.items():
+                results[position] = None if other is None else values[other]
+    return results
+
+
+def _total(values: Iterable[Value]) -> float | None:
+    """Add values as SUM does: NULLs are left out, and a sum of none is NULL."""
+    present = [float(value) for value in values if value is not None]
+    return math.fsum(present) if present else None
 
 
 def window_groups(
-    call: Call, places: Sequence[int], rows: Sequence[NoisyRow], types: Types
+    call: Call, positions: Sequence[int], rows: Sequence[NoisyRow], types: Types
 ) -> list[list[int]]:
-    """Part the rows at some places by the keys of a window."""
+    """Group the rows at some positions by the keys of a window (PARTITION BY)."""
+    # TOTAL has one argument before its keys, LAG has four.
     keys = call.arguments[1:] if call.function is Function.TOTAL else call.arguments[4:]
     groups: dict[tuple[Value, ...], list[int]] = {}
-    for place in places:
-        groups.setdefault(tuple(value_of(key, rows[place], types) for key in keys), []).append(
-            place
-        )
+    for position in positions:
+        values = tuple(value_of(key, rows[position], types) for key in keys)
+        groups.setdefault(values, []).append(position)
     return list(groups.values())
-
-
-def _lag(
-    rest: Sequence[Expression],
-    group: Sequence[int],
-    values: Mapping[int, Value],
-    rows: Sequence[NoisyRow],
-    types: Types,
-) -> dict[int, Value]:
-    before = row_before(rest, group, rows, types)
-    return {place: None if other is None else values[other] for place, other in before.items()}
 
 
 def row_before(
     rest: Sequence[Expression], group: Sequence[int], rows: Sequence[NoisyRow], types: Types
 ) -> dict[int, int | None]:
-    """Return for each row of a group the row that LAG reads, given its arguments after the first; None if none is."""
-    back, down = (part.value if isinstance(part, Constant) else 0 for part in (rest[0], rest[2]))
-    ordered = _sort(group, rest[1], bool(down), rows, types)
-    before = {place: at - int(back or 0) for at, place in enumerate(ordered)}
-    return {place: ordered[at] if 0 <= at < len(ordered) else None for place, at in before.items()}
+    """Return for each row of a group the row that LAG reads; None if there is none.
+
+    `rest` are the arguments of LAG after the first: distance, order, whether it descends.
+    """
+    distance, order, descends, *_ = rest
+    rows_back = int(distance.value or 0) if isinstance(distance, Constant) else 0
+    descending = isinstance(descends, Constant) and bool(descends.value)
+    ordered = _sort(group, order, descending, rows, types)
+    before: dict[int, int | None] = {}
+    for index, position in enumerate(ordered):
+        source = index - rows_back
+        # A negative index would count from the end in Python.
+        before[position] = ordered[source] if 0 <= source < len(ordered) else None
+    return before
 
 
 def show_row(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
-    """Work out the columns to show of one row."""
+    """Compute the columns to show of one row."""
     return {name: value_of(expression, row, types) for name, expression in finish.columns}
 
 
 def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
-    """Work out an expression over keys and noisy statistics.
+    """Compute an expression over keys and noisy statistics.
 
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.meaning.post_processing import value_of
-    >>> value_of(Call(Function.DIVIDE, (Field("total"), Field("n"))), {"total": 7.5, "n": 0.0}, {}) is None
+    >>> ratio = Call(Function.DIVIDE, (Field("total"), Field("n")))
+    >>> value_of(ratio, {"total": 7.5, "n": 0.0}, {}) is None
     True
     """
     match expression:
@@ -161,9 +191,10 @@ def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
         case Call(function=Function.CASE, arguments=arguments):
             return _case(arguments, row, types)
         case Call(function=Function.TOTAL | Function.LAG):
+            # Rows that HAVING drops have no windows.
             return row.get(window_name(expression))
         case Call(function=function, arguments=arguments):
-            values = [value_of(a, row, types) for a in arguments]
+            values = [value_of(argument, row, types) for argument in arguments]
             if function in _EXACT and None not in values:
                 return _exactly(function, arguments, values, types)
             return _apply(function, values)
@@ -171,55 +202,35 @@ def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
             assert_never(expression)
 
 
+_COMPARISONS = (
+    *(Function.EQUAL, Function.UNEQUAL, Function.AMONG),
+    *(Function.LESS, Function.AT_MOST, Function.NOT),
+)
 _EXACT = frozenset(Function) - {
-    *(
-        Function.ADD,
-        Function.SUBTRACT,
-        Function.MULTIPLY,
-        Function.DIVIDE,
-        Function.MODULO,
-        Function.NEGATE,
-    ),
-    *(
-        Function.ABSOLUTE,
-        Function.FLOOR,
-        Function.CEILING,
-        Function.ROUND,
-        Function.LEAST,
-        Function.GREATEST,
-    ),
-    *(
-        Function.EQUAL,
-        Function.UNEQUAL,
-        Function.LESS,
-        Function.AT_MOST,
-        Function.AMONG,
-        Function.NOT,
-    ),
+    *(Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE, Function.MODULO),
+    *(Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND),
+    *(Function.LEAST, Function.GREATEST, *_COMPARISONS),
     *(Function.AND, Function.OR, Function.IS_NULL, Function.COALESCE, Function.CASE),
-    *(
-        Function.ROOT,
-        Function.POWER,
-        Function.LOGARITHM,
-        Function.EXPONENTIAL,
-        Function.TOTAL,
-        Function.LAG,
-    ),
+    *(Function.ROOT, Function.POWER, Function.LOGARITHM, Function.EXPONENTIAL),
+    *(Function.TOTAL, Function.LAG),
     *(Function.CONCAT, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
 }
-"""Functions of text and time: their arguments are exact, being keys, so they mean what they mean for rows."""
+"""Functions of text and time: their arguments are keys, hence exact, and mean the same as in rows."""
 
 
 def _exactly(
     function: Function, arguments: Sequence[Expression], values: Sequence[Value], types: Types
 ) -> Value:
+    """Evaluate a function of keys as it is evaluated of rows; further arguments are constants."""
     type_ = type_of(arguments[0], types)
-    first = Constant(values[0], type_ if type_ in ("day", "second") else None)  # type: ignore[arg-type]
+    time = type_ if type_ in ("day", "second") else None
+    first = Constant(values[0], time)  # type: ignore[arg-type]
     return evaluate(Call(function, (first, *arguments[1:])), {}, {})
 
 
 def _case(arguments: Sequence[Expression], row: NoisyRow, types: Types) -> Value:
     for condition, value in zip(arguments[:-1:2], arguments[1::2], strict=True):
+        # A condition that is NULL does not hold.
         if value_of(condition, row, types) is True:
             return value_of(value, row, types)
     return value_of(arguments[-1], row, types)
@@ -235,62 +246,57 @@ def _apply(function: Function, values: Sequence[Value]) -> Value:
             return settle(False, values)
         case Function.OR:
             return settle(True, values)
+    # All other functions are NULL if any argument is.
     if None in values:
         return None
     if function is Function.CONCAT:
         return "".join(map(str, values))
     if function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
         return _time_at(function, values[0])
-    return _compare(function, values) if function in _COMPARISONS else _number(function, values)
+    if function in _COMPARISONS:
+        return _compare(function, values)
+    return _number(function, values)
 
 
 def _time_at(function: Function, value: Value) -> Value:
-    """Return a day or second as an integer; what lies outside the years 1 to 9999 is NULL."""
-    long = 1 if function is Function.FROM_UNIX_DATE else DAY_SECONDS
-    if (
-        not isinstance(value, int | float | Fraction)
-        or not FIRST_DAY * long <= value < (LAST_DAY + 1) * long
-    ):
+    """Return a day or second as an integer; NULL outside the years 1 to 9999."""
+    units_per_day = 1 if function is Function.FROM_UNIX_DATE else DAY_SECONDS
+    if not isinstance(value, int | float | Fraction):
+        return None
+    # Written so that a comparison with NaN, which is false, gives NULL.
+    if not FIRST_DAY * units_per_day <= value < (LAST_DAY + 1) * units_per_day:
         return None
     return math.floor(value)
 
 
-_COMPARISONS = (
-    Function.EQUAL,
-    Function.UNEQUAL,
-    Function.AMONG,
-    Function.LESS,
-    Function.AT_MOST,
-    Function.NOT,
-)
-
-
 def _compare(function: Function, values: Sequence[Value]) -> bool:
-    first, rest = values[0], values[1:]
+    first, *others = values
     match function:
         case Function.EQUAL | Function.AMONG:
-            return first in rest
+            return first in others
         case Function.UNEQUAL:
-            return first != rest[0]
+            return first != others[0]
         case Function.LESS:
-            return first < rest[0]  # type: ignore[operator]
+            return first < others[0]  # type: ignore[operator]
         case Function.AT_MOST:
-            return first <= rest[0]  # type: ignore[operator]
+            return first <= others[0]  # type: ignore[operator]
         case _:  # NOT
             return not first
 
 
 def _number(function: Function, values: Sequence[Value]) -> Value:
-    """Compute in floats, or exactly if all are exact; what no float can hold is NULL."""
+    """Compute in floats, or exactly if all are exact; a result that no float can hold is NULL."""
     exact = all(isinstance(value, int | Fraction) for value in values)
+    convert = Fraction if exact else float
     try:
-        numbers = [Fraction(v) if exact else float(v) for v in values]  # type: ignore[arg-type]
-        result = _OPERATIONS[function](numbers)
+        result = _OPERATIONS[function](list(map(convert, values)))  # type: ignore[arg-type]
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
     if isinstance(result, Fraction) and result.denominator == 1:
         return int(result)
-    return None if isinstance(result, float) and math.isnan(result) else result
+    if isinstance(result, float) and math.isnan(result):
+        return None
+    return result
 
 
 _OPERATIONS: dict[Function, Callable[[Sequence[Fraction | float]], Fraction | float]] = {
