@@ -1,4 +1,7 @@
-"""Expressions as SQL text, which `sql` reads back as the same expression."""
+"""Expressions as SQL text, which the SQL reader reads back as the same expression.
+
+Law: tests/query/test_show.py::TestText
+"""
 
 from __future__ import annotations
 
@@ -14,15 +17,18 @@ from ..algebra.spelling import spell
 from ..domains.calendar import EPOCH
 
 PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
-_WORDS = (
-    "all alter and any as asc between by case connect_by_root create cross cube current_catalog current_date "
-    "current_time current_timestamp current_user date desc describe distinct drop else end except exists false fetch "
-    "for force from full glob grant group having if ilike in inner insert install intersect interval into is join "
-    "lateral left like limit localtime localtimestamp lock map natural not notnull null offset on only or order outer "
-    "partitioned_by positional qualify regexp returning revoke right rlike rollback rollup select session_user set "
-    "summarize tablesample then time timestamp true uncache union using values when where window with xor"
-)
-RESERVED = frozenset(_WORDS.split())
+# Keywords of some store or of the grammar; a column of such a name is written in quotes.
+_KEYWORDS = """
+    all alter and any as asc between by case connect_by_root create cross cube current_catalog
+    current_date current_time current_timestamp current_user date desc describe distinct drop
+    else end except exists false fetch for force from full glob grant group having if ilike in
+    inner insert install intersect interval into is join lateral left like limit localtime
+    localtimestamp lock map natural not notnull null offset on only or order outer
+    partitioned_by positional qualify regexp returning revoke right rlike rollback rollup select
+    session_user set summarize tablesample then time timestamp true uncache union using values
+    when where window with xor
+"""
+RESERVED = frozenset(_KEYWORDS.split())
 
 _INFIX = {
     Function.ADD: "+",
@@ -38,6 +44,10 @@ _INFIX = {
     Function.LIKE: "LIKE",
 }
 _MIRRORED = {Function.LESS: ">", Function.AT_MOST: ">="}
+_LOOSE = (Function.AND, Function.OR, Function.NOT)
+_OPERATORS = (*_INFIX, Function.NOT, Function.NEGATE, Function.IS_NULL, Function.AMONG)
+_MAX_PLACES = 40
+"""Decimal places that the SQL reader takes (`NUMERAL`)."""
 
 
 def quote(name: str) -> str:
@@ -47,15 +57,14 @@ def quote(name: str) -> str:
     >>> quote("age"), quote("Time spent"), quote("order")
     ('age', '"Time spent"', '"order"')
     """
-    return (
-        name
-        if PLAIN.fullmatch(name) and name not in RESERVED
-        else '"' + name.replace('"', '""') + '"'
-    )
+    if PLAIN.fullmatch(name) and name not in RESERVED:
+        return name
+    escaped = name.replace('"', '""')
+    return f'"{escaped}"'
 
 
 def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
-    """Write an expression; `names` says how each field is written.
+    """Write an expression; `names` are the texts of its fields.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.text.expression import expression_text
@@ -67,46 +76,46 @@ def expression_text(expression: Expression, names: Mapping[str, str]) -> str:
             return names[name]
         case Constant():
             return _constant(expression)
-        case Call(function=function, arguments=arguments) if function in _INFIX:
-            return _infix(expression, function, arguments, names)
+        case Call(function=function) if function in _INFIX:
+            return _infix(expression, names)
         case Call(function=function, arguments=arguments):
-            return _call(function, [expression_text(a, names) for a in arguments], arguments)
+            texts = [expression_text(argument, names) for argument in arguments]
+            return _call(function, texts, arguments)
         case _:
             assert_never(expression)
 
 
-def _infix(
-    call: Call, function: Function, arguments: tuple[Expression, ...], names: Mapping[str, str]
-) -> str:
+def _infix(call: Call, names: Mapping[str, str]) -> str:
+    function = call.function
     if function in (Function.AND, Function.OR):
-        parts = leaves(function, call)
-        if balance(function, parts) == call:
-            return f" {function.upper()} ".join(_condition(part, names) for part in parts)
-    first, second = arguments
+        conditions = leaves(function, call)
+        # A chain without brackets is read back balanced, so only such a tree is written flat.
+        if balance(function, conditions) == call:
+            texts = [_condition(condition, names) for condition in conditions]
+            return f" {function.upper()} ".join(texts)
+    first, second = call.arguments
+    operator = _INFIX[function]
+    # 18 < age is written as people write it: age > 18.
     if function in _MIRRORED and isinstance(first, Constant) and not isinstance(second, Constant):
-        return f"{_operand(second, names)} {_MIRRORED[function]} {_operand(first, names)}"
-    return f"{_operand(first, names)} {_INFIX[function]} {_operand(second, names)}"
+        first, second = second, first
+        operator = _MIRRORED[function]
+    return f"{_operand(first, names)} {operator} {_operand(second, names)}"
 
 
 def _condition(expression: Expression, names: Mapping[str, str]) -> str:
-    """Write a part of a chain of AND or OR; only these bind as loosely."""
+    """Write a part of a chain of AND or OR; only AND, OR and NOT need brackets in it."""
     text = expression_text(expression, names)
-    loose = isinstance(expression, Call) and expression.function in (
-        Function.AND,
-        Function.OR,
-        Function.NOT,
-    )
-    return f"({text})" if loose else text
+    if isinstance(expression, Call) and expression.function in _LOOSE:
+        return f"({text})"
+    return text
 
 
 def _operand(expression: Expression, names: Mapping[str, str]) -> str:
-    """Write a part of an infix expression, in brackets unless it is a name, a call or a plain constant."""
+    """Write an operand of an infix expression, in brackets if it has operators itself."""
     text = expression_text(expression, names)
-    bare = isinstance(expression, Field | Constant) or expression.function not in (
-        *_INFIX,
-        *(Function.NOT, Function.NEGATE, Function.IS_NULL, Function.AMONG),
-    )
-    return text if bare else f"({text})"
+    if isinstance(expression, Call) and expression.function in _OPERATORS:
+        return f"({text})"
+    return text
 
 
 def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...]) -> str:
@@ -120,8 +129,7 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
         case Function.AMONG:
             return f"{_bracket(texts[0], arguments[0])} IN ({', '.join(texts[1:])})"
         case Function.CASE:
-            pairs = zip(texts[:-1:2], texts[1::2], strict=True)
-            return f"CASE {' '.join(f'WHEN {test} THEN {value}' for test, value in pairs)} ELSE {texts[-1]} END"
+            return _case(texts)
         case Function.DATE_OF:
             return f"CAST({texts[0]} AS DATE)"
         case Function.TRUNCATE:
@@ -131,14 +139,32 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
         case Function.TOTAL:
             return f"SUM({texts[0]}) OVER ({_partition(texts[1:])})"
         case Function.LAG:
-            back = int(str(arguments[1].value)) if isinstance(arguments[1], Constant) else 1
-            order = f"ORDER BY {texts[2]}{' DESC' if arguments[3] == Constant(True) else ''}"
-            within = " ".join(part for part in (_partition(texts[4:]), order) if part)
-            return f"{'LAG' if back >= 0 else 'LEAD'}({texts[0]}, {abs(back)}) OVER ({within})"
+            return _lag(texts, arguments)
+        # SQL's % has the sign of x, MODULO is never negative.
         case Function.MODULO:
             return f"PMOD({', '.join(texts)})"
         case _:
             return f"{spell(function)}({', '.join(texts)})"
+
+
+def _case(texts: list[str]) -> str:
+    branches = []
+    for condition, value in zip(texts[:-1:2], texts[1::2], strict=True):
+        branches.append(f"WHEN {condition} THEN {value}")
+    return f"CASE {' '.join(branches)} ELSE {texts[-1]} END"
+
+
+def _lag(texts: list[str], arguments: tuple[Expression, ...]) -> str:
+    """Write LAG; a negative number of rows back is LEAD."""
+    distance = arguments[1]
+    rows_back = int(str(distance.value)) if isinstance(distance, Constant) else 1
+    function = "LAG" if rows_back >= 0 else "LEAD"
+    window = f"ORDER BY {texts[2]}"
+    if arguments[3] == Constant(True):
+        window += " DESC"
+    if len(texts) > 4:
+        window = f"{_partition(texts[4:])} {window}"
+    return f"{function}({texts[0]}, {abs(rows_back)}) OVER ({window})"
 
 
 def _partition(keys: list[str]) -> str:
@@ -146,27 +172,42 @@ def _partition(keys: list[str]) -> str:
 
 
 def _bracket(text: str, expression: Expression) -> str:
-    return text if isinstance(expression, Field | Constant) else f"({text})"
+    return f"({text})" if isinstance(expression, Call) else text
 
 
 def _constant(constant: Constant) -> str:
-    value = constant.value
-    if value is None or isinstance(value, bool):
-        return {None: "NULL", True: "TRUE", False: "FALSE"}[value]
-    if isinstance(value, str):
-        return "'" + value.replace("'", "''") + "'"
-    if constant.time == "day":
-        return f"DATE '{EPOCH + timedelta(days=int(value))}'"
-    if constant.time == "second":
-        return f"TIMESTAMP '{datetime(1970, 1, 1) + timedelta(seconds=int(value))}'"
-    return _number(Fraction(value))
+    match constant.value:
+        case None:
+            return "NULL"
+        case bool(truth):
+            return str(truth).upper()
+        case str(text):
+            escaped = text.replace("'", "''")
+            return f"'{escaped}'"
+        case number if constant.time == "day":
+            return f"DATE '{EPOCH + timedelta(days=int(number))}'"
+        case number if constant.time == "second":
+            return f"TIMESTAMP '{datetime(1970, 1, 1) + timedelta(seconds=int(number))}'"
+        case number:
+            return _number(Fraction(number))
 
 
 def _number(value: Fraction) -> str:
-    """Write a number as a decimal if it is one, else as a quotient; in brackets where a sign could stick to another."""
-    places = next((n for n in range(40) if (value * 10**n).denominator == 1), None)
+    """Write a number as a decimal if it is one, else as a quotient.
+
+    Brackets keep a sign from being read together with another operator.
+    """
+    places = _decimal_places(value)
     if places is None:
         return f"({value.numerator} / {value.denominator})"
     digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
     text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
     return f"(-{text})" if value < 0 else text
+
+
+def _decimal_places(value: Fraction) -> int | None:
+    """Return the number of decimal places of a number; None if it has more than are read."""
+    for places in range(_MAX_PLACES):
+        if (value * 10**places).denominator == 1:
+            return places
+    return None

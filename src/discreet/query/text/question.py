@@ -1,4 +1,10 @@
-"""Questions as people read them, and as machines tell them apart."""
+"""Questions as SQL text for people, and as fingerprints for machines.
+
+Guarantee: equal questions have equal fingerprints; fingerprints of 0.1.0 stay the same for ever,
+since ledgers and stored answers keep them.
+
+Law: tests/query/test_show.py::TestFingerprints
+"""
 
 from __future__ import annotations
 
@@ -13,104 +19,130 @@ from ..algebra.statistic import expressions_of, function_name
 from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
 from ..meaning.post_processing import types_of
 from .expression import expression_text, quote
-from .relation import ListedKeys, Naming, from_text
+from .relation import ListedKeys, Naming, from_text, with_alias
 
 FORMAT = 1
-"""Of the canonical text behind a fingerprint; ledgers keep fingerprints, so it changes only with a new number."""
+"""Version of the canonical text behind a fingerprint: ledgers keep them, so it never changes."""
 _LATER = {"sets", "running", "outer", "offset", "nested"}
-"""Fields that came later: where they say nothing they are not written, so that old fingerprints stay."""
+"""Fields that came after 0.1.0: empty ones are not written, so that old fingerprints stay."""
 
 
 def describe(question: Question) -> str:
-    """Write a question as SQL; what SQL can say is read back as the same question.
+    """Write a question as SQL, which is read back as the same question where SQL can say it.
 
     >>> import discreet as dp
     >>> from discreet.query import describe
     >>> from discreet.data import Category, Rows
     >>> from discreet.query.sql.parse import parse
     >>> people = dp.Schema("people", Rows(), {"region": Category(["N", "S"])})
-    >>> print(describe(parse("select region, count(*) n from people group by 1 order by 2 desc", {"people": people})))
+    >>> sql = "select region, count(*) n from people group by 1 order by 2 desc"
+    >>> print(describe(parse(sql, {"people": people})))
     SELECT region, COUNT(*) AS n
     FROM people
     GROUP BY region
     ORDER BY n DESC
     """
-    shown, finish = from_text(question.rows, _chosen_keys(question)), question.finish
+    shown = from_text(question.rows, _chosen_keys(question))
     keys = {key.name: expression_text(key.expression, shown.names) for key in question.keys}
-    names = {**keys, **{name: statistic_text(s, shown) for name, s in question.statistics}}
-    if question.running:
-        over = ", ".join(keys.values())
-        names |= {
-            name: f"SUM({names[name]}) OVER (ORDER BY {over})" for name, _ in question.statistics
-        }
-    listed = [_item(name, e, names) for name, e in finish.columns]
-    lines = [f"SELECT {', '.join(listed)}", shown.text]
+    names = dict(keys)
+    for name, statistic in question.statistics:
+        text = statistic_text(statistic, shown)
+        if question.running:
+            text = f"SUM({text}) OVER (ORDER BY {', '.join(keys.values())})"
+        names[name] = text
+    items = []
+    for name, expression in question.finish.columns:
+        items.append(with_alias(expression_text(expression, names), name))
+    lines = [f"SELECT {', '.join(items)}", shown.text]
     if keys:
         lines.append(f"GROUP BY {_group(question, list(keys.values()))}")
-    return "\n".join([*lines, *_finish(finish, names)])
+    return "\n".join(lines + _finish(question.finish, names))
 
 
 def _chosen_keys(question: Question) -> ListedKeys | None:
     """Return the chosen combinations of keys, as constants of their types."""
     nest = question.nested
+    # With grouping sets the hierarchy follows from the keys, and is not written.
     if nest is None or question.sets is not None:
         return None
-    keys, types = [question.keys[place] for place in nest.places], types_of(question)
-    times = [types[key.name] if types[key.name] in ("day", "second") else None for key in keys]
-    rows = (
-        tuple(Constant(v, None if v is None else t) for v, t in zip(row, times, strict=True))
-        for row in nest.rows
-    )
+    keys = [question.keys[position] for position in nest.places]
+    types = types_of(question)
+    times = [_time(types[key.name]) for key in keys]
+    rows = []
+    for values in nest.rows:
+        constants = []
+        for value, time in zip(values, times, strict=True):
+            constants.append(Constant(value, None if value is None else time))
+        rows.append(tuple(constants))
     return ListedKeys(tuple(key.expression for key in keys), tuple(rows))
+
+
+def _time(type_: str) -> str | None:
+    return type_ if type_ in ("day", "second") else None
 
 
 def _group(question: Question, keys: list[str]) -> str:
     if question.sets is None:
         return ", ".join(keys)
-    return f"GROUPING SETS ({', '.join('(' + ', '.join(keys[i] for i in one) + ')' for one in question.sets)})"
-
-
-def _item(name: str, expression: Expression, names: Mapping[str, str]) -> str:
-    text = expression_text(expression, names)
-    return text if text == quote(name) else f"{text} AS {quote(name)}"
+    sets = []
+    for positions in question.sets:
+        listed = ", ".join(keys[position] for position in positions)
+        sets.append(f"({listed})")
+    return f"GROUPING SETS ({', '.join(sets)})"
 
 
 def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
-    lines = [] if finish.having is None else [f"HAVING {expression_text(finish.having, names)}"]
-    shown = {expression: name for name, expression in reversed(finish.columns)}
-    order = []
-    for expression, descending in finish.order:
-        text = (
-            quote(shown[expression]) if expression in shown else expression_text(expression, names)
-        )
-        order.append(f"{text} DESC" if descending else text)
-    lines += [f"ORDER BY {', '.join(order)}"] if order else []
-    lines += [] if finish.limit is None else [f"LIMIT {finish.limit}"]
-    return lines + ([f"OFFSET {finish.offset}"] if finish.offset else [])
+    """Write HAVING, ORDER BY, LIMIT and OFFSET, each on its line."""
+    lines = []
+    if finish.having is not None:
+        lines.append(f"HAVING {expression_text(finish.having, names)}")
+    if finish.order:
+        items = []
+        for expression, descending in finish.order:
+            text = _order_item(expression, finish, names)
+            items.append(f"{text} DESC" if descending else text)
+        lines.append(f"ORDER BY {', '.join(items)}")
+    if finish.limit is not None:
+        lines.append(f"LIMIT {finish.limit}")
+    if finish.offset:
+        lines.append(f"OFFSET {finish.offset}")
+    return lines
+
+
+def _order_item(expression: Expression, finish: Finish, names: Mapping[str, str]) -> str:
+    """Write an item of ORDER BY by the name of its shown column, if there is one."""
+    for name, shown in finish.columns:
+        if shown == expression:
+            return quote(name)
+    return expression_text(expression, names)
 
 
 def statistic_text(statistic: Statistic, shown: Naming) -> str:
     """Write a statistic as an aggregate of SQL."""
     if isinstance(statistic, CountPeople):
         return f"COUNT(DISTINCT {shown.person or 'person'})"
-    inner = ", ".join(expression_text(e, shown.names) for e in expressions_of(statistic)) or "*"
     name = function_name(statistic)
+    arguments = [expression_text(e, shown.names) for e in expressions_of(statistic)]
+    listed = ", ".join(arguments) or "*"
     if isinstance(statistic, Quantile) and name == "QUANTILE":
-        return f"QUANTILE({inner}, {expression_text(Constant(statistic.at), {})})"
-    return (
-        f"{name}(DISTINCT {inner})" if isinstance(statistic, CountDistinct) else f"{name}({inner})"
-    )
+        return f"QUANTILE({listed}, {expression_text(Constant(statistic.at), {})})"
+    if isinstance(statistic, CountDistinct):
+        return f"{name}(DISTINCT {listed})"
+    return f"{name}({listed})"
 
 
 def fingerprint(question: Question) -> str:
-    """Return one name for equal questions: the SHA-256 of the tree in canonical JSON, schemas and versions included.
+    """Return one name for equal questions: the SHA-256 of the tree in canonical JSON.
+
+    Schemas and their versions are part of it.
 
     >>> import discreet as dp
     >>> from discreet.query import fingerprint
     >>> from discreet.data import Boolean, Rows
     >>> from discreet.query.sql.parse import parse
     >>> votes = {"votes": dp.Schema("votes", Rows(), {"yes": Boolean()})}
-    >>> one, two = (parse(sql, votes) for sql in ("SELECT COUNT(*) FROM votes", "select count( * ) from VOTES -- all"))
+    >>> one = parse("SELECT COUNT(*) FROM votes", votes)
+    >>> two = parse("select count( * ) from VOTES -- all", votes)
     >>> fingerprint(one) == fingerprint(two), len(fingerprint(one))
     (True, 64)
     """
@@ -118,18 +150,26 @@ def fingerprint(question: Question) -> str:
 
 
 def _plain(value: object) -> object:
-    """Turn a tree into plain values for JSON, each node under its name; equal numbers look alike."""
+    """Turn a tree into plain values for JSON, each node under the name of its class."""
     match value:
         case None | bool() | str() | int():
             return value
         case Fraction():
+            # Equal numbers must look alike: a whole fraction is written as an integer.
             return int(value) if value.denominator == 1 else {"fraction": str(value)}
         case tuple():
             return [_plain(part) for part in value]
         case Schema():
             return {"Schema": value.to_dict()}
         case _ if is_dataclass(value) and not isinstance(value, type):
-            parts = {f.name: getattr(value, f.name) for f in fields(value)}
-            known = {name: part for name, part in parts.items() if name not in _LATER or part}
-            return {type(value).__name__: {name: _plain(part) for name, part in known.items()}}
+            return {type(value).__name__: _plain_fields(value)}
     raise TypeError(f"a {type(value).__name__} is no part of a question")
+
+
+def _plain_fields(node: object) -> dict[str, object]:
+    plain = {}
+    for field in fields(node):  # type: ignore[arg-type]
+        part = getattr(node, field.name)
+        if part or field.name not in _LATER:
+            plain[field.name] = _plain(part)
+    return plain

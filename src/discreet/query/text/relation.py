@@ -1,8 +1,11 @@
-"""Relations as SQL text, which `sql` reads back as the same relation."""
+"""Relations as SQL text, which the SQL reader reads back as the same relation.
+
+Law: tests/query/test_show.py::TestEveryQuestion
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import count
 
 from ...data.unit import People
@@ -23,10 +26,13 @@ from ..bounds.fanout import person_rows
 from ..bounds.relation_facts import columns_of, unit_of
 from .expression import expression_text, quote
 
+_JOIN_KINDS = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}
+_TOTALS = {"sum": "SUM", "least": "MIN", "greatest": "MAX"}
+
 
 @frozen
 class Naming:
-    """FROM (and WHERE) as text, and how its columns and its person are written there."""
+    """FROM (and WHERE) as text, with the texts of its columns and of its person."""
 
     text: str
     names: Mapping[str, str]
@@ -49,109 +55,120 @@ def from_text(relation: Relation, keys: ListedKeys | None = None) -> Naming:
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> adult = Call(Function.AT_MOST, (Constant(18), Field("age")))
-    >>> print(from_text(Where(Scan(Schema("people", Rows(), {"age": Integer(0, 120)})), adult)).text)
+    >>> people = Schema("people", Rows(), {"age": Integer(0, 120)})
+    >>> print(from_text(Where(Scan(people), adult)).text)
     FROM people
     WHERE age >= 18
     """
-    return _clauses(relation, (f"t{number}" for number in count(1)), keys)
+    aliases = (f"t{number}" for number in count(1))
+    return _clauses(relation, aliases, keys)
 
 
 def _clauses(relation: Relation, aliases: Iterator[str], keys: ListedKeys | None = None) -> Naming:
     """Write FROM for any relation; the outermost condition becomes WHERE."""
-    inner = relation.rows if isinstance(relation, Where) else relation
-    shown = _item(inner, aliases, alone=True)
-    text = f"FROM {shown.text}" + ("" if keys is None else _list_text(keys, shown))
+    source = relation.rows if isinstance(relation, Where) else relation
+    shown = _item(source, aliases, alone=True)
+    text = f"FROM {shown.text}"
+    if keys is not None:
+        text += _key_join(keys, shown)
     if isinstance(relation, Where):
         text += f"\nWHERE {expression_text(relation.condition, shown.names)}"
     return Naming(text, shown.names, shown.person)
 
 
-def _list_text(keys: ListedKeys, shown: Naming) -> str:
+def _key_join(keys: ListedKeys, shown: Naming) -> str:
     """Write a list of chosen keys as a join of its rows."""
-    columns = [f"key_{place}" for place in range(1, len(keys.matched) + 1)]
-    rows = ", ".join(
-        f"({', '.join(expression_text(value, {}) for value in row)})" for row in keys.rows
-    )
-    tests = [
-        f"{expression_text(e, shown.names)} = k.{name}"
-        for e, name in zip(keys.matched, columns, strict=True)
-    ]
-    return f"\nJOIN (VALUES {rows}) AS k({', '.join(columns)}) ON {' AND '.join(tests)}"
+    columns = []
+    tests = []
+    for number, expression in enumerate(keys.matched, 1):
+        columns.append(f"key_{number}")
+        tests.append(f"{expression_text(expression, shown.names)} = k.key_{number}")
+    rows = [f"({_comma(expression_text(value, {}) for value in row)})" for row in keys.rows]
+    return f"\nJOIN (VALUES {_comma(rows)}) AS k({_comma(columns)}) ON {' AND '.join(tests)}"
+
+
+def _comma(texts: Iterable[str]) -> str:
+    return ", ".join(texts)
 
 
 def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Naming:
-    """Write an item of FROM: a table, a join, or a sub-query; alone, its columns need no alias before them."""
+    """Write an item of FROM: a table, a join, or a sub-query.
+
+    `alone`: there is no other item, so columns need no alias before them.
+    """
+    # Aliases are numbered in the order of the text, so each is taken before inner ones.
     match relation:
         case JoinPublic():
             return _join_public(relation, aliases)
         case JoinPeople():
             return _join_people(relation, aliases)
-        case Scan(schema=schema) if alone:
-            return Naming(quote(schema.name), _plain(relation), _person(relation))
         case Scan(schema=schema):
+            table = quote(schema.name)
+            if alone:
+                return _named(table, relation)
             alias = next(aliases)
-            return _prefix(
-                Naming(f"{quote(schema.name)} AS {alias}", _plain(relation), _person(relation)),
-                alias,
-            )
+            return _with_prefix(_named(f"{table} AS {alias}", relation), alias)
         case _:
             alias = next(aliases)
-            shown = Naming(
-                f"({_indent(_block(relation, aliases))}) AS {alias}",
-                _plain(relation),
-                _person(relation),
-            )
-            return shown if alone else _prefix(shown, alias)
+            shown = _subquery(relation, aliases, alias)
+            return shown if alone else _with_prefix(shown, alias)
 
 
-def _plain(relation: Relation) -> dict[str, str]:
-    return {name: quote(name) for name in columns_of(relation)}
+def _named(text: str, relation: Relation) -> Naming:
+    """Name the columns and the person of a relation plainly."""
+    names = {name: quote(name) for name in columns_of(relation)}
+    return Naming(text, names, _person(relation))
+
+
+def _subquery(relation: Relation, aliases: Iterator[str], alias: str) -> Naming:
+    block = _block(relation, aliases).replace("\n", "\n  ")
+    return _named(f"({block}) AS {alias}", relation)
 
 
 def _person(relation: Relation) -> str | None:
     """Write the person's id, unless a column took its name."""
     unit = unit_of(relation)
+    if not isinstance(unit, People):
+        return None
     taken = {name.casefold() for name in columns_of(relation)}
-    return quote(unit.id) if isinstance(unit, People) and unit.id.casefold() not in taken else None
+    return None if unit.id.casefold() in taken else quote(unit.id)
 
 
-def _prefix(shown: Naming, alias: str) -> Naming:
+def _with_prefix(shown: Naming, alias: str) -> Naming:
+    names = {name: f"{alias}.{text}" for name, text in shown.names.items()}
     person = None if shown.person is None else f"{alias}.{shown.person}"
-    return Naming(
-        shown.text, {name: f"{alias}.{text}" for name, text in shown.names.items()}, person
-    )
-
-
-def _indent(text: str) -> str:
-    return text.replace("\n", "\n  ")
+    return Naming(shown.text, names, person)
 
 
 def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Naming:
-    left, alias = _item(join.rows, aliases, alone=False), next(aliases)
-    tests = [f"{expression_text(e, left.names)} = {alias}.{quote(column)}" for e, column in join.on]
+    left = _item(join.rows, aliases, alone=False)
+    alias = next(aliases)
+    tests = []
+    for expression, column in join.on:
+        tests.append(f"{expression_text(expression, left.names)} = {alias}.{quote(column)}")
     kind = "LEFT JOIN" if join.keep else "JOIN"
-    text = f"{left.text}\n{kind} {quote(join.table.name)} AS {alias} ON {' AND '.join(tests)}"
-    names = {**left.names, **{name: f"{alias}.{quote(column)}" for name, column in join.columns}}
+    table = quote(join.table.name)
+    text = f"{left.text}\n{kind} {table} AS {alias} ON {' AND '.join(tests)}"
+    names = dict(left.names)
+    for name, column in join.columns:
+        names[name] = f"{alias}.{quote(column)}"
     return Naming(text, names, left.person)
 
 
 def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
     left = _item(join.left, aliases, alone=False)
-    right = _wrap(join.right, aliases) if isinstance(join.right, JoinPublic | JoinPeople) else None
-    right = right or _item(join.right, aliases, alone=False)
+    if isinstance(join.right, JoinPublic | JoinPeople):
+        # A join on the right side needs brackets, which only a sub-query has here.
+        alias = next(aliases)
+        right = _with_prefix(_subquery(join.right, aliases, alias), alias)
+    else:
+        right = _item(join.right, aliases, alone=False)
     tests = [f"{left.person} = {right.person}"]
-    tests += [
-        f"{expression_text(m, left.names)} = {expression_text(y, right.names)}" for m, y in join.on
-    ]
-    kind = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}[join.outer]
+    for own, theirs in join.on:
+        tests.append(f"{expression_text(own, left.names)} = {expression_text(theirs, right.names)}")
+    kind = _JOIN_KINDS[join.outer]
     text = f"{left.text}\n{kind} {right.text} ON {' AND '.join(tests)}"
     return Naming(text, {**left.names, **right.names}, left.person)
-
-
-def _wrap(relation: Relation, aliases: Iterator[str]) -> Naming:
-    alias = next(aliases)
-    text = f"({_indent(_block(relation, aliases))}) AS {alias}"
-    return _prefix(Naming(text, _plain(relation), _person(relation)), alias)
 
 
 def _block(relation: Relation, aliases: Iterator[str]) -> str:
@@ -161,41 +178,43 @@ def _block(relation: Relation, aliases: Iterator[str]) -> str:
             return "\nUNION ALL\n".join(_block(part, aliases) for part in parts)
         case Select(rows=rows, columns=columns):
             shown = _clauses(rows, aliases)
-            return _list(
-                shown, relation, {name: expression_text(e, shown.names) for name, e in columns}
-            )
+            texts = {name: expression_text(item, shown.names) for name, item in columns}
+            return _select(shown, relation, texts)
         case PerPerson(rows=rows):
-            return _people(_clauses(rows, aliases), relation)
+            return _per_person(_clauses(rows, aliases), relation)
         case _:
             shown = _clauses(relation, aliases)
-            return _list(shown, relation, shown.names)
+            return _select(shown, relation, shown.names)
 
 
-def _list(shown: Naming, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
+def _select(shown: Naming, relation: Relation, columns: Mapping[str, str], groups: str = "") -> str:
     """Write a SELECT of named columns, and of the person unless a column takes that name."""
-    first = [] if shown.person is None or _person(relation) is None else [shown.person]
-    listed = [*first, *(_name(text, name) for name, text in columns.items())]
-    return f"SELECT {', '.join(listed)}\n{shown.text}{groups}"
+    items = []
+    if shown.person is not None and _person(relation) is not None:
+        items.append(shown.person)
+    items += [with_alias(text, name) for name, text in columns.items()]
+    return f"SELECT {_comma(items)}\n{shown.text}{groups}"
 
 
-def _name(text: str, name: str) -> str:
+def with_alias(text: str, name: str) -> str:
+    """Write an item of SELECT with its name, unless its text is the name."""
     return text if text == quote(name) else f"{text} AS {quote(name)}"
 
 
-def _people(shown: Naming, people: PerPerson) -> str:
-    written = {name: expression_text(e, shown.names) for name, e in people.keys}
-    groups = ", ".join([str(shown.person), *written.values()])
-    most = person_rows(people.rows)
-    columns = {
-        **written,
-        **{name: _total(total, shown.names, most) for name, total in people.totals},
-    }
-    return _list(shown, people, columns, f"\nGROUP BY {groups}")
+def _per_person(shown: Naming, people: PerPerson) -> str:
+    columns = {name: expression_text(key, shown.names) for name, key in people.keys}
+    groups = _comma([str(shown.person), *columns.values()])
+    max_rows = person_rows(people.rows)
+    for name, total in people.totals:
+        columns[name] = _total(total, shown.names, max_rows)
+    return _select(shown, people, columns, f"\nGROUP BY {groups}")
 
 
-def _total(total: Total, names: Mapping[str, str], most: int) -> str:
-    """Write a total; a count that goes beyond `max_rows`, which SQL has no word for, with its bound."""
-    of: Expression | None = total.expression
-    if of is None:
-        return "COUNT(*)" if total.high <= most else f"LEAST(COUNT(*), {total.high})"
-    return f"{ {'sum': 'SUM', 'least': 'MIN', 'greatest': 'MAX'}[total.what] }({expression_text(of, names)})"
+def _total(total: Total, names: Mapping[str, str], max_rows: int) -> str:
+    """Write a total of one person's rows."""
+    if total.expression is not None:
+        return f"{_TOTALS[total.what]}({expression_text(total.expression, names)})"
+    # A bound beyond the declared rows has no clause in SQL, so it is written as a clip.
+    if total.high > max_rows:
+        return f"LEAST(COUNT(*), {total.high})"
+    return "COUNT(*)"
