@@ -110,6 +110,13 @@ class Function(StrEnum):
     LAG = "lag"
 
 
+COMPARISONS = (
+    *(Function.EQUAL, Function.UNEQUAL, Function.AMONG),
+    *(Function.LESS, Function.AT_MOST),
+)
+"""Functions that compare values of one type."""
+
+
 @frozen
 class Field:
     """A column of the rows below, by its unique name."""

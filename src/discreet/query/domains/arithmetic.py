@@ -31,14 +31,17 @@ def shared_step(steps: Sequence[Fraction]) -> Fraction:
         # gcd(a/b, c/d) = gcd(a·d, c·b)/(b·d)
         first = common.numerator * step.denominator
         second = step.numerator * common.denominator
-        common = Fraction(gcd(first, second), common.denominator * step.denominator)
+        denominator = common.denominator * step.denominator
+        common = Fraction(gcd(first, second), denominator)
     return common
 
 
 def rescale(domain: Whole, step: Fraction) -> Whole:
     """Count the same numbers in finer steps."""
     times = int(domain.step / step)
-    return Whole(step, domain.low * times, domain.high * times, blur=domain.blur)
+    low = domain.low * times
+    high = domain.high * times
+    return Whole(step, low, high, blur=domain.blur)
 
 
 def common(domains: Sequence[Whole]) -> Whole:
@@ -68,16 +71,23 @@ def sum_of(x: Whole, y: Whole) -> Whole:
     step = shared_step([x.step, y.step])
     left = rescale(x, step)
     right = rescale(y, step)
-    return Whole(step, left.low + right.low, left.high + right.high, blur=x.blur + y.blur)
+    low = left.low + right.low
+    high = left.high + right.high
+    return Whole(step, low, high, blur=x.blur + y.blur)
 
 
 def product(x: Whole, y: Whole) -> Whole:
     """Return the domain of x·y, exact: the steps multiply."""
     # A product is monotone in each factor, so its extremes are at the ends of both.
-    ends = [x.low * y.low, x.low * y.high, x.high * y.low, x.high * y.high]
+    at_low = (x.low * y.low, x.low * y.high)
+    at_high = (x.high * y.low, x.high * y.high)
+    low = min(*at_low, *at_high)
+    high = max(*at_low, *at_high)
     # |x·y − x'·y'| ≤ |x|·|y − y'| + |x − x'|·|y| + |x − x'|·|y − y'|
-    blur = largest(x) * y.blur + x.blur * largest(y) + x.blur * y.blur
-    return Whole(x.step * y.step, min(ends), max(ends), blur=blur)
+    blur = largest(x) * y.blur
+    blur += x.blur * largest(y)
+    blur += x.blur * y.blur
+    return Whole(x.step * y.step, low, high, blur=blur)
 
 
 def largest(x: Whole) -> Fraction:
@@ -106,9 +116,12 @@ def whole_part(domain: Whole, rounded: Callable[[Fraction], int]) -> Whole:
     """Return the domain of a number rounded to an integer: down, up or half up."""
     # Stores compute (2·n·p + q) // (2·q) for a step p/q, which must fit.
     step = domain.step
-    _require_int64(_most_steps(domain) * 2 * step.numerator + step.denominator)
+    dividend = 2 * _most_steps(domain) * step.numerator
+    _require_int64(dividend + step.denominator)
     # All three ways of rounding keep the order, so bounds stay bounds.
-    return Whole(Fraction(1), rounded(domain.low * step), rounded(domain.high * step))
+    low = rounded(domain.low * step)
+    high = rounded(domain.high * step)
+    return Whole(Fraction(1), low, high)
 
 
 def quotient(x: Whole, y: Whole) -> Whole:
@@ -126,7 +139,9 @@ def quotient(x: Whole, y: Whole) -> Whole:
     """
     if y.low == y.high:
         return _by_constant(x, y.low * y.step)
-    nearest_steps = 1 if y.low <= 0 <= y.high else min(abs(y.low), abs(y.high))
+    nearest_steps = min(abs(y.low), abs(y.high))
+    if y.low <= 0 <= y.high:
+        nearest_steps = 1
     nearest = nearest_steps * y.step
     bound = largest(x) / nearest
     if not bound:
@@ -136,7 +151,8 @@ def quotient(x: Whole, y: Whole) -> Whole:
         if _fits(x, y, step):
             # One step more than the bound: half up may round away from zero.
             high = int(bound / step) + 1
-            low = -high if x.low < 0 or y.low < 0 else 0
+            signed = x.low < 0 or y.low < 0
+            low = -high if signed else 0
             blur = step / 2 + _quotient_blur(x, y, nearest)
             return Whole(step, low, high, blur=blur)
     raise UnsupportedQuery("a quotient would exceed 64-bit integers; clip or round its parts first")
@@ -147,9 +163,10 @@ def _by_constant(x: Whole, y: Fraction) -> Whole:
         raise UnsupportedQuery(
             "a division by the constant 0 is always NULL; divide by something else"
         )
-    positive = x if y > 0 else negate(x)
-    divisor = abs(y)
-    return Whole(x.step / divisor, positive.low, positive.high, blur=x.blur / divisor)
+    # Steps are positive, so a negative divisor is divided by its size and negated.
+    step = x.step / abs(y)
+    quotients = Whole(step, x.low, x.high, blur=x.blur / abs(y))
+    return quotients if y > 0 else negate(quotients)
 
 
 def _quotient_blur(x: Whole, y: Whole, nearest: Fraction) -> Fraction:
@@ -161,7 +178,8 @@ def _quotient_blur(x: Whole, y: Whole, nearest: Fraction) -> Fraction:
     # A divisor that might be 0 allows every possible quotient.
     if y.blur >= nearest:
         return 2 * bound + x.blur
-    return (x.blur + bound * y.blur) / (nearest - y.blur)
+    numerator = x.blur + bound * y.blur
+    return numerator / (nearest - y.blur)
 
 
 def _fits(x: Whole, y: Whole, step: Fraction) -> bool:
@@ -196,8 +214,8 @@ def root(x: Whole) -> Whole:
     if x.high <= 0:
         return Whole(Fraction(1), 0, 0)
     # isqrt rounds down, so one more is above the greatest root.
-    bound = Fraction(isqrt(int(x.high * x.step)) + 1)
-    step = _power_of_two(bound / (1 << 23))
+    greatest = isqrt(int(x.high * x.step)) + 1
+    step = _power_of_two(Fraction(greatest, 1 << 23))
     scale = root_scale(x, step)
     for end in (x.low, x.high):
         _require_int64(abs(end) * scale.numerator + scale.denominator)
@@ -205,7 +223,8 @@ def root(x: Whole) -> Whole:
     if x.blur:
         # |√x − √x'| ≤ √|x − x'|, and √b ≤ b/s + s for every s > 0.
         blur += x.blur / step + step
-    high = (isqrt(int(x.high * scale)) + 1) // 2
+    half_steps = isqrt(int(x.high * scale))
+    high = (half_steps + 1) // 2
     # The greatest root must be in the range also where it was rounded down.
     if (high * step) ** 2 < x.high * x.step:
         high += 1

@@ -100,8 +100,8 @@ def months_later(time: int, months: int, *, seconds: bool) -> int:
         return months_later(days, months, seconds=False) * DAY_SECONDS + clock
     when = _date(time)
     # Months are counted from 0 here, so that a division finds the year.
-    months_since_year_0 = when.year * 12 + when.month - 1 + months
-    year, month_index = divmod(months_since_year_0, 12)
+    month_number = when.year * 12 + when.month - 1
+    year, month_index = divmod(month_number + months, 12)
     month = month_index + 1
     day = min(when.day, monthrange(year, month)[1])
     return _days(date(year, month, day))

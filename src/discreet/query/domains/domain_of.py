@@ -13,6 +13,7 @@ Law: tests/query/test_domains.py::TestEveryExpression
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import ceil, floor
@@ -41,6 +42,8 @@ from .type_of import NOUNS, type_of_domain
 
 Columns = Mapping[str, Domain]
 _D = TypeVar("_D", Whole, Truth, Texts, Day, Second)
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+"""Characters that not every store can hold."""
 _NOUNS = {Whole: "number", Truth: "condition"}
 """Arguments of functions that take only one type, as users call them."""
 
@@ -71,7 +74,9 @@ def domain_of(expression: Expression, columns: Columns) -> Domain:
             domain = _call(function, arguments, domains)
             # Bins of decimals are computed by a rule of their own, which has its own bounds.
             bins = rounded_bin(expression, columns)
-            return domain if bins is None else bins.domain
+            if bins is not None:
+                return bins.domain
+            return domain
         case _:
             assert_never(expression)
 
@@ -88,7 +93,7 @@ def _constant(constant: Constant) -> Domain:
             return Truth()
         case str(text):
             # PostgreSQL holds no NUL, and UTF-8 has no surrogates.
-            if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
+            if _UNSTORABLE.search(text):
                 raise UnsupportedQuery(
                     "a text holds a character that not every store can hold; leave it out"
                 )
@@ -164,8 +169,10 @@ def _require(
     """Return the domains of a function that takes a number of arguments of one type."""
     matching = _of_type(domains, wanted)
     if len(matching) != len(domains) or len(matching) != count:
-        plural = "s" if count > 1 else ""
-        raise UnsupportedQuery(f"{spell(function)} takes {count} {_NOUNS[wanted]}{plural}")
+        noun = _NOUNS[wanted]
+        if count > 1:
+            noun += "s"
+        raise UnsupportedQuery(f"{spell(function)} takes {count} {noun}")
     return matching
 
 
@@ -198,9 +205,11 @@ def _unary(function: Function, x: Whole) -> Whole:
         case Function.NEGATE:
             return negate(x)
         case Function.ABSOLUTE:
-            sizes = (abs(x.low), abs(x.high))
-            least = 0 if x.low <= 0 <= x.high else min(sizes)
-            return Whole(x.step, least, max(sizes), blur=x.blur)
+            least, greatest = sorted((abs(x.low), abs(x.high)))
+            # A range on both sides of zero holds zero itself.
+            if x.low <= 0 <= x.high:
+                least = 0
+            return Whole(x.step, least, greatest, blur=x.blur)
         case Function.FLOOR:
             return whole_part(x, floor)
         case Function.CEILING:
@@ -213,10 +222,10 @@ def _unary(function: Function, x: Whole) -> Whole:
 
 def _union(function: Function, domains: Sequence[Domain]) -> Domain:
     """Return the domain that holds every argument; all must be of one type."""
-    types = {type(domain) for domain in domains}
+    types = set(map(type_of_domain, domains))
     if len(types) != 1:
-        nouns = {NOUNS[type_of_domain(domain)] for domain in domains}
-        listed = " and ".join(sorted(nouns))
+        nouns = sorted(NOUNS[type_] for type_ in types)
+        listed = " and ".join(nouns)
         raise UnsupportedQuery(
             f"{spell(function)} cannot take {listed} together; give it values of one type"
         )
@@ -226,13 +235,20 @@ def _union(function: Function, domains: Sequence[Domain]) -> Domain:
         case Truth():
             return Truth()
         case Texts():
-            return Texts(max(text.most for text in _of_type(domains, Texts)))
+            longest = max(text.most for text in _of_type(domains, Texts))
+            return Texts(longest)
         case Day():
-            days = _of_type(domains, Day)
-            return Day(min(day.low for day in days), max(day.high for day in days))
+            low, high = _outer_ends(_of_type(domains, Day))
+            return Day(low, high)
         case _:  # Second
-            seconds = _of_type(domains, Second)
-            return Second(min(s.low for s in seconds), max(s.high for s in seconds))
+            low, high = _outer_ends(_of_type(domains, Second))
+            return Second(low, high)
+
+
+def _outer_ends(domains: Sequence[Day] | Sequence[Second]) -> tuple[int, int]:
+    low = min(domain.low for domain in domains)
+    high = max(domain.high for domain in domains)
+    return low, high
 
 
 def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
@@ -248,9 +264,12 @@ def _choice(function: Function, domains: Sequence[Domain]) -> Domain:
     pick = min if function is Function.LEAST else max
     bounded: Sequence[Whole | Day | Second]
     if isinstance(union, Whole):
-        bounded = [rescale(number, union.step) for number in _of_type(domains, Whole)]
+        numbers = _of_type(domains, Whole)
+        bounded = [rescale(number, union.step) for number in numbers]
+    elif isinstance(union, Day):
+        bounded = _of_type(domains, Day)
     else:
-        bounded = [*_of_type(domains, Day), *_of_type(domains, Second)]
+        bounded = _of_type(domains, Second)
     low = pick(domain.low for domain in bounded)
     high = pick(domain.high for domain in bounded)
     if isinstance(union, Whole):
@@ -296,8 +315,8 @@ def _case(arguments: Sequence[Expression], domains: Sequence[Domain]) -> Domain:
         if _is_null(argument):
             continue
         domain = next(remaining)
-        is_condition = position % 2 == 0 and position < len(arguments) - 1
-        if not is_condition:
+        is_otherwise = position == len(arguments) - 1
+        if position % 2 == 1 or is_otherwise:
             values.append(domain)
         elif not isinstance(domain, Truth):
             raise UnsupportedQuery("the WHENs of CASE must be conditions")

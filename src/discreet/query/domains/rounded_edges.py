@@ -26,11 +26,10 @@ from math import lcm
 
 from ...data.columns.cell import nearest
 from ...frozen import frozen
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Field, Function
 from .domain import MOST_STEPS, Domain, Whole
 
 Columns = Mapping[str, Domain]
-_TESTS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 _ROUNDINGS = (Function.FLOOR, Function.CEILING, Function.ROUND)
 _HALF = Fraction(1, 2)
 
@@ -79,7 +78,8 @@ class Binned:
 
     def top(self, steps: int) -> int:
         """Return the dividend, without the parity of the steps."""
-        return (2 * self.side * steps + 1) * self.d + 2 * self.v
+        odd = 2 * self.side * steps + 1
+        return odd * self.d + 2 * self.v
 
 
 def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
@@ -94,12 +94,13 @@ def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
     >>> rounded_test(Call(Function.AT_MOST, (tenth, Field("x"))), x).steps
     (1,)
     """
-    if call.function not in _TESTS or len(call.arguments) < 2:
+    if call.function not in COMPARISONS or len(call.arguments) < 2:
         return None
     constants = list(call.arguments)
     turned = isinstance(constants[0], Constant)
     # The column is first, unless a constant is: then it is last.
-    affine = _affine(constants.pop(-1 if turned else 0))
+    position = -1 if turned else 0
+    affine = _affine(constants.pop(position))
     domain = _rounded_domain(affine, columns)
     if affine is None or domain is None:
         return None
@@ -110,7 +111,8 @@ def rounded_test(call: Call, columns: Columns) -> RoundedTest | None:
         if number is None:
             return None
         # Where a·x + b = number, x is (number − b)/a, counted in steps.
-        exact = (number - affine.plus) / affine.times / domain.step
+        value = (number - affine.plus) / affine.times
+        exact = value / domain.step
         step = nearest(exact)
         all_exact = all_exact and step == exact
         steps.append(step)
@@ -155,18 +157,23 @@ def rounded_bin(call: Call, columns: Columns) -> Binned | None:
     v = int(offset * d)
     u = int(bin_width * d)
     rule = Binned(affine.column, side, sign, d, v, u, domain)
-    dividend = max(abs(rule.top(domain.low)), abs(rule.top(domain.high)))
     # Beyond 64-bit integers the plain rule is used, which is refused where it does not fit.
-    if dividend >= MOST_STEPS or 2 * u > MOST_STEPS:
+    for end in (domain.low, domain.high):
+        if abs(rule.top(end)) >= MOST_STEPS:
+            return None
+    if 2 * u > MOST_STEPS:
         return None
-    low, high = sorted((rule.at(domain.low), rule.at(domain.high)))
-    bins = Whole(Fraction(1), low, high)
+    # A negative factor of the column exchanges the ends.
+    ends = (rule.at(domain.low), rule.at(domain.high))
+    bins = Whole(Fraction(1), min(ends), max(ends))
     return Binned(affine.column, side, sign, d, v, u, bins)
 
 
 def _rounded_domain(affine: Affine | None, columns: Columns) -> Whole | None:
     """Return the domain of a column whose values were rounded to a binary grid."""
-    domain = None if affine is None else columns.get(affine.column)
+    if affine is None:
+        return None
+    domain = columns.get(affine.column)
     return domain if isinstance(domain, Whole) and domain.rounded else None
 
 

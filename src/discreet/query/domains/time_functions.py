@@ -59,15 +59,19 @@ def time_domain(
 
 
 def _part(function: Function, when: Day | Second) -> Domain:
-    units_per_day = DAY_SECONDS if isinstance(when, Second) else 1
-    # Rounding down finds the day also of seconds before 1970.
-    first = when.low // units_per_day
-    last = when.high // units_per_day
+    first = when.low
+    last = when.high
+    if isinstance(when, Second):
+        # Rounding down finds the day also of seconds before 1970.
+        first //= DAY_SECONDS
+        last //= DAY_SECONDS
     if function is Function.DATE_OF:
         return Day(first, last)
     # Years never decrease; all other parts begin anew, so their whole range is possible.
     if function in (Function.YEAR, Function.ISOYEAR):
-        return Whole(Fraction(1), part_of(function, first), part_of(function, last))
+        low = part_of(function, first)
+        high = part_of(function, last)
+        return Whole(Fraction(1), low, high)
     return Whole(Fraction(1), *PARTS[function])
 
 
@@ -78,11 +82,12 @@ def _monotone(
 
     It is the start of a month or other unit, or a number of months later.
     """
-    pair = len(arguments) == len(domains) == 2
-    when = domains[0] if pair else None
-    constant = arguments[1] if pair else None
+    if len(arguments) != 2 or len(domains) != 2:
+        raise _no_pair(function)
+    when = domains[0]
+    constant = arguments[1]
     if not isinstance(when, Day | Second) or not isinstance(constant, Constant):
-        raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
+        raise _no_pair(function)
     value = constant.value
     seconds = isinstance(when, Second)
     if function is Function.TRUNCATE:
@@ -101,6 +106,10 @@ def _monotone(
     return Second(first, last) if seconds else Day(first, last)
 
 
+def _no_pair(function: Function) -> UnsupportedQuery:
+    return UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
+
+
 def _from_number(function: Function, domains: Sequence[Domain]) -> Domain:
     number = domains[0] if len(domains) == 1 else None
     if not isinstance(number, Whole) or number.step.denominator != 1:
@@ -110,8 +119,12 @@ def _from_number(function: Function, domains: Sequence[Domain]) -> Domain:
     low = int(number.low * number.step)
     high = int(number.high * number.step)
     is_day = function is Function.FROM_UNIX_DATE
-    units_per_day = 1 if is_day else DAY_SECONDS
     # The last second of the last day is still within it, hence the day after as the limit.
-    if low < FIRST_DAY * units_per_day or high >= (LAST_DAY + 1) * units_per_day:
+    first = FIRST_DAY
+    end = LAST_DAY + 1
+    if not is_day:
+        first *= DAY_SECONDS
+        end *= DAY_SECONDS
+    if low < first or high >= end:
         raise UnsupportedQuery("a date would leave the years 1 to 9999; clip what is added to it")
     return Day(low, high) if is_day else Second(low, high)

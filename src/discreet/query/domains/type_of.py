@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import Literal, TypeAlias, assert_never
 
 from ...errors import UnsupportedQuery
-from ..algebra.expression import Call, Constant, Expression, Field, Function
+from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Field, Function
 from ..algebra.spelling import spell
 from .domain import Day, Domain, Second, Texts, Truth, Whole
 
@@ -65,7 +65,6 @@ _PARTS = (
 
 # Functions that keep a day a day and a second a second, with the type of their constant.
 _MOVES: dict[Function, ValueType] = {Function.TRUNCATE: "text", Function.MONTHS_LATER: "number"}
-_COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 
 
 def type_of_domain(domain: Domain) -> ValueType:
@@ -145,7 +144,7 @@ def _call(function: Function, given: Sequence[ValueType | None]) -> ValueType | 
         return _window(function, given)
     if function is Function.IS_NULL:
         return "truth"
-    if function in _COMPARISONS:
+    if function in COMPARISONS:
         return _comparison(function, given)
     if function is Function.CASE:
         return _one_type(function, _branches(given))
@@ -160,7 +159,7 @@ def _by_signature(function: Function, given: Sequence[ValueType | None]) -> Valu
     for given_type, wanted_type in zip(given, wanted, strict=False):
         fits = fits and given_type in (wanted_type, None)
     if not fits:
-        message = f"{spell(function)} takes " + " and ".join(NOUNS[type_] for type_ in wanted)
+        message = f"{spell(function)} takes {_nouns(wanted)}"
         if function is Function.LIKE:
             message += "; compare dates, as in d >= DATE '2024-01-01'"
         raise UnsupportedQuery(message)
@@ -200,8 +199,11 @@ def _one_type(function: Function, given: Sequence[ValueType | None]) -> ValueTyp
     """Return the one type that all arguments have; None if all are NULL."""
     types = sorted({type_ for type_ in given if type_ is not None})
     if len(types) > 1:
-        nouns = " and ".join(NOUNS[type_] for type_ in types)
         raise UnsupportedQuery(
-            f"{spell(function)} cannot take {nouns} together; give it values of one type"
+            f"{spell(function)} cannot take {_nouns(types)} together; give it values of one type"
         )
     return types[0] if types else None
+
+
+def _nouns(types: Sequence[ValueType]) -> str:
+    return " and ".join(NOUNS[type_] for type_ in types)

@@ -85,7 +85,10 @@ def _read_cuts(expression: Expression, cuts: dict[str, set[Fraction]]) -> bool:
         ):
             return _add_cut(name, value, cuts)
         case Call(function=Function.AMONG, arguments=(Field(name=name), *listed)):
-            return all(isinstance(c, Constant) and _add_cut(name, c.value, cuts) for c in listed)
+            for constant in listed:
+                if not isinstance(constant, Constant) or not _add_cut(name, constant.value, cuts):
+                    return False
+            return True
         case Call(arguments=arguments):
             return all(_read_cuts(argument, cuts) for argument in arguments)
 
@@ -103,5 +106,8 @@ def _samples(domain: Whole, constants: Iterable[Fraction]) -> list[Fraction]:
     for constant in constants:
         exact = constant / domain.step
         # One step more on each side: the constant itself may be rounded to a step.
-        steps.update(range(floor(exact) - 1, ceil(exact) + 2))
-    return [n * domain.step for n in sorted(steps) if domain.low <= n <= domain.high]
+        first = floor(exact) - 1
+        last = ceil(exact) + 1
+        steps.update(range(first, last + 1))
+    inside = sorted(step for step in steps if domain.low <= step <= domain.high)
+    return [step * domain.step for step in inside]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..algebra.constant_folding import fold
-from ..algebra.expression import Call, Constant, Expression, Function
+from ..algebra.expression import COMPARISONS, Call, Constant, Expression, Function
 from ..domains.calendar import DAY_SECONDS
 from ..domains.domain_of import domain_of
 from ..domains.type_of import ValueType, type_of
@@ -18,7 +18,6 @@ _RESULT_TIME = {
 }
 """Functions whose result is a day or second, whatever the argument is."""
 _KEEP_TIME = (Function.TRUNCATE, Function.MONTHS_LATER)
-_COMPARISONS = (Function.EQUAL, Function.UNEQUAL, Function.LESS, Function.AT_MOST, Function.AMONG)
 _SUMS = (Function.ADD, Function.SUBTRACT)
 
 
@@ -36,7 +35,9 @@ def fold_time(function: Function, *arguments: Expression) -> Expression:
         return call
     # Called for its refusals alone: evaluation does not check types and ranges.
     domain_of(call, {})
-    time = first.time if function in _KEEP_TIME else _RESULT_TIME.get(function)
+    time = _RESULT_TIME.get(function)
+    if function in _KEEP_TIME:
+        time = first.time
     return Constant(evaluate(call, {}, {}), time)
 
 
@@ -94,14 +95,16 @@ def timely(expression: Expression, types: Mapping[str, ValueType]) -> Expression
         return expression
     function = expression.function
     arguments = [timely(argument, types) for argument in expression.arguments]
-    if function in _COMPARISONS or function in _SUMS:
+    if function in COMPARISONS or function in _SUMS:
         argument_types = [type_of(argument, types) for argument in arguments]
         if len(arguments) == 2:
             date = fold_date(function, arguments[0], arguments[1], argument_types)
             if date is not None:
                 return date
-        if function in _COMPARISONS and "second" in argument_types and "day" in argument_types:
+        if function in COMPARISONS and "second" in argument_types and "day" in argument_types:
             arguments = list(map(as_second, arguments, argument_types))
     # The same object is returned where nothing changed, so that no tree is copied.
     inner = tuple(arguments)
-    return expression if inner == expression.arguments else Call(function, inner)
+    if inner == expression.arguments:
+        return expression
+    return Call(function, inner)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import cache
 from math import isqrt
+from string import ascii_lowercase, ascii_uppercase
 from typing import TypeAlias, assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
@@ -34,8 +35,8 @@ Meaning: TypeAlias = Callable[[Row], Scalar]
 """Function from a row to the value of an expression: an exact number, text, truth or None."""
 
 # ASCII letters alone: stores disagree on the case of others.
-_LOWER = {ord(c): ord(c.lower()) for c in "ABCDEFGHIJKLMNOPQRSTUVWXYZ"}
-_UPPER = {ord(c): ord(c.upper()) for c in "abcdefghijklmnopqrstuvwxyz"}
+_LOWER = str.maketrans(ascii_uppercase, ascii_lowercase)
+_UPPER = str.maketrans(ascii_lowercase, ascii_uppercase)
 
 
 def evaluate(expression: Expression, row: Row, columns: Columns) -> Scalar:
@@ -87,13 +88,15 @@ def settle(settled: bool, values: Sequence[object]) -> bool | None:
     >>> settle(False, [True, None]), settle(True, [True, None])
     (None, True)
     """
+    # Identity, not equality: 1 == True in Python.
     if any(value is settled for value in values):
         return settled
     return None if None in values else not settled
 
 
 def _case(meanings: Sequence[Meaning]) -> Meaning:
-    branches = list(zip(meanings[:-1:2], meanings[1::2], strict=True))
+    conditions = meanings[:-1:2]
+    branches = list(zip(conditions, meanings[1::2], strict=True))
     otherwise = meanings[-1]
 
     def chosen(row: Row) -> Scalar:
@@ -116,10 +119,9 @@ def _lenient(function: Function, meanings: Sequence[Meaning]) -> Meaning:
             return lambda row: meanings[0](row) is None
         case Function.COALESCE:
             return lambda row: _first_present(meanings, row)
-        case Function.AND:
-            return lambda row: settle(False, [meaning(row) for meaning in meanings])
-        case _:  # OR
-            return lambda row: settle(True, [meaning(row) for meaning in meanings])
+        case _:  # AND, OR
+            settled = function is Function.OR
+            return lambda row: settle(settled, [meaning(row) for meaning in meanings])
 
 
 def _first_present(meanings: Sequence[Meaning], row: Row) -> Scalar:
@@ -201,7 +203,9 @@ def _function(call: Call, columns: Columns) -> Callable[..., Scalar]:
 
 
 def _number(value: Scalar) -> Fraction:
-    return value if type(value) is Fraction else Fraction(value)  # type: ignore[arg-type]
+    if type(value) is Fraction:
+        return value
+    return Fraction(value)  # type: ignore[arg-type]
 
 
 def _substring(text: str, first: Scalar, count: Scalar) -> str:
@@ -274,7 +278,9 @@ def _quotient(call: Call, columns: Columns) -> Callable[..., Scalar]:
         if y == 0:
             return None
         quotient = _number(x) / _number(y)
-        return quotient if exact else half_up(quotient / step()) * step()
+        if exact:
+            return quotient
+        return half_up(quotient / step()) * step()
 
     return divided
 
@@ -295,8 +301,9 @@ def _of_time(call: Call, columns: Columns) -> Callable[..., Scalar]:
             case Function.MONTHS_LATER:
                 months = int(_number(options[0]))
                 return months_later(time, months, seconds=is_second())
-        day = time // DAY_SECONDS if is_second() else time
-        return part_of(call.function, day)
+        if is_second():
+            return part_of(call.function, time // DAY_SECONDS)
+        return part_of(call.function, time)
 
     return applied
 
@@ -314,7 +321,10 @@ def _root(call: Call, columns: Columns) -> Callable[..., Scalar]:
 
     def rooted(value: Scalar) -> Scalar:
         x = _number(value)
-        known = None if x < 0 else scale_and_step()
+        # The domain is not needed below zero, where there is no root.
+        if x < 0:
+            return None
+        known = scale_and_step()
         if known is None:
             return None
         scale, step = known

@@ -41,19 +41,23 @@ def like_regex(pattern: str, letter: Callable[[str], str]) -> str:
     >>> like_regex("a%b_%__", re.escape)
     'a(?>.*?b.{1}).*.{2}'
     """
-    first, *rest = [_piece_regex(piece, letter) for piece in pattern.split("%")]
-    if not rest:
-        return first
-    regex = first
-    for piece in rest[:-1]:
+    first, *between = pattern.split("%")
+    regex = _piece_regex(first, letter)
+    if not between:
+        return regex
+    last = between.pop()
+    for piece in between:
         # Two % in a row have nothing between them, and are one.
         if piece:
-            regex += f"(?>.*?{piece})"
-    return regex + ".*" + rest[-1]
+            regex += f"(?>.*?{_piece_regex(piece, letter)})"
+    return regex + ".*" + _piece_regex(last, letter)
 
 
 def _piece_regex(piece: str, letter: Callable[[str], str]) -> str:
     regex = ""
     for run in _RUN.findall(piece):
-        regex += f".{{{len(run)}}}" if run[0] == "_" else letter(run)
+        if run[0] == "_":
+            regex += f".{{{len(run)}}}"
+        else:
+            regex += letter(run)
     return regex

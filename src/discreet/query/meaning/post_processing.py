@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from itertools import chain
 from typing import TypeAlias, assert_never
 
 from ..algebra.expression import Call, Constant, Expression, Field, Function
@@ -58,8 +57,8 @@ def keep_rows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[in
     # Sorting is stable, so the last item of ORDER BY is sorted by first.
     for expression, descending in reversed(finish.order):
         positions = _sort(positions, expression, descending, rows, types)
-    kept = positions[finish.offset :]
-    return kept if finish.limit is None else kept[: finish.limit]
+    # A slice up to None goes to the end: without LIMIT all rows are kept.
+    return positions[finish.offset :][: finish.limit]
 
 
 def _having(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> list[int]:
@@ -77,7 +76,7 @@ def _sort(
     types: Types,
 ) -> list[int]:
     """Sort positions of rows by an expression; NULLs come last in either direction."""
-    values = {position: value_of(expression, rows[position], types) for position in positions}
+    values = _values_at(expression, positions, rows, types)
     present: list[int] = []
     missing: list[int] = []
     for position in positions:
@@ -87,6 +86,15 @@ def _sort(
             present.append(position)
     present.sort(key=values.__getitem__, reverse=descending)  # type: ignore[arg-type]
     return present + missing
+
+
+def _values_at(
+    expression: Expression, positions: Sequence[int], rows: Sequence[NoisyRow], types: Types
+) -> dict[int, Value]:
+    values: dict[int, Value] = {}
+    for position in positions:
+        values[position] = value_of(expression, rows[position], types)
+    return values
 
 
 def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequence[NoisyRow]:
@@ -100,12 +108,14 @@ def with_windows(finish: Finish, rows: Sequence[NoisyRow], types: Types) -> Sequ
     >>> [show_row(finish, row, {}) for row in with_windows(finish, [{"n": 1.0}, {"n": 3.0}], {})]
     [{'share': 0.25}, {'share': 0.75}]
     """
-    expressions = [expression for _, expression in finish.columns]
-    expressions += [expression for expression, _ in finish.order]
-    calls = list(dict.fromkeys(chain.from_iterable(map(windows_of, expressions))))
+    calls: dict[Call, None] = {}
+    for _, expression in finish.columns:
+        calls.update(dict.fromkeys(windows_of(expression)))
+    for expression, _ in finish.order:
+        calls.update(dict.fromkeys(windows_of(expression)))
     if not calls:
         return rows
-    table: list[dict[str, Value]] = [dict(row) for row in rows]
+    table: list[dict[str, Value]] = list(map(dict, rows))
     # Inner windows come first, so that outer ones find their values in the rows.
     for call in calls:
         positions = _having(finish, table, types)
@@ -121,13 +131,12 @@ def _over(
     argument, *options = call.arguments
     results: dict[int, Value] = {}
     for group in window_groups(call, positions, rows, types):
-        values = {position: value_of(argument, rows[position], types) for position in group}
+        values = _values_at(argument, group, rows, types)
         if call.function is Function.TOTAL:
             results |= dict.fromkeys(group, _total(values.values()))
-        else:
-            before = row_before(options, group, rows, types)
-            for position, other in before.items():
-                results[position] = None if other is None else values[other]
+            continue
+        for position, other in row_before(options, group, rows, types).items():
+            results[position] = None if other is None else values[other]
     return results
 
 
@@ -142,7 +151,8 @@ def window_groups(
 ) -> list[list[int]]:
     """Group the rows at some positions by the keys of a window (PARTITION BY)."""
     # TOTAL has one argument before its keys, LAG has four.
-    keys = call.arguments[1:] if call.function is Function.TOTAL else call.arguments[4:]
+    first_key = 1 if call.function is Function.TOTAL else 4
+    keys = call.arguments[first_key:]
     groups: dict[tuple[Value, ...], list[int]] = {}
     for position in positions:
         values = tuple(value_of(key, rows[position], types) for key in keys)
@@ -164,14 +174,19 @@ def row_before(
     before: dict[int, int | None] = {}
     for index, position in enumerate(ordered):
         source = index - rows_back
+        before[position] = None
         # A negative index would count from the end in Python.
-        before[position] = ordered[source] if 0 <= source < len(ordered) else None
+        if 0 <= source < len(ordered):
+            before[position] = ordered[source]
     return before
 
 
 def show_row(finish: Finish, row: NoisyRow, types: Types) -> dict[str, Value]:
     """Compute the columns to show of one row."""
-    return {name: value_of(expression, row, types) for name, expression in finish.columns}
+    shown = {}
+    for name, expression in finish.columns:
+        shown[name] = value_of(expression, row, types)
+    return shown
 
 
 def value_of(expression: Expression, row: NoisyRow, types: Types) -> Value:
@@ -222,10 +237,13 @@ def _exactly(
     function: Function, arguments: Sequence[Expression], values: Sequence[Value], types: Types
 ) -> Value:
     """Evaluate a function of keys as it is evaluated of rows; further arguments are constants."""
+    first = Constant(values[0])  # type: ignore[arg-type]
+    # Only days and seconds must say what they are: both are integers.
     type_ = type_of(arguments[0], types)
-    time = type_ if type_ in ("day", "second") else None
-    first = Constant(values[0], time)  # type: ignore[arg-type]
-    return evaluate(Call(function, (first, *arguments[1:])), {}, {})
+    if type_ in ("day", "second"):
+        first = Constant(values[0], type_)  # type: ignore[arg-type]
+    call = Call(function, (first, *arguments[1:]))
+    return evaluate(call, {}, {})
 
 
 def _case(arguments: Sequence[Expression], row: NoisyRow, types: Types) -> Value:
@@ -241,7 +259,10 @@ def _apply(function: Function, values: Sequence[Value]) -> Value:
         case Function.IS_NULL:
             return values[0] is None
         case Function.COALESCE:
-            return next((value for value in values if value is not None), None)
+            for value in values:
+                if value is not None:
+                    return value
+            return None
         case Function.AND:
             return settle(False, values)
         case Function.OR:
@@ -286,10 +307,14 @@ def _compare(function: Function, values: Sequence[Value]) -> bool:
 
 def _number(function: Function, values: Sequence[Value]) -> Value:
     """Compute in floats, or exactly if all are exact; a result that no float can hold is NULL."""
-    exact = all(isinstance(value, int | Fraction) for value in values)
-    convert = Fraction if exact else float
+    convert: type[Fraction | float] = Fraction
+    for value in values:
+        # A noisy statistic is a float, and one float makes floats of all.
+        if not isinstance(value, int | Fraction):
+            convert = float
     try:
-        result = _OPERATIONS[function](list(map(convert, values)))  # type: ignore[arg-type]
+        numbers = [convert(value) for value in values]  # type: ignore[arg-type]
+        result = _OPERATIONS[function](numbers)
     except (OverflowError, ZeroDivisionError, ValueError):
         return None
     if isinstance(result, Fraction) and result.denominator == 1:

@@ -99,7 +99,9 @@ def _infix(call: Call, names: Mapping[str, str]) -> str:
     if function in _MIRRORED and isinstance(first, Constant) and not isinstance(second, Constant):
         first, second = second, first
         operator = _MIRRORED[function]
-    return f"{_operand(first, names)} {operator} {_operand(second, names)}"
+    left = _operand(first, names)
+    right = _operand(second, names)
+    return f"{left} {operator} {right}"
 
 
 def _condition(expression: Expression, names: Mapping[str, str]) -> str:
@@ -127,7 +129,8 @@ def _call(function: Function, texts: list[str], arguments: tuple[Expression, ...
         case Function.IS_NULL:
             return f"{_bracket(texts[0], arguments[0])} IS NULL"
         case Function.AMONG:
-            return f"{_bracket(texts[0], arguments[0])} IN ({', '.join(texts[1:])})"
+            listed = ", ".join(texts[1:])
+            return f"{_bracket(texts[0], arguments[0])} IN ({listed})"
         case Function.CASE:
             return _case(texts)
         case Function.DATE_OF:
@@ -158,17 +161,23 @@ def _lag(texts: list[str], arguments: tuple[Expression, ...]) -> str:
     """Write LAG; a negative number of rows back is LEAD."""
     distance = arguments[1]
     rows_back = int(str(distance.value)) if isinstance(distance, Constant) else 1
-    function = "LAG" if rows_back >= 0 else "LEAD"
+    function = "LAG"
+    if rows_back < 0:
+        function = "LEAD"
+    # Arguments: value, distance, order, whether it descends, and keys of PARTITION BY.
     window = f"ORDER BY {texts[2]}"
     if arguments[3] == Constant(True):
         window += " DESC"
     if len(texts) > 4:
         window = f"{_partition(texts[4:])} {window}"
-    return f"{function}({texts[0]}, {abs(rows_back)}) OVER ({window})"
+    arguments_text = f"{texts[0]}, {abs(rows_back)}"
+    return f"{function}({arguments_text}) OVER ({window})"
 
 
 def _partition(keys: list[str]) -> str:
-    return f"PARTITION BY {', '.join(keys)}" if keys else ""
+    if not keys:
+        return ""
+    return f"PARTITION BY {', '.join(keys)}"
 
 
 def _bracket(text: str, expression: Expression) -> str:
@@ -187,7 +196,8 @@ def _constant(constant: Constant) -> str:
         case number if constant.time == "day":
             return f"DATE '{EPOCH + timedelta(days=int(number))}'"
         case number if constant.time == "second":
-            return f"TIMESTAMP '{datetime(1970, 1, 1) + timedelta(seconds=int(number))}'"
+            moment = datetime(1970, 1, 1) + timedelta(seconds=int(number))
+            return f"TIMESTAMP '{moment}'"
         case number:
             return _number(Fraction(number))
 
@@ -200,9 +210,12 @@ def _number(value: Fraction) -> str:
     places = _decimal_places(value)
     if places is None:
         return f"({value.numerator} / {value.denominator})"
-    digits = str(abs(int(value * 10**places))).rjust(places + 1, "0")
-    text = f"{digits[:-places]}.{digits[-places:]}" if places else digits
-    return f"(-{text})" if value < 0 else text
+    digits = str(abs(int(value * 10**places)))
+    if places:
+        # At least one digit stays before the point: 0.05, not .05.
+        padded = digits.rjust(places + 1, "0")
+        digits = f"{padded[:-places]}.{padded[-places:]}"
+    return f"(-{digits})" if value < 0 else digits
 
 
 def _decimal_places(value: Fraction) -> int | None:

@@ -17,6 +17,8 @@ from ...data.schema import Schema
 from ..algebra.expression import Constant, Expression
 from ..algebra.statistic import expressions_of, function_name
 from ..algebra.tree import CountDistinct, CountPeople, Finish, Quantile, Question, Statistic
+from ..domains.domain import Scalar
+from ..domains.type_of import ValueType
 from ..meaning.post_processing import types_of
 from .expression import expression_text, quote
 from .relation import ListedKeys, Naming, from_text, with_alias
@@ -43,19 +45,22 @@ def describe(question: Question) -> str:
     ORDER BY n DESC
     """
     shown = from_text(question.rows, _chosen_keys(question))
-    keys = {key.name: expression_text(key.expression, shown.names) for key in question.keys}
-    names = dict(keys)
+    names: dict[str, str] = {}
+    for key in question.keys:
+        names[key.name] = expression_text(key.expression, shown.names)
+    keys = list(names.values())
     for name, statistic in question.statistics:
         text = statistic_text(statistic, shown)
         if question.running:
-            text = f"SUM({text}) OVER (ORDER BY {', '.join(keys.values())})"
+            # Running totals have one key, along which they go.
+            text = f"SUM({text}) OVER (ORDER BY {', '.join(keys)})"
         names[name] = text
     items = []
     for name, expression in question.finish.columns:
         items.append(with_alias(expression_text(expression, names), name))
     lines = [f"SELECT {', '.join(items)}", shown.text]
     if keys:
-        lines.append(f"GROUP BY {_group(question, list(keys.values()))}")
+        lines.append(f"GROUP BY {_group(question, keys)}")
     return "\n".join(lines + _finish(question.finish, names))
 
 
@@ -65,20 +70,22 @@ def _chosen_keys(question: Question) -> ListedKeys | None:
     # With grouping sets the hierarchy follows from the keys, and is not written.
     if nest is None or question.sets is not None:
         return None
-    keys = [question.keys[position] for position in nest.places]
     types = types_of(question)
-    times = [_time(types[key.name]) for key in keys]
-    rows = []
-    for values in nest.rows:
-        constants = []
-        for value, time in zip(values, times, strict=True):
-            constants.append(Constant(value, None if value is None else time))
-        rows.append(tuple(constants))
-    return ListedKeys(tuple(key.expression for key in keys), tuple(rows))
+    matched = []
+    key_types = []
+    for position in nest.places:
+        key = question.keys[position]
+        matched.append(key.expression)
+        key_types.append(types[key.name])
+    rows = [tuple(map(_typed_constant, values, key_types)) for values in nest.rows]
+    return ListedKeys(tuple(matched), tuple(rows))
 
 
-def _time(type_: str) -> str | None:
-    return type_ if type_ in ("day", "second") else None
+def _typed_constant(value: Scalar, type_: ValueType) -> Constant:
+    """Return a key as a constant that says whether it is a day or second; NULL is neither."""
+    if value is not None and type_ in ("day", "second"):
+        return Constant(value, type_)
+    return Constant(value)
 
 
 def _group(question: Question, keys: list[str]) -> str:
@@ -100,7 +107,9 @@ def _finish(finish: Finish, names: Mapping[str, str]) -> list[str]:
         items = []
         for expression, descending in finish.order:
             text = _order_item(expression, finish, names)
-            items.append(f"{text} DESC" if descending else text)
+            if descending:
+                text += " DESC"
+            items.append(text)
         lines.append(f"ORDER BY {', '.join(items)}")
     if finish.limit is not None:
         lines.append(f"LIMIT {finish.limit}")
@@ -124,6 +133,7 @@ def statistic_text(statistic: Statistic, shown: Naming) -> str:
     name = function_name(statistic)
     arguments = [expression_text(e, shown.names) for e in expressions_of(statistic)]
     listed = ", ".join(arguments) or "*"
+    # MIN, MEDIAN and MAX are quantiles with a function of their own.
     if isinstance(statistic, Quantile) and name == "QUANTILE":
         return f"QUANTILE({listed}, {expression_text(Constant(statistic.at), {})})"
     if isinstance(statistic, CountDistinct):
@@ -168,6 +178,7 @@ def _plain(value: object) -> object:
 
 def _plain_fields(node: object) -> dict[str, object]:
     plain = {}
+    # The order of fields does not matter: canonical JSON sorts them by name.
     for field in fields(node):  # type: ignore[arg-type]
         part = getattr(node, field.name)
         if part or field.name not in _LATER:

@@ -60,19 +60,22 @@ def from_text(relation: Relation, keys: ListedKeys | None = None) -> Naming:
     FROM people
     WHERE age >= 18
     """
-    aliases = (f"t{number}" for number in count(1))
+    aliases = map("t{}".format, count(1))
     return _clauses(relation, aliases, keys)
 
 
 def _clauses(relation: Relation, aliases: Iterator[str], keys: ListedKeys | None = None) -> Naming:
     """Write FROM for any relation; the outermost condition becomes WHERE."""
-    source = relation.rows if isinstance(relation, Where) else relation
-    shown = _item(source, aliases, alone=True)
+    condition = None
+    if isinstance(relation, Where):
+        condition = relation.condition
+        relation = relation.rows
+    shown = _item(relation, aliases, alone=True)
     text = f"FROM {shown.text}"
     if keys is not None:
         text += _key_join(keys, shown)
-    if isinstance(relation, Where):
-        text += f"\nWHERE {expression_text(relation.condition, shown.names)}"
+    if condition is not None:
+        text += f"\nWHERE {expression_text(condition, shown.names)}"
     return Naming(text, shown.names, shown.person)
 
 
@@ -81,10 +84,15 @@ def _key_join(keys: ListedKeys, shown: Naming) -> str:
     columns = []
     tests = []
     for number, expression in enumerate(keys.matched, 1):
-        columns.append(f"key_{number}")
-        tests.append(f"{expression_text(expression, shown.names)} = k.key_{number}")
-    rows = [f"({_comma(expression_text(value, {}) for value in row)})" for row in keys.rows]
-    return f"\nJOIN (VALUES {_comma(rows)}) AS k({_comma(columns)}) ON {' AND '.join(tests)}"
+        column = f"key_{number}"
+        columns.append(column)
+        tests.append(f"{expression_text(expression, shown.names)} = k.{column}")
+    rows = []
+    for row in keys.rows:
+        values = [expression_text(value, {}) for value in row]
+        rows.append(f"({_comma(values)})")
+    condition = " AND ".join(tests)
+    return f"\nJOIN (VALUES {_comma(rows)}) AS k({_comma(columns)}) ON {condition}"
 
 
 def _comma(texts: Iterable[str]) -> str:
@@ -130,13 +138,19 @@ def _person(relation: Relation) -> str | None:
     unit = unit_of(relation)
     if not isinstance(unit, People):
         return None
-    taken = {name.casefold() for name in columns_of(relation)}
+    # Names of columns are compared in any case, as SQL does.
+    taken = map(str.casefold, columns_of(relation))
     return None if unit.id.casefold() in taken else quote(unit.id)
 
 
 def _with_prefix(shown: Naming, alias: str) -> Naming:
-    names = {name: f"{alias}.{text}" for name, text in shown.names.items()}
-    person = None if shown.person is None else f"{alias}.{shown.person}"
+    """Write the alias before every column and before the person."""
+    names = {}
+    for name, text in shown.names.items():
+        names[name] = f"{alias}.{text}"
+    person = shown.person
+    if person is not None:
+        person = f"{alias}.{person}"
     return Naming(shown.text, names, person)
 
 
@@ -145,10 +159,12 @@ def _join_public(join: JoinPublic, aliases: Iterator[str]) -> Naming:
     alias = next(aliases)
     tests = []
     for expression, column in join.on:
-        tests.append(f"{expression_text(expression, left.names)} = {alias}.{quote(column)}")
+        own = expression_text(expression, left.names)
+        tests.append(f"{own} = {alias}.{quote(column)}")
     kind = "LEFT JOIN" if join.keep else "JOIN"
     table = quote(join.table.name)
-    text = f"{left.text}\n{kind} {table} AS {alias} ON {' AND '.join(tests)}"
+    condition = " AND ".join(tests)
+    text = f"{left.text}\n{kind} {table} AS {alias} ON {condition}"
     names = dict(left.names)
     for name, column in join.columns:
         names[name] = f"{alias}.{quote(column)}"
@@ -164,10 +180,13 @@ def _join_people(join: JoinPeople, aliases: Iterator[str]) -> Naming:
     else:
         right = _item(join.right, aliases, alone=False)
     tests = [f"{left.person} = {right.person}"]
-    for own, theirs in join.on:
-        tests.append(f"{expression_text(own, left.names)} = {expression_text(theirs, right.names)}")
+    for left_side, right_side in join.on:
+        own = expression_text(left_side, left.names)
+        theirs = expression_text(right_side, right.names)
+        tests.append(f"{own} = {theirs}")
     kind = _JOIN_KINDS[join.outer]
-    text = f"{left.text}\n{kind} {right.text} ON {' AND '.join(tests)}"
+    condition = " AND ".join(tests)
+    text = f"{left.text}\n{kind} {right.text} ON {condition}"
     return Naming(text, {**left.names, **right.names}, left.person)
 
 
@@ -178,7 +197,9 @@ def _block(relation: Relation, aliases: Iterator[str]) -> str:
             return "\nUNION ALL\n".join(_block(part, aliases) for part in parts)
         case Select(rows=rows, columns=columns):
             shown = _clauses(rows, aliases)
-            texts = {name: expression_text(item, shown.names) for name, item in columns}
+            texts = {}
+            for name, item in columns:
+                texts[name] = expression_text(item, shown.names)
             return _select(shown, relation, texts)
         case PerPerson(rows=rows):
             return _per_person(_clauses(rows, aliases), relation)
@@ -192,17 +213,22 @@ def _select(shown: Naming, relation: Relation, columns: Mapping[str, str], group
     items = []
     if shown.person is not None and _person(relation) is not None:
         items.append(shown.person)
-    items += [with_alias(text, name) for name, text in columns.items()]
+    for name, text in columns.items():
+        items.append(with_alias(text, name))
     return f"SELECT {_comma(items)}\n{shown.text}{groups}"
 
 
 def with_alias(text: str, name: str) -> str:
     """Write an item of SELECT with its name, unless its text is the name."""
-    return text if text == quote(name) else f"{text} AS {quote(name)}"
+    quoted = quote(name)
+    return text if text == quoted else f"{text} AS {quoted}"
 
 
 def _per_person(shown: Naming, people: PerPerson) -> str:
-    columns = {name: expression_text(key, shown.names) for name, key in people.keys}
+    columns = {}
+    for name, key in people.keys:
+        columns[name] = expression_text(key, shown.names)
+    # The keys of GROUP BY are the person and the columns so far; totals come after them.
     groups = _comma([str(shown.person), *columns.values()])
     max_rows = person_rows(people.rows)
     for name, total in people.totals:
@@ -213,7 +239,8 @@ def _per_person(shown: Naming, people: PerPerson) -> str:
 def _total(total: Total, names: Mapping[str, str], max_rows: int) -> str:
     """Write a total of one person's rows."""
     if total.expression is not None:
-        return f"{_TOTALS[total.what]}({expression_text(total.expression, names)})"
+        argument = expression_text(total.expression, names)
+        return f"{_TOTALS[total.what]}({argument})"
     # A bound beyond the declared rows has no clause in SQL, so it is written as a clip.
     if total.high > max_rows:
         return f"LEAST(COUNT(*), {total.high})"
