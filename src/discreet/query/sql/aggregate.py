@@ -98,9 +98,12 @@ def _count(node: exp.Count, scope: Scope, condition: Condition) -> Statistic:
         value = flag or _argument(counted, scope, None)
     if value == Constant(None):
         raise refusal("COUNT(NULL)", "it is always 0", "write COUNT(*)")
-    if not isinstance(value, Constant):
-        return CountOf(_where(condition, value))
-    return Count() if condition is None else CountOf(_where(condition, Constant(1)))
+    # A constant is never NULL, so it counts rows.
+    if isinstance(value, Constant):
+        if condition is None:
+            return Count()
+        value = Constant(1)
+    return CountOf(_where(condition, value))
 
 
 def _count_distinct(node: exp.Distinct, scope: Scope, condition: Condition) -> Statistic:
@@ -112,6 +115,7 @@ def _count_distinct(node: exp.Distinct, scope: Scope, condition: Condition) -> S
     counted = node.expressions[0].unnest()
     if not is_person(counted, scope):
         return CountDistinct(_argument(counted, scope, condition))
+    # The id is never an expression, so no CASE can leave out some of a person's rows.
     if condition is not None:
         raise refusal("FILTER", "people are counted over all rows", "put the condition into WHERE")
     refuse_windowed_unit(scope.rows, "COUNT(DISTINCT person)")
@@ -196,7 +200,9 @@ def _within_group(node: exp.WithinGroup, scope: Scope, condition: Condition) -> 
     only(aggregate, "this")
     order = _quantile_order(aggregate.this, scope)
     # Counted from the top, a quantile is the opposite one counted from the bottom.
-    return Quantile(argument, 1 - order if item.args.get("desc") else order)
+    if item.args.get("desc"):
+        order = 1 - order
+    return Quantile(argument, order)
 
 
 _READERS: dict[type[exp.Expr], Callable[..., Statistic]] = {
@@ -205,10 +211,12 @@ _READERS: dict[type[exp.Expr], Callable[..., Statistic]] = {
     exp.Sum: partial(_of_one, Sum),
     exp.Avg: partial(_of_one, Mean),
     exp.Variance: partial(_of_one, Variance),
+    # STDDEV is the root of the variance; _POP divides by n, the others by n − 1.
     exp.VariancePop: partial(_of_one, lambda of: Variance(of, sample=False)),
     exp.Stddev: partial(_of_one, lambda of: Variance(of, root=True)),
     exp.StddevSamp: partial(_of_one, lambda of: Variance(of, root=True)),
     exp.StddevPop: partial(_of_one, lambda of: Variance(of, sample=False, root=True)),
+    # Minimum, maximum and median are quantiles of order 0, 1 and 1/2.
     exp.Min: partial(_of_one, lambda of: Quantile(of, Fraction(0))),
     exp.Max: partial(_of_one, lambda of: Quantile(of, Fraction(1))),
     exp.Median: partial(_of_one, lambda of: Quantile(of, Fraction(1, 2))),

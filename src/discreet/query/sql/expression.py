@@ -50,6 +50,7 @@ class Names:
 
 def read(node: exp.Expr, names: Names) -> Expression:
     """Read an expression; a construct that is not on the allow-list is refused by name."""
+    # Aggregates and keys come first: inside them other names are known.
     if names.override is not None:
         expression = names.override(node)
         if expression is not None:
@@ -151,7 +152,9 @@ def _compare(function: Function, swap: bool, node: exp.Expr, names: Names) -> Ex
     only(node, "this", "expression")
     left, right = read_alike(node, (node.this, node.expression), names)
     # x > y is stored as y < x, so that equal conditions have equal trees.
-    return Call(function, (right, left) if swap else (left, right))
+    if swap:
+        left, right = right, left
+    return Call(function, (left, right))
 
 
 def _between(node: exp.Between, names: Names) -> Expression:
@@ -224,7 +227,9 @@ def _null_safe_equal(differ: bool, node: exp.Expr, names: Names) -> Expression:
     equal = Call(Function.EQUAL, (left, right))
     # The comparison is NULL just where a side is NULL, and then the second test decides.
     same = Call(Function.COALESCE, (equal, both_null))
-    return Call(Function.NOT, (same,)) if differ else same
+    if differ:
+        return Call(Function.NOT, (same,))
+    return same
 
 
 def _case(node: exp.Case, names: Names) -> Expression:

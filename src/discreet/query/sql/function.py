@@ -319,7 +319,10 @@ def _concat(node: exp.Concat, names: Names) -> Expression:
             texts.append(text)
         else:
             texts.append(Call(Function.COALESCE, (text, Constant(""))))
-    return texts[0] if len(texts) == 1 else Call(Function.CONCAT, tuple(texts))
+    # CONCAT of the algebra takes at least two texts.
+    if len(texts) == 1:
+        return texts[0]
+    return Call(Function.CONCAT, tuple(texts))
 
 
 def _is_integer(x: Expression, names: Names) -> bool:

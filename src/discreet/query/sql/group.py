@@ -43,6 +43,7 @@ def group_of(node: exp.Select, scope: Scope) -> Grouping:
     items, sets = spread_sets(clause.expressions)
     for item in items:
         meant = _resolve_item(item, node, scope)
+        # The person is no key: its values would be shown.
         if isinstance(meant, exp.Column) and isinstance(resolve(scope, meant), PersonId):
             person = True
             continue

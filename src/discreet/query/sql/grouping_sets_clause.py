@@ -58,7 +58,10 @@ def _sets_of(node: exp.Expr) -> list[GroupingSet]:
     if isinstance(node, exp.GroupingSets):
         sets: list[GroupingSet] = []
         for part in node.expressions:
-            sets += _sets_of(part) if isinstance(part, _SETS) else [_columns(part)]
+            if isinstance(part, _SETS):
+                sets += _sets_of(part)
+            else:
+                sets.append(_columns(part))
         return sets
     columns = [_columns(part) for part in node.expressions]
     sizes = range(len(columns), -1, -1)

@@ -37,9 +37,12 @@ def with_lists(
             tables[name.casefold()] = schema
     for node in nodes:
         query = node.args.get("query")
-        listed = None if query is None else _listed_column(query.unnest(), tables)
-        if listed is not None and public_values is not None:
+        if query is None or public_values is None:
+            continue
+        listed = _listed_column(query.unnest(), tables)
+        if listed is not None:
             table, column = listed
+            # Each value once, in the order of the table.
             values = list(dict.fromkeys(public_values(table.name, column)))
             _check_number(values)
             literals = [_literal(value, table.columns[column]) for value in values]
@@ -100,6 +103,7 @@ def _literal(value: object, column: Column) -> exp.Expr:
         number = exp.Literal.number(abs(value))
         return number if value >= 0 else exp.Neg(this=number)
     if isinstance(column, Date):
+        # Stores give days as integers, as dates or as text; ISO text begins with the day.
         day = EPOCH + timedelta(days=value) if isinstance(value, int) else value
         return exp.Literal.string(str(day)[:10])
     raise refusal("IN (SELECT …)", "only whole numbers, texts and dates are listed", _JOIN)

@@ -70,18 +70,24 @@ def listed_keys(
     written = _written_list(node, alias, columns)
     if written is not None:
         return written
-    query = node.unnest() if isinstance(node, exp.Subquery) else node
+    query = _without_brackets(node)
     if not isinstance(query, exp.Select) or columns or query.args.get("joins"):
         return None
     clause = query.args.get("from_")
-    source = None if clause is None else clause.this
+    if clause is None or not isinstance(clause.this, exp.Table):
+        return None
     # A view of WITH hides a public table of the same name.
-    if not isinstance(source, exp.Table) or source.name.casefold() in views:
+    wanted = clause.this.name.casefold()
+    if wanted in views:
         return None
     for name, schema in schemas.items():
-        if schema.public and name.casefold() == source.name.casefold():
+        if schema.public and name.casefold() == wanted:
             return _listed_table(query, alias, schema)
     return None
+
+
+def _without_brackets(node: exp.Expr) -> exp.Expr:
+    return node.unnest() if isinstance(node, exp.Subquery) else node
 
 
 def _written_list(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> KeyItem | None:
@@ -89,11 +95,12 @@ def _written_list(node: exp.Expr, alias: str | None, columns: Sequence[str]) -> 
 
     It is VALUES, UNNEST of a list, or SELECTs without FROM.
     """
-    rows = _rows(node.unnest() if isinstance(node, exp.Subquery) else node)
+    rows = _rows(_without_brackets(node))
     if rows is None:
         return None
     width = len(rows[0])
     names = list(columns) or _select_names(node)
+    # UNNEST([1, 2]) AS k names its one column by its alias.
     if not names and alias and width == 1:
         names = [alias]
     if len(names) != width or any(len(row) != width for row in rows):
@@ -114,6 +121,7 @@ def _listed_table(node: exp.Expr, alias: str | None, table: Schema) -> KeyItem:
     only(node, "expressions", "distinct", "from_")
     columns = [item.this for item in node.expressions if isinstance(item, exp.Column)]
     plain = all(isinstance(column, exp.Identifier) for column in columns)
+    # Without DISTINCT a key may be listed twice, and its rows would count twice.
     if node.args.get("distinct") is None or not plain or len(columns) < len(node.expressions):
         raise refusal(
             f"FROM {table.name}",
@@ -154,6 +162,7 @@ def _rows(node: exp.Expr) -> list[list[exp.Expr]] | None:
 
 
 def _cells(row: exp.Expr) -> list[exp.Expr]:
+    # VALUES (1), (2) is parsed as numbers in brackets, not as tuples.
     return list(row.expressions) if isinstance(row, exp.Tuple) else [row.unnest()]
 
 
@@ -223,9 +232,13 @@ def _join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, oute
         raise refusal(
             "RIGHT JOIN", "a list of keys is matched by equalities with its columns", _EXAMPLE
         )
-    pairs = {theirs.name: own for own, theirs in matched if isinstance(theirs, Field)}
+    pairs = {}
+    for own, theirs in matched:
+        if isinstance(theirs, Field):
+            pairs[theirs.name] = own
     if len(pairs) < len(matched):
         raise refusal("RIGHT JOIN", "a column of the list of keys is matched twice", _EXAMPLE)
+    # A list of people's ids as keys would show each person.
     for name, own in pairs.items():
         if isinstance(own, Person):
             raise person_refusal(name)
@@ -280,6 +293,7 @@ def with_chosen(
     """Return the question for the chosen keys alone."""
     expressions = [key.expression for key in question.keys]
     grouped = all(Field(name) in expressions for name in chosen.fields)
+    # Sets and running totals sum over keys, and a list need not have all combinations.
     if not grouped or question.sets is not None or question.running:
         prefix = f"{chosen.alias}." if chosen.alias else ""
         named = ", ".join(prefix + name for name in chosen.names)
@@ -331,6 +345,7 @@ def _stored_rows(
             "RIGHT JOIN", "which keys the public table holds is not known here", "ask a curator"
         )
     values = public_values(table.name, *chosen.names)
+    # Of one column a store returns bare values.
     return [row if isinstance(row, tuple) else (row,) for row in values]
 
 
@@ -346,16 +361,17 @@ def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[t
     order = [item.names.index(name) for name in chosen.names]
     rows = []
     for constants in item.rows or ():
-        columns = zip(order, chosen.fields, strict=True)
-        typed = [as_type(constants[index], types[field]) for index, field in columns]
-        for constant, field, name in zip(typed, chosen.fields, chosen.names, strict=True):
-            if type_of(constant, {}) != types[field]:
+        row = []
+        for index, field, name in zip(order, chosen.fields, chosen.names, strict=True):
+            constant = as_type(constants[index], types[field])
+            if not isinstance(constant, Constant) or type_of(constant, {}) != types[field]:
                 raise refusal(
                     "RIGHT JOIN",
                     f"{name} of the list of keys is no {types[field]}",
                     "list values of its type",
                 )
-        rows.append(tuple(constant.value for constant in typed))  # type: ignore[union-attr]
+            row.append(constant.value)
+        rows.append(tuple(row))
     return rows
 
 
@@ -395,6 +411,7 @@ def _counts_rows(node: exp.Expr, statistic: Statistic, scope: Scope) -> bool:
     """Return whether an aggregate is COUNT(*), which is 1 of the empty row."""
     if not isinstance(statistic, Count):
         return False
+    # COUNT of the person's id counts rows as well, but not the empty one.
     counted = node.this.unnest() if node.this else node
     return not is_person(counted, scope)
 

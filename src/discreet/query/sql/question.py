@@ -67,6 +67,7 @@ class _Statistics:
         if statistic not in self.names:
             name = wanted_name or self._fresh_name(statistic)
             self.names[statistic] = name
+            # The type of a statistic does not depend on the keys.
             alone = Question(self.scope.rows, (), ((name, statistic),), Finish(()))
             self.types[name] = types_of(alone)[name]
         return Field(self.names[statistic])
@@ -110,6 +111,7 @@ def _read_question(
     node: exp.Expr, tables: Catalogue, public_values: PublicValues | None
 ) -> Question:
     """Read the parsed statement as a question."""
+    # Brackets around the whole question may have a WITH of their own.
     while isinstance(node, exp.Subquery):
         only(node, "this", "with_")
         tables = with_views(node, tables)
@@ -123,6 +125,7 @@ def _read_question(
     if not isinstance(node, exp.Select):
         refuse_node(node)
     only(node, *_CLAUSES)
+    # SQL's own order: FROM and WHERE, then GROUP BY, then all that reads groups.
     node = _distinct_as_group(node)
     tables = with_views(node, tables)
     scope = read_where(node, read_from(node, tables), tables)
@@ -141,6 +144,7 @@ def _read_question(
     question = _grouped_question(node, scope, grouping, tuple(keys))
     if scope.chosen is not None:
         question = with_chosen(question, scope.chosen, public_values)
+    # Checked last, on the finished tree, whatever the readers above let through.
     return require_sound(question, public_values)
 
 
@@ -250,6 +254,7 @@ def _grouped_question(
     for name, expression in columns:
         aliases.setdefault(name.casefold(), expression)
     finish = _finish(node, names, tuple(columns), aliases)
+    # A question is planned either for running totals or for other aggregates.
     if len(statistics.running) > 1:
         raise refusal(
             "OVER",

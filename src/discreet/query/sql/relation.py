@@ -123,6 +123,7 @@ def _select(node: exp.Select, tables: Catalogue) -> RowView:
         )
     if node.args.get("group") is not None:
         return read_people(node, scope)
+    # Windows are refused first: the advice for aggregates would not help.
     for item in node.expressions:
         window = item.find(exp.Window)
         if window is not None:
@@ -195,6 +196,7 @@ def _union(node: exp.Union, tables: Catalogue) -> RowView:
             "UNION", "dropping duplicates compares people with each other", "write UNION ALL"
         )
     views = [read_view(part, tables) for part in _union_parts(node)]
+    # The first part names the columns of the union.
     shown = views[0].shown
     for view in views[1:]:
         # Columns are united by position, so the person must have the same one everywhere.

@@ -142,8 +142,16 @@ def resolve(scope: Scope, column: exp.Column) -> ColumnMeaning:
     return meanings[0]
 
 
+def column_names(scope: Scope) -> list[str]:
+    """List the names of all columns, in the order of FROM."""
+    names: list[str] = []
+    for source in scope.sources:
+        names += [name for name, _ in source.shown]
+    return names
+
+
 def _refuse_unknown(scope: Scope, name: str) -> NoReturn:
-    names = [label for source in scope.sources for label, _ in source.shown]
+    names = column_names(scope)
     listed = ", ".join(dict.fromkeys(names))
     message = f"there is no column {name!r} here; there are {listed}"
     close = get_close_matches(name, names, n=1)
@@ -163,6 +171,7 @@ def lookup(scope: Scope, name: str, table: str | None) -> list[ColumnMeaning]:
     """List the meanings a name may have, in the order of FROM."""
     meanings = []
     for source in scope.sources:
+        # Case never matters, not even of names in quotes.
         if table is None or source.alias.casefold() == table.casefold():
             for label, meaning in source.shown:
                 if label.casefold() == name.casefold():
@@ -181,6 +190,7 @@ def person_refusal(name: str) -> Exception:
 
 def row_names(scope: Scope) -> Names:
     """Return the names of a scope for the reader of row expressions."""
+    # Worked out once for the scope, not at every column.
     domains = columns_of(scope.rows)
     types = {name: type_of_domain(domain) for name, domain in domains.items()}
 

@@ -28,7 +28,7 @@ def translate(root: exp.Expr) -> exp.Expr:
     'SELECT CASE WHEN NOT a IS NULL THEN b ELSE c END, LAST_DAY(d) FROM t GROUP BY ROLLUP (a)'
     """
     # Collected once: no change makes a construct that another change looks for.
-    present = {type(node) for node in root.walk()}
+    present = set(map(type, root.walk()))
     for construct, change in _CHANGES.items():
         if not any(issubclass(kind, construct) for kind in present):
             continue
@@ -101,8 +101,8 @@ def _quantile_at(node: exp.Bracket) -> exp.Expr | None:
     index = node.expressions[0]
     if index.name.upper() != "OFFSET":
         return None
-    parts = [part for part in (*index.expressions, function.expression) if _is_digits(part)]
-    numbers = [str(part.this) for part in parts]
+    parts = (*index.expressions, function.expression)
+    numbers = [str(part.this) for part in parts if _is_digits(part)]
     # More bins than this are beyond every grid of quantiles.
     if len(numbers) != 2 or not 0 < int(numbers[1]) <= 10**6:
         return None

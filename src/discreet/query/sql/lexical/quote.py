@@ -47,7 +47,9 @@ def shorten(text: str) -> str:
 def _shorten_string(match: re.Match[str]) -> str:
     """Leave out long text literals: a log of refusals need not hold them."""
     string = match[0]
-    return "'…'" if string.startswith("'") and len(string) > _MAX_STRING else string
+    if string.startswith("'") and len(string) > _MAX_STRING:
+        return "'…'"
+    return string
 
 
 def _without_strings(source: str) -> str:

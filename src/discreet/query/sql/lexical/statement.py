@@ -109,7 +109,9 @@ def read_statement(sql: str) -> exp.Expr:
     _check_depth(statements[0])
     statement = translate(statements[0])
     statement.meta[SOURCE] = sql
-    return statement if top is None else _with_limit(statement, top)
+    if top is not None:
+        return _with_limit(statement, top)
+    return statement
 
 
 def _with_limit(node: exp.Expr, top: int) -> exp.Expr:
@@ -156,6 +158,7 @@ def _check_depth(root: exp.Expr) -> None:
             raise too_deep()
         is_chain = isinstance(node, exp.And | exp.Or | exp.Union)
         for child in node.iter_expressions():
+            # The parser nests a AND b AND c, though it is one flat list.
             same_chain = is_chain and type(child) is type(node)
             stack.append((child, depth if same_chain else depth + 1))
 
@@ -212,8 +215,11 @@ def _cut_top(sql: str, tokens: Sequence[Token]) -> tuple[str, int | None]:
     if len(tokens) < 2 or tokens[0].text.upper() != "TOP":
         return sql, None
     in_brackets = tokens[1].token_type is TokenType.L_PAREN and len(tokens) > 3
-    number = tokens[2 if in_brackets else 1]
-    end = 4 if in_brackets else 2
+    number = tokens[1]
+    end = 2
+    if in_brackets:
+        number = tokens[2]
+        end = 4
     # 18 digits fit into 64 bits. Without such a number TOP is the name of a column.
     if number.token_type is not TokenType.NUMBER or not number.text.isdigit():
         return sql, None

@@ -42,6 +42,7 @@ from ..scope import (
     PublicItem,
     Scope,
     ShownColumns,
+    column_names,
     lookup,
     refuse_windowed_unit,
     resolve,
@@ -124,7 +125,7 @@ def _column_names(item: SharedTable) -> list[str]:
         return list(item.names)
     if isinstance(item, PublicItem):
         return list(item.table.columns)
-    return [name for source in item.sources for name, _ in source.shown]
+    return column_names(item)
 
 
 def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -> Scope:
@@ -133,6 +134,7 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
     shown: ShownColumns = tuple((column, Field(name)) for name, column in columns)
     item = FromItem(public.alias, shown)
     matched, conditions, merged = equalities(scope, Scope(scope.rows, (item,)), join)
+    # Equalities name shown columns; the join needs the table's own.
     column_of = dict(columns)
     on = []
     for own, theirs in matched:
@@ -144,6 +146,7 @@ def _with_public(scope: Scope, public: PublicItem, join: exp.Join, keep: bool) -
             f"{public.table.name} needs an equality with one of its columns",
             "write ON x = column",
         )
+    # A row that fails another condition of ON stays, with NULLs, which WHERE cannot say.
     if conditions and keep:
         raise refusal(
             "LEFT JOIN", "its ON takes equalities only", "put other conditions into WHERE"
@@ -181,7 +184,7 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
     right_rows, renamed = apart(left_rows, right_rows)
     if right_flag is not None:
         right_flag = renamed[right_flag]
-    right_sources = [FromItem(s.alias, _renamed(s.shown, renamed)) for s in right.sources]
+    right_sources = [_renamed(item, renamed) for item in right.sources]
     people, on, conditions, merged = _match(left, Scope(right_rows, tuple(right_sources)), join)
     if conditions and outer:
         raise refusal(
@@ -197,8 +200,9 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
         )
     if outer:
         merged = _merged_person(merged, left)
-    sources = [FromItem(s.alias, _maybe_absent(s.shown, left_flag)) for s in left.sources]
-    sources += [FromItem(s.alias, _maybe_absent(s.shown, right_flag)) for s in right_sources]
+    # The condition was read before ids become absent: in ON both sides are there.
+    sources = [_maybe_absent(item, left_flag) for item in left.sources]
+    sources += [_maybe_absent(item, right_flag) for item in right_sources]
     rows = JoinPeople(left_rows, right_rows, tuple(on), outer)  # type: ignore[arg-type]
     return _where(Scope(rows, tuple(sources), left.merged | merged), conditions)
 
@@ -212,17 +216,17 @@ def _merged_person(merged: frozenset[str], scope: Scope) -> frozenset[str]:
     return frozenset(kept)
 
 
-def _maybe_absent(shown: ShownColumns, flag: str | None) -> ShownColumns:
+def _maybe_absent(item: FromItem, flag: str | None) -> FromItem:
     """Mark the person's id of a side that may be missing with the flag that tells so."""
     if flag is None:
-        return shown
+        return item
     columns: list[tuple[str, ColumnMeaning]] = []
-    for name, meaning in shown:
+    for name, meaning in item.shown:
         if isinstance(meaning, PersonId):
             columns.append((name, Absent(flag)))
         else:
             columns.append((name, meaning))
-    return tuple(columns)
+    return FromItem(item.alias, tuple(columns))
 
 
 def _match(
@@ -237,6 +241,7 @@ def _match(
     people = 0
     on = []
     for own, theirs in matched:
+        # The id of a side that may be missing (`Absent`) is neither, which is refused.
         if isinstance(own, PersonId) and isinstance(theirs, PersonId):
             people += 1
         elif not isinstance(own, Person) and not isinstance(theirs, Person):
@@ -262,14 +267,15 @@ def with_people(scope: Scope, people: Relation, *, there: bool) -> Scope:
     return replace(scope, rows=people_in(scope.rows, people, there=there))
 
 
-def _renamed(shown: ShownColumns, new_names: Mapping[str, str]) -> ShownColumns:
+def _renamed(item: FromItem, new_names: Mapping[str, str]) -> FromItem:
+    """Let the names of an item mean renamed columns."""
     columns: list[tuple[str, ColumnMeaning]] = []
-    for name, meaning in shown:
+    for name, meaning in item.shown:
         if isinstance(meaning, Field):
             columns.append((name, Field(new_names[meaning.name])))
         else:
             columns.append((name, meaning))
-    return tuple(columns)
+    return FromItem(item.alias, tuple(columns))
 
 
 def _where(scope: Scope, conditions: list[exp.Expr]) -> Scope:
@@ -288,7 +294,7 @@ def equalities(
     The last part of the result are the names that USING merges.
     """
     matched: list[tuple[Operand, Operand]] = []
-    using = [identifier(name) for name in join.args.get("using") or ()]
+    using = list(map(identifier, join.args.get("using") or ()))
     if using:
         for name in using:
             column = exp.column(name)

@@ -91,6 +91,7 @@ def _time(node: exp.Expr, names: Names) -> tuple[Expression, ValueType]:
     """Read a date or time; a text literal is a day, or a second if it has a clock."""
     time = read(node, names)
     if isinstance(time, Constant) and isinstance(time.value, str):
+        # 2024-01-31 has ten characters, and every time has more.
         time = as_type(time, "day" if len(time.value) == 10 else "second")
     type_ = type_of(time, names.types)
     if type_ not in ("day", "second"):
