@@ -38,23 +38,19 @@ def fold(function: Function, *arguments: Expression) -> Expression:
     >>> fold(Function.DIVIDE, Constant(1), Constant(4))
     Constant(value=Fraction(1, 4), time=None)
     """
-    numbers: list[Fraction] = []
-    for argument in arguments:
-        if not isinstance(argument, Constant) or not _is_number(argument):
-            return Call(function, arguments)
-        numbers.append(Fraction(argument.value))  # type: ignore[arg-type]
+    numbers = [Fraction(a.value) for a in arguments if _is_number(a)]  # type: ignore[union-attr,arg-type]
     # x / 0 stays a call: it is NULL, which is no number.
-    if function is Function.DIVIDE and numbers[-1] == 0:
+    by_zero = function is Function.DIVIDE and numbers[-1:] == [0]
+    if len(numbers) < len(arguments) or by_zero:
         return Call(function, arguments)
     if function is Function.NEGATE:
         return exact(-numbers[0])
-    if function in _OPERATORS:
-        return exact(_OPERATORS[function](*numbers))
-    return Call(function, arguments)
+    operator = _OPERATORS.get(function)
+    return Call(function, arguments) if operator is None else exact(operator(*numbers))
 
 
-def _is_number(constant: Constant) -> bool:
+def _is_number(expression: Expression) -> bool:
     # Days and seconds are integers too, but not every sum of them is a day or second.
-    if constant.time is not None or isinstance(constant.value, bool):
+    if not isinstance(expression, Constant) or expression.time is not None:
         return False
-    return isinstance(constant.value, int | Fraction)
+    return isinstance(expression.value, int | Fraction) and not isinstance(expression.value, bool)

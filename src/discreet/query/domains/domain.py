@@ -136,6 +136,6 @@ def _category(column: Category) -> Domain:
         return Truth(keys)
     present = [key for key in keys if key is not None]
     if column.of == "integer":
-        numbers = [int(key) for key in present]
+        numbers = list(map(int, present))
         return Whole(Fraction(1), min(numbers), max(numbers), keys)
     return Texts(max(len(str(key)) for key in present), keys)

@@ -158,10 +158,8 @@ def rounded_bin(call: Call, columns: Columns) -> Binned | None:
     u = int(bin_width * d)
     rule = Binned(affine.column, side, sign, d, v, u, domain)
     # Beyond 64-bit integers the plain rule is used, which is refused where it does not fit.
-    for end in (domain.low, domain.high):
-        if abs(rule.top(end)) >= MOST_STEPS:
-            return None
-    if 2 * u > MOST_STEPS:
+    dividends = (rule.top(domain.low), rule.top(domain.high))
+    if max(map(abs, dividends)) >= MOST_STEPS or 2 * u > MOST_STEPS:
         return None
     # A negative factor of the column exchanges the ends.
     ends = (rule.at(domain.low), rule.at(domain.high))

@@ -82,13 +82,16 @@ def _monotone(
 
     It is the start of a month or other unit, or a number of months later.
     """
-    if len(arguments) != 2 or len(domains) != 2:
-        raise _no_pair(function)
+    # A NULL has no domain, so both numbers are 2 only if neither argument is NULL.
+    is_pair = len(arguments) == len(domains) == 2
+    if (
+        not is_pair
+        or not isinstance(domains[0], Day | Second)
+        or not isinstance(arguments[1], Constant)
+    ):
+        raise UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
     when = domains[0]
-    constant = arguments[1]
-    if not isinstance(when, Day | Second) or not isinstance(constant, Constant):
-        raise _no_pair(function)
-    value = constant.value
+    value = arguments[1].value
     seconds = isinstance(when, Second)
     if function is Function.TRUNCATE:
         if value not in UNITS:
@@ -104,10 +107,6 @@ def _monotone(
         except ValueError:
             raise UnsupportedQuery("a date would leave the years 1 to 9999") from None
     return Second(first, last) if seconds else Day(first, last)
-
-
-def _no_pair(function: Function) -> UnsupportedQuery:
-    return UnsupportedQuery(f"{spell(function)} takes a date or time, and a constant")
 
 
 def _from_number(function: Function, domains: Sequence[Domain]) -> Domain:

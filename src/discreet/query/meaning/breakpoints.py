@@ -85,10 +85,7 @@ def _read_cuts(expression: Expression, cuts: dict[str, set[Fraction]]) -> bool:
         ):
             return _add_cut(name, value, cuts)
         case Call(function=Function.AMONG, arguments=(Field(name=name), *listed)):
-            for constant in listed:
-                if not isinstance(constant, Constant) or not _add_cut(name, constant.value, cuts):
-                    return False
-            return True
+            return all(isinstance(c, Constant) and _add_cut(name, c.value, cuts) for c in listed)
         case Call(arguments=arguments):
             return all(_read_cuts(argument, cuts) for argument in arguments)
 

@@ -94,17 +94,15 @@ def timely(expression: Expression, types: Mapping[str, ValueType]) -> Expression
     if not isinstance(expression, Call):
         return expression
     function = expression.function
-    arguments = [timely(argument, types) for argument in expression.arguments]
+    arguments = tuple(timely(argument, types) for argument in expression.arguments)
     if function in COMPARISONS or function in _SUMS:
         argument_types = [type_of(argument, types) for argument in arguments]
-        if len(arguments) == 2:
-            date = fold_date(function, arguments[0], arguments[1], argument_types)
-            if date is not None:
-                return date
+        date = fold_date(function, *arguments, argument_types) if len(arguments) == 2 else None
+        if date is not None:
+            return date
         if function in COMPARISONS and "second" in argument_types and "day" in argument_types:
-            arguments = list(map(as_second, arguments, argument_types))
+            arguments = tuple(map(as_second, arguments, argument_types))
     # The same object is returned where nothing changed, so that no tree is copied.
-    inner = tuple(arguments)
-    if inner == expression.arguments:
+    if arguments == expression.arguments:
         return expression
-    return Call(function, inner)
+    return Call(function, arguments)

@@ -91,7 +91,9 @@ def settle(settled: bool, values: Sequence[object]) -> bool | None:
     # Identity, not equality: 1 == True in Python.
     if any(value is settled for value in values):
         return settled
-    return None if None in values else not settled
+    if None in values:
+        return None
+    return not settled
 
 
 def _case(meanings: Sequence[Meaning]) -> Meaning:
@@ -322,9 +324,7 @@ def _root(call: Call, columns: Columns) -> Callable[..., Scalar]:
     def rooted(value: Scalar) -> Scalar:
         x = _number(value)
         # The domain is not needed below zero, where there is no root.
-        if x < 0:
-            return None
-        known = scale_and_step()
+        known = None if x < 0 else scale_and_step()
         if known is None:
             return None
         scale, step = known

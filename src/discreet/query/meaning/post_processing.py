@@ -282,10 +282,10 @@ def _apply(function: Function, values: Sequence[Value]) -> Value:
 def _time_at(function: Function, value: Value) -> Value:
     """Return a day or second as an integer; NULL outside the years 1 to 9999."""
     units_per_day = 1 if function is Function.FROM_UNIX_DATE else DAY_SECONDS
-    if not isinstance(value, int | float | Fraction):
-        return None
+    first = FIRST_DAY * units_per_day
+    end = (LAST_DAY + 1) * units_per_day
     # Written so that a comparison with NaN, which is false, gives NULL.
-    if not FIRST_DAY * units_per_day <= value < (LAST_DAY + 1) * units_per_day:
+    if not isinstance(value, int | float | Fraction) or not first <= value < end:
         return None
     return math.floor(value)
 

@@ -131,9 +131,8 @@ def _approximate_count(node: exp.ApproxDistinct, scope: Scope, condition: Condit
 def _count_if(node: exp.CountIf, scope: Scope, condition: Condition) -> Statistic:
     only(node, "this")
     holds = read(node.this, row_names(scope))
-    if condition is not None:
-        holds = Call(Function.AND, (condition, holds))
-    return CountOf(_where(holds, Constant(1)))
+    both = holds if condition is None else Call(Function.AND, (condition, holds))
+    return CountOf(_where(both, Constant(1)))
 
 
 def _of_one(

@@ -36,9 +36,7 @@ _TIME_TYPES = (_TYPES.TIMESTAMP, _TYPES.TIMESTAMPNTZ, _TYPES.DATETIME)
 
 def _number_domain(x: Expression, names: Names) -> Whole | None:
     """Return the bounds of a number of a row; noisy results have none."""
-    if names.domains is None:
-        return None
-    domain = domain_of(x, names.domains)
+    domain = None if names.domains is None else domain_of(x, names.domains)
     return domain if isinstance(domain, Whole) else None
 
 

@@ -93,10 +93,9 @@ def running_total(node: exp.Window) -> tuple[exp.Expr, exp.Expr]:
     """
     function = node.this
     order = node.args.get("order")
-    if order is None or not isinstance(function, exp.Sum):
-        refuse_node(node)
     aggregate = function.this
-    if not isinstance(aggregate, exp.Count | exp.Sum):
+    summed = isinstance(function, exp.Sum) and isinstance(aggregate, exp.Count | exp.Sum)
+    if order is None or not summed:
         refuse_node(node)
     only(node, "this", "order", "over")
     only(order, "expressions")

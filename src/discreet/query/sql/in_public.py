@@ -56,13 +56,13 @@ def _listed_column(query: exp.Expr, tables: Mapping[str, Schema]) -> tuple[Schem
     clauses = _clauses(query)
     if not isinstance(query, exp.Select) or not clauses <= {"expressions", "from_", "distinct"}:
         return None
-    if "from_" not in clauses or len(query.expressions) != 1:
+    source = query.args.get("from_")
+    table = None if source is None else source.this
+    columns = [item.unalias() for item in query.expressions]
+    if not isinstance(table, exp.Table) or len(columns) != 1:
         return None
-    table = query.args["from_"].this
-    column = query.expressions[0].unalias()
-    if not isinstance(table, exp.Table) or not isinstance(column, exp.Column):
-        return None
-    if not _clauses(table) <= {"this", "alias"}:
+    column = columns[0]
+    if not isinstance(column, exp.Column) or not _clauses(table) <= {"this", "alias"}:
         return None
     if column.table and column.table.casefold() != table.alias_or_name.casefold():
         return None

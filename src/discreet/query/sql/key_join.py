@@ -142,10 +142,9 @@ def _rows(node: exp.Expr) -> list[list[exp.Expr]] | None:
             return [_cells(row) for row in node.expressions]
         case exp.Unnest():
             only(node, "expressions", "alias")
-            lists = [part.expressions for part in node.expressions if isinstance(part, exp.Array)]
-            if len(node.expressions) != 1 or len(lists) != 1 or not lists[0]:
-                return None
-            return [[cell] for cell in lists[0]]
+            array = node.expressions[0] if len(node.expressions) == 1 else None
+            cells = array.expressions if isinstance(array, exp.Array) else []
+            return [[cell] for cell in cells] or None
         # The parser turns a VALUES of WITH into SELECT * FROM VALUES.
         case exp.Select(args={"from_": exp.From(this=exp.Values() as inner)}) if node.is_star:
             only(node, "expressions", "from_")
@@ -232,10 +231,7 @@ def _join_keys(scope: Scope, item: PublicItem | KeyItem, join: exp.Join, *, oute
         raise refusal(
             "RIGHT JOIN", "a list of keys is matched by equalities with its columns", _EXAMPLE
         )
-    pairs = {}
-    for own, theirs in matched:
-        if isinstance(theirs, Field):
-            pairs[theirs.name] = own
+    pairs = {theirs.name: own for own, theirs in matched if isinstance(theirs, Field)}
     if len(pairs) < len(matched):
         raise refusal("RIGHT JOIN", "a column of the list of keys is matched twice", _EXAMPLE)
     # A list of people's ids as keys would show each person.
@@ -350,15 +346,14 @@ def _stored_rows(
 
 
 def _plain_number(value: Scalar) -> Scalar:
-    if isinstance(value, Fraction) and value.denominator == 1:
-        return int(value)
-    return value
+    whole = isinstance(value, Fraction) and value.denominator == 1
+    return int(value) if whole else value  # type: ignore[arg-type]
 
 
 def _typed_rows(question: Question, chosen: ChosenKeys, item: KeyItem) -> list[tuple[Scalar, ...]]:
     """Read the constants of a list in the types of the matched fields, as text as a date."""
     types = row_names(Scope(question.rows, ())).types
-    order = [item.names.index(name) for name in chosen.names]
+    order = list(map(item.names.index, chosen.names))
     rows = []
     for constants in item.rows or ():
         row = []
@@ -398,12 +393,12 @@ def check_beside_keys(node: exp.Expr, statistic: Statistic, scope: Scope) -> Non
 
 def _reads_list(node: exp.Expr, chosen: ChosenKeys) -> bool:
     """Return whether an aggregate reads a column of the list, which the empty row has."""
-    names = {name.casefold() for name in chosen.names}
+    names = set(map(str.casefold, chosen.names))
     for column in node.find_all(exp.Column):
-        if column.name.casefold() in names:
-            table = column.args.get("table")
-            if table is None or identifier(table).casefold() == chosen.alias.casefold():
-                return True
+        table = column.args.get("table")
+        of_list = table is None or identifier(table).casefold() == chosen.alias.casefold()
+        if of_list and column.name.casefold() in names:
+            return True
     return False
 
 

@@ -218,10 +218,12 @@ def _person_positions(view: RowView) -> list[bool]:
 def _union_parts(node: exp.Expr) -> list[exp.Expr]:
     """List the parts of a chain of UNION ALL, which the parser nests to the left."""
     parts: list[exp.Expr] = []
-    while isinstance(node, exp.Union) and not node.args.get("distinct"):
-        # An inner WITH belongs to its own part alone, which is read as a sub-query.
-        if parts and node.args.get("with_"):
-            break
+    # An inner WITH belongs to its own part alone, which is read as a sub-query.
+    while (
+        isinstance(node, exp.Union)
+        and not node.args.get("distinct")
+        and not (parts and node.args.get("with_"))
+    ):
         only(node, "this", "expression", "distinct", "with_")
         parts.append(node.expression)
         node = node.this
@@ -295,11 +297,11 @@ def _subquery(node: exp.Subquery, alias: str | None, tables: Catalogue) -> Share
         # (a JOIN b ON …) JOIN c: the first joins are attached to a itself.
         only(node, "this", "joins")
         own_joins = inner.args.get("joins") or ()
-        if own_joins:
-            inner = inner.copy()
-            inner.set("joins", None)
+        # Copied only if it is changed: refusals cannot quote a copy.
+        first = inner.copy() if own_joins else inner
+        first.set("joins", None)
         joins = [*own_joins, *(node.args.get("joins") or ())]
-        return _join(inner, joins, tables)
+        return _join(first, joins, tables)
     only(node, "this", "alias", "with_")
     view = read_view(inner, with_views(node, tables))
     return Scope(view.rows, (FromItem(alias or "", view.shown),))

@@ -189,10 +189,8 @@ def clause_of(node: exp.Expr) -> str:
             return quote
     if type(node) in _INSTEAD:
         return _INSTEAD[type(node)][0]
-    if isinstance(node, exp.Anonymous):
-        return f"{node.name}()"
-    if isinstance(node, exp.Var):
-        return node.name
+    if isinstance(node, exp.Anonymous | exp.Var):
+        return f"{node.name}()" if isinstance(node, exp.Anonymous) else node.name
     if isinstance(node, exp.Func):
         return f"{type(node).sql_names()[0]}()"
     return type(node).__name__.upper()
@@ -303,9 +301,9 @@ def standard_aggregate(node: exp.Expr) -> exp.Expr:
 
 def suggested_aggregate(node: exp.Expr) -> str:
     """Name the nearest question that works instead of an aggregate."""
-    if type(node) in _INSTEAD:
-        return _INSTEAD[type(node)][1]
-    return "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE"
+    usual = ("", "use COUNT, SUM, AVG, VARIANCE, MEDIAN, MIN, MAX or MODE")
+    _, alternative = _INSTEAD.get(type(node), usual)
+    return alternative
 
 
 def is_aggregate(node: exp.Expr) -> bool:

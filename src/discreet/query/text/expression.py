@@ -161,27 +161,23 @@ def _lag(texts: list[str], arguments: tuple[Expression, ...]) -> str:
     """Write LAG; a negative number of rows back is LEAD."""
     distance = arguments[1]
     rows_back = int(str(distance.value)) if isinstance(distance, Constant) else 1
-    function = "LAG"
-    if rows_back < 0:
-        function = "LEAD"
+    function = "LAG" if rows_back >= 0 else "LEAD"
     # Arguments: value, distance, order, whether it descends, and keys of PARTITION BY.
-    window = f"ORDER BY {texts[2]}"
-    if arguments[3] == Constant(True):
-        window += " DESC"
-    if len(texts) > 4:
-        window = f"{_partition(texts[4:])} {window}"
+    direction = " DESC" if arguments[3] == Constant(True) else ""
+    order = f"ORDER BY {texts[2]}{direction}"
+    window = f"{_partition(texts[4:])} {order}".lstrip()
     arguments_text = f"{texts[0]}, {abs(rows_back)}"
     return f"{function}({arguments_text}) OVER ({window})"
 
 
 def _partition(keys: list[str]) -> str:
-    if not keys:
-        return ""
-    return f"PARTITION BY {', '.join(keys)}"
+    return f"PARTITION BY {', '.join(keys)}" if keys else ""
 
 
 def _bracket(text: str, expression: Expression) -> str:
-    return f"({text})" if isinstance(expression, Call) else text
+    if isinstance(expression, Call):
+        return f"({text})"
+    return text
 
 
 def _constant(constant: Constant) -> str:

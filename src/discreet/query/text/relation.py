@@ -119,7 +119,9 @@ def _item(relation: Relation, aliases: Iterator[str], *, alone: bool) -> Naming:
         case _:
             alias = next(aliases)
             shown = _subquery(relation, aliases, alias)
-            return shown if alone else _with_prefix(shown, alias)
+            if alone:
+                return shown
+            return _with_prefix(shown, alias)
 
 
 def _named(text: str, relation: Relation) -> Naming:
@@ -221,7 +223,9 @@ def _select(shown: Naming, relation: Relation, columns: Mapping[str, str], group
 def with_alias(text: str, name: str) -> str:
     """Write an item of SELECT with its name, unless its text is the name."""
     quoted = quote(name)
-    return text if text == quoted else f"{text} AS {quoted}"
+    if text == quoted:
+        return text
+    return f"{text} AS {quoted}"
 
 
 def _per_person(shown: Naming, people: PerPerson) -> str:

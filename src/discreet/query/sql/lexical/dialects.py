@@ -36,8 +36,7 @@ def translate(root: exp.Expr) -> exp.Expr:
             changed = change(node)
             if changed is None or changed is node:
                 continue
-            if node is root:
-                root = changed
+            root = changed if node is root else root
             node.replace(changed)
     return root
 
@@ -96,11 +95,11 @@ def _group(node: exp.Group) -> None:
 def _quantile_at(node: exp.Bracket) -> exp.Expr | None:
     """Read APPROX_QUANTILES(x, 100)[OFFSET(50)] as the quantile at 50/100."""
     function = node.this
-    if not isinstance(function, exp.ApproxQuantiles) or len(node.expressions) != 1:
+    indices = node.expressions
+    is_quantiles = isinstance(function, exp.ApproxQuantiles) and len(indices) == 1
+    if not is_quantiles or indices[0].name.upper() != "OFFSET":
         return None
-    index = node.expressions[0]
-    if index.name.upper() != "OFFSET":
-        return None
+    index = indices[0]
     parts = (*index.expressions, function.expression)
     numbers = [str(part.this) for part in parts if _is_digits(part)]
     # More bins than this are beyond every grid of quantiles.
@@ -221,10 +220,8 @@ def _connects(part: exp.Expr, name: str, seen: set[str]) -> bool:
     """Return whether a condition equates a column of one table with one of a table before it."""
     if not isinstance(part, exp.EQ):
         return False
-    tables = set()
-    for side in (part.this, part.expression):
-        if isinstance(side, exp.Column):
-            tables.add(side.table.casefold())
+    sides = (part.this, part.expression)
+    tables = {side.table.casefold() for side in sides if isinstance(side, exp.Column)}
     return len(tables) == 2 and name in tables and tables <= seen | {name}
 
 

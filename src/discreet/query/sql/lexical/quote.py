@@ -39,9 +39,8 @@ def quote_of(node: exp.Expr) -> str | None:
 def shorten(text: str) -> str:
     """Write a piece of a question on one short line."""
     plain = " ".join(_STRING.sub(_shorten_string, text).split())
-    if len(plain) <= _MAX_QUOTE:
-        return plain
-    return plain[: _MAX_QUOTE - 1].rstrip() + "…"
+    cut = plain[: _MAX_QUOTE - 1].rstrip() + "…"
+    return plain if len(plain) <= _MAX_QUOTE else cut
 
 
 def _shorten_string(match: re.Match[str]) -> str:

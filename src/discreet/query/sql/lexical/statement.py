@@ -221,9 +221,8 @@ def _cut_top(sql: str, tokens: Sequence[Token]) -> tuple[str, int | None]:
         number = tokens[2]
         end = 4
     # 18 digits fit into 64 bits. Without such a number TOP is the name of a column.
-    if number.token_type is not TokenType.NUMBER or not number.text.isdigit():
-        return sql, None
-    if len(number.text) > 18:
+    is_number = number.token_type is TokenType.NUMBER and number.text.isdigit()
+    if not is_number or len(number.text) > 18:
         return sql, None
     if len(tokens) > end and tokens[end].text.upper() == "PERCENT":
         raise refusal(

@@ -43,6 +43,7 @@ from ..scope import (
     Scope,
     ShownColumns,
     column_names,
+    is_person,
     lookup,
     refuse_windowed_unit,
     resolve,
@@ -55,6 +56,7 @@ Operand: TypeAlias = Expression | PersonId | Absent
 """A side of an equality in ON."""
 SharedTable: TypeAlias = Scope | PublicItem | KeyItem
 """An item of FROM."""
+_SIDES = {(True, False): "left", (False, True): "right"}
 _EQUALITY = "write JOIN … ON with an equality"
 
 
@@ -112,7 +114,7 @@ def _option(join: exp.Join, part: str) -> str:
 
 def natural(left: SharedTable, right: SharedTable, join: exp.Join) -> exp.Join:
     """Read NATURAL JOIN as USING all names that both sides have."""
-    right_names = {name.casefold() for name in _column_names(right)}
+    right_names = set(map(str.casefold, _column_names(right)))
     left_names = dict.fromkeys(_column_names(left))
     shared = [name for name in left_names if name.casefold() in right_names]
     if not shared:
@@ -209,11 +211,7 @@ def _with_private(left: Scope, right: Scope, join: exp.Join, outer: str) -> Scop
 
 def _merged_person(merged: frozenset[str], scope: Scope) -> frozenset[str]:
     """Of the names that USING merges, keep the person's: others may be NULL on one side."""
-    kept = set()
-    for name in merged:
-        if any(isinstance(meaning, PersonId) for meaning in lookup(scope, name, None)):
-            kept.add(name)
-    return frozenset(kept)
+    return frozenset(name for name in merged if PersonId() in lookup(scope, name, None))
 
 
 def _maybe_absent(item: FromItem, flag: str | None) -> FromItem:
@@ -341,10 +339,8 @@ def _side(node: exp.Expr, left: Scope, right: Scope) -> str | None:
         alias = None if table is None else identifier(table)
         in_left = bool(lookup(left, column.name, alias))
         in_right = bool(lookup(right, column.name, alias))
-        # A name that both sides have, or neither, decides nothing.
-        if in_left == in_right:
-            return None
-        sides.add("left" if in_left else "right")
+        # A name that both sides have, or neither, belongs to no side.
+        sides.add(_SIDES.get((in_left, in_right)))
     return sides.pop() if len(sides) == 1 else None
 
 
@@ -361,10 +357,7 @@ def person_pair(node: exp.Expr, inner: Scope, outer: Scope) -> bool:
     if not isinstance(node, exp.EQ):
         return False
     sides = _by_side(node, outer, inner)
-    if sides is None:
+    if sides is None or not all(isinstance(side, exp.Column) for side in sides):
         return False
     outside, inside = sides
-    if not isinstance(outside, exp.Column) or not isinstance(inside, exp.Column):
-        return False
-    outer_person = isinstance(resolve(outer, outside), PersonId)
-    return outer_person and isinstance(resolve(inner, inside), PersonId)
+    return is_person(outside, outer) and is_person(inside, inner)
