@@ -57,11 +57,9 @@ def add_flag(rows: Relation) -> tuple[Relation, str]:
     >>> add_flag(Scan(dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()})))[1]
     'present'
     """
-    if isinstance(rows, Select):
-        name, expression = rows.columns[-1]
-        # A question that is read back from its text has its flag already.
-        if _is_one(expression, rows.rows):
-            return rows, name
+    # A question that is read back from its text has its flag already, as its last column.
+    if isinstance(rows, Select) and _is_one(rows.columns[-1][1], rows.rows):
+        return rows, rows.columns[-1][0]
     columns = columns_of(rows)
     name = fresh("present", "is", columns)
     kept: Named = tuple((column, Field(column)) for column in columns)
@@ -71,6 +69,5 @@ def add_flag(rows: Relation) -> tuple[Relation, str]:
 def _is_one(expression: Expression, rows: Relation) -> bool:
     """Return whether a column is always 1, perhaps under another name below."""
     if isinstance(expression, Field) and isinstance(rows, Select):
-        below = dict(rows.columns)[expression.name]
-        return _is_one(below, rows.rows)
+        return _is_one(dict(rows.columns)[expression.name], rows.rows)
     return expression == Constant(1)
