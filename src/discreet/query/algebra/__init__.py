@@ -1,1 +1,1 @@
-"""The closed algebra: questions, relations, expressions, statistics, tallies."""
+"""Closed algebra of questions: relations, expressions, statistics and tallies."""

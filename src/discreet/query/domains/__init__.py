@@ -1,1 +1,1 @@
-"""Which values an expression can take, from public facts alone."""
+"""Type inference and interval arithmetic: domains of expressions, from public facts alone."""

@@ -1,6 +1,6 @@
 """Domains of row expressions: static bounds on a value, never a float.
 
-    Whole(step, low, high)     the number n·step with low ≤ n ≤ high; a store holds n, a 64-bit integer
+    Whole(step, low, high)     the number n·step with low ≤ n ≤ high; a store holds n, in 64 bits
     Truth()                    true or false
     Texts(most)                text of at most `most` characters
     Day(low, high)             days since 1970, as an integer

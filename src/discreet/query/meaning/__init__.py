@@ -1,1 +1,1 @@
-"""What a question means: the reference evaluation, and the arithmetic after the noise."""
+"""Semantics of questions: the reference evaluation, and post-processing of noisy results."""

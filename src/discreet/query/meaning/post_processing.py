@@ -230,7 +230,7 @@ _EXACT = frozenset(Function) - {
     *(Function.TOTAL, Function.LAG),
     *(Function.CONCAT, Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS),
 }
-"""Functions of text and time: their arguments are keys, hence exact, and mean the same as in rows."""
+"""Functions of text and time: their arguments are keys, hence exact, as in rows."""
 
 
 def _exactly(

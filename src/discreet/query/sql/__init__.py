@@ -1,1 +1,1 @@
-"""From SQL to a question, by an allow-list over the parsed text."""
+"""SQL reader: an allow-list over the parsed text, from SQL to a question."""

@@ -24,8 +24,10 @@ def parse(
 
     >>> from discreet.query import parse
     >>> from discreet.data import Category, Real, Rows, Schema
-    >>> people = Schema("people", Rows(), {"income": Real(0, 250_000), "region": Category(["N", "S"])})
-    >>> question = parse("SELECT region, COUNT(*) AS n FROM people GROUP BY region", {"people": people})
+    >>> columns = {"income": Real(0, 250_000), "region": Category(["N", "S"])}
+    >>> people = Schema("people", Rows(), columns)
+    >>> sql = "SELECT region, COUNT(*) AS n FROM people GROUP BY region"
+    >>> question = parse(sql, {"people": people})
     >>> question.keys[0].values, question.statistics
     (('N', 'S'), (('n', Count()),))
     >>> parse("SELECT * FROM people", {"people": people})

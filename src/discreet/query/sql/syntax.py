@@ -20,7 +20,10 @@ from ..algebra.refusal import refusal
 from .lexical.quote import quote_of, shorten
 
 DETAILS = "docs/questions.md lists what can be asked"
-_ROWS = "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, or a prepared column"
+_ROWS = (
+    "use FLOOR, CASE, LOWER, SUBSTRING, DATE_TRUNC or the like, listed in docs/questions.md, "
+    "or a prepared column"
+)
 
 # Clauses as users write them, by the names of the grammar's parts.
 _CLAUSES = {

@@ -1,1 +1,1 @@
-"""A question as canonical text: what people read, and what fingerprints are made from."""
+"""Questions as canonical SQL text for people, and as fingerprints for machines."""

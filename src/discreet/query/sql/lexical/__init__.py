@@ -1,1 +1,1 @@
-"""The text of a question: one statement, other dialects' spelling, and the user's own words."""
+"""Lexical part of the SQL reader: one statement, translation of dialects, and quotes."""

@@ -1,1 +1,1 @@
-"""Joins, sub-queries and conditions that speak of the person."""
+"""Joins, sub-queries and conditions on the person."""
