@@ -22,7 +22,7 @@ sys.meta_path.insert(0, Gate())
 import discreet.local as local
 assert not any(name == "scipy" or name.startswith("scipy.") for name in sys.modules), "scipy at import"
 rooms = {name.split(".")[1] for name in sys.modules if name.startswith("discreet.") and name.count(".") >= 1}
-assert rooms <= {"local", "noise", "mechanisms", "privacy", "arithmetic", "show", "optional", "errors", "late", "frozen"}, rooms
+assert rooms <= {"local", "noise", "mechanisms", "privacy", "arithmetic", "show", "optional", "errors", "lazy", "frozen"}, rooms
 from discreet.privacy import PureDP
 choice = local.Choice(["a", "b", "c"], PureDP(1))
 choice.estimate([choice.randomize("a") for _ in range(50)])
