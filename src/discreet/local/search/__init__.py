@@ -1,1 +1,1 @@
-"""Searching for frequent words that nobody listed: stages, candidates, evidence."""
+"""Heavy hitters: rounds of a search for frequent words nobody listed, candidates, evidence."""

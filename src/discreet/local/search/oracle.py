@@ -1,9 +1,9 @@
-"""What a round's reports say of every candidate, and which member of the family tells it best.
+"""Frequency oracle of one round of the heavy-hitter search: the frequency of every candidate.
 
-Most people of a round hold none of its candidates. With "none of them" as one option like the others a report that
-stands for it costs each candidate as much noise as a report of another candidate. With a set apart (`designs.apart`) it
-costs less: at ε = 2 up to half. The share of such people is estimated from the rounds before, and computed variances
-decide.
+Most people of a round hold none of its candidates. If "none of them" is an option like the others,
+a report of it costs each candidate as much noise as a report of another candidate. A geometry with
+a separate set for "none of them" (`designs/extra_option.py`) costs less: at ε = 2 up to half.
+The fraction of such people is estimated from earlier rounds, and computed variances decide.
 """
 
 from __future__ import annotations
@@ -23,61 +23,85 @@ from ..law import TwoLevelLaw
 
 
 def best_apart(options: int, epsilon: Fraction, none: float) -> int:
-    """Return the field of the geometry with a set apart that is best if `none` of all people hold no candidate.
+    """Return the best field of a geometry with a separate set for "none of them".
+
+    `none` is the fraction of people who hold no candidate. The result 0 means that the members
+    without a separate set have less variance.
 
     >>> from discreet.local.search.oracle import best_apart
     >>> from fractions import Fraction
     >>> best_apart(1 << 20, Fraction(2), 0.8), best_apart(1 << 20, Fraction(2), 0.1)
     (5, 0)
 
-    0: none; the members without one are better.
+    Law: `tests/local/test_extra_option.py::test_a_set_apart_is_taken_where_most_hold_none`
     """
-    plain = TwoLevelLaw(choose(options, epsilon).taken.facts, epsilon).variance(n=1, frequency=0.0)
-    sizes = [(geometry_facts(options - 1, q), q) for q in FIELDS]
-    known = [
-        (_noise(_beside(facts), facts.shared, epsilon, none), q)
-        for facts, q in sizes
-        if fits(facts, q)
-    ]
-    return min([(plain, 0), *known])[1]
+    plain_law = TwoLevelLaw(choose(options, epsilon).taken.facts, epsilon)
+    # Ties go to field 0, hence to the member without a separate set: it is the simpler report.
+    best = (plain_law.variance(n=1, frequency=0.0), 0)
+    for q in FIELDS:
+        facts = geometry_facts(options - 1, q)
+        if fits(facts, q):
+            variance = _variance_of_absent(_with_apart(facts), facts.shared, epsilon, none)
+            best = min(best, (variance, q))
+    return best[1]
 
 
 def frequencies_of(family: Family, counts: Integers, n: int) -> tuple[Array, float]:
-    """Return the frequency of every option, unbiased, and the variance of one that nobody holds.
+    """Return an unbiased frequency of every option, and the variance of one that nobody holds.
 
-    A report lies in the set of v with chance p for v, q for another candidate and q₀ for "none of them"; how many hold
-    none is told by those apart.
+    A report lies in the set of v with probability p for v, q for another candidate and q₀ for
+    "none of them". The reports in the separate set estimate how many people hold none.
+
+    Guarantee: the estimates are unbiased and have the variance returned.
+    Law: `tests/local/test_extra_option.py::TestSetApart`
     """
-    alone, among, shares = family.law, candidates_law(family), counts / n
+    to_none = family.law
+    between = candidates_law(family)
+    observed = counts / n
     if not isinstance(family.design, Apart):
-        return np.asarray((shares - among.q) / among.spread), among.variance(n=n, frequency=0.0)
-    none = float((shares[-1] - alone.q) / alone.spread)
-    values = (shares - among.q + none * (among.q - alone.q)) / among.spread
-    return values, _noise(
-        alone.facts, among.facts.shared, family.epsilon, min(max(none, 0.0), 1.0)
-    ) / n
+        values = (observed - between.q) / between.spread
+        return np.asarray(values), between.variance(n=n, frequency=0.0)
+    none = float((observed[-1] - to_none.q) / to_none.spread)
+    correction = none * (between.q - to_none.q)
+    values = (observed - between.q + correction) / between.spread
+    # The estimate of `none` may leave 0 … 1; the variance is a mixture and needs a fraction.
+    fraction = min(max(none, 0.0), 1.0)
+    one_report = _variance_of_absent(to_none.facts, between.facts.shared, family.epsilon, fraction)
+    return values, one_report / n
 
 
 def candidates_law(family: Family) -> TwoLevelLaw:
-    """Return the law between two candidates; that of `family` is between a candidate and a set apart, if there is one.
+    """Return the law between two candidates.
 
-    A report adds at most 1 to a candidate's count, apart less, so this law's `influence` bounds what forged ones do.
+    With a separate set, the law of `family` itself is between a candidate and "none of them".
+    A report adds at most 1 to a candidate's count, and less if it is in the separate set. So
+    `influence` of this law bounds the effect of forged reports.
     """
-    if not isinstance(family.design, Apart):
+    design = family.design
+    if not isinstance(design, Apart):
         return family.law
-    return TwoLevelLaw(
-        replace(family.design.facts, shared=family.design.geometry.facts.shared), family.epsilon
-    )
+    facts = replace(design.facts, shared=design.geometry.facts.shared)
+    return TwoLevelLaw(facts, family.epsilon)
 
 
-def _beside(facts: Facts) -> Facts:
-    return replace(facts, options=facts.options + 1, outputs=facts.outputs + facts.inside, shared=0)
+def _with_apart(facts: Facts) -> Facts:
+    """Return the sizes of a geometry once a separate set of the same size is added."""
+    outputs = facts.outputs + facts.inside
+    return replace(facts, options=facts.options + 1, outputs=outputs, shared=0)
 
 
-def _noise(facts: Facts, shared: int, epsilon: Fraction, none: float) -> float:
-    """Return the variance that one report adds to a candidate nobody holds: 1[y ∈ S_v] + a·1[y apart], over p − q."""
-    alone, among = TwoLevelLaw(facts, epsilon), TwoLevelLaw(replace(facts, shared=shared), epsilon)
-    a = (among.q - alone.q) / alone.spread
-    held = alone.q + a * a * alone.p - (alone.q + a * alone.p) ** 2
-    other = among.q + a * a * alone.q - (among.q + a * alone.q) ** 2
-    return (none * held + (1 - none) * other) / among.spread**2
+def _variance_of_absent(facts: Facts, shared: int, epsilon: Fraction, none: float) -> float:
+    """Return the variance that one report adds to a candidate that nobody holds.
+
+    The report adds (1[y ∈ S_v] + a·1[y in the separate set])/(p − q).
+    """
+    to_none = TwoLevelLaw(facts, epsilon)
+    between = TwoLevelLaw(replace(facts, shared=shared), epsilon)
+    a = (between.q - to_none.q) / to_none.spread
+    # The two events exclude each other, so the second moment has no mixed term.
+    holds_none_mean = to_none.q + a * to_none.p
+    holds_none = to_none.q + a * a * to_none.p - holds_none_mean**2
+    holds_other_mean = between.q + a * to_none.q
+    holds_other = between.q + a * a * to_none.q - holds_other_mean**2
+    mixture = none * holds_none + (1 - none) * holds_other
+    return mixture / between.spread**2

@@ -1,4 +1,4 @@
-"""Which rounds a search for words has, how many people each of them asks, and how many prefixes it hands on."""
+"""Rounds of a heavy-hitter search: their prefixes, and the fraction of people each one asks."""
 
 from __future__ import annotations
 
@@ -11,18 +11,23 @@ from numpy.typing import NDArray
 from ...errors import InvalidArgument
 from ...frozen import frozen
 
-_FIRST = 20  # bits that a search begins with: as many candidates as a server counts in well under a second
-_STEP, _LEAP = 7, 14  # bits that a later round adds at most: of the search proper, and of scouts
-_SCOUT, _COUNT, _ALL = (
-    20,
-    100,
-    1000,
-)  # people of a scouts' round, of the last round, and of all, in thousandths
+# Bits of the first round: as many candidates as a server counts in well under a second.
+_FIRST_BITS = 20
+# Largest number of bits that a later round adds: in the search proper, and for scouts.
+_SEARCH_BITS = 7
+_SCOUT_BITS = 14
+# People of a scouts' round, of the last round, and of all rounds, in thousandths.
+_SCOUT_PEOPLE = 20
+_COUNT_PEOPLE = 100
+_ALL_PEOPLE = 1000
 
 
 @frozen
 class Stage:
-    """One round: it knows at most `most` prefixes of `known` bits and asks its share `people` for `length`."""
+    """One round: `people` thousandths are asked for `length` bits of their word.
+
+    At most `most` prefixes of `known` bits are candidates for the beginning of the word.
+    """
 
     known: int
     length: int
@@ -32,7 +37,7 @@ class Stage:
 
 @lru_cache(maxsize=64)
 def stages_of(bits: int, top: int) -> tuple[Stage, ...]:
-    """Return the rounds: scouts, who find what is very frequent; the search proper; and counting what was found.
+    """Return the rounds: scouts find very frequent words, the search proper, then counting.
 
     >>> from discreet.local.search.rounds import stages_of
     >>> for stage in stages_of(32, 20):
@@ -44,42 +49,59 @@ def stages_of(bits: int, top: int) -> tuple[Stage, ...]:
     Stage(known=26, length=32, people=286, most=8192)
     Stage(known=32, length=32, people=100, most=60)
 
-    Words that one round can count need one round.
+    Words of at most 20 bits need one round.
+
+    Law: `tests/local/test_words.py::test_rounds_add_up_and_candidates_stay_few`
     """
-    if bits <= _FIRST:
-        return (Stage(0, bits, _ALL, 1),)
-    scouts, search = _ends(bits, _LEAP), _ends(bits, _STEP)
-    rest = (_ALL - _COUNT - _SCOUT * len(scouts)) // len(search)
+    if bits <= _FIRST_BITS:
+        return (Stage(0, bits, _ALL_PEOPLE, 1),)
+    scouts = _ends(bits, _SCOUT_BITS)
+    search = _ends(bits, _SEARCH_BITS)
+    # Rounded down: the rounds may share slightly less than all; `people_of` is the total used.
+    search_people = (_ALL_PEOPLE - _COUNT_PEOPLE - _SCOUT_PEOPLE * len(scouts)) // len(search)
     return (
-        *(
-            Stage(known, length, _SCOUT, 1 << (_FIRST - _LEAP) if known else 1)
-            for known, length in scouts
-        ),
-        *(
-            Stage(known, length, rest, 1 << (_FIRST - _STEP) if known else 1)
-            for known, length in search
-        ),
-        Stage(bits, bits, _COUNT, 3 * top),
+        *_stages(scouts, _SCOUT_PEOPLE, _SCOUT_BITS),
+        *_stages(search, search_people, _SEARCH_BITS),
+        Stage(bits, bits, _COUNT_PEOPLE, 3 * top),
     )
 
 
+def _stages(ends: list[tuple[int, int]], people: int, step: int) -> list[Stage]:
+    """Make rounds that keep as many prefixes as the first round has candidates for the step."""
+    stages = []
+    for known, length in ends:
+        max_prefixes = 1 << (_FIRST_BITS - step) if known else 1
+        stages.append(Stage(known, length, people, max_prefixes))
+    return stages
+
+
 def _ends(bits: int, step: int) -> list[tuple[int, int]]:
-    rounds = -(-(bits - _FIRST) // step)
-    ends = [0, _FIRST, *(_FIRST + (bits - _FIRST) * i // rounds for i in range(1, rounds + 1))]
-    return list(pairwise(ends))
+    """Split the bits after the first round evenly into steps of at most `step` bits."""
+    added = bits - _FIRST_BITS
+    rounds = -(-added // step)
+    later_ends = [_FIRST_BITS + added * i // rounds for i in range(1, rounds + 1)]
+    return list(pairwise([0, _FIRST_BITS, *later_ends]))
 
 
 def people_of(stages: tuple[Stage, ...]) -> int:
-    """Return all shares together."""
+    """Return the sum of `people` over all rounds."""
     return sum(stage.people for stage in stages)
 
 
 def groups_of(stages: tuple[Stage, ...], drawn: NDArray[np.int64]) -> NDArray[np.intp]:
-    """Return the round of numbers drawn below `people_of(stages)`: each as often as its share."""
-    return np.searchsorted(np.cumsum([stage.people for stage in stages]), drawn, side="right")
+    """Return the round of each number drawn below `people_of(stages)`.
+
+    Guarantee: a uniform number falls into a round with probability `people`/`people_of(stages)`.
+    Law: `tests/local/test_words.py::test_every_person_has_one_round_with_the_chances_said`
+    """
+    ends = np.cumsum([stage.people for stage in stages])
+    return np.searchsorted(ends, drawn, side="right")
 
 
 def check_rising(numbers: tuple[int, ...], bits: int, name: str, *, most: int) -> None:
-    """Refuse numbers that do not rise, have more bits, or are too many."""
-    if len(numbers) > most or any(a >= b for a, b in pairwise((-1, *numbers, 1 << bits))):
+    """Refuse numbers that do not rise, have more than `bits` bits, or are more than `most`."""
+    # One sentinel on each side turns "at least 0" and "below 2^bits" into the same comparison.
+    bounded = (-1, *numbers, 1 << bits)
+    rising = all(a < b for a, b in pairwise(bounded))
+    if len(numbers) > most or not rising:
         raise InvalidArgument(f"{name} must rise, within their bits, and be at most {most}")

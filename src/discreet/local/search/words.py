@@ -1,4 +1,7 @@
-"""Frequent words that nobody listed: prefixes are found round by round (Wang, Li, Jha 2019), nobody reports twice."""
+"""Heavy hitters in the local model: frequent words that nobody listed.
+
+Prefixes are found round by round (Wang, Li, Jha 2019), and nobody reports twice.
+"""
 
 from __future__ import annotations
 
@@ -31,23 +34,25 @@ from .rounds import Stage, check_rising, groups_of, people_of, stages_of
 from .spelling import read_words, text_of
 
 _Ints: TypeAlias = NDArray[np.int64]
-_Heard: TypeAlias = tuple[tuple[float, float, float], ...]
+# Evidence about one prefix: its frequency, the variance, and ln of the sum of its rivals.
+_Evidence: TypeAlias = tuple[float, float, float]
 
 
 @frozen(init=False)
 class Words:
-    """Find the `top` most frequent words of `bits` bits among words that nobody could list.
+    """Search for the `top` most frequent words of `bits` bits among words nobody could list.
 
-    People are divided at random into groups, one a round. The first of the search reports the first 20 bits of its
-    words; the 8,192 likeliest prefixes are published, and the next reports which of their extensions by 7 bits its word
-    begins with, or none; and so on. Scouts search so before, in longer steps: words that they find for sure count as
-    "none" in the search proper, and a set apart makes such reports cost the others less noise (`oracle`). The last
-    group reports which of the likeliest words it holds. Words are ranked by what all rounds say together (`prefixes`);
-    the values and intervals returned are those of the last round alone.
+    People are divided at random into groups, one for each round:
 
-    Privacy: a device draws its group without looking at its word and reports once, by a mechanism that is ε-private for
-    every list of candidates. The list depends on the reports of other people only. So ε for each person, not ε a round
-    (sequentially interactive local privacy; Kasiviswanathan et al. 2011, Duchi et al. 2013).
+    1. Scouts search in long steps. Words they find beyond doubt count as "none" in the search
+       proper, and a separate set makes such reports cost the others less noise (`oracle`).
+    2. The first group of the search proper reports the first 20 bits of its words. The 8,192
+       likeliest prefixes are published. The next group reports which of their extensions by 7 bits
+       its word begins with, or none; and so on.
+    3. The last group reports which of the likeliest words it holds.
+
+    Words are ranked by the evidence of all rounds (`prefixes`). The values and intervals returned
+    are those of the last round alone.
 
     A word is text, of which the first bits/8 bytes in UTF-8 count, or a whole number below 2^bits.
 
@@ -58,7 +63,13 @@ class Words:
     >>> sorted(found.names)
     ['hi', 'ho']
 
-    Refuses fewer than 8 or more than 62 bits, and words that are neither text nor numbers.
+    Guarantee: ε for each person in total, not ε for each round. A device draws its group without
+    looking at its word and reports once, by a mechanism that is ε-private for every list of
+    candidates. The list depends on reports of other people only (sequentially interactive local
+    privacy; Kasiviswanathan et al. 2011, Duchi et al. 2013).
+    Refuses: `InvalidArgument` for fewer than 8 or more than 62 bits, and for words that are
+    neither text nor numbers.
+    Law: `tests/local/test_words.py::test_frequent_words_are_found_and_their_intervals_hold`
     """
 
     bits: int
@@ -68,24 +79,24 @@ class Words:
     __repr__ = named
 
     def __init__(self, *, bits: int = 48, spend: Measure, top: int = 20) -> None:
-        held = whole(bits, "bits", least=8, most=62)
-        fill(
-            self, bits=held, epsilon=epsilon_of(spend), top=whole(top, "top", least=1, most=1 << 10)
-        )
+        word_bits = whole(bits, "bits", least=8, most=62)
+        epsilon = epsilon_of(spend)
+        wanted = whole(top, "top", least=1, most=1 << 10)
+        fill(self, bits=word_bits, epsilon=epsilon, top=wanted)
 
     @property
     def stages(self) -> tuple[Stage, ...]:
-        """The rounds: what each knows and asks for, and its share of the people."""
+        """The rounds: known and asked bits, and the fraction of the people of each."""
         return stages_of(self.bits, self.top)
 
     @property
     def lengths(self) -> tuple[int, ...]:
-        """How many bits are known after each round; scouts come first, then the search proper, then counting."""
+        """Number of bits known after each round: scouts, then the search proper, then counting."""
         return tuple(stage.length for stage in self.stages)
 
     @property
     def event(self) -> Response:
-        """What the whole search costs each person, who reports once (neighbours: replace the word)."""
+        """Privacy event of the whole search for each person (neighbours: replace the word)."""
         return Response(self.epsilon, 2)
 
     def open(self) -> WordRound:
@@ -93,24 +104,30 @@ class Words:
         return WordRound(self, 0, (0,))
 
     def draw_group(self, *, bits: Bits | None = None) -> int:
-        """Draw the round in which a device reports; it does so once in its life, without looking at the word."""
-        return int(
-            groups_of(self.stages, np.array([uniform(people_of(self.stages), bits=bits)]))[0]
-        )
+        """Draw the round in which a device reports.
+
+        A device draws once in its life, without looking at its word.
+        """
+        drawn = uniform(people_of(self.stages), bits=bits)
+        groups = groups_of(self.stages, np.array([drawn]))
+        return int(groups[0])
 
     def find(
         self, values: Sequence[str] | NDArray[Any], *, level: float = 0.95, bits: Bits | None = None
     ) -> Estimate:
-        """Play all devices and the server: what the search would find among these words."""
+        """Simulate all devices and the server: search among these words."""
         words = self.read(values)
-        groups = groups_of(self.stages, uniform(people_of(self.stages), words.size, bits=bits))
+        drawn = uniform(people_of(self.stages), words.size, bits=bits)
+        groups = groups_of(self.stages, drawn)
         asked = self.open()
         for index in range(len(self.stages) - 1):
-            asked = asked.narrow(asked.draw(words[groups == index], bits=bits))
-        return asked.estimate(asked.draw(words[groups == asked.index], bits=bits), level=level)
+            reports = asked.draw(words[groups == index], bits=bits)
+            asked = asked.narrow(reports)
+        last_reports = asked.draw(words[groups == asked.index], bits=bits)
+        return asked.estimate(last_reports, level=level)
 
     def read(self, values: object) -> _Ints:
-        """Read words as numbers of `bits` bits; the message carries none."""
+        """Read words as numbers of `bits` bits; no refusal carries a word."""
         return read_words(values, self.bits)
 
     def text(self, number: int) -> str:
@@ -118,36 +135,64 @@ class Words:
         return text_of(number, self.bits)
 
     def variance(self, *, n: int, frequency: float) -> float:
-        """Return the variance of a word's frequency in the last round, which a tenth of n people take part in."""
-        return self._last().variance(n=self._people(n), frequency=frequency)
+        """Return the variance of a word's frequency in the last round.
+
+        A tenth of the n people take part in the last round.
+        """
+        return self._last_law().variance(n=self._last_people(n), frequency=frequency)
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| of one word in the last round, with probability at least 1 − β."""
-        return self._last().error(n=self._people(n), beta=beta)
+        """Bound |estimate − frequency| of one word in the last round.
+
+        The bound holds with probability at least 1 − β.
+        """
+        return self._last_law().error(n=self._last_people(n), beta=beta)
 
     @classmethod
     def for_error(cls, error: Number, *, n: int, beta: Number = 0.05, **shape: int) -> Words:
-        """Take the least ε at which n people tell the last round's words to within `error`, with probability 1 − β."""
-        return reach_error(lambda spend: cls(spend=spend, **shape), error, n=n, beta=beta)
+        """Make the search with the least ε whose last round is within `error` for n people.
+
+        The error is kept with probability 1 − β.
+        """
+
+        def make_words(spend: Measure) -> Words:
+            return cls(spend=spend, **shape)
+
+        return reach_error(make_words, error, n=n, beta=beta)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` reports, all in the last round, can move an estimate there."""
-        return up(self._last().influence(n=self._people(n), forged=min(forged, self._people(n))))
+        people = self._last_people(n)
+        # Rounded up: a bound on harm is never too small.
+        return up(self._last_law().influence(n=people, forged=min(forged, people)))
 
-    def _people(self, n: int) -> int:
-        return max(1, whole(n, "n", least=1) * self.stages[-1].people // people_of(self.stages))
+    def _last_people(self, n: int) -> int:
+        """Return how many of n people the last round asks, rounded down: errors grow so."""
+        people = whole(n, "n", least=1) * self.stages[-1].people
+        return max(1, people // people_of(self.stages))
 
-    def _last(self) -> TwoLevelLaw:
-        return WordRound(self, len(self.stages) - 1, tuple(range(self.stages[-1].most))).family.law
+    def _last_law(self) -> TwoLevelLaw:
+        """Return the law of the last round with as many candidates as it can have."""
+        last = len(self.stages) - 1
+        prefixes = tuple(range(self.stages[last].most))
+        return WordRound(self, last, prefixes).family.law
 
 
 @frozen
 class WordRound:
-    """One round: which of the extensions of the prefixes kept so far a word begins with, or none of them.
+    """One round: a device reports which extension of a published prefix its word begins with.
 
-    Words that were `found` count as none. `field` is that of a geometry with a set apart for "none"; 0: the best member
-    without one. `heard` is what the rounds before say of found words and prefixes (frequency, variance, rivals): no
-    device needs it.
+    | field | meaning |
+    |---|---|
+    | `prefixes` | prefixes kept so far, rising |
+    | `found` | words that scouts found; they count as "none of them" |
+    | `field` | elements of the geometry's field with a separate set for "none"; 0: without one |
+    | `heard` | evidence of earlier rounds about `found`, then `prefixes`; no device needs it |
+
+    Refuses: `InvalidArgument` for prefixes or found words that do not rise within their bits, no
+    prefix, and a separate set in the first or the last round.
+    Law: `tests/local/test_limits.py::test_prefixes_rise_within_their_bits`
+    Law: `tests/local/test_words.py::test_a_word_that_begins_otherwise_or_is_found_is_none_of_them`
     """
 
     words: Words
@@ -155,44 +200,46 @@ class WordRound:
     prefixes: tuple[int, ...]
     found: tuple[int, ...] = ()
     field: int = 0
-    heard: _Heard = ()
+    heard: tuple[_Evidence, ...] = ()
 
     def __post_init__(self) -> None:
-        whole(self.index, "index", most=len(self.words.stages) - 1)
+        last = len(self.words.stages) - 1
+        whole(self.index, "index", most=last)
         check_rising(self.prefixes, self.stage.known, "prefixes", most=self.stage.most)
         check_rising(self.found, self.words.bits, "found words", most=self.words.top)
         if not self.prefixes:
             raise InvalidArgument("a round needs at least one prefix")
-        if self.field and self.index in (0, len(self.words.stages) - 1):
+        if self.field and self.index in (0, last):
             raise InvalidArgument("the first round and the last have no set apart")
         if self.field:
             candidate_of("geometry", self.options - 1, self.field, self.words.epsilon)
 
     @property
     def stage(self) -> Stage:
-        """What the round knows and asks for."""
+        """The bits that the round knows and asks for."""
         return self.words.stages[self.index]
 
     @property
     def step(self) -> int:
-        """How many bits this round adds."""
+        """Number of bits this round adds."""
         return self.stage.length - self.stage.known
 
     @property
     def options(self) -> int:
-        """How many answers there are: every extension, and 'none of them'."""
+        """Number of answers: every extension and, after the first round, 'none of them'."""
         return (len(self.prefixes) << self.step) + (self.index > 0)
 
     @property
     def family(self) -> Family:
         """The member of the two-level family with the least variance for so many answers."""
+        epsilon = self.words.epsilon
         if self.field:
-            return apart(self.options, self.words.epsilon, self.field)
-        return make(choose(self.options, self.words.epsilon).taken, self.words.epsilon)
+            return apart(self.options, epsilon, self.field)
+        return make(choose(self.options, epsilon).taken, epsilon)
 
     @property
     def event(self) -> Response:
-        """What the report costs the person who sends it."""
+        """Privacy event of one report, for the person who sends it."""
         return self.family.law.event
 
     @overload
@@ -206,103 +253,146 @@ class WordRound:
         reports = self.draw(self.words.read(value), bits=bits)
         if np.ndim(value):
             return reports
-        return (
-            int.from_bytes(reports[0].tobytes(), "little") if reports.ndim > 1 else int(reports[0])
-        )
+        if reports.ndim > 1:
+            # A subset is a row of bytes; a single report is sent as one whole number.
+            return int.from_bytes(reports[0].tobytes(), "little")
+        return int(reports[0])
 
     def draw(self, words: _Ints, *, bits: Bits | None = None) -> NDArray[Any]:
         """Randomize words already read."""
-        begun = words >> (self.words.bits - self.stage.known)
-        rest = (words >> (self.words.bits - self.stage.length)) & ((1 << self.step) - 1)
+        prefix = words >> (self.words.bits - self.stage.known)
+        up_to_length = words >> (self.words.bits - self.stage.length)
+        extension = up_to_length & ((1 << self.step) - 1)
         kept = np.array(self.prefixes, dtype=np.int64)
-        at = np.minimum(np.searchsorted(kept, begun), kept.size - 1)
-        held = (kept[at] == begun) & ~np.isin(words, np.array(self.found, dtype=np.int64))
-        return self.family.draw(
-            np.where(held, (at << self.step) + rest, self.options - 1), bits=bits
-        )
+        # A prefix above all kept ones is searched at the end; the comparison below rejects it.
+        position = np.minimum(np.searchsorted(kept, prefix), kept.size - 1)
+        already_found = np.isin(words, np.array(self.found, dtype=np.int64))
+        is_candidate = (kept[position] == prefix) & ~already_found
+        candidate = (position << self.step) + extension
+        none_of_them = self.options - 1
+        return self.family.draw(np.where(is_candidate, candidate, none_of_them), bits=bits)
 
     def narrow(self, reports: NDArray[Any]) -> WordRound:
-        """Return the next round: what scouts are sure of is found; else the likeliest extensions go on.
+        """Return the next round, by the evidence of these reports and of earlier rounds.
 
-        Refuses the last round, and reports no device could have sent.
+        After the last scouts, words present beyond doubt are found. Else the likeliest extensions
+        are kept.
+
+        Refuses: `InvalidArgument` for the last round, and for reports no device could have sent.
+        Law: `tests/local/test_words.py::test_scouts_find_words_and_the_search_leaves_them_out`
         """
         if self.index + 1 == len(self.words.stages):
             raise InvalidArgument("this is the last round; it tells the words by estimate(reports)")
-        told = frequencies_of(self.family, self.family.counts(reports), max(1, len(reports)))
-        heard, following = self._weighed(*told), self.words.stages[self.index + 1]
+        family = self.family
+        people = max(1, len(reports))
+        own, variance = frequencies_of(family, family.counts(reports), people)
+        evidence = self._weighed(own, variance)
+        following = self.words.stages[self.index + 1]
         if following.known == self.words.bits:
-            rows = self._rows(alone(heard, self.words.bits), rank(heard, 2 * self.words.top))
-            every = sorted({**rows, **dict(zip(self.found, self.heard, strict=False))}.items())
-            return WordRound(
-                self.words,
-                self.index + 1,
-                tuple(w for w, _ in every),
-                heard=tuple(h for _, h in every),
-            )
+            return self._counting_round(evidence)
         if following.known == 0:
-            sure = sure_of(heard, self.words.top)
-            found = self._rows(alone(heard, self.words.bits), sure)
-            return self._next(
-                (0,), tuple(found), tuple(found.values()), float(heard.values[sure].sum())
-            )
-        best = np.argsort(-heard.odds, kind="stable")[: following.most]
-        kept, before = self._rows(heard, best), self.heard[: len(self.found)]
-        return self._next(
-            tuple(kept), self.found, (*before, *kept.values()), 1 - clear_share(*told, best)
-        )
+            return self._round_after_scouts(evidence)
+        best = np.argsort(-evidence.odds, kind="stable")[: following.most]
+        kept = self._evidence_by_word(evidence, best)
+        of_found = self.heard[: len(self.found)]
+        none = 1 - clear_share(own, variance, best)
+        return self._next(tuple(kept), self.found, (*of_found, *kept.values()), none)
 
-    def _rows(
-        self, heard: PrefixEvidence, places: NDArray[np.intp]
-    ) -> dict[int, tuple[float, float, float]]:
-        parts = (
-            column[places].tolist() for column in (heard.values, heard.variances, heard.rivals)
-        )
-        return dict(
-            sorted(zip(map(self._extended, places.tolist()), zip(*parts, strict=True), strict=True))
-        )
+    def _counting_round(self, evidence: PrefixEvidence) -> WordRound:
+        """Make the last round: its candidates are the likeliest words and those scouts found."""
+        best = rank(evidence, 2 * self.words.top)
+        by_word = self._evidence_by_word(alone(evidence, self.words.bits), best)
+        # A round read from JSON has no evidence about found words; they are then left out.
+        by_word |= dict(zip(self.found, self.heard, strict=False))
+        ordered = dict(sorted(by_word.items()))
+        heard = tuple(ordered.values())
+        return WordRound(self.words, self.index + 1, tuple(ordered), heard=heard)
+
+    def _round_after_scouts(self, evidence: PrefixEvidence) -> WordRound:
+        """Begin the search proper; the words present beyond doubt count as "none" from now on."""
+        sure = sure_of(evidence, self.words.top)
+        found = self._evidence_by_word(alone(evidence, self.words.bits), sure)
+        none = float(evidence.values[sure].sum())
+        return self._next((0,), tuple(found), tuple(found.values()), none)
+
+    def _evidence_by_word(
+        self, evidence: PrefixEvidence, indices: NDArray[np.intp]
+    ) -> dict[int, _Evidence]:
+        """Return the evidence about the extensions at `indices`, by rising extended prefix."""
+        values = evidence.values[indices].tolist()
+        variances = evidence.variances[indices].tolist()
+        rivals = evidence.rivals[indices].tolist()
+        extended = [self._extended(option) for option in indices.tolist()]
+        rows = zip(values, variances, rivals, strict=True)
+        return dict(sorted(zip(extended, rows, strict=True)))
 
     def _next(
-        self, prefixes: tuple[int, ...], found: tuple[int, ...], heard: _Heard, none: float
+        self,
+        prefixes: tuple[int, ...],
+        found: tuple[int, ...],
+        heard: tuple[_Evidence, ...],
+        none: float,
     ) -> WordRound:
-        """Make the next round, with a set apart if that is better for the share of people who hold none."""
+        """Make the next round; `none` is the estimated fraction who hold no candidate.
+
+        A separate set for "none of them" is used where it has less variance.
+        """
         asked = WordRound(self.words, self.index + 1, prefixes, found, heard=heard)
-        return replace(
-            asked, field=best_apart(asked.options, self.words.epsilon, min(max(none, 0.0), 1.0))
-        )
+        # The estimate is noisy and may leave 0 … 1.
+        fraction = min(max(none, 0.0), 1.0)
+        best_field = best_apart(asked.options, self.words.epsilon, fraction)
+        return replace(asked, field=best_field)
 
     def estimate(self, reports: NDArray[Any], *, level: float = 0.95) -> Estimate:
-        """Return the `top` most frequent words of the last round; intervals hold for all candidates at once.
+        """Return the `top` most frequent words of the last round, with confidence intervals.
 
-        Refuses rounds before the last, no reports, and reports no device could have sent.
+        Guarantee: the intervals hold for all candidates at once (Bonferroni), so also for those
+        picked by the ranking.
+        Refuses: `InvalidArgument` for rounds before the last, no reports, and reports no device
+        could have sent.
+        Law: `tests/local/test_words.py::test_frequent_words_are_found_and_their_intervals_hold`
         """
         if self.index + 1 < len(self.words.stages):
             raise InvalidArgument(
                 "words are known after the last round only; narrow(reports), or --next, leads there"
             )
-        family, n = self.family, len(reports)
+        n = len(reports)
         if n == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
-        counts, law = family.counts(reports), family.law
-        best = rank(self._weighed(*frequencies_of(family, counts, n)), self.words.top)
-        ends = clopper_pearson(counts[best], n, (1 - read_level(level)) / self.options)
-        low, high = (np.clip((end - law.q) / law.spread, 0.0, 1.0) for end in ends)
+        family = self.family
+        law = family.law
+        counts = family.counts(reports)
+        own, own_variance = frequencies_of(family, counts, n)
+        best = rank(self._weighed(own, own_variance), self.words.top)
+        # Bonferroni: the failure probability is shared by all candidates, not by the top ones.
+        beta = (1 - read_level(level)) / self.options
+        least, greatest = clopper_pearson(counts[best], n, beta)
+        low = np.clip((least - law.q) / law.spread, 0.0, 1.0)
+        high = np.clip((greatest - law.q) / law.spread, 0.0, 1.0)
         values = (counts[best] / n - law.q) / law.spread
-        errors = np.sqrt([law.variance(n=n, frequency=f) for f in np.clip(values, 0, 1)])
-        names = tuple(map(self.words.text, map(self._extended, best.tolist())))
+        variances = [law.variance(n=n, frequency=f) for f in np.clip(values, 0, 1)]
+        errors = np.sqrt(variances)
+        names = tuple(self.words.text(self._extended(option)) for option in best.tolist())
         note = f"last round; joint over {self.options} candidates"
         return Estimate(
             "frequency", names, values, errors, low, high, float(level), n, "population", note
         )
 
     def _weighed(self, own: Array, variance: float) -> PrefixEvidence:
-        """Weigh every extension by this round and those before; of a round read from JSON nothing is known."""
-        heard = no_evidence(self.words.top, len(self.prefixes))
-        if len(self.heard) > len(self.found):
-            values, variances, rivals = np.array(self.heard[len(self.found) :]).T
-            heard = PrefixEvidence(values, variances, rivals, heard.odds)
-        table = own[: len(self.prefixes) << self.step].reshape(len(self.prefixes), -1)
+        """Weigh every extension by this round and those before.
+
+        A round read from JSON has no evidence of earlier rounds.
+        """
+        evidence = no_evidence(self.words.top, len(self.prefixes))
+        of_prefixes = self.heard[len(self.found) :]
+        if of_prefixes:
+            values, variances, rivals = np.array(of_prefixes).T
+            evidence = PrefixEvidence(values, variances, rivals, evidence.odds)
+        extensions = len(self.prefixes) << self.step
+        # The column of "none of them" is last and has no prefix.
+        table = own[:extensions].reshape(len(self.prefixes), -1)
         return weigh(
-            heard,
+            evidence,
             table,
             variance,
             known=self.stage.known,
@@ -311,27 +401,52 @@ class WordRound:
         )
 
     def _extended(self, option: int) -> int:
-        return (self.prefixes[option >> self.step] << self.step) | (option & ((1 << self.step) - 1))
+        """Return the prefix of an option, extended by the bits of this round."""
+        prefix = self.prefixes[option >> self.step]
+        extension = option & ((1 << self.step) - 1)
+        return (prefix << self.step) | extension
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters of the round, all a device needs."""
-        taken = choose(self.options, self.words.epsilon).taken
-        member = ("apart", self.field) if self.field else (taken.facts.member, taken.parameter)
-        shape = {"bits": self.words.bits, "epsilon": str(self.words.epsilon), "top": self.words.top}
-        begun = {"round": self.index, "known": self.stage.known, "step": self.step}
-        lists = {"prefixes": write_wholes(self.prefixes), "found": write_wholes(self.found)}
-        drawn = {"member": member[0], "parameter": member[1]}
-        return {"mechanism": "words", "version": 1, **shape, **begun, **lists, **drawn}
+        """Return the parameters of the round: all that a device needs."""
+        if self.field:
+            member = "apart"
+            parameter = self.field
+        else:
+            taken = choose(self.options, self.words.epsilon).taken
+            member = taken.facts.member
+            parameter = taken.parameter
+        return {
+            "mechanism": "words",
+            "version": 1,
+            "bits": self.words.bits,
+            "epsilon": str(self.words.epsilon),
+            "top": self.words.top,
+            "round": self.index,
+            "known": self.stage.known,
+            "step": self.step,
+            "prefixes": write_wholes(self.prefixes),
+            "found": write_wholes(self.found),
+            "member": member,
+            "parameter": parameter,
+        }
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> WordRound:
-        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
-        shape, begun = ("bits", "epsilon", "top", "round", "known", "step"), ("prefixes", "found")
-        read = fields_of(given, "words", (*shape, *begun, "member", "parameter"))
+        """Read parameters written by `to_json`.
+
+        Refuses: `InvalidArgument` for unknown or missing fields, and for other versions.
+        """
+        counted = ("bits", "epsilon", "top", "round", "known", "step")
+        listed = ("prefixes", "found")
+        read = fields_of(given, "words", (*counted, *listed, "member", "parameter"))
         words = Words(bits=read["bits"], spend=PureDP(read["epsilon"]), top=read["top"])
-        prefixes, found = (read_wholes(read[name], name) for name in begun)
-        field = whole(read["parameter"], "parameter") if read["member"] == "apart" else 0
+        prefixes = read_wholes(read["prefixes"], "prefixes")
+        found = read_wholes(read["found"], "found")
+        field = 0
+        if read["member"] == "apart":
+            field = whole(read["parameter"], "parameter")
         made = cls(words, whole(read["round"], "round"), prefixes, found, field)
+        # The member is recomputed here: a device and a server must not draw by different laws.
         if made.to_json() != dict(given):
             raise InvalidArgument(
                 "the parameters of words were made by another release; have them made anew"
