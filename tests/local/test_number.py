@@ -75,7 +75,7 @@ class TestReports:
     def test_rounding_between_inputs(self):
         number = Number(0, 10, PureDP(1))  # eleven inputs: 0, 1 … 10
         assert len(number.table.weights) == 11
-        places = number._places(np.array([0, 2.5, 10, 11, -3, float("inf")]))
+        places = number._positions(np.array([0, 2.5, 10, 11, -3, float("inf")]))
         assert (places / 2**52).tolist() == [0, 2.5, 10, 10, 0, 10]
 
     @pytest.mark.statistical

@@ -1,4 +1,7 @@
-"""One option of several, asked without trusting anybody: the best member of the two-level family for it."""
+"""Choice: the frequency of each of several options in the local model, without trust in anybody.
+
+The best member of the two-level family for the number of options is the frequency oracle.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,16 @@ from .reports.report import read_text
 from .shuffle import Shuffle, shuffle_choice
 from .spend import read_epsilon
 
-_MOST = 1 << 22  # options
+_MAX_OPTIONS = 1 << 22
 
 
 @frozen(init=False, repr=False)
 class Choice:
     """Report one of several options under ε-DP for the person who reports.
 
-    `options` are names, or their number d for options 0 … d − 1. The member of the family with the least variance is
-    taken (`why` has the table; within 2 % the shortest report), unless `member` or `bits_per_report` say otherwise.
+    `options` are names, or their number d for options 0 … d − 1. The member of the family with the
+    least variance is taken; within 2 % the one with the shortest report (`why` has the table).
+    `member` or `bits_per_report` restrict the choice.
 
     >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP
@@ -47,7 +51,11 @@ class Choice:
     >>> round(browser.estimate(reports)["firefox"], 3)
     0.667
 
-    Refuses fewer than two options, options listed twice, budgets of zero; `randomize` refuses what is not listed.
+    Guarantee: every report is ε-DP (neighbours: replace the value), by exact integer sampling.
+    Refuses: `InvalidArgument` for fewer than two options, options listed twice and budgets of
+    zero; `randomize` refuses values that are not listed.
+    Law: `tests/local/test_family.py::TestExactLaw`
+    Law: `tests/local/test_choice.py::TestRefusals`
     """
 
     names: tuple[str, ...] | None
@@ -72,49 +80,59 @@ class Choice:
     def for_error(
         cls, error: Number, *, n: int, options: int | Sequence[str], beta: Number = 0.05
     ) -> Choice:
-        """Take the least ε (to 1 %) at which n reports tell a frequency to within `error`, with probability at least 1
-        − β.
+        """Make the choice with the least ε (to 1 %) whose n reports keep a frequency's error.
 
-        Refuses an error that even true answers could not promise by Hoeffding's bound.
+        The error is kept with probability at least 1 − β.
+
+        Refuses: `InvalidArgument` for an error that even true answers could not promise by
+        Hoeffding's bound.
         """
-        found = near_epsilon(
-            lambda epsilon: cls(options, PureDP(epsilon)).error(n=n, beta=beta),
+
+        def error_at(epsilon: Fraction) -> float:
+            return cls(options, PureDP(epsilon)).error(n=n, beta=beta)
+
+        epsilon = near_epsilon(
+            error_at,
             error,
             least=Fraction(1, 1000),
             most=Fraction(64),
             close=Fraction(101, 100),
         )
-        return cls(options, PureDP(found))
+        return cls(options, PureDP(epsilon))
 
     def __repr__(self) -> str:
-        return f"Choice({self.taken.facts.options} options, epsilon={self.epsilon}, member={self.taken.facts.member!r})"
+        facts = self.taken.facts
+        return f"Choice({facts.options} options, epsilon={self.epsilon}, member={facts.member!r})"
 
     @property
     def epsilon(self) -> Fraction:
-        """The privacy of one report."""
+        """The privacy parameter of one report."""
         return self.family.epsilon
 
     @property
     def law(self) -> TwoLevelLaw:
-        """The chances p and q, the variance and the price."""
+        """The probabilities p and q, the variance and the price."""
         return self.family.law
 
     @property
     def why(self) -> Ranking:
-        """Why this member: the variance and the size of all of them."""
+        """The reason for this member: variance and report size of all members."""
         return explain(self.taken.facts.options, self.epsilon, self.taken)
 
     @property
     def event(self) -> Response:
-        """What one report costs the person who sends it (neighbours: replace the value)."""
+        """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
         return self.law.event
 
     def randomize(self, value: object, *, bits: Bits | None = None) -> int | NDArray[Any]:
-        """Draw the report of one option (a whole number), or an array of reports for a list of options."""
+        """Draw the report of one option (a whole number), or an array of reports for a list."""
         if isinstance(value, np.ndarray | list | tuple):
             return self.family.draw(self._read(value), bits=bits)
         report = self.family.draw(self._read([value]), bits=bits)[0]
-        return int.from_bytes(report.tobytes(), "little") if report.ndim else int(report)
+        if report.ndim:
+            # A subset is a row of bytes; a single report is sent as one whole number.
+            return int.from_bytes(report.tobytes(), "little")
+        return int(report)
 
     def estimate(
         self,
@@ -125,38 +143,47 @@ class Choice:
         joint: bool = False,
         consistent: bool = False,
     ) -> Estimate:
-        """Estimate how frequent every option is, each with an interval (`joint`: all at once, by Bonferroni).
+        """Estimate the frequency of every option, each with a confidence interval.
 
-        Unbiased; intervals of those who reported invert the exact law of the count, those of the population they were
-        drawn from are Clopper and Pearson's (1934). With `consistent` the values, not the intervals, are moved to the
-        nearest frequencies that are at least 0 and sum to 1: closer on the whole, but biased.
+        With `joint` the intervals hold all at once, by Bonferroni. With `consistent` the values,
+        not the intervals, are moved to the nearest frequencies that are at least 0 and sum to 1:
+        closer on the whole, but biased.
 
-        Refuses no reports, and reports that no device could have sent.
+        Guarantee: values are unbiased unless `consistent`. Intervals of those who reported invert
+        the exact law of the count. Intervals of the population they were drawn from are those of
+        Clopper and Pearson (1934).
+        Refuses: `InvalidArgument` for no reports, and reports that no device could have sent.
+        Law: `tests/local/test_choice.py::TestIntervals`
         """
-        share = (1 - read_level(level)) / (self.taken.facts.options if joint else 1)
+        beta = 1 - read_level(level)
+        if joint:
+            beta = beta / self.taken.facts.options
         counts = self.family.counts(reports)
         n = len(self.family.read(reports))
         if n == 0:
             raise InvalidArgument("there are no reports; at least one is needed")
-        law, values = self.law, _unbiased(counts, n, self.law)
-        low, high, note = _intervals(counts, n, law, share, read_of(of))
-        errors = np.sqrt([law.variance(n=n, frequency=f) for f in np.clip(values, 0, 1)])
-        shown = project(values) if consistent else values
-        notes = (
-            note
-            + ("; all at once" if joint else "")
-            + ("; consistent, so biased" if consistent else "")
-        )
+        law = self.law
+        values = np.asarray((counts / n - law.q) / law.spread)
+        low, high, note = _intervals(counts, n, law, beta, read_of(of))
+        variances = [law.variance(n=n, frequency=f) for f in np.clip(values, 0, 1)]
+        errors = np.sqrt(variances)
+        if joint:
+            note += "; all at once"
+        if consistent:
+            # Errors and intervals stay those of the unbiased values.
+            values = project(values)
+            note += "; consistent, so biased"
         return Estimate(
-            "frequency", self.labels, shown, errors, low, high, float(level), n, of, notes
+            "frequency", self.labels, values, errors, low, high, float(level), n, of, note
         )
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs."""
+        """Return the parameters: all that a device needs."""
+        options = self.taken.facts.options if self.names is None else list(self.names)
         return {
             "mechanism": "choice",
             "version": 1,
-            "options": self.taken.facts.options if self.names is None else list(self.names),
+            "options": options,
             "epsilon": str(self.epsilon),
             "member": self.taken.facts.member,
             "parameter": self.taken.parameter,
@@ -166,7 +193,9 @@ class Choice:
     def from_json(cls, given: Mapping[str, object]) -> Choice:
         """Read parameters written by `to_json`.
 
-        Refuses unknown or missing fields, other versions, and what the constructor refuses.
+        Refuses: `InvalidArgument` for unknown or missing fields, other versions, and anything
+        that the constructor refuses.
+        Law: `tests/local/test_choice.py::TestParameters`
         """
         data = fields_of(given, "choice", ("options", "epsilon", "member", "parameter"))
         names, count = _read_options(data["options"])
@@ -182,19 +211,19 @@ class Choice:
         return self.names or tuple(str(i) for i in range(self.taken.facts.options))
 
     def _read(self, values: object) -> Integers:
-        """Read options as numbers from 0; the refusal carries none of them."""
+        """Read options as numbers from 0; no refusal carries a value."""
         array = read_array(values, np.object_ if self.names else None)
         if self.names is None:
             return read_answers(array, self.taken.facts.options)
-        found = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in array]
-        if -1 in found:
+        indices = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in array]
+        if -1 in indices:
             raise InvalidArgument(
                 "a value must be one of the options; list one such as 'other' for the rest"
             )
-        return np.array(found, dtype=np.int64)
+        return np.array(indices, dtype=np.int64)
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return what one report costs among those of at least n people once a shuffler has taken the senders off."""
+        """Return the price of one report among those of at least n people, without senders."""
         return shuffle_choice(self.taken.facts, self.epsilon, n)
 
     def valid(self, reports: object) -> Flags:
@@ -202,48 +231,45 @@ class Choice:
         return self.family.valid(reports)
 
     def variance(self, *, n: int, frequency: float) -> float:
-        """Return the variance of an estimated frequency, the people being who they are."""
+        """Return the variance of an estimated frequency, over the coins alone."""
         return self.law.variance(n=n, frequency=frequency)
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| for one option and any frequency, with probability at least 1 − β (Hoeffding
-        1963).
+        """Bound |estimate − frequency| for one option and any frequency (Hoeffding 1963).
+
+        The bound holds with probability at least 1 − β.
         """
         return self.law.error(n=n, beta=beta)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move an estimate, whatever they say."""
+        """Bound how far `forged` of n reports can move an estimate, whatever they contain."""
         return self.law.influence(n=n, forged=forged)
 
 
 def _fill(made: Choice, names: tuple[str, ...] | None, family: Family, taken: Candidate) -> None:
-    places = {name: at for at, name in enumerate(names or ())}
-    fill(made, names=names, family=family, taken=taken, places=places)
+    indices = {name: index for index, name in enumerate(names or ())}
+    fill(made, names=names, family=family, taken=taken, places=indices)
 
 
 def _read_options(options: object) -> tuple[tuple[str, ...] | None, int]:
-    if (
-        isinstance(options, str)
-        or not isinstance(options, int | np.integer | Sequence)
-        or isinstance(options, bool)
-    ):
+    """Read the names of the options, if they have names, and their number."""
+    # A text is a sequence of letters and a bool an int: neither was meant.
+    misread = isinstance(options, str | bool)
+    if misread or not isinstance(options, int | np.integer | Sequence):
         raise InvalidArgument("options must be a list of names, or how many there are")
     if not isinstance(options, Sequence):
-        return None, whole(int(options), "options", least=2, most=_MOST)
+        return None, whole(int(options), "options", least=2, most=_MAX_OPTIONS)
     names = tuple(options)
     if len({read_text(name, "an option") for name in names}) != len(names):
         raise InvalidArgument("options must be text, each listed once")
-    whole(len(names), "the number of options", least=2, most=_MOST)
+    whole(len(names), "the number of options", least=2, most=_MAX_OPTIONS)
     return names, len(names)
-
-
-def _unbiased(counts: Integers, n: int, law: TwoLevelLaw) -> Array:
-    return np.asarray((counts / n - law.q) / law.spread)
 
 
 def _intervals(
     counts: Integers, n: int, law: TwoLevelLaw, beta: float, of: Whose
 ) -> tuple[Array, Array, str]:
+    """Return both ends of every interval, and the theorem by which they hold."""
     if of == "reporters":
         low, high = holders(counts, n, law.p, law.q, beta)
         return low, high, "by the exact law of the counts"

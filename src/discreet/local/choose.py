@@ -1,9 +1,10 @@
-"""Which member of the two-level family: the one with the least variance, computed; the shortest report among equals.
+"""Choice of the member of the two-level family: least computed variance, then shortest report.
 
 member     best where (an outcome of the computation, not a rule that is followed)
 direct     few options: d below about 3e^ε + 2
 subset     up to a few hundred options, where nothing else comes within 2 % of it
-geometry   many options: within 2 % of subset selection from 1,000 options on, in 2 or 3 bytes instead of hundreds
+geometry   many options: within 2 % of subset selection from 1,000 options on, in 2 or 3 bytes
+           instead of hundreds
 hadamard   small ε, where it is the geometry over two elements but for one output
 """
 
@@ -30,17 +31,19 @@ from .law import TwoLevelLaw
 MEMBERS = ("direct", "subset", "hadamard", "geometry")
 NEAR = 0.02
 """Variances within 2 % of the least count as equal: then the shorter report wins."""
-_LISTED = 4096  # options beyond which a subset is no report to send
-_POINTS, _VECTORS = (
-    1 << 22,
-    1 << 24,
-)  # points that a server transforms: so many, or with all multiples so many
+# Number of options beyond which the bytes of a subset are too many to send.
+_MAX_SUBSET_OPTIONS = 4096
+# Points that a server transforms: fewer than so many, or with all multiples fewer than so many.
+_MAX_POINTS = 1 << 22
+_MAX_VECTORS = 1 << 24
+# Least variance that ratios are taken to; at large ε the variance underflows to 0.
+_MIN_VARIANCE = 1e-300
 FIELDS = tuple(q for q in range(2, LARGEST + 1) if prime_power(q))
 
 
 @frozen
 class Candidate:
-    """One member: its sizes, its parameter (options named, or elements of the field), its variance."""
+    """One member: its sizes, its parameter (options named, or field elements), its variance."""
 
     facts: Facts
     parameter: int
@@ -49,30 +52,27 @@ class Candidate:
 
 @frozen
 class Ranking:
-    """The best of every member, the least variance first, and which one was taken."""
+    """Best candidate of every member, the least variance first, and the one taken."""
 
     rows: tuple[Candidate, ...]
     taken: Candidate
 
     def table(self) -> list[tuple[str, ...]]:
-        """Return the rows as text: member, variance against the least, bits a report, taken or not."""
-        least = max(self.rows[0].variance, 1e-300)
-        return [
-            (
-                _name(row),
-                f"{row.variance / least:.4f}",
-                str(row.facts.bits),
-                "taken" if row is self.taken else "",
-            )
-            for row in self.rows
-        ]
+        """Return the rows as text: member, variance against the least, bits a report, taken."""
+        least = max(self.rows[0].variance, _MIN_VARIANCE)
+        table: list[tuple[str, ...]] = []
+        for row in self.rows:
+            ratio = f"{row.variance / least:.4f}"
+            mark = "taken" if row is self.taken else ""
+            table.append((_label(row), ratio, str(row.facts.bits), mark))
+        return table
 
     def __str__(self) -> str:
-        lines = [
-            f"{name:<14}{ratio:>12}{bits:>8}  {mark}".rstrip()
-            for name, ratio, bits, mark in self.table()
-        ]
-        return "\n".join([f"{'member':<14}{'variance ×':>12}{'bits':>8}", *lines])
+        lines = [f"{'member':<14}{'variance ×':>12}{'bits':>8}"]
+        for name, ratio, bits, mark in self.table():
+            line = f"{name:<14}{ratio:>12}{bits:>8}  {mark}"
+            lines.append(line.rstrip())
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -83,58 +83,75 @@ class Ranking:
 def choose(
     options: int, epsilon: Fraction, *, member: str | None = None, bits: int | None = None
 ) -> Ranking:
-    """Compute the variance of every member (summed over the options it does not depend on the data), and take the best.
+    """Compute the variance of every member and take the best.
 
-    `member` admits one only, `bits` only those whose report is no larger.
+    Summed over the options, the variance does not depend on the data. `member` admits one member
+    only, `bits` only members whose report is no larger.
 
     >>> from discreet.local.choose import choose
     >>> from fractions import Fraction
     >>> choose(10_000, Fraction(1)).taken.facts.member, choose(4, Fraction(1)).taken.facts.member
     ('geometry', 'direct')
 
-    Refuses an unknown member, and limits that no member keeps.
+    Guarantee: the variance is within 2 % of the least of all members that fit the limits.
+    Refuses: `InvalidArgument` for an unknown member, and for limits that no member keeps.
+    Law: `tests/local/test_choice.py::TestChooser`
     """
     if member is not None and member not in MEMBERS:
         raise InvalidArgument(f"member must be one of {', '.join(MEMBERS)}, got {member!r}")
-    most = None if bits is None else whole(bits, "bits_per_report", least=1)
+    max_bits = None
+    if bits is not None:
+        max_bits = whole(bits, "bits_per_report", least=1)
     known = [c for c in _candidates(options, epsilon) if member in (None, c.facts.member)]
-    fit = [c for c in known if most is None or c.facts.bits <= most]
-    if not fit:
+    fitting = [c for c in known if max_bits is None or c.facts.bits <= max_bits]
+    if not fitting:
         shortest = min((c.facts.bits for c in known), default=0)
         raise InvalidArgument(
             f"no member reports on {options} options so; the shortest report has {shortest} bits"
         )
-    best = max(min(c.variance for c in fit), 1e-300)
-    near = [c for c in fit if c.variance <= best * (1 + NEAR)]
-    taken = min(
-        near,
-        key=lambda c: (c.facts.width, round(c.variance / best, 9), MEMBERS.index(c.facts.member)),
-    )
-    return explain(options, epsilon, taken)
+    least = max(min(c.variance for c in fitting), _MIN_VARIANCE)
+    near = [c for c in fitting if c.variance <= least * (1 + NEAR)]
+
+    def preference(candidate: Candidate) -> tuple[int, float, int]:
+        # Rounded, so that the last bits of a float do not decide between equal variances.
+        ratio = round(candidate.variance / least, 9)
+        return candidate.facts.width, ratio, MEMBERS.index(candidate.facts.member)
+
+    return explain(options, epsilon, min(near, key=preference))
 
 
 def explain(options: int, epsilon: Fraction, taken: Candidate) -> Ranking:
-    """Put the candidate that was taken beside the best of every member."""
-    known = [c for c in _candidates(options, epsilon) if c.facts.member != taken.facts.member]
-    others = [_best(known, name) for name in {c.facts.member for c in known}]
-    return Ranking(tuple(sorted([*others, taken], key=lambda c: c.variance)), taken)
+    """Rank the candidate that was taken beside the best candidate of every other member."""
+    ranked = []
+    for name in MEMBERS:
+        rivals = [c for c in _candidates(options, epsilon) if c.facts.member == name]
+        if rivals and name != taken.facts.member:
+            ranked.append(min(rivals, key=_by_variance))
+    ranked.append(taken)
+    return Ranking(tuple(sorted(ranked, key=lambda c: c.variance)), taken)
+
+
+def _by_variance(candidate: Candidate) -> tuple[float, int]:
+    return candidate.variance, candidate.facts.bits
 
 
 def candidate_of(member: object, options: int, parameter: object, epsilon: Fraction) -> Candidate:
     """Read a member and its parameter, as parameters sent to devices name them.
 
-    Refuses an unknown member, a parameter that makes none, and sizes that `choose` would not take.
+    Refuses: `InvalidArgument` for an unknown member, an impossible parameter, and sizes that
+    `choose` would not take.
+    Law: `tests/local/test_limits.py::test_parameters_keep_the_limits_of_the_chooser`
     """
     match member:
         case "direct":
             return _candidate(direct_facts(options), whole(parameter, "parameter", most=0), epsilon)
         case "hadamard":
-            return _candidate(
-                hadamard_facts(options), whole(parameter, "parameter", most=0), epsilon
-            )
+            unused = whole(parameter, "parameter", most=0)
+            return _candidate(hadamard_facts(options), unused, epsilon)
         case "subset":
-            named = whole(parameter, "parameter", least=1, most=min(options, _LISTED) - 1)
-            whole(options, "options of a subset", most=_LISTED)
+            most = min(options, _MAX_SUBSET_OPTIONS) - 1
+            named = whole(parameter, "parameter", least=1, most=most)
+            whole(options, "options of a subset", most=_MAX_SUBSET_OPTIONS)
             return _candidate(subset_facts(options, named), named, epsilon)
         case "geometry":
             q = whole(parameter, "parameter", least=2, most=LARGEST)
@@ -159,10 +176,6 @@ def make(taken: Candidate, epsilon: Fraction) -> Family:
             return geometry(options, epsilon, taken.parameter)
 
 
-def _best(fit: list[Candidate], name: str) -> Candidate:
-    return min((c for c in fit if c.facts.member == name), key=lambda c: (c.variance, c.facts.bits))
-
-
 @lru_cache(maxsize=256)
 def _candidates(options: int, epsilon: Fraction) -> tuple[Candidate, ...]:
     return tuple(_listed(options, epsilon))
@@ -172,9 +185,13 @@ def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
     """List every member that can serve, at each parameter worth trying."""
     yield _candidate(direct_facts(options), 0, epsilon)
     yield _candidate(hadamard_facts(options), 0, epsilon)
-    if options <= _LISTED:
+    if options <= _MAX_SUBSET_OPTIONS:
+        # The best size of a subset is d/(e^ε + 1) (Ye, Barg 2018), rounded one way or the other.
+        # Beyond ε = 50 the size is 1 whatever ε is, and e^ε would leave the floats.
         middle = options / (math.exp(min(float(epsilon), 50.0)) + 1)
-        for named in {max(1, math.floor(middle)), min(options - 1, math.ceil(middle))} - {0}:
+        smaller = max(1, math.floor(middle))
+        larger = min(options - 1, math.ceil(middle))
+        for named in {smaller, larger} - {0}:
             yield _candidate(subset_facts(options, named), named, epsilon)
     for q in FIELDS:
         facts = geometry_facts(options, q)
@@ -184,13 +201,15 @@ def _listed(options: int, epsilon: Fraction) -> Iterator[Candidate]:
 
 def fits(facts: Facts, q: int) -> bool:
     """Return whether a server can transform the space of a geometry."""
-    return facts.outputs < _POINTS or facts.outputs * (q - 1) < _VECTORS
+    return facts.outputs < _MAX_POINTS or facts.outputs * (q - 1) < _MAX_VECTORS
 
 
 def _candidate(facts: Facts, parameter: int, epsilon: Fraction) -> Candidate:
     return Candidate(facts, parameter, TwoLevelLaw(facts, epsilon).total_variance)
 
 
-def _name(row: Candidate) -> str:
-    words = {"subset": f"subset {row.parameter}", "geometry": f"geometry {row.parameter}"}
-    return words.get(row.facts.member, row.facts.member)
+def _label(row: Candidate) -> str:
+    """Return the member's name, with its parameter where it has one."""
+    if row.facts.member in ("subset", "geometry"):
+        return f"{row.facts.member} {row.parameter}"
+    return row.facts.member

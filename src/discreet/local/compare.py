@@ -1,4 +1,4 @@
-"""What trust is worth: the error of one question when nobody, only a shuffler, or a curator is trusted."""
+"""Value of trust: the error of one question in the local, the shuffled and the central model."""
 
 from __future__ import annotations
 
@@ -21,21 +21,24 @@ from .choice import Choice
 from .number import Number
 from .shuffle import shuffle_choice
 
-_STEPS = 12  # halvings in the search for the ε of a shuffled report
-_LARGEST = 16.0
-_ROOT_TWO = Fraction(14142135624, 10**10)  # above √2
+# Halvings in the search for the ε of a shuffled report.
+_HALVINGS = 12
+# Largest ε of a shuffled report that is searched; a report is then nearly the truth.
+_MAX_EPSILON = 16.0
+# A rational above √2: a sensitivity is never rounded down.
+_ROOT_TWO = Fraction(14142135624, 10**10)
 
 
 @frozen
 class FrequencyQuestion:
-    """How frequent each of `options` answers is."""
+    """Question for the frequency of each of `options` answers."""
 
     options: int = 2
 
 
 @frozen
 class MeanQuestion:
-    """The mean of a number between public bounds."""
+    """Question for the mean of a number between public bounds."""
 
     low: Amount
     high: Amount
@@ -47,7 +50,7 @@ _HEAD = ("model", "trusted", "ε of a report", "standard error")
 
 @frozen
 class Trust:
-    """A row for each model: who is trusted, the ε of what leaves the device, the standard error."""
+    """Table with a row for each model: the trusted party, the ε of a report, the standard error."""
 
     question: TrustQuestion
     n: int
@@ -60,10 +63,11 @@ class Trust:
         return [(model, who, f"{e:.4g}", f"{error:.4g}") for model, who, e, error in self.rows]
 
     def __str__(self) -> str:
-        lines = [f"{a:<10}{b:<14}{c:>14}{d:>16}" for a, b, c, d in [_HEAD, *self._cells()]]
-        return "\n".join(
-            [*lines, f"{self.n} people; {self.question}; without the error of who was asked"]
-        )
+        lines = []
+        for model, trusted, epsilon, error in [_HEAD, *self._cells()]:
+            lines.append(f"{model:<10}{trusted:<14}{epsilon:>14}{error:>16}")
+        lines.append(f"{self.n} people; {self.question}; without the error of who was asked")
+        return "\n".join(lines)
 
     __repr__ = __str__
 
@@ -72,12 +76,18 @@ class Trust:
 
 
 def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
-    """Compare the local, the shuffled and the central model for one question, one budget and n people.
+    """Compare the local, the shuffled and the central model for one question and n people.
 
-    Neighbours: one person's value is replaced, n is public. Local: the best report at ε. Shuffled: the largest ε of a
-    report that the shuffler hides enough for (ε, δ), by the mechanism's own price. Central: the better of Laplace
-    and Gaussian noise, or what the shuffler does, where that is better: a curator could shuffle too. A frequency's
-    error is that of one rare option; a mean's the worst.
+    Neighbours: one person's value is replaced, n is public. A frequency's error is that of one rare
+    option; a mean's error is the worst.
+
+    local      the best report at ε
+    shuffled   the report with the largest ε that the shuffler hides enough for (ε, δ), by the
+               mechanism's own price
+    central    exact totals with the better of Laplace and Gaussian noise, or the shuffled error
+               where that is smaller
+
+    A curator could shuffle too, hence the last case.
 
     >>> import discreet as dp
     >>> from discreet.local import FrequencyQuestion
@@ -86,7 +96,9 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
     >>> table["central"] < table["shuffled"] < table["local"]
     True
 
-    Refuses measures other than PureDP and ApproxDP; with δ = 0 a shuffler hides nothing that is known of.
+    Refuses: `InvalidArgument` for measures other than PureDP and ApproxDP. With δ = 0 no benefit
+    of a shuffler is known, so the shuffled model is the local one.
+    Law: `tests/local/test_room.py::TestTrust`
     """
     people = whole(n, "n", least=2)
     if not isinstance(question, FrequencyQuestion | MeanQuestion):
@@ -95,89 +107,105 @@ def compare_trust(question: TrustQuestion, spend: Measure, n: int) -> Trust:
         )
     if not isinstance(spend, PureDP | ApproxDP) or spend.epsilon == 0:
         raise InvalidArgument("trust is compared under PureDP(ε) or ApproxDP(ε, δ) with ε > 0")
-    delta = spend.delta if isinstance(spend, ApproxDP) else Fraction(0)
     epsilon = spend.epsilon
-    hidden = (
-        _hidden(question, epsilon, delta, people)
-        if delta
-        else (float(epsilon), _local(question, epsilon, people))
-    )
-    local = "local", "nobody", float(epsilon), _local(question, epsilon, people)
-    central = "central", "the curator", math.inf, min(hidden[1], _central(question, spend, people))
-    return Trust(question, people, (local, ("shuffled", "a shuffler", *hidden), central))
+    local_error = _local_error(question, epsilon, people)
+    report_epsilon = float(epsilon)
+    shuffled_error = local_error
+    if isinstance(spend, ApproxDP) and spend.delta:
+        report_epsilon, shuffled_error = _shuffled(question, epsilon, spend.delta, people)
+    central_error = min(shuffled_error, _central_error(question, spend, people))
+    local = ("local", "nobody", float(epsilon), local_error)
+    shuffled = ("shuffled", "a shuffler", report_epsilon, shuffled_error)
+    central = ("central", "the curator", math.inf, central_error)
+    return Trust(question, people, (local, shuffled, central))
 
 
-def _local(question: TrustQuestion, epsilon: Fraction, n: int, member: str | None = None) -> float:
+def _local_error(
+    question: TrustQuestion, epsilon: Fraction, n: int, member: str | None = None
+) -> float:
+    """Return the standard error of n reports at this ε."""
     if isinstance(question, MeanQuestion):
-        return math.sqrt(Number(question.low, question.high, PureDP(epsilon)).variance(n=n))
-    return math.sqrt(
-        Choice(question.options, PureDP(epsilon), member=member).variance(n=n, frequency=0.0)
-    )
+        number = Number(question.low, question.high, PureDP(epsilon))
+        return math.sqrt(number.variance(n=n))
+    choice = Choice(question.options, PureDP(epsilon), member=member)
+    return math.sqrt(choice.variance(n=n, frequency=0.0))
 
 
-def _hidden(
+def _shuffled(
     question: TrustQuestion, epsilon: Fraction, delta: Fraction, n: int
 ) -> tuple[float, float]:
-    """Return the best ε of a shuffled report and its error: k-ary response hides best, others tell more per report."""
+    """Return the best ε of a shuffled report and its standard error.
+
+    k-ary response is hidden best, other members have less variance at the same ε: both are tried.
+    """
     if isinstance(question, MeanQuestion):
         local = _largest(epsilon, delta, lambda e: Shuffled(e, n))
-        return float(local), _local(question, min(local, Fraction(10)), n)
-    members = (
-        ("direct",) if question.options == 2 else ("direct", None)
-    )  # of two options direct response is the best
-    return min(
-        (_member(question, epsilon, delta, n, member) for member in members),
-        key=lambda pair: pair[1],
-    )
+        # Beyond ε = 10 the tables of a mean no longer improve.
+        return float(local), _local_error(question, min(local, Fraction(10)), n)
+    direct = _shuffled_member(question, epsilon, delta, n, "direct")
+    if question.options == 2:
+        # For two options direct response has the least variance too.
+        return direct
+    best_member = _shuffled_member(question, epsilon, delta, n, None)
+    return min(direct, best_member, key=lambda pair: pair[1])
 
 
-def _member(
+def _shuffled_member(
     question: FrequencyQuestion, epsilon: Fraction, delta: Fraction, n: int, member: str | None
 ) -> tuple[float, float]:
-    local = _largest(epsilon, delta, lambda e: _event(question.options, e, n, member))
-    return float(local), _local(question, local, n, member)
+    """Return the largest ε of one member's shuffled report, and its standard error."""
 
+    def event(report_epsilon: Fraction) -> Shuffled:
+        choice = Choice(question.options, PureDP(report_epsilon), member=member)
+        return shuffle_choice(choice.taken.facts, report_epsilon, n).event
 
-def _event(options: int, epsilon: Fraction, n: int, member: str | None) -> Shuffled:
-    return shuffle_choice(
-        Choice(options, PureDP(epsilon), member=member).taken.facts, epsilon, n
-    ).event
+    local = _largest(epsilon, delta, event)
+    return float(local), _local_error(question, local, n, member)
 
 
 def _largest(epsilon: Fraction, delta: Fraction, event: Callable[[Fraction], Shuffled]) -> Fraction:
-    """Search for the largest ε of a report with which the shuffled ones keep (ε, δ); ε itself always does.
+    """Search for the largest ε of a report whose shuffled reports keep (ε, δ); ε itself does.
 
-    By what about holds; then down, a step at a time, to what the price itself says.
+    Bisection with a fast estimate of δ, then down, a step at a time, by the sound price.
     """
-    low, high = float(epsilon), max(_LARGEST, float(epsilon))
-    step = (high - low) / 2**_STEPS
-    for _ in range(_STEPS):
+    low = float(epsilon)
+    high = max(_MAX_EPSILON, low)
+    step = (high - low) / 2**_HALVINGS
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        kept = shuffled_delta(event(_short(middle)), float(epsilon)) <= delta
-        low, high = (middle, high) if kept else (low, middle)
+        if shuffled_delta(event(_short(middle)), float(epsilon)) <= delta:
+            low = middle
+        else:
+            high = middle
+    # The estimate promises nothing: only the pair's own δ, an upper bound, decides.
     while low > epsilon and shuffled_pair(event(_short(low))).delta(float(epsilon)) > delta:
         low -= step
     return _short(low) if low > epsilon else epsilon
 
 
 def _short(epsilon: float) -> Fraction:
+    """Round ε to six digits, so that rationals stay short."""
     return rational(round(epsilon, 6), "epsilon")
 
 
-def _central(question: TrustQuestion, spend: PureDP | ApproxDP, n: int) -> float:
+def _central_error(question: TrustQuestion, spend: PureDP | ApproxDP, n: int) -> float:
     """Return the error of the better noise on exact totals: Laplace at ε, or Gaussian at (ε, δ).
 
-    Replacing one value moves a sum by the range, one of two counts by 1, and two of several counts by 1 each.
+    Replacing one value moves a sum by the range, one of two counts by 1, and two of several counts
+    by 1 each.
     """
     if isinstance(question, MeanQuestion):
-        first = second = rational(question.high, "high") - rational(question.low, "low")
+        l1 = rational(question.high, "high") - rational(question.low, "low")
+        l2 = l1
+    elif question.options == 2:
+        l1 = Fraction(1)
+        l2 = Fraction(1)
     else:
-        first, second = (
-            (Fraction(1), Fraction(1)) if question.options == 2 else (Fraction(2), _ROOT_TWO)
-        )
-    variances = [
-        Laplace.spending(PureDP(spend.epsilon), sensitivity=first, neighbours=REPLACE).variance
-    ]
+        l1 = Fraction(2)
+        l2 = _ROOT_TWO
+    laplace = Laplace.spending(PureDP(spend.epsilon), sensitivity=l1, neighbours=REPLACE)
+    variance = laplace.variance
     if isinstance(spend, ApproxDP) and spend.delta:
-        variances.append(Gaussian.spending(spend, sensitivity=second, neighbours=REPLACE).variance)
-    return math.sqrt(min(variances)) / n
+        gaussian = Gaussian.spending(spend, sensitivity=l2, neighbours=REPLACE)
+        variance = min(variance, gaussian.variance)
+    return math.sqrt(variance) / n

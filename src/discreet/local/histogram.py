@@ -1,4 +1,4 @@
-"""How a number is distributed, asked without trusting anybody: bins, and every range of bins."""
+"""Histogram: the distribution of a bounded number in the local model, for bins and bin ranges."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ..noise import Bits, uniform
 from ..privacy.events import Promise
 from ..privacy.measures import Measure, PureDP
 from ..privacy.neighbours import REPLACE
-from .choose import candidate_of
+from .choose import Candidate, candidate_of
 from .deployments.flip import epsilon_of
 from .designs.design import Flags, Integers, read_array, read_numbers
 from .estimates.calibration import near_epsilon
@@ -31,16 +31,17 @@ from .shuffle import Shuffle, shuffle_pure
 from .spend import read_epsilon, read_range
 from .tree import Tree, grow, level_sizes, make_tree
 
-_MOST = 2048
+# The tree inverts a matrix of bins × bins.
+_MAX_BINS = 2048
 
 
 @frozen(init=False, eq=False, repr=False)
 class Histogram:
-    """Report in which of `bins` even parts of a public range a number lies, so that every range of bins can be
-    told.
+    """Report in which of `bins` even parts of a public range a number lies.
 
-    A value outside the range falls into the first or the last bin. Each person reports on one level of a tree, drawn
-    evenly; ranges are put together from all levels by generalised least squares.
+    Every range of bins can be estimated. A value outside the range falls into the first or the last
+    bin. Each person reports on one level of a tree, drawn evenly; ranges are put together from all
+    levels by generalised least squares.
 
     >>> import numpy as np
     >>> from discreet.local import Histogram
@@ -50,7 +51,10 @@ class Histogram:
     >>> abs(ages.estimate(reports)["30 … 40"] - 1) < 0.1
     True
 
-    Refuses fewer than 2 or more than 2,048 bins, a range without room, and ε not above 0; `randomize` refuses NaN.
+    Guarantee: every report is ε-DP, since the level is drawn without looking at the value.
+    Refuses: `InvalidArgument` for fewer than 2 or more than 2,048 bins, an empty range, and ε not
+    above 0; `randomize` refuses NaN.
+    Law: `tests/local/test_histogram.py::TestHistogram`
     """
 
     low: Fraction
@@ -59,7 +63,7 @@ class Histogram:
     tree: Tree
 
     def __init__(self, low: Amount, high: Amount, bins: int, spend: Measure) -> None:
-        count = whole(bins, "bins", least=2, most=_MOST)
+        count = whole(bins, "bins", least=2, most=_MAX_BINS)
         epsilon = epsilon_of(spend)
         _fill(self, low, high, epsilon, grow(count, epsilon))
 
@@ -76,105 +80,135 @@ class Histogram:
         last: int,
         beta: Amount = 0.05,
     ) -> Histogram:
-        """Take the least ε (to about 2 %) at which n reports tell one range of bins to within `error`.
+        """Make the histogram with the least ε (to about 2 %) whose n reports keep a range's error.
 
-        It holds with probability at least 1 − β. Refuses an error that no ε up to 64 reaches.
+        The error is kept with probability at least 1 − β.
+
+        Refuses: `InvalidArgument` for an error that no ε up to 64 reaches.
         """
-        found = near_epsilon(
-            lambda epsilon: cls(low, high, bins, PureDP(epsilon)).error(
-                n=n, first=first, last=last, beta=beta
-            ),
+
+        def error_at(epsilon: Fraction) -> float:
+            made = cls(low, high, bins, PureDP(epsilon))
+            return made.error(n=n, first=first, last=last, beta=beta)
+
+        epsilon = near_epsilon(
+            error_at,
             error,
             least=Fraction(1, 100),
             most=Fraction(64),
             close=Fraction(102, 100),
         )
-        return cls(low, high, bins, PureDP(found))
+        return cls(low, high, bins, PureDP(epsilon))
 
     def __repr__(self) -> str:
         return f"Histogram({self.low}, {self.high}, {self.tree.bins}, epsilon={self.epsilon})"
 
     @property
     def event(self) -> Promise:
-        """What one report costs the person who sends it (neighbours: replace the value)."""
+        """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
         return Promise(PureDP(self.epsilon), neighbours=REPLACE)
 
     @property
     def starts(self) -> list[int]:
-        """Where the outputs of each level begin among the reports, and where the last one ends."""
-        return list(accumulate((f.design.facts.outputs for f in self.tree.families), initial=0))
+        """First report of each level, and one past the last report."""
+        sizes = (family.design.facts.outputs for family in self.tree.families)
+        return list(accumulate(sizes, initial=0))
 
     def randomize(self, value: object, *, bits: Bits | None = None) -> int | NDArray[np.int64]:
-        """Draw the report of one number, or an array of reports: a level, and a report on it, in one number.
+        """Draw the report of one number, or an array of reports: level and output in one number.
 
-        Every level is drawn for everyone, so that the work tells nothing of the level.
+        A report is drawn on every level for everyone, so that the work does not depend on the
+        level.
         """
         bins = self._bins(value)
-        level = uniform(len(self.tree.families), bins.size, bits=bits)
+        drawn_level = uniform(len(self.tree.families), bins.size, bits=bits)
         reports = np.zeros(bins.size, dtype=np.int64)
-        for at, family in enumerate(self.tree.families):
-            drawn = family.draw(bins // self.tree.nodes(at), bits=bits)
-            reports = np.where(level == at, self.starts[at] + drawn, reports)
-        return reports if isinstance(value, np.ndarray | list | tuple) else int(reports[0])
+        for level, family in enumerate(self.tree.families):
+            drawn = family.draw(bins // self.tree.nodes(level), bits=bits)
+            reports = np.where(drawn_level == level, self.starts[level] + drawn, reports)
+        if isinstance(value, np.ndarray | list | tuple):
+            return reports
+        return int(reports[0])
 
     def _bins(self, value: object) -> Integers:
+        """Return the bin of each number; no refusal carries a value."""
         array = np.atleast_1d(read_array(value))
         if array.dtype.kind not in "iuf" or np.isnan(array).any():
             raise InvalidArgument(
                 "a value must be a number, or a list of numbers, none of them NaN"
             )
-        low, high, count = float(self.low), float(self.high), self.tree.bins
-        share = (np.clip(array.astype(np.float64), low, high) - low) / (high - low)
-        return np.clip(np.floor(share * count), 0, count - 1).astype(np.int64)
+        low = float(self.low)
+        high = float(self.high)
+        count = self.tree.bins
+        fraction = (np.clip(array.astype(np.float64), low, high) - low) / (high - low)
+        # The upper end of the range belongs to the last bin.
+        return np.clip(np.floor(fraction * count), 0, count - 1).astype(np.int64)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
-        """Estimate the frequency of every bin, each with an interval."""
-        return self.ranges(reports, [(i, i + 1) for i in range(self.tree.bins)], level=level)
+        """Estimate the frequency of every bin, each with a confidence interval."""
+        single_bins = [(i, i + 1) for i in range(self.tree.bins)]
+        return self.ranges(reports, single_bins, level=level)
 
     def cumulative(self, reports: object, *, level: float = 0.95) -> Estimate:
         """Estimate the frequency of all bins up to each one."""
-        return self.ranges(reports, [(0, i + 1) for i in range(self.tree.bins)], level=level)
+        prefixes = [(0, i + 1) for i in range(self.tree.bins)]
+        return self.ranges(reports, prefixes, level=level)
 
     def ranges(
         self, reports: object, wanted: Iterable[tuple[int, int]], *, level: float = 0.95
     ) -> Estimate:
-        """Estimate the frequency of ranges of bins (first, one past the last), each with an interval.
+        """Estimate the frequency of ranges of bins (first, one past the last), with intervals.
 
-        A report adds one of finitely many scores, independently of all others, so the mean of the scores is unbiased
-        and within the empirical Bernstein bound (Maurer, Pontil 2009, Theorem 11).
-
-        Refuses fewer than two reports, reports that no device could have sent, and ranges beyond the bins.
+        Guarantee: a report adds one of finitely many scores, independently of all others. The mean
+        of the scores is unbiased and within the empirical Bernstein bound (Maurer, Pontil 2009,
+        Theorem 11).
+        Refuses: `InvalidArgument` for fewer than two reports, reports that no device could have
+        sent, and ranges beyond the bins.
+        Law: `tests/local/test_histogram.py::test_unbiased`
         """
         array = read_array(reports)
-        strange = int((~self.valid(array)).sum())
-        if strange or array.size < 2:
+        impossible = int((~self.valid(array)).sum())
+        # The sample variance needs two reports.
+        if impossible or array.size < 2:
             raise InvalidArgument(
-                f"{strange} of {array.size} reports could not come from a device; keep reports[valid(reports)] only"
+                f"{impossible} of {array.size} reports could not come from a device; "
+                "keep reports[valid(reports)] only"
             )
         counts = np.bincount(array, minlength=self.starts[-1])
-        asked = [self._range(first, last) for first, last in wanted]
-        chance = 1 - read_level(level)
-        rows = np.array([_summary(*self._scores(r), counts, chance) for r in asked])
-        names = tuple(self._name(r) for r in asked)
-        value, error, off = rows.T
-        low, high = np.clip(value - off, 0, 1), np.clip(value + off, 0, 1)
+        bin_ranges = [self._range(first, last) for first, last in wanted]
+        beta = 1 - read_level(level)
+        rows = []
+        for bin_range in bin_ranges:
+            constant, scores = self._scores(bin_range)
+            rows.append(_summary(constant, scores, counts, beta))
+        names = tuple(self._name(bin_range) for bin_range in bin_ranges)
+        value, error, margin = np.array(rows).T
+        low = np.clip(value - margin, 0, 1)
+        high = np.clip(value + margin, 0, 1)
+        n = int(array.size)
         note = "empirical Bernstein bound"
-        return Estimate(
-            "frequency", names, value, error, low, high, float(level), int(array.size), note=note
-        )
+        return Estimate("frequency", names, value, error, low, high, float(level), n, note=note)
 
     def _range(self, first: int, last: int) -> tuple[int, int]:
+        """Read a range of bins: the first, and one past the last."""
         start = whole(first, "first", most=self.tree.bins - 1)
         return start, whole(last, "last", least=start + 1, most=self.tree.bins)
 
-    def _scores(self, wanted: tuple[int, int]) -> tuple[float, Array]:
+    def _weights(self, bin_range: tuple[int, int]) -> Array:
+        """Return 1 for the bins of a range, 0 elsewhere."""
         weights = np.zeros(self.tree.bins)
-        weights[slice(*wanted)] = 1.0
-        constant, scores = self.tree.scores(weights)
+        weights[slice(*bin_range)] = 1.0
+        return weights
+
+    def _scores(self, bin_range: tuple[int, int]) -> tuple[float, Array]:
+        """Return a constant, and the score that each report adds to the estimate of a range."""
+        constant, scores = self.tree.scores(self._weights(bin_range))
         return constant, np.concatenate(scores)
 
-    def _name(self, wanted: tuple[int, int]) -> str:
-        ends = (self.low + (self.high - self.low) * Fraction(i, self.tree.bins) for i in wanted)
+    def _name(self, bin_range: tuple[int, int]) -> str:
+        """Return the ends of a range of bins as text."""
+        width = self.high - self.low
+        ends = [self.low + width * Fraction(i, self.tree.bins) for i in bin_range]
         return " … ".join(f"{float(end):g}" for end in ends)
 
     def valid(self, reports: object) -> Flags:
@@ -182,32 +216,41 @@ class Histogram:
         return read_numbers(read_array(reports), self.starts[-1])
 
     def variance(self, *, n: int, first: int, last: int) -> float:
-        """Return the largest variance of an estimated range, wherever the values lie."""
-        weights = np.zeros(self.tree.bins)
-        weights[slice(*self._range(first, last))] = 1.0
+        """Return the largest variance of an estimated range, whatever the values are.
+
+        Law: `tests/local/test_histogram.py::test_the_variance_is_the_worst_over_the_data`
+        """
+        weights = self._weights(self._range(first, last))
         return float(self.tree.variances(weights).max()) / whole(n, "n", least=1)
 
     def error(self, *, n: int, first: int, last: int, beta: Amount = 0.05) -> float:
-        """Bound |estimate − frequency| of one range, with probability at least 1 − β (Hoeffding 1963)."""
-        spread = float(np.ptp(self._scores(self._range(first, last))[1]))
-        return up(spread * math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1))))
+        """Bound |estimate − frequency| of one range (Hoeffding 1963).
+
+        The bound holds with probability at least 1 − β.
+        """
+        spread = self._spread(first, last)
+        log = math.log(2 / read_beta(beta))
+        # Rounded up: a promise of accuracy is never too small.
+        return up(spread * math.sqrt(log / (2 * whole(n, "n", least=1))))
 
     def influence(self, *, n: int, first: int, last: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move the estimate of a range, whatever they say."""
+        """Bound how far `forged` of n reports can move a range, whatever they contain."""
         people = whole(n, "n", least=1)
-        spread = float(np.ptp(self._scores(self._range(first, last))[1]))
+        spread = self._spread(first, last)
         return up(whole(forged, "forged", most=people) * spread / people)
 
+    def _spread(self, first: int, last: int) -> float:
+        """Return the difference between the largest and the smallest score of a report."""
+        _, scores = self._scores(self._range(first, last))
+        return float(np.ptp(scores))
+
     def shuffled(self, n: int) -> Shuffle:
-        """Return what one report costs among those of at least n people, by clones."""
+        """Return the price of one report among those of at least n people, by clones."""
         return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs."""
-        levels = [
-            {"member": taken.facts.member, "parameter": taken.parameter}
-            for taken in self.tree.taken
-        ]
+        """Return the parameters: all that a device needs."""
+        levels = [{"member": c.facts.member, "parameter": c.parameter} for c in self.tree.taken]
         return {
             "mechanism": "histogram",
             "version": 1,
@@ -223,30 +266,31 @@ class Histogram:
     def from_json(cls, given: Mapping[str, Any]) -> Histogram:
         """Read parameters written by `to_json`.
 
-        Refuses unknown or missing fields, other versions, and levels that make no tree.
+        Refuses: `InvalidArgument` for unknown or missing fields, other versions, and levels that
+        make no tree.
         """
         data = fields_of(given, "histogram", ("low", "high", "bins", "epsilon", "branch", "levels"))
-        bins, epsilon = (
-            whole(data["bins"], "bins", least=2, most=_MOST),
-            read_epsilon(data["epsilon"]),
-        )
+        bins = whole(data["bins"], "bins", least=2, most=_MAX_BINS)
+        epsilon = read_epsilon(data["epsilon"])
         branch = whole(data["branch"], "branch", least=2, most=bins)
-        sizes = level_sizes(bins, branch)
-        levels = data["levels"] if isinstance(data["levels"], list) else []
-        if [isinstance(x, dict) and set(x) for x in levels] != [{"member", "parameter"}] * len(
-            sizes
-        ):
-            raise InvalidArgument(
-                "the parameters of a histogram name a member and its parameter for every level"
-            )
-        named = zip(levels, sizes, strict=True)
-        taken = [
-            candidate_of(level["member"], size, level["parameter"], epsilon)
-            for level, size in named
-        ]
+        taken = _read_levels(data["levels"], level_sizes(bins, branch), epsilon)
         made = cls.__new__(cls)
         _fill(made, data["low"], data["high"], epsilon, make_tree(bins, branch, epsilon, taken))
         return made
+
+
+def _read_levels(levels: object, sizes: list[int], epsilon: Fraction) -> list[Candidate]:
+    """Read the member and the parameter of every level of a tree."""
+    listed = levels if isinstance(levels, list) else []
+    fields = [set(level) if isinstance(level, dict) else None for level in listed]
+    if fields != [{"member", "parameter"}] * len(sizes):
+        raise InvalidArgument(
+            "the parameters of a histogram name a member and its parameter for every level"
+        )
+    taken = []
+    for level, size in zip(listed, sizes, strict=True):
+        taken.append(candidate_of(level["member"], size, level["parameter"], epsilon))
+    return taken
 
 
 def _fill(made: Histogram, low: Amount, high: Amount, epsilon: Fraction, tree: Tree) -> None:
@@ -257,11 +301,15 @@ def _fill(made: Histogram, low: Amount, high: Amount, epsilon: Fraction, tree: T
 def _summary(
     constant: float, scores: Array, counts: Integers, beta: float
 ) -> tuple[float, float, float]:
-    """Return the estimate, its standard error, and its reach with probability at least 1 − β."""
+    """Return the estimate, its standard error, and a margin it keeps with probability 1 − β.
+
+    The margin is the empirical Bernstein bound, both sides: hence 4/β in the logarithm.
+    """
     n = int(counts.sum())
     mean = float(counts @ scores) / n
     spread = float(np.ptp(scores))
-    sample = float(counts @ (scores - mean) ** 2) / (n - 1)
+    sample_variance = float(counts @ (scores - mean) ** 2) / (n - 1)
     log = math.log(4 / beta)
-    off = math.sqrt(2 * sample * log / n) + 7 * spread * log / (3 * (n - 1))
-    return constant + mean, math.sqrt(sample / n), up(off)
+    margin = math.sqrt(2 * sample_variance * log / n) + 7 * spread * log / (3 * (n - 1))
+    # Rounded up: an interval is never too narrow.
+    return constant + mean, math.sqrt(sample_variance / n), up(margin)

@@ -1,4 +1,4 @@
-"""The two-level law: P(y | x) = e^ε/Z if y ∈ S_x, else 1/Z, with Z = e^ε w + |Y| − w."""
+"""Two-level law: P(y | x) = e^ε/Z if y ∈ S_x, else 1/Z, with Z = e^ε w + |Y| − w."""
 
 from __future__ import annotations
 
@@ -15,15 +15,17 @@ from ..privacy.events import Response
 from ..privacy.neighbours import REPLACE
 from .designs.design import Facts
 
-_FINE = 256  # bits of e^−ε where a whole number is rounded down from it
+# Bits of e^−ε from which the whole number k of the price is rounded down.
+_PRECISION = 256
 
 
 @frozen
 class TwoLevelLaw:
-    """What the four sizes of a design and ε say: chances, variance, price.
+    """Probabilities, variance and price that follow from the sizes of a design and ε.
 
-    A report falls into the set of its own option with probability p = e^ε w/Z, into that of another with
-    q = (e^ε λ + w − λ)/Z, and a count is told by (C − nq)/(p − q), C the reports in the option's set: unbiased.
+    A report falls into the set of its own option with probability p = e^ε w/Z, and into that of
+    another option with q = (e^ε λ + w − λ)/Z. A count is estimated by (C − nq)/(p − q), C being
+    the number of reports in the option's set.
 
     >>> from discreet.local.law import TwoLevelLaw
     >>> from fractions import Fraction
@@ -31,6 +33,10 @@ class TwoLevelLaw:
     >>> law = TwoLevelLaw(direct_facts(2), Fraction(1))
     >>> round(law.p, 4), round(law.q, 4), round(law.variance(n=100, frequency=0.5), 6)
     (0.7311, 0.2689, 0.009207)
+
+    Guarantee: the estimate is unbiased, and `event` costs at least as much as one report.
+    Law: `tests/local/test_family.py::TestUnbiased`
+    Law: `tests/local/test_family.py::TestPrice`
     """
 
     facts: Facts
@@ -38,75 +44,99 @@ class TwoLevelLaw:
 
     @property
     def p(self) -> float:
-        """The chance to fall into one's own set."""
-        share = float(Fraction(self.facts.inside, self.facts.outputs))
-        return share / (share + (1 - share) * self._other)
+        """Probability that a report falls into the set of its own option."""
+        return self._inside / self._scaled_total
 
     @property
     def q(self) -> float:
-        """The chance to fall into another option's set."""
-        y = self.facts.outputs
-        share, both = float(Fraction(self.facts.inside, y)), float(Fraction(self.facts.shared, y))
-        apart = float(Fraction(self.facts.inside - self.facts.shared, y))
-        return (both + apart * self._other) / (share + (1 - share) * self._other)
+        """Probability that a report falls into the set of another option."""
+        shared = float(Fraction(self.facts.shared, self.facts.outputs))
+        return (shared + self._not_shared * self._shrink) / self._scaled_total
 
     @property
     def spread(self) -> float:
         """The difference p − q = (w − λ)(e^ε − 1)/Z, without cancellation."""
-        y = self.facts.outputs
-        share, apart = (
-            float(Fraction(self.facts.inside, y)),
-            float(Fraction(self.facts.inside - self.facts.shared, y)),
-        )
-        return apart * -math.expm1(-float(self.epsilon)) / (share + (1 - share) * self._other)
+        # expm1 keeps all digits where ε is small and p and q nearly agree.
+        growth = -math.expm1(-float(self.epsilon))
+        return self._not_shared * growth / self._scaled_total
 
     @property
-    def _other(self) -> float:
+    def _inside(self) -> float:
+        """The fraction w/|Y|; of exact integers, since both may exceed the floats."""
+        return float(Fraction(self.facts.inside, self.facts.outputs))
+
+    @property
+    def _not_shared(self) -> float:
+        """The fraction (w − λ)/|Y|."""
+        return float(Fraction(self.facts.inside - self.facts.shared, self.facts.outputs))
+
+    @property
+    def _scaled_total(self) -> float:
+        """Z/(e^ε |Y|): scaled by e^−ε, so that no power of e overflows."""
+        inside = self._inside
+        return inside + (1 - inside) * self._shrink
+
+    @property
+    def _shrink(self) -> float:
+        """The factor e^−ε."""
         return math.exp(-float(self.epsilon))
 
     @property
     def event(self) -> Response:
-        """What one report costs: at most as much as randomized response among k options.
+        """Privacy event of one report: randomized response among k options costs no less.
 
-        Two options differ on w − λ outputs each way, so the losses are ±ε with masses e^ε a and a, a = (w − λ)/Z, and 0
-        else. Such pairs are ordered by a (dH/da = e^ε − e^t ≥ 0 for t ≥ 0, e^{ε+t} − 1 ≥ 0 for −ε ≤ t < 0), and
-        randomized response among k has a = 1/(e^ε + k − 1): k = ⌊(e^ε λ + |Y| − w)/(w − λ)⌋ + 1 is dear enough.
+        Two options differ on w − λ outputs each way, so the losses are ±ε with masses e^ε a and a,
+        a = (w − λ)/Z, and 0 else. Such pairs are ordered by a (dH/da = e^ε − e^t ≥ 0 for t ≥ 0,
+        e^{ε+t} − 1 ≥ 0 for −ε ≤ t < 0). Randomized response among k has a = 1/(e^ε + k − 1), so
+        k = ⌊(e^ε λ + |Y| − w)/(w − λ)⌋ + 1 costs enough.
         """
-        return Response(self.epsilon, max(2, self._alike()), neighbours=REPLACE)
+        return Response(self.epsilon, max(2, self._equivalent_options()), neighbours=REPLACE)
 
-    def _alike(self) -> int:
+    def _equivalent_options(self) -> int:
+        """Return k, rounded down: fewer options cost more, so the price stays an upper bound."""
         facts = self.facts
-        high = exp_neg(self.epsilon.numerator, self.epsilon.denominator, _FINE)[1]
-        least = (facts.shared << _FINE) // high  # e^ε λ from below
-        return (least + facts.outputs - facts.inside) // (facts.inside - facts.shared) + 1
+        _, upper = exp_neg(self.epsilon.numerator, self.epsilon.denominator, _PRECISION)
+        # Division by an upper bound of e^−ε gives e^ε λ from below.
+        scaled_shared = (facts.shared << _PRECISION) // upper
+        numerator = scaled_shared + facts.outputs - facts.inside
+        return numerator // (facts.inside - facts.shared) + 1
 
     def variance(self, *, n: int, frequency: float) -> float:
         """Return the variance of an estimated frequency: [f p(1−p) + (1−f) q(1−q)]/(n(p−q)²).
 
-        Refuses a frequency outside 0 … 1.
+        Refuses: `InvalidArgument` for a frequency outside 0 … 1.
         """
         people = whole(n, "n", least=1)
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
-        p, q = self.p, self.q
-        return (frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)) / (people * self.spread**2)
+        p = self.p
+        q = self.q
+        one_report = frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)
+        return one_report / (people * self.spread**2)
 
     @property
     def total_variance(self) -> float:
-        """The variances of all options for one report, added up: the same whatever the frequencies (they sum to 1)."""
-        p, q = self.p, self.q
-        return (p * (1 - p) + (self.facts.options - 1) * q * (1 - q)) / self.spread**2
+        """Sum of the variances of all options for one report.
+
+        It does not depend on the frequencies, since they sum to 1.
+        """
+        p = self.p
+        q = self.q
+        total = p * (1 - p) + (self.facts.options - 1) * q * (1 - q)
+        return total / self.spread**2
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
-        """Bound |estimate − frequency| for one option and any frequency, with probability at least 1 − β (Hoeffding
-        1963).
+        """Bound |estimate − frequency| for one option and any frequency (Hoeffding 1963).
+
+        The bound holds with probability at least 1 − β.
         """
-        return up(
-            math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1))) / self.spread
-        )
+        log = math.log(2 / read_beta(beta))
+        count_error = math.sqrt(log / (2 * whole(n, "n", least=1)))
+        # Rounded up: a promise of accuracy is never too small.
+        return up(count_error / self.spread)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move the estimate of a frequency, whatever they say: m/(n(p − q)).
+        """Bound how far `forged` of n reports can move an estimated frequency: m/(n(p − q)).
 
         A report adds 0 or 1 to the count of an option, forged or not.
         """

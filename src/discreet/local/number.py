@@ -1,4 +1,7 @@
-"""A mean, asked without trusting anybody: the table with the least worst-case variance for ε."""
+"""Number: the mean of a bounded number in the local model, without trust in anybody.
+
+The table of probabilities with the least worst-case variance for ε is used.
+"""
 
 from __future__ import annotations
 
@@ -30,17 +33,20 @@ from .shuffle import Shuffle, shuffle_pure
 from .spend import read_epsilon, read_range
 from .table import SCALE, MeanTable, check_table, make_table
 
-_FINE = 1 << 52  # places between two inputs
+# Positions between two inputs: a float has 53 bits, so scaling by 2^52 loses none of them.
+_POSITIONS = 1 << 52
+# Reports drawn at a time, since each needs a row of the table.
 _CHUNK = 1 << 16
-_LARGEST = 10  # ε beyond which the table of ε = 10 is used: a report is then within a thousandth of the range
+# Beyond this ε its own table is used: a report is then within a thousandth of the range.
+_MAX_TABLE_EPSILON = 10
 
 
 @frozen(init=False, eq=False, repr=False)
 class Number:
-    """Report a number from a public range under ε-DP for the person who reports, so that the mean can be told.
+    """Report a number from a public range under ε-DP for the person who reports.
 
-    A value outside the range is clipped to it. It is rounded at random to one of the table's inputs, without bias, and
-    the output is drawn by whole weights: the law is exact, and each of its ratios was checked to be at most e^ε.
+    A value outside the range is clipped to it. The value is rounded at random to one of the table's
+    inputs, without bias, and the output is drawn by whole weights.
 
     >>> import numpy as np
     >>> from discreet.local import Number
@@ -50,7 +56,10 @@ class Number:
     >>> abs(found["mean"] - 40) < 2
     True
 
-    Refuses a range without room, and ε below 1/100; `randomize` refuses NaN.
+    Guarantee: the law of a report is exact, and each of its ratios was checked to be at most e^ε.
+    Refuses: `InvalidArgument` for an empty range and ε below 1/100; `randomize` refuses NaN.
+    Law: `tests/local/test_number.py::TestTable`
+    Law: `tests/local/test_number.py::TestReports`
     """
 
     low: Fraction
@@ -60,49 +69,65 @@ class Number:
 
     def __init__(self, low: Amount, high: Amount, spend: Measure) -> None:
         epsilon = epsilon_of(spend)
-        _fill(self, low, high, epsilon, make_table(min(_checked(epsilon), Fraction(_LARGEST))))
+        table_epsilon = min(_checked(epsilon), Fraction(_MAX_TABLE_EPSILON))
+        _fill(self, low, high, epsilon, make_table(table_epsilon))
 
     @classmethod
     def for_error(
         cls, error: Amount, *, n: int, low: Amount, high: Amount, beta: Amount = 0.05
     ) -> Number:
-        """Take the least ε (to about 2 %) at which n reports tell the mean to within `error`, with probability at least
-        1 − β.
+        """Make the mechanism with the least ε (to about 2 %) whose n reports keep the mean's error.
 
-        Refuses an error that no ε up to 10 reaches.
+        The error is kept with probability at least 1 − β.
+
+        Refuses: `InvalidArgument` for an error that no ε up to 10 reaches.
         """
-        found = near_epsilon(
-            lambda epsilon: cls(low, high, PureDP(epsilon)).error(n=n, beta=beta),
+
+        def error_at(epsilon: Fraction) -> float:
+            return cls(low, high, PureDP(epsilon)).error(n=n, beta=beta)
+
+        epsilon = near_epsilon(
+            error_at,
             error,
             least=Fraction(1, 100),
-            most=Fraction(_LARGEST),
+            most=Fraction(_MAX_TABLE_EPSILON),
             close=Fraction(102, 100),
         )
-        return cls(low, high, PureDP(found))
+        return cls(low, high, PureDP(epsilon))
 
     def __repr__(self) -> str:
         return f"Number({self.low}, {self.high}, epsilon={self.epsilon})"
 
     @property
     def event(self) -> Promise:
-        """What one report costs the person who sends it (neighbours: replace the value)."""
+        """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
         return Promise(PureDP(self.epsilon), neighbours=REPLACE)
 
     def randomize(self, value: object, *, bits: Bits | None = None) -> int | NDArray[np.int64]:
-        """Draw the report of one number, or an array of reports; what is drawn does not depend on the value."""
-        places = self._places(value)
-        rows = places // _FINE + (uniform(_FINE, places.size, bits=bits) < places % _FINE)
-        words = uniform(SCALE, places.size, bits=bits)
-        ends = np.cumsum(self.table.weights, axis=1)
-        found = [
-            (ends[rows[s : s + _CHUNK]] <= words[s : s + _CHUNK, None]).sum(axis=1)
-            for s in range(0, places.size, _CHUNK)
-        ]
-        reports = np.concatenate(found).astype(np.int64) if found else np.zeros(0, dtype=np.int64)
-        return reports if isinstance(value, np.ndarray | list | tuple) else int(reports[0])
+        """Draw the report of one number, or an array of reports.
 
-    def _places(self, value: object) -> Integers:
-        """Read numbers as places on the inputs' grid, in 2^-52 of a step; the refusal carries no value."""
+        The number of bits drawn does not depend on the value.
+        """
+        positions = self._positions(value)
+        # Randomized rounding to one of the two neighbouring inputs; unbiased, in integers.
+        rounds_up = uniform(_POSITIONS, positions.size, bits=bits) < positions % _POSITIONS
+        rows = positions // _POSITIONS + rounds_up
+        drawn = uniform(SCALE, positions.size, bits=bits)
+        ends = np.cumsum(self.table.weights, axis=1)
+        reports = np.zeros(positions.size, dtype=np.int64)
+        for start in range(0, positions.size, _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            # The output whose interval of the cumulative weights holds the number drawn.
+            reports[chunk] = (ends[rows[chunk]] <= drawn[chunk, None]).sum(axis=1)
+        if isinstance(value, np.ndarray | list | tuple):
+            return reports
+        return int(reports[0])
+
+    def _positions(self, value: object) -> Integers:
+        """Read numbers as positions on the inputs' grid, in 2^-52 of a step.
+
+        No refusal carries a value.
+        """
         array = np.atleast_1d(read_array(value))
         if array.dtype.kind not in "iuf":
             raise InvalidArgument("a value must be a number, or a list of numbers")
@@ -110,42 +135,54 @@ class Number:
             raise InvalidArgument(
                 "a value must not be NaN; decide on the device what is sent for a missing value"
             )
-        share = (
-            np.clip(array.astype(np.float64), float(self.low), float(self.high)) - float(self.low)
-        ) / self._span
-        steps = len(self.table.weights) - 1
-        return np.minimum(np.clip(share, 0, 1) * (steps * _FINE), steps * _FINE).astype(np.int64)
+        clipped = np.clip(array.astype(np.float64), float(self.low), float(self.high))
+        fraction = (clipped - float(self.low)) / self._span
+        last = (len(self.table.weights) - 1) * _POSITIONS
+        # Clipped again: rounding of the division may leave the range by one unit.
+        return np.minimum(np.clip(fraction, 0, 1) * last, last).astype(np.int64)
 
     @property
     def _span(self) -> float:
         return float(self.high - self.low)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
-        """Estimate the mean of those who reported, without bias; the interval is Chernoff's bound at the exact laws.
+        """Estimate the mean of those who reported, without bias, with a confidence interval.
 
-        Refuses no reports, and reports that no device could have sent.
+        The interval is Chernoff's bound at the exact laws of the reports.
+
+        Refuses: `InvalidArgument` for no reports, and reports that no device could have sent.
+        Law: `tests/local/test_number.py::TestReports`
         """
         array = read_array(reports)
-        strange = int((~self.valid(array)).sum())
-        if strange or array.size == 0:
+        impossible = int((~self.valid(array)).sum())
+        if impossible or array.size == 0:
             raise InvalidArgument(
-                f"{strange} of {array.size} reports could not come from a device; keep reports[valid(reports)] only"
+                f"{impossible} of {array.size} reports could not come from a device; "
+                "keep reports[valid(reports)] only"
             )
-        chance = 1 - read_level(level)
+        beta = 1 - read_level(level)
         counts = np.bincount(array, minlength=self.table.values.size)
-        total = sum(c * v for c, v in zip(counts.tolist(), self.table.values.tolist(), strict=True))
-        mean = self._at(total / array.size)
-        off = reach(self.table, array.size, chance) * self._span / 2
-        ends = np.clip([mean - off, mean + off], float(self.low), float(self.high))
+        # Python's integers: the sum may exceed 64 bits.
+        pairs = zip(counts.tolist(), self.table.values.tolist(), strict=True)
+        total = sum(count * value for count, value in pairs)
+        mean = self._in_range(total / array.size)
+        margin = reach(self.table, array.size, beta) * self._span / 2
+        ends = np.clip([mean - margin, mean + margin], float(self.low), float(self.high))
         error = math.sqrt(self.variance(n=array.size))
-        value, width, low, high = (np.array([x]) for x in (mean, error, *ends))
-        note = "by Chernoff's bound at the exact laws of the reports"
         return Estimate(
-            "mean", ("mean",), value, width, low, high, float(level), int(array.size), note=note
+            "mean",
+            ("mean",),
+            np.array([mean]),
+            np.array([error]),
+            ends[:1],
+            ends[1:],
+            float(level),
+            int(array.size),
+            note="by Chernoff's bound at the exact laws of the reports",
         )
 
-    def _at(self, value: float) -> float:
-        """Return where a value in units of 2^-40 on [−1, 1] lies in the range."""
+    def _in_range(self, value: float) -> float:
+        """Map a value in units of 2^-40 on [−1, 1] into the range."""
         return float(self.low) + (value / SCALE + 1) / 2 * self._span
 
     def valid(self, reports: object) -> Flags:
@@ -157,21 +194,26 @@ class Number:
         return self.table.worst * (self._span / 2) ** 2 / whole(n, "n", least=1)
 
     def error(self, *, n: int, beta: Amount = 0.05) -> float:
-        """Bound |estimate − mean| with probability at least 1 − β, by Chernoff's bound at the laws of the reports."""
-        return up(reach(self.table, whole(n, "n", least=1), read_beta(beta)) * self._span / 2)
+        """Bound |estimate − mean| with probability at least 1 − β, by Chernoff's bound."""
+        margin = reach(self.table, whole(n, "n", least=1), read_beta(beta))
+        # Rounded up: a promise of accuracy is never too small.
+        return up(margin * self._span / 2)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move the mean, whatever they say."""
+        """Bound how far `forged` of n reports can move the mean, whatever they contain."""
         people = whole(n, "n", least=1)
-        reach_of_one = float(np.ptp(self.table.values)) / SCALE * self._span / 2
-        return up(whole(forged, "forged", most=people) * reach_of_one / people)
+        one_report = float(np.ptp(self.table.values)) / SCALE * self._span / 2
+        return up(whole(forged, "forged", most=people) * one_report / people)
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return what one report costs among those of at least n people, by clones."""
+        """Return the price of one report among those of at least n people, by clones."""
         return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs: the weights of each row sum to 2^40, values are in 2^-40."""
+        """Return the parameters: all that a device needs.
+
+        The weights of each row sum to 2^40, and values are in units of 2^-40.
+        """
         return {
             "mechanism": "number",
             "version": 1,
@@ -186,24 +228,27 @@ class Number:
     def from_json(cls, given: Mapping[str, Any]) -> Number:
         """Read parameters written by `to_json`; the table is checked against ε again.
 
-        Refuses unknown or missing fields, other versions, and a table that does not keep ε or is biased.
+        Refuses: `InvalidArgument` for unknown or missing fields, other versions, and a table that
+        does not keep ε or is biased.
+        Law: `tests/local/test_limits.py::test_a_table_that_is_biased_is_refused`
         """
         data = fields_of(given, "number", ("low", "high", "epsilon", "weights", "values"))
         epsilon = _checked(read_epsilon(data["epsilon"]))
         try:
-            table = MeanTable(
-                np.array(data["weights"], dtype=np.int64), np.array(data["values"], dtype=np.int64)
-            )
+            weights = np.array(data["weights"], dtype=np.int64)
+            values = np.array(data["values"], dtype=np.int64)
         except (ValueError, TypeError, OverflowError):
             raise InvalidArgument(
                 "the table of a number must be whole numbers in rows of one length"
             ) from None
+        table = check_table(MeanTable(weights, values), epsilon)
         made = cls.__new__(cls)
-        _fill(made, data["low"], data["high"], epsilon, check_table(table, epsilon))
+        _fill(made, data["low"], data["high"], epsilon, table)
         return made
 
 
 def _checked(epsilon: Fraction) -> Fraction:
+    """Refuse an ε for which no table can be made."""
     if epsilon < Fraction(1, 100):
         raise InvalidArgument(
             "epsilon must be at least 1/100 for a mean; with less, a report tells nothing"

@@ -1,10 +1,11 @@
-"""What every local mechanism does: a device randomizes, a server estimates, and nobody in between is trusted.
+"""Protocol of every local mechanism: a device randomizes, a server estimates, nobody is trusted.
 
-Besides these four, a mechanism says before anything is collected how far off it will be, by three methods of one form:
+Besides the four members of the protocol, a mechanism says before anything is collected how large
+its error will be, by three methods of one form:
 
     variance(*, n, frequency=…)        the variance of an estimate from n reports
-    error(*, n, beta=0.05)             |estimate − truth| for one option, with probability at least 1 − β
-    for_error(error, *, n, beta=0.05)  a class method: the least ε that reaches it
+    error(*, n, beta=0.05)             |estimate − truth| for one option, with probability ≥ 1 − β
+    for_error(error, *, n, beta=0.05)  a class method: the least ε that reaches the error
 """
 
 from __future__ import annotations
@@ -30,20 +31,27 @@ __all__ = [
 
 @runtime_checkable
 class Randomizer(Protocol):
-    """A local mechanism: `randomize` on the device, `estimate` on the server, both made from the same parameters.
+    """Local mechanism: `randomize` on the device, `estimate` on the server, same parameters.
 
-    `to_json()` gives the parameters as plain JSON types, exact amounts as text; `params_hash` of them names the law.
+    `to_json()` gives the parameters as plain JSON types, exact amounts as text. `params_hash` of
+    the parameters names the law.
     """
 
     @property
     def event(self) -> Event:
-        """What one report costs the person who sends it (neighbours: replace the value)."""
+        """Privacy event of one report, for the person who sends it (neighbours: replace value)."""
 
-    def randomize(self, value: Any, *, bits: Bits | None = None) -> Any:  # noqa: ANN401 - each has its own types
-        """Draw the report of one value, or an array of reports of different people; refuses before a bit is drawn."""
+    def randomize(self, value: Any, *, bits: Bits | None = None) -> Any:  # noqa: ANN401 - own types
+        """Draw the report of one value, or an array of reports of different people.
+
+        Refuses: `InvalidArgument` for values outside the domain, before a bit is drawn.
+        """
 
     def estimate(self, reports: Any, *, level: float = 0.95) -> Estimate:  # noqa: ANN401
-        """Estimate from the reports; refuses those that no device could have sent."""
+        """Estimate from the reports.
+
+        Refuses: `InvalidArgument` for reports that no device could have sent.
+        """
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs."""
+        """Return the parameters: all that a device needs."""

@@ -1,4 +1,7 @@
-"""What a shuffler adds: reports without senders cost each person less, the more the more people send."""
+"""Privacy amplification by shuffling: reports without senders cost each person less.
+
+The more people send, the less a report costs.
+"""
 
 from __future__ import annotations
 
@@ -19,36 +22,44 @@ from .designs.design import Facts
 
 @frozen
 class Below:
-    """What shuffled reports cost at least: nobody can prove less."""
+    """Lower bound on the price of shuffled reports: nobody can prove less."""
 
     pair: Callable[[], Atoms]
 
     def epsilon(self, delta: Number) -> float:
-        """Return an ε that δ does not suffice for below it."""
-        wanted, made = float(rational(delta, "delta")), self.pair()
-        if made.lower_delta(0.0) <= wanted:
+        """Return a lower bound of the ε that holds at this δ."""
+        wanted = float(rational(delta, "delta"))
+        pair = self.pair()
+        if pair.lower_delta(0.0) <= wanted:
             return 0.0
-        return crossing(
-            lambda e: made.lower_delta(e) - wanted, 0.0, float(made.losses[-1]), relative=1e-9
-        )[0]
+        max_loss = float(pair.losses[-1])
+
+        def excess(epsilon: float) -> float:
+            return pair.lower_delta(epsilon) - wanted
+
+        # The lower end of the bracket: a lower bound must not be rounded up.
+        return crossing(excess, 0.0, max_loss, relative=1e-9)[0]
 
     def delta(self, epsilon: Number) -> float:
-        """Return a δ below the true one at this ε."""
+        """Return a lower bound of the δ that holds at this ε."""
         return self.pair().lower_delta(float(rational(epsilon, "epsilon")))
 
 
 @frozen
 class Shuffle:
-    """The price of one report among those of at least n people, once a shuffler has taken the senders off.
+    """Price of one report among those of at least n people, once a shuffler removed the senders.
 
-    Neighbours: one person's value is replaced. n counts honest reports, a public lower bound: a server that collects
-    fewer has paid more. `event` goes into `compose` with everything else.
+    Neighbours: one person's value is replaced. n counts honest reports, a public lower bound: a
+    server that collects fewer has paid more. `event` goes into `compose` with everything else.
 
     >>> from discreet.local import Choice
     >>> from discreet.privacy import PureDP
     >>> price = Choice(10, PureDP(1), member="direct").shuffled(10_000)
     >>> round(price.lower.epsilon(delta=1e-6), 4), round(price.epsilon(delta=1e-6), 4)
     (0.0232, 0.0233)
+
+    Guarantee: `epsilon` and `delta` are upper bounds, `lower` is a lower bound of the true price.
+    Law: `tests/local/test_shuffle.py::TestNeverBelowTheTruth`
     """
 
     event: Shuffled
@@ -69,34 +80,51 @@ class Shuffle:
 
 
 def shuffle_pure(epsilon: Fraction, n: int) -> Shuffle:
-    """Price shuffled reports of which only ε is known, by clones; from below nothing is known."""
-    return Shuffle(Shuffled(epsilon, whole(n, "n", least=1)), Below(_nothing))
+    """Price shuffled reports of which only ε is known, by clones, without a lower bound."""
+    people = whole(n, "n", least=1)
+    return Shuffle(Shuffled(epsilon, people), Below(_no_lower_bound))
 
 
 def shuffle_choice(facts: Facts, epsilon: Fraction, n: int) -> Shuffle:
-    """Price shuffled reports of a two-level mechanism by its own sizes, in ratios where the sizes are vast."""
+    """Price shuffled reports of a two-level mechanism by its own sizes.
+
+    The sizes are reduced to ratios, since they may have thousands of digits.
+    """
     people = whole(n, "n", least=1)
-    own, both = Fraction(facts.inside, facts.outputs), Fraction(facts.shared, facts.outputs)
-    common = math.lcm(own.denominator, both.denominator)
-    event = Shuffled(epsilon, people, common, int(own * common), int(both * common))
-    return Shuffle(event, Below(lambda: _below(facts, epsilon, people)))
+    inside = Fraction(facts.inside, facts.outputs)
+    shared = Fraction(facts.shared, facts.outputs)
+    outputs = math.lcm(inside.denominator, shared.denominator)
+    event = Shuffled(epsilon, people, outputs, int(inside * outputs), int(shared * outputs))
+
+    def lower_bound() -> Atoms:
+        return _lower_bound(facts, epsilon, people)
+
+    return Shuffle(event, Below(lower_bound))
 
 
-def _below(facts: Facts, epsilon: Fraction, n: int) -> Atoms:
-    """Let everybody else have a third option, one that shares as little as possible with where the two differ.
+def _lower_bound(facts: Facts, epsilon: Fraction, n: int) -> Atoms:
+    """Bound the price from below by one data set: everybody else holds a third option.
 
-    Points 0, 1, 2 of a geometry lie on a line and rows 1, 2, 3 of Hadamard's matrix add up to 0: where a report is in
-    S_0 but not in S_1 it is not in S_2. Nor for k-ary response. Subsets with 0 and 2 but not 1 are C(d−3, k−2).
+    The third option shares as little as possible with the outputs where the two options differ.
+    Points 0, 1, 2 of a geometry are collinear, and rows 1, 2, 3 of Hadamard's matrix add up to 0:
+    a report in S_0 but not in S_1 is not in S_2. The same holds for k-ary response. Subsets with 0
+    and 2 but not 1 are C(d−3, k−2).
     """
     if facts.options == 2:
-        return lower_binary(epsilon, n) if facts.member == "direct" else _nothing()
-    e = math.exp(float(epsilon))
-    share, apart = facts.inside / facts.outputs, (facts.inside - facts.shared) / facts.outputs
-    blanket = 1 / (1 + share * (e - 1))
-    third = apart * (facts.inside / facts.outputs * facts.options - 1) / (facts.options - 2)
-    noise = apart + (e - 1) * (third if facts.member == "subset" else 0.0)
-    return lower_pair(epsilon, n, blanket * apart * (e + 1), blanket * noise)
+        # There is no third option; binary response has a lower bound of its own.
+        return lower_binary(epsilon, n) if facts.member == "direct" else _no_lower_bound()
+    growth = math.exp(float(epsilon))
+    inside = facts.inside / facts.outputs
+    not_shared = (facts.inside - facts.shared) / facts.outputs
+    # Probability that a report is drawn from the uniform part, whatever its value.
+    blanket = 1 / (1 + inside * (growth - 1))
+    noise = not_shared
+    if facts.member == "subset":
+        third = not_shared * (inside * facts.options - 1) / (facts.options - 2)
+        noise = not_shared + (growth - 1) * third
+    return lower_pair(epsilon, n, blanket * not_shared * (growth + 1), blanket * noise)
 
 
-def _nothing() -> Atoms:
+def _no_lower_bound() -> Atoms:
+    """Return a pair that is never told apart: its price is 0."""
     return lower_pair(Fraction(1), 1, 0.0, 0.0)

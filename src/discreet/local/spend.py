@@ -1,4 +1,4 @@
-"""The amounts of a local mechanism, read in one place: ε of a report, and the public range of a number."""
+"""Readers of the arguments that local mechanisms share: ε of a report, public range of a number."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from fractions import Fraction
 from ..arithmetic.rational import Number, positive, rational
 from ..errors import InvalidArgument
 
-_LEAST = Fraction(
-    1, 10**9
-)  # below it floats no longer tell the chances p and q of an estimate apart
-_MOST = Fraction(
-    500
-)  # e^500 is a float and e^−500 still one above 0; a report is the truth long before
-_HUGE = Fraction(10**300)  # so that no width, square or quotient of a range leaves the floats
-_FINE = (
-    1 << 40
-)  # a range is at least this part of its ends: floats then tell 2^12 places in it apart
+# Below this ε, floats no longer distinguish the probabilities p and q of an estimate.
+_MIN_EPSILON = Fraction(1, 10**9)
+# e^500 and e^−500 are still floats; a report is the truth long before.
+_MAX_EPSILON = Fraction(500)
+# Within this bound no width, square or quotient of a range leaves the floats.
+_MAX_END = Fraction(10**300)
+# A range is at least 2^-40 of its ends: floats then distinguish 2^12 numbers in it.
+_MAX_END_TO_WIDTH = 1 << 40
 
 
 def read_epsilon(epsilon: object) -> Fraction:
@@ -26,10 +24,12 @@ def read_epsilon(epsilon: object) -> Fraction:
     >>> read_epsilon("1/2")
     Fraction(1, 2)
 
-    Refuses ε below 10⁻⁹, which no number of reports makes up for, and above 500, which protects nobody.
+    Refuses: `InvalidArgument` for ε below 10⁻⁹, which no number of reports makes up for, and
+    above 500, which protects nobody.
+    Law: `tests/local/test_limits.py::test_epsilon_has_bounds_from_code_and_from_json`
     """
     amount = positive(epsilon, "epsilon")
-    if not _LEAST <= amount <= _MOST:
+    if not _MIN_EPSILON <= amount <= _MAX_EPSILON:
         raise InvalidArgument(
             "epsilon of a report must lie from 1e-9 to 500: below, it tells nothing; above, all"
         )
@@ -43,14 +43,19 @@ def read_range(low: Number, high: Number) -> tuple[Fraction, Fraction]:
     >>> read_range(0, "1/2")
     (Fraction(0, 1), Fraction(1, 2))
 
-    Refuses low that is not below high, and ranges that floats cannot divide.
+    Refuses: `InvalidArgument` for low not below high, and for ranges that floats cannot divide.
+    Law: `tests/local/test_limits.py::test_ranges`
     """
-    bottom, top = rational(low, "low"), rational(high, "high")
+    bottom = rational(low, "low")
+    top = rational(high, "high")
     if top <= bottom:
         raise InvalidArgument("low must be below high, public bounds of the values")
-    ends, width = max(abs(bottom), abs(top)), top - bottom
-    if ends > _HUGE or width < 1 / _HUGE or width * _FINE < ends:
+    larger_end = max(abs(bottom), abs(top))
+    width = top - bottom
+    out_of_floats = larger_end > _MAX_END or width < 1 / _MAX_END
+    if out_of_floats or width * _MAX_END_TO_WIDTH < larger_end:
         raise InvalidArgument(
-            "low and high must be within 1e300, and not so near each other that floats cannot divide"
+            "low and high must be within 1e300, "
+            "and not so near each other that floats cannot divide"
         )
     return bottom, top

@@ -1,9 +1,10 @@
-"""A tree over bins: which level each person reports on, and how the levels are put together for a range.
+"""Tree over the bins of a histogram: levels that people report on, combined for a range.
 
-Every person reports on one level, drawn evenly (splitting ε over the levels would cost the square of their number). The
-best linear unbiased estimate of a range from all levels is generalised least squares: with the rows A of the nodes over
-the bins, weights W = 1/variance of a node, the range r has the coefficients c = W A (AᵀWA)⁻¹ r (Hay, Rastogi, Miklau,
-Suciu 2010; Cormode, Kulkarni, Srivastava 2019). The root is known: it holds everybody.
+Every person reports on one level, drawn evenly; dividing ε among the levels would cost the square
+of their number. The best linear unbiased estimate of a range from all levels is generalised least
+squares. With the rows A of the nodes over the bins and weights W = 1/variance of a node, the range
+r has the coefficients c = W A (AᵀWA)⁻¹ r (Hay, Rastogi, Miklau, Suciu 2010; Cormode, Kulkarni,
+Srivastava 2019). The root is known: it holds everybody.
 """
 
 from __future__ import annotations
@@ -21,12 +22,17 @@ from .designs.hadamard import Hadamard, walsh
 from .estimates.estimate import Array
 from .family import Family
 
-_KNOWN = 1e9  # weight of the root against the best level
+# Weight of the root, which is known exactly, relative to the best level.
+_ROOT_WEIGHT = 1e9
 
 
 @frozen(eq=False)
 class Tree:
-    """Levels from the one below the root to the bins: a family each, and the inverse of AᵀWA."""
+    """Levels from the one below the root to the bins: a family each, and the inverse of AᵀWA.
+
+    Guarantee: `scores` are unbiased for every range, also where the inverse is not exact.
+    Law: `tests/local/test_histogram.py::test_unbiased`
+    """
 
     bins: int
     branch: int
@@ -36,60 +42,71 @@ class Tree:
     inverse: Array
 
     def nodes(self, level: int) -> int:
-        """Return how many bins a node of this level holds."""
+        """Return the number of bins in a node of this level."""
         return int(self.branch ** (len(self.families) - 1 - level))
 
     def coefficients(self, wanted: Array) -> tuple[float, list[Array]]:
-        """Return a constant and the coefficients of the nodes of each level, for weights on the bins.
+        """Return a constant and the coefficients of the nodes of each level, for bin weights.
 
-        What rounding leaves of the weights is put on the bins, so that constant + Σ coefficients above a bin is its
-        weight: unbiased, also where the inverse is not exact.
+        The rounding error of the solution is added to the bins. So the constant plus the
+        coefficients above a bin is exactly the bin's weight, and the estimate is unbiased.
         """
+        # Padded with zeros to whole nodes on every level.
         solved = np.zeros(self.branch ** len(self.families))
         solved[: self.bins] = self.inverse @ wanted
-        found = [
-            weight
-            * solved.reshape(-1, self.nodes(level)).sum(axis=1)[
-                : -(-self.bins // self.nodes(level))
-            ]
-            for level, weight in enumerate(self.weights)
-        ]
-        rest = wanted - sum(self._above(level, c) for level, c in enumerate(found))
-        found[-1] = found[-1] + rest - rest.mean()
-        return float(rest.mean()), found
+        levels = []
+        for level, weight in enumerate(self.weights):
+            bins_per_node = self.nodes(level)
+            nodes = -(-self.bins // bins_per_node)
+            node_sums = solved.reshape(-1, bins_per_node).sum(axis=1)
+            levels.append(weight * node_sums[:nodes])
+        reached = sum(self._above(level, c) for level, c in enumerate(levels))
+        missing = wanted - reached
+        constant = float(missing.mean())
+        levels[-1] = levels[-1] + missing - missing.mean()
+        return constant, levels
 
     def _above(self, level: int, coefficients: Array) -> Array:
-        return coefficients[np.arange(self.bins) // self.nodes(level)]
+        """Return, for every bin, the coefficient of the node of this level above it."""
+        return coefficients[self._node_of_bin(level)]
+
+    def _node_of_bin(self, level: int) -> Array:
+        return np.arange(self.bins) // self.nodes(level)
 
     def scores(self, wanted: Array) -> tuple[float, list[Array]]:
-        """Return a constant and what each output of each level adds for one report: unbiased in the mean.
+        """Return a constant and the score that each output of each level adds for one report.
 
-        Each level is centred: it adds nothing on average over the bins, and the constant takes what it would add.
+        Each level is centred: it adds nothing on average over the bins, and the constant takes
+        what the level would add. Centring makes the scores smaller, hence the bounds.
         """
         constant, levels = self.coefficients(wanted)
-        found = []
+        scores = []
         for level, (family, c) in enumerate(zip(self.families, levels, strict=True)):
-            law, centre = family.law, float(self._above(level, c).mean())
-            found.append(len(levels) * ((_sums(family, c) - law.q * c.sum()) / law.spread - centre))
+            law = family.law
+            centre = float(self._above(level, c).mean())
+            unbiased = (_sums(family, c) - law.q * c.sum()) / law.spread
+            # A person reports on one of the levels only, hence the factor.
+            scores.append(len(levels) * (unbiased - centre))
             constant += centre
-        return constant, found
+        return constant, scores
 
     def variances(self, wanted: Array) -> Array:
-        """Return, for one report of a person in each bin, the variance of what it adds: over the level and the coins.
+        """Return the variance of one report's score, for a person in each bin.
 
-        A level's output y has probability p/w inside the set of the bin's node, else (1 − p)/(|Y| − w).
+        The variance is over the level and the coins. A level's output y has probability p/w inside
+        the set of the bin's node, else (1 − p)/(|Y| − w).
         """
-        mean, square = np.zeros(self.bins), np.zeros(self.bins)
-        for level, (family, scores) in enumerate(
-            zip(self.families, self.scores(wanted)[1], strict=True)
-        ):
-            node = np.arange(self.bins) // self.nodes(level)
+        mean = np.zeros(self.bins)
+        square = np.zeros(self.bins)
+        _, all_scores = self.scores(wanted)
+        for level, (family, scores) in enumerate(zip(self.families, all_scores, strict=True)):
+            node = self._node_of_bin(level)
             mean += _expected(family, scores)[node] / len(self.families)
             square += _expected(family, scores**2)[node] / len(self.families)
         return np.asarray(square - mean**2)
 
     def variance(self, wanted: Array) -> float:
-        """Return the variance for one report, if all bins are alike, about: r (AᵀWA)⁻¹ r."""
+        """Return about the variance for one report if all bins are alike: r (AᵀWA)⁻¹ r."""
         return float(wanted @ self.inverse @ wanted)
 
 
@@ -100,24 +117,27 @@ def _sums(family: Family, scores: Array) -> Array:
     if isinstance(design, Geometry):
         return hyperplane_sums(design, padded)
     if isinstance(design, Hadamard):
-        outputs = np.arange(design.facts.outputs)
-        even = np.bitwise_count(outputs[:, None] & (np.arange(padded.size) + 1)[None, :]) % 2 == 0
+        outputs = np.arange(design.facts.outputs)[:, None]
+        rows = (np.arange(padded.size) + 1)[None, :]
+        even = np.bitwise_count(outputs & rows) % 2 == 0
         return np.asarray(even @ padded)
     return padded
 
 
 def _expected(family: Family, scores: Array) -> Array:
     """Return for every option the mean score of its report."""
-    design, facts, p = family.design, family.design.facts, family.law.p
-    own = scores  # of the outputs in the option's set
+    design = family.design
+    facts = design.facts
+    p = family.law.p
+    # Sum of the scores of the outputs in the option's set; direct response has one such output.
+    inside_sums = scores
     if isinstance(design, Geometry):
-        own = hyperplane_sums(
-            design, scores
-        )  # y lies on the hyperplane of v iff v lies on that of y
+        # y lies on the hyperplane of v iff v lies on that of y.
+        inside_sums = hyperplane_sums(design, scores)
     elif isinstance(design, Hadamard):
-        own = (scores.sum() + walsh(scores)[1:]) / 2
-    off = (1 - p) / (facts.outputs - facts.inside)
-    return np.asarray(off * scores.sum() + (p / facts.inside - off) * own)
+        inside_sums = (scores.sum() + walsh(scores)[1:]) / 2
+    outside = (1 - p) / (facts.outputs - facts.inside)
+    return np.asarray(outside * scores.sum() + (p / facts.inside - outside) * inside_sums)
 
 
 def grow(bins: int, epsilon: Fraction) -> Tree:
@@ -127,17 +147,25 @@ def grow(bins: int, epsilon: Fraction) -> Tree:
     >>> from fractions import Fraction
     >>> grow(256, Fraction(1)).branch
     4
+
+    Law: `tests/local/test_histogram.py::TestHistogram`
     """
     trees = []
     for branch in sorted({2, 4, 8, 16, bins}):
         if branch <= bins:
             taken = [_numbered(size, epsilon) for size in level_sizes(bins, branch)]
             trees.append(make_tree(bins, branch, epsilon, taken))
-    return min(trees, key=lambda tree: float(tree.inverse.cumsum(axis=0).cumsum(axis=1).trace()))
+    return min(trees, key=_prefix_variance)
+
+
+def _prefix_variance(tree: Tree) -> float:
+    """Return the sum of r (AᵀWA)⁻¹ r over all prefixes r: the trace of the double partial sums."""
+    partial_sums = tree.inverse.cumsum(axis=0).cumsum(axis=1)
+    return float(partial_sums.trace())
 
 
 def level_sizes(bins: int, branch: int) -> list[int]:
-    """Return how many nodes each level has, from the one below the root to the bins.
+    """Return the number of nodes of each level, from the one below the root to the bins.
 
     >>> from discreet.local.tree import level_sizes
     >>> level_sizes(13, 4)
@@ -145,35 +173,39 @@ def level_sizes(bins: int, branch: int) -> list[int]:
     """
     sizes = [bins]
     while sizes[0] > branch:
-        sizes.insert(0, -(-sizes[0] // branch))
+        parents = -(-sizes[0] // branch)
+        sizes.insert(0, parents)
     return sizes
 
 
 def make_tree(bins: int, branch: int, epsilon: Fraction, taken: Sequence[Candidate]) -> Tree:
     """Make the tree of given members, one for each level.
 
-    Refuses subsets, whose reports are no numbers.
+    Refuses: `InvalidArgument` for subsets, whose reports are no numbers.
     """
     if any(candidate.facts.member == "subset" for candidate in taken):
         raise InvalidArgument("the levels of a histogram report numbers, not subsets")
     families = tuple(make(candidate, epsilon) for candidate in taken)
-    weights = np.array([1 / (len(taken) * _variance(family)) for family in families])
-    information = np.full((bins, bins), _KNOWN * weights.max())
+    # Only one report in len(taken) is about a level, so its variance is that many times larger.
+    weights = np.array([1 / (len(taken) * _node_variance(family)) for family in families])
+    information = np.full((bins, bins), _ROOT_WEIGHT * weights.max())
     for level, weight in enumerate(weights):
         node = np.arange(bins) // branch ** (len(taken) - 1 - level)
         information += weight * (node[:, None] == node[None, :])
     return Tree(bins, branch, tuple(taken), families, weights, np.linalg.inv(information))
 
 
-def _variance(family: Family) -> float:
-    """Return the variance of a node for one report at its level: of the coins, and of who is asked about it."""
+def _node_variance(family: Family) -> float:
+    """Return the variance of a node's frequency for one report at its level.
+
+    It is over the coins and over the people who are asked about the level.
+    """
     frequency = 1 / family.design.facts.options
     return family.law.variance(n=1, frequency=frequency) + frequency
 
 
 def _numbered(options: int, epsilon: Fraction) -> Candidate:
-    """Choose among the members whose reports are numbers."""
-    kinds = ("direct", "geometry", "hadamard")
-    return min(
-        (choose(options, epsilon, member=kind).taken for kind in kinds), key=lambda c: c.variance
-    )
+    """Choose the least variance among the members whose reports are numbers."""
+    members = ("direct", "geometry", "hadamard")
+    candidates = [choose(options, epsilon, member=member).taken for member in members]
+    return min(candidates, key=lambda candidate: candidate.variance)
