@@ -1,4 +1,4 @@
-"""What a device keeps of a mechanism: the chance drawn once, the answer kept for a value, and what is sent of it.
+"""State that a device keeps for a mechanism: what is drawn once, per value, and per report.
 
 mechanism    once          kept for a value              at every report
 RAPPOR       the cohort    the permanent bits (ε∞)       the instantaneous bits
@@ -29,7 +29,7 @@ from .randomizer import Randomizer
 
 
 class DeviceMemory(Protocol):
-    """A mechanism in three steps, and what they cost."""
+    """Mechanism in three steps, and the ε of a report and of a kept answer."""
 
     @property
     def each(self) -> Fraction:
@@ -40,22 +40,22 @@ class DeviceMemory(Protocol):
         """ε of one kept answer, however often it is sent."""
 
     def begin(self, bits: Bits | None) -> Any:  # noqa: ANN401 - each mechanism has its own
-        """Draw what a device draws once."""
+        """Draw the state that a device draws once."""
 
     def remember(self, state: Any, value: Any, bits: Bits | None) -> Any:  # noqa: ANN401
         """Draw the answer kept for a value."""
 
     def send(self, state: Any, answer: Any, bits: Bits | None) -> Any:  # noqa: ANN401
-        """Draw what is sent of a kept answer."""
+        """Draw the report of a kept answer."""
 
     def check(self, value: Any) -> None:  # noqa: ANN401
         """Refuse a value that the mechanism refuses."""
 
 
 def memory_of(mechanism: object) -> DeviceMemory:
-    """Return how a device keeps a mechanism's answers.
+    """Return the memory that keeps a mechanism's answers.
 
-    Refuses what is no mechanism of the local model, or promises anything but a pure ε.
+    Refuses: `InvalidArgument` for anything but a local mechanism that promises a pure ε.
     """
     match mechanism:
         case Rappor():
@@ -72,20 +72,25 @@ def memory_of(mechanism: object) -> DeviceMemory:
 
 
 def to_plain(kept: Any) -> Any:  # noqa: ANN401 - whatever a mechanism keeps
-    """Write what is kept as JSON types.
+    """Write a kept state or answer as JSON types.
 
     >>> import numpy as np
     >>> from discreet.local.device_state import from_plain, to_plain
     >>> from_plain(to_plain(np.array([[True, False]]))).tolist(), from_plain(to_plain((3, "ff")))
     ([[True, False]], (3, 'ff'))
+
+    Law: `tests/local/test_longitudinal.py::TestSleep`
     """
     if isinstance(kept, np.ndarray):
-        return {"bits" if kept.dtype == np.bool_ else "numbers": kept.tolist()}
-    return {"parts": list(kept)} if isinstance(kept, tuple) else kept
+        domain = "bits" if kept.dtype == np.bool_ else "numbers"
+        return {domain: kept.tolist()}
+    if isinstance(kept, tuple):
+        return {"parts": list(kept)}
+    return kept
 
 
 def from_plain(kept: Any) -> Any:  # noqa: ANN401
-    """Read what `to_plain` wrote."""
+    """Read a state or answer written by `to_plain`."""
     match kept:
         case {"bits": rows}:
             return np.array(rows, dtype=np.bool_)
@@ -98,6 +103,8 @@ def from_plain(kept: Any) -> Any:  # noqa: ANN401
 
 @frozen
 class _PlainMemory:
+    """Memory of a mechanism whose report itself is kept."""
+
     mechanism: Randomizer
     each: Fraction
     kept: Fraction
@@ -112,13 +119,14 @@ class _PlainMemory:
         return answer
 
     def check(self, value: Any) -> None:  # noqa: ANN401
-        self.mechanism.randomize(
-            value
-        )  # drawn for nothing: whatever the state, a value is refused as at first
+        # The report is dropped: it is drawn only because `randomize` holds the checks.
+        self.mechanism.randomize(value)
 
 
 @frozen
 class _OneBitMemory:
+    """Memory of a one-bit mean: the bit before the flip with probability γ."""
+
     mechanism: OneBitMean
     each: Fraction
     kept: Fraction
@@ -127,11 +135,13 @@ class _OneBitMemory:
         """Draw nothing."""
 
     def remember(self, _state: None, value: Any, bits: Bits | None) -> int:  # noqa: ANN401
-        plain = OneBitMean(self.mechanism.low, self.mechanism.high, PureDP(self.mechanism.epsilon))
-        return int(plain.randomize(value, bits=bits))
+        given = self.mechanism
+        without_gamma = OneBitMean(given.low, given.high, PureDP(given.epsilon))
+        return int(without_gamma.randomize(value, bits=bits))
 
     def send(self, _state: None, answer: int, bits: Bits | None) -> int:
-        return int(flip_with(self.mechanism.gamma, np.array([bool(answer)]), bits)[0])
+        bit = np.array([bool(answer)])
+        return int(flip_with(self.mechanism.gamma, bit, bits)[0])
 
     def check(self, value: Any) -> None:  # noqa: ANN401
         self.mechanism.steps(value)
@@ -139,6 +149,8 @@ class _OneBitMemory:
 
 @frozen
 class _BitFlipMemory:
+    """Memory of dBitFlip: the buckets of the device, and the bits of a value before γ."""
+
     mechanism: BitFlip
     each: Fraction
     kept: Fraction
@@ -147,12 +159,13 @@ class _BitFlipMemory:
         return self.mechanism.draw_buckets(1, bits)
 
     def remember(self, state: Any, value: Any, bits: Bits | None) -> Any:  # noqa: ANN401
-        return self.mechanism.answer(read_answers([value], self.mechanism.buckets), state, bits)
+        bucket = read_answers([value], self.mechanism.buckets)
+        return self.mechanism.answer(bucket, state, bits)
 
     def send(self, state: Any, answer: Any, bits: Bits | None) -> list[int]:  # noqa: ANN401
-        return [
-            int(mark) for mark in (2 * state + flip_with(self.mechanism.gamma, answer, bits))[0]
-        ]
+        sent = flip_with(self.mechanism.gamma, answer, bits)
+        marks = 2 * state + sent
+        return [int(mark) for mark in marks[0]]
 
     def check(self, value: Any) -> None:  # noqa: ANN401
         read_answers([value], self.mechanism.buckets)
@@ -160,6 +173,8 @@ class _BitFlipMemory:
 
 @frozen
 class _RapporMemory:
+    """Memory of RAPPOR: the cohort of the device, and the permanent bits of a value."""
+
     mechanism: Rappor
     each: Fraction
     kept: Fraction
@@ -168,11 +183,13 @@ class _RapporMemory:
         return uniform(self.mechanism.cohorts, 1, bits=bits)
 
     def remember(self, state: Any, value: str, bits: Bits | None) -> Any:  # noqa: ANN401
-        marked = self.mechanism.marks(state, fingerprints([value], self.mechanism.key))
+        prints = fingerprints([value], self.mechanism.key)
+        marked = self.mechanism.marks(state, prints)
         return self.mechanism.noise_once(marked, bits)
 
     def send(self, state: Any, answer: Any, bits: Bits | None) -> tuple[int, str]:  # noqa: ANN401
-        return pack_bits(state, self.mechanism.noise_again(answer, bits))[0]
+        sent = self.mechanism.noise_again(answer, bits)
+        return pack_bits(state, sent)[0]
 
     def check(self, value: Any) -> None:  # noqa: ANN401
         fingerprint(value, self.mechanism.key)

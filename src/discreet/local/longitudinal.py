@@ -1,20 +1,24 @@
-"""A device that goes on reporting: its own ledger, and what all its reports together promise.
+"""Longitudinal privacy: a device that reports repeatedly, its ledger, and the total ε.
 
-fresh      Every report is drawn anew. ε adds up, report by report, between any two histories of values.
+fresh      Every report is drawn anew. ε adds up, report by report, between any two histories of
+           values.
 
-memoised   One answer is drawn for each different value and sent again whenever the value returns. Then ε adds up over
-           different values only, at most K of them; but it holds only between histories with the same pattern, which
-           change, and return to an earlier value, at the same moments. The moments show. Against a history with
-           another pattern there is no finite ε: (a, a) never sends two different answers, (a, b) does; and (a, b, a)
-           never differs in its first and third, (a, b, c) does.
+memoised   One answer is drawn for each different value and sent again whenever the value returns.
+           Then ε adds up over different values only, at most K of them. It holds only between
+           histories with the same pattern: they change, and return to an earlier value, at the
+           same moments. The moments show. Against a history with another pattern there is no
+           finite ε: (a, a) never sends two different answers, (a, b) does; and (a, b, a) never
+           differs in its first and third, (a, b, c) does.
 
-When the K slots are used up, a memoised device goes on with the answer of a slot of its own, drawn at the start for a
-public default. It never falls silent, for silence would tell that K values occurred; and that slot is shared with no
-value, not even one that equals the default, else returning to it would show.
+When the K slots are used up, a memoised device goes on with the answer of a slot of its own, drawn
+at the start for a public default. It never falls silent, for silence would show that K values
+occurred. That slot is shared with no value, not even one that equals the default, else returning to
+it would show.
 
-Whether to report on a day is decided by the calendar, never by the value: `per_day` reports are allowed until
-`new_day()` is called, then as many again. What a day and a year promise rests on that count, so a device without
-`per_day` promises for them no more than for ever. A year is any 366 days so counted.
+The calendar decides whether to report on a day, never the value: `per_day` reports are allowed
+until `new_day()` is called, then as many again. The promise for a day and a year depends on that
+count, so a device without `per_day` promises for them no more than for ever. A year is any 366 days
+so counted.
 """
 
 from __future__ import annotations
@@ -44,14 +48,15 @@ DAYS = 366
 _ANY = "any two histories of values"
 _DAY = "any two histories of that day, to one who sees that day alone"
 _PATTERN = (
-    "histories that change, and return to earlier values, at the same moments; the moments themselves show, and "
-    "histories with other moments can be told apart"
+    "histories that change, and return to earlier values, at the same moments; "
+    "the moments themselves show, and histories with other moments can be told apart"
 )
+_PERIODS = {"day": "a day", "year": "a year", "ever": "for ever"}
 
 
 @frozen
 class Lifetime:
-    """What a period of reporting promises: an ε, and between which histories it holds.
+    """Promise for a period of reporting: an ε, and the histories between which it holds.
 
     >>> import math
     >>> from discreet.local import Lifetime
@@ -66,18 +71,21 @@ class Lifetime:
     neighbours: str
 
     def __str__(self) -> str:
-        when = {"day": "a day", "year": "a year", "ever": "for ever"}[self.period]
-        price = f"ε = {shown(self.epsilon, 4)}" if math.isfinite(self.epsilon) else "no finite ε"
+        price = "no finite ε"
+        if math.isfinite(self.epsilon):
+            price = f"ε = {shown(self.epsilon, 4)}"
+        when = _PERIODS[self.period]
         return f"{when}, {self.mode} answers: {price}, between {self.neighbours}"
 
 
 class Device:
-    """One device's reports of one metric over time, with its ledger.
+    """Reports of one device about one metric over time, with the device's ledger.
 
-    `mode` is "fresh" or "memoised" and has no default: the two promise different things (see the top of this file).
-    Fresh devices may have `most_reports`; memoised ones need `slots` (K) and a public `default`. With `per_day` so many
-    reports are sent and no more until `new_day()`, which the device's calendar calls. `grid` rounds numbers to an
-    α-point grid first, so that small changes of a number are no new value.
+    `mode` is "fresh" or "memoised" and has no default: the two promise different things (see the
+    top of this file). Fresh devices may have `most_reports`; memoised ones need `slots` (K) and a
+    public `default`. With `per_day` so many reports are sent and no more until `new_day()`, which
+    the device's calendar calls. `grid` rounds numbers to an α-point grid first, so that small
+    changes of a number are no new value.
 
     >>> from discreet.local import Device
     >>> from discreet.local.deployments.one_bit import OneBitMean
@@ -88,7 +96,12 @@ class Device:
     >>> print(minutes.lifetime("ever"))  # doctest: +ELLIPSIS
     for ever, memoised answers: ε = 3, between histories that change, and return to earlier values, at the same ...
 
-    Refuses an unknown mode, a memoised device without slots or default, and more reports than allowed.
+    Guarantee: `lifetime(period)` bounds the ε of all reports sent in the period, between the
+    histories it names.
+    Refuses: `InvalidArgument` for an unknown mode, and a memoised device without slots or default;
+    `BudgetExceeded` for more reports than allowed.
+    Law: `tests/local/test_longitudinal.py::TestMemoised`
+    Law: `tests/local/test_longitudinal.py::TestLifetimes`
     """
 
     __slots__ = (
@@ -121,45 +134,53 @@ class Device:
     ) -> None:
         _check(mode, slots, default, most_reports)
         self.mode: DeviceMode = mode
-        self.slots = None if slots is None else whole(slots, "slots", least=1)
-        self.most_reports = (
-            None if most_reports is None else whole(most_reports, "most_reports", least=1)
-        )
-        self.per_day = None if per_day is None else whole(per_day, "per_day", least=1)
-        self._grid, self._bits = grid, bits
-        self._mechanism, self._memory = mechanism, memory_of(mechanism)
-        self._sent, self._today, self._kept = 0, 0, dict[Hashable, Any]()
+        self.slots = _read_count(slots, "slots")
+        self.most_reports = _read_count(most_reports, "most_reports")
+        self.per_day = _read_count(per_day, "per_day")
+        self._grid = grid
+        self._bits = bits
+        self._mechanism = mechanism
+        self._memory = memory_of(mechanism)
+        self._sent = 0
+        self._today = 0
+        self._kept = dict[Hashable, Any]()
         self._state = self._memory.begin(bits)
-        self._overflow = (
-            None
-            if mode == "fresh"
-            else self._memory.remember(self._state, self._rounded(_single(default)), bits)
-        )
+        self._overflow = None
+        if mode == "memoised":
+            # Drawn at the start, so that running out of slots draws nothing and shows nothing.
+            rounded = self._rounded(_single(default))
+            self._overflow = self._memory.remember(self._state, rounded, bits)
 
     def new_day(self) -> None:
-        """Begin a new day: `per_day` reports may be sent again. For the calendar to call, never for a value."""
+        """Begin a new day: `per_day` reports may be sent again.
+
+        The calendar calls this method; no value may decide when.
+        """
         self._today = 0
 
-    def report(self, value: object) -> Any:  # noqa: ANN401 - what the mechanism reports
-        """Return the report of the value held now.
+    def report(self, value: object) -> Any:  # noqa: ANN401 - type of the mechanism's reports
+        """Return the report of the current value.
 
-        Refuses more than `per_day` before `new_day()`, more than `most_reports`, and values the mechanism refuses,
-        whatever was sent before; a refused value is not counted.
+        Refuses: `BudgetExceeded` for more than `per_day` before `new_day()` and more than
+        `most_reports`; `InvalidArgument` for values the mechanism refuses, whatever was sent
+        before. A refused value is not counted.
+        Law: `tests/local/test_longitudinal.py::TestRefusedValues`
         """
+        # Counts are checked before the value, so that the refusal does not depend on it.
         self._allow()
         rounded = self._rounded(_single(value))
+        # Also where the answer is kept already: a refusal must not depend on earlier values.
         self._memory.check(rounded)
-        fresh = self.mode == "fresh"
-        answer = (
-            self._memory.remember(self._state, rounded, self._bits)
-            if fresh
-            else self._answer(rounded)
-        )
-        self._sent, self._today = self._sent + 1, self._today + 1
+        if self.mode == "fresh":
+            answer = self._memory.remember(self._state, rounded, self._bits)
+        else:
+            answer = self._answer(rounded)
+        self._sent += 1
+        self._today += 1
         return self._memory.send(self._state, answer, self._bits)
 
     def _allow(self) -> None:
-        """Refuse by what was sent so far, never by a value."""
+        """Refuse by the number of reports sent so far, never by a value."""
         if self.most_reports is not None and self._sent >= self.most_reports:
             raise BudgetExceeded("this device has sent all the reports it may", asked=1, left=0)
         if self.per_day is not None and self._today >= self.per_day:
@@ -170,103 +191,126 @@ class Device:
             )
 
     def _answer(self, value: Any) -> Any:  # noqa: ANN401
-        """Return the answer kept for a value; draw it if there is a slot left, else take the default's."""
-        if value not in self._kept and self.slots is not None and len(self._kept) < self.slots:
+        """Return the answer kept for a value; draw it if a slot is left, else use the default's."""
+        has_slot = self.slots is not None and len(self._kept) < self.slots
+        if value not in self._kept and has_slot:
             self._kept[value] = self._memory.remember(self._state, value, self._bits)
         return self._kept.get(value, self._overflow)
 
     def _rounded(self, value: Any) -> Any:  # noqa: ANN401
-        return value if self._grid is None else float(self._grid.value(value))
+        """Round a value to the device's grid, if it has one."""
+        if self._grid is None:
+            return value
+        return float(self._grid.value(value))
 
     @property
     def sent(self) -> int:
-        """How many reports were sent; the server sees that too."""
+        """Number of reports sent; the server sees it too."""
         return self._sent
 
     @property
     def used(self) -> int:
-        """How many slots are used; a secret of the device."""
+        """Number of slots used; a secret of the device."""
         return len(self._kept)
 
     def lifetime(self, period: DevicePeriod) -> Lifetime:
-        """Return what a day, a year or all of time promises, and between which histories.
+        """Return the promise for a day, a year or all of time, and the histories it is between.
 
-        Of a day only what that day shows counts; of a year and of all of time, everything sent so far and from then on.
+        For a day only the reports of that day count. For a year and all of time every report
+        counts, sent so far and from then on.
         """
         if period not in ("day", "year", "ever"):
             raise InvalidArgument(f"period must be 'day', 'year' or 'ever', got {period!r}")
-        reports = (
-            None
-            if self.per_day is None
-            else {"day": 1, "year": DAYS}.get(period, math.inf) * self.per_day
-        )
+        max_reports = self._max_reports(period)
         if self.mode == "fresh":
-            most = min(
-                count for count in (reports, self.most_reports, math.inf) if count is not None
-            )
-            return Lifetime(
-                period,
-                self.mode,
-                _total(self._memory.each, most),
-                _DAY if period == "day" else _ANY,
-            )
-        if reports == 1:
+            if self.most_reports is not None:
+                max_reports = min(max_reports, self.most_reports)
+            histories = _DAY if period == "day" else _ANY
+            epsilon = _total(self._memory.each, max_reports)
+            return Lifetime(period, self.mode, epsilon, histories)
+        if max_reports == 1:
+            # One report has no pattern, so the histories need not agree in theirs.
             return Lifetime(period, self.mode, _total(self._memory.each, 1), _DAY)
-        most = min(self.slots or 1, math.inf if reports is None else reports)
-        return Lifetime(period, self.mode, _total(self._memory.kept, most), _PATTERN)
+        max_answers = min(self.slots or 1, max_reports)
+        epsilon = _total(self._memory.kept, max_answers)
+        return Lifetime(period, self.mode, epsilon, _PATTERN)
+
+    def _max_reports(self, period: DevicePeriod) -> float:
+        """Return how many reports `per_day` allows in a period."""
+        if self.per_day is None or period == "ever":
+            return math.inf
+        days = 1 if period == "day" else DAYS
+        return days * self.per_day
 
     def epsilon(self, period: DevicePeriod) -> float:
-        """Return the ε of `lifetime`; read there between which histories it holds."""
+        """Return the ε of `lifetime`; the histories between which it holds are named there."""
         return self.lifetime(period).epsilon
 
     def to_json(self) -> dict[str, object]:
-        """Return all that the device must keep, a secret of its own: who forgets it draws, and pays, anew."""
-        told: dict[str, object] = {
+        """Return all that the device must keep, as JSON types. It is a secret of the device.
+
+        A device that loses this state draws anew, and pays anew.
+        """
+        kept = [[value, to_plain(answer)] for value, answer in self._kept.items()]
+        grid = None if self._grid is None else self._grid.to_json()
+        return {
             "version": 1,
             "params": params_hash(self._mechanism.to_json()),
             "mode": self.mode,
-        }
-        told |= {
             "slots": self.slots,
             "most_reports": self.most_reports,
             "per_day": self.per_day,
             "sent": self._sent,
+            "today": self._today,
+            "state": to_plain(self._state),
+            "overflow": to_plain(self._overflow),
+            "kept": kept,
+            "grid": grid,
         }
-        told["today"] = self._today
-        told |= {"state": to_plain(self._state), "overflow": to_plain(self._overflow)}
-        told["kept"] = [[value, to_plain(answer)] for value, answer in self._kept.items()]
-        return told | {"grid": None if self._grid is None else self._grid.to_json()}
 
     @classmethod
     def from_json(
-        cls, mechanism: Any, given: Mapping[str, Any], *, bits: Bits | None = None
+        cls,
+        mechanism: Any,  # noqa: ANN401 - any randomizer
+        given: Mapping[str, Any],
+        *,
+        bits: Bits | None = None,
     ) -> Device:
-        """Wake a device from what `to_json` wrote; one kept before days were counted wakes without `per_day`.
+        """Restore a device from the state that `to_json` wrote.
 
-        Refuses what was kept under other parameters, and other versions.
+        A state written before days were counted gives a device without `per_day`.
+
+        Refuses: `InvalidArgument` for a state of other parameters or another version.
+        Law: `tests/local/test_longitudinal.py::TestSleep`
         """
-        if (
-            not isinstance(given, Mapping)
-            or given.get("version") != 1
-            or given.get("params") != params_hash(mechanism.to_json())
-        ):
+        known = isinstance(given, Mapping) and given.get("version") == 1
+        if not known or given.get("params") != params_hash(mechanism.to_json()):
             raise InvalidArgument(
                 "this was kept under other parameters, or by another version; begin a new device"
             )
         grid = None if given["grid"] is None else AlphaPoint.from_json(given["grid"])
-        default = None if given["mode"] == "fresh" else 0  # its answer was drawn long ago
+        # Any default will do here: its answer was drawn when the device began.
+        default = None if given["mode"] == "fresh" else 0
         _check(given["mode"], given["slots"], default, given["most_reports"])
-        fields = {name: given[name] for name in ("mode", "slots", "most_reports")}
-        counted = "today" in given
-        fields |= {
-            "per_day": given["per_day"] if counted else None,
-            "_today": given["today"] if counted else 0,
+        counts_days = "today" in given
+        kept = {value: from_plain(answer) for value, answer in given["kept"]}
+        fields = {
+            "mode": given["mode"],
+            "slots": given["slots"],
+            "most_reports": given["most_reports"],
+            "per_day": given["per_day"] if counts_days else None,
+            "_today": given["today"] if counts_days else 0,
+            "_sent": given["sent"],
+            "_grid": grid,
+            "_bits": bits,
+            "_mechanism": mechanism,
+            "_memory": memory_of(mechanism),
+            "_state": from_plain(given["state"]),
+            "_overflow": from_plain(given["overflow"]),
+            "_kept": kept,
         }
-        fields |= {"_sent": given["sent"], "_grid": grid, "_bits": bits, "_mechanism": mechanism}
-        fields |= {"_state": from_plain(given["state"]), "_overflow": from_plain(given["overflow"])}
-        fields["_kept"] = {value: from_plain(answer) for value, answer in given["kept"]}
         made = cls.__new__(cls)
-        for name, value in {**fields, "_memory": memory_of(mechanism)}.items():
+        for name, value in fields.items():
             setattr(made, name, value)
         return made
 
@@ -275,6 +319,7 @@ class Device:
 
 
 def _check(mode: object, slots: object, default: object, most_reports: object) -> None:
+    """Refuse a mode that is unknown, and arguments that belong to the other mode."""
     if mode not in ("fresh", "memoised"):
         raise InvalidArgument(
             f"mode must be 'fresh' or 'memoised', got {mode!r}; they promise different things"
@@ -289,6 +334,13 @@ def _check(mode: object, slots: object, default: object, most_reports: object) -
         )
     if mode == "fresh" and (slots is not None or default is not None):
         raise InvalidArgument("slots and default belong to memoised devices")
+
+
+def _read_count(count: int | None, name: str) -> int | None:
+    """Read a number of at least 1, or none."""
+    if count is None:
+        return None
+    return whole(count, name, least=1)
 
 
 def _single(value: object) -> object:
@@ -306,5 +358,8 @@ def _total(epsilon: Fraction, reports: float) -> float:
     if reports == math.inf:
         return math.inf
     exact = epsilon * int(reports)
-    near = float(exact)
-    return near if near >= exact else math.nextafter(near, math.inf)
+    nearest = float(exact)
+    if nearest >= exact:
+        return nearest
+    # The conversion rounds to nearest: if it fell below, the next float is above.
+    return math.nextafter(nearest, math.inf)

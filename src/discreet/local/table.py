@@ -1,12 +1,15 @@
-"""Tables for a mean: which output a device draws for which input, in whole numbers, and what each output stands for.
+"""Tables for a mean: the weight of every output for every input, and the values of the outputs.
 
-Inputs are G even places on [−1, 1], outputs y a grid on [−C, C], C = (e^{ε/2} + 1)/(e^{ε/2} − 1). The linear program
+Inputs are G even positions on [−1, 1]. Outputs y are a grid on [−C, C], where
+C = (e^{ε/2} + 1)/(e^{ε/2} − 1). The linear program
 
-    least V:  Σ_y P(y|x) = 1,  Σ_y y P(y|x) = x,  Σ_y y² P(y|x) − x² ≤ V,  m(y) ≤ P(y|x) ≤ e^ε m(y)   for every x
+    least V:  Σ_y P(y|x) = 1,  Σ_y y P(y|x) = x,  Σ_y y² P(y|x) − x² ≤ V,
+              m(y) ≤ P(y|x) ≤ e^ε m(y)   for every x
 
-has the least worst-case variance of all ε-DP unbiased mechanisms with these inputs and outputs. Its solution is a
-float and promises nothing: it is rounded to multiples of 2^-40 within caps that keep every ratio below e^ε, by exact
-rationals, and the values of the outputs are solved again so that every input is met.
+has the least worst-case variance of all ε-DP unbiased mechanisms with these inputs and outputs. Its
+solution is a float and promises nothing. So it is rounded to multiples of 2^-40 within caps that
+keep every ratio below e^ε, by exact rationals. The values of the outputs are then solved again, so
+that every input is met.
 """
 
 from __future__ import annotations
@@ -28,85 +31,101 @@ from .estimates.estimate import Array
 SCALE = 1 << 40
 """The weights of a row sum to 2^40; a value of v stands for v/2^40."""
 _OUTPUTS = 161
-_MOST_INPUTS = 41
-_UNBIASED = Fraction(1, 10**9)  # of the range: what rounding to whole weights may leave
-_LEAST_MASS = 1e-7  # a column lighter than this is left out
+_MAX_INPUTS = 41
+# Bias, as a fraction of the range, that rounding to whole weights may leave.
+_MAX_BIAS = Fraction(1, 10**9)
+# An output with less probability than this, for some input, is left out.
+_MIN_PROBABILITY = 1e-7
 
 
 @frozen(eq=False)
 class MeanTable:
-    """Whole weights (a row for every input, each summing to 2^40) and the outputs' values in units of 2^-40."""
+    """Whole weights (a row for every input, each summing to 2^40) and values in units of 2^-40."""
 
     weights: Integers
     values: Integers
 
     @property
     def inputs(self) -> Array:
-        """The places of the inputs on [−1, 1]."""
+        """The positions of the inputs on [−1, 1]."""
         return np.linspace(-1, 1, len(self.weights))
 
     def variances(self) -> Array:
-        """Return the variance of a report at every input; between two of them rounding adds at most (G − 1)^−2."""
-        v = self.values / SCALE
-        means = self.weights @ v / SCALE
-        return np.asarray(self.weights @ v**2 / SCALE - means**2)
+        """Return the variance of a report at every input.
+
+        Between two inputs, rounding adds at most (G − 1)^−2.
+        """
+        values = self.values / SCALE
+        means = self.weights @ values / SCALE
+        second_moments = self.weights @ values**2 / SCALE
+        return np.asarray(second_moments - means**2)
 
     @property
     def worst(self) -> float:
         """The largest variance of a report, for any input on [−1, 1].
 
-        Between inputs the second moment runs straight, x² does not: the rest is at most a quarter of the step squared.
+        Between inputs the second moment is linear and x² is not: the difference is at most a
+        quarter of the step squared.
         """
-        second = self.variances() + self.inputs**2
+        second_moment = self.variances() + self.inputs**2
         step = 2 / (len(self.weights) - 1)
-        best = second[:-1] - self.inputs[:-1] ** 2
-        slope = np.diff(second) / step
-        at = np.clip(slope / 2, self.inputs[:-1], self.inputs[1:])  # where second − x² is largest
-        inner = second[:-1] + slope * (at - self.inputs[:-1]) - at**2
-        return float(max(best.max(), inner.max()))
+        left = self.inputs[:-1]
+        at_inputs = second_moment[:-1] - left**2
+        slope = np.diff(second_moment) / step
+        # The derivative slope − 2x of second moment − x² is 0 at slope/2.
+        maximum = np.clip(slope / 2, left, self.inputs[1:])
+        between = second_moment[:-1] + slope * (maximum - left) - maximum**2
+        return float(max(at_inputs.max(), between.max()))
 
 
 def check_table(table: MeanTable, epsilon: Fraction) -> MeanTable:
-    """Check that every row is a law, that its mean is its input, and that no ratio exceeds e^ε, in exact numbers.
+    """Check in exact numbers that a table is a family of laws, unbiased and ε-DP.
 
-    Refuses a table that does not keep ε or is biased, whoever made it.
+    Guarantee: every row sums to 1, its mean is its input, and no ratio of weights exceeds e^ε.
+    Refuses: `InvalidArgument` for a table that does not keep ε or is biased, whatever its origin.
+    Law: `tests/local/test_number.py::TestTable`
     """
     weights = table.weights
-    if (
-        table.values.ndim != 1
-        or weights.ndim != 2
-        or len(weights) < 2
-        or weights.shape[1] != table.values.size
-        or weights.shape[1] < 2
-    ):
+    if not _has_shape(table):
         raise InvalidArgument(
             "a table has at least two inputs and two outputs, and a value for every output"
         )
+    # Python's integers: sums of foreign weights may exceed 64 bits.
     if (weights < 1).any() or any(sum(row) != SCALE for row in weights.tolist()):
         raise InvalidArgument(
             "every row of a table must be weights of at least 1 that sum to 2**40"
         )
-    most = _growth(epsilon)
-    for least, greatest in zip(
-        weights.min(axis=0).tolist(), weights.max(axis=0).tolist(), strict=True
-    ):
-        if greatest > most * least:
+    max_ratio = _growth(epsilon)
+    least = weights.min(axis=0).tolist()
+    greatest = weights.max(axis=0).tolist()
+    for smallest, largest in zip(least, greatest, strict=True):
+        if largest > max_ratio * smallest:
             raise InvalidArgument(
                 "the table does not keep epsilon: two inputs differ too much in one output"
             )
-    if any(abs(off) > _UNBIASED for off in _biases(table)):
+    if any(abs(bias) > _MAX_BIAS for bias in _biases(table)):
         raise InvalidArgument("the table is biased: its values do not stand for its inputs")
     return table
 
 
+def _has_shape(table: MeanTable) -> bool:
+    """Return whether a table has two inputs, two outputs, and a value for every output."""
+    if table.values.ndim != 1 or table.weights.ndim != 2:
+        return False
+    inputs, outputs = table.weights.shape
+    return inputs >= 2 and outputs >= 2 and outputs == table.values.size
+
+
 def _biases(table: MeanTable) -> list[Fraction]:
-    """Return, for every input, how far the mean of its report is off."""
-    values, steps = table.values.tolist(), len(table.weights) - 1
-    means = [
-        Fraction(sum(w * v for w, v in zip(row, values, strict=True)), SCALE**2)
-        for row in table.weights.tolist()
-    ]
-    return [mean - (Fraction(2 * at, steps) - 1) for at, mean in enumerate(means)]
+    """Return, for every input, the difference between the mean of its report and the input."""
+    values = table.values.tolist()
+    steps = len(table.weights) - 1
+    biases = []
+    for index, row in enumerate(table.weights.tolist()):
+        total = sum(weight * value for weight, value in zip(row, values, strict=True))
+        wanted = Fraction(2 * index, steps) - 1
+        biases.append(Fraction(total, SCALE**2) - wanted)
+    return biases
 
 
 @lru_cache(maxsize=64)
@@ -119,89 +138,113 @@ def make_table(epsilon: Fraction) -> MeanTable:
     >>> 3.98 < table.worst < 4.02
     True
     """
-    duchi = _rounded(*_two_outputs(epsilon), epsilon)
-    solved = _solve(epsilon)
-    made = (
-        duchi if solved is None else min((_rounded(*solved, epsilon), duchi), key=lambda t: t.worst)
-    )
-    return check_table(made, epsilon)
+    two_outputs = _rounded(*_two_outputs(epsilon), epsilon)
+    solution = _solve(epsilon)
+    if solution is None:
+        return check_table(two_outputs, epsilon)
+    solved = _rounded(*solution, epsilon)
+    return check_table(min(solved, two_outputs, key=lambda table: table.worst), epsilon)
 
 
 def _growth(epsilon: Fraction) -> Fraction:
-    """Return a rational just below e^ε."""
-    return Fraction(1 << 128, exp_neg(epsilon.numerator, epsilon.denominator, 128)[1])
+    """Return a rational just below e^ε: ratios that keep it keep e^ε too."""
+    _, upper = exp_neg(epsilon.numerator, epsilon.denominator, 128)
+    return Fraction(1 << 128, upper)
 
 
 def _two_outputs(epsilon: Fraction) -> tuple[Array, Array]:
     """Return the laws and values of Duchi, Jordan, Wainwright (2018): ±(e^ε + 1)/(e^ε − 1)."""
     reach = 1 / math.tanh(float(epsilon) / 2)
-    up = (1 + np.array([-1.0, 1.0]) / reach) / 2
-    return np.stack([1 - up, up], axis=1), np.array([-reach, reach])
+    upper = (1 + np.array([-1.0, 1.0]) / reach) / 2
+    return np.stack([1 - upper, upper], axis=1), np.array([-reach, reach])
 
 
 def _solve(epsilon: Fraction) -> tuple[Array, Array] | None:
-    """Solve the linear program for inputs 0 … 1; −x mirrors x. None where the solver finds no optimum."""
+    """Solve the linear program for inputs 0 … 1; −x mirrors x.
+
+    Returns None where the solver finds no optimum.
+    """
     from scipy.optimize import linprog
 
     e = float(epsilon)
-    inputs = _inputs(e)
     outputs = np.linspace(-1, 1, _OUTPUTS) / math.tanh(e / 4)
-    half, k = inputs // 2 + 1, _OUTPUTS
+    half = _count_inputs(e) // 2 + 1
     program = _program(np.linspace(0, 1, half), outputs, math.exp(e))
     found = linprog(**program, bounds=(0, None), method="highs")
     if found.x is None:
         return None
-    right = found.x[: half * k].reshape(half, k)
-    return np.concatenate([right[:0:-1, ::-1], right]), outputs
+    right = found.x[: half * _OUTPUTS].reshape(half, _OUTPUTS)
+    # The row of input 0 is its own mirror image and is taken once.
+    left = right[:0:-1, ::-1]
+    return np.concatenate([left, right]), outputs
 
 
-def _inputs(epsilon: float) -> int:
-    """Return how many inputs keep the rounding to them within about 2 % of the variance (which nears 4·4^−ε)."""
-    near = max((1 / math.tanh(epsilon / 2)) ** 2 - 1, math.exp(-epsilon)) * 4
-    return min(_MOST_INPUTS, 2 * math.ceil(max(5.0, math.sqrt(50 / near) / 2)) + 1)
+def _count_inputs(epsilon: float) -> int:
+    """Return how many inputs keep the rounding to them within about 2 % of the variance.
+
+    The variance nears 4·4^−ε.
+    """
+    two_outputs = (1 / math.tanh(epsilon / 2)) ** 2 - 1
+    variance = max(two_outputs, math.exp(-epsilon)) * 4
+    half = math.ceil(max(5.0, math.sqrt(50 / variance) / 2))
+    return min(_MAX_INPUTS, 2 * half + 1)
 
 
-def _program(x: Array, y: Array, e: float) -> dict[str, Any]:
-    """Write the program in the columns P(y|x) for every x, then m(y) for y ≤ 0 (m(−y) = m(y)), then V."""
+def _program(x: Array, y: Array, growth: float) -> dict[str, Any]:
+    """Write the program in the columns P(y|x) for every x, then m(y) for y ≤ 0, then V.
+
+    By symmetry m(−y) = m(y).
+    """
     from scipy.sparse import block_array, csr_array, eye_array, kron
 
-    n, k = x.size, y.size
+    n = x.size
+    k = y.size
     half = k // 2 + 1
-    every, ones = eye_array(n), np.ones((1, k))
-    least = csr_array(
-        (np.ones(k), (np.arange(k), np.minimum(np.arange(k), k - 1 - np.arange(k)))),
-        shape=(k, half),
-    )
+    every_input = eye_array(n)
+    # Row y of the matrix has a 1 in the column of m(−|y|).
+    output = np.arange(k)
+    mirrored = np.minimum(output, k - 1 - output)
+    least = csr_array((np.ones(k), (output, mirrored)), shape=(k, half))
     stacked = kron(np.ones((n, 1)), least)
-    rows: list[Any] = [
-        [eye_array(n * k), -e * stacked, None],
-        [-eye_array(n * k), stacked, None],
-        [kron(every, y[None, :] ** 2), None, csr_array(-np.ones((n, 1)))],
+    all_probabilities = eye_array(n * k)
+    # P ≤ e^ε m, then m ≤ P, then Σ y² P − V ≤ x².
+    upper_rows: list[Any] = [
+        [all_probabilities, -growth * stacked, None],
+        [-all_probabilities, stacked, None],
+        [kron(every_input, y[None, :] ** 2), None, csr_array(-np.ones((n, 1)))],
     ]
-    caps: Any = block_array(rows)
-    middle = csr_array(
-        (np.ones(half - 1), (np.arange(half - 1), np.arange(half - 1))), shape=(half - 1, k)
-    )
-    other = csr_array(
-        (np.ones(half - 1), (np.arange(half - 1), k - 1 - np.arange(half - 1))), shape=(half - 1, k)
-    )
-    level: Any = block_array([[middle - other, csr_array((half - 1, (n - 1) * k))]])
-    blocks: list[Any] = [[kron(every, ones)], [kron(every, y[None, :])], [level]]
-    laws: Any = block_array(blocks)
+    upper: Any = block_array(upper_rows)
+    # Input 0 is symmetric: P(y|0) = P(−y|0), one equation for each y < 0.
+    negative = np.arange(half - 1)
+    ones = np.ones(half - 1)
+    own = csr_array((ones, (negative, negative)), shape=(half - 1, k))
+    opposite = csr_array((ones, (negative, k - 1 - negative)), shape=(half - 1, k))
+    symmetric: Any = block_array([[own - opposite, csr_array((half - 1, (n - 1) * k))]])
+    sums = kron(every_input, np.ones((1, k)))
+    means = kron(every_input, y[None, :])
+    equal_rows: list[Any] = [[sums], [means], [symmetric]]
+    laws: Any = block_array(equal_rows)
     equal: Any = block_array([[laws, csr_array((laws.shape[0], half + 1))]])
     return {
         "c": np.append(np.zeros(n * k + half), 1.0),
-        "A_ub": caps.tocsr(), "b_ub": np.concatenate([np.zeros(2 * n * k), x**2]),
-        "A_eq": equal.tocsr(), "b_eq": np.concatenate([np.ones(n), x, np.zeros(half - 1)]),
-    }  # fmt: skip
+        "A_ub": upper.tocsr(),
+        "b_ub": np.concatenate([np.zeros(2 * n * k), x**2]),
+        "A_eq": equal.tocsr(),
+        "b_eq": np.concatenate([np.ones(n), x, np.zeros(half - 1)]),
+    }
 
 
 def _rounded(laws: Array, outputs: Array, epsilon: Fraction) -> MeanTable:
-    """Round the laws to whole weights within caps [m, ⌊e^ε m⌋] per output, then solve the values again."""
-    kept = laws.min(axis=0) > _LEAST_MASS
-    laws, outputs = laws[:, kept], outputs[kept]
+    """Round the laws to whole weights within caps [m, ⌊e^ε m⌋] per output; solve the values again.
+
+    The upper cap is rounded down, so that the ratio of any two weights is at most e^ε.
+    """
+    kept = laws.min(axis=0) > _MIN_PROBABILITY
+    laws = laws[:, kept]
+    outputs = outputs[kept]
     least = np.floor(laws.min(axis=0) * SCALE).astype(np.int64)
-    most = np.array([math.floor(_growth(epsilon) * m) for m in least.tolist()])
+    growth = _growth(epsilon)
+    most = np.array([math.floor(growth * m) for m in least.tolist()])
     weights = np.clip(np.rint(laws * SCALE).astype(np.int64), least, most)
     for row in weights:
         _balance(row, least, most)
@@ -209,22 +252,30 @@ def _rounded(laws: Array, outputs: Array, epsilon: Fraction) -> MeanTable:
 
 
 def _balance(row: NDArray[np.int64], least: Integers, most: Integers) -> None:
-    """Move what the weights of a row lack to 2^40 into the outputs with the most room."""
-    lack = SCALE - int(row.sum())
-    room = (most - row) if lack > 0 else (row - least)
-    for at in np.argsort(-room):
-        moved = min(abs(lack), int(room[at]))
-        row[at] += moved if lack > 0 else -moved
-        lack -= moved if lack > 0 else -moved
+    """Make a row sum to 2^40: change the weights that are farthest from their cap, within caps."""
+    missing = SCALE - int(row.sum())
+    if missing > 0:
+        sign = 1
+        slack = most - row
+    else:
+        sign = -1
+        slack = row - least
+    for index in np.argsort(-slack):
+        moved = min(abs(missing), int(slack[index]))
+        row[index] += sign * moved
+        missing -= sign * moved
 
 
 def _values(weights: Integers, outputs: Array) -> Integers:
-    """Return the values nearest to the outputs with which every input is met, in units of 2^-40.
+    """Return the values nearest to the outputs with which every input is met, in 2^-40.
 
-    Solved twice in floats: the second time for what the first has left.
+    Solved twice in floats: the second time for the residual of the first.
     """
-    laws, wanted = weights / SCALE, np.linspace(-1, 1, len(weights))
+    laws = weights / SCALE
+    wanted = np.linspace(-1, 1, len(weights))
     found = outputs.copy()
     for _ in range(2):
-        found = found + np.linalg.lstsq(laws, wanted - laws @ found, rcond=1e-12)[0]
+        residual = wanted - laws @ found
+        correction = np.linalg.lstsq(laws, residual, rcond=1e-12)[0]
+        found = found + correction
     return np.rint(found * SCALE).astype(np.int64)
