@@ -1,1 +1,4 @@
-"""Two-level designs: outputs Y and a set S_v ⊂ Y for every option, of one size w, any two sharing λ outputs."""
+"""Two-level designs: outputs Y and a set S_v ⊂ Y for every option.
+
+All sets have one size w, and any two of them share λ outputs.
+"""

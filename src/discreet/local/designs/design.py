@@ -1,4 +1,4 @@
-"""What a two-level design is: who is in which set, told by integers only."""
+"""Protocol of a two-level design: which outputs belong to which option, in integers only."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Flags: TypeAlias = NDArray[np.bool_]
 
 @frozen
 class Facts:
-    """The numbers that price, estimate and choose: |Y| outputs, |S_v| = `inside`, |S_u ∩ S_v| = `shared`.
+    """Sizes that decide price, estimate and choice of a design.
 
-    `bits` is the size of one report.
+    |Y| is `outputs`, |S_v| is `inside`, |S_u ∩ S_v| is `shared`. `bits` is the size of one report.
     """
 
     member: str
@@ -40,7 +40,8 @@ class Facts:
 class Design(Protocol):
     """Outputs Y and a set S_v for every option v.
 
-    Reports are whole numbers below |Y|; where those are too many for a machine word, rows of bytes (bit v: v is named).
+    Reports are whole numbers below |Y|. Where those are too many for 64 bits, reports are rows of
+    bytes, whose bit v says that option v is named.
     """
 
     @property
@@ -50,11 +51,12 @@ class Design(Protocol):
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> NDArray[Any]:
         """Return a uniform output of S_v where `inside`, of its complement elsewhere.
 
-        Which words are drawn, and what is done with them, is the same for every value and either case.
+        Guarantee: the bits drawn and the work done are the same for every value and either case.
+        Law: `tests/local/test_family.py::TestExactLaw`
         """
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
-        """Return for every option how many reports lie in its set; the reports are valid."""
+        """Return for every option how many of the valid reports lie in its set."""
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
         """Return which reports a device could have sent."""
@@ -69,7 +71,9 @@ def read_array(
     >>> read_array([1, 2]).tolist()
     [1, 2]
 
-    Refuses lists within lists beyond `axes`, and rows of different length; the message carries no value.
+    Refuses: `InvalidArgument` for lists within lists beyond `axes`, and rows of different length.
+    The message carries no value.
+    Law: `tests/local/test_limits.py::test_lists_within_lists_and_ragged_ones_are_refused`
     """
     try:
         array = np.asarray(values, dtype=kind)
@@ -83,14 +87,14 @@ def read_array(
 
 
 def read_numbers(reports: NDArray[Any], outputs: int) -> Flags:
-    """Return which of an array are whole numbers below `outputs`.
+    """Return which elements of an array are whole numbers below `outputs`.
 
     >>> import numpy as np
     >>> from discreet.local.designs.design import read_numbers
     >>> read_numbers(np.array([0, 5, -1]), 5).tolist()
     [True, False, False]
 
-    Refuses an array of anything but whole numbers.
+    Refuses: `InvalidArgument` for an array of anything but whole numbers.
     """
     if reports.dtype.kind not in "iu" or reports.ndim != 1:
         raise InvalidArgument(

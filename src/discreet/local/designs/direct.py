@@ -1,4 +1,4 @@
-"""k-ary randomized response: every option is its own set (Warner 1965; Kairouz, Bonawitz, Ramage 2016)."""
+"""k-ary randomized response: each option is its own set (Warner 1965; Kairouz et al. 2016)."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ def direct_facts(options: int) -> Facts:
 
 @frozen
 class Direct:
-    """S_v = {v}."""
+    """Design of k-ary randomized response: S_v = {v}."""
 
     facts: Facts
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
         """Return v itself, or one of the d − 1 others."""
-        others = uniform(self.facts.outputs - 1, values.size, bits=bits)
-        return np.where(inside, values, others + (others >= values))
+        drawn = uniform(self.facts.outputs - 1, values.size, bits=bits)
+        # Numbers from v on are shifted by one, so that v itself is never among the others.
+        others = drawn + (drawn >= values)
+        return np.where(inside, values, others)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
         """Count each output."""
         return np.bincount(reports, minlength=self.facts.options).astype(np.int64)
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
-        """Return which are options."""
+        """Return which reports are options."""
         return read_numbers(reports, self.facts.outputs)

@@ -1,6 +1,7 @@
-"""A geometry and one more option, "none of them", whose set is apart from all others: for when most people hold it.
+"""Projective geometry with one more option, "none of them", for rounds where most people hold it.
 
-Of the w outputs of the set apart devices report one, |Y| of the geometry: which of them it is tells nothing.
+The set of that option shares no output with any other. Devices report its w outputs as one number,
+|Y| of the geometry: which of them it is carries no information.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from .geometry import Geometry
 
 @frozen
 class Apart:
-    """S_v = the hyperplane of v; the last option's set has as many outputs, none of them a point.
+    """Design with S_v = the hyperplane of v, and a separate set of that size for the last option.
 
-    Two sets share λ outputs or, if one of them is the set apart, none: `facts.shared` is the least, which prices.
+    Two sets share λ outputs or, if one of them is the separate set, none. `facts.shared` is the
+    least of the two, which decides the price.
 
     >>> import numpy as np
     >>> from discreet.local.designs.extra_option import Apart
@@ -30,6 +32,8 @@ class Apart:
     Facts(member='apart', options=8, outputs=10, inside=3, shared=0, bits=3)
     >>> design.counts(np.array([0, 7, 7])).tolist()
     [0, 1, 0, 1, 0, 1, 0, 2]
+
+    Law: `tests/local/test_extra_option.py::TestSetApart`
     """
 
     geometry: Geometry
@@ -37,36 +41,35 @@ class Apart:
     @property
     def facts(self) -> Facts:
         """The sizes: |Y| + w outputs."""
-        own = self.geometry.facts
-        return Facts(
-            "apart",
-            own.options + 1,
-            own.outputs + own.inside,
-            own.inside,
-            0,
-            own.outputs.bit_length(),
-        )
+        plain = self.geometry.facts
+        outputs = plain.outputs + plain.inside
+        bits = plain.outputs.bit_length()
+        return Facts("apart", plain.options + 1, outputs, plain.inside, 0, bits)
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
-        """Draw a point of a hyperplane, and one of |Y| outputs: those off it and those apart, or all points.
+        """Draw a point of a hyperplane, and one of |Y| outputs for the complement.
 
-        The outputs off the set of v are q^(t−1) points and the w apart; those off the set apart are the points.
+        The outputs off the set of v are q^(t−1) points and the w separate ones. The outputs off
+        the separate set are all points.
         """
-        own, none = self.geometry.facts, values == self.geometry.facts.options
-        on = uniform(own.inside, values.size, bits=bits)
-        off = uniform(own.outputs, values.size, bits=bits)
-        points = own.outputs - own.inside
-        shown = self.geometry.complete(
-            np.where(none, 0, values), inside, on, np.minimum(off, points - 1)
-        )
-        apart = np.where(none, inside, ~inside & (off >= points))
-        return np.where(apart, own.outputs, np.where(none, off, shown))
+        plain = self.geometry.facts
+        holds_none = values == plain.options
+        # Both are drawn for everyone, so that the bits used do not depend on the value.
+        on = uniform(plain.inside, values.size, bits=bits)
+        off = uniform(plain.outputs, values.size, bits=bits)
+        points_off = plain.outputs - plain.inside
+        option = np.where(holds_none, 0, values)
+        point = self.geometry.complete(option, inside, on, np.minimum(off, points_off - 1))
+        # Off the set of v, numbers beyond the points off it stand for the separate outputs.
+        is_separate = np.where(holds_none, inside, ~inside & (off >= points_off))
+        shown_point = np.where(holds_none, off, point)
+        return np.where(is_separate, plain.outputs, shown_point)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
-        """Return how many reports lie on each hyperplane, and how many apart."""
+        """Return how many reports lie on each hyperplane, and how many in the separate set."""
         points = reports[reports < self.geometry.facts.outputs]
         return np.append(self.geometry.counts(points), reports.size - points.size)
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
-        """Return which are points, or apart."""
+        """Return which reports are points, or the separate set."""
         return read_numbers(reports, self.geometry.facts.outputs + 1)

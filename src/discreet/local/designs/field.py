@@ -1,4 +1,7 @@
-"""Finite fields of q = p^e elements as tables: the number a₀ + a₁p + … stands for the polynomial a₀ + a₁x + …"""
+"""Finite fields of q = p^e elements as tables.
+
+The number a₀ + a₁p + … stands for the polynomial a₀ + a₁x + ….
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,12 @@ LARGEST = 512
 
 @frozen(eq=False)
 class FiniteField:
-    """Addition and multiplication tables, inverses, and `dual`: L(a·b) = digits of dual[a] · digits of b modulo p.
+    """Addition and multiplication tables, inverses, and the dual basis of a finite field.
 
-    L, the constant term, is a linear functional that is not zero, so z ↦ e^{2πi L(z)/p} is a character of (F_q, +).
+    `dual` satisfies L(a·b) = digits of dual[a] · digits of b modulo p. L, the constant term, is a
+    linear functional that is not zero, so z ↦ e^{2πi L(z)/p} is a character of (F_q, +).
+
+    Law: `tests/local/test_family.py::TestFields`
     """
 
     q: int
@@ -39,71 +45,92 @@ def prime_power(q: int) -> tuple[int, int] | None:
     >>> prime_power(9), prime_power(7), prime_power(12)
     ((3, 2), (7, 1), None)
     """
+    # The least divisor above 1 is a prime; without one up to √q, q itself is.
     p = next((f for f in range(2, int(q**0.5) + 1) if q % f == 0), q)
-    degree, rest = 0, q
-    while rest % p == 0 and rest > 1:
-        degree, rest = degree + 1, rest // p
-    return (p, degree) if rest == 1 and q > 1 else None
+    degree = 0
+    quotient = q
+    while quotient % p == 0 and quotient > 1:
+        degree += 1
+        quotient //= p
+    if quotient == 1 and q > 1:
+        return p, degree
+    return None
 
 
 @lru_cache(maxsize=64)
 def field_of(q: int) -> FiniteField:
-    """Make the field of q elements, modulo the first irreducible polynomial x^e + c(x) in the order of c.
+    """Make the field of q elements, modulo the first irreducible polynomial x^e + c(x).
+
+    The polynomials are tried in the order of c. Devices in other languages do the same.
 
     >>> from discreet.local.designs.field import field_of
     >>> f = field_of(4)
     >>> int(f.mul[2, 3]), int(f.add[2, 3]), int(f.inverse[2])
     (1, 1, 3)
 
-    Refuses a q that is no prime power, or above 512.
+    Refuses: `InvalidArgument` for a q that is no prime power, or above 512.
     """
     power = prime_power(q)
     if power is None or q > LARGEST:
         raise InvalidArgument(f"a field has a prime power of at most {LARGEST} elements, got {q}")
     p, degree = power
     digits = _digits(np.arange(q), p, degree)
-    places = p ** np.arange(degree)
+    powers = p ** np.arange(degree)
     shifted = _shifts(digits, _irreducible(p, degree), p)
-    mul = (np.einsum("aj,jbk->abk", digits, shifted) % p) @ places
-    add = ((digits[:, None, :] + digits[None, :, :]) % p) @ places
-    inverse = np.concatenate(([0], np.argmax(mul[1:] == 1, axis=1)))
-    dual = (mul[:, places] % p) @ places  # the constant terms of a, a·x, a·x² …
+    product_digits = np.einsum("aj,jbk->abk", digits, shifted) % p
+    mul = product_digits @ powers
+    sum_digits = (digits[:, None, :] + digits[None, :, :]) % p
+    add = sum_digits @ powers
+    nonzero_inverses = np.argmax(mul[1:] == 1, axis=1)
+    inverse = np.concatenate(([0], nonzero_inverses))
+    # Column k is the product with x^k; its value modulo p is the constant term.
+    constant_terms = mul[:, powers] % p
+    dual = constant_terms @ powers
     return FiniteField(q, p, degree, add, mul, inverse, dual)
 
 
 def _digits(numbers: Integers, p: int, degree: int) -> Integers:
+    """Return the digits of numbers in base p, lowest first."""
     return numbers[:, None] // p ** np.arange(degree) % p
 
 
 def _shifts(digits: Integers, low: NDArray[np.int64], p: int) -> Integers:
     """Return the digits of x^j·b for every j below the degree and every b: x^e = −c(x)."""
-    found = [digits]
+    shifts = [digits]
     for _ in range(digits.shape[1] - 1):
-        last = found[-1]
-        moved = np.concatenate((np.zeros((len(last), 1), dtype=np.int64), last[:, :-1]), axis=1)
-        found.append((moved - last[:, -1:] * low) % p)
-    return np.stack(found)
+        last = shifts[-1]
+        zeros = np.zeros((len(last), 1), dtype=np.int64)
+        moved = np.concatenate((zeros, last[:, :-1]), axis=1)
+        shifts.append((moved - last[:, -1:] * low) % p)
+    return np.stack(shifts)
 
 
 def _irreducible(p: int, degree: int) -> NDArray[np.int64]:
     """Find the first c with x^e + c(x) divisible by no monic polynomial of degree 1 … e/2."""
     for code in range(p**degree):
         low = [code // p**k % p for k in range(degree)]
-        if not any(
-            _divides([*g, 1], [*low, 1], p)
-            for m in range(1, degree // 2 + 1)
-            for g in product(range(p), repeat=m)
-        ):
+        if not _has_divisor([*low, 1], p):
             return np.array(low)
     raise AssertionError("every degree has an irreducible polynomial")  # pragma: no cover
 
 
-def _divides(divisor: list[int], whole: list[int], p: int) -> bool:
-    rest = list(whole)
-    while len(rest) >= len(divisor):
-        lead = rest[-1]
-        start = len(rest) - len(divisor)
+def _has_divisor(polynomial: list[int], p: int) -> bool:
+    """Return whether a monic polynomial of at most half the degree divides the polynomial."""
+    degree = len(polynomial) - 1
+    for divisor_degree in range(1, degree // 2 + 1):
+        for low in product(range(p), repeat=divisor_degree):
+            if _divides([*low, 1], polynomial, p):
+                return True
+    return False
+
+
+def _divides(divisor: list[int], dividend: list[int], p: int) -> bool:
+    """Return whether polynomial division modulo p leaves no remainder."""
+    remainder = list(dividend)
+    while len(remainder) >= len(divisor):
+        lead = remainder[-1]
+        start = len(remainder) - len(divisor)
         for k, coefficient in enumerate(divisor):
-            rest[start + k] = (rest[start + k] - lead * coefficient) % p
-        rest.pop()
-    return not any(rest)
+            remainder[start + k] = (remainder[start + k] - lead * coefficient) % p
+        remainder.pop()
+    return not any(remainder)

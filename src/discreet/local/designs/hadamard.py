@@ -1,4 +1,7 @@
-"""Hadamard response: sets are rows of Sylvester's matrix, any two share half of theirs (Acharya, Sun, Zhang 2019)."""
+"""Hadamard response: sets are rows of Sylvester's matrix (Acharya, Sun, Zhang 2019).
+
+Any two sets share half of their outputs.
+"""
 
 from __future__ import annotations
 
@@ -19,34 +22,37 @@ def hadamard_facts(options: int) -> Facts:
     >>> hadamard_facts(3)
     Facts(member='hadamard', options=3, outputs=4, inside=2, shared=1, bits=2)
     """
+    # Row 0 of the matrix is all ones and no option's, hence d + 1 rows.
     bits = max(2, options.bit_length())
     return Facts("hadamard", options, 1 << bits, 1 << (bits - 1), 1 << (bits - 2), bits)
 
 
 @frozen
 class Hadamard:
-    """S_v = {y : y and v + 1 have evenly many ones in common}."""
+    """Design with S_v = {y : y and v + 1 have evenly many ones in common}."""
 
     facts: Facts
 
     def place(self, values: Integers, inside: Flags, bits: Bits | None, /) -> Integers:
-        """Draw all bits of y but one, at a place where v + 1 has a one, and set that bit to the parity wanted."""
+        """Draw all bits of y but one, where v + 1 has a one; set that bit to the parity wanted."""
         row = values + 1
         lowest = row & -row
         drawn = uniform(self.facts.inside, values.size, bits=bits)
-        spread = ((drawn & -lowest) << 1) | (
-            drawn & (lowest - 1)
-        )  # make room for the bit at `lowest`
+        # The drawn bits from `lowest` on move up by one, which frees the bit at `lowest`.
+        above = (drawn & -lowest) << 1
+        below = drawn & (lowest - 1)
+        spread = above | below
         odd = (np.bitwise_count(spread & row) & 1).astype(np.bool_)
         return np.where(odd == inside, spread | lowest, spread)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
-        """Return (n + Σ_y N_y (−1)^⟨y, v+1⟩)/2 by one fast Walsh–Hadamard transform, in integers."""
-        signs = walsh(np.bincount(reports, minlength=self.facts.outputs).astype(np.int64))
-        return (reports.size + signs[1 : self.facts.options + 1]) // 2
+        """Return (n + Σ_y N_y (−1)^⟨y, v+1⟩)/2 by one fast Walsh–Hadamard transform of integers."""
+        histogram = np.bincount(reports, minlength=self.facts.outputs).astype(np.int64)
+        signs = walsh(histogram)[1 : self.facts.options + 1]
+        return (reports.size + signs) // 2
 
     def valid(self, reports: NDArray[Any], /) -> Flags:
-        """Return which are outputs."""
+        """Return which reports are outputs."""
         return read_numbers(reports, self.facts.outputs)
 
 
@@ -58,9 +64,12 @@ def walsh(numbers: NDArray[Any]) -> NDArray[Any]:
     >>> walsh(np.array([1, 2, 3, 4])).tolist()
     [10, -2, -4, 0]
     """
-    found, half = numbers.copy(), 1
+    transformed = numbers.copy()
+    half = 1
     while half < numbers.size:
-        pairs = found.reshape(-1, 2, half)
-        found = np.stack([pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]], axis=1).reshape(-1)
+        pairs = transformed.reshape(-1, 2, half)
+        first = pairs[:, 0]
+        second = pairs[:, 1]
+        transformed = np.stack([first + second, first - second], axis=1).reshape(-1)
         half *= 2
-    return found
+    return transformed

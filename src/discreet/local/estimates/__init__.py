@@ -1,1 +1,1 @@
-"""From counted reports to estimates with intervals."""
+"""Estimates with confidence intervals, made from counted reports."""

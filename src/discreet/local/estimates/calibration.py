@@ -1,4 +1,4 @@
-"""The least ε that reaches an error: bisection over what a mechanism says of itself."""
+"""Calibration: the least ε that reaches an error, by bisection over a mechanism's own error."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from ...privacy.measures import Measure, PureDP
 
 MOST_EPSILON = 64.0
 """Beyond this ε a report is the truth in all but name."""
+_TOO_FEW = "no epsilon gives this error with so few reports; ask more people or allow more error"
 
 
 def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fraction:
@@ -23,17 +24,21 @@ def least_epsilon(error_at: Callable[[Fraction], float], error: Number) -> Fract
     >>> round(float(least_epsilon(lambda epsilon: 1 / float(epsilon), 0.5)), 6)
     2.0
 
-    Refuses an error that no ε up to 64 reaches.
+    Refuses: `InvalidArgument` for an error that no ε up to 64 reaches.
+    Law: `tests/local/test_sketches.py::TestEstimates`
     """
     target = float(positive(error, "error"))
-    low, high = 1e-6, MOST_EPSILON
+    low = 1e-6
+    high = MOST_EPSILON
     if error_at(Fraction(high)) > target:
-        raise InvalidArgument(
-            "no epsilon gives this error with so few reports; ask more people or allow more error"
-        )
+        raise InvalidArgument(_TOO_FEW)
+    # `high` always keeps the error, so the result does too.
     while high - low > 1e-9 * high:
         middle = low + (high - low) / 2
-        low, high = (low, middle) if error_at(Fraction(middle)) <= target else (middle, high)
+        if error_at(Fraction(middle)) <= target:
+            high = middle
+        else:
+            low = middle
     return fraction_up(high)
 
 
@@ -45,10 +50,12 @@ _Made = TypeVar("_Made", bound=_HasError)
 
 
 def reach_error(make: Callable[[Measure], _Made], error: Number, *, n: int, beta: Number) -> _Made:
-    """Make what n reports tell to within `error`, with the least ε."""
-    return make(
-        PureDP(least_epsilon(lambda epsilon: make(PureDP(epsilon)).error(n=n, beta=beta), error))
-    )
+    """Make the mechanism with the least ε whose n reports keep the error."""
+
+    def error_at(epsilon: Fraction) -> float:
+        return make(PureDP(epsilon)).error(n=n, beta=beta)
+
+    return make(PureDP(least_epsilon(error_at, error)))
 
 
 def near_epsilon(
@@ -59,7 +66,9 @@ def near_epsilon(
     most: Fraction,
     close: Fraction,
 ) -> Fraction:
-    """Return a short ε with error_at(ε) ≤ error, and none a factor `close` below; for laws that are dear to make.
+    """Return a short ε with error_at(ε) ≤ error that is least to within a factor `close`.
+
+    Fewer steps than `least_epsilon`, for mechanisms that are expensive to make.
 
     >>> from discreet.local.estimates.calibration import near_epsilon
     >>> from fractions import Fraction
@@ -67,14 +76,19 @@ def near_epsilon(
     >>> 2 <= near_epsilon(lambda e: 1 / float(e), 0.5, **ends) < 2.02
     True
 
-    Refuses an error that `most` does not reach.
+    Refuses: `InvalidArgument` for an error that `most` does not reach.
     """
-    wanted, low, high = positive(error, "error"), least, most
-    if error_at(high) > wanted:
-        raise InvalidArgument(
-            "no epsilon gives this error with so few reports; ask more people or allow more error"
-        )
+    target = positive(error, "error")
+    low = least
+    high = most
+    if error_at(high) > target:
+        raise InvalidArgument(_TOO_FEW)
+    # `high` always keeps the error, so the result does too.
     while high > low * close:
+        # Four digits, so that the ε sent to devices stays short.
         middle = Fraction(f"{math.sqrt(low * high):.4g}")
-        low, high = (low, middle) if error_at(middle) <= wanted else (middle, high)
+        if error_at(middle) <= target:
+            high = middle
+        else:
+            low = middle
     return high

@@ -1,4 +1,4 @@
-"""What the reports tell: frequencies or a mean, each with a standard error and an interval."""
+"""Estimate: frequencies or a mean, each with a standard error and a confidence interval."""
 
 from __future__ import annotations
 
@@ -17,17 +17,24 @@ __all__ = ["Array", "Estimate", "Whose", "read_level", "read_of"]
 
 Whose: TypeAlias = Literal["reporters", "population"]
 
-_SHOWN = 20  # rows of a long estimate that are printed
+# Rows of a long estimate that are printed.
+_MAX_ROWS = 20
 
 
 @frozen(eq=False)
 class Estimate:
-    """Unbiased values with their standard errors and intervals; each interval holds with probability at least `level`.
+    """Unbiased values with their standard errors and confidence intervals.
 
-    `what` is "frequency" or "mean", `names` the options (or the one word for the mean), `values` the estimates, which
-    may lie outside what is possible: clipping them would bias every sum. `low` and `high` are clipped, at no loss.
-    `of` says whose frequencies the intervals cover: of those who reported, or of the population they were drawn from.
-    `note` says by what theorem the intervals hold.
+    | field | meaning |
+    |---|---|
+    | `what` | "frequency" or "mean" |
+    | `names` | the options, or "mean" |
+    | `values` | the estimates; they may be impossible, since clipping would bias every sum |
+    | `low`, `high` | the ends of the intervals, clipped at no loss |
+    | `of` | people whose frequencies the intervals cover: reporters, or their population |
+    | `note` | the theorem by which the intervals hold |
+
+    Guarantee: each interval holds with probability at least `level`, unless `note` says about.
     """
 
     what: str
@@ -47,73 +54,86 @@ class Estimate:
         return self.values * self.n
 
     def __getitem__(self, name: str) -> float:
-        try:
-            return float(self.values[self.names.index(name)])
-        except ValueError:
-            raise InvalidArgument(f"nothing was estimated for {name!r}; see .names") from None
+        return float(self.values[self._index(name)])
 
     def interval(self, name: str) -> tuple[float, float]:
         """Return the interval of one option."""
-        at = self.names.index(name) if name in self.names else -1
-        if at < 0:
-            raise InvalidArgument(f"nothing was estimated for {name!r}; see .names")
-        return float(self.low[at]), float(self.high[at])
+        index = self._index(name)
+        return float(self.low[index]), float(self.high[index])
+
+    def _index(self, name: str) -> int:
+        try:
+            return self.names.index(name)
+        except ValueError:
+            raise InvalidArgument(f"nothing was estimated for {name!r}; see .names") from None
 
     def to_dict(self) -> dict[str, object]:
         """Return plain JSON types."""
-        columns = {"values": self.values, "errors": self.errors, "low": self.low, "high": self.high}
-        plain: dict[str, object] = {"what": self.what, "names": list(self.names)}
-        plain |= {name: column.tolist() for name, column in columns.items()}
-        return plain | {"level": self.level, "n": self.n, "of": self.of, "note": self.note}
+        return {
+            "what": self.what,
+            "names": list(self.names),
+            "values": self.values.tolist(),
+            "errors": self.errors.tolist(),
+            "low": self.low.tolist(),
+            "high": self.high.tolist(),
+            "level": self.level,
+            "n": self.n,
+            "of": self.of,
+            "note": self.note,
+        }
 
     def __str__(self) -> str:
-        wide = max([len(self.what), *(len(name) for name, *_ in self._rows())])
-        head = f"{self.what:<{wide}}  {'estimate':>10}  {'± error':>10}  {self._caption():>22}"
-        lines = [
-            f"{name:<{wide}}  {v:>10}  {e:>10}  {between:>22}"
-            for name, v, e, between in self._rows()
-        ]
-        return "\n".join([head, *lines, *self._rest()])
+        rows = self._rows()
+        name_widths = [len(name) for name, *_ in rows]
+        width = max([len(self.what), *name_widths])
+        lines = []
+        for name, value, error, interval in [self._head(), *rows]:
+            lines.append(f"{name:<{width}}  {value:>10}  {error:>10}  {interval:>22}")
+        return "\n".join([*lines, *self._footer()])
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        table = html_table((self.what, "estimate", "± error", self._caption()), self._rows())
-        return join([table, *(element("p", line) for line in self._rest())])
+        table = html_table(self._head(), self._rows())
+        return join([table, *(element("p", line) for line in self._footer())])
+
+    def _head(self) -> tuple[str, str, str, str]:
+        return self.what, "estimate", "± error", f"{100 * self.level:g} % interval"
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
-        order = (
-            np.argsort(-self.values, kind="stable")[:_SHOWN]
-            if len(self.names) > _SHOWN
-            else range(len(self.names))
-        )
-        return [
-            (
-                self.names[i],
-                f"{self.values[i]:.5g}",
-                f"{self.errors[i]:.3g}",
-                f"{self.low[i]:.5g} … {self.high[i]:.5g}",
-            )
-            for i in order
-        ]
+        """Return the rows as text; of a long estimate the largest values."""
+        indices = np.arange(len(self.names))
+        if len(self.names) > _MAX_ROWS:
+            indices = np.argsort(-self.values, kind="stable")[:_MAX_ROWS]
+        rows = []
+        for i in indices:
+            value = f"{self.values[i]:.5g}"
+            error = f"{self.errors[i]:.3g}"
+            interval = f"{self.low[i]:.5g} … {self.high[i]:.5g}"
+            rows.append((self.names[i], value, error, interval))
+        return rows
 
-    def _caption(self) -> str:
-        return f"{100 * self.level:g} % interval"
-
-    def _rest(self) -> list[str]:
-        left = len(self.names) - _SHOWN
-        more = [f"… and {left} more; .to_dict() has them all"] if left > 0 else []
-        return [*more, f"{self.n} reports; of {self.of}" + (f"; {self.note}" if self.note else "")]
+    def _footer(self) -> list[str]:
+        """Return the lines below the table: rows left out, and the number of reports."""
+        lines = []
+        left_out = len(self.names) - _MAX_ROWS
+        if left_out > 0:
+            lines.append(f"… and {left_out} more; .to_dict() has them all")
+        summary = f"{self.n} reports; of {self.of}"
+        if self.note:
+            summary += f"; {self.note}"
+        lines.append(summary)
+        return lines
 
 
 def read_level(level: object) -> float:
-    """Read the probability with which an interval is to hold.
+    """Read a confidence level: the probability with which an interval is to hold.
 
     >>> from discreet.local.estimates.estimate import read_level
     >>> read_level(0.95)
     0.95
 
-    Refuses levels outside (0, 1).
+    Refuses: `InvalidArgument` for levels outside (0, 1).
     """
     exact = rational(level, "level")
     if not 0 < exact < 1:
@@ -122,7 +142,7 @@ def read_level(level: object) -> float:
 
 
 def read_of(of: object) -> Whose:
-    """Read whose frequencies are asked for.
+    """Read the people whose frequencies are estimated: "reporters" or "population".
 
     >>> from discreet.local.estimates.estimate import read_of
     >>> read_of("population")

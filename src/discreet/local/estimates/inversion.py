@@ -1,8 +1,11 @@
-"""Intervals of frequencies by inversion of the exact law of a count, for many options at once.
+"""Confidence intervals of frequencies by inversion of the exact law of a count.
 
-Of n people t hold the option: C ~ Bin(t, p) + Bin(n − t, q). A number t is refuted if so many, or so few, reports in
-the option's set have a chance of at most β/2 under it. The chances are monotone in t, so what is not refuted is an
-interval, and it holds for the people who reported, whoever they are: the coins are the only chance.
+If t of n people hold the option, C ~ Bin(t, p) + Bin(n − t, q). A number t is refuted if so many,
+or so few, reports in the option's set have a probability of at most β/2 under it. The probabilities
+are monotone in t, so the numbers not refuted are an interval. It holds for the people who reported,
+whoever they are: only the coins are random.
+
+Law: `tests/local/test_choice.py::TestIntervals`
 """
 
 from __future__ import annotations
@@ -17,16 +20,19 @@ from ...arithmetic.special import gammaln, ndtri
 from ..designs.design import Integers
 from .estimate import Array
 
-_CLOSE = 0.002  # how near to β/2, in standard deviations, a refuted t is looked for
-_STEPS = 8  # counts within 1/8 of a standard deviation may share an end: 3 % of the width at most
-_SPARE = 1e-15  # above what lies outside the windows
+# Distance to β/2, in standard deviations, at which the search for a refuted t stops.
+_TOLERANCE = 0.002
+# Counts within 1/8 of a standard deviation may share an end: 3 % of the width at most.
+_RUNS_PER_DEVIATION = 8
+# Upper bound on the probability outside the windows of `_pmf`.
+_OUTSIDE_WINDOWS = 1e-15
 
 
 def holders(counts: Integers, n: int, p: float, q: float, beta: float) -> tuple[Array, Array]:
     """Return the least and the greatest frequency of holders not refuted by each count, p > q.
 
-    Ends rise with the count, so those of a run of close counts are the lower end of the first and the upper end of the
-    last: never too narrow.
+    Both ends rise with the count. So a run of close counts gets the lower end of its first and the
+    upper end of its last count: never too narrow.
 
     >>> import numpy as np
     >>> from discreet.local.estimates.inversion import holders
@@ -34,59 +40,73 @@ def holders(counts: Integers, n: int, p: float, q: float, beta: float) -> tuple[
     >>> low.tolist(), high.tolist()
     ([0.946], [1.0])
     """
-    known, where = np.unique(counts, return_inverse=True)
-    starts = _runs(known, math.sqrt(n * max(p * (1 - p), q * (1 - q))) / _STEPS)
+    known, inverse = np.unique(counts, return_inverse=True)
+    deviation = math.sqrt(n * max(p * (1 - p), q * (1 - q)))
+    starts = _runs(known, deviation / _RUNS_PER_DEVIATION)
     ends = np.append(starts[1:], len(known)) - 1
     low = np.array([_least(int(c), n, p, q, beta) for c in known[starts]])
+    # The reports outside the set follow the same law with 1 − q and 1 − p.
     high = np.array([n - _least(n - int(c), n, 1 - q, 1 - p, beta) for c in known[ends]])
     run = np.searchsorted(starts, np.arange(len(known)), side="right") - 1
-    return low[run][where] / n, high[run][where] / n
+    return low[run][inverse] / n, high[run][inverse] / n
 
 
-def _runs(known: Integers, reach: float) -> NDArray[np.intp]:
-    """Split rising counts into runs no longer than `reach`; return where each begins."""
-    starts, first = [0], int(known[0])
-    for at, count in enumerate(known.tolist()):
-        if count - first > reach:
-            starts.append(at)
+def _runs(known: Integers, max_length: float) -> NDArray[np.intp]:
+    """Split rising counts into runs no longer than `max_length`; return where each begins."""
+    starts = [0]
+    first = int(known[0])
+    for index, count in enumerate(known.tolist()):
+        if count - first > max_length:
+            starts.append(index)
             first = count
     return np.array(starts)
 
 
 def _least(count: int, n: int, p: float, q: float, beta: float) -> int:
-    """Return a t such that all below it are refuted: so many in the set have a chance of at most β/2."""
+    """Return a t below which all are refuted: so many in the set have probability ≤ β/2."""
     aim = float(ndtri(beta / 2))
 
     def excess(t: int) -> float:
-        chance = at_least(count, n, t, p, q)
-        score = float(ndtri(chance)) - aim
-        return (
-            max(score, 1e-12) if chance > beta / 2 else min(score, 0.0)
-        )  # the comparison decides, not its logarithm
+        probability = at_least(count, n, t, p, q)
+        score = float(ndtri(probability)) - aim
+        # The comparison decides, not the score: ndtri rounds near β/2.
+        if probability > beta / 2:
+            return max(score, 1e-12)
+        return min(score, 0.0)
 
     if excess(0) > 0:
         return 0
     if excess(n) <= 0:
         return n
-    return _search(excess, n, round((count - n * q) / (p - q))) + 1
+    unbiased = round((count - n * q) / (p - q))
+    return _search(excess, n, unbiased) + 1
 
 
 def _search(excess: Callable[[int], float], n: int, guess: int) -> int:
-    """Find t with excess(t) ≤ 0, close to where it rises above 0: false position on a nearly straight line."""
-    low, below = 0, excess(0)
-    high, above = n, excess(n)
+    """Find t with excess(t) ≤ 0, close to where it rises above 0, by false position.
+
+    In standard deviations the excess is nearly a straight line.
+    """
+    low = 0
+    below = excess(low)
+    high = n
+    above = excess(high)
     middle = min(max(guess, 1), n - 1)
     while high - low > 1:
         found = excess(middle)
         if found > 0:
-            high, above = middle, found
+            high = middle
+            above = found
         else:
-            low, below = middle, found
-            if found > -_CLOSE:
+            low = middle
+            below = found
+            # Stopping early is sound: a lower t only widens the interval.
+            if found > -_TOLERANCE:
                 break
-        straight = low + (high - low) * (below + _CLOSE / 2) / (below - above)
-        step = straight if math.isfinite(straight) else (low + high) / 2
-        middle = min(max(round(step), low + 1), high - 1)
+        crossing = low + (high - low) * (below + _TOLERANCE / 2) / (below - above)
+        if not math.isfinite(crossing):
+            crossing = (low + high) / 2
+        middle = min(max(round(crossing), low + 1), high - 1)
     return low
 
 
@@ -97,25 +117,28 @@ def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
     >>> round(at_least(1, 2, 1, 0.75, 0.25), 6)
     0.8125
     """
-    first, own = _pmf(t, p)
-    start, other = _pmf(n - t, q)
-    tails = np.append(np.cumsum(other[::-1])[::-1], 0.0)  # P[Y ≥ start + i], i ≥ 0
-    needed = count - (first + np.arange(own.size)) - start
-    total = float(own @ tails[np.clip(needed, 0, other.size)])
-    return min(1.0, total * (1 + 1e-7 + n * math.log(n + 1) * 2.0**-48) + _SPARE)
+    first, holding = _pmf(t, p)
+    start, others = _pmf(n - t, q)
+    # P[Y ≥ start + i] for i ≥ 0, with 0 beyond the window.
+    tails = np.append(np.cumsum(others[::-1])[::-1], 0.0)
+    needed = count - (first + np.arange(holding.size)) - start
+    total = float(holding @ tails[np.clip(needed, 0, others.size)])
+    # Above the errors of gammaln, of the sums and of the windows: the bound is never too small.
+    relative = 1 + 1e-7 + n * math.log(n + 1) * 2.0**-48
+    return min(1.0, total * relative + _OUTSIDE_WINDOWS)
 
 
 def _pmf(n: int, p: float) -> tuple[int, Array]:
-    """Return the first value of Bin(n, p) that matters and the chances from it on: beyond 9 sd and 40 lies 2e^−40."""
+    """Return the first value of a window of Bin(n, p), and the probabilities in it.
+
+    Beyond 9 standard deviations and 40 more lies at most 2e^−40.
+    """
     if n == 0 or p in (0.0, 1.0):
         return n * int(p), np.ones(1)
-    reach = 9 * math.sqrt(n * p * (1 - p)) + 40
-    hits = np.arange(max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach)) + 1)
-    logs = (
-        gammaln(n + 1)
-        - gammaln(hits + 1)
-        - gammaln(n - hits + 1)
-        + hits * math.log(p)
-        + (n - hits) * math.log1p(-p)
-    )
+    margin = 9 * math.sqrt(n * p * (1 - p)) + 40
+    first = max(0, math.floor(n * p - margin))
+    last = min(n, math.ceil(n * p + margin))
+    hits = np.arange(first, last + 1)
+    log_binomials = gammaln(n + 1) - gammaln(hits + 1) - gammaln(n - hits + 1)
+    logs = log_binomials + hits * math.log(p) + (n - hits) * math.log1p(-p)
     return int(hits[0]), np.exp(logs)

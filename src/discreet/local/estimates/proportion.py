@@ -1,4 +1,4 @@
-"""Intervals of a binomial proportion, and quantiles of normal and Student's laws: the one place that calls SciPy."""
+"""Confidence intervals of a binomial proportion, and quantiles of the normal and Student's law."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ Floats = NDArray[np.float64]
 def clopper_pearson(
     counts: NDArray[np.int64], n: NDArray[np.int64] | int, beta: float
 ) -> tuple[Floats, Floats]:
-    """Return the ends of intervals that hold a binomial's p with probability at least 1 − β (Clopper, Pearson 1934).
+    """Return the ends of intervals that hold a binomial's p (Clopper, Pearson 1934).
 
-    For the mean of different probabilities the binomial law has the wider tails (Hoeffding 1956), so they hold too.
+    Each holds with probability at least 1 − β. For the mean of different probabilities the binomial
+    law has the wider tails (Hoeffding 1956), so the intervals hold for it too.
 
     >>> import numpy as np
     >>> from discreet.local.estimates.proportion import clopper_pearson
@@ -25,20 +26,27 @@ def clopper_pearson(
     """
     yes = np.asarray(counts, dtype=np.float64)
     no = np.asarray(n, dtype=np.float64) - yes
+    # The arguments are at least 1 where `where` drops the result.
     low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
     high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, 1), 1 - beta / 2), 1.0)
+    # Widened by more than the error of the inverse: never too narrow.
     return low * (1 - 1e-9), np.minimum(1.0, high * (1 + 1e-9))
 
 
 def student(beta: float, free: float) -> float:
-    """Return how many estimated deviations Student's law of so many degrees of freedom exceeds with probability β.
+    """Return the two-sided quantile of Student's law with `free` degrees of freedom.
+
+    It is exceeded, on either side, with probability β.
 
     >>> from discreet.local.estimates.proportion import student
     >>> round(student(0.05, 10), 4), round(student(0.05, 1e6), 4)
     (2.2281, 1.96)
     """
-    share = float(betaincinv(free / 2, 0.5, beta))
-    return float(np.sqrt(free * (1 / share - 1))) if share > 0 else np.inf
+    # P(|T| > t) is the regularized incomplete beta function at free/(free + t²).
+    x = float(betaincinv(free / 2, 0.5, beta))
+    if x > 0:
+        return float(np.sqrt(free * (1 / x - 1)))
+    return np.inf
 
 
 def student_tail(t: Floats, free: float) -> Floats:
@@ -49,7 +57,8 @@ def student_tail(t: Floats, free: float) -> Floats:
     >>> student_tail(np.array([0.0, 2.2281, -2.2281]), 10).round(4).tolist()
     [0.5, 0.025, 0.975]
     """
-    beyond = np.asarray(betainc(free / 2, 0.5, free / (free + t * t)), dtype=np.float64) / 2
+    x = free / (free + t * t)
+    beyond = np.asarray(betainc(free / 2, 0.5, x), dtype=np.float64) / 2
     return np.where(t > 0, beyond, 1 - beyond)
 
 
