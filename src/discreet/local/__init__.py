@@ -1,4 +1,4 @@
-"""The local model: nobody is trusted, everyone randomizes their own answer before it leaves the device."""
+"""Local model: nobody is trusted; every device randomizes its own answer before sending it."""
 
 from .choice import Choice
 from .compare import FrequencyQuestion, MeanQuestion, Trust, compare_trust

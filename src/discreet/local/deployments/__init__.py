@@ -1,1 +1,1 @@
-"""The deployments as published: RAPPOR, Apple's sketches, Microsoft's telemetry."""
+"""Deployments as published: RAPPOR, Apple's sketches, Microsoft's telemetry."""

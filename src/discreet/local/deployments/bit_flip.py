@@ -1,4 +1,7 @@
-"""dBitFlip: a histogram from a few bits a device, each about a bucket drawn once (Ding, Kulkarni, Yekhanin 2017)."""
+"""dBitFlip: a histogram from a few bits a device, each about a bucket drawn once.
+
+See Ding, Kulkarni, Yekhanin 2017.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,16 @@ _Rows = NDArray[np.int64]
 
 @frozen(init=False)
 class BitFlip:
-    """Send `sample` bits about as many buckets drawn once: is the value in this one? Each is flipped now and then.
+    """Send `sample` noisy bits about as many buckets drawn once: is the value in this bucket?
 
-    A device draws `sample` of the `buckets` without looking at any value. For each it sends whether its value lies
-    there, flipped with probability 1/(1 + e^(ε/2)). Two values differ in at most two of the bits: ε-private. Of the N_v
-    devices that drew bucket v the share of ones is q + (p − q)·f_v, p = e^(ε/2)/(e^(ε/2) + 1), q = 1 − p; the variance
-    of a frequency is about (buckets/sample)·e^(ε/2)/(e^(ε/2) − 1)²/n. The report lists 2·bucket + bit, in order.
+    A device draws `sample` of the `buckets` without looking at any value. For each it sends whether
+    its value lies there, flipped with probability 1/(1 + e^(ε/2)). Of the N_v devices that drew
+    bucket v the fraction of ones is q + (p − q)·f_v, with p = e^(ε/2)/(e^(ε/2) + 1) and q = 1 − p.
+    The variance of a frequency is about (buckets/sample)·e^(ε/2)/(e^(ε/2) − 1)²/n. The report lists
+    2·bucket + bit, in order.
 
-    `gamma` flips every sent bit once more with that probability (output perturbation): see `Device`.
+    `gamma` flips every sent bit once more with that probability (output perturbation): see
+    `Device`.
 
     >>> import numpy as np
     >>> from discreet.local import BitFlip
@@ -49,7 +54,10 @@ class BitFlip:
     >>> len(minutes.randomize(7)), minutes.randomize(np.array([7, 8])).shape
     (4, (2, 4))
 
-    Refuses more bits than buckets, values that are no bucket, and reports no device could have sent.
+    Guarantee: ε-private, since two values differ in at most two of the bits.
+    Refuses: `InvalidArgument` for more bits than buckets, values that are no bucket, and reports no
+    device could have sent.
+    Law: `tests/local/test_sketches.py::TestExactLaws`
     """
 
     epsilon: Fraction
@@ -60,28 +68,31 @@ class BitFlip:
     __repr__ = named
 
     def __init__(self, spend: Measure, *, buckets: int, sample: int, gamma: Number = 0) -> None:
-        k, flip = whole(buckets, "buckets", least=2, most=1 << 30), rational(gamma, "gamma")
+        count = whole(buckets, "buckets", least=2, most=1 << 30)
+        flip = rational(gamma, "gamma")
         if not 0 <= flip < Fraction(1, 2):
             raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
-        fields = {
-            "epsilon": epsilon_of(spend),
-            "buckets": k,
-            "sample": whole(sample, "sample", least=1, most=k),
-        }
-        fill(self, **fields, gamma=flip)
+        epsilon = epsilon_of(spend)
+        drawn = whole(sample, "sample", least=1, most=count)
+        fill(self, epsilon=epsilon, buckets=count, sample=drawn, gamma=flip)
 
     @classmethod
     def for_error(
         cls, error: Number, *, n: int, buckets: int, sample: int, beta: Number = 0.05
     ) -> BitFlip:
-        """Take the least ε at which n reports give a frequency to within `error`, with probability at least 1 − β."""
-        return reach_error(
-            lambda spend: cls(spend, buckets=buckets, sample=sample), error, n=n, beta=beta
-        )
+        """Make the mechanism with the least ε whose n reports keep a frequency's error.
+
+        The error is kept with probability at least 1 − β.
+        """
+
+        def make_flip(spend: Measure) -> BitFlip:
+            return cls(spend, buckets=buckets, sample=sample)
+
+        return reach_error(make_flip, error, n=n, beta=beta)
 
     @property
     def event(self) -> Promise:
-        """What one report costs the person who sends it."""
+        """Privacy event of one report, for the person who sends it."""
         return promise(self.epsilon)
 
     @property
@@ -90,6 +101,11 @@ class BitFlip:
         truth = 1 / (1 + math.exp(-self.epsilon / 2))
         return truth + float(self.gamma) * (1 - 2 * truth)
 
+    @property
+    def _spread(self) -> float:
+        """The difference p − q."""
+        return 2 * self.p - 1
+
     @overload
     def randomize(self, value: int, *, bits: Bits | None = None) -> list[int]: ...
     @overload
@@ -97,74 +113,93 @@ class BitFlip:
     def randomize(
         self, value: int | NDArray[Any], *, bits: Bits | None = None
     ) -> list[int] | _Rows:
-        """Draw the report of one value, or of values of different devices; each draws its own buckets."""
+        """Draw the report of one value, or of values of different devices with own buckets."""
         values = read_answers(read_array(value), self.buckets)
         drawn = self.draw_buckets(values.size, bits)
-        sent = flip_with(self.gamma, self.answer(values.reshape(-1), drawn, bits), bits)
-        reports = 2 * drawn + sent
-        return [int(mark) for mark in reports[0]] if values.ndim == 0 else reports
+        answers = self.answer(values.reshape(-1), drawn, bits)
+        reports = 2 * drawn + flip_with(self.gamma, answers, bits)
+        if values.ndim == 0:
+            return [int(mark) for mark in reports[0]]
+        return reports
 
     def draw_buckets(self, count: int, bits: Bits | None = None) -> _Rows:
-        """Draw the buckets of `count` devices: every set of `sample` buckets is as likely (Floyd's algorithm)."""
+        """Draw the buckets of `count` devices: every set of `sample` buckets is as likely.
+
+        Floyd's algorithm (Bentley, Floyd 1987): take a uniform bucket up to `top`, or `top` itself
+        if that bucket is taken.
+        """
         drawn = np.full((count, self.sample), -1, dtype=np.int64)
-        for at, top in enumerate(range(self.buckets - self.sample, self.buckets)):
-            found = uniform(top + 1, count, bits=bits)
-            drawn[:, at] = np.where((drawn[:, :at] == found[:, None]).any(axis=1), top, found)
+        first_top = self.buckets - self.sample
+        for index in range(self.sample):
+            top = first_top + index
+            bucket = uniform(top + 1, count, bits=bits)
+            taken = (drawn[:, :index] == bucket[:, None]).any(axis=1)
+            drawn[:, index] = np.where(taken, top, bucket)
         return np.sort(drawn, axis=1)
 
     def answer(self, values: _Rows, drawn: _Rows, bits: Bits | None = None) -> NDArray[np.bool_]:
-        """Return of each drawn bucket whether the value lies there, flipped with probability 1/(1 + e^(ε/2))."""
+        """Return for each drawn bucket whether the value lies there, flipped at random.
+
+        The probability of a flip is 1/(1 + e^(ε/2)).
+        """
         true = drawn == values[:, None]
-        return np.asarray(true ^ flips(self.epsilon / 2, true.size, bits).reshape(true.shape))
+        flipped = flips(self.epsilon / 2, true.size, bits).reshape(true.shape)
+        return np.asarray(true ^ flipped)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
-        """Estimate how frequent each bucket is; intervals invert the binomial law among the devices that drew it.
+        """Estimate the frequency of each bucket, with a confidence interval.
 
-        A bucket that nobody drew is 0 with the interval 0 … 1. Refuses no reports, and what no device could have sent.
+        Intervals invert the binomial law among the devices that drew the bucket. A bucket that
+        nobody drew is 0 with the interval 0 … 1.
+
+        Refuses: `InvalidArgument` for no reports, and reports no device could have sent.
+        Law: `tests/local/test_sketches.py::TestEstimates`
         """
         read = self.read(reports)
-        seen = np.bincount((read >> 1).reshape(-1), minlength=self.buckets)
-        ones = np.bincount((read >> 1)[(read & 1) == 1], minlength=self.buckets)
-        people, wide = np.maximum(seen, 1), 2 * self.p - 1
-        values = np.where(seen > 0, (ones / people - (1 - self.p)) / wide, 0.0)
-        errors = np.where(
-            seen > 0, np.sqrt(ones / people * (1 - ones / people) / people) / wide, 1.0
-        )
-        ends = clopper_pearson(ones, people, 1 - read_level(level))
-        low, high = (
-            np.where(seen > 0, np.clip((end - (1 - self.p)) / wide, 0.0, 1.0), side)
-            for side, end in enumerate(ends)
-        )
-        names = tuple(str(bucket) for bucket in range(self.buckets))
-        note = "binomial law of the devices that drew the bucket (Clopper, Pearson 1934)"
-        columns = (values, errors, low, high)
+        confidence = read_level(level)
+        bucket = read >> 1
+        drawn = np.bincount(bucket.reshape(-1), minlength=self.buckets)
+        ones = np.bincount(bucket[(read & 1) == 1], minlength=self.buckets)
+        was_drawn = drawn > 0
+        # At least 1 to divide by; `was_drawn` drops the result.
+        people = np.maximum(drawn, 1)
+        fraction = ones / people
+        values = np.where(was_drawn, self._frequency_of(fraction), 0.0)
+        deviations = np.sqrt(fraction * (1 - fraction) / people) / self._spread
+        errors = np.where(was_drawn, deviations, 1.0)
+        least, most = clopper_pearson(ones, people, 1 - confidence)
+        low = np.where(was_drawn, np.clip(self._frequency_of(least), 0.0, 1.0), 0)
+        high = np.where(was_drawn, np.clip(self._frequency_of(most), 0.0, 1.0), 1)
         return Estimate(
             "frequency",
-            names,
-            *columns,
-            level=read_level(level),
-            n=len(read),
-            of="population",
-            note=note,
+            tuple(str(index) for index in range(self.buckets)),
+            values,
+            errors,
+            low,
+            high,
+            confidence,
+            len(read),
+            "population",
+            "binomial law of the devices that drew the bucket (Clopper, Pearson 1934)",
         )
 
+    def _frequency_of(self, ones: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the frequency for which this fraction of ones is expected."""
+        return (ones - (1 - self.p)) / self._spread
+
     def read(self, reports: object) -> _Rows:
-        """Read reports; refuses those no device could have sent."""
+        """Read reports.
+
+        Refuses: `InvalidArgument` for reports no device could have sent.
+        """
         array = read_array(reports, axes=2)
-        if (
-            array.ndim != 2
-            or array.shape[1] != self.sample
-            or array.dtype.kind not in "iu"
-            or array.shape[0] == 0
-        ):
+        is_table = array.ndim == 2 and array.shape[1] == self.sample
+        if not is_table or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument(
                 f"reports must be a list of at least one report of {self.sample} bits"
             )
-        if (
-            array.min() < 0
-            or array.max() >= 2 * self.buckets
-            or (np.diff(array >> 1, axis=1) <= 0).any()
-        ):
+        out_of_range = array.min() < 0 or array.max() >= 2 * self.buckets
+        if out_of_range or (np.diff(array >> 1, axis=1) <= 0).any():
             raise InvalidArgument(
                 "a report must list different buckets of these parameters, in order"
             )
@@ -180,51 +215,65 @@ class BitFlip:
         """
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
-        chance, devices = (
-            1 - self.p + frequency * (2 * self.p - 1),
-            whole(n, "n", least=1) * self.sample / self.buckets,
-        )
-        return chance * (1 - chance) / devices / (2 * self.p - 1) ** 2
+        one = 1 - self.p + frequency * self._spread
+        devices = whole(n, "n", least=1) * self.sample / self.buckets
+        return one * (1 - one) / devices / self._spread**2
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
         """Bound |estimate − frequency| with probability at least 1 − β.
 
-        Hoeffding (1963) with β/2 among the devices that drew the bucket, and Chernoff with β/2 for how many those are.
+        Hoeffding (1963) with β/2 among the devices that drew the bucket, and Chernoff with β/2 for
+        the number of those devices.
         """
-        people = whole(n, "n", least=1) * self.sample / self.buckets
-        few = math.log(2 / read_beta(beta))
-        drew = n if self.sample == self.buckets else people - math.sqrt(2 * people * few)
-        if drew < 1:
+        expected = whole(n, "n", least=1) * self.sample / self.buckets
+        log = math.log(2 / read_beta(beta))
+        devices = expected - math.sqrt(2 * expected * log)
+        if self.sample == self.buckets:
+            # Every device draws every bucket: their number is not random.
+            devices = n
+        if devices < 1:
             return math.inf
-        return up(math.sqrt(math.log(4 / read_beta(beta)) / (2 * drew)) / (2 * self.p - 1))
+        margin = math.sqrt(math.log(4 / read_beta(beta)) / (2 * devices))
+        # Rounded up: a promise of accuracy is never too small.
+        return up(margin / self._spread)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move any estimate, whatever they say and buckets they name.
+        """Bound how far `forged` of n reports can move any estimate, whatever buckets they name.
 
-        With H honest devices in a bucket, k forged reports move its share by at most k/(H + k). H is at least what it
-        is in all buckets with probability 1 − 10⁻⁹ (Chernoff).
+        With H honest devices in a bucket, k forged reports move its fraction by at most k/(H + k).
+        The bound on H holds in all buckets with probability 1 − 10⁻⁹ (Chernoff).
         """
         people = whole(n, "n", least=1)
-        many = whole(forged, "forged", most=people)
-        drew = (people - many) * self.sample / self.buckets
-        sure = (
-            math.sqrt(2 * drew * math.log(1e9 * self.buckets))
-            if self.sample < self.buckets
-            else 0.0
-        )
-        return up(many / (many + max(drew - sure, 0.0)) / (2 * self.p - 1)) if many else 0.0
+        forged_count = whole(forged, "forged", most=people)
+        if forged_count == 0:
+            return 0.0
+        expected = (people - forged_count) * self.sample / self.buckets
+        margin = 0.0
+        if self.sample < self.buckets:
+            margin = math.sqrt(2 * expected * math.log(1e9 * self.buckets))
+        honest = max(expected - margin, 0.0)
+        return up(forged_count / (forged_count + honest) / self._spread)
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return what one report costs among those of at least n people, by clones."""
+        """Return the price of one report among those of at least n people, by clones."""
         return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs."""
-        shape = {"buckets": self.buckets, "sample": self.sample, "gamma": str(self.gamma)}
-        return {"mechanism": "bit-flip", "version": 1, "epsilon": str(self.epsilon), **shape}
+        """Return the parameters: all that a device needs."""
+        return {
+            "mechanism": "bit-flip",
+            "version": 1,
+            "epsilon": str(self.epsilon),
+            "buckets": self.buckets,
+            "sample": self.sample,
+            "gamma": str(self.gamma),
+        }
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> BitFlip:
-        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        """Read parameters written by `to_json`.
+
+        Refuses: `InvalidArgument` for unknown or missing fields, and other versions.
+        """
         read = fields_of(given, "bit-flip", ("epsilon", "buckets", "sample", "gamma"))
         return cls(PureDP(read.pop("epsilon")), **read)

@@ -1,4 +1,4 @@
-"""The coin of a flipped bit: true with probability 1/(1 + e^ε), exactly."""
+"""Exact flip of a bit, true with probability 1/(1 + e^ε), and the ε of a report."""
 
 from __future__ import annotations
 
@@ -19,22 +19,26 @@ from ..spend import read_epsilon
 
 @cached
 def _kept(epsilon: object) -> InsideCoin:
+    """Return the coin that is true where a bit is not flipped."""
     return InsideCoin(epsilon)  # type: ignore[arg-type]
 
 
 def flips(epsilon: Fraction, count: int, bits: Bits | None = None) -> NDArray[np.bool_]:
-    """Draw `count` independent flips, each true with probability exactly 1/(1 + e^ε): whoever is not kept is flipped.
+    """Draw `count` independent flips, each true with probability exactly 1/(1 + e^ε).
 
     >>> from discreet.local.deployments.flip import flips
     >>> from fractions import Fraction
     >>> flips(Fraction(10**6), 3).any()
     np.False_
+
+    Law: `tests/local/test_sketches.py::TestExactLaws`
     """
-    return ~np.asarray(serve(_kept(epsilon), count, bits), dtype=np.bool_)
+    kept = np.asarray(serve(_kept(epsilon), count, bits), dtype=np.bool_)
+    return ~kept
 
 
 def promise(epsilon: Fraction) -> Promise:
-    """Return the event of a report that is ε-private: any two values of the one who reports, whatever they are."""
+    """Return the event of an ε-private report, for any two values of the person who reports."""
     return Promise(PureDP(epsilon), neighbours=REPLACE)
 
 
@@ -46,6 +50,7 @@ def epsilon_of(spend: Measure) -> Fraction:
     >>> epsilon_of(dp.PureDP(2))
     Fraction(2, 1)
 
-    Refuses a budget of zero, what is no measure, and ε that `read_epsilon` refuses.
+    Refuses: `InvalidArgument` for a budget of zero, anything but a measure, and ε that
+    `read_epsilon` refuses.
     """
     return read_epsilon(largest_epsilon(promise, spend))

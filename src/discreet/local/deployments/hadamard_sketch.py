@@ -1,4 +1,7 @@
-"""The Hadamard count-mean sketch: one bit a report; Apple's Safari domains (Learning with Privacy at Scale, 2017)."""
+"""Hadamard count-mean sketch: one bit a report, as for Apple's Safari domains.
+
+See Learning with Privacy at Scale (Apple 2017).
+"""
 
 from __future__ import annotations
 
@@ -22,21 +25,26 @@ _Reports = NDArray[np.int64]
 
 
 class HadamardCountMeanSketch(MeanSketch):
-    """Send a random row, a random column and one bit: the Hadamard coefficient of the value's cell, or not it.
+    """Send a random row, a random column, and one bit: a Hadamard coefficient of the value's cell.
 
-    Row j and column l are drawn evenly, without looking at the value; the bit is H[h_j(value), l] = (−1)^(popcount of
-    the two and-ed), flipped with probability 1/(1 + e^ε). So the report is ε-private, and it is one bit beside public
-    chance. Per person the variance of a count is ((e^ε + 1)/(e^ε − 1))², plus shared cells as in `CountMeanSketch`.
+    Row j and column l are drawn evenly, without looking at the value. The bit is
+    H[h_j(value), l] = (−1)^(popcount of the two and-ed), flipped with probability 1/(1 + e^ε). The
+    report is one bit beside public chance. Per person the variance of a count is
+    ((e^ε + 1)/(e^ε − 1))², plus shared cells as in `CountMeanSketch`.
 
     >>> from discreet.local import HadamardCountMeanSketch
     >>> from discreet.privacy import PureDP
     >>> safari = HadamardCountMeanSketch(PureDP(4), rows=64, width=256, key="safari")
     >>> row, column, bit = safari.randomize("example.org")
-    >>> found = safari.estimate(safari.randomize(["example.org"] * 900 + ["example.com"] * 100), ["example.org"])
+    >>> visits = ["example.org"] * 900 + ["example.com"] * 100
+    >>> found = safari.estimate(safari.randomize(visits), ["example.org"])
     >>> abs(found["example.org"] - 0.9) < 0.5
     True
 
-    Refuses a width that is no power of two, values that are no text, and reports no device could have sent.
+    Guarantee: a report is ε-private, by exact coins.
+    Refuses: `InvalidArgument` for a width that is no power of two, values that are no text, and
+    reports no device could have sent.
+    Law: `tests/local/test_sketches.py::TestEstimates`
     """
 
     __slots__ = ()
@@ -44,12 +52,15 @@ class HadamardCountMeanSketch(MeanSketch):
 
     @property
     def coin_variance(self) -> float:
-        """The variance that flips and columns add to a count, for each person, at most: ((e^ε + 1)/(e^ε − 1))²."""
+        """The variance that flips and columns add to a count, at most: ((e^ε + 1)/(e^ε − 1))².
+
+        For each person.
+        """
         return 1 / math.tanh(float(self.epsilon) / 2) ** 2
 
     @property
     def worth(self) -> float:
-        """How far one report can move the count of a cell: 2(e^ε + 1)/(e^ε − 1)."""
+        """The largest change that one report makes to a cell's count: 2(e^ε + 1)/(e^ε − 1)."""
         return 2 / math.tanh(float(self.epsilon) / 2)
 
     @overload
@@ -61,45 +72,46 @@ class HadamardCountMeanSketch(MeanSketch):
     def randomize(
         self, value: str | Sequence[str] | NDArray[Any], *, bits: Bits | None = None
     ) -> tuple[int, int, int] | _Reports:
-        """Draw the report (row, column, bit) of one value, or rows of them for a list of values of different people."""
-        prints = fingerprints([value] if isinstance(value, str) else value, self.key)
+        """Draw the report (row, column, bit) of one value, or rows of them for a list of values."""
+        values = [value] if isinstance(value, str) else value
+        prints = fingerprints(values, self.key)
         rows = uniform(self.rows, prints.size, bits=bits)
         columns = uniform(self.width, prints.size, bits=bits)
         cells = self.hashes.place(rows, prints)
         sent = _parity(cells & columns) ^ flips(self.epsilon, prints.size, bits)
-        found = np.stack([rows, columns, sent.astype(np.int64)], axis=1)
-        return (
-            (int(found[0, 0]), int(found[0, 1]), int(found[0, 2]))
-            if isinstance(value, str)
-            else found
-        )
+        reports = np.stack([rows, columns, sent.astype(np.int64)], axis=1)
+        if isinstance(value, str):
+            row, column, bit = reports[0].tolist()
+            return row, column, bit
+        return reports
 
     def estimate(
         self, reports: object, candidates: Sequence[str], *, level: float = 0.95
     ) -> Estimate:
-        """Estimate how frequent each candidate is among those who reported; see `CountMeanSketch.estimate`."""
+        """Estimate the frequency of each candidate among those who reported.
+
+        See `CountMeanSketch.estimate`.
+        """
         read = self.read(reports)
+        row = read[:, 0]
+        flat_cell = row * self.width + read[:, 1]
+        signs = 1.0 - 2.0 * read[:, 2]
+        sums = np.bincount(flat_cell, weights=signs, minlength=self.rows * self.width)
+        table = np.asarray(sums, dtype=np.float64).reshape(self.rows, self.width)
+        # Divides by p − q of the flip, which makes the counts unbiased.
         scale = 1 / math.tanh(float(self.epsilon) / 2)
-        flat = np.bincount(
-            read[:, 0] * self.width + read[:, 1],
-            weights=1.0 - 2.0 * read[:, 2],
-            minlength=self.rows * self.width,
-        )
-        sums = scale * _transform(np.asarray(flat, dtype=np.float64).reshape(self.rows, self.width))
-        people = np.bincount(read[:, 0], minlength=self.rows)
-        return estimate_cells(
-            self.hashes, SketchCells(sums, people, self.coin_variance), candidates, level
-        )
+        people = np.bincount(row, minlength=self.rows)
+        cells = SketchCells(scale * _transform(table), people, self.coin_variance)
+        return estimate_cells(self.hashes, cells, candidates, level)
 
     def read(self, reports: object) -> _Reports:
-        """Read reports; refuses those no device could have sent."""
+        """Read reports.
+
+        Refuses: `InvalidArgument` for reports no device could have sent.
+        """
         array = read_array(reports, axes=2)
-        if (
-            array.ndim != 2
-            or array.shape[1:] != (3,)
-            or array.dtype.kind not in "iu"
-            or array.shape[0] == 0
-        ):
+        is_table = array.ndim == 2 and array.shape[1:] == (3,)
+        if not is_table or array.dtype.kind not in "iu" or array.shape[0] == 0:
             raise InvalidArgument("reports must be a list of at least one (row, column, bit)")
         if array.min() < 0 or (array.max(axis=0) >= [self.rows, self.width, 2]).any():
             raise InvalidArgument(
@@ -109,16 +121,18 @@ class HadamardCountMeanSketch(MeanSketch):
 
 
 def _parity(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return which numbers have an odd number of ones."""
     return (np.bitwise_count(numbers) & 1).astype(np.bool_)
 
 
 def _transform(table: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return table·H, row by row: the fast Walsh–Hadamard transform."""
-    found, half = table.copy(), 1
-    while half < found.shape[1]:
-        pairs = found.reshape(found.shape[0], -1, 2, half)
-        found = np.stack(
-            [pairs[:, :, 0] + pairs[:, :, 1], pairs[:, :, 0] - pairs[:, :, 1]], axis=2
-        ).reshape(table.shape)
+    """Return table·H, row by row, by the fast Walsh–Hadamard transform."""
+    transformed = table.copy()
+    half = 1
+    while half < table.shape[1]:
+        pairs = transformed.reshape(table.shape[0], -1, 2, half)
+        first = pairs[:, :, 0]
+        second = pairs[:, :, 1]
+        transformed = np.stack([first + second, first - second], axis=2).reshape(table.shape)
         half *= 2
-    return found
+    return transformed

@@ -1,9 +1,9 @@
 """Public hash functions, the same on every device: keyed BLAKE2b to 64 bits, then multiply-shift.
 
-A value's fingerprint is keyed BLAKE2b to 64 bits (RFC 7693). Row j of a sketch places it by (a·high + b·low + c mod
-2^64) >> (64 − l), a, b, c drawn for the row by the same keyed hash: two values meet in a cell with probability 2^-l
-(Dietzfelbinger 1996; Thorup 2015, §3.3: strongly universal on pairs of 32-bit words for l ≤ 33). No promise of privacy
-rests on a hash; the errors do.
+A value's fingerprint is keyed BLAKE2b to 64 bits (RFC 7693). Row j of a sketch maps it to the cell
+(a·high + b·low + c mod 2^64) >> (64 − l). The same keyed hash draws a, b, c for the row. Two values
+meet in a cell with probability 2^-l (Dietzfelbinger 1996; Thorup 2015, §3.3: strongly universal on
+pairs of 32-bit words for l ≤ 33). Privacy does not depend on a hash; the errors do.
 """
 
 from __future__ import annotations
@@ -21,9 +21,11 @@ from ...frozen import frozen
 
 Words64 = NDArray[np.uint64]
 
+# Halves of a 64-bit fingerprint: the shift of the high one, and the mask of the low one.
 _HALF = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
-_LONGEST_KEY = 64
+# Longest key of BLAKE2b, in bytes.
+_MAX_KEY_BYTES = 64
 
 
 def fingerprint(value: str, key: str) -> int:
@@ -33,25 +35,28 @@ def fingerprint(value: str, key: str) -> int:
     >>> hex(fingerprint("firefox", "metric 1"))
     '0xd65fbd9ad9fce576'
 
-    Refuses what is no text, and text that UTF-8 cannot write; the message carries no value.
+    Refuses: `InvalidArgument` for anything but text, and for text that UTF-8 cannot write. The
+    message carries no value.
+    Law: `tests/local/test_sketches.py::TestHashes`
     """
-    if not isinstance(value, str):
-        raise InvalidArgument(f"a value must be text, got {type(value).__name__}")
     try:
-        data = value.encode()
+        data = _text(value).encode()
     except UnicodeEncodeError:
         raise InvalidArgument("a value must be text that UTF-8 can write") from None
-    return int.from_bytes(blake2b(data, digest_size=8, key=key.encode()).digest(), "little")
+    digest = blake2b(data, digest_size=8, key=key.encode()).digest()
+    return int.from_bytes(digest, "little")
 
 
 def fingerprints(values: Sequence[str] | NDArray[np.str_], key: str) -> Words64:
-    """Return the fingerprints of many texts, each different one hashed once."""
+    """Return the fingerprints of many texts; each different text is hashed once."""
     if not isinstance(values, list | tuple | np.ndarray):
         raise InvalidArgument(
             f"values must be text, or a list of texts, got {type(values).__name__}"
         )
     listed = values.tolist() if isinstance(values, np.ndarray) else list(values)
-    known = {value: fingerprint(value, key) for value in dict.fromkeys(map(_text, listed))}
+    # All are checked before any is hashed: an unhashable value would fail in the dictionary.
+    different = dict.fromkeys(map(_text, listed))
+    known = {value: fingerprint(value, key) for value in different}
     return np.array([known[value] for value in listed], dtype=np.uint64)
 
 
@@ -67,8 +72,11 @@ class RowHashes:
 
     >>> import numpy as np
     >>> from discreet.local.deployments.hashing import RowHashes, fingerprints
-    >>> RowHashes(2, 16, "metric 1").place(np.array([0, 1]), fingerprints(["firefox", "firefox"], "metric 1")).tolist()
+    >>> prints = fingerprints(["firefox", "firefox"], "metric 1")
+    >>> RowHashes(2, 16, "metric 1").place(np.array([0, 1]), prints).tolist()
     [8, 8]
+
+    Law: `tests/local/test_sketches.py::TestHashes`
     """
 
     rows: int
@@ -78,20 +86,23 @@ class RowHashes:
     def place(self, row: NDArray[np.int64], prints: Words64) -> NDArray[np.int64]:
         """Return the cell of each fingerprint in the row beside it; the two are broadcast."""
         a, b, c = (column[row] for column in _coefficients(self.rows, self.key))
+        # Sums and products wrap modulo 2^64, as the hash wants.
         mixed = a * (prints >> _HALF) + b * (prints & _LOW) + c
-        cells: NDArray[np.int64] = (mixed >> np.uint64(65 - self.width.bit_length())).astype(
-            np.int64
-        )
+        # width = 2^l has l + 1 bits, and the l highest bits of the sum are kept.
+        shift = np.uint64(65 - self.width.bit_length())
+        cells: NDArray[np.int64] = (mixed >> shift).astype(np.int64)
         return cells
 
 
 @lru_cache(maxsize=8)
 def _coefficients(rows: int, key: str) -> tuple[Words64, Words64, Words64]:
-    secret = key.encode()
-    drawn = b"".join(
-        blake2b(j.to_bytes(4, "little"), digest_size=24, key=secret).digest() for j in range(rows)
-    )
-    table = np.frombuffer(drawn, dtype="<u8").reshape(rows, 3)
+    """Return a, b, c of every row: 24 bytes of the keyed hash of the row's number."""
+    public_key = key.encode()
+    digests = []
+    for row in range(rows):
+        digest = blake2b(row.to_bytes(4, "little"), digest_size=24, key=public_key).digest()
+        digests.append(digest)
+    table = np.frombuffer(b"".join(digests), dtype="<u8").reshape(rows, 3)
     a, b, c = (np.ascontiguousarray(table[:, column]).astype(np.uint64) for column in range(3))
     return a, b, c
 
@@ -103,9 +114,10 @@ def read_width(value: object, name: str, *, least: int = 2, most: int = 1 << 20)
     >>> read_width(1024, "width")
     1024
 
-    Refuses other numbers.
+    Refuses: `InvalidArgument` for other numbers.
     """
     width = whole(value, name, least=least, most=most)
+    # A power of two has one bit, which the subtraction clears.
     if width & (width - 1):
         raise InvalidArgument(
             f"{name} must be a power of two, such as {1 << (width.bit_length() - 1)}, got {width}"
@@ -114,13 +126,14 @@ def read_width(value: object, name: str, *, least: int = 2, most: int = 1 << 20)
 
 
 def read_key(key: object) -> str:
-    """Read the public key of a metric's hashes: 1 to 64 bytes of text, best one of its own for each metric."""
-    if (
-        not isinstance(key, str)
-        or not 1 <= len(key.encode(errors="replace")) <= _LONGEST_KEY
-        or not key.isprintable()
-    ):
+    """Read the public key of a metric's hashes: 1 to 64 bytes of text, best unique per metric."""
+    if not isinstance(key, str) or not key.isprintable() or not _fits_key(key):
         raise InvalidArgument(
             "key must be text of 1 to 64 bytes, best the name of the metric; it is public"
         )
     return key
+
+
+def _fits_key(key: str) -> bool:
+    """Return whether BLAKE2b takes the key."""
+    return 1 <= len(key.encode(errors="replace")) <= _MAX_KEY_BYTES

@@ -1,4 +1,4 @@
-"""What both count-mean sketches share: their parameters, what they cost, and how far off they are."""
+"""Base of both count-mean sketches: parameters, price and errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,10 @@ from .sketch_estimate import sketch_error, sketch_variance
 
 @frozen(init=False)
 class MeanSketch:
-    """ε, rows, width and the key of the hashes; a sketch adds how a report is drawn and read."""
+    """Sketch with ε, rows, width and the key of the hashes.
+
+    A subclass adds the drawing and the reading of a report.
+    """
 
     name: ClassVar[str]
     epsilon: Fraction
@@ -33,21 +36,28 @@ class MeanSketch:
     __repr__ = named
 
     def __init__(self, spend: Measure, *, rows: int, width: int, key: str) -> None:
-        fields = {"epsilon": epsilon_of(spend), "rows": whole(rows, "rows", least=1, most=1 << 20)}
-        fill(self, **fields, width=read_width(width, "width"), key=read_key(key))
+        epsilon = epsilon_of(spend)
+        row_count = whole(rows, "rows", least=1, most=1 << 20)
+        cells = read_width(width, "width")
+        fill(self, epsilon=epsilon, rows=row_count, width=cells, key=read_key(key))
 
     @classmethod
     def for_error(
         cls, error: Number, *, n: int, rows: int, width: int, key: str, beta: Number = 0.05
     ) -> Self:
-        """Take the least ε at which n reports give a frequency to within `error`, with probability 1 − β."""
-        return reach_error(
-            lambda spend: cls(spend, rows=rows, width=width, key=key), error, n=n, beta=beta
-        )
+        """Make the sketch with the least ε whose n reports keep a frequency's error.
+
+        The error is kept with probability 1 − β.
+        """
+
+        def make_sketch(spend: Measure) -> Self:
+            return cls(spend, rows=rows, width=width, key=key)
+
+        return reach_error(make_sketch, error, n=n, beta=beta)
 
     @property
     def event(self) -> Promise:
-        """What one report costs the person who sends it."""
+        """Privacy event of one report, for the person who sends it."""
         return promise(self.epsilon)
 
     @property
@@ -57,51 +67,65 @@ class MeanSketch:
 
     @property
     def coin_variance(self) -> float:
-        """The variance that chance adds to a count, for each person."""
+        """The variance that the coins add to a count, for each person."""
         raise NotImplementedError
 
     @property
     def worth(self) -> float:
-        """How far one report can move the count of a cell."""
+        """The largest change that one report makes to the count of a cell."""
         raise NotImplementedError
 
     def variance(self, *, n: int, frequency: float = 0.0, others: float | None = None) -> float:
         """Return the variance of an estimated frequency; `others` is Σ f² over the other values.
 
-        By default one other value holds all the rest, the worst there is.
+        By default one other value is held by everybody else, which is the worst case.
 
         >>> from discreet.local import CountMeanSketch, HadamardCountMeanSketch
         >>> from discreet.privacy import PureDP
         >>> emoji = CountMeanSketch(PureDP(4), rows=1024, width=1024, key="emoji")
         >>> safari = HadamardCountMeanSketch(PureDP(4), rows=1024, width=1024, key="safari")
-        >>> [round(10**6 * sketch.variance(n=10**6, others=0.0777), 2) for sketch in (emoji, safari)]
+        >>> [round(10**6 * s.variance(n=10**6, others=0.0777), 2) for s in (emoji, safari)]
         [0.26, 1.15]
+
+        Law: `tests/local/test_sketches.py::TestEstimates`
         """
         return sketch_variance(
             self.coin_variance, self.rows, self.width, n=n, frequency=frequency, others=others
         )
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move an estimate, whatever they say: `worth`·m/(m − 1) a report."""
+        """Bound how far `forged` of n reports can move an estimate: `worth`·m/(m − 1) a report."""
         people = whole(n, "n", least=1)
-        reach = self.width / (self.width - 1) * self.worth
-        return up(reach * whole(forged, "forged", most=people) / people)
+        one_report = self.width / (self.width - 1) * self.worth
+        return up(one_report * whole(forged, "forged", most=people) / people)
 
     def error(self, *, n: int, beta: Number = 0.05, others: float | None = None) -> float:
-        """Bound |estimate − frequency| with probability 1 − β, by the normal law with the variance at frequency 0."""
+        """Bound |estimate − frequency| with probability 1 − β, by the normal law.
+
+        The variance at frequency 0 is used.
+        """
         return sketch_error(self.variance(n=n, others=others), beta)
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return what one report costs among those of at least n people, by clones."""
+        """Return the price of one report among those of at least n people, by clones."""
         return shuffle_pure(self.epsilon, n)
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs."""
-        shape = {"rows": self.rows, "width": self.width, "key": self.key}
-        return {"mechanism": self.name, "version": 1, "epsilon": str(self.epsilon), **shape}
+        """Return the parameters: all that a device needs."""
+        return {
+            "mechanism": self.name,
+            "version": 1,
+            "epsilon": str(self.epsilon),
+            "rows": self.rows,
+            "width": self.width,
+            "key": self.key,
+        }
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> Self:
-        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        """Read parameters written by `to_json`.
+
+        Refuses: `InvalidArgument` for unknown or missing fields, and other versions.
+        """
         read = fields_of(given, cls.name, ("epsilon", "rows", "width", "key"))
         return cls(PureDP(read.pop("epsilon")), **read)

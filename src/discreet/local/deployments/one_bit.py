@@ -1,4 +1,4 @@
-"""The one-bit mean: Microsoft's telemetry of usage minutes (Ding, Kulkarni, Yekhanin 2017)."""
+"""One-bit mean: Microsoft's telemetry of usage minutes (Ding, Kulkarni, Yekhanin 2017)."""
 
 from __future__ import annotations
 
@@ -31,20 +31,21 @@ from ..spend import read_range
 from .flip import epsilon_of, flips, promise
 
 GRID = 1 << 32
-"""Steps into which low … high is divided before a coin is thrown: a value is rounded to the nearest."""
+"""Steps into which low … high is divided; a value is rounded to the nearest before any coin."""
 
 
 @frozen(init=False)
 class OneBitMean:
-    """Send one bit about a number from low to high: true with a chance that grows with the number.
+    """Send one bit about a number from low to high: true with a probability that grows with it.
 
-    P(1) = 1/(e^ε + 1) + (x − low)/(high − low)·(e^ε − 1)/(e^ε + 1): a coin of bias (x − low)/(high − low), then a flip
-    with probability 1/(e^ε + 1). ε-private: for any two numbers the chances of a bit differ by at most e^ε, reached by
-    low and high. mean = low + (high − low)·(share of ones − q)/(p − q), p = e^ε/(e^ε + 1), q = 1 − p; unbiased.
+    P(1) = 1/(e^ε + 1) + (x − low)/(high − low)·(e^ε − 1)/(e^ε + 1): a coin of bias
+    (x − low)/(high − low), then a flip with probability 1/(e^ε + 1). With p = e^ε/(e^ε + 1) and
+    q = 1 − p, mean = low + (high − low)·(fraction of ones − q)/(p − q); unbiased.
 
-    A number is clipped to low … high and rounded to the nearest of 2^32 steps; both are done without chance, so no
-    float decides what is sent. `gamma` flips what is sent once more with that probability (output perturbation), for
-    devices that memoise (`Device`): it blurs the moment at which a memoised answer changes.
+    A number is clipped to low … high and rounded to the nearest of 2^32 steps; both are
+    deterministic, so no float decides the bit. `gamma` flips the bit once more with that
+    probability (output perturbation), for devices that memoise (`Device`): it blurs the moment at
+    which a memoised answer changes.
 
     >>> import numpy as np
     >>> from discreet.local import OneBitMean
@@ -53,7 +54,11 @@ class OneBitMean:
     >>> minutes.randomize(90.5) in (0, 1), minutes.randomize(np.array([0.0, 1440.0])).shape
     (True, (2,))
 
-    Refuses low ≥ high, NaN, and reports that are not 0 or 1, before any bit is drawn.
+    Guarantee: ε-private. For any two numbers the probabilities of a bit differ by at most the
+    factor e^ε, reached by low and high.
+    Refuses: `InvalidArgument` for low ≥ high, NaN, and reports that are not 0 or 1, before any bit
+    is drawn.
+    Law: `tests/local/test_sketches.py::TestExactLaws`
     """
 
     low: Fraction
@@ -64,34 +69,41 @@ class OneBitMean:
     __repr__ = named
 
     def __init__(self, low: Number, high: Number, spend: Measure, *, gamma: Number = 0) -> None:
-        (least, most), flip = read_range(low, high), rational(gamma, "gamma")
+        bottom, top = read_range(low, high)
+        flip = rational(gamma, "gamma")
         if not 0 <= flip < Fraction(1, 2):
             raise InvalidArgument(f"gamma must be at least 0 and below 1/2, got {gamma}")
-        fill(self, low=least, high=most, epsilon=epsilon_of(spend), gamma=flip)
+        fill(self, low=bottom, high=top, epsilon=epsilon_of(spend), gamma=flip)
 
     @classmethod
     def for_error(
         cls, error: Number, *, n: int, low: Number, high: Number, beta: Number = 0.05
     ) -> OneBitMean:
-        """Take the least ε at which n reports give the mean to within `error`, with probability at least 1 − β.
+        """Make the mechanism with the least ε whose n reports keep the mean's error.
+
+        The error is kept with probability at least 1 − β.
 
         >>> from discreet.local import OneBitMean
         >>> minutes = OneBitMean.for_error(20, n=10_000, low=0, high=1440)
         >>> minutes.error(n=10_000) <= 20
         True
 
-        Refuses an error that even true bits could not promise.
+        Refuses: `InvalidArgument` for an error that even true bits could not promise.
         """
-        return reach_error(lambda spend: cls(low, high, spend), error, n=n, beta=beta)
+
+        def make_mean(spend: Measure) -> OneBitMean:
+            return cls(low, high, spend)
+
+        return reach_error(make_mean, error, n=n, beta=beta)
 
     @property
     def event(self) -> Promise:
-        """What one report costs the person who sends it."""
+        """Privacy event of one report, for the person who sends it."""
         return promise(self.epsilon)
 
     @property
     def p(self) -> float:
-        """The probability that the bit sent is the one the first coin showed."""
+        """The probability that the bit sent is the result of the first coin."""
         truth = 1 / (1 + math.exp(-self.epsilon))
         return truth + float(self.gamma) * (1 - 2 * truth)
 
@@ -106,17 +118,23 @@ class OneBitMean:
         steps = self.steps(value)
         source = readable(bits)
         words = ByteWords(source).words(steps.size, 64)
+        # The upper 32 bits are uniform below GRID: the coin's bias is exactly steps/GRID.
         coins = (words >> np.uint64(32)) < steps.reshape(-1)
         sent = coins ^ flips(self.epsilon, steps.size, bits)
         answers = self.perturb(sent, bits).astype(np.int64).reshape(steps.shape)
-        return int(answers) if answers.ndim == 0 else answers
+        if answers.ndim == 0:
+            return int(answers)
+        return answers
 
     def perturb(self, sent: NDArray[np.bool_], bits: Bits | None = None) -> NDArray[np.bool_]:
         """Flip bits with probability gamma; nothing is drawn if gamma is 0."""
         return flip_with(self.gamma, sent, bits)
 
     def steps(self, value: object) -> NDArray[np.uint64]:
-        """Clip numbers and round them to the nearest of 2^32 steps; refuses NaN, and never shows a value."""
+        """Clip numbers and round them to the nearest of 2^32 steps.
+
+        Refuses: `InvalidArgument` for NaN. No refusal carries a value.
+        """
         array = read_array(value)
         if array.dtype.kind not in "iuf":
             raise InvalidArgument("a value must be a number")
@@ -125,14 +143,24 @@ class OneBitMean:
             raise InvalidArgument(
                 "a value must be a number, and NaN is none; send the report of a public default"
             )
-        low, high = float(self.low), float(self.high)
-        placed = np.floor(
-            (np.clip(exact, low, high) - low) / float(self.high - self.low) * GRID + 0.5
-        )
-        return np.minimum(placed, float(GRID)).astype(np.uint64)
+        low = float(self.low)
+        clipped = np.clip(exact, low, float(self.high))
+        nearest = np.floor((clipped - low) / self._span * GRID + 0.5)
+        return np.minimum(nearest, float(GRID)).astype(np.uint64)
+
+    @property
+    def _span(self) -> float:
+        return float(self.high - self.low)
+
+    @property
+    def _spread(self) -> float:
+        """The change of the estimate if the fraction of ones goes from 0 to 1."""
+        return self._span / (2 * self.p - 1)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
-        """Estimate the mean of those who reported; the interval inverts the binomial law (Hoeffding 1956).
+        """Estimate the mean of those who reported, with a confidence interval.
+
+        The interval inverts the binomial law (Hoeffding 1956).
 
         >>> from discreet.local import OneBitMean
         >>> from discreet.privacy import PureDP
@@ -141,29 +169,48 @@ class OneBitMean:
         mean       6.313       0.643         4.9634 … 7.5828
         100 reports; of population; binomial law (Hoeffding 1956)
 
-        Refuses no reports, and reports other than 0 and 1.
+        Refuses: `InvalidArgument` for no reports, and reports other than 0 and 1.
+        Law: `tests/local/test_sketches.py::TestEstimates`
         """
         answers = self.read(reports)
-        n, ones = int(answers.size), int(answers.sum())
-        spread = float(self.high - self.low) / (2 * self.p - 1)
-        least, most = clopper_pearson(np.array([ones]), n, 1 - read_level(level))
-        shares = ones / n, float(least[0]), float(most[0])
-        value, low, high = (float(self.low) + (share - (1 - self.p)) * spread for share in shares)
-        error = spread * math.sqrt(ones / n * (1 - ones / n) / n)
-        ends = np.clip(np.array([[low], [high]]), float(self.low), float(self.high))
-        note = "binomial law (Hoeffding 1956)"
-        found = np.array([value]), np.array([error]), ends[0], ends[1]
-        return Estimate("mean", ("mean",), *found, read_level(level), n, "population", note)
+        n = int(answers.size)
+        ones = int(answers.sum())
+        confidence = read_level(level)
+        least, most = clopper_pearson(np.array([ones]), n, 1 - confidence)
+        value = self._mean_of(ones / n)
+        ends = np.array([self._mean_of(float(least[0])), self._mean_of(float(most[0]))])
+        clipped = np.clip(ends, float(self.low), float(self.high))
+        error = self._spread * math.sqrt(ones / n * (1 - ones / n) / n)
+        return Estimate(
+            "mean",
+            ("mean",),
+            np.array([value]),
+            np.array([error]),
+            clipped[:1],
+            clipped[1:],
+            confidence,
+            n,
+            "population",
+            "binomial law (Hoeffding 1956)",
+        )
+
+    def _mean_of(self, ones: float) -> float:
+        """Return the mean for which this fraction of ones is expected."""
+        return float(self.low) + (ones - (1 - self.p)) * self._spread
 
     def read(self, reports: object) -> NDArray[np.int64]:
-        """Read reports; refuses those no device could have sent."""
+        """Read reports.
+
+        Refuses: `InvalidArgument` for reports no device could have sent.
+        """
         return read_ones(reports)
 
     def variance(self, *, n: int, frequency: float = 0.5) -> float:
-        """Return the variance of the mean; `frequency` is where the numbers lie between low (0) and high (1).
+        """Return the variance of the mean, if all numbers lie at one position of the range.
 
-        It counts the coins that round a number to a bit, for numbers that all lie there; at most
-        (high − low)²/4n·((e^ε + 1)/(e^ε − 1))², reached at one half.
+        `frequency` is that position: 0 is low and 1 is high. The coins that round a number to a bit
+        are counted. The variance is at most (high − low)²/4n·((e^ε + 1)/(e^ε − 1))², reached at one
+        half.
 
         >>> from discreet.local import OneBitMean
         >>> from discreet.privacy import PureDP
@@ -172,52 +219,62 @@ class OneBitMean:
         """
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
-        chance = 1 - self.p + frequency * (2 * self.p - 1)
-        spread = float(self.high - self.low) / (2 * self.p - 1)
-        return spread**2 * chance * (1 - chance) / whole(n, "n", least=1)
+        one = 1 - self.p + frequency * (2 * self.p - 1)
+        return self._spread**2 * one * (1 - one) / whole(n, "n", least=1)
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
         """Bound |estimate − mean| with probability at least 1 − β (Hoeffding 1963)."""
-        reach = math.sqrt(math.log(2 / read_beta(beta)) / (2 * whole(n, "n", least=1)))
-        return up(reach * float(self.high - self.low) / (2 * self.p - 1))
+        log = math.log(2 / read_beta(beta))
+        margin = math.sqrt(log / (2 * whole(n, "n", least=1)))
+        # Rounded up: a promise of accuracy is never too small.
+        return up(margin * self._span / (2 * self.p - 1))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
-        """Bound how far `forged` of n reports can move the mean, whatever they say: (high − low)/(p − q) a report."""
+        """Bound how far `forged` of n reports can move the mean: (high − low)/(p − q) a report."""
         people = whole(n, "n", least=1)
-        return up(
-            float(self.high - self.low)
-            / (2 * self.p - 1)
-            * whole(forged, "forged", most=people)
-            / people
-        )
+        return up(self._spread * whole(forged, "forged", most=people) / people)
 
     def shuffled(self, n: int) -> Shuffle:
-        """Return what one report costs among those of at least n people: that of binary response to a random bit.
+        """Return the price of one report among those of at least n people.
 
-        Hockey-stick divergences are convex in what anyone holds. γ is post-processing; below nothing is known then.
+        It is that of binary response to a random bit: hockey-stick divergences are convex in the
+        values people hold. γ is post-processing; then no lower bound is known.
         """
-        found = shuffle_choice(direct_facts(2), self.epsilon, n)
-        return replace(found, lower=shuffle_pure(self.epsilon, n).lower) if self.gamma else found
+        price = shuffle_choice(direct_facts(2), self.epsilon, n)
+        if self.gamma:
+            return replace(price, lower=shuffle_pure(self.epsilon, n).lower)
+        return price
 
     def to_json(self) -> dict[str, object]:
-        """Return the parameters, all a device needs."""
-        amounts = {name: str(getattr(self, name)) for name in ("low", "high", "epsilon", "gamma")}
-        return {"mechanism": "one-bit-mean", "version": 1, **amounts}
+        """Return the parameters: all that a device needs."""
+        return {
+            "mechanism": "one-bit-mean",
+            "version": 1,
+            "low": str(self.low),
+            "high": str(self.high),
+            "epsilon": str(self.epsilon),
+            "gamma": str(self.gamma),
+        }
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> OneBitMean:
-        """Read what `to_json` wrote; refuses unknown or missing fields, and other versions."""
+        """Read parameters written by `to_json`.
+
+        Refuses: `InvalidArgument` for unknown or missing fields, and other versions.
+        """
         read = fields_of(given, "one-bit-mean", ("low", "high", "epsilon", "gamma"))
         return cls(read["low"], read["high"], PureDP(read["epsilon"]), gamma=read["gamma"])
 
 
 def flip_with(gamma: Fraction, sent: NDArray[np.bool_], bits: Bits | None) -> NDArray[np.bool_]:
     """Flip each bit with probability gamma; nothing is drawn if gamma is 0."""
-    return sent ^ coin(gamma, sent.size, bits=bits).reshape(sent.shape) if gamma else sent
+    if not gamma:
+        return sent
+    return sent ^ coin(gamma, sent.size, bits=bits).reshape(sent.shape)
 
 
 def read_ones(reports: object) -> NDArray[np.int64]:
-    """Read bits; the message carries no report.
+    """Read bits; no refusal carries a report.
 
     >>> from discreet.local.deployments.one_bit import read_ones
     >>> read_ones([0, 1]).tolist()

@@ -1,22 +1,29 @@
-"""Which values stand behind RAPPOR's bits: weighted least squares on the candidates' Bloom bits.
+"""Decoding of RAPPOR's bits: weighted least squares on the candidates' Bloom bits.
 
 A cell is a bit of a cohort. With N_i reports in cohort i, c_ij of them with bit j set,
 
-    y_ij = (c_ij/N_i − p*)/(q* − p*) = rest + Σ_v f_v·[v marks bit j in cohort i] + noise,
+    y_ij = (c_ij/N_i − p*)/(q* − p*) = intercept + Σ_v f_v·[v marks bit j in cohort i] + noise,
 
-noise of variance at most c(N − c)/N³/(q* − p*)² (a sum of coins of different bias spreads less than equal ones). `rest`
-is what values that are no candidates add to every cell on average; where they do so unevenly, and where people of one
-value fall unevenly into cohorts, the cells scatter more than the coins explain, and all errors are widened by that.
+noise of variance at most c(N − c)/N³/(q* − p*)² (a sum of coins of different bias spreads less than
+equal ones). The intercept is the average that values outside the candidates add to every cell. They
+may add unevenly, and people of one value may fall unevenly into cohorts. Then the cells scatter
+more than the coins explain, and all errors are widened by that.
 
-Few candidates (at most a tenth as many as cells): all columns in one regression. More: each half of the reports is
-measured, adjusted only for the candidates that the other half finds clearly above 0; the candidates left out are part
-of the scatter, and the two halves are averaged (cross-fitting; Chernozhukov et al. 2018). No report is then used both
-to choose and to measure.
+    candidates                               method
+    at most a tenth as many as cells         all columns in one regression
+    more                                     cross-fitting (Chernozhukov et al. 2018)
 
-Intervals and tests take the scatter to be normal and use Student's law with as many degrees of freedom as cells are
-left over. That is no proof: with few cells an unlisted value may mark just those of a candidate, and nothing that was
-sent tells the two apart. At 16 cells, half of the people holding one unlisted value, joint intervals of 95 % held in 89
-of 100 trials. So with fewer than 200 cells left over the note says that the level is only about met.
+Cross-fitting measures each half of the reports, adjusted only for the candidates that the other
+half finds clearly above 0. The other candidates are part of the scatter, and the two halves are
+averaged. No report is then used both to choose and to measure.
+
+Intervals and tests take the scatter to be normal and use Student's law with as many degrees of
+freedom as cells are left over. That is no proof: with few cells an unlisted value may mark just
+those of a candidate, and no report distinguishes the two. At 16 cells, half of the people holding
+one unlisted value, joint intervals of 95 % held in 89 of 100 trials. So with fewer than 200 cells
+left over the note says that the level is only about met.
+
+Law: `tests/local/test_rappor.py::TestDecoding`
 """
 
 from __future__ import annotations
@@ -41,17 +48,23 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _LAW = "Student's law of the cells' scatter"
-_ENOUGH = 200  # cells left over, below which an unlisted value may well look like a candidate
-_FEW = 0.1  # candidates a cell, up to which all are fitted at once
-_LEAST = 100  # reports below which halves say too little
-_ROUNDS = 6  # of choosing
-_CLEAR = 2.5  # deviations above 0 that make a candidate worth adjusting for
-_ADJUSTED = 4  # cells for each candidate that is adjusted for
+# Cells left over, below which an unlisted value may well look like a candidate.
+_ENOUGH_CELLS = 200
+# Candidates a cell, up to which all are fitted at once.
+_MAX_FITTED_AT_ONCE = 0.1
+# Reports below which half of them contain too little.
+_MIN_REPORTS_TO_HALVE = 100
+# Rounds of choosing the candidates to adjust for.
+_ROUNDS = 6
+# Deviations above 0 that make a candidate worth adjusting for.
+_MIN_DEVIATIONS = 2.5
+# Cells for each candidate that is adjusted for.
+_CELLS_PER_ADJUSTED = 4
 
 
 @frozen(eq=False)
 class Decoded:
-    """A frequency and a standard error for every candidate, from n reports; `free` cells measured the scatter."""
+    """Frequency and standard error of every candidate; `free` cells measured the scatter."""
 
     names: tuple[str, ...]
     values: Floats
@@ -62,7 +75,7 @@ class Decoded:
 
 @frozen(eq=False)
 class _Cells:
-    """What each cell says and how heavily it counts: y and 1/variance."""
+    """Observation y and weight 1/variance of each cell."""
 
     y: Floats
     weights: Floats
@@ -70,7 +83,7 @@ class _Cells:
 
 @frozen(eq=False)
 class _Fit:
-    """Values, their errors by the coins alone, and how much wider the cells scatter than coins do."""
+    """Values, their errors by the coins alone, and the factor by which the cells scatter wider."""
 
     values: Floats
     errors: Floats
@@ -81,12 +94,17 @@ class _Fit:
 def decode(rappor: Rappor, reports: BitReports, names: tuple[str, ...]) -> Decoded:
     """Estimate every candidate's frequency among those who reported."""
     columns = _columns(rappor, names)
-    if len(names) <= _FEW * columns.shape[0] or len(reports) < _LEAST:
+    few_candidates = len(names) <= _MAX_FITTED_AT_ONCE * columns.shape[0]
+    if few_candidates or len(reports) < _MIN_REPORTS_TO_HALVE:
         fit = _fit(_cells(rappor, reports), columns, np.arange(len(names)))
-        values, errors, free = fit.values, fit.errors * fit.wider, fit.free
+        values = fit.values
+        errors = fit.errors * fit.wider
+        free = fit.free
     else:
-        halves = _cells(rappor, _half(reports, 0)), _cells(rappor, _half(reports, 1))
-        values, errors, free = _crossed(halves, columns)
+        first = _cells(rappor, _half(reports, 0))
+        second = _cells(rappor, _half(reports, 1))
+        values, errors, free = _cross_fit(first, second, columns)
+    # No frequency is off by more than 1.
     return Decoded(names, values, np.minimum(errors, 1.0), len(reports), free)
 
 
@@ -96,119 +114,139 @@ def all_of(decoded: Decoded, *, level: float) -> Estimate:
 
 
 def found_of(decoded: Decoded, *, level: float, false_share: float) -> Estimate:
-    """Return the candidates that are there, by Benjamini and Hochberg's rule on one-sided tests.
+    """Return the candidates that occur, by Benjamini and Hochberg's rule on one-sided tests.
 
-    Their proof asks for tests that are independent or rise together; estimates that share few cells are nearly so, and
-    the share of false ones was measured. The joint intervals are Bonferroni's over all candidates: proved for any.
+    Their proof asks for tests that are independent or rise together. Estimates that share few cells
+    are nearly so, and the fraction of false ones was measured. The joint intervals are Bonferroni's
+    over all candidates: proved for any.
     """
-    share = float(rational(false_share, "false_share"))
-    if not 0 < share < 1:
+    rate = float(rational(false_share, "false_share"))
+    if not 0 < rate < 1:
         raise InvalidArgument(f"false_share must lie between 0 and 1, got {false_share}")
-    chances = student_tail(decoded.values / decoded.errors, decoded.free)
-    order = np.argsort(chances, kind="stable")
-    passed = np.flatnonzero(chances[order] <= share * np.arange(1, order.size + 1) / order.size)
+    p_values = student_tail(decoded.values / decoded.errors, decoded.free)
+    order = np.argsort(p_values, kind="stable")
+    tests = order.size
+    thresholds = rate * np.arange(1, tests + 1) / tests
+    passed = np.flatnonzero(p_values[order] <= thresholds)
+    # All up to the last that passes are kept, also those before it that did not pass.
     kept = order[: passed[-1] + 1] if passed.size else order[:0]
-    ranked = kept[np.argsort(-decoded.values[kept], kind="stable")]
-    note = f"{_LAW}; joint over {order.size} candidates (Bonferroni); false ones at most {100 * share:g} % on average"
-    return _estimate(decoded, ranked, read_level(level), order.size, note)
+    by_frequency = np.argsort(-decoded.values[kept], kind="stable")
+    joint = f"joint over {tests} candidates (Bonferroni)"
+    false_ones = f"false ones at most {100 * rate:g} % on average"
+    note = f"{_LAW}; {joint}; {false_ones}"
+    return _estimate(decoded, kept[by_frequency], read_level(level), tests, note)
 
 
 def _estimate(
-    decoded: Decoded, at: NDArray[np.intp], level: float, tests: int, note: str
+    decoded: Decoded, indices: NDArray[np.intp], level: float, tests: int, note: str
 ) -> Estimate:
-    values, errors = decoded.values[at], decoded.errors[at]
-    reach = student((1 - level) / tests, decoded.free) * errors
-    names = tuple(decoded.names[i] for i in at)
-    ends = np.clip(values - reach, 0.0, 1.0), np.clip(values + reach, 0.0, 1.0)
-    said = note if decoded.free >= _ENOUGH else f"{note}; few cells, so the level is only about met"
-    return Estimate("frequency", names, values, errors, *ends, level=level, n=decoded.n, note=said)
+    """Make the estimate of some candidates; the failure probability is divided by `tests`."""
+    values = decoded.values[indices]
+    errors = decoded.errors[indices]
+    margin = student((1 - level) / tests, decoded.free) * errors
+    names = tuple(decoded.names[i] for i in indices)
+    low = np.clip(values - margin, 0.0, 1.0)
+    high = np.clip(values + margin, 0.0, 1.0)
+    if decoded.free < _ENOUGH_CELLS:
+        note = f"{note}; few cells, so the level is only about met"
+    return Estimate("frequency", names, values, errors, low, high, level, decoded.n, note=note)
 
 
 def _columns(rappor: Rappor, names: tuple[str, ...]) -> Floats:
     """Return which cells each candidate marks: one row a cell, one column a candidate."""
     prints = fingerprints(names, rappor.key)
-    blocks = [
-        rappor.marks(np.full(prints.size, cohort), prints).T for cohort in range(rappor.cohorts)
-    ]
+    blocks = []
+    for cohort in range(rappor.cohorts):
+        marked = rappor.marks(np.full(prints.size, cohort), prints)
+        blocks.append(marked.T)
     return np.concatenate(blocks).astype(np.float64)
 
 
-def _half(reports: BitReports, part: int) -> BitReports:
-    return BitReports(reports.rows[part::2], reports.packed[part::2], reports.width)
+def _half(reports: BitReports, parity: int) -> BitReports:
+    """Return every other report."""
+    return BitReports(reports.rows[parity::2], reports.packed[parity::2], reports.width)
 
 
 def _cells(rappor: Rappor, reports: BitReports) -> _Cells:
-    """Turn counts into what each cell says; a cohort without reports says nothing (weight 0)."""
+    """Turn counts into observations; a cohort without reports has the weight 0."""
     p, q = map(float, rappor.shown)
     ones = column_counts(reports, rappor.cohorts).astype(np.float64)
     people = np.bincount(reports.rows, minlength=rappor.cohorts).astype(np.float64)[:, None]
     n = np.maximum(people, 1.0)
-    share = (ones + 0.5) / (
-        n + 1.0
-    )  # never 0 or 1, so that a cell of few reports is not taken for certain
-    variance = share * (1 - share) / n / (q - p) ** 2
-    return _Cells(
-        ((ones / n - p) / (q - p)).ravel(), np.where(people > 0, 1 / variance, 0.0).ravel()
-    )
+    # Never 0 or 1, so that a cell of few reports is not taken for certain.
+    fraction = (ones + 0.5) / (n + 1.0)
+    variance = fraction * (1 - fraction) / n / (q - p) ** 2
+    y = (ones / n - p) / (q - p)
+    weights = np.where(people > 0, 1 / variance, 0.0)
+    return _Cells(y.ravel(), weights.ravel())
 
 
 def _fit(cells: _Cells, columns: Floats, adjusted: NDArray[np.intp]) -> _Fit:
-    """Fit the rest and the adjusted candidates; measure every other candidate against what is left."""
+    """Fit the intercept and the adjusted candidates; measure each other one on the residual."""
     root = np.sqrt(cells.weights)
     fitted = np.column_stack([root, root[:, None] * columns[:, adjusted]])
-    inverse, heard = _inverse(fitted.T @ fitted), root * cells.y
-    found = inverse @ (fitted.T @ heard)
-    left = heard - fitted @ found
+    inverse = _inverse(fitted.T @ fitted)
+    observed = root * cells.y
+    coefficients = inverse @ (fitted.T @ observed)
+    residual = observed - fitted @ coefficients
     free = max(1.0, float((cells.weights > 0).sum() - fitted.shape[1]))
-    wider = math.sqrt(max(1.0, float(left @ left) / free))
-    values, errors = np.zeros(columns.shape[1]), np.ones(columns.shape[1])
-    values[adjusted], errors[adjusted] = found[1:], np.sqrt(np.diag(inverse)[1:])
+    # At least 1: a lucky residual must not narrow the errors of the coins.
+    wider = math.sqrt(max(1.0, float(residual @ residual) / free))
+    values = np.zeros(columns.shape[1])
+    errors = np.ones(columns.shape[1])
+    values[adjusted] = coefficients[1:]
+    errors[adjusted] = np.sqrt(np.diag(inverse)[1:])
     others = np.setdiff1d(np.arange(columns.shape[1]), adjusted)
-    if others.size:  # by projection: what is left is orthogonal to what was fitted
-        alone = columns[:, others]
-        shared = alone.T @ (root[:, None] * fitted)
-        weight = np.maximum(
-            cells.weights @ alone - ((shared @ inverse) * shared).sum(axis=1), 1e-300
-        )  # 0/1: x² = x
-        values[others], errors[others] = (alone.T @ (root * left)) / weight, 1 / np.sqrt(weight)
+    if others.size:
+        # By projection: the residual is orthogonal to the fitted columns.
+        other_columns = columns[:, others]
+        overlap = other_columns.T @ (root[:, None] * fitted)
+        explained = ((overlap @ inverse) * overlap).sum(axis=1)
+        # Columns are 0 or 1, so their squares are themselves.
+        weight = np.maximum(cells.weights @ other_columns - explained, 1e-300)
+        values[others] = (other_columns.T @ (root * residual)) / weight
+        errors[others] = 1 / np.sqrt(weight)
     return _Fit(values, errors, wider, free)
 
 
-def _crossed(cells: tuple[_Cells, _Cells], columns: Floats) -> tuple[Floats, Floats, float]:
-    """Measure each half, adjusted for what the other half chose, and average; scatter is common to both halves."""
-    first, second = (
-        _fit(cells[half], columns, _choose(cells[1 - half], columns)) for half in (0, 1)
-    )
-    coins = (first.errors**2 + second.errors**2) / 4
-    scatter = (
-        (first.wider**2 - 1) * first.errors**2 + (second.wider**2 - 1) * second.errors**2
-    ) / 2
-    return (
-        (first.values + second.values) / 2,
-        np.sqrt(coins + scatter),
-        min(first.free, second.free),
-    )
+def _cross_fit(first: _Cells, second: _Cells, columns: Floats) -> tuple[Floats, Floats, float]:
+    """Measure each half, adjusted for the other half's choice, and average.
+
+    The coins of the halves are independent, so their variance falls by averaging. The scatter is
+    common to both halves and does not.
+    """
+    one = _fit(first, columns, _choose(second, columns))
+    two = _fit(second, columns, _choose(first, columns))
+    coins = (one.errors**2 + two.errors**2) / 4
+    scatter_one = (one.wider**2 - 1) * one.errors**2
+    scatter_two = (two.wider**2 - 1) * two.errors**2
+    scatter = (scatter_one + scatter_two) / 2
+    values = (one.values + two.values) / 2
+    return values, np.sqrt(coins + scatter), min(one.free, two.free)
 
 
 def _inverse(gram: Floats) -> Floats:
-    """Invert the normal equations; candidates that the cells cannot tell apart get errors beyond all measure."""
+    """Invert the normal equations.
+
+    Candidates that the cells cannot distinguish get very large errors.
+    """
     size = gram.shape[0]
-    ridge = (
-        1e-10 * float(np.trace(gram)) / size or 1.0
-    )  # no report at all: nothing is known, which is an error of 1
+    # Without any report nothing is known, which is an error of 1.
+    ridge = 1e-10 * float(np.trace(gram)) / size or 1.0
     return np.linalg.inv(gram + ridge * np.eye(size))
 
 
 def _choose(cells: _Cells, columns: Floats) -> NDArray[np.intp]:
-    """Choose the candidates worth adjusting for, the clearest first, until no further one stands out."""
-    most = columns.shape[0] // _ADJUSTED
+    """Choose the candidates worth adjusting for, until the choice no longer changes."""
+    most = columns.shape[0] // _CELLS_PER_ADJUSTED
     chosen = np.empty(0, dtype=np.intp)
     for _ in range(_ROUNDS):
         fit = _fit(cells, columns, chosen)
-        clear = fit.values / (fit.errors * fit.wider)
-        ranked = np.argsort(-clear, kind="stable")[:most]
-        found = np.sort(ranked[clear[ranked] > _CLEAR])
-        if np.array_equal(found, chosen):
+        deviations = fit.values / (fit.errors * fit.wider)
+        ranked = np.argsort(-deviations, kind="stable")[:most]
+        clear = ranked[deviations[ranked] > _MIN_DEVIATIONS]
+        following = np.sort(clear)
+        if np.array_equal(following, chosen):
             break
-        chosen = found
+        chosen = following
     return chosen

@@ -1,4 +1,7 @@
-"""The count-mean sketch: Apple's emoji and health types (Learning with Privacy at Scale, 2017)."""
+"""Count-mean sketch, as for Apple's emoji and health types.
+
+See Learning with Privacy at Scale (Apple 2017).
+"""
 
 from __future__ import annotations
 
@@ -19,12 +22,12 @@ from .sketch_estimate import SketchCells, estimate_cells
 
 
 class CountMeanSketch(MeanSketch):
-    """Send a random row of a sketch and `width` bits: the one-hot cell of the value, every bit flipped now and then.
+    """Send a random row of a sketch and `width` noisy bits: the one-hot cell of the value.
 
-    A row j is drawn evenly; the cell h_j(value) is marked +1, all others −1; each coordinate is flipped with
-    probability 1/(1 + e^(ε/2)). Two values differ in at most two coordinates of any row, and the row is drawn without
-    looking at the value: the report is ε-private. Per person the variance of a count is e^(ε/2)/(e^(ε/2) − 1)², plus
-    what values that share cells add, about Σ n_v²/(rows·width) for a count (Apple 2017, Theorem 4.2).
+    A row j is drawn evenly. The cell h_j(value) is marked +1, all others −1. Each coordinate is
+    flipped with probability 1/(1 + e^(ε/2)). Per person the variance of a count is
+    e^(ε/2)/(e^(ε/2) − 1)². Values that share cells add about Σ n_v²/(rows·width) to a count's
+    variance (Apple 2017, Theorem 4.2).
 
     >>> from discreet.local import CountMeanSketch
     >>> from discreet.privacy import PureDP
@@ -34,7 +37,11 @@ class CountMeanSketch(MeanSketch):
     >>> found.names[0], abs(found["😂"] - 0.9) < 0.3
     ('😂', True)
 
-    Refuses a width that is no power of two, values that are no text, and reports no device could have sent.
+    Guarantee: a report is ε-private. Two values differ in at most two coordinates of any row, and
+    the row is drawn without looking at the value.
+    Refuses: `InvalidArgument` for a width that is no power of two, values that are no text, and
+    reports no device could have sent.
+    Law: `tests/local/test_sketches.py::TestExactLaws`
     """
 
     __slots__ = ()
@@ -47,7 +54,7 @@ class CountMeanSketch(MeanSketch):
 
     @property
     def worth(self) -> float:
-        """How far one report can move the count of a cell: c = (e^(ε/2) + 1)/(e^(ε/2) − 1)."""
+        """The largest change of a cell's count by one report: c = (e^(ε/2) + 1)/(e^(ε/2) − 1)."""
         return 1 / math.tanh(float(self.epsilon) / 4)
 
     @overload
@@ -60,32 +67,41 @@ class CountMeanSketch(MeanSketch):
         self, value: str | Sequence[str] | NDArray[Any], *, bits: Bits | None = None
     ) -> BitReport | BitReports:
         """Draw the report of one value, or of a list of values of different people."""
-        prints = fingerprints([value] if isinstance(value, str) else value, self.key)
+        values = [value] if isinstance(value, str) else value
+        prints = fingerprints(values, self.key)
         rows = uniform(self.rows, prints.size, bits=bits)
         marks = np.zeros((prints.size, self.width), dtype=np.bool_)
         marks[np.arange(prints.size), self.hashes.place(rows, prints)] = True
+        # ε/2 for a coordinate, since two values differ in two of them.
         marks ^= flips(self.epsilon / 2, marks.size, bits).reshape(marks.shape)
         reports = pack_bits(rows, marks)
-        return reports[0] if isinstance(value, str) else reports
+        if isinstance(value, str):
+            return reports[0]
+        return reports
 
     def estimate(
         self, reports: object, candidates: Sequence[str], *, level: float = 0.95
     ) -> Estimate:
-        """Estimate how frequent each candidate is among those who reported.
+        """Estimate the frequency of each candidate among those who reported.
 
-        f = m/(m − 1)·(Σ z/n − 1/m), z = ½ + ½·c·v at the candidate's cell of each report's row, c = (e^(ε/2) + 1)/
-        (e^(ε/2) − 1). The interval is normal, with the coins' variance and that of shared cells, for which Σ n_v² is
-        estimated from the sketch, from above.
+        f = m/(m − 1)·(Σ z/n − 1/m), where z = ½ + ½·c·v at the candidate's cell of each report's
+        row, and c = (e^(ε/2) + 1)/(e^(ε/2) − 1). The interval is normal, with the coins' variance
+        and that of shared cells, for which Σ n_v² is estimated from the sketch, from above.
 
-        Refuses no reports, and reports no device could have sent.
+        Refuses: `InvalidArgument` for no reports, and reports no device could have sent.
+        Law: `tests/local/test_sketches.py::TestEstimates`
         """
         read = self.read(reports)
-        ones, people = column_counts(read, self.rows), np.bincount(read.rows, minlength=self.rows)
-        sums = (self.worth * (2 * ones - people[:, None]) + people[:, None]) / 2
-        return estimate_cells(
-            self.hashes, SketchCells(sums, people, self.coin_variance), candidates, level
-        )
+        ones = column_counts(read, self.rows)
+        people = np.bincount(read.rows, minlength=self.rows)
+        reporters = people[:, None]
+        sums = (self.worth * (2 * ones - reporters) + reporters) / 2
+        cells = SketchCells(sums, people, self.coin_variance)
+        return estimate_cells(self.hashes, cells, candidates, level)
 
     def read(self, reports: object) -> BitReports:
-        """Read reports; refuses those no device could have sent."""
+        """Read reports.
+
+        Refuses: `InvalidArgument` for reports no device could have sent.
+        """
         return read_bit_reports(reports, rows=self.rows, width=self.width)

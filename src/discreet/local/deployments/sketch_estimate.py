@@ -1,4 +1,4 @@
-"""From the cells of a sketch to frequencies with intervals: what count-mean sketches share."""
+"""Frequencies with confidence intervals from the cells of a count-mean sketch."""
 
 from __future__ import annotations
 
@@ -17,42 +17,46 @@ from ..estimates.estimate import Estimate, read_level
 from ..estimates.proportion import deviations
 from .hashing import RowHashes, fingerprints
 
-_CHUNK = 1 << 22  # cells looked up at a time
-_MANY = 2.0  # deviations by which Σ n_v² is taken too large
+# Cells looked up at a time: a bound on memory.
+_CHUNK = 1 << 22
+# Deviations by which Σ n_v² is taken too large.
+_MARGIN = 2.0
 
 
 @frozen(eq=False)
 class SketchCells:
-    """Unbiased counts of each cell, the people of each row, and the coins' variance of a count for each person."""
+    """Unbiased counts of each cell, the people of each row, and the coins' variance per person."""
 
     sums: NDArray[np.float64]
     people: NDArray[np.int64]
     coin_variance: float
 
     def second_moment(self) -> float:
-        """Estimate Σ n_v², the sum of the squared counts of all values, from above: two deviations too large.
+        """Estimate Σ n_v², the sum of squared counts of all values, two deviations too large.
 
-        With u the number of people in a cell, E Σ u² over rows j = (1 − 1/m)(Σ n_v²/k + n(1 − 1/k)) + Σ n_j²/m; the
-        coins add n·m·s² to Σ sums², give or take n·s²·√(2m/k).
+        With u the number of people in a cell, E Σ u² over rows j is
+        (1 − 1/m)(Σ n_v²/k + n(1 − 1/k)) + Σ n_j²/m. The coins add n·m·s² to Σ sums², give or take
+        n·s²·√(2m/k).
         """
         rows, width = self.sums.shape
         n = float(self.people.sum())
-        excess = (
-            float((self.sums**2).sum())
-            - n * width * self.coin_variance
-            - float((self.people**2).sum()) / width
-        )
-        found = rows * (excess / (1 - 1 / width) - n * (1 - 1 / rows))
+        of_coins = n * width * self.coin_variance
+        of_rows = float((self.people**2).sum()) / width
+        excess = float((self.sums**2).sum()) - of_coins - of_rows
+        unbiased = rows * (excess / (1 - 1 / width) - n * (1 - 1 / rows))
         noise = n * (self.coin_variance + 1) * math.sqrt(2 * width * rows)
-        return min(n * n, max(float(found), 0.0) + _MANY * noise)
+        # Too large is the safe direction: it widens the intervals. n² is the greatest possible.
+        return min(n * n, max(float(unbiased), 0.0) + _MARGIN * noise)
 
 
 def estimate_cells(
     hashes: RowHashes, cells: SketchCells, candidates: Sequence[str], level: float
 ) -> Estimate:
-    """Estimate the frequency of every candidate, with intervals."""
-    names, sure = read_candidates(candidates), read_level(level)
-    n, width = int(cells.people.sum()), hashes.width
+    """Estimate the frequency of every candidate, with confidence intervals."""
+    names = read_candidates(candidates)
+    confidence = read_level(level)
+    n = int(cells.people.sum())
+    width = hashes.width
     totals = _totals(hashes, cells.sums, names)
     values = (totals / n - 1 / width) * width / (width - 1)
     others = cells.second_moment() / n**2
@@ -60,58 +64,61 @@ def estimate_cells(
         cells.coin_variance, hashes.rows, width, n=n, frequency=0.0, others=others
     )
     errors = np.full(len(names), math.sqrt(variance))
-    reach = deviations(1 - sure) * errors
+    margin = deviations(1 - confidence) * errors
+    low = np.clip(values - margin, 0.0, 1.0)
+    high = np.clip(values + margin, 0.0, 1.0)
     note = "normal law; over the coins and the choice of the hash key"
-    ends = np.clip(values - reach, 0.0, 1.0), np.clip(values + reach, 0.0, 1.0)
-    return Estimate("frequency", names, values, errors, *ends, level=sure, n=n, note=note)
+    return Estimate("frequency", names, values, errors, low, high, confidence, n, note=note)
 
 
 def _totals(
     hashes: RowHashes, sums: NDArray[np.float64], names: tuple[str, ...]
 ) -> NDArray[np.float64]:
     """Add up, over all rows, the cell of each candidate."""
-    prints, rows = fingerprints(names, hashes.key), np.arange(hashes.rows)
-    found, step = np.empty(len(names)), max(1, _CHUNK // hashes.rows)
+    prints = fingerprints(names, hashes.key)
+    rows = np.arange(hashes.rows)[:, None]
+    totals = np.empty(len(names))
+    step = max(1, _CHUNK // hashes.rows)
     for start in range(0, len(names), step):
-        cells = hashes.place(rows[:, None], prints[None, start : start + step])
-        found[start : start + step] = sums[rows[:, None], cells].sum(axis=0)
-    return found
+        chunk = slice(start, start + step)
+        cells = hashes.place(rows, prints[None, chunk])
+        totals[chunk] = sums[rows, cells].sum(axis=0)
+    return totals
 
 
 def sketch_variance(
     coin_variance: float, rows: int, width: int, *, n: int, frequency: float, others: float | None
 ) -> float:
-    """Return the variance of a frequency: coins, people of other values in the same cell, and values that share cells.
+    """Return the variance of an estimated frequency.
 
+    It adds the coins, people of other values in the same cell, and values that share cells:
     (m/(m − 1))²·[s²/n + (1 − f)(1/m)(1 − 1/m)/n + Σ f_v²·(1/m)(1 − 1/m)/k].
     """
     if not 0 <= frequency <= 1:
         raise InvalidArgument("frequency must lie from 0 to 1")
     people = whole(n, "n", least=1)
     squares = (1 - frequency) ** 2 if others is None else others
-    shared = (1 / width) * (1 - 1 / width)
-    return (width / (width - 1)) ** 2 * (
-        (coin_variance + (1 - frequency) * shared) / people + squares * shared / rows
-    )
+    same_cell = (1 / width) * (1 - 1 / width)
+    per_person = (coin_variance + (1 - frequency) * same_cell) / people
+    return (width / (width - 1)) ** 2 * (per_person + squares * same_cell / rows)
 
 
 def sketch_error(variance: float, beta: Number) -> float:
-    """Return how far off an estimate with this variance is, by the normal law."""
+    """Return the error of an estimate with this variance, by the normal law, rounded up."""
     return up(deviations(read_beta(beta)) * math.sqrt(variance))
 
 
 def read_candidates(candidates: Sequence[str]) -> tuple[str, ...]:
-    """Read the values whose frequencies are asked for; they are public.
+    """Read the public values whose frequencies are estimated.
 
     >>> from discreet.local.deployments.sketch_estimate import read_candidates
     >>> read_candidates(["a", "b"])
     ('a', 'b')
 
-    Refuses none, and the same one twice.
+    Refuses: `InvalidArgument` for no candidates, and the same one twice.
     """
-    if not isinstance(candidates, list | tuple | np.ndarray) or not all(
-        isinstance(name, str) for name in candidates
-    ):
+    is_list = isinstance(candidates, list | tuple | np.ndarray)
+    if not is_list or not all(isinstance(name, str) for name in candidates):
         raise InvalidArgument("candidates must be a list of at least one text")
     names = tuple(map(str, candidates))
     if not names:

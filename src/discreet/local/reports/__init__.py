@@ -1,1 +1,1 @@
-"""What travels between devices and a server: parameters, reports, and who takes them."""
+"""Exchange between devices and a server: parameters, reports, and the collector of reports."""

@@ -1,4 +1,7 @@
-"""Every mechanism by the name its parameters carry: what a command line and a server read."""
+"""Registry of local mechanisms by the name that their parameters carry.
+
+The command line and the server read parameters through it.
+"""
 
 from __future__ import annotations
 
@@ -49,15 +52,19 @@ def read_mechanism(given: Mapping[str, Any]) -> LocalMechanism:
     >>> read_mechanism({"mechanism": "one-bit-mean", "version": 1, **amounts})
     OneBitMean(low=0, high=1, epsilon=1, gamma=0)
 
-    Refuses mechanisms that this release does not know, unknown or missing fields, and other versions.
+    Refuses: `InvalidArgument` for mechanisms that this release does not know, unknown or missing
+    fields, and other versions.
+    Law: `tests/local/test_collect.py::test_parameters_of_other_versions_are_refused`
     """
-    kind = MECHANISMS.get(str(given.get("mechanism"))) if isinstance(given, Mapping) else None
-    if kind is None:
+    mechanism = None
+    if isinstance(given, Mapping):
+        mechanism = MECHANISMS.get(str(given.get("mechanism")))
+    if mechanism is None:
         raise InvalidArgument(
             f"the parameters name no mechanism of the local model: {', '.join(MECHANISMS)}"
         )
     try:
-        return kind.from_json(given)
+        return mechanism.from_json(given)
     except (KeyError, TypeError) as broken:
         raise InvalidArgument("the parameters are not as `to_json` writes them") from broken
 

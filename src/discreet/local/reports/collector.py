@@ -1,4 +1,4 @@
-"""The server's side: take reports of one metric, refuse all others, and say what forged ones can do."""
+"""Collector on the server: takes reports of one metric and bounds the effect of forged ones."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from .catalogue import LocalMechanism, needs_candidates
 from .parameters import device_parameters
 from .report import unpack
 
-_LONGEST = 1 << 16  # bits of a report that is a whole number
+# Bits that a report may have if it is a whole number; larger ones are refused unread.
+_MAX_REPORT_BITS = 1 << 16
 
 
 class Collector:
-    """Collect the reports of one metric, one JSON line each, and estimate from what was taken.
+    """Collect the reports of one metric, one JSON line each, and estimate from them.
 
-    A line is taken only if it names this metric and the hash of these parameters, and if a device with these parameters
-    could have sent it. So a forged report can do no more than the worst report of a device: `influence` bounds how far
-    any number of them moves an estimate (for RAPPOR about, if they are spread over cohorts; see there). Nothing is kept
-    of who sent it; how often one sender may report is for whoever receives the lines to limit.
+    A line is taken only if it names this metric and the hash of these parameters, and if a device
+    with these parameters could have sent it. So a forged report can do no more than the worst
+    report of a device: `influence` bounds how far any number of them moves an estimate (for RAPPOR
+    about, if they are spread over cohorts; see there). The sender is not kept. A rate limit for
+    each sender is left to the server that receives the lines.
 
     >>> from discreet.local import Collector
     >>> from discreet.local import Choice
@@ -41,14 +43,17 @@ class Collector:
     >>> collected.estimate().n, round(collected.influence(forged=4), 2)
     (40, 0.13)
 
-    Refuses lines of other parameters, metrics or versions, reports no device could have sent, and more than `most`
-    reports; no refusal carries a report.
+    Refuses: `InvalidArgument` for lines of other parameters, metrics or versions, and reports no
+    device could have sent; `BudgetExceeded` for more than `most` reports. No refusal carries a
+    report.
+    Law: `tests/local/test_collect.py::test_a_collector_takes_what_a_device_sends_and_refuses_the_rest`
     """
 
     __slots__ = ("_reports", "mechanism", "metric", "most", "params")
 
     def __init__(self, mechanism: LocalMechanism, *, metric: str, most: int = 10_000_000) -> None:
-        self.mechanism, self.metric = mechanism, metric
+        self.mechanism = mechanism
+        self.metric = metric
         if not isinstance(mechanism, LocalMechanism):
             raise InvalidArgument("a collector needs a mechanism of discreet.local")
         self.params = device_parameters(mechanism, metric=metric)["params"]
@@ -72,6 +77,7 @@ class Collector:
         """Estimate from all reports taken; sketches and RAPPOR need the public `candidates`."""
         mechanism: Any = self.mechanism
         if needs_candidates(self.mechanism):
+            # Sketches hold only hashes of values, so they cannot list the values themselves.
             if candidates is None:
                 raise InvalidArgument("give the candidates, a public list of values that may occur")
             return mechanism.estimate(self._reports, candidates, level=level)  # type: ignore[no-any-return]
@@ -82,22 +88,22 @@ class Collector:
     def narrow(self) -> WordRound:
         """Return the next round of a search for words, by all reports taken.
 
-        Refuses what is no round of words, and the last one.
+        Refuses: `InvalidArgument` for other mechanisms, and for the last round.
         """
         if not isinstance(self.mechanism, WordRound):
             raise InvalidArgument("only words are found round by round; ask for the estimate")
         return self.mechanism.narrow(self.mechanism.family.read(self._reports))
 
     def influence(self, *, forged: int = 1) -> float:
-        """Bound how far `forged` of the reports taken can have moved an estimate, whatever they say.
+        """Bound how far `forged` of the reports taken can have moved an estimate.
 
-        RAPPOR has no such bound; see `Rappor.influence` for what is returned then.
+        RAPPOR has no such bound; `Rappor.influence` says what is returned then.
         """
         return influence_of(self.mechanism, n=max(1, len(self)), forged=forged)
 
 
 def influence_of(mechanism: LocalMechanism, *, n: int, forged: int) -> float:
-    """Bound how far `forged` of n reports can move any one estimate of a mechanism; for RAPPOR, about."""
+    """Bound how far `forged` of n reports can move any one estimate; for RAPPOR, about."""
     if isinstance(mechanism, Histogram):
         bins = range(mechanism.tree.bins)
         return max(mechanism.influence(n=n, forged=forged, first=i, last=i + 1) for i in bins)
@@ -106,19 +112,22 @@ def influence_of(mechanism: LocalMechanism, *, n: int, forged: int) -> float:
     return mechanism.influence(n=n, forged=forged)
 
 
-def _check(mechanism: LocalMechanism, report: Any) -> None:  # noqa: ANN401 - what came over the wire
+def _check(mechanism: LocalMechanism, report: Any) -> None:  # noqa: ANN401 - of the wire
     """Refuse a report that no device with these parameters could have sent."""
     if isinstance(mechanism, Choice | Number | Histogram | WordRound):
-        if type(report) is not int or report < 0 or report.bit_length() > _LONGEST:
+        # `type`, not `isinstance`: JSON's true is an int to Python.
+        if type(report) is not int or report < 0 or report.bit_length() > _MAX_REPORT_BITS:
             raise InvalidArgument("a report must be a whole number")
-        valid = _valid(mechanism, report)
-        if not np.all(valid):
+        if not np.all(_valid(mechanism, report)):
             raise InvalidArgument("this report could not come from a device with these parameters")
         return
     mechanism.read([report])
 
 
 def _valid(mechanism: Choice | Number | Histogram | WordRound, report: int) -> Any:  # noqa: ANN401
+    """Return whether a device could have sent the report."""
     if isinstance(mechanism, Choice | WordRound):
         return mechanism.family.valid([report])
-    return mechanism.valid(np.array([min(report, 1 << 62)]))
+    # Larger numbers do not fit into 64 bits, and no mechanism has so many outputs.
+    fitting = min(report, 1 << 62)
+    return mechanism.valid(np.array([fitting]))

@@ -1,9 +1,10 @@
-"""Parameters as they travel: plain JSON with the mechanism's name, read strictly, signed if somebody signs.
+"""Parameters sent to devices: plain JSON with the mechanism's name, read strictly, signed if asked.
 
     {"parameters": "<canonical JSON>", "params": "<hash>", "metric": "…", "signature": "<base 64>"}
 
-The signed text is the one that is hashed, behind a line that says what it is: a device parses nothing before it has
-checked who wrote it. The signature is Ed25519, which WebCrypto verifies.
+The signed text is the one that is hashed, behind a first line that names its purpose. So a device
+parses nothing before it has checked the signature. The signature is Ed25519, which WebCrypto
+verifies.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from ...errors import InvalidArgument
 from .report import params_hash, read_text
 
 DOMAIN = "discreet device parameters, version 1\n"
-"""Stands before every signed text, so that a signature says what it signs."""
+"""First line of every signed text: a signature for one purpose is not valid for another."""
 
 
 class _HasParameters(Protocol):
@@ -25,7 +26,7 @@ class _HasParameters(Protocol):
 
 
 def canonical(parameters: Mapping[str, object]) -> str:
-    """Write parameters in the one form that is hashed and signed: keys sorted, no spaces, UTF-8.
+    """Write parameters in the form that is hashed and signed: keys sorted, no spaces, UTF-8.
 
     >>> from discreet.local.reports.parameters import canonical
     >>> canonical({"b": 1, "a": "é"})
@@ -44,7 +45,7 @@ def signed_text(metric: str, text: str) -> bytes:
 def device_parameters(
     mechanism: _HasParameters, *, metric: str, sign: Callable[[bytes], str] | None = None
 ) -> dict[str, str]:
-    """Return the one JSON that a device loads; `sign` turns bytes into a base-64 Ed25519 signature.
+    """Return the JSON that a device loads; `sign` returns the base-64 Ed25519 signature of bytes.
 
     >>> from discreet.local import device_parameters
     >>> from discreet.local import Choice
@@ -52,19 +53,19 @@ def device_parameters(
     >>> sorted(device_parameters(Choice(3, PureDP(1)), metric="browser"))
     ['metric', 'parameters', 'params']
 
-    Refuses a metric that is no text in UTF-8.
+    Refuses: `InvalidArgument` for a metric that is no text in UTF-8.
+    Law: `tests/local/test_device.py::test_parameters_are_checked_by_their_signature`
     """
     given = mechanism.to_json()
+    text = canonical(given)
     made = {
         "metric": read_text(metric, "metric"),
-        "parameters": canonical(given),
+        "parameters": text,
         "params": params_hash(given),
     }
-    return (
-        made
-        if sign is None
-        else made | {"signature": sign(signed_text(metric, made["parameters"]))}
-    )
+    if sign is not None:
+        made["signature"] = sign(signed_text(metric, text))
+    return made
 
 
 def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) -> dict[str, Any]:
@@ -74,20 +75,20 @@ def fields_of(given: Mapping[str, Any], mechanism: str, names: tuple[str, ...]) 
     >>> fields_of({"mechanism": "coin", "version": 1, "epsilon": "1"}, "coin", ("epsilon",))
     {'epsilon': '1'}
 
-    Refuses unknown or missing fields, another mechanism, and other versions.
+    Refuses: `InvalidArgument` for unknown or missing fields, another mechanism, other versions.
+    Law: `tests/local/test_collect.py::test_parameters_of_other_versions_are_refused`
     """
-    if not isinstance(given, Mapping) or (given.get("mechanism"), given.get("version")) != (
-        mechanism,
-        1,
-    ):
+    is_mapping = isinstance(given, Mapping)
+    if not is_mapping or given.get("mechanism") != mechanism or given.get("version") != 1:
         raise InvalidArgument(f"these are not the parameters of {mechanism} in version 1")
+    # `True == 1 == 1.0` in Python, but only the whole number has this canonical form.
     if type(given["version"]) is not int or set(given) != {"mechanism", "version", *names}:
         raise InvalidArgument(f"the parameters of {mechanism} have other fields")
     return {name: given[name] for name in names}
 
 
 def write_wholes(numbers: Iterable[int]) -> list[int | str]:
-    """Write whole numbers so that every reader of JSON reads them exactly: beyond 53 bits as text.
+    """Write whole numbers that every JSON reader reads exactly: beyond 53 bits as text.
 
     >>> from discreet.local.reports.parameters import read_wholes, write_wholes
     >>> write_wholes([3, 1 << 60]), read_wholes(write_wholes([3, 1 << 60]), "numbers") == (3, 1 << 60)
@@ -97,11 +98,20 @@ def write_wholes(numbers: Iterable[int]) -> list[int | str]:
 
 
 def read_wholes(given: object, name: str) -> tuple[int, ...]:
-    """Read what `write_wholes` wrote; refuses all else."""
-    if not isinstance(given, list) or not all(
-        type(x) is int or (isinstance(x, str) and x.isdecimal()) for x in given
-    ):
+    """Read a list written by `write_wholes`.
+
+    Refuses: `InvalidArgument` for anything else, and for more than 20 digits.
+    """
+    if not isinstance(given, list) or not all(map(_is_whole, given)):
         raise InvalidArgument(f"{name} must be a list of whole numbers")
-    if any(isinstance(x, str) and len(x) > 20 for x in given):
+    # Checked before `int`, whose work grows with the square of the digits.
+    if any(isinstance(number, str) and len(number) > 20 for number in given):
         raise InvalidArgument(f"{name} must be numbers of at most 20 digits")
     return tuple(map(int, given))
+
+
+def _is_whole(number: object) -> bool:
+    """Return whether a number is whole: an int but no bool, or decimal digits as text."""
+    if isinstance(number, str):
+        return number.isdecimal()
+    return type(number) is int

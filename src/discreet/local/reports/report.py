@@ -1,10 +1,12 @@
-"""What travels: one person's report with the parameters it was drawn under, as a JSON line or as a block of bytes.
+"""Report sent by a device, with the hash of its parameters: a JSON line, or a block of bytes.
 
     one line    {"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}
-    a block     4 bytes "DLR1" · 8 bytes of the hash · 1 byte width · 1 byte length of the name · name · reports
+    a block     4 bytes "DLR1" · 8 bytes of the hash · 1 byte width · 1 byte length of the name ·
+                name · reports
 
-A report of other parameters was drawn by another law: adding it up would be wrong and nobody would see it. So the hash
-of the parameters travels with every report, and whoever reads says which one is expected.
+A report of other parameters was drawn by another law: adding it up would be wrong and nobody would
+see it. So the hash of the parameters is sent with every report, and the reader says which hash is
+expected.
 """
 
 from __future__ import annotations
@@ -23,14 +25,20 @@ from ...frozen import frozen
 
 VERSION = 1
 HEX = re.compile("[0-9a-f]+")
-"""How bytes are written in a report: small digits, nothing between them, so that one report has one form."""
+"""Hexadecimal bytes of a report: lower case, no separators, so that a report has one form."""
 _MAGIC = b"DLR1"
-_LONGEST = 1 << 16  # characters of one line: nothing sent by a device is parsed beyond it
+# A block begins with the magic bytes, 8 bytes of hash, the width, and the length of the name.
+_HASH_START = 4
+_WIDTH_AT = 12
+_NAME_LENGTH_AT = 13
+_NAME_START = 14
+# Characters of one line; longer input of a device is refused before it is parsed.
+_MAX_LINE = 1 << 16
 
 
 @frozen
 class LocalReport:
-    """One report: the metric it belongs to, the hash of its parameters, and what was drawn (JSON types)."""
+    """One report: its metric, the hash of its parameters, and the value drawn (JSON types)."""
 
     metric: str
     params: str
@@ -40,13 +48,16 @@ class LocalReport:
 def params_hash(parameters: Mapping[str, object]) -> str:
     """Return the first 16 hex digits of SHA-256 over the canonical JSON of the parameters.
 
-    Canonical: keys sorted, no spaces, UTF-8 (so that a device computes the same).
+    Canonical JSON has sorted keys, no spaces and UTF-8, so that a device computes the same hash.
 
     >>> from discreet.local import params_hash
     >>> params_hash({"b": 1, "a": "é"}) == params_hash({"a": "é", "b": 1})
     True
+
+    Law: `tests/local/test_report.py::test_a_hash_names_the_law`
     """
-    return hashlib.sha256(_written(parameters, sort_keys=True).encode()).hexdigest()[:16]
+    text = _written(parameters, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def read_text(text: object, name: str) -> str:
@@ -56,8 +67,9 @@ def read_text(text: object, name: str) -> str:
     >>> read_text("browser", "metric")
     'browser'
 
-    Refuses what is no text, and text that UTF-8 cannot write.
+    Refuses: `InvalidArgument` for anything but text, and for text that UTF-8 cannot write.
     """
+    # Surrogates are code points that no UTF-8 text contains.
     if isinstance(text, str) and not any("\ud800" <= letter <= "\udfff" for letter in text):
         return text
     raise InvalidArgument(f"{name} must be text that UTF-8 can write")
@@ -98,24 +110,28 @@ def unpack(line: str | bytes, *, params: str, metric: str | None = None) -> Loca
     >>> unpack('{"v":1,"metric":"browser","params":"9f86d081884c7d65","report":3}', params="9f86d081884c7d65").report
     3
 
-    Refuses other parameters, another metric, another version, and whatever is no report; no refusal carries the report.
+    Refuses: `InvalidArgument` for other parameters, another metric, another version, and anything
+    that is no report. No refusal carries the report.
+    Law: `tests/local/test_report.py::test_others_are_refused`
     """
     given = _parsed(line)
-    _same(given["params"], params, given["metric"], metric)
+    _check_same(given["params"], params, given["metric"], metric)
     return LocalReport(given["metric"], given["params"], given["report"])
 
 
 def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -> bytes:
-    """Write many reports of one metric as bytes: `width` bytes a report, little end first, behind one short header.
+    """Write many reports of one metric as bytes, `width` bytes each, behind one short header.
 
-    Reports are whole numbers (one axis) or rows of `width` bytes (two axes).
+    Reports are whole numbers (one axis), little-endian, or rows of `width` bytes (two axes).
 
     >>> import numpy as np
     >>> from discreet.local import pack_block
     >>> len(pack_block(np.array([1, 300, 70_000]), metric="m", params="9f86d081884c7d65", width=3))
     24
 
-    Refuses numbers that do not fit, a name of the metric beyond 255 bytes, and params that are no hash.
+    Refuses: `InvalidArgument` for numbers that do not fit, a metric's name beyond 255 bytes, and
+    params that are no hash.
+    Law: `tests/local/test_report.py::test_blocks_that_do_not_fit`
     """
     name = read_text(metric, "metric").encode()
     if not isinstance(params, str) or not HEX.fullmatch(params) or len(params) != 16:
@@ -129,6 +145,7 @@ def pack_block(reports: NDArray[Any], *, metric: str, params: str, width: int) -
 
 
 def _bytes_of(reports: NDArray[Any], width: int) -> NDArray[np.uint8]:
+    """Return each report as a row of `width` bytes, little-endian."""
     if reports.ndim == 2:
         if reports.dtype != np.uint8 or reports.shape[1] != width:
             raise InvalidArgument(f"rows of a block must be {width} bytes each")
@@ -137,11 +154,12 @@ def _bytes_of(reports: NDArray[Any], width: int) -> NDArray[np.uint8]:
         raise InvalidArgument("reports must be whole numbers of at most 8 bytes, or rows of bytes")
     if reports.size and int(reports.max()) >> (8 * width):
         raise InvalidArgument(f"a report does not fit in {width} bytes")
-    return reports.astype("<u8").view(np.uint8).reshape(-1, 8)[:, :width]
+    all_bytes = reports.astype("<u8").view(np.uint8).reshape(-1, 8)
+    return all_bytes[:, :width]
 
 
 def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDArray[np.uint8]:
-    """Read a block written by `pack_block` as rows of bytes, one row a report, little end first.
+    """Read a block written by `pack_block` as rows of bytes, one row a report, little-endian.
 
     >>> import numpy as np
     >>> from discreet.local import pack_block, unpack_block
@@ -149,31 +167,38 @@ def unpack_block(data: bytes, *, params: str, metric: str | None = None) -> NDAr
     >>> unpack_block(block, params="9f86d081884c7d65").tolist()
     [[1, 0], [44, 1]]
 
-    Refuses other parameters, another metric, and a block that is cut off.
+    Refuses: `InvalidArgument` for other parameters, another metric, and a truncated block.
+    Law: `tests/local/test_report.py::test_blocks_come_back`
     """
-    if (
-        not isinstance(data, bytes)
-        or data[:4] != _MAGIC
-        or len(data) < 14
-        or data[12] == 0
-        or len(data) < 14 + data[13]
-    ):
+    if not _has_header(data):
         raise InvalidArgument("this is no block of reports in version 1")
-    width, start = data[12], 14 + data[13]
-    _same(data[4:12].hex(), params, data[14:start].decode(errors="replace"), metric)
+    width = data[_WIDTH_AT]
+    start = _NAME_START + data[_NAME_LENGTH_AT]
+    found_params = data[_HASH_START:_WIDTH_AT].hex()
+    found_metric = data[_NAME_START:start].decode(errors="replace")
+    _check_same(found_params, params, found_metric, metric)
     if (len(data) - start) % width:
         raise InvalidArgument("the block of reports is cut off; send it again")
     return np.frombuffer(data, dtype=np.uint8, offset=start).reshape(-1, width)
 
 
+def _has_header(data: bytes) -> bool:
+    """Return whether a block has a complete header; a width of 0 would divide by zero."""
+    if not isinstance(data, bytes) or data[:_HASH_START] != _MAGIC or len(data) < _NAME_START:
+        return False
+    return data[_WIDTH_AT] > 0 and len(data) >= _NAME_START + data[_NAME_LENGTH_AT]
+
+
 def _parsed(line: str | bytes) -> dict[str, Any]:
+    """Parse one line strictly: exactly the four fields, each once, of this version."""
     if not isinstance(line, str | bytes):
         raise InvalidArgument("a report must be one line of JSON, text or bytes")
-    if len(line) > _LONGEST:
-        raise InvalidArgument(f"a report has at most {_LONGEST} characters")
+    if len(line) > _MAX_LINE:
+        raise InvalidArgument(f"a report has at most {_MAX_LINE} characters")
     try:
-        text = line if isinstance(line, bytes) else line.encode()
-        given = json.loads(text.decode(), object_pairs_hook=_once)
+        # Text goes through UTF-8 too, which refuses surrogates.
+        data = line if isinstance(line, bytes) else line.encode()
+        given = json.loads(data.decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError):
         raise InvalidArgument(
             "a report must be one line of JSON in UTF-8, every field once"
@@ -192,16 +217,19 @@ def _parsed(line: str | bytes) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError  # two readers could take different ones
-    return found
+    """Refuse a field that occurs twice: two readers could take different ones."""
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise ValueError
+    return fields
 
 
-def _same(params: str, expected: str, metric: str, wanted: str | None) -> None:
+def _check_same(params: str, expected: str, metric: str, wanted: str | None) -> None:
+    """Refuse a report of other parameters or, if `wanted` is given, of another metric."""
     if params != expected:
         raise InvalidArgument(
-            "the report was drawn under other parameters; estimate it with those, or have the device load the new ones"
+            "the report was drawn under other parameters; "
+            "estimate it with those, or have the device load the new ones"
         )
     if wanted is not None and metric != wanted:
         raise InvalidArgument("the report belongs to another metric")
