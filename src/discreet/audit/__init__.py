@@ -1,16 +1,18 @@
-"""The auditor: catch any broken promise, ours included. It shares no code with what it audits.
+"""Auditor: search for any broken privacy promise, this library's own included.
+
+The auditor shares no code with the mechanisms it audits.
 
 verify(run, claim, inputs=(D, D'))   raises ClaimRefuted with the evidence
-audit(run, claim, inputs=(D, D'))    reports lower bounds on ε and δ, the event, and what was not tested
-neighbours(example, relation)        pairs of inputs worth trying; audit_all(run, claim, pairs) tries them
+audit(run, claim, inputs=(D, D'))    reports lower bounds on ε and δ, the event, and the limits
+neighbours(example, relation)        pairs of inputs worth trying; audit_all(run, claim, pairs)
 exact(first, second, claim)          two known distributions: no runs, no doubt
 replay(program, inputs=(D, D'))      freeze the noise and compare everything else
 one_run(…)                           many canaries, one run (Steinke, Nasr, Jagielski 2023)
 dkw(first, second, …)                all thresholds at once, without splitting the runs
-sql_run(make_curator, sql, spend=…)  a curator's whole answer as something to audit; command_run(…) a program
+sql_run(make_curator, sql, spend=…)  a curator's whole answer as a runnable; command_run(…) a program
 runs_needed(claim, truth)            plan before running
 reconstruct(answers, queries)        secret bits from answers that are too accurate
-membership(members, others)          who was among the rows that a model has learned from?
+membership(members, others)          membership inference against a trained model
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""By what standard a claim is judged: its ceiling, the confidence, the number of runs, and where ε and δ are read."""
+"""Criteria of an audit: the claim's ceiling, the confidence, the runs, and the reported ε and δ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .evidence.runs_needed import least_runs
 
 @frozen
 class Criteria:
-    """What is claimed, and by what standard it is judged."""
+    """Claim, and the standard by which it is judged."""
 
     claim: Measure
     confidence: float
@@ -30,15 +30,21 @@ class Criteria:
         return 1 - self.confidence
 
     def own(self) -> PromiseFamily:
-        """The ceilings of the claim's own number."""
-        return at_delta(self.delta, assume=self.assume) if self.assume else family(self.claim)
+        """Return the ceilings of the claim's own number."""
+        if self.assume:
+            return at_delta(self.delta, assume=self.assume)
+        return family(self.claim)
 
     def too_few(self) -> str:
-        """Say so if even a complete leak could not refute the claim with these runs."""
+        """Return a refusal if even a complete leak could not refute the claim with these runs."""
+        # Half of the runs may be needed to search, the other half to judge.
         needed = 2 * least_runs(self.ceiling, self.alpha)
         if self.samples >= needed:
             return ""
-        return f"too few runs: {self.samples} on each input cannot refute {self.claim}; at least {needed} are needed"
+        return (
+            f"too few runs: {self.samples} on each input cannot refute {self.claim}; "
+            f"at least {needed} are needed"
+        )
 
 
 def judge_for(
@@ -53,20 +59,24 @@ def judge_for(
     """Read the arguments of an audit; `mode` says whether many runs can be asked for at once."""
     sure = level(confidence, "confidence")
     usual = 10_000 if mode == "no" else 200_000
-    chosen = usual if samples is None else whole(samples, "samples", least=100)
+    runs = usual if samples is None else whole(samples, "samples", least=100)
     _check_assumption(read_claim(claim), assume)
-    if isinstance(claim, PureDP | ApproxDP):
-        if delta is not None:
-            raise InvalidArgument(f"the claim {claim} has its own δ; leave `delta` out")
-        at = float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
-    else:
-        at = 1e-5 if delta is None else level(delta, "delta")
-    return Criteria(
-        claim, sure, chosen, assume, claimed_epsilon(claim, at), at, ceiling(claim, assume=assume)
-    )
+    at = _delta_of(claim, delta)
+    epsilon = claimed_epsilon(claim, at)
+    return Criteria(claim, sure, runs, assume, epsilon, at, ceiling(claim, assume=assume))
+
+
+def _delta_of(claim: Measure, delta: float | None) -> float:
+    """Return the δ at which ε is reported: the claim's own, if it has one."""
+    if not isinstance(claim, PureDP | ApproxDP):
+        return 1e-5 if delta is None else level(delta, "delta")
+    if delta is not None:
+        raise InvalidArgument(f"the claim {claim} has its own δ; leave `delta` out")
+    return float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
 
 
 def _check_assumption(claim: Measure, assume: str | None) -> None:
+    """Refuse an unknown assumption, and one under which the claim cannot hold."""
     if assume not in (None, "gaussian"):
         raise InvalidArgument(f"assume must be None or 'gaussian', got {assume!r}")
     if assume and gaussian_within(claim) == 0:

@@ -1,4 +1,8 @@
-"""One run, many canaries: put each in by a fair coin, run once, guess who was in (Steinke, Nasr, Jagielski 2023)."""
+"""Audit with one run and many canaries (Steinke, Nasr, Jagielski 2023).
+
+Each canary is included by a fair coin, the mechanism runs once, and the auditor guesses which
+canaries were included.
+"""
 
 from __future__ import annotations
 
@@ -15,21 +19,25 @@ from ..privacy.measures import ApproxDP, Measure, PureDP
 from .evidence.bounds import at_least, at_most, level
 from .evidence.claim import claimed_epsilon, read_claim
 
-_LADDER = 100
-"""ε is bounded in steps of a hundredth."""
+# ε is bounded in steps of a hundredth, up to 50.
+_STEPS_PER_UNIT = 100
+_MAX_STEPS = 50 * _STEPS_PER_UNIT
 
 
 def guesses_doubt(
     correct: int, guesses: int, canaries: int, epsilon: float, delta: float = 0.0
 ) -> float:
-    """Bound the chance of so many correct guesses under (ε, δ)-DP: a p-value, rounded up.
+    """Bound the probability of so many correct guesses under (ε, δ)-DP: a p-value, rounded up.
 
-    P[correct ≥ v] ≤ P[W ≥ v] + m δ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(guesses, e^ε/(1 + e^ε)): no adversary
-    guesses an included canary better than against randomized response (Theorem 5.2 there, m canaries).
+    P[correct ≥ v] ≤ P[W ≥ v] + m δ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(guesses, e^ε/(1 +
+    e^ε)): no adversary guesses an included canary better than against randomized response (Theorem
+    5.2 there, m canaries).
 
     >>> from discreet.audit import guesses_doubt
     >>> round(guesses_doubt(8, 10, 10, 0.0), 6)
     0.054688
+
+    Law: `tests/audit/test_one_run.py::TestDoubt`
     """
     m = whole(canaries, "canaries", least=1)
     r = whole(guesses, "guesses", least=1, most=m)
@@ -39,16 +47,18 @@ def guesses_doubt(
     if delta == 0 or v == 0:
         return min(1.0, tail)
     steps = np.arange(1, v + 1)
-    # P[v > W ≥ v − i], with the upper bound of one tail and the lower bound of the other (misses are binomial too)
+    # P[v > W ≥ v − i], with the upper bound of one tail and the lower bound of the other.
+    # Misses are binomial too.
     below = float(at_most(np.array([v - 1.0]), r, truth)[0])
     further = 1 - at_least((v - steps).astype(np.float64), r, truth)
-    spread = np.max(2 / steps * np.clip(below - further + 1e-12, 0.0, 1.0))
-    return min(1.0, tail + m * delta * float(spread))
+    between = np.clip(below - further + 1e-12, 0.0, 1.0)
+    spread = float(np.max(2 / steps * between))
+    return min(1.0, tail + m * delta * spread)
 
 
 @frozen
 class OneRun:
-    """What the guesses of one run show."""
+    """Result of the guesses of one run."""
 
     claim: Measure
     correct: int
@@ -71,7 +81,8 @@ class OneRun:
     def __str__(self) -> str:
         head = "REFUTED" if self.refuted else "not refuted"
         seen = f"{self.correct} of {self.guesses} guesses right, {self.canaries} canaries, one run"
-        return f"{head}: {self.claim}; ε ≥ {self.epsilon:.4g} at δ = {self.at_delta:g} ({seen})"
+        bound = f"ε ≥ {self.epsilon:.4g} at δ = {self.at_delta:g}"
+        return f"{head}: {self.claim}; {bound} ({seen})"
 
 
 def one_run(
@@ -83,10 +94,12 @@ def one_run(
     confidence: float = 0.999,
     delta: float = 1e-5,
 ) -> OneRun:
-    """Audit an expensive mechanism with one run: `run(included)` gets who is in and returns a score for each canary.
+    """Audit an expensive mechanism with one run.
 
-    The highest scores are guessed in, the lowest out, half of `guesses` each (default: a fifth of the canaries). The
-    canaries must be units of the claim's relation under add/remove, each included by its own coin.
+    `run(included)` gets the included canaries and returns a score for each canary. The highest
+    scores are guessed in, the lowest out, half of `guesses` each (default: a fifth of the
+    canaries). The canaries must be units of the claim's relation under add/remove, each included by
+    its own coin.
 
     >>> import discreet as dp
     >>> from discreet.audit import one_run
@@ -94,53 +107,52 @@ def one_run(
     >>> leak.refuted, leak.correct
     (True, 40)
 
-    Refuses scores that are not one number for each canary, and fewer than two guesses.
+    Guarantee: a claim that holds is refuted with probability at most 1 − confidence.
+    Refuses: `InvalidArgument` for scores that are not one number for each canary, and for fewer
+    than two guesses.
+    Law: `tests/audit/test_one_run.py::TestOneRun`
     """
     m = whole(canaries, "canaries", least=2)
     r = max(2, m // 5) if guesses is None else whole(guesses, "guesses", least=2, most=m)
     included = np.random.default_rng().random(m) < 0.5
+    # A copy, so that the mechanism cannot change the truth the guesses are compared with.
     scores = np.asarray(run(included.copy()), dtype=np.float64)
     if scores.shape != (m,) or np.isnan(scores).any():
         raise InvalidArgument(
             f"run must return one score for each of the {m} canaries, none of them NaN"
         )
-    jitter = np.random.default_rng().permutation(
-        m
-    )  # ties must not follow the order of the canaries
-    order = jitter[np.argsort(scores[jitter], kind="stable")]
-    low, high = r // 2, r - r // 2
-    correct = int(np.sum(~included[order[:low]]) + np.sum(included[order[m - high :]]))
+    # Shuffled first, so that ties do not follow the order of the canaries.
+    shuffled = np.random.default_rng().permutation(m)
+    order = shuffled[np.argsort(scores[shuffled], kind="stable")]
+    lowest = order[: r // 2]
+    highest = order[m - (r - r // 2) :]
+    correct = int(np.sum(~included[lowest]) + np.sum(included[highest]))
     at = _delta_of(read_claim(claim), delta)
     alpha = 1 - level(confidence, "confidence")
-    return OneRun(
-        claim,
-        correct,
-        r,
-        m,
-        confidence,
-        at,
-        claimed_epsilon(claim, at),
-        _least(correct, r, m, at, alpha),
-    )
+    claimed = claimed_epsilon(claim, at)
+    bound = _least(correct, r, m, at, alpha)
+    return OneRun(claim, correct, r, m, confidence, at, claimed, bound)
 
 
 def _delta_of(claim: Measure, delta: float) -> float:
+    """Return the claim's own δ, if it has one, else the given one."""
     if isinstance(claim, PureDP):
         return 0.0
-    # Upward: at a δ that is rounded below the claim's own, the claim says nothing.
-    return (
-        math.nextafter(float(claim.delta), 1.0)
-        if isinstance(claim, ApproxDP)
-        else level(delta, "delta")
-    )
+    if isinstance(claim, ApproxDP):
+        # Upward: at a δ that is rounded below the claim's own, the claim promises nothing.
+        return math.nextafter(float(claim.delta), 1.0)
+    return level(delta, "delta")
 
 
 def _least(correct: int, guesses: int, canaries: int, delta: float, alpha: float) -> float:
-    """Climb a fixed ladder of ε until one survives: sound also where the p-value is not monotone in ε."""
+    """Climb a fixed ladder of ε until one survives.
+
+    A ladder is sound also where the p-value is not monotone in ε.
+    """
     step = 0
-    while (
-        step < 50 * _LADDER
-        and guesses_doubt(correct, guesses, canaries, (step + 1) / _LADDER, delta) <= alpha
-    ):
+    while step < _MAX_STEPS:
+        epsilon = (step + 1) / _STEPS_PER_UNIT
+        if guesses_doubt(correct, guesses, canaries, epsilon, delta) > alpha:
+            break
         step += 1
-    return step / _LADDER
+    return step / _STEPS_PER_UNIT

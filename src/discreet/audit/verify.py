@@ -1,26 +1,34 @@
-"""Point the auditor at any function: `verify` raises if the claim is caught out, `audit` reports what it found.
+"""Audit of any function: `verify` raises if the claim is refuted, `audit` reports the evidence.
 
-The runs are split. On the first part the event is searched; on the rest it is judged, so that a false alarm has at most
-the stated probability however long the search was. If the first tenth shows few different outputs, a tenth is enough to
-search on; else half is.
+One trial runs on both inputs, searches for an event on some runs, and judges it on the others. So
+a false alarm has at most the stated probability, however long the search was. If the first tenth of
+the runs shows few different outputs, a tenth is enough to search on; else half is.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from ..errors import ClaimRefuted, InvalidArgument
 from ..privacy.measures import Measure
-from .criteria import judge_for
+from .criteria import Criteria, judge_for
+from .events.outputs import Outputs, Values, tabulate
+from .events.search import OutputEvent, search
+from .events.sketch import Sketch, draw
 from .evidence.bounds import level
-from .reports.report import Report
-from .targets.inputs import Unit, check_inputs
-from .targets.runs import Progress, Vector, read_vector
-from .trial import trial
+from .evidence.ceiling import at_delta, at_epsilon
+from .reports.report import Finding, Report
+from .targets.inputs import Unit, check_inputs, shown
+from .targets.runs import Progress, Vector, collect, read_vector
+
+# With so few different outputs, a tenth of the runs is enough to search on.
+_FEW_OUTPUTS = 64
 
 
 class Refuted(ClaimRefuted):
-    """A claim caught out; `report` is the evidence."""
+    """Refuted claim; `report` is the evidence."""
 
     def __init__(self, report: Report) -> None:
         super().__init__(str(report))
@@ -44,10 +52,10 @@ def verify(
     delta: float | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Try to refute a claim; raise `ClaimRefuted` with the evidence if that succeeds, else return the report.
+    """Try to refute a claim: raise `ClaimRefuted` with the evidence, or return the report.
 
-    `run(input)` is any callable; if it takes `size=`, or with vector="array" an array of inputs, it is asked for many
-    runs at once. See `audit` for the other arguments. If the claim holds, it raises with probability ≤ 1 − confidence.
+    `run(input)` is any callable. If it takes `size=`, or with vector="array" an array of inputs, it
+    is asked for many runs at once. See `audit` for the other arguments.
 
     >>> import discreet as dp
     >>> import numpy as np
@@ -63,15 +71,18 @@ def verify(
       claim       ε = 1
     ...
 
-    Refuses what would pass without being tested: too few runs to refute anything, outputs that never vary.
+    Guarantee: if the claim holds, it raises with probability at most 1 − confidence.
+    Refuses: `InvalidArgument` for audits that would pass without a test: too few runs to refute
+    anything, and outputs that never vary.
+    Law: `tests/audit/test_verify.py::TestVerdicts`
+    Law: `tests/audit/test_verify.py::TestNeverAFalsePassed`
     """
-    judge = judge_for(
-        claim, confidence, samples, assume=assume, delta=delta, mode=read_vector(run, vector)
-    )
+    mode = read_vector(run, vector)
+    judge = judge_for(claim, confidence, samples, assume=assume, delta=delta, mode=mode)
     if judge.too_few():
         raise InvalidArgument(judge.too_few())
     pair = check_inputs(inputs, neighbours, unit)
-    report = trial(run, judge, pair, neighbours=neighbours, vector=vector, progress=progress)
+    report = _trial(run, judge, pair, neighbours=neighbours, vector=vector, progress=progress)
     if not report.tested:
         raise InvalidArgument(f"nothing was tested: {report.reason}")
     if report.refuted:
@@ -93,12 +104,15 @@ def audit(
     delta: float | None = None,
     progress: Progress | None = None,
 ) -> Report:
-    """Report the best lower bounds on ε and δ, the event that shows them, and what was not tested.
+    """Report the best lower bounds on ε and δ, the event that shows them, and untested aspects.
 
-    `samples` counts runs on each input (default 10 000, or 200 000 if many runs can be asked for at once). `neighbours`
-    names the relation of the claim and is checked on data sets; `unit` says whose row a row is. assume="gaussian" takes
-    your word that the noise is Gaussian and extrapolates to events too rare to see; `delta` is where ε is reported for
-    claims that have no δ of their own (default 1e-5).
+    | argument | meaning |
+    |---|---|
+    | `samples` | runs on each input; default 10 000, or 200 000 if many can be asked for at once |
+    | `neighbours` | relation of the claim, checked on data sets |
+    | `unit` | says whose row a row is |
+    | `assume` | "gaussian": trusts that the noise is Gaussian and extrapolates to rare events |
+    | `delta` | δ of the reported ε, for claims without a δ of their own (default 1e-5) |
 
     >>> import discreet as dp
     >>> from discreet.audit import audit
@@ -107,12 +121,14 @@ def audit(
     >>> report = audit(lambda x, size: x + rng.laplace(size=size), dp.PureDP(1), inputs=(0.0, 1.0))
     >>> report.refuted, report.event.startswith("lowest set bit of value")
     (True, True)
+
+    Guarantee: all bounds hold together with probability at least `confidence`.
+    Law: `tests/audit/test_evidence.py::TestFalseAlarms`
     """
-    judge = judge_for(
-        claim, confidence, samples, assume=assume, delta=delta, mode=read_vector(run, vector)
-    )
+    mode = read_vector(run, vector)
+    judge = judge_for(claim, confidence, samples, assume=assume, delta=delta, mode=mode)
     pair = check_inputs(inputs, neighbours, unit)
-    return trial(run, judge, pair, neighbours=neighbours, vector=vector, progress=progress)
+    return _trial(run, judge, pair, neighbours=neighbours, vector=vector, progress=progress)
 
 
 def audit_all(
@@ -127,17 +143,150 @@ def audit_all(
     vector: Vector = "auto",
     progress: Progress | None = None,
 ) -> tuple[Report, ...]:
-    """Audit many pairs of inputs, such as those of `neighbours(example, relation)`, with one confidence for them all.
+    """Audit many pairs of inputs with one confidence for them all; reports come back in order.
 
-    Each is judged at (1 − confidence) divided by their number; reports come back in order.
+    The pairs may be those of `neighbours(example, relation)`. Each pair is judged at
+    (1 − confidence) divided by their number (Bonferroni).
     """
     listed = [(pair[0], pair[1]) for pair in pairs]
     if not listed:
         raise InvalidArgument("no pairs of inputs were given")
     each = 1 - (1 - level(confidence, "confidence")) / len(listed)
     judge = judge_for(claim, each, samples, mode=read_vector(run, vector))
+    # All pairs are checked before the first run.
     checked = [check_inputs(pair, neighbours, unit) for pair in listed]
-    return tuple(
-        trial(run, judge, p, neighbours=neighbours, vector=vector, progress=progress)
-        for p in checked
+    reports = []
+    for pair in checked:
+        report = _trial(run, judge, pair, neighbours=neighbours, vector=vector, progress=progress)
+        reports.append(report)
+    return tuple(reports)
+
+
+def _trial(
+    run: Callable[..., object],
+    judge: Criteria,
+    inputs: tuple[object, object],
+    *,
+    neighbours: str | None = None,
+    vector: Vector = "auto",
+    progress: Progress | None = None,
+) -> Report:
+    """Run on both inputs, search for events, judge them on other runs, and report."""
+    n = judge.samples
+    raw = collect(run, inputs, n, vector=vector, progress=progress)
+    left, right = tabulate(*raw)
+    trained = _training(left, right)
+    half = trained // 2
+    # Views are learned on the first part, thresholds chosen on the second, events judged on the
+    # third: no run serves twice.
+    first = (left.part(0, half), right.part(0, half))
+    second = (left.part(half, trained), right.part(half, trained))
+    rest = (left.part(trained, n), right.part(trained, n))
+    judged = n - trained
+    # Outputs may be infinite or NaN, and both are searched: no warning is needed.
+    with np.errstate(invalid="ignore", over="ignore"):
+        events = search(
+            first, second, judge.claim, runs=judged, alpha=judge.alpha, assume=judge.assume
+        )
+        findings = tuple(_finding(e, rest, judge, judge.alpha / len(events)) for e in events)
+        sketch = _sketch(events, findings, rest)
+    points = np.linspace(0, 1, 201)
+    ceiling = judge.ceiling(points)
+    return Report(
+        claim=judge.claim,
+        confidence=judge.confidence,
+        samples=n,
+        judged=judged,
+        inputs=(shown(inputs[0]), shown(inputs[1])),
+        at_epsilon=judge.epsilon,
+        at_delta=judge.delta,
+        symbol=judge.own().symbol,
+        findings=findings,
+        reason=_nothing_tested(judge, left, right),
+        not_tested=_not_tested(neighbours, judged),
+        sketch=sketch,
+        curve=tuple(zip(points.tolist(), ceiling.tolist(), strict=True)),
+        assume=judge.assume,
     )
+
+
+def _sketch(
+    events: list[OutputEvent], findings: tuple[Finding, ...], rest: tuple[Outputs, Outputs]
+) -> Sketch | None:
+    """Draw the view of the event with the strongest finding."""
+    if not events:
+        return None
+    weights = [finding.weight for finding in findings]
+    event = events[weights.index(max(weights))]
+    return draw(event.view, event.threshold, *rest, below=event.below)
+
+
+def _training(left: Outputs, right: Outputs) -> int:
+    """Return the number of runs to search on: a tenth if they show few outputs, else half.
+
+    Few outputs need no long search.
+    """
+    n = left.size
+    tenth = max(n // 10, min(n // 2, 1000))
+    # A sample of the first tenth: distinct rows are counted in Python.
+    some = slice(0, tenth, max(1, tenth // 2000))
+    seen: set[tuple[object, ...]] = set()
+    for outputs in (left, right):
+        columns = [column.values[some].tolist() for column in outputs.columns.values()]
+        seen.update(zip(*columns, strict=True))
+    return tenth if len(seen) <= _FEW_OUTPUTS else n // 2
+
+
+def _finding(
+    event: OutputEvent, rest: tuple[Outputs, Outputs], judge: Criteria, alpha: float
+) -> Finding:
+    """Judge one event on runs that the search never saw."""
+    evidence = event.evidence(*rest)
+    epsilon = evidence.least(at_delta(judge.delta, assume=judge.assume), alpha)
+    delta = evidence.least(at_epsilon(judge.epsilon, assume=judge.assume), alpha)
+    own = epsilon
+    if judge.own().symbol != "ε":
+        own = evidence.least(judge.own(), alpha)
+    return Finding(
+        event=str(event),
+        likelier="second" if event.second else "first",
+        evidence=evidence,
+        refuted=evidence.refutes(judge.ceiling, alpha),
+        epsilon=epsilon,
+        delta=delta,
+        own=own,
+    )
+
+
+def _nothing_tested(judge: Criteria, left: Outputs, right: Outputs) -> str:
+    """Return the reason why nothing could be tested; empty if something was."""
+    for name, column in left.columns.items():
+        if not _all_equal(column.values, right.columns[name].values):
+            return judge.too_few()
+    # The outputs never vary; an exception that always occurs is shown, since it may be the cause.
+    texts = [c.words[int(c.values[0])] for c in left.columns.values() if c.words]
+    exception = f", {texts[0]}" if texts and texts[0].startswith("raised") else ""
+    return (
+        f"every output was the same{exception}; the noise was never seen: "
+        "check that the inputs and the function fit"
+    )
+
+
+def _all_equal(x: Values, y: Values) -> bool:
+    """Return whether all values are equal, or all are NaN."""
+    both = np.concatenate([x, y])
+    return bool(np.all(both == both[0]) or np.all(np.isnan(both)))
+
+
+def _not_tested(neighbours: str | None, judged: int) -> tuple[str, ...]:
+    """List the aspects that an audit never tests."""
+    rare = f"events rarer than about {10 / judged:.1g}: they are hardly seen in {judged:,} runs"
+    listed = [
+        "inputs other than these two",
+        rare,
+        "time, memory, logs and other side channels",
+        "whether the runs are independent of each other: the auditor relies on it",
+    ]
+    if neighbours is None:
+        listed.append("whether the inputs are neighbours: no relation was named")
+    return tuple(listed)

@@ -1,1 +1,1 @@
-"""What follows from counted outputs, exactly: bounds, ceilings, claims."""
+"""Exact conclusions from counted outputs: bounds, ceilings, claims."""

@@ -1,4 +1,7 @@
-"""What a claim says in the words of (ε, δ), worked out again here: the auditor shares no code with the accountant."""
+"""Claim of any measure as (ε, δ), derived independently of the accountant.
+
+The auditor shares no code with the accountant it audits.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +26,8 @@ def read_claim(claim: object) -> Measure:
     """
     if not isinstance(claim, Measure):
         raise InvalidArgument(
-            f"a claim is a measure such as PureDP(1) or ApproxDP(1, 1e-6), got {type(claim).__name__}"
+            "a claim is a measure such as PureDP(1) or ApproxDP(1, 1e-6), "
+            f"got {type(claim).__name__}"
         )
     return claim
 
@@ -34,61 +38,82 @@ def gaussian_delta(mu: float, epsilon: float) -> float:
     >>> from discreet.audit.evidence.claim import gaussian_delta
     >>> round(gaussian_delta(1, 1), 16)
     0.1269367375066439
+
+    Law: `tests/audit/test_claim.py::test_gaussian_delta_vectors`
     """
     if mu == 0:
         return 0.0
     first = float(log_ndtr(mu / 2 - epsilon / mu))
     second = epsilon + float(log_ndtr(-mu / 2 - epsilon / mu))
+    # In logarithms, since e^ε overflows and the difference cancels.
     return math.exp(first) * -math.expm1(min(second - first, 0.0))
 
 
 def gaussian_epsilon(mu: float, delta: float) -> float:
-    """Return the least ε ≥ 0 with δ(ε) ≤ delta under μ-Gaussian DP; infinite at delta = 0 unless μ = 0.
+    """Return the least ε ≥ 0 with δ(ε) ≤ delta under μ-Gaussian DP.
+
+    It is infinite at delta = 0 unless μ = 0.
 
     >>> from discreet.audit.evidence.claim import gaussian_epsilon
     >>> round(gaussian_epsilon(1, 0.1269367375066439), 12)
     1.0
+
+    Law: `tests/audit/test_claim.py::test_gaussian_epsilon_inverts_the_analytic_sigma`
     """
     if mu == 0 or gaussian_delta(mu, 0.0) <= delta:
         return 0.0
     if delta <= 0:
         return math.inf
-    high = (
-        mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1.0
-    )  # δ(ε) ≤ Φ(μ/2 − ε/μ) < delta there
+    # At this end δ(ε) ≤ Φ(μ/2 − ε/μ) < delta.
+    high = mu * mu / 2 + mu * math.sqrt(2 * math.log(1 / delta)) + 1.0
     return bisect(lambda epsilon: gaussian_delta(mu, epsilon) > delta, 0.0, high)
 
 
 def bisect(holds: Callable[[float], bool], low: float, high: float) -> float:
-    """Find where a statement that holds at low stops holding before high; gives the end where it does not.
+    """Find where a statement that holds at low stops holding before high.
+
+    The result is the end of the last bracket at which the statement does not hold.
 
     >>> from discreet.audit.evidence.claim import bisect
     >>> round(bisect(lambda x: x * x < 2, 0, 2), 12)
     1.414213562373
+
+    Law: `tests/audit/test_claim.py::test_bisect_gives_the_end_that_fails`
     """
     for _ in range(100):
         middle = (low + high) / 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
+        if holds(middle):
+            low = middle
+        else:
+            high = middle
     return high
 
 
 def _renyi_epsilon(alpha: float, divergence: float, delta: float) -> float:
     """Convert one Rényi order (Canonne, Kamath, Steinke 2020, Proposition 12)."""
-    return divergence + (
-        math.log(1 / delta) + (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha)
-    ) / (alpha - 1)
+    log_delta = math.log(1 / delta)
+    correction = log_delta + (alpha - 1) * math.log1p(-1 / alpha) - math.log(alpha)
+    return divergence + correction / (alpha - 1)
 
 
 def _least(claim: ZCDP | RenyiDP, of: Callable[[float, float], float]) -> float:
-    """Minimise over the orders of a claim; for zCDP over all of them, by looking ever closer around the best."""
+    """Minimise over the orders of a claim.
+
+    zCDP has all orders: the grid is refined around the best one.
+    """
     if isinstance(claim, RenyiDP):
-        return min(of(float(a), float(e)) for a, e in claim.orders)
-    low, high, best = 1e-6, 1e6, math.inf
+        return min(of(float(order), float(epsilon)) for order, epsilon in claim.orders)
+    rho = float(claim.rho)
+    low = 1e-6
+    high = 1e6
+    best = math.inf
     for _ in range(7):
-        above = np.geomspace(low, high, 201)
-        found = [of(1 + float(t), float(claim.rho) * (1 + float(t))) for t in above]
-        at = int(np.argmin(found))
-        low, high, best = above[max(at - 1, 0)], above[min(at + 1, 200)], min(best, found[at])
+        above_one = np.geomspace(low, high, 201)
+        found = [of(1 + float(t), rho * (1 + float(t))) for t in above_one]
+        index = int(np.argmin(found))
+        low = above_one[max(index - 1, 0)]
+        high = above_one[min(index + 1, 200)]
+        best = min(best, found[index])
     return best
 
 
@@ -99,6 +124,9 @@ def claimed_epsilon(claim: Measure, delta: float) -> float:
     >>> from discreet.audit.evidence.claim import claimed_epsilon
     >>> claimed_epsilon(dp.PureDP(1), 0), round(claimed_epsilon(dp.ZCDP(0.5), 1e-6), 3)
     (1.0, 5.222)
+
+    Law: `tests/audit/test_claim.py::test_zcdp_vectors`
+    Law: `tests/audit/test_claim.py::test_the_ends_of_the_curves`
     """
     match claim:
         case PureDP():
@@ -110,4 +138,5 @@ def claimed_epsilon(claim: Measure, delta: float) -> float:
         case _ if delta > 0:
             return max(0.0, _least(claim, lambda alpha, e: _renyi_epsilon(alpha, e, delta)))
         case _:
+            # Without δ only a divergence of 0 promises an ε, and that is 0.
             return 0.0 if _least(claim, lambda _, divergence: divergence) == 0 else math.inf
