@@ -9,7 +9,7 @@ exact(first, second, claim)          two known distributions: no runs, no doubt
 replay(program, inputs=(D, D'))      freeze the noise and compare everything else
 one_run(…)                           many canaries, one run (Steinke, Nasr, Jagielski 2023)
 dkw(first, second, …)                all thresholds at once, without splitting the runs
-sql_run(make_curator, sql, spend=…)  a curator's whole answer as a runnable; command_run(…) a program
+sql_run(make_curator, sql, spend=…)  a curator's whole answer; command_run(…) a whole program
 runs_needed(claim, truth)            plan before running
 reconstruct(answers, queries)        secret bits from answers that are too accurate
 membership(members, others)          membership inference against a trained model

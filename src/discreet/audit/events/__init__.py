@@ -1,1 +1,1 @@
-"""From outputs to the event that gives a mechanism away."""
+"""Search for the event of outputs that refutes a claim."""
