@@ -1,8 +1,9 @@
-"""Look for the event that gives a mechanism away: every threshold on every view, in four forms.
+"""Search for the event that refutes a claim: every threshold on every view, in four forms.
 
-Views are learned on the first half of the training runs and thresholds chosen on the second; the runs that judge the
-event are never seen here. Four forms of an event: either input may be the likelier one, and the event or its complement
-may be the rare one (for large ε the complement tells more).
+Views are learned on the first half of the training runs and thresholds chosen on the second. The
+runs that judge the event are never seen here. Four forms of an event: either input may be the
+likelier one, and the event or its complement may be the rare one (for large ε the complement has
+more power).
 """
 
 from __future__ import annotations
@@ -25,15 +26,17 @@ from .views import OutputView, views
 
 Score: TypeAlias = Callable[[Floats, int, Floats, int], Floats]
 
-_WORTH = 3.0
-"""An event is judged for breaking the claim if it seemed to, by more than so many standard errors, while searching."""
-_Z = 3.0
-"""How many standard errors a training frequency is distrusted by: rare events must be clearly seen to be chosen."""
+# An event is judged for breaking the claim if it seemed to by more standard errors than this.
+_MIN_EXCESS = 3.0
+# Standard errors by which a training frequency is distrusted: chosen rare events are clear.
+_DISTRUST = 3.0
+# A later view must be better by this fraction, so that plain views win over learned ones.
+_MIN_IMPROVEMENT = 1e-3
 
 
 @frozen
 class OutputEvent:
-    """A set of outputs, fixed before it is judged: a view at least (or below) a threshold, likelier on one input."""
+    """Set of outputs, fixed before it is judged: a view at least (or below) a threshold."""
 
     view: OutputView
     threshold: float
@@ -45,25 +48,30 @@ class OutputEvent:
 
     def evidence(self, left: Outputs, right: Outputs) -> Evidence:
         """Count the event on both inputs."""
-        x, y = self._hits(left), self._hits(right)
+        x = self._hits(left)
+        y = self._hits(right)
         if self.second:
             return Evidence(y, right.size, x, left.size, self.slope)
         return Evidence(x, left.size, y, right.size, self.slope)
 
     def _hits(self, outputs: Outputs) -> int:
+        # NaN is not at least the threshold: it belongs to the complement.
         inside = int(np.count_nonzero(self.view.of(outputs) >= self.threshold))
         return outputs.size - inside if self.below else inside
 
     def __str__(self) -> str:
-        name = self.view.name
         if self.view.word is None:
-            return f"{name} {'<' if self.below else '≥'} {self.threshold:.6g}"
-        listed = self.view.word(self.threshold)
-        return f"{name.removeprefix('likelihood ratio of ')} {'is none of' if self.below else 'is one of'}: {listed}"
+            sign = "<" if self.below else "≥"
+            return f"{self.view.name} {sign} {self.threshold:.6g}"
+        name = self.view.name.removeprefix("likelihood ratio of ")
+        relation = "is none of" if self.below else "is one of"
+        return f"{name} {relation}: {self.view.word(self.threshold)}"
 
 
 @frozen
-class _Found:
+class _Candidate:
+    """Event considered in the search, its score, and its frequencies on both inputs."""
+
     score: float
     view: OutputView
     threshold: float
@@ -81,44 +89,61 @@ def search(
     alpha: float = 0.001,
     assume: str | None = None,
 ) -> list[OutputEvent]:
-    """Choose one or two events: the best for the claim's own number, and the one that exceeds the claim by most.
+    """Choose one or two events: the best for the claim's own number, and the largest excess.
 
     `first` teaches the views, `second` chooses the thresholds; `runs` others will judge at level α.
     """
-    own, over = _own_score(claim, assume), _over_score(ceiling(claim, assume=assume))
-    kind = PromiseFamily("μ", gaussian, 75.0) if assume else family(claim)
-    best: list[_Found | None] = [None, None]
+    scores = (_own_score(claim, assume), _excess_score(ceiling(claim, assume=assume)))
+    best: list[_Candidate | None] = [None, None]
     for view in _all_views(first, *second):
-        for i, candidate in enumerate(_best_threshold(view, *second, (own, over))):
-            rival = best[i]
-            if rival is None or candidate.score > rival.score + 1e-3 * abs(rival.score):
+        for i, candidate in enumerate(_best_thresholds(view, *second, scores)):
+            if _improves(candidate, best[i]):
                 best[i] = candidate
-    found = [f for i, f in enumerate(best) if f is not None and (i == 0 or f.score > _WORTH)]
-    chosen = {(f.view.name, f.threshold, f.below, f.second): f for f in found}
-    return [
-        _fixed(f, kind, runs, trained=second[0].size, alpha=alpha / len(chosen))
-        for f in chosen.values()
-    ]
+    own, excess = best
+    # Equal events are judged once: each judged event costs a fraction of α.
+    chosen: dict[tuple[object, ...], _Candidate] = {}
+    if own is not None:
+        chosen[_identity(own)] = own
+    if excess is not None and excess.score > _MIN_EXCESS:
+        chosen[_identity(excess)] = excess
+    promises = PromiseFamily("μ", gaussian, 75.0) if assume else family(claim)
+    trained = second[0].size
+    events = []
+    for candidate in chosen.values():
+        slope = slope_for(
+            *candidate.rates, runs, promises, trained=trained, alpha=alpha / len(chosen)
+        )
+        events.append(
+            OutputEvent(
+                candidate.view, candidate.threshold, candidate.below, candidate.second, slope
+            )
+        )
+    return events
 
 
-def _fixed(
-    found: _Found, kind: PromiseFamily, runs: int, *, trained: int, alpha: float
-) -> OutputEvent:
-    slope = slope_for(*found.rates, runs, kind, trained=trained, alpha=alpha)
-    return OutputEvent(found.view, found.threshold, found.below, found.second, slope)
+def _improves(candidate: _Candidate, rival: _Candidate | None) -> bool:
+    if rival is None:
+        return True
+    return candidate.score > rival.score + _MIN_IMPROVEMENT * abs(rival.score)
+
+
+def _identity(candidate: _Candidate) -> tuple[object, ...]:
+    return candidate.view.name, candidate.threshold, candidate.below, candidate.second
 
 
 def _all_views(
     first: tuple[Outputs, Outputs], left: Outputs, right: Outputs
 ) -> Iterable[OutputView]:
-    """Return plain views, then learned ones, leaving out what never varies."""
-    plain = [
-        v
-        for v in views(_joined(*first))
-        if not (_constant(v, left, right) and _constant(v, *first))
-    ]
-    yield from (v for v in plain if not v.nominal)
-    yield from (ratio(v, *first) for v in plain)
+    """Return plain views, then learned ones, without views that never vary."""
+    plain = []
+    for view in views(_joined(*first)):
+        if not (_constant(view, left, right) and _constant(view, *first)):
+            plain.append(view)  # noqa: PERF401
+    for view in plain:
+        if not view.nominal:
+            yield view
+    for view in plain:
+        yield ratio(view, *first)
     if len(first[0].columns) > 1:
         yield naive(*first)
     if len(first[0].numbers) > 1:
@@ -126,63 +151,74 @@ def _all_views(
 
 
 def _joined(left: Outputs, right: Outputs) -> Outputs:
-    both = {
-        n: OutputColumn(np.concatenate([c.values, right.columns[n].values]), c.words)
-        for n, c in left.columns.items()
-    }
+    """Return the runs of both inputs together."""
+    both = {}
+    for name, column in left.columns.items():
+        values = np.concatenate([column.values, right.columns[name].values])
+        both[name] = OutputColumn(values, column.words)
     return Outputs(both, left.size + right.size)
 
 
 def _constant(view: OutputView, left: Outputs, right: Outputs) -> bool:
+    """Return whether a view has the same number for all outputs, or none for any."""
     values = np.concatenate([view.of(left), view.of(right)])
     return bool(np.all(values == values[0])) or bool(np.all(np.isnan(values)))
 
 
-def _best_threshold(
+def _best_thresholds(
     view: OutputView, left: Outputs, right: Outputs, scores: tuple[Score, ...]
-) -> Iterable[_Found]:
+) -> Iterable[_Candidate]:
     """Score every threshold of one view in four forms, once for each of the scores."""
-    xs, ys = (np.sort(_known(view.of(o).astype(np.float64))) for o in (left, right))
-    cuts = _cuts(np.concatenate([xs, ys]))
+    xs = _sorted_numbers(view, left)
+    ys = _sorted_numbers(view, right)
+    thresholds = _thresholds(np.concatenate([xs, ys]))
     if left.size == len(xs) and right.size == len(ys):
-        cuts = cuts[1:]  # everything is above the smallest
-    if not len(cuts):
+        # Without NaN, everything is at least the smallest.
+        thresholds = thresholds[1:]
+    if not len(thresholds):
         return
-    x = len(xs) - np.searchsorted(xs, cuts, "left").astype(np.float64)
-    y = len(ys) - np.searchsorted(ys, cuts, "left").astype(np.float64)
-    n, m = left.size, right.size
-    forms = [((x, n, y, m), False, False), ((y, m, x, n), False, True)]
-    forms += [((n - x, n, m - y, m), True, False), ((m - y, m, n - x, n), True, True)]
+    x = len(xs) - np.searchsorted(xs, thresholds, "left").astype(np.float64)
+    y = len(ys) - np.searchsorted(ys, thresholds, "left").astype(np.float64)
+    n = left.size
+    m = right.size
+    # Counts of the form, whether it is the complement, whether the second input is likelier.
+    forms = [
+        ((x, n, y, m), False, False),
+        ((y, m, x, n), False, True),
+        ((n - x, n, m - y, m), True, False),
+        ((m - y, m, n - x, n), True, True),
+    ]
     for score in scores:
         rated = [score(*counts) for counts, _, _ in forms]
-        form, cut = np.unravel_index(int(np.argmax(rated)), (len(forms), len(cuts)))
-        (a, k, b, j), below, second = forms[form]
-        rates = float(a[cut] / k), float(b[cut] / j)
-        yield _Found(float(rated[form][cut]), view, float(cuts[cut]), below, second, rates)
+        best = int(np.argmax(rated))
+        form, index = np.unravel_index(best, (len(forms), len(thresholds)))
+        (hits, hit_runs, false_hits, false_runs), below, second = forms[form]
+        rates = float(hits[index] / hit_runs), float(false_hits[index] / false_runs)
+        value = float(rated[form][index])
+        yield _Candidate(value, view, float(thresholds[index]), below, second, rates)
 
 
-def _known(values: Floats) -> Floats:
-    return values[~np.isnan(values)]
+def _sorted_numbers(view: OutputView, outputs: Outputs) -> Floats:
+    """Return the numbers of a view in order, without NaN."""
+    values = view.of(outputs).astype(np.float64)
+    return np.sort(values[~np.isnan(values)])
 
 
-def _cuts(pooled: Floats) -> Floats:
+def _thresholds(pooled: Floats) -> Floats:
     """Choose thresholds: a few thousand ranks, and every rank near the ends."""
-    pooled = np.sort(pooled)
-    ranks = np.concatenate(
-        [np.linspace(0, len(pooled) - 1, 3001), np.arange(300), len(pooled) - 1 - np.arange(300)]
-    )
-    ranks = np.unique(ranks[(ranks >= 0) & (ranks < len(pooled))].astype(np.int64))
-    return np.unique(pooled[ranks])
+    ordered = np.sort(pooled)
+    last = len(ordered) - 1
+    ends = np.arange(300)
+    ranks = np.concatenate([np.linspace(0, last, 3001), ends, last - ends])
+    inside = ranks[(ranks >= 0) & (ranks <= last)].astype(np.int64)
+    return np.unique(ordered[np.unique(inside)])
 
 
 def _wilson(hits: Floats, runs: int, z: float) -> Floats:
-    """Move frequencies by z standard errors (Wilson 1927): good enough to choose by, not to judge by."""
+    """Move frequencies by z standard errors (Wilson 1927): to choose by, not to judge by."""
     middle = hits + z * z / 2
-    return np.clip(
-        (middle + z * np.sqrt(hits * (runs - hits) / runs + z * z / 4)) / (runs + z * z),
-        1e-300,
-        1.0,
-    )
+    spread = np.sqrt(hits * (runs - hits) / runs + z * z / 4)
+    return np.clip((middle + z * spread) / (runs + z * z), 1e-300, 1.0)
 
 
 def _own_score(claim: Measure, assume: str | None) -> Score:
@@ -191,7 +227,8 @@ def _own_score(claim: Measure, assume: str | None) -> Score:
     delta = float(claim.delta) if isinstance(claim, ApproxDP) else 0.0
 
     def own(hits: Floats, runs: int, false_hits: Floats, false_runs: int) -> Floats:
-        p, q = _wilson(hits, runs, -_Z), _wilson(false_hits, false_runs, _Z)
+        p = _wilson(hits, runs, -_DISTRUST)
+        q = _wilson(false_hits, false_runs, _DISTRUST)
         if pure:
             return np.log(np.maximum(p - delta, 1e-300)) - np.log(q)
         return np.asarray(ndtri(p) - ndtri(np.minimum(q, 1 - 1e-16)))
@@ -199,17 +236,23 @@ def _own_score(claim: Measure, assume: str | None) -> Score:
     return own
 
 
-def _over_score(most: Ceiling) -> Score:
-    """Rate counts by how many standard errors they lie above the ceiling, which is read from a table."""
+def _excess_score(most: Ceiling) -> Score:
+    """Rate counts by how many standard errors they lie above the ceiling.
+
+    The ceiling is interpolated from a table, since thousands of counts are rated.
+    """
     odds = np.linspace(-math.log(1e12), math.log(1e12), 1601)
     rates = 1 / (1 + np.exp(-odds))
     top = most(rates)
-    steep = np.gradient(top, rates)
+    slope = np.gradient(top, rates)
 
-    def over(hits: Floats, runs: int, false_hits: Floats, false_runs: int) -> Floats:
-        p, q = (hits + 0.5) / (runs + 1), (false_hits + 0.5) / (false_runs + 1)
+    def excess(hits: Floats, runs: int, false_hits: Floats, false_runs: int) -> Floats:
+        p = (hits + 0.5) / (runs + 1)
+        q = (false_hits + 0.5) / (false_runs + 1)
         at = np.log(q / (1 - q))
-        spread = p * (1 - p) / runs + np.interp(at, odds, steep) ** 2 * q * (1 - q) / false_runs
-        return np.asarray((p - np.interp(at, odds, top)) / np.sqrt(spread))
+        of_p = p * (1 - p) / runs
+        of_q = np.interp(at, odds, slope) ** 2 * q * (1 - q) / false_runs
+        distance = p - np.interp(at, odds, top)
+        return np.asarray(distance / np.sqrt(of_p + of_q))
 
-    return over
+    return excess

@@ -1,4 +1,4 @@
-"""Ways of looking at an output. A view turns every output into one number; an event is "that number is at least t"."""
+"""Views of outputs: each turns every output into one number; an event is "that number is ≥ t"."""
 
 from __future__ import annotations
 
@@ -11,48 +11,64 @@ from ...frozen import frozen
 from ..evidence.bounds import Floats
 from .outputs import Outputs, Values
 
-_WIDEST = 48
-"""At most this many coordinates are looked at one by one; the rest are seen by sums and classifiers."""
+# At most so many coordinates are searched one by one; sums and classifiers see the others.
+_MAX_COORDINATES = 48
+# Stands for "0 is a multiple of every power of two", above any exponent of a float.
+_BIT_OF_ZERO = 1100.0
 
 
 @frozen
 class OutputView:
-    """A name and a function from outputs to one number each (NaN: this view does not apply)."""
+    """Name and function from outputs to one number each (NaN: this view does not apply)."""
 
     name: str
     of: Callable[[Outputs], Values]
     nominal: bool = False
-    """The numbers are only names: order means nothing, so they are judged by their likelihood ratio."""
+    """The numbers are only codes: their order means nothing, so they need a likelihood ratio."""
     word: Callable[[float], str] | None = None
-    """How to print a number of a nominal view."""
+    """Prints a number of a nominal view."""
 
 
 def lowest_bit(values: Values) -> Floats:
-    """Return the power of two of the lowest set bit: what a float or an integer is a multiple of.
+    """Return the power of two of the lowest set bit, of which a float or integer is a multiple.
 
     >>> import numpy as np
     >>> from discreet.audit.events.views import lowest_bit
     >>> lowest_bit(np.array([0.75, 8.0, 0.1, 0.0, np.nan])).tolist()
     [-2.0, 3.0, -55.0, 1100.0, nan]
+
+    Law: `tests/audit/test_views.py::TestLowestBit`
     """
     if values.dtype.kind == "i":
-        whole = values.astype(np.int64)
-        bit = np.frexp(np.abs((whole & -whole).astype(np.float64)))[1] - 1.0
-        return np.where(whole == 0, 1100.0, bit)
-    finite = np.where(np.isfinite(values), values, 0.0)
+        integers = values.astype(np.int64)
+        return np.where(integers == 0, _BIT_OF_ZERO, _lowest_bit_of_integers(integers))
+    is_finite = np.isfinite(values)
+    finite = np.where(is_finite, values, 0.0)
     mantissa, exponent = np.frexp(finite)
+    # The mantissa of a float has 53 bits, so this product is an integer.
     digits = (mantissa * 2.0**53).astype(np.int64)
-    bit = np.frexp((digits & -digits).astype(np.float64))[1] - 1.0
-    return np.where(np.isfinite(values), np.where(finite == 0, 1100.0, exponent - 53 + bit), np.nan)
+    bit = exponent - 53 + _lowest_bit_of_integers(digits)
+    return np.where(is_finite, np.where(finite == 0, _BIT_OF_ZERO, bit), np.nan)
+
+
+def _lowest_bit_of_integers(integers: Values) -> Floats:
+    """Return the index of the lowest set bit."""
+    lowest = np.abs((integers & -integers).astype(np.float64))  # type: ignore[operator]
+    _, exponent = np.frexp(lowest)
+    return np.asarray(exponent - 1.0)
 
 
 def views(train: Outputs) -> list[OutputView]:
     """List the views that these outputs allow, plain ones first."""
-    numbers = list(train.numbers)[:_WIDEST]
-    found = [view for name in numbers for view in _number_views(name, train)]
-    found += [_word_view(name, train) for name, c in train.columns.items() if c.words is not None]
-    if len(numbers) > 1:
-        found += _joint_views(list(train.numbers))
+    names = list(train.numbers)
+    found = []
+    for name in names[:_MAX_COORDINATES]:
+        found += _number_views(name, train)
+    for name, column in train.columns.items():
+        if column.words is not None:
+            found.append(_category_view(name, column.words))
+    if len(names) > 1:
+        found += _joint_views(names)
     if len(train.columns) > 1:
         found.append(_whole_view(train))
         found += _within_patterns(train)
@@ -60,6 +76,8 @@ def views(train: Outputs) -> list[OutputView]:
 
 
 def _number_views(name: str, train: Outputs) -> list[OutputView]:
+    """View a number itself, its lowest bit and, if it has any, its fractional part."""
+
     def column(outputs: Outputs) -> Values:
         return outputs.columns[name].values
 
@@ -67,7 +85,7 @@ def _number_views(name: str, train: Outputs) -> list[OutputView]:
         OutputView(name, column),
         OutputView(f"lowest set bit of {name}", lambda o: lowest_bit(column(o))),
     ]
-    values = train.columns[name].values
+    values = column(train)
     if values.dtype.kind == "f" and np.any(_fraction(values) > 0):
         found.append(OutputView(f"fractional part of {name}", lambda o: _fraction(column(o))))
     return found
@@ -78,99 +96,116 @@ def _fraction(values: Values) -> Floats:
     return finite - np.floor(finite)
 
 
-def _word_view(name: str, train: Outputs) -> OutputView:
-    words = train.columns[name].words or ()
-    return OutputView(
-        name,
-        lambda o: o.columns[name].values,
-        nominal=True,
-        word=lambda code: repr(words[int(code)]),
-    )
+def _category_view(name: str, categories: tuple[str, ...]) -> OutputView:
+    """View a column of text categories."""
+
+    def column(outputs: Outputs) -> Values:
+        return outputs.columns[name].values
+
+    def word(code: float) -> str:
+        return repr(categories[int(code)])
+
+    return OutputView(name, column, nominal=True, word=word)
 
 
 def _joint_views(names: list[str]) -> list[OutputView]:
-    def matrix(outputs: Outputs) -> Floats:
-        return np.stack([outputs.columns[name].values.astype(np.float64) for name in names], axis=1)
+    """View pairs of numbers by their difference, and all numbers by common statistics."""
 
-    pairs = list(combinations(names, 2)) if len(names) <= 6 else list(pairwise(names))[:_WIDEST]
+    def matrix(outputs: Outputs) -> Floats:
+        columns = [outputs.columns[name].values.astype(np.float64) for name in names]
+        return np.stack(columns, axis=1)
+
+    def largest(outputs: Outputs) -> Values:
+        return matrix(outputs).argmax(axis=1).astype(np.int64)
+
+    # All pairs of few numbers; of many only neighbours, since pairs grow with the square.
+    pairs = list(combinations(names, 2))
+    if len(names) > 6:
+        pairs = list(pairwise(names))[:_MAX_COORDINATES]
     found = [_difference(a, b) for a, b in pairs]
     found.append(OutputView("the sum", lambda o: matrix(o).sum(axis=1)))
     found.append(OutputView("the largest", lambda o: matrix(o).max(axis=1)))
     found.append(OutputView("the smallest", lambda o: matrix(o).min(axis=1)))
-    found.append(
-        OutputView(
-            "which is largest", lambda o: matrix(o).argmax(axis=1).astype(np.int64), nominal=True
-        )
-    )
+    found.append(OutputView("which is largest", largest, nominal=True))
     found.append(OutputView("how many are repeated", lambda o: _repeated(matrix(o))))
     return found
 
 
 def _difference(a: str, b: str) -> OutputView:
-    return OutputView(
-        f"{a} − {b}",
-        lambda o: o.columns[a].values.astype(float) - o.columns[b].values.astype(float),
-    )
+    def difference(outputs: Outputs) -> Floats:
+        first = outputs.columns[a].values.astype(float)
+        return first - outputs.columns[b].values.astype(float)
+
+    return OutputView(f"{a} − {b}", difference)
 
 
 def _repeated(table: Floats) -> Floats:
+    """Count the numbers of each row that occur again in it."""
     ordered = np.sort(table, axis=1)
-    return np.asarray(np.sum(ordered[:, 1:] == ordered[:, :-1], axis=1), dtype=np.float64)
+    repeated = ordered[:, 1:] == ordered[:, :-1]
+    return np.asarray(np.sum(repeated, axis=1), dtype=np.float64)
 
 
-def _mixed(columns: list[Values]) -> Values:
+def _row_hash(columns: list[Values]) -> Values:
     """Hash rows to 64 bits; a collision merges two outputs, which costs power and not soundness."""
     total = np.zeros(len(columns[0]), dtype=np.uint64)
     for i, column in enumerate(columns):
         bits = np.ascontiguousarray(column).view(np.uint64)
-        total = (total ^ (bits ^ (bits >> np.uint64(29)))) * np.uint64(0x9E3779B97F4A7C15 + 2 * i)
+        mixed = bits ^ (bits >> np.uint64(29))
+        # An odd multiplier near 2^64 divided by the golden ratio, another one for each column.
+        total = (total ^ mixed) * np.uint64(0x9E3779B97F4A7C15 + 2 * i)
         total ^= total >> np.uint64(32)
     return total.view(np.int64)
 
 
 def _whole(outputs: Outputs) -> Values:
-    return _mixed([c.values for c in outputs.columns.values()])
+    return _row_hash([column.values for column in outputs.columns.values()])
 
 
 def _whole_view(train: Outputs) -> OutputView:
+    """View the whole output as one category."""
     codes, first = np.unique(_whole(train), return_index=True)
-    row = dict(zip(codes.tolist(), first.tolist(), strict=True))
-    return OutputView(
-        "the whole output", _whole, nominal=True, word=lambda code: _row(train, row[int(code)])
-    )
+    row_of_code = dict(zip(codes.tolist(), first.tolist(), strict=True))
+
+    def word(code: float) -> str:
+        return _print_row(train, row_of_code[int(code)])
+
+    return OutputView("the whole output", _whole, nominal=True, word=word)
 
 
-def _row(train: Outputs, row: int) -> str:
-    """Print an output: a vector by its numbers, anything else by the names of its parts."""
+def _print_row(train: Outputs, row: int) -> str:
+    """Print an output: a vector by its numbers, anything else by the names of its columns."""
     some = list(train.columns.items())[:12]
-    cells = [
-        c.words[int(c.values[row])] if c.words else format(c.values[row], "g") for _, c in some
-    ]
+    cells = []
+    for _, column in some:
+        value = column.values[row]
+        cells.append(column.words[int(value)] if column.words else format(value, "g"))
     if all(name == f"[{i}]" for i, (name, _) in enumerate(some)):
         return f"({', '.join(cells)})"
-    return (
-        "("
-        + ", ".join(f"{name}: {cell}" for (name, _), cell in zip(some, cells, strict=True))
-        + ")"
-    )
+    named = [f"{name}: {cell}" for (name, _), cell in zip(some, cells, strict=True)]
+    return f"({', '.join(named)})"
 
 
 def _pattern(outputs: Outputs) -> Values:
-    return _mixed([c.values for c in outputs.columns.values() if c.words is not None])
+    """Return a code of all categories of an output together."""
+    return _row_hash([c.values for c in outputs.columns.values() if c.words is not None])
 
 
 def _within_patterns(train: Outputs, most: int = 8) -> list[OutputView]:
-    """Look at each number within each frequent pattern of words and kinds: "these keys, and a count above 7"."""
-    worded = [name for name, c in train.columns.items() if c.words is not None]
-    if not worded or not train.numbers:
+    """View each number within each frequent pattern of categories.
+
+    For example: "these keys, and a count above 7".
+    """
+    has_categories = any(column.words is not None for column in train.columns.values())
+    if not has_categories or not train.numbers:
         return []
     codes, counts = np.unique(_pattern(train), return_counts=True)
     frequent = codes[np.argsort(-counts)][:most]
-    return [
-        _within(code, rank, name)
-        for rank, code in enumerate(frequent)
-        for name in list(train.numbers)[:8]
-    ]
+    names = list(train.numbers)[:8]
+    found = []
+    for rank, code in enumerate(frequent):
+        found += [_within(code, rank, name) for name in names]
+    return found
 
 
 def _within(code: np.int64, rank: int, name: str) -> OutputView:
