@@ -1,14 +1,15 @@
-"""Record and replay: run on D, freeze every mechanism's output, run again on D', and see what else moved.
+"""Record and replay: freeze every mechanism's output, run again on D', and compare the rest.
 
 A program is a function of the data and a recorder, and releases only through it:
 
     def program(data, recorder):
-        recorder.note("rows read", 2)                          # anything an analyst can see must be equal
-        n = recorder.release(mechanism, len(data))             # calls mechanism.release(len(data)) the first time
+        recorder.note("rows read", 2)               # anything an analyst can see must be equal
+        n = recorder.release(mechanism, len(data))  # calls mechanism.release(len(data)) at first
         return {"n": n}
 
-With the noise frozen nothing random is left: a mechanism's input may move by its declared sensitivity, and everything
-else (which mechanisms run, in what order, notes, the answer, exceptions) must not move at all. No statistics, no runs.
+With the noise frozen nothing random is left. A mechanism's input may move by its declared
+sensitivity. Everything else (which mechanisms run, their order, notes, the answer, exceptions) must
+not change at all. No statistics, no repeated runs.
 """
 
 from __future__ import annotations
@@ -29,23 +30,29 @@ Norm: TypeAlias = Literal["l1", "l2", "linf"]
 
 
 class Releases(Protocol):
-    """A mechanism: it declares a sensitivity (a number, or a value with l1, squared_l2 and linf) and releases."""
+    """Mechanism with a declared sensitivity and a release.
+
+    The sensitivity is a number, or a value with l1, squared_l2 and linf.
+    """
 
     @property
     def sensitivity(self) -> Any:  # noqa: ANN401 - a number or a value with three norms
-        """How far its input may move between neighbours."""
+        """The largest change of its input between neighbours."""
         ...
 
-    def release(self, value: Any, /) -> Any:  # noqa: ANN401 - each mechanism says what it takes
+    def release(self, value: Any, /) -> Any:  # noqa: ANN401 - each mechanism has its own types
         """Return the private answer."""
         ...
 
 
 class Recorder(Protocol):
-    """What a program releases through."""
+    """Channel through which a program releases."""
 
     def release(self, mechanism: Releases, value: object, *, norm: Norm | None = None) -> Any:  # noqa: ANN401
-        """Release a value; `norm` is needed for a vector whose mechanism declares one plain number."""
+        """Release a value.
+
+        `norm` is needed for a vector whose mechanism declares one plain number.
+        """
         ...
 
     def note(self, name: str, value: object) -> None:
@@ -55,7 +62,7 @@ class Recorder(Protocol):
 
 @frozen
 class Move:
-    """How far one mechanism's input moved, against what it declares."""
+    """Change of one mechanism's input, and the sensitivity it declares."""
 
     mechanism: str
     norm: str
@@ -65,12 +72,13 @@ class Move:
     @property
     def too_far(self) -> bool:
         """Whether the declared sensitivity is broken."""
+        # Written so that NaN counts as broken.
         return not self.moved <= self.declared
 
 
 @frozen
 class Replay:
-    """Every move of a mechanism's input, and every difference that should not be there."""
+    """Every change of a mechanism's input, and every difference that should not exist."""
 
     moves: tuple[Move, ...]
     differences: tuple[str, ...]
@@ -81,20 +89,18 @@ class Replay:
         return bool(self.differences) or any(move.too_far for move in self.moves)
 
     def require(self) -> Replay:
-        """Raise `ClaimRefuted` if the program was caught, else return this."""
+        """Raise `ClaimRefuted` if the program was refuted, else return this."""
         if self.refuted:
             raise ClaimRefuted(str(self))
         return self
 
     def __str__(self) -> str:
-        moves = [
-            f"  {m.mechanism}: input moved by {m.moved:g}, declared {m.declared:g} ({m.norm})"
-            for m in self.moves
-        ]
-        head = "REFUTED" if self.refuted else "not refuted"
-        return "\n".join(
-            [f"{head} by replay", *moves, *(f"  differs: {words}" for words in self.differences)]
-        )
+        lines = ["REFUTED by replay" if self.refuted else "not refuted by replay"]
+        for move in self.moves:
+            moved = f"input moved by {move.moved:g}, declared {move.declared:g}"
+            lines.append(f"  {move.mechanism}: {moved} ({move.norm})")
+        lines.extend(f"  differs: {difference}" for difference in self.differences)
+        return "\n".join(lines)
 
 
 def replay(
@@ -111,24 +117,30 @@ def replay(
     ...     sensitivity = 1
     ...     def release(self, value):
     ...         return value + 3
-    >>> print(replay(lambda data, recorder: recorder.release(Noise(), len(data)), ([1, 2], [1, 2, 3])).refuted)
+    >>> def honest(data, recorder):
+    ...     return recorder.release(Noise(), len(data))
+    >>> replay(honest, ([1, 2], [1, 2, 3])).refuted
     False
-    >>> leak = replay(lambda data, recorder: min(len(data), recorder.release(Noise(), len(data))), ([1, 2], [1, 2, 3]))
-    >>> leak.differences
+    >>> def leaking(data, recorder):
+    ...     return min(len(data), recorder.release(Noise(), len(data)))
+    >>> replay(leaking, ([1, 2], [1, 2, 3])).differences
     ('the answer',)
 
-    Refuses inputs that are equal or, where `neighbours` is named, no neighbours.
+    Guarantee: for a deterministic program, any difference an analyst could see is listed.
+    Refuses: `InvalidArgument` for inputs that are equal or, where `neighbours` is named, no
+    neighbours.
+    Law: `tests/audit/test_replay.py::test_leaks`
+    Law: `tests/audit/test_replay.py::test_an_honest_program`
     """
     first, second = check_inputs(inputs, neighbours, unit)
-    tape = _Tape()
-    answer = _outcome(program, first, tape)
-    player = _Player(tape.entries)
+    recording = _Recording()
+    answer = _outcome(program, first, recording)
+    player = _Player(recording.entries)
     again = _outcome(program, second, player)
     differences = list(player.differences)
-    if len(player.left) and not differences:
-        differences.append(
-            f"the second run stops after {len(tape.entries) - len(player.left)} steps of the first"
-        )
+    if player.left and not differences:
+        steps = len(recording.entries) - len(player.left)
+        differences.append(f"the second run stops after {steps} steps of the first")
     if not alike(answer, again) and not isinstance(again, _Stopped):
         differences.append("the answer")
     return Replay(tuple(player.moves), tuple(differences))
@@ -137,35 +149,38 @@ def replay(
 def _outcome(
     program: Callable[[Any, Recorder], object], data: object, recorder: Recorder
 ) -> object:
+    """Return the answer of a program, or the exception that the analyst sees."""
     try:
         return program(data, recorder)
     except _Diverged:
         return _Stopped()
     except InvalidArgument:
         raise
-    except Exception as error:  # noqa: BLE001 - an exception is seen by the analyst, so it is compared
+    except Exception as error:  # noqa: BLE001 - the analyst sees an exception, so it is compared
         return type(error).__name__, str(error)
 
 
 class _Diverged(Exception):
-    """The second run cannot go on: what it asks for was never recorded."""
+    """The second run cannot go on: it asks for a step that was never recorded."""
 
 
 @frozen
 class _Stopped:
-    """In place of an answer after the runs diverged."""
+    """Stands for the answer after the runs diverged."""
 
 
 @frozen
 class _Entry:
+    """One recorded step: a release or a note."""
+
     kind: str
     label: object
     value: object
     output: object
 
 
-class _Tape:
-    """Runs every mechanism and remembers what went in and out."""
+class _Recording:
+    """Recorder that runs every mechanism and keeps inputs and outputs."""
 
     def __init__(self) -> None:
         self.entries: list[_Entry] = []
@@ -180,7 +195,7 @@ class _Tape:
 
 
 class _Player:
-    """Gives back the frozen outputs and measures how far the inputs moved."""
+    """Recorder that returns the frozen outputs and measures how far the inputs moved."""
 
     def __init__(self, entries: Sequence[_Entry]) -> None:
         self.left = list(entries)
@@ -188,6 +203,7 @@ class _Player:
         self.differences: list[str] = []
 
     def _next(self, kind: str, label: object) -> _Entry:
+        """Return the next recorded step, if it is the same."""
         entry = self.left.pop(0) if self.left else None
         if entry is None or entry.kind != kind or not _same_step(entry.label, label):
             self.differences.append(f"a {kind} that the first run did not make at this place")
@@ -200,45 +216,58 @@ class _Player:
         return entry.output
 
     def note(self, name: str, value: object) -> None:
-        if not alike(self._next("note", name).value, value):
+        recorded = self._next("note", name).value
+        if not alike(recorded, value):
             self.differences.append(f"the note {name!r}")
 
 
 def _same_step(a: object, b: object) -> bool:
-    """Return whether two steps are of one name, or by mechanisms of one kind and one setting."""
+    """Return whether two steps have one name, or mechanisms of one type and one setting."""
     if alike(a, b):
         return True
-    settings = [
-        (type(s[0]), getattr(s[0], "__dict__", s[0]), s[1]) for s in (a, b) if isinstance(s, tuple)
-    ]
-    return len(settings) == 2 and settings[0] == settings[1]
+    if not isinstance(a, tuple) or not isinstance(b, tuple):
+        return False
+    return _setting(*a) == _setting(*b)
+
+
+def _setting(mechanism: object, norm: object) -> tuple[object, ...]:
+    """Return type and attributes of a mechanism: the program may make it anew in each run."""
+    return type(mechanism), getattr(mechanism, "__dict__", mechanism), norm
 
 
 def alike(a: object, b: object) -> bool:
     """Return whether two values look the same to an analyst: NaN equals NaN, 1 is not 1.0."""
-    return plain(a) == plain(b) or (
-        type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b)
-    )
+    if plain(a) == plain(b):
+        return True
+    # An array has no single truth value; its text decides.
+    return type(a) is type(b) and not isinstance(a, np.ndarray) and bool(a == b)
 
 
 def _moves(mechanism: Releases, before: object, after: object, norm: Norm | None) -> list[Move]:
-    name, declared = type(mechanism).__name__, mechanism.sensitivity
+    """Compare the change of a mechanism's input with its declared sensitivity, in every norm."""
+    name = type(mechanism).__name__
+    declared = mechanism.sensitivity
     change = _change(before, after)
     if change is None:
         return [Move(name, "shape", math.inf, 0.0)]
     if hasattr(declared, "squared_l2"):
-        given = (("l1", declared.l1), ("linf", declared.linf), ("l2", declared.squared_l2))
-        return [_move(name, kind, change, Fraction(most)) for kind, most in given]
+        return [
+            _move(name, "l1", change, Fraction(declared.l1)),
+            _move(name, "linf", change, Fraction(declared.linf)),
+            _move(name, "l2", change, Fraction(declared.squared_l2)),
+        ]
     most = rational(declared, "sensitivity")
     if len(change) > 1 and norm is None:
         raise InvalidArgument(
             f"{name} declares one number for a vector; say release(…, norm='l1', 'l2' or 'linf')"
         )
-    return [_move(name, norm or "l1", change, most**2 if norm == "l2" else most)]
+    if norm == "l2":
+        most = most**2
+    return [_move(name, norm or "l1", change, most)]
 
 
 def _move(name: str, norm: str, change: list[Fraction | float], most: Fraction) -> Move:
-    """Compare exactly, in squares for l2; the numbers shown are rounded so that a break stays visible."""
+    """Compare exactly, in squares for l2; the numbers shown are rounded so that a break shows."""
     size: Fraction | float
     if norm == "l1":
         size = sum(change, start=Fraction(0))
@@ -246,27 +275,35 @@ def _move(name: str, norm: str, change: list[Fraction | float], most: Fraction) 
         size = max(change, default=Fraction(0))
     else:
         size = sum((c * c for c in change), start=Fraction(0))
-    moved, declared = (
-        (math.sqrt(size), math.sqrt(most)) if norm == "l2" else (float(size), float(most))
-    )
-    if size > most and moved <= declared:
+    if norm == "l2":
+        moved = math.sqrt(size)
+        declared = math.sqrt(most)
+    else:
+        moved = float(size)
+        declared = float(most)
+    # The floats may round to the other side of the exact comparison.
+    if size <= most:
+        moved = min(moved, declared)
+    elif moved <= declared:
         moved = math.nextafter(declared, math.inf)
-    return Move(name, norm, min(moved, declared) if size <= most else moved, declared)
+    return Move(name, norm, moved, declared)
 
 
 def _change(before: object, after: object) -> list[Fraction | float] | None:
     """Return the exact change of every coordinate; None if the shapes differ."""
-    first, second = (np.asarray(v, dtype=object) for v in (before, after))
+    first = np.asarray(before, dtype=object)
+    second = np.asarray(after, dtype=object)
     if first.shape != second.shape:
         return None
     pairs = zip(first.ravel().tolist(), second.ravel().tolist(), strict=True)
-    return [_gap(a, b) for a, b in pairs]
+    return [_distance(a, b) for a, b in pairs]
 
 
-def _gap(a: Any, b: Any) -> Fraction | float:  # noqa: ANN401 - whatever was released
+def _distance(a: Any, b: Any) -> Fraction | float:  # noqa: ANN401 - any released value
     if plain(a) == plain(b):
         return Fraction(0)
     try:
         return abs(Fraction(a) - Fraction(b))
-    except (ValueError, OverflowError, TypeError):  # NaN, infinite, or no number at all
+    except (ValueError, OverflowError, TypeError):
+        # NaN, infinite, or no number at all.
         return math.inf

@@ -1,1 +1,1 @@
-"""Attacks that work where there is no privacy and fail where there is: to learn from, and to try on one's own."""
+"""Attacks that succeed without privacy and fail with it: to learn from, and to try on one's own."""

@@ -1,8 +1,9 @@
-"""Membership: can anybody tell from a model whether a row was among those it has learned from?
+"""Membership inference: does a model reveal whether a row was in its training data?
 
-The attack says "member" where a score (minus the loss, say) is high. Its threshold is chosen on one half of the scores
-and tried on the other, so that what it reaches there is not luck. If training is (ε, δ)-private for each row, then
-P(member | in) ≤ e^ε·P(member | out) + δ: what the attack reaches is a lower bound on ε, with the confidence stated.
+The attack says "member" where a score (minus the loss, say) is high. Its threshold is chosen on one
+half of the scores and tried on the other, so that its success there is not luck. If training is
+(ε, δ)-private for each row, then P(member | in) ≤ e^ε·P(member | out) + δ. So the success is a
+lower bound on ε, with the confidence stated.
 """
 
 from __future__ import annotations
@@ -20,9 +21,10 @@ from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 
 @frozen
 class Membership:
-    """What an attack reached: how often it says "member" of members and of others, and what that says about ε.
+    """Success of an attack: how often it says "member" of members and of others, and a bound on ε.
 
-    `advantage` is the difference, 0 for a guess; `epsilon` is below the true ε with probability at least 1 − alpha.
+    `advantage` is the difference, 0 for a guess. `epsilon` is below the true ε with probability at
+    least 1 − alpha.
     """
 
     found: float
@@ -32,18 +34,17 @@ class Membership:
 
     @property
     def advantage(self) -> float:
-        """How much better than a guess."""
+        """The advantage over a guess."""
         return self.found - self.false
 
     def __str__(self) -> str:
-        return (
-            f"says member of {self.found:.1%} of the members and {self.false:.1%} of the others: advantage "
-            f"{self.advantage:+.3f}; ε is at least {self.epsilon:.3g} (but for a chance of {self.alpha:g})"
-        )
+        rates = f"says member of {self.found:.1%} of the members and {self.false:.1%} of the others"
+        bound = f"ε is at least {self.epsilon:.3g} (but for a chance of {self.alpha:g})"
+        return f"{rates}: advantage {self.advantage:+.3f}; {bound}"
 
 
 def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 0.05) -> Membership:  # noqa: ANN401
-    """Attack a model by the scores of rows it has learned from and of rows it has not; higher says "member".
+    """Attack a model by scores of rows in and out of its training data; higher says "member".
 
     >>> import numpy as np
     >>> from discreet.audit import membership
@@ -53,33 +54,36 @@ def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 
     >>> membership(rng.normal(0, 1, 1000), rng.normal(0, 1, 1000)).epsilon
     0.0
 
-    Refuses fewer than 20 scores of either kind.
+    Guarantee: `epsilon` is below the true ε with probability at least 1 − alpha.
+    Refuses: `InvalidArgument` for fewer than 20 scores of members or of others.
+    Law: `tests/audit/test_attacks.py::TestMembership`
     """
-    first, second = (_scores(side) for side in (members, others))
-    cut = _threshold(first[::2], second[::2])
-    hits, misses = first[1::2] >= cut, second[1::2] >= cut
+    member_scores = _read_scores(members)
+    other_scores = _read_scores(others)
+    threshold = _threshold(member_scores[::2], other_scores[::2])
+    hits = member_scores[1::2] >= threshold
+    false_hits = other_scores[1::2] >= threshold
+    # Half of α for each of the two bounds.
     low = clopper_pearson_lower(int(hits.sum()), len(hits), alpha / 2)
-    high = clopper_pearson_upper(int(misses.sum()), len(misses), alpha / 2)
-    reached = (low - delta) / high if high > 0 else math.inf
-    return Membership(
-        float(hits.mean()),
-        float(misses.mean()),
-        max(0.0, math.log(reached)) if reached > 0 else 0.0,
-        alpha,
-    )
+    high = clopper_pearson_upper(int(false_hits.sum()), len(false_hits), alpha / 2)
+    ratio = (low - delta) / high if high > 0 else math.inf
+    epsilon = max(0.0, math.log(ratio)) if ratio > 0 else 0.0
+    return Membership(float(hits.mean()), float(false_hits.mean()), epsilon, alpha)
 
 
-def _scores(side: Any) -> NDArray[np.float64]:  # noqa: ANN401
-    found = np.asarray(side, dtype=np.float64).ravel()
-    if len(found) < 20 or not np.isfinite(found).all():
+def _read_scores(side: Any) -> NDArray[np.float64]:  # noqa: ANN401
+    scores = np.asarray(side, dtype=np.float64).ravel()
+    if len(scores) < 20 or not np.isfinite(scores).all():
         raise InvalidArgument(
             "membership needs at least 20 finite scores of members and 20 of others"
         )
-    return found
+    return scores
 
 
 def _threshold(members: NDArray[np.float64], others: NDArray[np.float64]) -> float:
     """Return the score above which members are most in excess of others."""
-    places = np.unique(np.concatenate([members, others]))
-    ahead = (members[:, None] >= places).mean(axis=0) - (others[:, None] >= places).mean(axis=0)
-    return float(places[int(ahead.argmax())])
+    candidates = np.unique(np.concatenate([members, others]))
+    hits = (members[:, None] >= candidates).mean(axis=0)
+    false_hits = (others[:, None] >= candidates).mean(axis=0)
+    best = int((hits - false_hits).argmax())
+    return float(candidates[best])

@@ -1,7 +1,8 @@
-"""Reconstruction: enough answers that are too accurate give the whole secret away (Dinur, Nissim 2003).
+"""Reconstruction attack: many too accurate answers reveal the secret bits (Dinur, Nissim 2003).
 
-n secret bits and k subset sums, each off by noise of deviation σ: least squares and rounding find nearly all bits where
-σ is far below √n, however the noise was made. A total (ε, δ) over all k sums makes σ grow with √k, and it fails.
+There are n secret bits and k subset sums, each with noise of deviation σ. Least squares and
+rounding find nearly all bits where σ is far below √n, whatever the noise. A total (ε, δ) over all k
+sums makes σ grow with √k, and the attack fails.
 """
 
 from __future__ import annotations
@@ -15,21 +16,26 @@ from ...errors import InvalidArgument
 
 
 def reconstruct(answers: Any, queries: Any) -> NDArray[np.bool_]:  # noqa: ANN401 arrays or lists
-    """Guess secret bits from answers to subset sums; `queries` has a row for each answer, a column for each bit.
+    """Guess secret bits from answers to subset sums.
+
+    `queries` has a row for each answer and a column for each bit.
 
     >>> import numpy as np
     >>> from discreet.audit import reconstruct
     >>> rng = np.random.default_rng(0)
     >>> secret, queries = rng.integers(0, 2, 64), rng.integers(0, 2, (256, 64))
-    >>> bool((reconstruct(queries @ secret + rng.normal(0, 1, 256), queries) == secret).mean() > 0.95)
+    >>> answers = queries @ secret + rng.normal(0, 1, 256)
+    >>> bool((reconstruct(answers, queries) == secret).mean() > 0.95)
     True
 
-    Refuses shapes that do not fit.
+    Refuses: `InvalidArgument` for shapes that do not fit.
+    Law: `tests/audit/test_attacks.py::TestReconstruction`
     """
-    given, asked = np.asarray(answers, dtype=np.float64), np.asarray(queries, dtype=np.float64)
-    if asked.ndim != 2 or given.shape != (len(asked),) or not asked.size:
+    sums = np.asarray(answers, dtype=np.float64)
+    subsets = np.asarray(queries, dtype=np.float64)
+    if subsets.ndim != 2 or sums.shape != (len(subsets),) or not subsets.size:
         raise InvalidArgument(
             "queries is a matrix with a row for each answer and a column for each secret bit"
         )
-    found, *_ = np.linalg.lstsq(asked, given, rcond=None)
-    return np.asarray(found > 0.5)
+    solution, *_ = np.linalg.lstsq(subsets, sums, rcond=None)
+    return np.asarray(solution > 0.5)

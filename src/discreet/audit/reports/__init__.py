@@ -1,1 +1,1 @@
-"""What an audit found, as text, page and picture."""
+"""Report of an audit as text, page and pictures."""

@@ -1,4 +1,4 @@
-"""What an audit found, what it did not, and how sure it is."""
+"""Report of an audit: findings, untested aspects, and the confidence."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ from ...show.table import text_table
 from ..events.sketch import Sketch
 from ..evidence.bounds import clopper_pearson_lower, clopper_pearson_upper
 from ..evidence.counts import Evidence
-from .page import body, page
-from .plot import figure
+from .page import body, figure, page
 
 
 @frozen
 class Finding:
-    """One event, fixed on other runs, and how often it happened."""
+    """One event, fixed on other runs, and its counts."""
 
     event: str
     likelier: str
@@ -32,15 +31,18 @@ class Finding:
 
     @property
     def weight(self) -> tuple[bool, float, float]:
-        """What makes one finding say more than another."""
+        """Order of findings by strength."""
         return self.refuted, self.epsilon, self.delta
 
 
 @frozen
 class Report:
-    """The outcome of an audit. Bounds hold all together with probability `confidence`, over the runs made.
+    """Outcome of an audit.
 
-    `refuted` is proof up to that confidence. Not being refuted is no proof of anything: `not_tested` says why.
+    Guarantee: all bounds hold together with probability `confidence`, over the runs made. So
+    `refuted` is proof up to that confidence. A claim that is not refuted is not proved:
+    `not_tested` says why.
+    Law: `tests/audit/test_evidence.py::TestFalseAlarms`
     """
 
     claim: Measure
@@ -53,7 +55,7 @@ class Report:
     symbol: str
     findings: tuple[Finding, ...]
     reason: str
-    """Why nothing was tested; empty if something was."""
+    """The reason why nothing was tested; empty if something was."""
     not_tested: tuple[str, ...]
     sketch: Sketch | None
     curve: tuple[tuple[float, float], ...]
@@ -78,7 +80,7 @@ class Report:
 
     @property
     def best(self) -> Finding | None:
-        """The finding that says most."""
+        """The strongest finding."""
         return max(self.findings, key=lambda f: f.weight, default=None)
 
     @property
@@ -93,12 +95,12 @@ class Report:
 
     @property
     def own(self) -> float:
-        """The best lower bound on the claim's own number (`symbol`): ε, μ, ρ, or a multiple of ε(α)."""
+        """The best lower bound on the claim's own number: ε, μ, ρ, or a multiple of ε(α)."""
         return max((f.own for f in self.findings), default=0.0)
 
     @property
     def event(self) -> str:
-        """The event of the best finding, in words."""
+        """The event of the best finding, as text."""
         return "" if self.best is None else self.best.event
 
     @property
@@ -107,60 +109,54 @@ class Report:
         return "" if self.best is None else self.best.likelier
 
     def rates(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """Clopper–Pearson intervals of the best event: on the likelier input, on the other."""
+        """Return Clopper–Pearson intervals of the best event, on the likelier input first."""
         if self.best is None:
             return (0.0, 1.0), (0.0, 1.0)
-        e, alpha = self.best.evidence, (1 - self.confidence) / 4
-        return (
-            (
-                clopper_pearson_lower(e.hits, e.runs, alpha),
-                clopper_pearson_upper(e.hits, e.runs, alpha),
-            ),
-            (
-                clopper_pearson_lower(e.false_hits, e.false_runs, alpha),
-                clopper_pearson_upper(e.false_hits, e.false_runs, alpha),
-            ),
-        )
+        seen = self.best.evidence
+        # Four ends share the error probability (Bonferroni).
+        alpha = (1 - self.confidence) / 4
+        likelier = _interval(seen.hits, seen.runs, alpha)
+        return likelier, _interval(seen.false_hits, seen.false_runs, alpha)
 
     def lines(self) -> list[tuple[str, str]]:
-        """The report as pairs of a heading and a sentence."""
-        return self.facts() + [("not tested", what) for what in self.not_tested]
+        """Return the report as pairs of a heading and a sentence."""
+        return self.facts() + [("not tested", gap) for gap in self.not_tested]
 
     def facts(self) -> list[tuple[str, str]]:
-        """What was claimed, run and seen, as pairs of a heading and a sentence."""
-        rows = [("claim", str(self.claim)), ("confidence", f"{100 * self.confidence:.10g} %")]
-        rows += [
+        """Return the claim, the runs and the findings as pairs of a heading and a sentence."""
+        rows = [
+            ("claim", str(self.claim)),
+            ("confidence", f"{100 * self.confidence:.10g} %"),
             ("inputs", " | ".join(self.inputs)),
             ("runs", f"{self.samples:,} on each input, {self.judged:,} judged"),
         ]
         if self.reason:
             rows.append(("reason", self.reason))
         if self.best is not None:
-            e, other = self.best.evidence, "second" if self.direction == "first" else "first"
+            seen = self.best.evidence
+            other = "second" if self.direction == "first" else "first"
+            hits = f"{seen.hits:,} of {seen.runs:,} on the {self.direction} input"
+            false_hits = f"{seen.false_hits:,} of {seen.false_runs:,} on the {other}"
             rows.append(("event", self.event))
-            rows.append(
-                (
-                    "seen",
-                    f"{e.hits:,} of {e.runs:,} on the {self.direction} input, "
-                    f"{e.false_hits:,} of {e.false_runs:,} on the {other}",
-                )
-            )
+            rows.append(("seen", f"{hits}, {false_hits}"))
             rows.append(("bounds", self._bounds()))
         if self.assume:
-            rows.append(
-                ("assuming", f"{self.assume} noise, on your word; the bounds hold only then")
-            )
+            assumption = f"{self.assume} noise, on your word; the bounds hold only then"
+            rows.append(("assuming", assumption))
         return rows
 
     def _bounds(self) -> str:
-        text = f"ε ≥ {_down(self.epsilon)} at δ = {self.at_delta:g}; δ ≥ {_down(self.delta)} at ε = {self.at_epsilon:.6g}"
-        return text if self.symbol == "ε" else f"{self.symbol} ≥ {_down(self.own)}; {text}"
+        """Return the lower bounds as text; the claim's own number first, if it is not ε."""
+        epsilon = f"ε ≥ {_down(self.epsilon)} at δ = {self.at_delta:g}"
+        delta = f"δ ≥ {_down(self.delta)} at ε = {self.at_epsilon:.6g}"
+        if self.symbol == "ε":
+            return f"{epsilon}; {delta}"
+        return f"{self.symbol} ≥ {_down(self.own)}; {epsilon}; {delta}"
 
     def __str__(self) -> str:
-        head = {"refuted": "REFUTED", "not refuted": "not refuted", "not tested": "NOT TESTED"}[
-            self.verdict
-        ]
-        return "\n".join([head, text_table(self.lines(), indent="  ")])
+        heads = {"refuted": "REFUTED", "not refuted": "not refuted", "not tested": "NOT TESTED"}
+        table = text_table(self.lines(), indent="  ")
+        return f"{heads[self.verdict]}\n{table}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as plain values, ready for JSON."""
@@ -168,31 +164,27 @@ class Report:
             "verdict": self.verdict,
             "claim": repr(self.claim),
             "confidence": self.confidence,
-        }
-        plain |= {
             "samples": self.samples,
             "judged": self.judged,
             "inputs": list(self.inputs),
             "reason": self.reason,
-        }
-        plain |= {"epsilon": self.epsilon, "at_delta": self.at_delta, "delta": self.delta}
-        plain |= {
+            "epsilon": self.epsilon,
+            "at_delta": self.at_delta,
+            "delta": self.delta,
             "at_epsilon": _finite(self.at_epsilon),
             "event": self.event,
             "direction": self.direction,
-        }
-        plain |= {
             "own": {self.symbol: self.own},
             "assume": self.assume,
             "not_tested": list(self.not_tested),
         }
         if self.best is not None:
-            e = self.best.evidence
+            seen = self.best.evidence
             plain["seen"] = {
-                "hits": e.hits,
-                "runs": e.runs,
-                "false_hits": e.false_hits,
-                "false_runs": e.false_runs,
+                "hits": seen.hits,
+                "runs": seen.runs,
+                "false_hits": seen.false_hits,
+                "false_runs": seen.false_runs,
             }
         return plain
 
@@ -201,7 +193,7 @@ class Report:
         return json.dumps(self.to_dict(), ensure_ascii=False, indent=1)
 
     def html(self, path: str | Path) -> Path:
-        """Write the report as one page with its pictures inside; needs nothing but a browser."""
+        """Write the report as one page with its pictures inside; a browser shows it."""
         target = Path(path)
         target.write_text(page(self), encoding="utf-8")
         return target
@@ -214,6 +206,11 @@ class Report:
         return figure(self)
 
 
+def _interval(hits: int, runs: int, alpha: float) -> tuple[float, float]:
+    """Return a Clopper–Pearson interval; each end fails with probability at most α."""
+    return clopper_pearson_lower(hits, runs, alpha), clopper_pearson_upper(hits, runs, alpha)
+
+
 def _down(value: float) -> str:
     """Print a lower bound in four digits, never larger than it is."""
     exact = Decimal(value)
@@ -222,4 +219,5 @@ def _down(value: float) -> str:
 
 
 def _finite(value: float) -> float | None:
+    """Return a finite number, or None: JSON has no infinity."""
     return value if value < float("inf") else None

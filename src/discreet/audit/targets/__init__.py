@@ -1,1 +1,1 @@
-"""What can be audited: functions, programs, whole questions; and the inputs to try on them."""
+"""Targets of an audit: functions, programs, whole questions; and the inputs to try on them."""

@@ -1,4 +1,4 @@
-"""A program on the command line as something to audit: one run is one call, its output is what it prints."""
+"""Command-line program as a target: one run is one call, its output is the printed text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from .runs import NotARun, Raised
 
 @frozen(repr=False)
 class TableFile:
-    """A CSV file with a header as an input: its name goes into the command, its rows are checked to be neighbours."""
+    """CSV file with a header as an input.
+
+    Its name goes into the command, and its rows are checked to be neighbours.
+    """
 
     path: str
 
@@ -30,7 +33,7 @@ class TableFile:
     def to_dicts(self) -> list[dict[str, str]]:
         """Read the rows.
 
-        Refuses what is no file of text.
+        Refuses: `InvalidArgument` for anything but a text file.
         """
         try:
             with Path(self.path).open(newline="", encoding="utf-8") as file:
@@ -42,27 +45,32 @@ class TableFile:
 
 
 def command_run(template: str, *, timeout: float = 60.0) -> Callable[..., object]:
-    """Make a runnable of a command with `{input}` in it; with `{size}` too, one call prints one output a line.
+    """Make a runnable of a command that contains `{input}`.
 
-    No shell is involved. An output is read as JSON if it is JSON, else as text; a failing exit code and the last line
-    of the error stream are an output too (they are seen, so they may leak).
+    With `{size}` too, one call prints one output a line. No shell is involved. An output is read as
+    JSON if it is JSON, else as text. A failing exit code and the last line of the error stream are
+    an output too: they are visible, so they may leak.
 
     >>> from discreet.audit import command_run
     >>> command_run("echo {input}")(7), command_run("echo {input}")("north")
     (7, 'north')
 
-    Refuses a command without `{input}`, and a program that does not exist.
+    Refuses: `InvalidArgument` for a command without `{input}`, and a program that does not exist.
+    Law: `tests/audit/test_command.py::test_refuses_a_command_without_input`
     """
-    words = _words(template)
-    if not any("{input}" in word for word in words):
+    arguments = _arguments(template)
+    if not any("{input}" in argument for argument in arguments):
         raise InvalidArgument(
             'the command must contain {input}, where the input goes: "prog --value {input}"'
         )
 
     def call(value: object, size: int | None = None) -> subprocess.CompletedProcess[str]:
-        filled = [w.replace("{input}", str(value)).replace("{size}", str(size)) for w in words]
+        filled = []
+        for argument in arguments:
+            with_input = argument.replace("{input}", str(value))
+            filled.append(with_input.replace("{size}", str(size)))
         try:
-            return subprocess.run(
+            return subprocess.run(  # noqa: S603
                 filled, capture_output=True, text=True, timeout=timeout, check=False
             )
         except OSError as error:
@@ -71,43 +79,45 @@ def command_run(template: str, *, timeout: float = 60.0) -> Callable[..., object
     def once(value: object) -> object:
         try:
             return _output(call(value))
-        except (
-            subprocess.TimeoutExpired
-        ):  # its words would tell the input, which the program did not
+        except subprocess.TimeoutExpired:
+            # The exception's own text would contain the input, which the program did not show.
             return Raised("timeout", f"no answer in {timeout:g} seconds")
 
     def many(value: object, size: int) -> list[object]:
         done = call(value, size)
         if done.returncode:
             raise InvalidArgument(
-                f"the command failed with exit code {done.returncode}: {_last(done.stderr)}"
+                f"the command failed with exit code {done.returncode}: {_last_line(done.stderr)}"
             )
-        return [_read(line) for line in done.stdout.splitlines()]
+        return [_parse(line) for line in done.stdout.splitlines()]
 
-    return many if any("{size}" in word for word in words) else once
+    takes_size = any("{size}" in argument for argument in arguments)
+    return many if takes_size else once
 
 
-def _words(template: str) -> list[str]:
+def _arguments(template: str) -> list[str]:
+    """Split a command into its program and arguments; refuse a program that does not exist."""
     try:
-        words = shlex.split(template)
+        arguments = shlex.split(template)
     except ValueError as error:
         raise InvalidArgument(f"the command cannot be read: {error}") from None
-    if words and "{" not in words[0] and shutil.which(words[0]) is None:
-        raise InvalidArgument(f"there is no program {words[0]!r} to run; give its path")
-    return words
+    if arguments and "{" not in arguments[0] and shutil.which(arguments[0]) is None:
+        raise InvalidArgument(f"there is no program {arguments[0]!r} to run; give its path")
+    return arguments
 
 
 def _output(done: subprocess.CompletedProcess[str]) -> object:
     if done.returncode:
-        return Raised(f"exit {done.returncode}", _last(done.stderr))
-    return _read(done.stdout)
+        return Raised(f"exit {done.returncode}", _last_line(done.stderr))
+    return _parse(done.stdout)
 
 
-def _last(text: str) -> str:
-    return text.strip().rpartition("\n")[2][:200]
+def _last_line(text: str) -> str:
+    last = text.strip().rpartition("\n")[2]
+    return last[:200]
 
 
-def _read(text: str) -> object:
+def _parse(text: str) -> object:
     try:
         return json.loads(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""Are two inputs neighbours? Checked where the inputs are collections of units; said to be unchecked where not."""
+"""Check that two inputs are neighbours, where they are collections of units."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...errors import InvalidArgument
 from ...show.table import cut
 
 Unit: TypeAlias = str | int | Callable[[object], Hashable]
-"""How to read whose row it is: a field of a dictionary, a place in a tuple, or a function of the row."""
+"""Owner of a row: a field of a dictionary, an index of a tuple, or a function of the row."""
 
 
 def shown(value: object, most: int = 60) -> str:
@@ -23,7 +23,7 @@ def shown(value: object, most: int = 60) -> str:
 def check_inputs(
     inputs: object, neighbours: str | None = None, unit: Unit | None = None
 ) -> tuple[object, object]:
-    """Check that there are two different inputs and, if a relation is given, that they differ by one unit.
+    """Check that two inputs differ and, if a relation is given, that they differ by one unit.
 
     A collection is a list, tuple, array or table of rows, or a dictionary from unit to data.
 
@@ -34,6 +34,11 @@ def check_inputs(
     Traceback (most recent call last):
     ...
     discreet.errors.InvalidArgument: not 'replace' neighbours: 2 units leave and 2 come; exactly 1 leaves and 1 comes
+
+    Refuses: `InvalidArgument` for equal inputs, an unknown relation, inputs that are no
+    neighbours, and inputs that are no collections of units.
+    Law: `tests/audit/test_inputs.py::test_neighbours_pass`
+    Law: `tests/audit/test_inputs.py::test_others_do_not`
     """
     if not isinstance(inputs, Sequence) or isinstance(inputs, str) or len(inputs) != 2:
         raise InvalidArgument("inputs must be a pair of neighbouring inputs (D, D')")
@@ -46,25 +51,29 @@ def check_inputs(
         return first, second
     if neighbours not in ("add-remove", "replace"):
         raise InvalidArgument(f"neighbours must be 'add-remove' or 'replace', got {neighbours!r}")
-    ours, theirs = _units(first, unit), _units(second, unit)
-    gone, come = (ours - theirs).total(), (theirs - ours).total()
+    units = _units(first, unit)
+    other_units = _units(second, unit)
+    gone = (units - other_units).total()
+    come = (other_units - units).total()
     if neighbours == "add-remove" and gone + come != 1:
-        raise InvalidArgument(_words(neighbours, gone, come, "1 leaves or 1 comes"))
+        raise InvalidArgument(_refusal(neighbours, gone, come, "1 leaves or 1 comes"))
     if neighbours == "replace" and (gone, come) != (1, 1):
-        raise InvalidArgument(_words(neighbours, gone, come, "1 leaves and 1 comes"))
+        raise InvalidArgument(_refusal(neighbours, gone, come, "1 leaves and 1 comes"))
     return first, second
 
 
-def _words(neighbours: str, gone: int, come: int, right: str) -> str:
+def _refusal(neighbours: str, gone: int, come: int, right: str) -> str:
     return f"not {neighbours!r} neighbours: {gone} units leave and {come} come; exactly {right}"
 
 
 def plain(value: object) -> str:
-    """Spell a value so that equal values, NaN and arrays included, are spelt alike."""
+    """Return a text that is the same for equal values, NaN and arrays included."""
     if isinstance(value, np.ndarray | np.generic):
         return f"{value.dtype} {value.tolist()!r}"
-    rows = getattr(value, "to_dicts", None)
-    return repr(rows() if callable(rows) else value)
+    to_dicts = getattr(value, "to_dicts", None)
+    if callable(to_dicts):
+        return repr(to_dicts())
+    return repr(value)
 
 
 def _units(data: object, unit: Unit | None) -> Counter[Hashable]:
@@ -74,19 +83,21 @@ def _units(data: object, unit: Unit | None) -> Counter[Hashable]:
     rows = data.to_dicts() if hasattr(data, "to_dicts") else data
     if isinstance(rows, str) or not isinstance(rows, Sequence | np.ndarray):
         raise InvalidArgument(
-            "the inputs are not collections of units, so they cannot be checked to be neighbours; give data sets, "
-            "or leave `neighbours` out and vouch for them yourself"
+            "the inputs are not collections of units, so they cannot be checked to be neighbours; "
+            "give data sets, or leave `neighbours` out and vouch for them yourself"
         )
     if unit is None:
         return Counter(plain(row) for row in rows)
     people: dict[Hashable, Counter[str]] = {}
     for row in rows:
-        people.setdefault(owner(row, unit), Counter())[plain(row)] += 1
+        rows_of_person = people.setdefault(owner(row, unit), Counter())
+        rows_of_person[plain(row)] += 1
+    # Sorted: the order of a person's rows does not matter.
     return Counter((who, tuple(sorted(kept.items()))) for who, kept in people.items())
 
 
 def owner(row: object, unit: Unit) -> Hashable:
-    """Read whose row it is."""
+    """Return the person a row belongs to."""
     if callable(unit):
         return unit(row)
     try:

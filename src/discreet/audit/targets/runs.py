@@ -1,4 +1,4 @@
-"""Run a mechanism many times on two inputs; whatever comes back, an exception too, is an output."""
+"""Runs of a mechanism on two inputs; any result, an exception too, is an output."""
 
 from __future__ import annotations
 
@@ -16,23 +16,29 @@ Vector: TypeAlias = Literal["auto", "size", "array", "no"]
 Progress: TypeAlias = Callable[[int], None]
 Raw: TypeAlias = NDArray[Any] | list[object]
 
+# Runs asked for at once: a bound on memory.
 _CHUNK = 1 << 17
+# Single runs between two reports of progress.
+_REPORTED = 256
 
 
 class NotARun(InvalidArgument):
-    """Raised by a runnable that cannot be run as asked; it ends the audit, where other exceptions are outputs."""
+    """Raised by a runnable that cannot be run as asked; it ends the audit.
+
+    Other exceptions are outputs.
+    """
 
 
 @frozen
 class Raised:
-    """An exception as an output: its type and its words are seen by the analyst, so they may leak."""
+    """Exception as an output: its type and text are seen by the analyst, so they may leak."""
 
     kind: str
     words: str
 
 
 def read_vector(run: Callable[..., object], vector: Vector) -> Vector:
-    """Find out how to ask for many runs at once: "auto" looks for an argument called `size`.
+    """Return how to ask for many runs at once: "auto" looks for an argument called `size`.
 
     >>> from discreet.audit.targets.runs import read_vector
     >>> read_vector(lambda x, size: x, "auto"), read_vector(lambda x: x, "auto")
@@ -43,9 +49,11 @@ def read_vector(run: Callable[..., object], vector: Vector) -> Vector:
     if vector != "auto":
         return vector
     try:
-        return "size" if "size" in inspect.signature(run).parameters else "no"
-    except (TypeError, ValueError):  # some built-in functions have no signature
+        parameters = inspect.signature(run).parameters
+    except (TypeError, ValueError):
+        # Some built-in functions have no signature.
         return "no"
+    return "size" if "size" in parameters else "no"
 
 
 def collect(
@@ -61,31 +69,39 @@ def collect(
     >>> from discreet.audit.targets.runs import collect
     >>> collect(lambda x: x + 1, (0, 1), 3)
     ([1, 1, 1], [2, 2, 2])
+
+    Law: `tests/audit/test_runs.py::test_one_by_one_in_no_order_of_its_own`
     """
-    told = progress if progress is not None else lambda _: None
+    report = progress if progress is not None else _ignore
     mode = read_vector(run, vector)
     if mode == "no":
-        return _one_by_one(run, inputs, samples, told)
+        return _one_by_one(run, inputs, samples, report)
     left: list[Raw] = []
     right: list[Raw] = []
     for start in range(0, samples, _CHUNK):
-        many = min(_CHUNK, samples - start)
+        count = min(_CHUNK, samples - start)
+        # The inputs alternate from chunk to chunk.
         for side, value in ((left, inputs[0]), (right, inputs[1])):
-            side.append(_many(run, value, many, mode))
-            told(many)
+            side.append(_many(run, value, count, mode))
+            report(count)
     return _joined(left), _joined(right)
 
 
+def _ignore(_: int) -> None:
+    """Report no progress."""
+
+
 def _one_by_one(
-    run: Callable[..., object], inputs: tuple[object, object], samples: int, told: Progress
+    run: Callable[..., object], inputs: tuple[object, object], samples: int, report: Progress
 ) -> tuple[Raw, Raw]:
+    """Run both inputs in a random order, one run at a time."""
     sides: tuple[list[object], list[object]] = ([], [])
     order = np.random.default_rng().permutation(np.repeat([0, 1], samples))
     for done, which in enumerate(order):
         sides[which].append(_once(run, inputs[which]))
-        if done % 256 == 255:
-            told(256)
-    told(2 * samples % 256)
+        if done % _REPORTED == _REPORTED - 1:
+            report(_REPORTED)
+    report(2 * samples % _REPORTED)
     return sides
 
 
@@ -98,25 +114,32 @@ def _once(run: Callable[..., object], value: object) -> object:
         return Raised(type(error).__name__, str(error))
 
 
-def _many(run: Callable[..., object], value: object, many: int, mode: Vector) -> Raw:
+def _many(run: Callable[..., object], value: object, count: int, mode: Vector) -> Raw:
+    """Ask for many runs at once; refuse an exception, which belongs to no single run."""
     try:
-        drawn = run(value, size=many) if mode == "size" else run(np.full(many, value))
+        drawn = run(value, size=count) if mode == "size" else run(np.full(count, value))
     except NotARun:
         raise
     except Exception as error:
-        words = f"asking for {many} runs at once raised {type(error).__name__}: {error}"[:300]
+        cause = f"asking for {count} runs at once raised {type(error).__name__}: {error}"[:300]
         raise InvalidArgument(
-            f"{words}; ask for one run at a time (vector='no'), and exceptions are outputs"
+            f"{cause}; ask for one run at a time (vector='no'), and exceptions are outputs"
         ) from error
-    if not isinstance(drawn, Sequence | np.ndarray) or isinstance(drawn, str) or len(drawn) != many:
+    is_list = isinstance(drawn, Sequence | np.ndarray) and not isinstance(drawn, str)
+    if not is_list or len(drawn) != count:  # type: ignore[arg-type]
         raise InvalidArgument(
-            f"asked for {many} runs at once, something else came back; use vector='no'"
+            f"asked for {count} runs at once, something else came back; use vector='no'"
         )
-    return drawn if isinstance(drawn, np.ndarray) else list(drawn)
+    return drawn if isinstance(drawn, np.ndarray) else list(drawn)  # type: ignore[call-overload]
 
 
 def _joined(parts: list[Raw]) -> Raw:
-    arrays = [p for p in parts if isinstance(p, np.ndarray)]
-    if len(arrays) == len(parts) and len({(a.dtype, a.shape[1:]) for a in arrays}) == 1:
+    """Join chunks: as one array if all are arrays of one type and shape, else as a list."""
+    arrays = [part for part in parts if isinstance(part, np.ndarray)]
+    forms = {(array.dtype, array.shape[1:]) for array in arrays}
+    if len(arrays) == len(parts) and len(forms) == 1:
         return np.concatenate(arrays)
-    return [output for part in parts for output in part]
+    joined: list[object] = []
+    for part in parts:
+        joined.extend(part)
+    return joined
