@@ -1,1 +1,1 @@
-"""How values show themselves: tables, bars, markup and pictures, written in one place for every room."""
+"""Display of values: tables, bars, markup and charts, shared by all packages."""

@@ -1,4 +1,4 @@
-"""HTML and SVG, element by element: whatever is not markup already is escaped, here and nowhere else."""
+"""HTML and SVG elements; text that is no markup is escaped here and nowhere else."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from html import escape
 
 
 class Html(str):
-    """Text that is markup already, so that nothing escapes it again; templates know it by `__html__`.
+    """Text that is markup already, so it is not escaped again; templates know it by `__html__`.
 
-    What is made from it by the methods of str is plain text again, and is escaped.
+    The methods of str return plain text, which is escaped.
+
+    Law: `tests/show/test_show.py::TestMarkup`
     """
 
     __slots__ = ()
@@ -19,32 +21,40 @@ class Html(str):
 
 
 def element(name: str, *inner: str, **attributes: str | float) -> Html:
-    """Write one element; `text_anchor` stands for text-anchor, `class_` for class, numbers are cut to hundredths.
+    """Write one element.
+
+    `text_anchor` stands for text-anchor, `class_` for class. Numbers are rounded to hundredths.
 
     >>> from discreet.show.markup import element
-    >>> element("p", "a < b ", element("b", "!"), class_="big"), element("rect", x=1.0, width=2 / 3), element("td", "")
-    ('<p class="big">a &lt; b <b>!</b></p>', '<rect x="1" width="0.67"/>', '<td></td>')
+    >>> element("p", "a < b ", element("b", "!"), class_="big")
+    '<p class="big">a &lt; b <b>!</b></p>'
+    >>> element("rect", x=1.0, width=2 / 3), element("td", "")
+    ('<rect x="1" width="0.67"/>', '<td></td>')
     """
-    head = name + "".join(
-        f' {key.rstrip("_").replace("_", "-")}="{_value(v)}"' for key, v in attributes.items()
-    )
-    return Html(f"<{head}>{join(inner)}</{name}>" if inner else f"<{head}/>")
+    head = name
+    for key, value in attributes.items():
+        attribute = key.rstrip("_").replace("_", "-")
+        head += f' {attribute}="{_attribute_value(value)}"'
+    if not inner:
+        return Html(f"<{head}/>")
+    return Html(f"<{head}>{join(inner)}</{name}>")
 
 
 def join(parts: Iterable[str]) -> Html:
-    """Set parts one after the other; plain text among them is escaped.
+    """Concatenate parts; plain text among them is escaped.
 
     >>> from discreet.show.markup import Html, join
     >>> join(["1 < 2", Html("<br>")])
     '1 &lt; 2<br>'
     """
-    return Html("".join(part if isinstance(part, Html) else escape(part) for part in parts))
+    escaped = [part if isinstance(part, Html) else escape(part) for part in parts]
+    return Html("".join(escaped))
 
 
 def picture(
     title: str, parts: Iterable[str], size: tuple[float, float], **attributes: str | float
 ) -> Html:
-    """Frame parts as one image; `title` is what people hear who do not see it.
+    """Write parts as one SVG image; screen readers read the `title`.
 
     >>> from discreet.show.markup import picture
     >>> picture("a < b", [], (4, 3))
@@ -55,7 +65,7 @@ def picture(
 
 
 def text(x: float, y: float, words: str, anchor: str = "middle", **attributes: str | float) -> Html:
-    """Write words at a place, which is their start, middle or end.
+    """Write text at a point, which is its start, middle or end.
 
     >>> from discreet.show.markup import text
     >>> text(1, 2, "ε")
@@ -64,5 +74,7 @@ def text(x: float, y: float, words: str, anchor: str = "middle", **attributes: s
     return element("text", words, x=x, y=y, text_anchor=anchor, **attributes)
 
 
-def _value(value: str | float) -> str:
-    return escape(value) if isinstance(value, str) else f"{round(value, 2):.10g}"
+def _attribute_value(value: str | float) -> str:
+    if isinstance(value, str):
+        return escape(value)
+    return f"{round(value, 2):.10g}"

@@ -1,4 +1,4 @@
-"""Numbers with what they may be off by, as people read them: rounded to their error, thousands apart."""
+"""Numbers with their errors as people read them: rounded to the error, thousands separated."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from enum import StrEnum
 
 from ..frozen import frozen
 
+# Enough digits for the exact decimal value of any float.
 _EXACT = Context(prec=800)
-_FAR = 15
-"""From 10^15 on, and below 10^-15, powers of ten are written."""
+# From 10^15 on, and below 10^-15, powers of ten are written.
+_MAX_POWER = 15
 
 
 class Digits(StrEnum):
-    """How many digits of a number are shown: those that its error leaves, none after the point, or every one."""
+    """Digits that are shown: those the error leaves, none after the point, or all."""
 
     ERROR = "error"
     WHOLE = "whole"
@@ -23,7 +24,7 @@ class Digits(StrEnum):
 
 @frozen
 class NumberWords:
-    """A number in words, and how far off it may be: `± 60`, or the ends of an interval that is not symmetric."""
+    """Number as text, and its error: `± 60`, or the ends of an asymmetric interval."""
 
     value: str
     error: str = ""
@@ -35,76 +36,100 @@ class NumberWords:
 def number_words(
     value: float, low: float, high: float, digits: Digits = Digits.ERROR
 ) -> NumberWords:
-    """Write a number to the second digit of its error; what is shown around it holds all of low..high.
+    """Write a number to the second digit of its error.
 
     >>> from discreet.show.number import Digits, number_words
-    >>> str(number_words(50826.5, 50766.6, 50886.4)), str(number_words(3.06212e7, 3.06211e7, 3.06213e7))
-    ('50,826 ± 61', '30,621,200 ± 100')
+    >>> str(number_words(50826.5, 50766.6, 50886.4))
+    '50,826 ± 61'
+    >>> str(number_words(3.06212e7, 3.06211e7, 3.06213e7))
+    '30,621,200 ± 100'
     >>> str(number_words(44.0, 42.0, 47.0)), str(number_words(0.123456, 0.1, 0.147))
     ('44 (42 to 47)', '0.123 ± 0.024')
-    >>> str(number_words(7.4, 5.9, 8.9, Digits.WHOLE)), str(number_words(1234.5, 1200.0, 1269.0, Digits.EVERY))
-    ('7 ± 2', '1,234.5 ± 35')
+    >>> str(number_words(7.4, 5.9, 8.9, Digits.WHOLE))
+    '7 ± 2'
+    >>> str(number_words(1234.5, 1200.0, 1269.0, Digits.EVERY))
+    '1,234.5 ± 35'
+
+    Guarantee: the interval shown contains all of low..high.
+    Law: `tests/show/test_number.py::TestShownNumbers`
     """
-    below, above = value - low, high - value
+    below = value - low
+    above = high - value
     if not (math.isfinite(below) and math.isfinite(above)):
         return NumberWords(plain_number(value), f"({_end(low)} to {_end(high)})")
-    whole = digits is Digits.WHOLE or all(x == math.floor(x) for x in (value, low, high))
-    place = _place((high - low) / 2, max(abs(low), abs(high)), whole=whole)
-    every = digits is Digits.EVERY or place is None
-    middle = plain_number(value) if every else _written(_at(value, place or 0, ROUND_HALF_EVEN))
-    slack = max(
-        0.1 * (high - low), 1.0 if digits is Digits.WHOLE else 0.0
-    )  # ends of counts are rounded to whole ones
-    if min(below, above) < 0 or abs(above - below) > slack:
-        ends = (
-            _written(_at(end, place or 0, way))
-            for end, way in ((low, ROUND_FLOOR), (high, ROUND_CEILING))
-        )
-        return NumberWords(middle, f"({' to '.join(ends)})")
+    all_integers = all(x == math.floor(x) for x in (value, low, high))
+    integer = digits is Digits.WHOLE or all_integers
+    power = _last_power((high - low) / 2, max(abs(low), abs(high)), integer=integer)
+    if digits is Digits.EVERY or power is None:
+        middle = plain_number(value)
+    else:
+        middle = _written(_rounded(value, power, ROUND_HALF_EVEN))
+    # The ends of counts are rounded to integers, so they may differ by 1 from symmetric ones.
+    max_difference = max(0.1 * (high - low), 1.0 if digits is Digits.WHOLE else 0.0)
+    if min(below, above) < 0 or abs(above - below) > max_difference:
+        # Outward: the interval shown contains the true one.
+        bottom = _written(_rounded(low, power or 0, ROUND_FLOOR))
+        top = _written(_rounded(high, power or 0, ROUND_CEILING))
+        return NumberWords(middle, f"({bottom} to {top})")
+    # The distance from the number as shown, which is rounded itself.
     shown = Decimal(middle.replace(",", ""))
-    reach = max(_EXACT.subtract(shown, Decimal(low)), _EXACT.subtract(Decimal(high), shown))
-    return NumberWords(middle, f"± {_written(_up(reach, place))}")
+    distance_below = _EXACT.subtract(shown, Decimal(low))
+    distance_above = _EXACT.subtract(Decimal(high), shown)
+    error = _rounded_up(max(distance_below, distance_above), power)
+    return NumberWords(middle, f"± {_written(error)}")
 
 
 def plain_number(value: float) -> str:
-    """Write a number with every digit it has, thousands apart.
+    """Write a number with every digit it has, with thousands separators.
 
     >>> from discreet.show.number import plain_number
-    >>> plain_number(1234567.25), plain_number(486.0), plain_number(-0.0), plain_number(1e300), plain_number(12)
-    ('1,234,567.25', '486', '0', '1e+300', '12')
+    >>> plain_number(1234567.25), plain_number(486.0), plain_number(-0.0), plain_number(12)
+    ('1,234,567.25', '486', '0', '12')
+    >>> plain_number(1e300)
+    '1e+300'
     """
     if isinstance(value, int):
         return f"{value:,}"
-    if not math.isfinite(value) or (value and not 10.0**-_FAR <= abs(value) < 10.0**_FAR):
+    in_range = 10.0**-_MAX_POWER <= abs(value) < 10.0**_MAX_POWER
+    if not math.isfinite(value) or (value and not in_range):
         return f"{value:g}"
-    return f"{int(value):,}" if value == int(value) else f"{Decimal(repr(value)):,f}"
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{Decimal(repr(value)):,f}"
 
 
-def _place(error: float, size: float, *, whole: bool) -> int | None:
-    """Return the power of ten of the last digit that is shown, of twelve at most; None if there is no error."""
+def _last_power(error: float, size: float, *, integer: bool) -> int | None:
+    """Return the power of ten of the last digit shown; None if there is no error.
+
+    At most twelve digits are shown.
+    """
     if error <= 0:
-        return 0 if whole else None
-    place = max(math.floor(math.log10(error)) - 1, math.floor(math.log10(size)) - 11)
-    return max(place, 0) if whole else place
+        return 0 if integer else None
+    second_digit = math.floor(math.log10(error)) - 1
+    twelfth_digit = math.floor(math.log10(size)) - 11
+    power = max(second_digit, twelfth_digit)
+    return max(power, 0) if integer else power
 
 
-def _at(value: float, place: int, rounding: str) -> Decimal:
-    return Decimal(value).quantize(Decimal(1).scaleb(place), rounding, _EXACT)
+def _rounded(value: float, power: int, rounding: str) -> Decimal:
+    return Decimal(value).quantize(Decimal(1).scaleb(power), rounding, _EXACT)
 
 
-def _up(reach: Decimal, place: int | None) -> Decimal:
-    """Round up to a place; a trifle that only binary fractions leave is no further digit."""
-    if place is None:
+def _rounded_up(error: Decimal, power: int | None) -> Decimal:
+    """Round up to a power of ten; rounding errors of binary fractions add no further digit."""
+    if power is None:
         return Decimal(0)
-    unit = Decimal(1).scaleb(place)
-    near = reach.quantize(unit, ROUND_HALF_EVEN, _EXACT)
-    trifle = abs(_EXACT.subtract(near, reach)) <= reach.scaleb(-12)
-    return near if trifle else reach.quantize(unit, ROUND_CEILING, _EXACT)
+    unit = Decimal(1).scaleb(power)
+    nearest = error.quantize(unit, ROUND_HALF_EVEN, _EXACT)
+    if abs(_EXACT.subtract(nearest, error)) <= error.scaleb(-12):
+        return nearest
+    return error.quantize(unit, ROUND_CEILING, _EXACT)
 
 
 def _written(number: Decimal) -> str:
+    # A new zero has no sign and no digits after the point.
     number = number if number else Decimal(0)
-    if number and not -_FAR <= number.adjusted() < _FAR:
+    if number and not -_MAX_POWER <= number.adjusted() < _MAX_POWER:
         return f"{number.normalize():e}"
     return f"{number:,f}"
 

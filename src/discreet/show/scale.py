@@ -1,4 +1,4 @@
-"""An axis: where a number stands on it, and which round numbers are marked; stairs along it."""
+"""Chart axes: positions of numbers, round ticks, and staircases."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from ..frozen import frozen
 
 Spot: TypeAlias = tuple[float, float]
 
+# Round steps between ticks, times a power of ten.
 _STEPS = (1.0, 2.0, 5.0, 10.0)
+# Tolerance for quotients that would be integers but for rounding.
+_TOLERANCE = 1e-9
 
 
 @frozen
 class ChartScale:
-    """Numbers from `low` to `high`, drawn from `start` to `end`; by their logarithm if `log`.
+    """Axis with numbers from `low` to `high`, drawn from `start` to `end`; logarithmic if `log`.
 
     >>> from discreet.show.scale import ChartScale
     >>> ChartScale(0, 10, 100, 200).place(5), ChartScale(1, 100, 0, 200, log=True).place(10)
@@ -29,12 +32,16 @@ class ChartScale:
     log: bool = False
 
     def place(self, value: float) -> float:
-        """Return where a number stands; what lies beyond an end stands at that end."""
-        low, high, at = (
-            math.log(max(x, 1e-300)) if self.log else x for x in (self.low, self.high, value)
-        )
-        share = min(1.0, max(0.0, (at - low) / ((high - low) or 1.0)))
-        return round(self.start + share * (self.end - self.start), 2)
+        """Return the position of a number; numbers beyond an end are drawn at that end."""
+        low = self._transformed(self.low)
+        high = self._transformed(self.high)
+        length = (high - low) or 1.0
+        fraction = min(1.0, max(0.0, (self._transformed(value) - low) / length))
+        return round(self.start + fraction * (self.end - self.start), 2)
+
+    def _transformed(self, number: float) -> float:
+        """Return the number, or its logarithm; 0 counts as a very small number."""
+        return math.log(max(number, 1e-300)) if self.log else number
 
     def ticks(self, most: int = 6) -> tuple[float, ...]:
         """Choose at most about `most` round numbers to mark.
@@ -45,24 +52,21 @@ class ChartScale:
         """
         if not most:
             return ()
-        return (
-            _powers(self.low, self.high, most)
-            if self.log
-            else _multiples(self.low, self.high, most)
-        )
+        choose = _powers if self.log else _multiples
+        return choose(self.low, self.high, most)
 
 
 def linear(low: float, high: float, start: float, end: float) -> ChartScale:
-    """Make a plain axis that ends at round numbers.
+    """Make a linear axis that ends at round numbers.
 
     >>> from discreet.show.scale import linear
     >>> linear(0.3, 9.7, 0, 100).high
     10.0
     """
     step = _step(high - low, 5)
-    return ChartScale(
-        math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step, start, end
-    )
+    bottom = math.floor(low / step + _TOLERANCE) * step
+    top = math.ceil(high / step - _TOLERANCE) * step
+    return ChartScale(bottom, top, start, end)
 
 
 def decades(low: float, high: float, start: float, end: float) -> ChartScale:
@@ -73,37 +77,49 @@ def decades(low: float, high: float, start: float, end: float) -> ChartScale:
     >>> axis.low, axis.high
     (0.01, 100.0)
     """
-    down, up = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
-    return ChartScale(10.0**down, 10.0 ** max(up, down + 1), start, end, log=True)
+    first = math.floor(math.log10(low) + _TOLERANCE)
+    last = math.ceil(math.log10(high) - _TOLERANCE)
+    # At least one decade, so that the axis has a length.
+    top = 10.0 ** max(last, first + 1)
+    return ChartScale(10.0**first, top, start, end, log=True)
 
 
 def steps(points: Sequence[Spot], end: float) -> list[Spot]:
-    """Turn points into the corners of a staircase that holds each value up to the next, the last one up to `end`.
+    """Turn points into the corners of a staircase.
+
+    Each value holds up to the next point, the last one up to `end`.
 
     >>> from discreet.show.scale import steps
     >>> steps([(0, 1), (2, 3)], 5)
     [(0, 1), (2, 1), (2, 3), (5, 3)]
     """
-    after = [x for x, _ in points[1:]] + [end]
-    return [
-        corner for (x, y), to in zip(points, after, strict=True) for corner in ((x, y), (to, y))
-    ]
+    next_x = [x for x, _ in points[1:]] + [end]
+    corners = []
+    for (x, y), stop in zip(points, next_x, strict=True):
+        corners.append((x, y))
+        corners.append((stop, y))
+    return corners
 
 
 def _step(span: float, most: int) -> float:
-    """Return the least of 1, 2, 5 × 10^k that cuts a span into at most `most` parts."""
+    """Return the least of 1, 2, 5 × 10^k that divides a span into at most `most` parts."""
     least = max(span, 1e-300) / most
     power = 10.0 ** math.floor(math.log10(least))
-    return next(step * power for step in _STEPS if step * power >= least * (1 - 1e-9))
+    return next(step * power for step in _STEPS if step * power >= least * (1 - _TOLERANCE))
 
 
 def _multiples(low: float, high: float, most: int) -> tuple[float, ...]:
+    """Return the multiples of a round step within an axis."""
     step = _step(high - low, most)
-    first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+    first = math.ceil(low / step - _TOLERANCE)
+    last = math.floor(high / step + _TOLERANCE)
+    # Through text: 3 × 0.1 is 0.3 on an axis.
     return tuple(float(f"{k * step:.12g}") for k in range(first, last + 1))
 
 
 def _powers(low: float, high: float, most: int) -> tuple[float, ...]:
-    first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    """Return powers of ten within an axis, every second or third if there are many."""
+    first = math.ceil(math.log10(low) - _TOLERANCE)
+    last = math.floor(math.log10(high) + _TOLERANCE)
     every = max(1, math.ceil((last - first) / most))
     return tuple(float(f"1e{k}") for k in range(first, last + 1, every))

@@ -1,4 +1,4 @@
-"""Cells that a spreadsheet will not take for formulas: every CSV that leaves this house passes through here."""
+"""CSV whose cells no spreadsheet takes for formulas (CSV injection); all exports use it."""
 
 from __future__ import annotations
 
@@ -6,17 +6,24 @@ import csv
 import io
 from collections.abc import Iterable
 
+# First characters that make a spreadsheet run a cell (OWASP, CSV injection).
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def safe_cell(value: object) -> object:
-    """Return a value; text that a spreadsheet would run gets an apostrophe in front, numbers stay as they are.
+    """Return a value; text that a spreadsheet would run gets an apostrophe in front.
+
+    Numbers stay as they are.
 
     >>> from discreet.show.spreadsheet import safe_cell
     >>> safe_cell("=1+1"), safe_cell("north"), safe_cell(-3.5), safe_cell("")
     ("'=1+1", 'north', -3.5, '')
+
+    Law: `tests/show/test_number.py::test_no_cell_of_a_csv_is_a_formula`
     """
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value
 
 
 def safe_csv(rows: Iterable[Iterable[object]]) -> str:
@@ -28,5 +35,6 @@ def safe_csv(rows: Iterable[Iterable[object]]) -> str:
     """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerows([safe_cell(cell) for cell in row] for row in rows)
+    for row in rows:
+        writer.writerow([safe_cell(cell) for cell in row])
     return text.getvalue()

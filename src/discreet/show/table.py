@@ -1,4 +1,4 @@
-"""Tables: words in columns, as text for a terminal and as HTML for a notebook."""
+"""Tables as text for a terminal and as HTML for a notebook."""
 
 from __future__ import annotations
 
@@ -9,22 +9,29 @@ from .markup import Html, element, join
 
 
 def text_table(rows: Sequence[Sequence[str]], indent: str = "") -> str:
-    """Set words in columns as wide as their longest word, two spaces apart.
+    """Align cells in columns as wide as their longest cell, two spaces apart.
 
     >>> from discreet.show.table import text_table
     >>> print(text_table([("name", "error"), ("n", "± 3")]))
     name  error
     n     ± 3
 
-    Refuses (as `zip` does) rows of different lengths.
+    Refuses: `ValueError` (of `zip`) for rows of different lengths.
+    Law: `tests/show/test_show.py::TestTables`
     """
-    wide = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    lines = ("  ".join(word.ljust(w) for word, w in zip(row, wide, strict=True)) for row in rows)
-    return "\n".join(f"{indent}{line}".rstrip() for line in lines)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=True)]
+        line = indent + "  ".join(cells)
+        lines.append(line.rstrip())
+    return "\n".join(lines)
 
 
 def fitted_table(rows: Sequence[Sequence[str]], width: int, keys: int = 1) -> str:
-    """Set words in columns within a width: what does not fit beside the first `keys` columns stands below, under them.
+    """Align cells in columns within a width.
+
+    Columns that do not fit beside the first `keys` columns continue below, under the same keys.
 
     >>> from discreet.show.table import fitted_table
     >>> print(fitted_table([("region", "n", "income"), ("north", "512 ± 6", "40,100 ± 900")], 22))
@@ -33,42 +40,57 @@ def fitted_table(rows: Sequence[Sequence[str]], width: int, keys: int = 1) -> st
     <BLANKLINE>
     region  income
     north   40,100 ± 900
+
+    Law: `tests/show/test_number.py::test_a_wide_table_goes_on_below_itself_and_loses_nothing`
     """
     columns = [list(column) for column in zip(*rows, strict=True)]
-    most = max(8, (width - 2) // (2 * max(keys, 1)))
-    heads = [[cut(word, most) for word in column] for column in columns[:keys]]
-    own = sum(max(map(len, column)) + 2 for column in heads)
+    # Keys take at most half of the width.
+    max_key = max(8, (width - 2) // (2 * max(keys, 1)))
+    key_columns = [[cut(cell, max_key) for cell in column] for column in columns[:keys]]
+    keys_width = sum(_width(column) + 2 for column in key_columns)
     blocks: list[list[list[str]]] = [[]]
-    room = width - own
+    left = width - keys_width
     for column in columns[keys:]:
-        wide = max(map(len, column))
-        if blocks[-1] and wide > room:
-            blocks, room = [*blocks, []], width - own
+        needed = _width(column)
+        # A block has at least one column, however wide it is.
+        if blocks[-1] and needed > left:
+            blocks.append([])
+            left = width - keys_width
         blocks[-1].append(column)
-        room -= wide + 2
-    return "\n\n".join(text_table(list(zip(*heads, *block, strict=True))) for block in blocks)
+        left -= needed + 2
+    tables = [text_table(list(zip(*key_columns, *block, strict=True))) for block in blocks]
+    return "\n\n".join(tables)
+
+
+def _width(column: list[str]) -> int:
+    return max(map(len, column))
 
 
 def cut(words: str, most: int) -> str:
-    """Cut words that are too long for their place.
+    """Truncate text to at most so many characters.
 
     >>> from discreet.show.table import cut
     >>> cut("a long story", 7), cut("short", 7)
     ('a long…', 'short')
+
+    Law: `tests/show/test_show.py::TestTables`
     """
-    return words if len(words) <= most else words[: most - 1] + "…"
+    if len(words) <= most:
+        return words
+    return words[: most - 1] + "…"
 
 
 def html_table(
     head: Iterable[str], rows: Iterable[Iterable[str]], *, caption: str = "", foot: str = ""
 ) -> Html:
-    """Write a table with a head, perhaps with a caption and a foot as wide as the table; cells may hold markup.
+    """Write a table with a head, perhaps with a caption and a foot; cells may hold markup.
 
     >>> from discreet.show.table import html_table
     >>> html_table(["n"], [["<3"]])
     '<table><thead><tr><th>n</th></tr></thead><tbody><tr><td>&lt;3</td></tr></tbody></table>'
     """
-    return html_rows(head, (("", row) for row in rows), caption=caption, foot=foot)
+    unstyled = [("", row) for row in rows]
+    return html_rows(head, unstyled, caption=caption, foot=foot)
 
 
 def html_rows(
@@ -86,33 +108,37 @@ def html_rows(
     '<tr style="opacity:.45"><td>3</td></tr></tbody></table>'
     """
     names = [element("th", name) for name in head]
-    lines = [
-        element("tr", *(element("td", word) for word in row), **_style(style))
-        for style, row in rows
-    ]
-    below = element("tr", element("td", foot, colspan=len(names)))
-    parts = [
+    lines = []
+    for style, row in rows:
+        cells = [element("td", cell) for cell in row]
+        attributes = {"style": style} if style else {}
+        lines.append(element("tr", *cells, **attributes))
+    footer = ""
+    if foot:
+        # One cell as wide as the table.
+        footer = element("tfoot", element("tr", element("td", foot, colspan=len(names))))
+    return element(
+        "table",
         _caption(caption, side),
         element("thead", element("tr", *names)),
+        # The empty text gives a body without rows its closing tag.
         element("tbody", *lines, ""),
-    ]
-    return element("table", *parts, element("tfoot", below) if foot else "")
+        footer,
+    )
 
 
 def html_pairs(rows: Iterable[tuple[str, str]], *, caption: str = "") -> Html:
-    """Write a table of names, each with what it names.
+    """Write a table of names and values.
 
     >>> from discreet.show.table import html_pairs
     >>> html_pairs([("price", "ε < 1")])
     '<table><tbody><tr><th>price</th><td>ε &lt; 1</td></tr></tbody></table>'
     """
-    lines = [element("tr", element("th", name), element("td", words)) for name, words in rows]
+    lines = [element("tr", element("th", name), element("td", value)) for name, value in rows]
     return element("table", _caption(caption, "top"), element("tbody", *lines, ""))
 
 
-def _style(style: str) -> dict[str, str]:
-    return {"style": style} if style else {}
-
-
 def _caption(words: str, side: str) -> Html:
-    return element("caption", words, style=f"caption-side:{side}") if words else join(())
+    if not words:
+        return join(())
+    return element("caption", words, style=f"caption-side:{side}")
