@@ -1,4 +1,4 @@
-"""Parts for tests: fixed bits, the laws any mechanism or engine must satisfy, and a zoo of broken and sound mechanisms.
+"""Test support: fixed bits, laws of mechanisms and engines, broken and sound example mechanisms.
 
 Never import this where data are private: its bits are not random.
 """

@@ -1,4 +1,4 @@
-"""Bits that a test chooses: the only place where randomness can be fixed.
+"""Bits chosen by a test: the only module in which randomness can be fixed.
 
 Nothing here is secure. A mechanism that draws from these bits protects nobody.
 """
@@ -29,19 +29,20 @@ class ScriptedBits:
 
     @property
     def left(self) -> int:
-        """How many bytes the script still holds."""
+        """The number of bytes that the script still holds."""
         return len(self._script) - self._used
 
     def take(self, count: int, /) -> bytes:
         """Return the next `count` bytes of the script."""
         if count > self.left:
             raise NoRandomness("the script has ended")
-        start, self._used = self._used, self._used + count
+        start = self._used
+        self._used += count
         return self._script[start : self._used]
 
 
 class HashedBits:
-    """Give a reproducible stream, SHAKE-128 of a seed and a counter; keep a log of all bytes given.
+    """Give a reproducible stream, SHAKE-128 of a seed and a counter, and log all bytes given.
 
     >>> from discreet.testing.bits import HashedBits
     >>> HashedBits(b"seed").take(4) == HashedBits(b"seed").take(4)
@@ -53,14 +54,15 @@ class HashedBits:
         self.log: list[bytes] = []
 
     def take(self, count: int, /) -> bytes:
-        """Return `count` bytes that depend on the seed and on how often bytes were taken before."""
+        """Return `count` bytes that depend on the seed and on the number of earlier calls."""
+        # The counter makes each call draw other bytes, whatever the counts.
         data = shake_128(self._seed + b"/%d" % len(self.log)).digest(count)
         self.log.append(data)
         return data
 
 
 class UntouchedBits:
-    """Fail the test if anything is drawn: for refusals that must come before any bit.
+    """Fail the test if any bit is drawn: refusals must come before.
 
     >>> from discreet.testing.bits import UntouchedBits
     >>> UntouchedBits().take(1)
@@ -104,5 +106,5 @@ class ShortBits:
     """
 
     def take(self, count: int, /) -> bytes:
-        """Return too little."""
+        """Return one byte too few."""
         return bytes(count - 1)

@@ -1,4 +1,4 @@
-"""The tables and tallies that every engine is tried on: hostile cells, words, people and a public table."""
+"""Tables and tallies that every engine is tried on: hostile cells, text, people, a public table."""
 
 from __future__ import annotations
 
@@ -14,39 +14,69 @@ from .typed_rows import CELLS, TypedRows
 
 COUNT = Term(Constant(True), 1, 0, 1)
 TOLD = "zz4711zz"
-"""A stored word that nothing but a total may show."""
+"""Stored text that nothing but a total may show."""
 
-_NUMBERS: list[Column] = [
-    Integer(-5, 9), Real(0, 500, step=0.01, default=1), Category([0, 1, 7, 12], other=-1), Boolean(),
+_FIRST_DAY = "1969-01-01"
+_LAST_DAY = "2024-12-31"
+_FIRST_SECOND = "1969-06-01T00:00:00"
+_LAST_SECOND = "2024-12-31T23:59:59"
+
+# Rules that read a stored type, by kind of stored type.
+_NUMBER_RULES: list[Column] = [
+    Integer(-5, 9),
+    Real(0, 500, step=0.01, default=1),
+    Category([0, 1, 7, 12], other=-1),
+    Boolean(),
     Real(-2, 3, step=0.25),
-]  # fmt: skip
-_WORDS: list[Column] = [
-    Text(3), Integer(0, 100, null_key=True), Category(["N", "12", "it's"], other=True), Real(0, 1000),
-    Boolean(default=False), Date("1969-01-01", "2024-12-31"), Timestamp("1969-06-01T00:00:00", "2024-12-31T23:59:59"),
-]  # fmt: skip
-_DAYS: list[Column] = [
-    Date("1969-01-01", "2024-12-31"),
-    Timestamp("1969-06-01T00:00:00", "2024-12-31T23:59:59", default="2024-01-01T00:00:00"),
-]  # fmt: skip
-_TRUTHS: list[Column] = [Boolean(), Text(4), Integer(0, 1), Category([True], default=True)]
-_RULES = {
-    **dict.fromkeys(("bigint", "integer", "double", "real", "decimal"), _NUMBERS),
-    "text": _WORDS,
-    "boolean": _TRUTHS,
-    **dict.fromkeys(("date", "timestamp", "timestamptz"), _DAYS),
-}
-_READ = [
-    (f"{stored}_{n}", stored, rule)
-    for stored, rules in _RULES.items()
-    for n, rule in enumerate(rules)
 ]
-"""Columns by name: the stored type, whose cells are the same in each, and the rule that reads them."""
-_LONGEST = max(map(len, CELLS.values()))
+_TEXT_RULES: list[Column] = [
+    Text(3),
+    Integer(0, 100, null_key=True),
+    Category(["N", "12", "it's"], other=True),
+    Real(0, 1000),
+    Boolean(default=False),
+    Date(_FIRST_DAY, _LAST_DAY),
+    Timestamp(_FIRST_SECOND, _LAST_SECOND),
+]
+_DAY_RULES: list[Column] = [
+    Date(_FIRST_DAY, _LAST_DAY),
+    Timestamp(_FIRST_SECOND, _LAST_SECOND, default="2024-01-01T00:00:00"),
+]
+_BOOLEAN_RULES: list[Column] = [Boolean(), Text(4), Integer(0, 1), Category([True], default=True)]
+_RULES = {
+    "bigint": _NUMBER_RULES,
+    "integer": _NUMBER_RULES,
+    "double": _NUMBER_RULES,
+    "real": _NUMBER_RULES,
+    "decimal": _NUMBER_RULES,
+    "text": _TEXT_RULES,
+    "boolean": _BOOLEAN_RULES,
+    "date": _DAY_RULES,
+    "timestamp": _DAY_RULES,
+    "timestamptz": _DAY_RULES,
+}
 
+
+def _list_columns() -> list[tuple[str, str, Column]]:
+    """Return name, stored type and rule of every hostile column."""
+    columns = []
+    for stored, rules in _RULES.items():
+        columns += [(f"{stored}_{n}", stored, rule) for n, rule in enumerate(rules)]
+    return columns
+
+
+# Columns of one stored type have the same cells, read by different rules.
+_COLUMNS = _list_columns()
+
+# Texts that differ in bytes only, and characters with a meaning in SQL or a shell.
 _SPELT = ["a", "A", "\u00e1", "a\u0301", "ß", "ss", "a ", " a", "a%b", "a_b", "a\\b", "it's", '"', "`", "--", "/*",
           "x\ny", "${env:PATH}", "$", "👍🏽", "👍", "İ", "i", "\\E", "a" * 60, TOLD, "", "'||'", "ﬀ", "ff"]  # fmt: skip
+# The long pattern backtracks exponentially in a naive matcher.
 _PATTERNS = ["%", "_", "a%", "%a", "%a%a%a%a%a%a%a%a%a%a%c", "_%_", "a_b", "%\\%", "%\n%", "👍%", "", "%'%", "${env%",
              "%_%"]  # fmt: skip
+# Rows of each person; people over the limit, spelt alike, and NULL.
+_ROWS_OF_PEOPLE = (("ann", 1), ("Ann", 2), ("bob", 7), ("cy ", 4), ("cy", 3), (None, 2))
+
 WORDS = Schema("words", Rows(), {"w": Text(80), "n": Integer(0, 99)})
 PEOPLE = Schema(
     "people",
@@ -56,44 +86,75 @@ PEOPLE = Schema(
 PLACES = Schema.public_table(
     "places", {"word": Text(80), "code": Integer(-9, 9)}, key="word", max_rows={"code": 9}
 )
+
+
+def _hostile_rows() -> TypedRows:
+    """Return a row of NULL, then rows that go through the cells of every stored type."""
+    types = {"i": "bigint"}
+    types |= {name: stored for name, stored, _ in _COLUMNS}
+    rows: list[tuple[object, ...]] = [(-1, *[None] * len(_COLUMNS))]
+    longest = max(map(len, CELLS.values()))
+    for i in range(longest):
+        cells = [CELLS[stored][i % len(CELLS[stored])] for _, stored, _ in _COLUMNS]
+        rows.append((i, *cells))
+    return TypedRows(types, rows)
+
+
+def _people_rows() -> TypedRows:
+    """Return the rows of people, with groups and texts that go round."""
+    rows = []
+    for who, count in _ROWS_OF_PEOPLE:
+        texts = cycle(["a", "b", None])
+        for x, text in zip(range(-3, count - 3), texts, strict=False):
+            rows.append((who, x, "NS?"[x % 3], text))
+    return TypedRows({"id": "text", "x": "bigint", "g": "text", "t": "text"}, rows)
+
+
+def _word_rows() -> TypedRows:
+    """Return the texts with their index, and a NULL."""
+    rows: list[tuple[str | None, int]] = [(word, n) for n, word in enumerate(_SPELT)]
+    # The stored name is in upper case: schemas find columns in any case.
+    return TypedRows({"W": "text", "n": "bigint"}, [*rows, (None, 98)])
+
+
+def _place_rows() -> TypedRows:
+    """Return the public table of the texts."""
+    rows = [(word, n % 5) for n, word in enumerate(_SPELT)]
+    return TypedRows({"word": "text", "code": "bigint"}, rows)
+
+
 TABLES = {
-    "hostile": TypedRows(
-        {"i": "bigint", **{name: stored for name, stored, _ in _READ}},
-        [(-1, *[None] * len(_READ)), *((i, *(CELLS[stored][i % len(CELLS[stored])] for _, stored, _ in _READ))
-                                       for i in range(_LONGEST))],
-    ),
-    "words": TypedRows({"W": "text", "n": "bigint"}, [(word, n) for n, word in enumerate(_SPELT)] + [(None, 98)]),
-    "people": TypedRows(
-        {"id": "text", "x": "bigint", "g": "text", "t": "text"},
-        [(who, x, "NS?"[x % 3], t) for who, n in (("ann", 1), ("Ann", 2), ("bob", 7), ("cy ", 4), ("cy", 3), (None, 2))
-         for x, t in zip(range(-3, n - 3), cycle(["a", "b", None]), strict=False)],
-    ),
-    "places": TypedRows({"word": "text", "code": "bigint"}, [(word, n % 5) for n, word in enumerate(_SPELT)]),
-}  # fmt: skip
+    "hostile": _hostile_rows(),
+    "words": _word_rows(),
+    "people": _people_rows(),
+    "places": _place_rows(),
+}
 
 
 def hostile_tally() -> tuple[Schema, Tally]:
     """Make the tally that shows every cell as each rule reads it, row by row."""
-    schema = Schema(
-        "hostile", Rows(), {"i": Integer(-1, 99), **{name: rule for name, _, rule in _READ}}
-    )
-    return schema, Tally(Scan(schema), tuple(map(Field, schema.columns)), (COUNT,), Free())
+    rules: dict[str, Column] = {"i": Integer(-1, 99)}
+    rules |= {name: rule for name, _, rule in _COLUMNS}
+    schema = Schema("hostile", Rows(), rules)
+    keys = tuple(map(Field, schema.columns))
+    return schema, Tally(Scan(schema), keys, (COUNT,), Free())
 
 
 def word_tallies() -> dict[str, Tally]:
     """Make the tallies of constants, of keys that only bytes tell apart, and of patterns."""
-    row, word = Scan(WORDS), Field("w")
+    row = Scan(WORDS)
+    word = Field("w")
+    number = Field("n")
     same = [_case(Call(Function.EQUAL, (word, Constant(text))), text) for text in _SPELT]
-    length = Call(
-        Function.LENGTH, (_case(Call(Function.LESS, (Field("n"), Constant(9))), "${env:PATH}'\\"),)
-    )
+    first_nine = Call(Function.LESS, (number, Constant(9)))
+    length = Call(Function.LENGTH, (_case(first_nine, "${env:PATH}'\\"),))
     like = [Call(Function.LIKE, (word, Constant(pattern))) for pattern in _PATTERNS]
     place = JoinPublic(row, PLACES, ((word, "word"),), (("code", "code"),), keep=False)
     return {
-        "constants": Tally(row, (Field("n"), *same), (Term(length, 1, 0, 80),), Free()),
+        "constants": Tally(row, (number, *same), (Term(length, 1, 0, 80),), Free()),
         "keys": Tally(row, (word,), (COUNT,), Free()),
         "joins": Tally(place, (word, Field("code")), (COUNT,), Free()),
-        "LIKE": Tally(row, (Field("n"), *like), (COUNT,), Free()),
+        "LIKE": Tally(row, (number, *like), (COUNT,), Free()),
     }
 
 
@@ -102,18 +163,19 @@ def _case(test: Expression, text: str) -> Expression:
 
 
 def people_tallies() -> Iterator[Tally]:
-    """Make tallies of all shares and relations."""
+    """Make tallies of all contribution bounds and relations."""
     rows = Scan(PEOPLE)
-    grown = Where(rows, Call(Function.AT_MOST, (Constant(-2), Field("x"))))
-    other = Select(rows, (("y", Field("x")), ("h", Field("g"))))
-    place = JoinPublic(rows, PLACES, ((Field("x"), "code"),), (("word", "word"),), keep=True)
-    shapes: list[tuple[Relation, str, RowShare | GroupShare | Free, bool]] = [
-        (grown, "g", RowShare(2), False),
-        (JoinPeople(grown, other, ((Field("x"), Field("y")),)), "h", GroupShare(1, 2), False),
-        (Union((rows, grown)), "g", RowShare(1), True),
-        (place, "word", GroupShare(2, 1), True),
+    x = Field("x")
+    filtered = Where(rows, Call(Function.AT_MOST, (Constant(-2), x)))
+    renamed = Select(rows, (("y", x), ("h", Field("g"))))
+    with_itself = JoinPeople(filtered, renamed, ((x, Field("y")),))
+    with_places = JoinPublic(rows, PLACES, ((x, "code"),), (("word", "word"),), keep=True)
+    cases: list[tuple[Relation, str, RowShare | GroupShare | Free, bool]] = [
+        (filtered, "g", RowShare(2), False),
+        (with_itself, "h", GroupShare(1, 2), False),
+        (Union((rows, filtered)), "g", RowShare(1), True),
+        (with_places, "word", GroupShare(2, 1), True),
     ]
-    for relation, key, share, people in shapes:
-        yield Tally(
-            relation, (Field(key),), (Term(Field("x"), 1, -9, 9), COUNT), share, people=people
-        )
+    total = Term(x, 1, -9, 9)
+    for relation, key, share, people in cases:
+        yield Tally(relation, (Field(key),), (total, COUNT), share, people=people)

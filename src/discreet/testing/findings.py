@@ -1,4 +1,4 @@
-"""What a check found: the laws that held, and the laws that could not be checked, with the reason."""
+"""Findings of a check: the laws that held, and the laws not checked, with the reason."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from ..errors import ClaimRefuted
 from ..frozen import frozen
 
 Law: TypeAlias = Callable[[], str | None]
-"""One law: raises ClaimRefuted if it fails, returns None if it held, or says why it was not checked."""
+"""One law: raises ClaimRefuted if it fails, returns None if it held, or why it was not checked."""
 
 
 @frozen
 class Findings:
-    """Name the laws of one mechanism that held, and those not checked; a law that fails raises instead.
+    """Laws of one mechanism that held, and those not checked; a law that fails raises instead.
 
     >>> from discreet.testing import Findings
     >>> print(Findings("selection", ("price",), (("pickling", "it refuses to be copied"),)))
@@ -27,10 +27,9 @@ class Findings:
     unchecked: tuple[tuple[str, str], ...]
 
     def __str__(self) -> str:
-        rows = [f"{self.kind}: {', '.join(self.held)} held"]
-        return "\n".join(
-            rows + [f"not checked: {law} ({reason})" for law, reason in self.unchecked]
-        )
+        lines = [f"{self.kind}: {', '.join(self.held)} held"]
+        lines.extend(f"not checked: {law} ({reason})" for law, reason in self.unchecked)
+        return "\n".join(lines)
 
 
 def find(kind: str, laws: Mapping[str, Law]) -> Findings:
@@ -40,11 +39,15 @@ def find(kind: str, laws: Mapping[str, Law]) -> Findings:
     >>> find("yours", {"price": lambda: None, "loss": lambda: "no law is told"}).unchecked
     (('loss', 'no law is told'),)
     """
-    reasons = {name: law() for name, law in laws.items()}
-    held = tuple(name for name, reason in reasons.items() if reason is None)
-    return Findings(
-        kind, held, tuple((name, reason) for name, reason in reasons.items() if reason is not None)
-    )
+    held = []
+    unchecked = []
+    for name, law in laws.items():
+        reason = law()
+        if reason is None:
+            held.append(name)
+        else:
+            unchecked.append((name, reason))
+    return Findings(kind, tuple(held), tuple(unchecked))
 
 
 def refute(holds: object, text: str) -> None:

@@ -1,4 +1,4 @@
-"""Laws of mechanisms with finitely many outputs: the told law is drawn, and costs no more than the price."""
+"""Laws of mechanisms with finitely many outputs: the stated law is drawn, within the price."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from .laws_event import FALSE_ALARM, chernoff, key, refusal
 Chances: TypeAlias = Mapping[Hashable, float]
 
 _EPSILONS = (0.0, 0.01, 0.1, 0.3, 1.0, 2.0, 4.0, 8.0)
-_MOST_EPSILON = 600.0
+# Beyond it e^ε nears the end of the floats.
+_MAX_EPSILON = 600.0
 _NO_LAW = "no probabilities(value) tells its law; discreet.audit.verify samples it"
 
 
 @frozen
 class Case:
-    """What is known of one mechanism: inputs, neighbouring ones, what it must refuse, its exact law, its outputs.
+    """Known facts of one mechanism.
 
-    `missed(value, output, beta)` tells whether an output is farther off than the error bar at β says; `silent` is why
-    no law is told.
+    They are its inputs, neighbouring pairs, values it must refuse, its exact law and its outputs.
+    `missed(value, output, beta)` returns whether an output exceeds the error bar at β. `silent` is
+    the reason why no law is stated.
     """
 
     kind: str
@@ -53,10 +55,12 @@ def choice_laws(mechanism: Any, case: Case, draws: int) -> dict[str, Law]:  # no
 
 
 def prices(event: Event) -> list[tuple[float, float]]:
-    """Price an event: δ at some ε, and at the pure ε if there is one that floats can tell from ∞."""
+    """Return δ of an event at some ε, and at the pure ε if floats can represent it."""
     curve = compose([event])
+    epsilons = list(_EPSILONS)
     pure = curve.epsilon(delta=0)
-    epsilons = (*_EPSILONS, *([pure] if pure <= _MOST_EPSILON else []))
+    if pure <= _MAX_EPSILON:
+        epsilons.append(pure)
     return [(epsilon, curve.delta(epsilon=epsilon)) for epsilon in epsilons]
 
 
@@ -67,19 +71,24 @@ def within(
     slack: float,
     grain: float = 0.0,
 ) -> None:
-    """Compare Σ max(0, p − e^ε·q) over the outputs of two neighbours with the price of the event, both ways round.
+    """Compare Σ max(0, p − e^ε·q) of two neighbours with the price of the event, both ways round.
 
     `slack` is for sums rounded once, `grain` for a law that is itself computed to so much only.
     """
     for epsilon, price in curve:
-        grown = math.exp(epsilon) * np.stack([q, p])
-        found = float(np.maximum(0.0, np.stack([p, q]) - grown).sum(axis=1).max())
-        text = f"δ({epsilon:.4g}) is {found:.6g} by the law, the event's price is {price:.6g}: it costs more than it says"
-        refute(found <= price * (1 + 1e-9) + slack + grain * math.exp(epsilon), text)
+        growth = math.exp(epsilon)
+        forward = np.maximum(0.0, p - growth * q).sum()
+        backward = np.maximum(0.0, q - growth * p).sum()
+        found = float(max(forward, backward))
+        # Rounding must not refute a sound mechanism.
+        allowed = price * (1 + 1e-9) + slack + grain * growth
+        by_law = f"δ({epsilon:.4g}) is {found:.6g} by the law"
+        by_price = f"the event's price is {price:.6g}"
+        refute(found <= allowed, f"{by_law}, {by_price}: it costs more than it says")
 
 
 def _range(mechanism: Any, case: Case) -> str | None:  # noqa: ANN401
-    """Look for outputs that are not among those declared."""
+    """Search for outputs that are not among those declared."""
     if case.allowed is None or not case.inputs:
         return "it declares no range of outputs, or no inputs were given"
     for value in case.inputs:
@@ -103,44 +112,43 @@ def _loss(event: Event, case: Case) -> str | None:
 
 
 def _aligned(one: Chances, other: Chances) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the probabilities of two laws over their common outputs."""
     outputs = [*one, *(output for output in other if output not in one)]
-    p, q = (
-        np.array([chances.get(output, 0.0) for output in outputs], dtype=np.float64)
-        for chances in (one, other)
-    )
-    return p, q
+    p = [one.get(output, 0.0) for output in outputs]
+    q = [other.get(output, 0.0) for output in outputs]
+    return np.array(p, dtype=np.float64), np.array(q, dtype=np.float64)
 
 
 def _drawn(mechanism: Any, case: Case, draws: int) -> str | None:  # noqa: ANN401
-    """Count what is released: a share farther from the told chance than Chernoff allows is no accident."""
+    """Compare frequencies of releases with the stated probabilities, by Chernoff's bound."""
     if case.law is None:
         return case.silent
     for value in case.inputs:
         chances = case.law(value)
         counts = Counter(key(mechanism.release(value)) for _ in range(draws))
-        limit = math.log(2 * (len(chances) + len(counts)) * len(case.inputs) / FALSE_ALARM)
+        # Bonferroni over both sides of every output of every input.
+        tests = 2 * (len(chances) + len(counts)) * len(case.inputs)
+        limit = math.log(tests / FALSE_ALARM)
         for output in {**chances, **counts}:
-            share, chance = counts[output] / draws, chances.get(output, 0.0)
-            text = f"{output!r} came in {share:.4g} of {draws} releases, its told chance is {chance:.4g}"
-            refute(draws * chernoff(share, min(chance, 1.0)) < limit, text)
+            share = counts[output] / draws
+            chance = chances.get(output, 0.0)
+            came = f"{output!r} came in {share:.4g} of {draws} releases"
+            rate = chernoff(share, min(chance, 1.0))
+            refute(draws * rate < limit, f"{came}, its told chance is {chance:.4g}")
     return None if case.inputs else "give inputs that it takes"
 
 
 def _error(case: Case) -> str | None:
-    """Add up the chances of all outputs beyond the error bar."""
+    """Add up the probabilities of all outputs beyond the error bar."""
     if case.law is None:
         return case.silent
     if case.missed is None:
         return "its error bar is not that of one choice"
     for value in case.inputs:
+        chances = case.law(value)
         for beta in (0.05, 0.5):
-            found = sum(
-                chance
-                for output, chance in case.law(value).items()
-                if case.missed(value, output, beta)
-            )
-            refute(
-                found <= beta + 1e-9,
-                f"error at β = {beta} is exceeded with probability {found:.4g}: it flatters",
-            )
+            missed = [chance for out, chance in chances.items() if case.missed(value, out, beta)]
+            found = sum(missed)
+            exceeded = f"error at β = {beta} is exceeded with probability {found:.4g}"
+            refute(found <= beta + 1e-9, f"{exceeded}: it flatters")
     return None

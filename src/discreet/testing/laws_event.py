@@ -1,6 +1,6 @@
-"""Laws of anything with `release` and `event`: it has a price, it needs chance, its copies draw their own.
+"""Laws of anything with `release` and `event`: price, need of randomness, independence of copies.
 
-A law raises ClaimRefuted if it fails, and says why where it could not be checked.
+A law raises ClaimRefuted if it fails, and returns the reason where it could not be checked.
 """
 
 from __future__ import annotations
@@ -23,36 +23,38 @@ from .bits import FailingBits, ShortBits, UntouchedBits
 from .findings import refute
 
 FALSE_ALARM = 1e-11
-"""The chance that one random check refutes a sound mechanism; there are less than a hundred."""
+"""Probability that one random check refutes a sound mechanism; there are less than a hundred."""
 
 REFUSALS = (DiscreetError, TypeError, ValueError, LookupError, AttributeError, ArithmeticError)
-"""What counts as a refusal of an input: ours, and those a mechanism of one's own may raise."""
+"""Refusals of an input: this library's own, and those a user's mechanism may raise."""
 
-_GENEROUS = 512
+# An ε so large that any promise at all has a δ below 1 there.
+_GENEROUS_EPSILON = 512
+# Releases of each pickled copy that are compared.
 _COPIES = 64
 _NO_BITS = "release takes no bits=, so its source of chance cannot be replaced"
 _NO_INPUTS = "give inputs that it takes"
 
 
 def faces(mechanism: object) -> None:
-    """Ask for what every mechanism has."""
-    found = callable(getattr(mechanism, "release", None)) and hasattr(mechanism, "event")
-    refute(found, "a mechanism needs release(value) and event; something is missing")
+    """Check the members that every mechanism has."""
+    has_release = callable(getattr(mechanism, "release", None))
+    complete = has_release and hasattr(mechanism, "event")
+    refute(complete, "a mechanism needs release(value) and event; something is missing")
 
 
 def price(event: object) -> None:
-    """Price the event: some pure ε, or a δ below 1 at a generous one."""
-    refute(
-        isinstance(event, Event),
-        f"event must say what was done, such as LaplaceNoise(2, 1), got {event!r}",
-    )
+    """Check that the event promises some pure ε, or a δ below 1 at a generous ε."""
+    is_event = isinstance(event, Event)
+    refute(is_event, f"event must say what was done, such as LaplaceNoise(2, 1), got {event!r}")
     curve = compose([event])  # type: ignore[list-item]
-    promises = curve.delta(epsilon=_GENEROUS) < 1 or math.isfinite(curve.epsilon(delta=0))
+    some_delta = curve.delta(epsilon=_GENEROUS_EPSILON) < 1
+    promises = some_delta or math.isfinite(curve.epsilon(delta=0))
     refute(promises, f"{event!r} keeps no promise, however large the epsilon")
 
 
 def json(event: Event) -> None:
-    """Send the event through JSON, as a ledger does."""
+    """Check that the event survives JSON, as in a ledger."""
     refute(from_json(to_json(event)) == event, f"{event!r} is not the same after JSON")
 
 
@@ -66,13 +68,11 @@ def takes(mechanism: Any, value: object, **source: Bits) -> bool:  # noqa: ANN40
 
 
 def refusal(mechanism: Any, bad: Iterable[object]) -> str | None:  # noqa: ANN401
-    """Hand in what must be refused, then again with bits that may not be touched."""
+    """Check that bad values are refused, and before any bit is drawn."""
     listed = tuple(bad)
     for value in listed:
-        refute(
-            not takes(mechanism, value),
-            f"{value!r} was released; refuse it before anything is drawn",
-        )
+        released = takes(mechanism, value)
+        refute(not released, f"{value!r} was released; refuse it before anything is drawn")
         try:
             takes(mechanism, value, **_with(mechanism, UntouchedBits()))
         except AssertionError as drawn:
@@ -83,7 +83,7 @@ def refusal(mechanism: Any, bad: Iterable[object]) -> str | None:  # noqa: ANN40
 
 
 def randomness(mechanism: Any, inputs: Iterable[object]) -> str | None:  # noqa: ANN401
-    """Take chance away: a source that fails or falls short must give no release."""
+    """Check that a source of bits that fails or falls short gives no release."""
     if not _takes_bits(mechanism):
         return _NO_BITS
     listed = tuple(inputs)
@@ -98,32 +98,39 @@ def randomness(mechanism: Any, inputs: Iterable[object]) -> str | None:  # noqa:
 
 
 def pickling(mechanism: Any, inputs: Iterable[object]) -> str | None:  # noqa: ANN401
-    """Copy it twice: the copies cost the same, and do not draw the same noise.
+    """Check that two pickled copies cost the same and do not draw the same noise.
 
-    Noise drawn twice cancels: two answers on neighbours then differ by what was to be hidden. A sequence of n releases
-    with empirical entropy H comes again by chance with probability at most e^(−nH), so only those with
-    nH ≥ ln(1/FALSE_ALARM) refute.
+    Noise drawn twice cancels: two answers on neighbours then differ by the secret itself. A
+    sequence of n releases with empirical entropy H is repeated by chance with probability at most
+    e^(−nH), so only those with nH ≥ ln(1/FALSE_ALARM) refute.
     """
     try:
-        copies = [pickle.loads(pickle.dumps(mechanism)) for _ in range(2)]  # noqa: S301 - of our own making
+        first = _copy(mechanism)
+        second = _copy(mechanism)
     except (pickle.PicklingError, *REFUSALS):
         return "it refuses to be copied"
-    refute(
-        all(copy.event == mechanism.event for copy in copies), "a pickled copy has another event"
-    )
+    same_event = first.event == mechanism.event and second.event == mechanism.event
+    refute(same_event, "a pickled copy has another event")
     for value in inputs:
-        one, other = ([key(copy.release(value)) for _ in range(_COPIES)] for copy in copies)
-        same = one == other and _entropy(one) * _COPIES >= -math.log(FALSE_ALARM)
+        one = [key(first.release(value)) for _ in range(_COPIES)]
+        other = [key(second.release(value)) for _ in range(_COPIES)]
+        is_no_accident = _entropy(one) * _COPIES >= -math.log(FALSE_ALARM)
+        repeated = one == other and is_no_accident
         refute(
-            not same,
+            not repeated,
             "two pickled copies drew the same noise: keep no state of a generator in a mechanism",
         )
+        # One input suffices: the state of a generator does not depend on it.
         return None
     return _NO_INPUTS
 
 
+def _copy(mechanism: Any) -> Any:  # noqa: ANN401
+    return pickle.loads(pickle.dumps(mechanism))  # noqa: S301 - of our own making
+
+
 def key(output: Any) -> Hashable:  # noqa: ANN401
-    """Make an output a key: arrays and lists become tuples, NumPy's numbers plain ones.
+    """Make an output hashable: arrays and lists become tuples, NumPy's numbers plain ones.
 
     >>> import numpy as np
     >>> from discreet.testing.laws_event import key
@@ -144,18 +151,19 @@ def chernoff(share: float, chance: float) -> float:
     >>> chernoff(0.5, 0.5), chernoff(0.5, 0.0), chernoff(1.0, 1.0)
     (0.0, inf, 0.0)
     """
-    return _part(share, chance) + _part(1 - share, 1 - chance)
+    return _divergence_term(share, chance) + _divergence_term(1 - share, 1 - chance)
 
 
-def _part(share: float, chance: float) -> float:
+def _divergence_term(share: float, chance: float) -> float:
     if share == 0:
         return 0.0
     return share * math.log(share / chance) if chance > 0 else math.inf
 
 
 def _entropy(outputs: list[Hashable]) -> float:
-    shares = [count / len(outputs) for count in Counter(outputs).values()]
-    return -sum(share * math.log(share) for share in shares)
+    """Return the empirical entropy of outputs, in nats."""
+    frequencies = [count / len(outputs) for count in Counter(outputs).values()]
+    return -sum(frequency * math.log(frequency) for frequency in frequencies)
 
 
 def _with(mechanism: Any, source: Bits) -> dict[str, Bits]:  # noqa: ANN401

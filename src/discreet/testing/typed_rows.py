@@ -1,4 +1,4 @@
-"""Rows with stored types, for tests of engines: what any store can hold, and what goes wrong in it."""
+"""Rows with stored types, for tests of engines: cells that any store holds, hostile ones too."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ..frozen import frozen
 
 @frozen
 class TypedRows:
-    """A table to be stored: the types of its columns by name, and its rows in that order.
+    """Table to be stored: the types of its columns by name, and its rows in that order.
 
-    The types are bigint, integer, double, real, decimal (38 digits, 6 of them after the point), text, boolean, date,
-    timestamp (without a zone) and timestamptz (an instant).
+    The types are bigint, integer, double, real, decimal (38 digits, 6 of them after the point),
+    text, boolean, date, timestamp (without a zone) and timestamptz (an instant).
 
     >>> from discreet.testing.typed_rows import TypedRows
     >>> TypedRows({"age": "bigint", "name": "text"}, [(37, "Ann")]).mappings()
@@ -30,7 +30,8 @@ class TypedRows:
         return [dict(zip(self.types, row, strict=True)) for row in self.rows]
 
 
-_TIMES = [  # New York has no half past two on 2024-03-10
+# The first and last times of the calendar, the epoch, and a time New York does not have.
+_TIMES = [
     datetime(1, 1, 2),
     datetime(1969, 12, 31, 23, 59, 59, 999_999),
     datetime(2024, 3, 10, 2, 30),
@@ -51,4 +52,4 @@ CELLS: dict[str, list[object]] = {
     "timestamp": list(_TIMES),
     "timestamptz": [time.replace(tzinfo=UTC) for time in _TIMES],
 }  # fmt: skip
-"""Cells by stored type that stores read in different ways, or fail on."""
+"""Cells by stored type that stores read differently, or fail on."""

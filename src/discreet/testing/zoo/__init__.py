@@ -1,4 +1,4 @@
-"""The zoo: mechanisms known to be broken, and sound ones that look like them. For trying auditors, never for data.
+"""Known broken mechanisms, and sound ones that look like them: for tests of auditors, not data.
 
 >>> from discreet.testing.zoo import BROKEN, SOUND, find
 >>> len(BROKEN), len(SOUND), find("textbook_laplace").claim

@@ -1,4 +1,4 @@
-"""Additive noise: broken by floats, by the wrong scale, by what is done before or after."""
+"""Additive noise: broken by floats, by the wrong scale, by steps before or after the noise."""
 
 from __future__ import annotations
 
@@ -38,26 +38,31 @@ def clipped_to_true_n(data: Sequence[int], size: int) -> NDArray[np.int64]:
 
 def nan_pass_through(data: Sequence[float], size: int) -> Numbers:
     """Clamp to 0..1 and sum, but np.clip lets NaN through: one person turns the answer into NaN."""
-    return on_grid(np.sum(np.clip(data, 0.0, 1.0)) + laplace(1.0, size))
+    total = np.sum(np.clip(data, 0.0, 1.0))
+    return on_grid(total + laplace(1.0, size))
 
 
 def integer_wrap(data: Sequence[int], size: int) -> NDArray[np.int64]:
     """Sum clamped values in 8 bits: the sum wraps, and one person moves it by 256."""
+    clamped = np.clip(data, 0, 1).astype(np.int8)
     with np.errstate(over="ignore"):
-        total = np.sum(np.clip(data, 0, 1).astype(np.int8), dtype=np.int8)
+        total = np.sum(clamped, dtype=np.int8)
     return int(total) + geometric(1.0, size)
 
 
 def float_sum(data: Sequence[float], size: int) -> Numbers:
-    """Sum values of 2^52..2^52+1 in floats: the sum moves by 1024 in place of 1 and swallows the noise."""
-    total = float(np.add.accumulate(np.clip(data, 2.0**52, 2.0**52 + 1))[-1])
+    """Sum values of 2^52..2^52+1 in floats: the sum moves by 1024 instead of 1, above the noise."""
+    clamped = np.clip(data, 2.0**52, 2.0**52 + 1)
+    # One by one, in order: NumPy's own sum adds pairwise and rounds less.
+    total = float(np.add.accumulate(clamped)[-1])
     return total + laplace(1.0, size)
 
 
 def data_dependent_bounds(data: Sequence[float], size: int) -> Numbers:
     """Take the bounds of the mean from the data: equal values mean no range, and no noise."""
-    low, high = min(data), max(data)
-    return on_grid(np.mean(data) + laplace(1.0, size) * (high - low) / len(data))
+    width = max(data) - min(data)
+    noise = laplace(1.0, size) * width / len(data)
+    return on_grid(np.mean(data) + noise)
 
 
 def snapped_laplace(value: float, size: int) -> Numbers:
@@ -77,7 +82,8 @@ def analytic_gaussian(value: float, size: int) -> Numbers:
 
 def clamped_sum(data: Sequence[float], size: int) -> Numbers:
     """Read NaN as 0, clamp to public bounds 0..1, sum."""
-    return on_grid(np.sum(np.clip(np.nan_to_num(data, nan=0.0), 0.0, 1.0)) + laplace(1.0, size))
+    clamped = np.clip(np.nan_to_num(data, nan=0.0), 0.0, 1.0)
+    return on_grid(np.sum(clamped) + laplace(1.0, size))
 
 
 def truncated_geometric(data: Sequence[int], size: int) -> NDArray[np.int64]:

@@ -1,4 +1,4 @@
-"""Choosing and answering: noisy max, the exponential mechanism, permute-and-flip, randomized response."""
+"""Selection and randomized response: noisy max, the exponential mechanism, permute-and-flip."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ Indices = NDArray[np.int64]
 
 
 def _noisy_max(scores: Sequence[float], size: int, scale: float) -> Indices:
-    return np.asarray(
-        np.argmax(np.asarray(scores) + laplace(scale, (size, len(scores))), axis=1), dtype=np.int64
-    )
+    noisy = np.asarray(scores) + laplace(scale, (size, len(scores)))
+    return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
 
 
 def half_noisy_max(scores: Sequence[float], size: int) -> Indices:
@@ -33,7 +32,9 @@ def noisy_max(scores: Sequence[float], size: int) -> Indices:
 
 def _gumbel(scores: Sequence[float], size: int, rate: float) -> Indices:
     noise = np.random.default_rng().gumbel(size=(size, len(scores)))
-    return np.asarray(np.argmax(rate * np.asarray(scores) + noise, axis=1), dtype=np.int64)
+    noisy = rate * np.asarray(scores) + noise
+    # The Gumbel-max trick: the argmax has the law of the exponential mechanism.
+    return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
 
 
 def doubled_exponential(scores: Sequence[float], size: int) -> Indices:
@@ -49,11 +50,13 @@ def exponential(scores: Sequence[float], size: int) -> Indices:
 def permute_and_flip(scores: Sequence[float], size: int) -> Indices:
     """Report the max with one-sided exponential noise of scale 2Δ/ε, which is the same law."""
     noise = np.random.default_rng().exponential(2 / ROOM, (size, len(scores)))
-    return np.asarray(np.argmax(np.asarray(scores) + noise, axis=1), dtype=np.int64)
+    noisy = np.asarray(scores) + noise
+    return np.asarray(np.argmax(noisy, axis=1), dtype=np.int64)
 
 
 def _respond(value: int, size: int, truth: float, options: int) -> Indices:
     rng = np.random.default_rng()
+    # A shift of at least 1: the truth itself is never among the others.
     other = (value + rng.integers(1, options, size)) % options
     return np.where(rng.random(size) < truth, value, other)
 

@@ -1,7 +1,8 @@
-"""The sparse vector technique, right twice and wrong four times (Lyu, Su, Li 2017, figure 1).
+"""Sparse vector technique, right twice and wrong four times (Lyu, Su, Li 2017, figure 1).
 
-An input is the list of query answers; the threshold is 0 and the sensitivity 1. An output is one column for each query:
-1 above, 0 below, −1 not asked any more; algorithm 3 gives the noisy answer in place of 1 and NaN for below.
+An input is the list of query answers; the threshold is 0 and the sensitivity 1. An output is one
+column for each query: 1 above, 0 below, −1 not asked any more. Algorithm 3 gives the noisy answer
+in place of 1 and NaN for below.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ EPSILON = 1.0
 
 
 def _stopped(above: NDArray[np.bool_], most: int | None) -> NDArray[np.int64]:
-    """Write the answers down, and stop after `most` positive ones."""
+    """Return the answers, stopped after `most` positive ones."""
     answers = above.astype(np.int64)
     if most is None:
         return answers
@@ -30,21 +31,24 @@ def _stopped(above: NDArray[np.bool_], most: int | None) -> NDArray[np.int64]:
 def algorithm(
     threshold: float, query: float | None, most: int | None
 ) -> Callable[[Sequence[float], int], NDArray[np.int64]]:
-    """Make a variant: the scale of the threshold's noise, that of the queries' (None: no noise), and the limit."""
+    """Make a variant by the scales of the threshold's and the queries' noise, and the limit.
+
+    A scale of None is no noise.
+    """
 
     def run(queries: Sequence[float], size: int) -> NDArray[np.int64]:
         answers = np.asarray(queries, dtype=np.float64)
-        noisy = answers + (0.0 if query is None else laplace(query, (size, len(answers))))
+        noise = 0.0 if query is None else laplace(query, (size, len(answers)))
+        noisy = answers + noise
         return _stopped(noisy >= laplace(threshold, (size, 1)), most)
 
     return run
 
 
 def refreshed(queries: Sequence[float], size: int, most: int = 2) -> NDArray[np.int64]:
-    """Algorithm 2 (Dwork, Roth 2014): a fresh threshold after every positive answer, at the price of more noise."""
-    answers = np.asarray(queries, dtype=np.float64) + laplace(
-        4 * most / EPSILON, (size, len(queries))
-    )
+    """Run algorithm 2 (Dwork, Roth 2014): a fresh threshold after each positive answer, more noise."""
+    noise = laplace(4 * most / EPSILON, (size, len(queries)))
+    answers = np.asarray(queries, dtype=np.float64) + noise
     thresholds = laplace(2 * most / EPSILON, (size, most + 1))
     found = np.full((size, len(queries)), -1, dtype=np.int64)
     count = np.zeros(size, dtype=np.int64)
@@ -56,10 +60,12 @@ def refreshed(queries: Sequence[float], size: int, most: int = 2) -> NDArray[np.
 
 
 def numeric(queries: Sequence[float], size: int) -> NDArray[np.float64]:
-    """Algorithm 3 (lecture notes of 2011): the noisy answer that was compared is released itself."""
-    noisy = np.asarray(queries, dtype=np.float64) + laplace(2 / EPSILON, (size, len(queries)))
+    """Run algorithm 3 (lecture notes of 2011): the noisy answer that was compared is released."""
+    noise = laplace(2 / EPSILON, (size, len(queries)))
+    noisy = np.asarray(queries, dtype=np.float64) + noise
     marks = _stopped(noisy >= laplace(2 / EPSILON, (size, 1)), 1)
-    return np.where(marks == 1, on_grid(noisy), np.where(marks == 0, np.nan, np.inf))
+    without_answer = np.where(marks == 0, np.nan, np.inf)
+    return np.where(marks == 1, on_grid(noisy), without_answer)
 
 
 _STREAM = ((0.0,) * 3 + (0.0,) * 2, (1.0,) * 3 + (-1.0,) * 2)

@@ -1,4 +1,4 @@
-"""One animal of the zoo: a mechanism, what it claims, where to look, and whether it lies."""
+"""Specimen: a mechanism, its claim, the inputs to audit, and whether it is broken."""
 
 from __future__ import annotations
 
@@ -10,10 +10,14 @@ from ...privacy.measures import Measure
 
 @frozen
 class Specimen:
-    """A mechanism with a claim. `run(input, size=n)` gives n outputs (without `size` where outputs are exceptions).
+    """Mechanism with a claim.
 
-    `samples` runs on each input are enough to refute it if it is broken, and a fair trial if it is sound. `assume` is
-    what the auditor must be told where no black box can see far enough.
+    `run(input, size=n)` gives n outputs (without `size` where outputs are exceptions). `samples`
+    runs on each input are enough to refute a broken one, and a fair trial of a sound one. `assume`
+    is the auditor's assumption where no black box can see far enough.
+
+    Law: `tests/audit/test_zoo.py::test_broken_ones_are_refuted`
+    Law: `tests/audit/test_zoo.py::test_sound_ones_are_not`
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Tables: histograms, keys, and what workers share."""
+"""Tables: histograms, keys, and state shared by workers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _counts(data: Sequence[str]) -> Table:
 
 
 def histogram(data: Sequence[str], size: int) -> Table:
-    """Count two public groups, noise of scale 1/ε each: right under add/remove, half of what replace needs."""
+    """Count two public groups, noise of scale 1/ε each: right under add/remove, half for replace."""
     return _counts(data) + geometric(1 / ROOM, (size, 2))
 
 
@@ -31,15 +31,18 @@ def wide_histogram(data: Sequence[str], size: int) -> Table:
 
 
 def forked_generator(data: Sequence[str], size: int) -> Table:
-    """Let two workers count a group each, with generators copied by a fork: both add the same noise."""
+    """Let two workers count a group each, with forked generators: both add the same noise."""
     return _counts(data) + geometric(1.0, (size, 1))
 
 
 def _shown(data: Sequence[str], size: int, least: int) -> list[dict[str, int]]:
     counts = Counter(data)
     noise = geometric(1.0, (size, len(counts)))
-    keys = list(enumerate(counts.items()))
-    return [{key: int(n + row[i]) for i, (key, n) in keys if n + row[i] >= least} for row in noise]
+    tables = []
+    for row in noise:
+        noisy = {key: int(n + row[i]) for i, (key, n) in enumerate(counts.items())}
+        tables.append({key: n for key, n in noisy.items() if n >= least})
+    return tables
 
 
 def off_by_one_threshold(data: Sequence[str], size: int) -> list[dict[str, int]]:
