@@ -215,11 +215,17 @@ class Choice:
         array = read_array(values, np.object_ if self.names else None)
         if self.names is None:
             return read_answers(array, self.taken.facts.options)
-        indices = [self.places.get(v, -1) if isinstance(v, str) else -1 for v in array]
-        if -1 in indices:
-            raise InvalidArgument(
-                "a value must be one of the options; list one such as 'other' for the rest"
-            )
+        indices = []
+        for value in array:
+            index = -1
+            # Only text is looked up: other values may not be hashable.
+            if isinstance(value, str):
+                index = self.places.get(value, -1)
+            if index < 0:
+                raise InvalidArgument(
+                    "a value must be one of the options; list one such as 'other' for the rest"
+                )
+            indices.append(index)
         return np.array(indices, dtype=np.int64)
 
     def shuffled(self, n: int) -> Shuffle:

@@ -124,8 +124,9 @@ class Histogram:
         drawn_level = uniform(len(self.tree.families), bins.size, bits=bits)
         reports = np.zeros(bins.size, dtype=np.int64)
         for level, family in enumerate(self.tree.families):
-            drawn = family.draw(bins // self.tree.nodes(level), bits=bits)
-            reports = np.where(drawn_level == level, self.starts[level] + drawn, reports)
+            nodes = bins // self.tree.nodes(level)
+            on_level = self.starts[level] + family.draw(nodes, bits=bits)
+            reports = np.where(drawn_level == level, on_level, reports)
         if isinstance(value, np.ndarray | list | tuple):
             return reports
         return int(reports[0])
@@ -140,9 +141,11 @@ class Histogram:
         low = float(self.low)
         high = float(self.high)
         count = self.tree.bins
-        fraction = (np.clip(array.astype(np.float64), low, high) - low) / (high - low)
+        clipped = np.clip(array.astype(np.float64), low, high)
+        fraction = (clipped - low) / (high - low)
+        bins = np.floor(fraction * count)
         # The upper end of the range belongs to the last bin.
-        return np.clip(np.floor(fraction * count), 0, count - 1).astype(np.int64)
+        return np.clip(bins, 0, count - 1).astype(np.int64)
 
     def estimate(self, reports: object, *, level: float = 0.95) -> Estimate:
         """Estimate the frequency of every bin, each with a confidence interval."""
@@ -192,7 +195,8 @@ class Histogram:
     def _range(self, first: int, last: int) -> tuple[int, int]:
         """Read a range of bins: the first, and one past the last."""
         start = whole(first, "first", most=self.tree.bins - 1)
-        return start, whole(last, "last", least=start + 1, most=self.tree.bins)
+        stop = whole(last, "last", least=start + 1, most=self.tree.bins)
+        return start, stop
 
     def _weights(self, bin_range: tuple[int, int]) -> Array:
         """Return 1 for the bins of a range, 0 elsewhere."""
@@ -231,13 +235,15 @@ class Histogram:
         spread = self._spread(first, last)
         log = math.log(2 / read_beta(beta))
         # Rounded up: a promise of accuracy is never too small.
-        return up(spread * math.sqrt(log / (2 * whole(n, "n", least=1))))
+        people = whole(n, "n", least=1)
+        return up(spread * math.sqrt(log / (2 * people)))
 
     def influence(self, *, n: int, first: int, last: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move a range, whatever they contain."""
         people = whole(n, "n", least=1)
         spread = self._spread(first, last)
-        return up(whole(forged, "forged", most=people) * spread / people)
+        forged_count = whole(forged, "forged", most=people)
+        return up(forged_count * spread / people)
 
     def _spread(self, first: int, last: int) -> float:
         """Return the difference between the largest and the smallest score of a report."""
@@ -275,7 +281,8 @@ class Histogram:
         branch = whole(data["branch"], "branch", least=2, most=bins)
         taken = _read_levels(data["levels"], level_sizes(bins, branch), epsilon)
         made = cls.__new__(cls)
-        _fill(made, data["low"], data["high"], epsilon, make_tree(bins, branch, epsilon, taken))
+        tree = make_tree(bins, branch, epsilon, taken)
+        _fill(made, data["low"], data["high"], epsilon, tree)
         return made
 
 
@@ -310,6 +317,9 @@ def _summary(
     spread = float(np.ptp(scores))
     sample_variance = float(counts @ (scores - mean) ** 2) / (n - 1)
     log = math.log(4 / beta)
-    margin = math.sqrt(2 * sample_variance * log / n) + 7 * spread * log / (3 * (n - 1))
+    of_variance = math.sqrt(2 * sample_variance * log / n)
+    of_range = 7 * spread * log / (3 * (n - 1))
+    margin = of_variance + of_range
     # Rounded up: an interval is never too narrow.
-    return constant + mean, math.sqrt(sample_variance / n), up(margin)
+    error = math.sqrt(sample_variance / n)
+    return constant + mean, error, up(margin)

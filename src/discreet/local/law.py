@@ -111,7 +111,9 @@ class TwoLevelLaw:
             raise InvalidArgument("frequency must lie from 0 to 1")
         p = self.p
         q = self.q
-        one_report = frequency * p * (1 - p) + (1 - frequency) * q * (1 - q)
+        of_holders = frequency * p * (1 - p)
+        of_others = (1 - frequency) * q * (1 - q)
+        one_report = of_holders + of_others
         return one_report / (people * self.spread**2)
 
     @property
@@ -122,7 +124,8 @@ class TwoLevelLaw:
         """
         p = self.p
         q = self.q
-        total = p * (1 - p) + (self.facts.options - 1) * q * (1 - q)
+        others = self.facts.options - 1
+        total = p * (1 - p) + others * q * (1 - q)
         return total / self.spread**2
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
@@ -131,7 +134,8 @@ class TwoLevelLaw:
         The bound holds with probability at least 1 − β.
         """
         log = math.log(2 / read_beta(beta))
-        count_error = math.sqrt(log / (2 * whole(n, "n", least=1)))
+        people = whole(n, "n", least=1)
+        count_error = math.sqrt(log / (2 * people))
         # Rounded up: a promise of accuracy is never too small.
         return up(count_error / self.spread)
 
@@ -141,4 +145,5 @@ class TwoLevelLaw:
         A report adds 0 or 1 to the count of an option, forged or not.
         """
         people = whole(n, "n", least=1)
-        return up(whole(forged, "forged", most=people) / (people * self.spread))
+        forged_count = whole(forged, "forged", most=people)
+        return up(forged_count / (people * self.spread))

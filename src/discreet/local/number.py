@@ -110,7 +110,8 @@ class Number:
         """
         positions = self._positions(value)
         # Randomized rounding to one of the two neighbouring inputs; unbiased, in integers.
-        rounds_up = uniform(_POSITIONS, positions.size, bits=bits) < positions % _POSITIONS
+        coin = uniform(_POSITIONS, positions.size, bits=bits)
+        rounds_up = coin < positions % _POSITIONS
         rows = positions // _POSITIONS + rounds_up
         drawn = uniform(SCALE, positions.size, bits=bits)
         ends = np.cumsum(self.table.weights, axis=1)
@@ -118,7 +119,8 @@ class Number:
         for start in range(0, positions.size, _CHUNK):
             chunk = slice(start, start + _CHUNK)
             # The output whose interval of the cumulative weights holds the number drawn.
-            reports[chunk] = (ends[rows[chunk]] <= drawn[chunk, None]).sum(axis=1)
+            passed = ends[rows[chunk]] <= drawn[chunk, None]
+            reports[chunk] = passed.sum(axis=1)
         if isinstance(value, np.ndarray | list | tuple):
             return reports
         return int(reports[0])
@@ -135,11 +137,13 @@ class Number:
             raise InvalidArgument(
                 "a value must not be NaN; decide on the device what is sent for a missing value"
             )
-        clipped = np.clip(array.astype(np.float64), float(self.low), float(self.high))
-        fraction = (clipped - float(self.low)) / self._span
+        low = float(self.low)
+        clipped = np.clip(array.astype(np.float64), low, float(self.high))
+        fraction = (clipped - low) / self._span
         last = (len(self.table.weights) - 1) * _POSITIONS
         # Clipped again: rounding of the division may leave the range by one unit.
-        return np.minimum(np.clip(fraction, 0, 1) * last, last).astype(np.int64)
+        positions = np.minimum(np.clip(fraction, 0, 1) * last, last)
+        return positions.astype(np.int64)
 
     @property
     def _span(self) -> float:
@@ -167,7 +171,8 @@ class Number:
         total = sum(count * value for count, value in pairs)
         mean = self._in_range(total / array.size)
         margin = reach(self.table, array.size, beta) * self._span / 2
-        ends = np.clip([mean - margin, mean + margin], float(self.low), float(self.high))
+        unclipped = [mean - margin, mean + margin]
+        ends = np.clip(unclipped, float(self.low), float(self.high))
         error = math.sqrt(self.variance(n=array.size))
         return Estimate(
             "mean",
@@ -183,7 +188,8 @@ class Number:
 
     def _in_range(self, value: float) -> float:
         """Map a value in units of 2^-40 on [−1, 1] into the range."""
-        return float(self.low) + (value / SCALE + 1) / 2 * self._span
+        fraction = (value / SCALE + 1) / 2
+        return float(self.low) + fraction * self._span
 
     def valid(self, reports: object) -> Flags:
         """Return which reports a device could have sent."""
@@ -191,19 +197,23 @@ class Number:
 
     def variance(self, *, n: int) -> float:
         """Return the largest variance of the mean of n reports, whatever the values are."""
-        return self.table.worst * (self._span / 2) ** 2 / whole(n, "n", least=1)
+        one_report = self.table.worst * (self._span / 2) ** 2
+        return one_report / whole(n, "n", least=1)
 
     def error(self, *, n: int, beta: Amount = 0.05) -> float:
         """Bound |estimate − mean| with probability at least 1 − β, by Chernoff's bound."""
-        margin = reach(self.table, whole(n, "n", least=1), read_beta(beta))
+        people = whole(n, "n", least=1)
+        margin = reach(self.table, people, read_beta(beta))
         # Rounded up: a promise of accuracy is never too small.
         return up(margin * self._span / 2)
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move the mean, whatever they contain."""
         people = whole(n, "n", least=1)
-        one_report = float(np.ptp(self.table.values)) / SCALE * self._span / 2
-        return up(whole(forged, "forged", most=people) * one_report / people)
+        spread = float(np.ptp(self.table.values)) / SCALE
+        one_report = spread * self._span / 2
+        forged_count = whole(forged, "forged", most=people)
+        return up(forged_count * one_report / people)
 
     def shuffled(self, n: int) -> Shuffle:
         """Return the price of one report among those of at least n people, by clones."""

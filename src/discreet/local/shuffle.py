@@ -94,7 +94,9 @@ def shuffle_choice(facts: Facts, epsilon: Fraction, n: int) -> Shuffle:
     inside = Fraction(facts.inside, facts.outputs)
     shared = Fraction(facts.shared, facts.outputs)
     outputs = math.lcm(inside.denominator, shared.denominator)
-    event = Shuffled(epsilon, people, outputs, int(inside * outputs), int(shared * outputs))
+    reduced_inside = int(inside * outputs)
+    reduced_shared = int(shared * outputs)
+    event = Shuffled(epsilon, people, outputs, reduced_inside, reduced_shared)
 
     def lower_bound() -> Atoms:
         return _lower_bound(facts, epsilon, people)
@@ -120,9 +122,11 @@ def _lower_bound(facts: Facts, epsilon: Fraction, n: int) -> Atoms:
     blanket = 1 / (1 + inside * (growth - 1))
     noise = not_shared
     if facts.member == "subset":
-        third = not_shared * (inside * facts.options - 1) / (facts.options - 2)
+        others_named = inside * facts.options - 1
+        third = not_shared * others_named / (facts.options - 2)
         noise = not_shared + (growth - 1) * third
-    return lower_pair(epsilon, n, blanket * not_shared * (growth + 1), blanket * noise)
+    differing = blanket * not_shared * (growth + 1)
+    return lower_pair(epsilon, n, differing, blanket * noise)
 
 
 def _no_lower_bound() -> Atoms:

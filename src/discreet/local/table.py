@@ -74,7 +74,8 @@ class MeanTable:
         slope = np.diff(second_moment) / step
         # The derivative slope − 2x of second moment − x² is 0 at slope/2.
         maximum = np.clip(slope / 2, left, self.inputs[1:])
-        between = second_moment[:-1] + slope * (maximum - left) - maximum**2
+        linear = second_moment[:-1] + slope * (maximum - left)
+        between = linear - maximum**2
         return float(max(at_inputs.max(), between.max()))
 
 
@@ -113,7 +114,7 @@ def _has_shape(table: MeanTable) -> bool:
     if table.values.ndim != 1 or table.weights.ndim != 2:
         return False
     inputs, outputs = table.weights.shape
-    return inputs >= 2 and outputs >= 2 and outputs == table.values.size
+    return bool(inputs >= 2 and outputs >= 2 and outputs == table.values.size)
 
 
 def _biases(table: MeanTable) -> list[Fraction]:
@@ -156,7 +157,8 @@ def _two_outputs(epsilon: Fraction) -> tuple[Array, Array]:
     """Return the laws and values of Duchi, Jordan, Wainwright (2018): ±(e^ε + 1)/(e^ε − 1)."""
     reach = 1 / math.tanh(float(epsilon) / 2)
     upper = (1 + np.array([-1.0, 1.0]) / reach) / 2
-    return np.stack([1 - upper, upper], axis=1), np.array([-reach, reach])
+    laws = np.stack([1 - upper, upper], axis=1)
+    return laws, np.array([-reach, reach])
 
 
 def _solve(epsilon: Fraction) -> tuple[Array, Array] | None:
@@ -208,10 +210,12 @@ def _program(x: Array, y: Array, growth: float) -> dict[str, Any]:
     stacked = kron(np.ones((n, 1)), least)
     all_probabilities = eye_array(n * k)
     # P ≤ e^ε m, then m ≤ P, then Σ y² P − V ≤ x².
+    squares = kron(every_input, y[None, :] ** 2)
+    minus_v = csr_array(-np.ones((n, 1)))
     upper_rows: list[Any] = [
         [all_probabilities, -growth * stacked, None],
         [-all_probabilities, stacked, None],
-        [kron(every_input, y[None, :] ** 2), None, csr_array(-np.ones((n, 1)))],
+        [squares, None, minus_v],
     ]
     upper: Any = block_array(upper_rows)
     # Input 0 is symmetric: P(y|0) = P(−y|0), one equation for each y < 0.
@@ -219,18 +223,24 @@ def _program(x: Array, y: Array, growth: float) -> dict[str, Any]:
     ones = np.ones(half - 1)
     own = csr_array((ones, (negative, negative)), shape=(half - 1, k))
     opposite = csr_array((ones, (negative, k - 1 - negative)), shape=(half - 1, k))
-    symmetric: Any = block_array([[own - opposite, csr_array((half - 1, (n - 1) * k))]])
+    of_other_inputs = csr_array((half - 1, (n - 1) * k))
+    symmetric: Any = block_array([[own - opposite, of_other_inputs]])
     sums = kron(every_input, np.ones((1, k)))
     means = kron(every_input, y[None, :])
     equal_rows: list[Any] = [[sums], [means], [symmetric]]
     laws: Any = block_array(equal_rows)
-    equal: Any = block_array([[laws, csr_array((laws.shape[0], half + 1))]])
+    without_m_and_v = csr_array((laws.shape[0], half + 1))
+    equal: Any = block_array([[laws, without_m_and_v]])
+    # The objective is V, the last column.
+    objective = np.append(np.zeros(n * k + half), 1.0)
+    upper_bounds = np.concatenate([np.zeros(2 * n * k), x**2])
+    equal_values = np.concatenate([np.ones(n), x, np.zeros(half - 1)])
     return {
-        "c": np.append(np.zeros(n * k + half), 1.0),
+        "c": objective,
         "A_ub": upper.tocsr(),
-        "b_ub": np.concatenate([np.zeros(2 * n * k), x**2]),
+        "b_ub": upper_bounds,
         "A_eq": equal.tocsr(),
-        "b_eq": np.concatenate([np.ones(n), x, np.zeros(half - 1)]),
+        "b_eq": equal_values,
     }
 
 
@@ -245,7 +255,8 @@ def _rounded(laws: Array, outputs: Array, epsilon: Fraction) -> MeanTable:
     least = np.floor(laws.min(axis=0) * SCALE).astype(np.int64)
     growth = _growth(epsilon)
     most = np.array([math.floor(growth * m) for m in least.tolist()])
-    weights = np.clip(np.rint(laws * SCALE).astype(np.int64), least, most)
+    nearest = np.rint(laws * SCALE).astype(np.int64)
+    weights = np.clip(nearest, least, most)
     for row in weights:
         _balance(row, least, most)
     return MeanTable(weights, _values(weights, outputs))

@@ -17,6 +17,7 @@ import numpy as np
 from ..errors import InvalidArgument
 from ..frozen import frozen
 from .choose import Candidate, choose, make
+from .designs.design import Integers
 from .designs.geometry import Geometry, hyperplane_sums
 from .designs.hadamard import Hadamard, walsh
 from .estimates.estimate import Array
@@ -60,7 +61,9 @@ class Tree:
             nodes = -(-self.bins // bins_per_node)
             node_sums = solved.reshape(-1, bins_per_node).sum(axis=1)
             levels.append(weight * node_sums[:nodes])
-        reached = sum(self._above(level, c) for level, c in enumerate(levels))
+        reached = np.zeros(self.bins)
+        for level, c in enumerate(levels):
+            reached = reached + self._above(level, c)
         missing = wanted - reached
         constant = float(missing.mean())
         levels[-1] = levels[-1] + missing - missing.mean()
@@ -70,8 +73,8 @@ class Tree:
         """Return, for every bin, the coefficient of the node of this level above it."""
         return coefficients[self._node_of_bin(level)]
 
-    def _node_of_bin(self, level: int) -> Array:
-        return np.arange(self.bins) // self.nodes(level)
+    def _node_of_bin(self, level: int) -> Integers:
+        return np.arange(self.bins, dtype=np.int64) // self.nodes(level)
 
     def scores(self, wanted: Array) -> tuple[float, list[Array]]:
         """Return a constant and the score that each output of each level adds for one report.
@@ -84,7 +87,8 @@ class Tree:
         for level, (family, c) in enumerate(zip(self.families, levels, strict=True)):
             law = family.law
             centre = float(self._above(level, c).mean())
-            unbiased = (_sums(family, c) - law.q * c.sum()) / law.spread
+            expected = law.q * c.sum()
+            unbiased = (_sums(family, c) - expected) / law.spread
             # A person reports on one of the levels only, hence the factor.
             scores.append(len(levels) * (unbiased - centre))
             constant += centre
@@ -101,8 +105,10 @@ class Tree:
         _, all_scores = self.scores(wanted)
         for level, (family, scores) in enumerate(zip(self.families, all_scores, strict=True)):
             node = self._node_of_bin(level)
-            mean += _expected(family, scores)[node] / len(self.families)
-            square += _expected(family, scores**2)[node] / len(self.families)
+            level_mean = _expected(family, scores)[node]
+            level_square = _expected(family, scores**2)[node]
+            mean += level_mean / len(self.families)
+            square += level_square / len(self.families)
         return np.asarray(square - mean**2)
 
     def variance(self, wanted: Array) -> float:
@@ -113,7 +119,8 @@ class Tree:
 def _sums(family: Family, scores: Array) -> Array:
     """Return for every output the sum of the scores of the options whose set it is in."""
     design = family.design
-    padded = np.append(scores, np.zeros(design.facts.options - scores.size))
+    missing = design.facts.options - scores.size
+    padded = np.append(scores, np.zeros(missing))
     if isinstance(design, Geometry):
         return hyperplane_sums(design, padded)
     if isinstance(design, Hadamard):
@@ -137,7 +144,8 @@ def _expected(family: Family, scores: Array) -> Array:
     elif isinstance(design, Hadamard):
         inside_sums = (scores.sum() + walsh(scores)[1:]) / 2
     outside = (1 - p) / (facts.outputs - facts.inside)
-    return np.asarray(outside * scores.sum() + (p / facts.inside - outside) * inside_sums)
+    more_inside = p / facts.inside - outside
+    return np.asarray(outside * scores.sum() + more_inside * inside_sums)
 
 
 def grow(bins: int, epsilon: Fraction) -> Tree:
@@ -187,10 +195,13 @@ def make_tree(bins: int, branch: int, epsilon: Fraction, taken: Sequence[Candida
         raise InvalidArgument("the levels of a histogram report numbers, not subsets")
     families = tuple(make(candidate, epsilon) for candidate in taken)
     # Only one report in len(taken) is about a level, so its variance is that many times larger.
-    weights = np.array([1 / (len(taken) * _node_variance(family)) for family in families])
-    information = np.full((bins, bins), _ROOT_WEIGHT * weights.max())
+    variances = [len(taken) * _node_variance(family) for family in families]
+    weights = np.array([1 / variance for variance in variances])
+    root_weight = _ROOT_WEIGHT * weights.max()
+    information = np.full((bins, bins), root_weight)
     for level, weight in enumerate(weights):
-        node = np.arange(bins) // branch ** (len(taken) - 1 - level)
+        levels_below = len(taken) - 1 - level
+        node = np.arange(bins) // branch**levels_below
         information += weight * (node[:, None] == node[None, :])
     return Tree(bins, branch, tuple(taken), families, weights, np.linalg.inv(information))
 

@@ -116,7 +116,7 @@ def _joint_views(names: list[str]) -> list[OutputView]:
         return np.stack(columns, axis=1)
 
     def largest(outputs: Outputs) -> Values:
-        return matrix(outputs).argmax(axis=1).astype(np.int64)
+        return np.asarray(matrix(outputs).argmax(axis=1), dtype=np.int64)
 
     # All pairs of few numbers; of many only neighbours, since pairs grow with the square.
     pairs = list(combinations(names, 2))
@@ -133,8 +133,9 @@ def _joint_views(names: list[str]) -> list[OutputView]:
 
 def _difference(a: str, b: str) -> OutputView:
     def difference(outputs: Outputs) -> Floats:
-        first = outputs.columns[a].values.astype(float)
-        return first - outputs.columns[b].values.astype(float)
+        first = outputs.columns[a].values.astype(np.float64)
+        second = outputs.columns[b].values.astype(np.float64)
+        return np.asarray(first - second)
 
     return OutputView(f"{a} − {b}", difference)
 

@@ -133,7 +133,8 @@ class BitFlip:
         for index in range(self.sample):
             top = first_top + index
             bucket = uniform(top + 1, count, bits=bits)
-            taken = (drawn[:, :index] == bucket[:, None]).any(axis=1)
+            earlier = drawn[:, :index]
+            taken = (earlier == bucket[:, None]).any(axis=1)
             drawn[:, index] = np.where(taken, top, bucket)
         return np.sort(drawn, axis=1)
 
@@ -159,7 +160,8 @@ class BitFlip:
         confidence = read_level(level)
         bucket = read >> 1
         drawn = np.bincount(bucket.reshape(-1), minlength=self.buckets)
-        ones = np.bincount(bucket[(read & 1) == 1], minlength=self.buckets)
+        is_one = (read & 1) == 1
+        ones = np.bincount(bucket[is_one], minlength=self.buckets)
         was_drawn = drawn > 0
         # At least 1 to divide by; `was_drawn` drops the result.
         people = np.maximum(drawn, 1)
@@ -168,11 +170,14 @@ class BitFlip:
         deviations = np.sqrt(fraction * (1 - fraction) / people) / self._spread
         errors = np.where(was_drawn, deviations, 1.0)
         least, most = clopper_pearson(ones, people, 1 - confidence)
-        low = np.where(was_drawn, np.clip(self._frequency_of(least), 0.0, 1.0), 0)
-        high = np.where(was_drawn, np.clip(self._frequency_of(most), 0.0, 1.0), 1)
+        lower = np.clip(self._frequency_of(least), 0.0, 1.0)
+        upper = np.clip(self._frequency_of(most), 0.0, 1.0)
+        low = np.where(was_drawn, lower, 0)
+        high = np.where(was_drawn, upper, 1)
+        names = tuple(str(index) for index in range(self.buckets))
         return Estimate(
             "frequency",
-            tuple(str(index) for index in range(self.buckets)),
+            names,
             values,
             errors,
             low,
@@ -216,7 +221,8 @@ class BitFlip:
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
         one = 1 - self.p + frequency * self._spread
-        devices = whole(n, "n", least=1) * self.sample / self.buckets
+        people = whole(n, "n", least=1)
+        devices = people * self.sample / self.buckets
         return one * (1 - one) / devices / self._spread**2
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
@@ -225,7 +231,8 @@ class BitFlip:
         Hoeffding (1963) with β/2 among the devices that drew the bucket, and Chernoff with β/2 for
         the number of those devices.
         """
-        expected = whole(n, "n", least=1) * self.sample / self.buckets
+        people = whole(n, "n", least=1)
+        expected = people * self.sample / self.buckets
         log = math.log(2 / read_beta(beta))
         devices = expected - math.sqrt(2 * expected * log)
         if self.sample == self.buckets:
@@ -233,7 +240,8 @@ class BitFlip:
             devices = n
         if devices < 1:
             return math.inf
-        margin = math.sqrt(math.log(4 / read_beta(beta)) / (2 * devices))
+        log_four = math.log(4 / read_beta(beta))
+        margin = math.sqrt(log_four / (2 * devices))
         # Rounded up: a promise of accuracy is never too small.
         return up(margin / self._spread)
 

@@ -133,6 +133,7 @@ def _transform(table: NDArray[np.float64]) -> NDArray[np.float64]:
         pairs = transformed.reshape(table.shape[0], -1, 2, half)
         first = pairs[:, :, 0]
         second = pairs[:, :, 1]
-        transformed = np.stack([first + second, first - second], axis=2).reshape(table.shape)
+        combined = np.stack([first + second, first - second], axis=2)
+        transformed = combined.reshape(table.shape)
         half *= 2
     return transformed

@@ -85,12 +85,15 @@ class RowHashes:
 
     def place(self, row: NDArray[np.int64], prints: Words64) -> NDArray[np.int64]:
         """Return the cell of each fingerprint in the row beside it; the two are broadcast."""
-        a, b, c = (column[row] for column in _coefficients(self.rows, self.key))
+        a, b, c = _coefficients(self.rows, self.key)
+        high = prints >> _HALF
+        low = prints & _LOW
         # Sums and products wrap modulo 2^64, as the hash wants.
-        mixed = a * (prints >> _HALF) + b * (prints & _LOW) + c
+        mixed = a[row] * high + b[row] * low + c[row]
         # width = 2^l has l + 1 bits, and the l highest bits of the sum are kept.
         shift = np.uint64(65 - self.width.bit_length())
-        cells: NDArray[np.int64] = (mixed >> shift).astype(np.int64)
+        highest_bits = mixed >> shift
+        cells: NDArray[np.int64] = highest_bits.astype(np.int64)
         return cells
 
 
@@ -102,9 +105,10 @@ def _coefficients(rows: int, key: str) -> tuple[Words64, Words64, Words64]:
     for row in range(rows):
         digest = blake2b(row.to_bytes(4, "little"), digest_size=24, key=public_key).digest()
         digests.append(digest)
-    table = np.frombuffer(b"".join(digests), dtype="<u8").reshape(rows, 3)
-    a, b, c = (np.ascontiguousarray(table[:, column]).astype(np.uint64) for column in range(3))
-    return a, b, c
+    numbers = np.frombuffer(b"".join(digests), dtype="<u8").astype(np.uint64)
+    # Each column is copied, since the rows look their coefficients up by fancy indexing.
+    columns = np.ascontiguousarray(numbers.reshape(rows, 3).T)
+    return columns[0], columns[1], columns[2]
 
 
 def read_width(value: object, name: str, *, least: int = 2, most: int = 1 << 20) -> int:

@@ -49,11 +49,9 @@ class MeanSketch:
 
         The error is kept with probability 1 − β.
         """
-
-        def make_sketch(spend: Measure) -> Self:
-            return cls(spend, rows=rows, width=width, key=key)
-
-        return reach_error(make_sketch, error, n=n, beta=beta)
+        return reach_error(
+            lambda spend: cls(spend, rows=rows, width=width, key=key), error, n=n, beta=beta
+        )
 
     @property
     def event(self) -> Promise:

@@ -119,7 +119,8 @@ class OneBitMean:
         source = readable(bits)
         words = ByteWords(source).words(steps.size, 64)
         # The upper 32 bits are uniform below GRID: the coin's bias is exactly steps/GRID.
-        coins = (words >> np.uint64(32)) < steps.reshape(-1)
+        drawn = words >> np.uint64(32)
+        coins = drawn < steps.reshape(-1)
         sent = coins ^ flips(self.epsilon, steps.size, bits)
         answers = self.perturb(sent, bits).astype(np.int64).reshape(steps.shape)
         if answers.ndim == 0:
@@ -177,17 +178,20 @@ class OneBitMean:
         ones = int(answers.sum())
         confidence = read_level(level)
         least, most = clopper_pearson(np.array([ones]), n, 1 - confidence)
-        value = self._mean_of(ones / n)
-        ends = np.array([self._mean_of(float(least[0])), self._mean_of(float(most[0]))])
-        clipped = np.clip(ends, float(self.low), float(self.high))
-        error = self._spread * math.sqrt(ones / n * (1 - ones / n) / n)
+        fraction = ones / n
+        value = self._mean_of(fraction)
+        low = self._mean_of(float(least[0]))
+        high = self._mean_of(float(most[0]))
+        ends = np.clip([low, high], float(self.low), float(self.high))
+        deviation = math.sqrt(fraction * (1 - fraction) / n)
+        error = self._spread * deviation
         return Estimate(
             "mean",
             ("mean",),
             np.array([value]),
             np.array([error]),
-            clipped[:1],
-            clipped[1:],
+            ends[:1],
+            ends[1:],
             confidence,
             n,
             "population",
@@ -220,19 +224,22 @@ class OneBitMean:
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
         one = 1 - self.p + frequency * (2 * self.p - 1)
-        return self._spread**2 * one * (1 - one) / whole(n, "n", least=1)
+        people = whole(n, "n", least=1)
+        return self._spread**2 * one * (1 - one) / people
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
         """Bound |estimate − mean| with probability at least 1 − β (Hoeffding 1963)."""
         log = math.log(2 / read_beta(beta))
-        margin = math.sqrt(log / (2 * whole(n, "n", least=1)))
+        people = whole(n, "n", least=1)
+        margin = math.sqrt(log / (2 * people))
         # Rounded up: a promise of accuracy is never too small.
         return up(margin * self._span / (2 * self.p - 1))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Bound how far `forged` of n reports can move the mean: (high − low)/(p − q) a report."""
         people = whole(n, "n", least=1)
-        return up(self._spread * whole(forged, "forged", most=people) / people)
+        forged_count = whole(forged, "forged", most=people)
+        return up(self._spread * forged_count / people)
 
     def shuffled(self, n: int) -> Shuffle:
         """Return the price of one report among those of at least n people.

@@ -142,7 +142,7 @@ class Rappor:
 
     @property
     def shown(self) -> tuple[Fraction, Fraction]:
-        """The probabilities (p*, q*) that a sent bit is 1, if the value does not mark it or does."""
+        """The probabilities (p*, q*) that a sent bit is 1: of unmarked and of marked bits."""
         replaced = self.f * (self.p + self.q) / 2
         unmarked = replaced + (1 - self.f) * self.p
         marked = replaced + (1 - self.f) * self.q
@@ -187,25 +187,28 @@ class Rappor:
 
     def marks(self, cohorts: NDArray[np.int64], prints: Words64) -> _Bits:
         """Mark the Bloom bits of each fingerprint in its cohort."""
-        rows = cohorts[:, None] * self.hashes + np.arange(self.hashes)
+        first_row = cohorts[:, None] * self.hashes
+        rows = first_row + np.arange(self.hashes)
         hashes = RowHashes(self.cohorts * self.hashes, self.bits, self.key)
         cells = hashes.place(rows, prints[:, None])
         marked = np.zeros((prints.size, self.bits), dtype=np.bool_)
-        marked[np.arange(prints.size)[:, None], cells] = True
+        person = np.arange(prints.size)[:, None]
+        marked[person, cells] = True
         return marked
 
     def noise_once(self, marked: _Bits, bits: Bits | None = None) -> _Bits:
-        """Draw the permanent response: keep a bit with probability 1 − f, else it is a fair coin."""
+        """Draw the permanent response: a bit is kept with probability 1 − f, else a fair coin."""
         # 1 and 0 with f/2 each, else the bit itself: the same as a flip with probability f/2.
-        flipped = coin(self.f / 2, marked.size, bits=bits).reshape(marked.shape)
-        return marked ^ flipped
+        flipped = coin(self.f / 2, marked.size, bits=bits)
+        return marked ^ flipped.reshape(marked.shape)
 
     def noise_again(self, permanent: _Bits, bits: Bits | None = None) -> _Bits:
         """Draw the instantaneous response: 1 with probability q on a permanent 1, with p on a 0."""
         # Both coins are drawn for every bit, so that the bits used do not depend on the value.
-        on_one = coin(self.q, permanent.size, bits=bits).reshape(permanent.shape)
-        on_zero = coin(self.p, permanent.size, bits=bits).reshape(permanent.shape)
-        return np.where(permanent, on_one, on_zero)
+        on_one = coin(self.q, permanent.size, bits=bits)
+        on_zero = coin(self.p, permanent.size, bits=bits)
+        shape = permanent.shape
+        return np.where(permanent, on_one.reshape(shape), on_zero.reshape(shape))
 
     def estimate(
         self, reports: object, candidates: Sequence[str], *, level: float = 0.95
@@ -261,12 +264,16 @@ class Rappor:
         if not 0 <= frequency <= 1:
             raise InvalidArgument("frequency must lie from 0 to 1")
         p, q = map(float, self.shown)
-        one_bit = frequency * q * (1 - q) + (1 - frequency) * p * (1 - p)
-        return one_bit / (whole(n, "n", least=1) * self.hashes * (q - p) ** 2)
+        of_holders = frequency * q * (1 - q)
+        of_others = (1 - frequency) * p * (1 - p)
+        one_bit = of_holders + of_others
+        people = whole(n, "n", least=1)
+        return one_bit / (people * self.hashes * (q - p) ** 2)
 
     def error(self, *, n: int, beta: Number = 0.05) -> float:
         """Return the error of a frequency near 0, with probability 1 − β, by the normal law."""
-        return up(deviations(read_beta(beta)) * math.sqrt(self.variance(n=n)))
+        factor = deviations(read_beta(beta))
+        return up(factor * math.sqrt(self.variance(n=n)))
 
     def influence(self, *, n: int, forged: int = 1) -> float:
         """Return about how far `forged` of n reports move an estimate: 1/(q* − p*) a report.
@@ -277,7 +284,8 @@ class Rappor:
         """
         people = whole(n, "n", least=1)
         p, q = map(float, self.shown)
-        return up(whole(forged, "forged", most=people) / people / (q - p))
+        fraction = whole(forged, "forged", most=people) / people
+        return up(fraction / (q - p))
 
     def shuffled(self, n: int) -> Shuffle:
         """Return the price of one report among those of at least n people, by clones.

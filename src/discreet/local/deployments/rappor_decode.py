@@ -171,7 +171,8 @@ def _cells(rappor: Rappor, reports: BitReports) -> _Cells:
     """Turn counts into observations; a cohort without reports has the weight 0."""
     p, q = map(float, rappor.shown)
     ones = column_counts(reports, rappor.cohorts).astype(np.float64)
-    people = np.bincount(reports.rows, minlength=rappor.cohorts).astype(np.float64)[:, None]
+    per_cohort = np.bincount(reports.rows, minlength=rappor.cohorts)
+    people = per_cohort.astype(np.float64)[:, None]
     n = np.maximum(people, 1.0)
     # Never 0 or 1, so that a cell of few reports is not taken for certain.
     fraction = (ones + 0.5) / (n + 1.0)
@@ -184,14 +185,17 @@ def _cells(rappor: Rappor, reports: BitReports) -> _Cells:
 def _fit(cells: _Cells, columns: Floats, adjusted: NDArray[np.intp]) -> _Fit:
     """Fit the intercept and the adjusted candidates; measure each other one on the residual."""
     root = np.sqrt(cells.weights)
-    fitted = np.column_stack([root, root[:, None] * columns[:, adjusted]])
+    weighted_columns = root[:, None] * columns[:, adjusted]
+    fitted = np.column_stack([root, weighted_columns])
     inverse = _inverse(fitted.T @ fitted)
     observed = root * cells.y
     coefficients = inverse @ (fitted.T @ observed)
     residual = observed - fitted @ coefficients
-    free = max(1.0, float((cells.weights > 0).sum() - fitted.shape[1]))
+    used_cells = (cells.weights > 0).sum()
+    free = max(1.0, float(used_cells - fitted.shape[1]))
+    scatter = float(residual @ residual) / free
     # At least 1: a lucky residual must not narrow the errors of the coins.
-    wider = math.sqrt(max(1.0, float(residual @ residual) / free))
+    wider = math.sqrt(max(1.0, scatter))
     values = np.zeros(columns.shape[1])
     errors = np.ones(columns.shape[1])
     values[adjusted] = coefficients[1:]
@@ -222,7 +226,8 @@ def _cross_fit(first: _Cells, second: _Cells, columns: Floats) -> tuple[Floats, 
     scatter_two = (two.wider**2 - 1) * two.errors**2
     scatter = (scatter_one + scatter_two) / 2
     values = (one.values + two.values) / 2
-    return values, np.sqrt(coins + scatter), min(one.free, two.free)
+    free = min(one.free, two.free)
+    return values, np.sqrt(coins + scatter), free
 
 
 def _inverse(gram: Floats) -> Floats:

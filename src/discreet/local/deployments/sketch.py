@@ -71,9 +71,11 @@ class CountMeanSketch(MeanSketch):
         prints = fingerprints(values, self.key)
         rows = uniform(self.rows, prints.size, bits=bits)
         marks = np.zeros((prints.size, self.width), dtype=np.bool_)
-        marks[np.arange(prints.size), self.hashes.place(rows, prints)] = True
+        cells = self.hashes.place(rows, prints)
+        marks[np.arange(prints.size), cells] = True
         # ε/2 for a coordinate, since two values differ in two of them.
-        marks ^= flips(self.epsilon / 2, marks.size, bits).reshape(marks.shape)
+        flipped = flips(self.epsilon / 2, marks.size, bits)
+        marks ^= flipped.reshape(marks.shape)
         reports = pack_bits(rows, marks)
         if isinstance(value, str):
             return reports[0]
@@ -95,7 +97,9 @@ class CountMeanSketch(MeanSketch):
         ones = column_counts(read, self.rows)
         people = np.bincount(read.rows, minlength=self.rows)
         reporters = people[:, None]
-        sums = (self.worth * (2 * ones - reporters) + reporters) / 2
+        # +1 for every one and −1 for every zero.
+        balance = 2 * ones - reporters
+        sums = (self.worth * balance + reporters) / 2
         cells = SketchCells(sums, people, self.coin_variance)
         return estimate_cells(self.hashes, cells, candidates, level)
 

@@ -43,10 +43,13 @@ class SketchCells:
         of_coins = n * width * self.coin_variance
         of_rows = float((self.people**2).sum()) / width
         excess = float((self.sums**2).sum()) - of_coins - of_rows
-        unbiased = rows * (excess / (1 - 1 / width) - n * (1 - 1 / rows))
-        noise = n * (self.coin_variance + 1) * math.sqrt(2 * width * rows)
+        of_people = n * (1 - 1 / rows)
+        unbiased = rows * (excess / (1 - 1 / width) - of_people)
+        scale = math.sqrt(2 * width * rows)
+        noise = n * (self.coin_variance + 1) * scale
         # Too large is the safe direction: it widens the intervals. n² is the greatest possible.
-        return min(n * n, max(float(unbiased), 0.0) + _MARGIN * noise)
+        from_above = max(float(unbiased), 0.0) + _MARGIN * noise
+        return min(n * n, from_above)
 
 
 def estimate_cells(
@@ -58,7 +61,9 @@ def estimate_cells(
     n = int(cells.people.sum())
     width = hashes.width
     totals = _totals(hashes, cells.sums, names)
-    values = (totals / n - 1 / width) * width / (width - 1)
+    # Another value shares the cell with probability 1/width.
+    excess = totals / n - 1 / width
+    values = excess * width / (width - 1)
     others = cells.second_moment() / n**2
     variance = sketch_variance(
         cells.coin_variance, hashes.rows, width, n=n, frequency=0.0, others=others
@@ -100,7 +105,8 @@ def sketch_variance(
     squares = (1 - frequency) ** 2 if others is None else others
     same_cell = (1 / width) * (1 - 1 / width)
     per_person = (coin_variance + (1 - frequency) * same_cell) / people
-    return (width / (width - 1)) ** 2 * (per_person + squares * same_cell / rows)
+    of_sharing = squares * same_cell / rows
+    return (width / (width - 1)) ** 2 * (per_person + of_sharing)
 
 
 def sketch_error(variance: float, beta: Number) -> float:

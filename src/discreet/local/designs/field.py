@@ -46,7 +46,8 @@ def prime_power(q: int) -> tuple[int, int] | None:
     ((3, 2), (7, 1), None)
     """
     # The least divisor above 1 is a prime; without one up to √q, q itself is.
-    p = next((f for f in range(2, int(q**0.5) + 1) if q % f == 0), q)
+    divisors = (f for f in range(2, int(q**0.5) + 1) if q % f == 0)
+    p = next(divisors, q)
     degree = 0
     quotient = q
     while quotient % p == 0 and quotient > 1:
@@ -101,7 +102,8 @@ def _shifts(digits: Integers, low: NDArray[np.int64], p: int) -> Integers:
         last = shifts[-1]
         zeros = np.zeros((len(last), 1), dtype=np.int64)
         moved = np.concatenate((zeros, last[:, :-1]), axis=1)
-        shifts.append((moved - last[:, -1:] * low) % p)
+        carried = last[:, -1:] * low
+        shifts.append((moved - carried) % p)
     return np.stack(shifts)
 
 
@@ -131,6 +133,7 @@ def _divides(divisor: list[int], dividend: list[int], p: int) -> bool:
         lead = remainder[-1]
         start = len(remainder) - len(divisor)
         for k, coefficient in enumerate(divisor):
-            remainder[start + k] = (remainder[start + k] - lead * coefficient) % p
+            difference = remainder[start + k] - lead * coefficient
+            remainder[start + k] = difference % p
         remainder.pop()
     return not any(remainder)

@@ -99,7 +99,8 @@ class Geometry:
 
 def _digits(numbers: Integers, q: int, t: int) -> Integers:
     """Return the digits of numbers in base q, lowest first."""
-    return numbers[:, None] // q ** np.arange(t, dtype=np.int64) % q
+    powers = q ** np.arange(t, dtype=np.int64)
+    return numbers[:, None] // powers % q
 
 
 def _vector(points: Integers, q: int, t: int) -> Integers:
@@ -123,10 +124,12 @@ def _completed(point: Integers, free: Integers, target: Flags, field: FiniteFiel
         above = free[:, max(i - 1, 0)]
         digit = np.where(i < highest, below, above)
         vector[:, i] = np.where(i == highest, 0, digit)
-        product = field.add[product, field.mul[point[:, i], vector[:, i]]]
+        term = field.mul[point[:, i], vector[:, i]]
+        product = field.add[product, term]
     # The negative of a is the b with a + b = 0.
     negative = np.argmin(field.add, axis=1)
-    vector[np.arange(n), highest] = field.add[target.astype(np.int64), negative[product]]
+    solved = field.add[target.astype(np.int64), negative[product]]
+    vector[np.arange(n), highest] = solved
     return vector
 
 
@@ -175,7 +178,9 @@ def _sums(weights: Floats, q: int, t: int) -> Floats:
     spectrum = _characters(weights[split:], q, t - 1)[slopes]
     signs = _signs(q)
     # Only the real part of the product is needed: the sums are real.
-    along = (spectrum.real @ signs.real - spectrum.imag @ signs.imag) / q
+    of_real = spectrum.real @ signs.real
+    of_imaginary = spectrum.imag @ signs.imag
+    along = (of_real - of_imaginary) / q
     sums = np.empty_like(weights)
     sums[:split] = at_infinity + along[:, 0]
     sums[split] = weights[:split].sum()

@@ -24,7 +24,8 @@ def hadamard_facts(options: int) -> Facts:
     """
     # Row 0 of the matrix is all ones and no option's, hence d + 1 rows.
     bits = max(2, options.bit_length())
-    return Facts("hadamard", options, 1 << bits, 1 << (bits - 1), 1 << (bits - 2), bits)
+    outputs = 1 << bits
+    return Facts("hadamard", options, outputs, outputs // 2, outputs // 4, bits)
 
 
 @frozen
@@ -42,7 +43,8 @@ class Hadamard:
         above = (drawn & -lowest) << 1
         below = drawn & (lowest - 1)
         spread = above | below
-        odd = (np.bitwise_count(spread & row) & 1).astype(np.bool_)
+        common_ones = np.bitwise_count(spread & row)
+        odd = (common_ones & 1).astype(np.bool_)
         return np.where(odd == inside, spread | lowest, spread)
 
     def counts(self, reports: NDArray[Any], /) -> Integers:
@@ -70,6 +72,7 @@ def walsh(numbers: NDArray[Any]) -> NDArray[Any]:
         pairs = transformed.reshape(-1, 2, half)
         first = pairs[:, 0]
         second = pairs[:, 1]
-        transformed = np.stack([first + second, first - second], axis=1).reshape(-1)
+        combined = np.stack([first + second, first - second], axis=1)
+        transformed = combined.reshape(-1)
         half *= 2
     return transformed

@@ -47,17 +47,21 @@ def _log_moment(table: MeanTable, rate: float) -> float:
     values = table.values / SCALE
     # The largest exponent is taken out, so that no power of e overflows.
     shift = float(np.abs(rate * values).max())
-    moments: Array = (table.weights / SCALE) @ np.exp(rate * values - shift)
+    laws = table.weights / SCALE
+    moments: Array = laws @ np.exp(rate * values - shift)
     left = moments[:-1]
     right = moments[1:]
     x = table.inputs[:-1]
     step = 2 / (len(moments) - 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        stationary = 1 / (rate * step) - left / (right - left)
+        odds = left / (right - left)
+        stationary = 1 / (rate * step) - odds
     inner = np.nan_to_num(stationary, nan=0.0, posinf=1.0, neginf=0.0)
     best = -math.inf
     for f in (np.zeros_like(left), np.ones_like(left), np.clip(inner, 0.0, 1.0)):
-        logs = np.log((1 - f) * left + f * right) - rate * (x + step * f)
+        mixture = (1 - f) * left + f * right
+        inputs = x + step * f
+        logs = np.log(mixture) - rate * inputs
         best = max(best, float(logs.max()))
     # The margin exceeds the rounding errors of the powers, sums and logarithms above.
     return up(best + shift, 2.0**-40) + 1e-15 * (1 + shift)

@@ -24,6 +24,7 @@ def project(values: Array) -> Array:
     """
     falling = np.sort(values)[::-1]
     # Number to subtract if exactly the k largest values stay positive.
-    surplus = (np.cumsum(falling) - 1) / np.arange(1, values.size + 1)
+    kept = np.arange(1, values.size + 1)
+    surplus = (np.cumsum(falling) - 1) / kept
     last = np.flatnonzero(falling > surplus)[-1]
     return np.asarray(np.maximum(values - surplus[last], 0.0))

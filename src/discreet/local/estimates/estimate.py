@@ -95,7 +95,8 @@ class Estimate:
 
     def _repr_html_(self) -> str:
         table = html_table(self._head(), self._rows())
-        return join([table, *(element("p", line) for line in self._footer())])
+        footer = [element("p", line) for line in self._footer()]
+        return join([table, *footer])
 
     def _head(self) -> tuple[str, str, str, str]:
         return self.what, "estimate", "± error", f"{100 * self.level:g} % interval"

@@ -41,14 +41,21 @@ def holders(counts: Integers, n: int, p: float, q: float, beta: float) -> tuple[
     ([0.946], [1.0])
     """
     known, inverse = np.unique(counts, return_inverse=True)
-    deviation = math.sqrt(n * max(p * (1 - p), q * (1 - q)))
+    larger_variance = max(p * (1 - p), q * (1 - q))
+    deviation = math.sqrt(n * larger_variance)
     starts = _runs(known, deviation / _RUNS_PER_DEVIATION)
     ends = np.append(starts[1:], len(known)) - 1
-    low = np.array([_least(int(c), n, p, q, beta) for c in known[starts]])
-    # The reports outside the set follow the same law with 1 − q and 1 − p.
-    high = np.array([n - _least(n - int(c), n, 1 - q, 1 - p, beta) for c in known[ends]])
-    run = np.searchsorted(starts, np.arange(len(known)), side="right") - 1
-    return low[run][inverse] / n, high[run][inverse] / n
+    least = [_least(int(c), n, p, q, beta) for c in known[starts]]
+    greatest = []
+    for count in known[ends]:
+        # The reports outside the set follow the same law with 1 − q and 1 − p.
+        others = _least(n - int(count), n, 1 - q, 1 - p, beta)
+        greatest.append(n - others)
+    indices = np.arange(len(known))
+    run = np.searchsorted(starts, indices, side="right") - 1
+    low = np.array(least)[run][inverse]
+    high = np.array(greatest)[run][inverse]
+    return low / n, high / n
 
 
 def _runs(known: Integers, max_length: float) -> NDArray[np.intp]:
@@ -103,7 +110,9 @@ def _search(excess: Callable[[int], float], n: int, guess: int) -> int:
             # Stopping early is sound: a lower t only widens the interval.
             if found > -_TOLERANCE:
                 break
-        crossing = low + (high - low) * (below + _TOLERANCE / 2) / (below - above)
+        # Aimed half a tolerance below 0, where the search may stop.
+        distance = (high - low) * (below + _TOLERANCE / 2)
+        crossing = low + distance / (below - above)
         if not math.isfinite(crossing):
             crossing = (low + high) / 2
         middle = min(max(round(crossing), low + 1), high - 1)
@@ -120,11 +129,14 @@ def at_least(count: int, n: int, t: int, p: float, q: float) -> float:
     first, holding = _pmf(t, p)
     start, others = _pmf(n - t, q)
     # P[Y ≥ start + i] for i ≥ 0, with 0 beyond the window.
-    tails = np.append(np.cumsum(others[::-1])[::-1], 0.0)
-    needed = count - (first + np.arange(holding.size)) - start
-    total = float(holding @ tails[np.clip(needed, 0, others.size)])
+    from_the_top = np.cumsum(others[::-1])
+    tails = np.append(from_the_top[::-1], 0.0)
+    values = first + np.arange(holding.size)
+    needed = np.clip(count - values - start, 0, others.size)
+    total = float(holding @ tails[needed])
     # Above the errors of gammaln, of the sums and of the windows: the bound is never too small.
-    relative = 1 + 1e-7 + n * math.log(n + 1) * 2.0**-48
+    of_gammaln = n * math.log(n + 1) * 2.0**-48
+    relative = 1 + 1e-7 + of_gammaln
     return min(1.0, total * relative + _OUTSIDE_WINDOWS)
 
 
@@ -135,10 +147,14 @@ def _pmf(n: int, p: float) -> tuple[int, Array]:
     """
     if n == 0 or p in (0.0, 1.0):
         return n * int(p), np.ones(1)
-    margin = 9 * math.sqrt(n * p * (1 - p)) + 40
+    deviation = math.sqrt(n * p * (1 - p))
+    margin = 9 * deviation + 40
     first = max(0, math.floor(n * p - margin))
     last = min(n, math.ceil(n * p + margin))
     hits = np.arange(first, last + 1)
-    log_binomials = gammaln(n + 1) - gammaln(hits + 1) - gammaln(n - hits + 1)
-    logs = log_binomials + hits * math.log(p) + (n - hits) * math.log1p(-p)
+    misses = n - hits
+    log_binomials = gammaln(n + 1) - gammaln(hits + 1) - gammaln(misses + 1)
+    log_hits = hits * math.log(p)
+    log_misses = misses * math.log1p(-p)
+    logs = log_binomials + log_hits + log_misses
     return int(hits[0]), np.exp(logs)

@@ -27,10 +27,15 @@ def clopper_pearson(
     yes = np.asarray(counts, dtype=np.float64)
     no = np.asarray(n, dtype=np.float64) - yes
     # The arguments are at least 1 where `where` drops the result.
-    low = np.where(yes > 0, betaincinv(np.maximum(yes, 1), no + 1, beta / 2), 0.0)
-    high = np.where(no > 0, betaincinv(yes + 1, np.maximum(no, 1), 1 - beta / 2), 1.0)
+    some_yes = np.maximum(yes, 1)
+    some_no = np.maximum(no, 1)
+    lower = betaincinv(some_yes, no + 1, beta / 2)
+    upper = betaincinv(yes + 1, some_no, 1 - beta / 2)
+    low = np.where(yes > 0, lower, 0.0)
+    high = np.where(no > 0, upper, 1.0)
     # Widened by more than the error of the inverse: never too narrow.
-    return low * (1 - 1e-9), np.minimum(1.0, high * (1 + 1e-9))
+    widened_high = np.minimum(1.0, high * (1 + 1e-9))
+    return low * (1 - 1e-9), widened_high
 
 
 def student(beta: float, free: float) -> float:

@@ -100,8 +100,10 @@ def _variance_of_absent(facts: Facts, shared: int, epsilon: Fraction, none: floa
     a = (between.q - to_none.q) / to_none.spread
     # The two events exclude each other, so the second moment has no mixed term.
     holds_none_mean = to_none.q + a * to_none.p
-    holds_none = to_none.q + a * a * to_none.p - holds_none_mean**2
+    holds_none_square = to_none.q + a * a * to_none.p
+    holds_none = holds_none_square - holds_none_mean**2
     holds_other_mean = between.q + a * to_none.q
-    holds_other = between.q + a * a * to_none.q - holds_other_mean**2
+    holds_other_square = between.q + a * a * to_none.q
+    holds_other = holds_other_square - holds_other_mean**2
     mixture = none * holds_none + (1 - none) * holds_other
     return mixture / between.spread**2

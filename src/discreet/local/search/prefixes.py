@@ -68,7 +68,8 @@ def weigh(
     explained = np.where(clear, own, 0.0)
     clear_siblings = clear.sum(axis=1, keepdims=True) - clear
     # An extension's own frequency is not subtracted from the prefix: only that of its siblings.
-    before = heard.values[:, None] - explained.sum(axis=1, keepdims=True) + explained
+    all_explained = explained.sum(axis=1, keepdims=True)
+    before = heard.values[:, None] - all_explained + explained
     before_variance = heard.variances[:, None] + variance * clear_siblings
     # Inverse-variance weighting, written so that an infinite variance gives weight 1.
     weight = 1 / (1 + variance / before_variance)
@@ -90,7 +91,8 @@ def weigh(
 def _log_likelihood(values: Array, variances: Array, length: int) -> Array:
     """Return Z − length·ln 2: the log-likelihood ratio with the prior of a prefix of `length`."""
     positive = np.maximum(values, 0.0)
-    return np.asarray(positive**2 / (2 * variances) - length * math.log(2))
+    log_prior = length * math.log(2)
+    return np.asarray(positive**2 / (2 * variances) - log_prior)
 
 
 def rank(found: PrefixEvidence, wanted: int) -> NDArray[np.intp]:

@@ -164,11 +164,13 @@ class Words:
         """Bound how far `forged` reports, all in the last round, can move an estimate there."""
         people = self._last_people(n)
         # Rounded up: a bound on harm is never too small.
-        return up(self._last_law().influence(n=people, forged=min(forged, people)))
+        forged_here = min(forged, people)
+        return up(self._last_law().influence(n=people, forged=forged_here))
 
     def _last_people(self, n: int) -> int:
         """Return how many of n people the last round asks, rounded down: errors grow so."""
-        people = whole(n, "n", least=1) * self.stages[-1].people
+        thousandths = self.stages[-1].people
+        people = whole(n, "n", least=1) * thousandths
         return max(1, people // people_of(self.stages))
 
     def _last_law(self) -> TwoLevelLaw:
@@ -266,7 +268,8 @@ class WordRound:
         kept = np.array(self.prefixes, dtype=np.int64)
         # A prefix above all kept ones is searched at the end; the comparison below rejects it.
         position = np.minimum(np.searchsorted(kept, prefix), kept.size - 1)
-        already_found = np.isin(words, np.array(self.found, dtype=np.int64))
+        found = np.array(self.found, dtype=np.int64)
+        already_found = np.isin(words, found)
         is_candidate = (kept[position] == prefix) & ~already_found
         candidate = (position << self.step) + extension
         none_of_them = self.options - 1
@@ -296,7 +299,8 @@ class WordRound:
         kept = self._evidence_by_word(evidence, best)
         of_found = self.heard[: len(self.found)]
         none = 1 - clear_share(own, variance, best)
-        return self._next(tuple(kept), self.found, (*of_found, *kept.values()), none)
+        heard = (*of_found, *kept.values())
+        return self._next(tuple(kept), self.found, heard, none)
 
     def _counting_round(self, evidence: PrefixEvidence) -> WordRound:
         """Make the last round: its candidates are the likeliest words and those scouts found."""
@@ -367,8 +371,10 @@ class WordRound:
         # Bonferroni: the failure probability is shared by all candidates, not by the top ones.
         beta = (1 - read_level(level)) / self.options
         least, greatest = clopper_pearson(counts[best], n, beta)
-        low = np.clip((least - law.q) / law.spread, 0.0, 1.0)
-        high = np.clip((greatest - law.q) / law.spread, 0.0, 1.0)
+        lower = (least - law.q) / law.spread
+        upper = (greatest - law.q) / law.spread
+        low = np.clip(lower, 0.0, 1.0)
+        high = np.clip(upper, 0.0, 1.0)
         values = (counts[best] / n - law.q) / law.spread
         variances = [law.variance(n=n, frequency=f) for f in np.clip(values, 0, 1)]
         errors = np.sqrt(variances)
