@@ -92,6 +92,7 @@ def _range(mechanism: Any, case: Case) -> str | None:  # noqa: ANN401
     if case.allowed is None or not case.inputs:
         return "it declares no range of outputs, or no inputs were given"
     for value in case.inputs:
+        # Few draws: an undeclared output is an error of the code, not a rare event.
         for _ in range(20):
             output = mechanism.release(value)
             refute(case.allowed(value, output), f"{output!r} is not one of the outputs it declares")

@@ -67,7 +67,9 @@ def membership(members: Any, others: Any, *, delta: float = 0.0, alpha: float = 
     low = clopper_pearson_lower(int(hits.sum()), len(hits), alpha / 2)
     high = clopper_pearson_upper(int(false_hits.sum()), len(false_hits), alpha / 2)
     ratio = (low - delta) / high if high > 0 else math.inf
-    epsilon = max(0.0, math.log(ratio)) if ratio > 0 else 0.0
+    epsilon = 0.0
+    if ratio > 0:
+        epsilon = max(0.0, math.log(ratio))
     return Membership(float(hits.mean()), float(false_hits.mean()), epsilon, alpha)
 
 

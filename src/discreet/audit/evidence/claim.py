@@ -132,6 +132,7 @@ def claimed_epsilon(claim: Measure, delta: float) -> float:
         case PureDP():
             return float(claim.epsilon)
         case ApproxDP():
+            # Below its own δ the claim promises nothing.
             return float(claim.epsilon) if delta >= claim.delta else math.inf
         case GaussianDP():
             return gaussian_epsilon(math.sqrt(claim.squared), delta)

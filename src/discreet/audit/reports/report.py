@@ -101,12 +101,16 @@ class Report:
     @property
     def event(self) -> str:
         """The event of the best finding, as text."""
-        return "" if self.best is None else self.best.event
+        if self.best is None:
+            return ""
+        return self.best.event
 
     @property
     def direction(self) -> str:
         """The input on which that event is likelier."""
-        return "" if self.best is None else self.best.likelier
+        if self.best is None:
+            return ""
+        return self.best.likelier
 
     def rates(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return Clopper–Pearson intervals of the best event, on the likelier input first."""

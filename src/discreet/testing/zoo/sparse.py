@@ -24,6 +24,7 @@ def _stopped(above: NDArray[np.bool_], most: int | None) -> NDArray[np.int64]:
     answers = above.astype(np.int64)
     if most is None:
         return answers
+    # Positive answers before each query: the query itself does not count.
     before = np.cumsum(answers, axis=1) - answers
     return np.where(before >= most, -1, answers)
 
@@ -54,6 +55,7 @@ def refreshed(queries: Sequence[float], size: int, most: int = 2) -> NDArray[np.
     count = np.zeros(size, dtype=np.int64)
     for i in range(len(queries)):
         above = answers[:, i] >= thresholds[np.arange(size), count]
+        # After the last positive answer the queries are no longer asked.
         found[:, i] = np.where(count < most, above, -1)
         count = np.minimum(count + above, most)
     return found

@@ -62,6 +62,7 @@ def all_keys(data: Sequence[str], size: int) -> list[dict[str, int]]:
 
 def telling_error(data: Sequence[float]) -> float:
     """Refuse a value out of bounds, after looking at the data: the error is an answer."""
+    # The branch depends on a private value, so the exception reveals it.
     if max(data) > 10:
         raise ValueError("a value exceeds the bound")
     return float(len(data) + geometric(1.0, 1)[0])
