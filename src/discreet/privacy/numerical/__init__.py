@@ -1,1 +1,1 @@
-"""The distribution of the summed privacy loss, with certified bounds."""
+"""Numerical accounting: the privacy loss distribution of a composition, with certified bounds."""

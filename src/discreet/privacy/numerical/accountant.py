@@ -1,9 +1,15 @@
-"""The numerical price of a composition: certified upper and lower bounds on its privacy curve.
+"""Numerical accountant: certified bounds by the privacy loss distribution (PLD) of a composition.
 
-    events ── parts_of ──► pairs, one multiset per direction ──► combs on a grid ──► tilted ring ──► bounds
+    events ── parts_of ──► dominating pairs, one multiset per direction
+           ── discretisation ──► loss grids ── tilted FFT convolution ──► upper and lower bounds
 
-The grid, the tilt and the length of the ring are chosen here for each question, never by the caller, and refined until
-the bracket is as narrow as was asked.
+The accountant chooses the grid, the exponential tilt and the length of the transform for each
+question. It refines them until upper and lower bound are as close as the caller asked.
+
+Guarantee: `epsilon` and `delta` are never below the curve of the composed dominating pairs.
+`lower_epsilon` and `lower_delta` are never above it.
+
+Law: tests/privacy/test_pld.py::TestOracle
 """
 
 from __future__ import annotations
@@ -24,12 +30,18 @@ from .pair import pairs_of
 
 @frozen(eq=False)
 class Numerical:
-    """Bounds on the privacy curve of a composition, worst over both directions, each within a relative `gap` if it can.
+    """Bounds on the privacy curve of a composition: the worse of both directions.
 
-    Lower bounds are for the composed dominating pairs: no accounting that knows only these pairs can promise less.
+    Each bracket is narrowed to a relative `gap` where the work allows it. `known` keeps the
+    brackets that were computed before.
+
+    Guarantee: upper bounds hold for the events. Lower bounds hold for the composed dominating
+    pairs: no accounting that knows only these pairs can promise less.
+
+    Law: tests/privacy/test_pld.py::TestOracle
     """
 
-    sides: tuple[DirectionBounds, ...]
+    directions: tuple[DirectionBounds, ...]
     gap: float
     known: dict[tuple[str, Fraction], Bracket] = field(default_factory=dict)
 
@@ -41,13 +53,13 @@ class Numerical:
         >>> numerical([LaplaceNoise(10, 1)] * 4).epsilon(0)
         0.4
 
-        Refuses δ below 0 or from 1 on.
+        Refuses: δ below 0, or 1 and above (InvalidArgument).
         """
-        return self._bracket("epsilon", _delta(delta)).upper
+        return self._bracket("epsilon", _read_delta(delta)).upper
 
     def lower_epsilon(self, delta: Number) -> float:
         """Return an ε, rounded down, below which the composed pairs are not (ε, δ)-DP."""
-        return self._bracket("epsilon", _delta(delta)).lower
+        return self._bracket("epsilon", _read_delta(delta)).lower
 
     def delta(self, epsilon: Number) -> float:
         """Return a δ, rounded up, such that the composition is (ε, δ)-DP.
@@ -57,33 +69,44 @@ class Numerical:
         >>> round(numerical([GaussianNoise.of(2, 1)] * 4).delta(1), 9)
         0.126936738
         """
-        return self._bracket("delta", within_floats(rational(epsilon, "epsilon"))).upper
+        return self._bracket("delta", _read_epsilon(epsilon)).upper
 
     def lower_delta(self, epsilon: Number) -> float:
         """Return a δ, rounded down, that the composed pairs exceed."""
-        return self._bracket("delta", within_floats(rational(epsilon, "epsilon"))).lower
+        return self._bracket("delta", _read_epsilon(epsilon)).lower
 
-    def _bracket(self, what: str, at: Fraction) -> Bracket:
-        """Ask every direction; one that is seen to be no worse than another needs no narrow bracket."""
-        if (what, at) not in self.known:
-            worst = Bracket(0.0, 0.0)
-            for side in self.sides:
-                if what == "epsilon":
-                    found = side.epsilon(at, self.gap, worst.lower)
-                else:
-                    found = side.delta(-ceiling(-at), self.gap, worst.lower)
-                worst = Bracket(max(worst.lower, found.lower), max(worst.upper, found.upper))
-            self.known[what, at] = worst
-        return self.known[what, at]
+    def _bracket(self, quantity: str, at: Fraction) -> Bracket:
+        """Bracket ε at a δ, or δ at an ε: the worst over the directions."""
+        key = (quantity, at)
+        if key in self.known:
+            return self.known[key]
+        worst = Bracket(0.0, 0.0)
+        for direction in self.directions:
+            # The lower bound so far is passed on: a direction whose upper bound is seen to be
+            # below it cannot change the maximum, and need not be refined.
+            if quantity == "epsilon":
+                bounds = direction.epsilon(at, self.gap, worst.lower)
+            else:
+                # ε becomes the largest float not above it. δ(ε) falls with ε, so that the upper
+                # bound on δ stays one.
+                epsilon = -ceiling(-at)
+                bounds = direction.delta(epsilon, self.gap, worst.lower)
+            lower = max(worst.lower, bounds.lower)
+            upper = max(worst.upper, bounds.upper)
+            worst = Bracket(lower, upper)
+        self.known[key] = worst
+        return worst
 
 
 def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
-    """Price a composition numerically, with certified bounds on both sides.
+    """Price a composition by its privacy loss distribution, with certified bounds on both sides.
 
-    Upper: each pair's curve is joined by chords at grid points (connect the dots; Doroshenko et al. 2022), in mass
-    space; the discretised pairs are composed by a Fourier transform after an exponential tilt (Esscher), and every
-    error is bounded and added. Lower: see `lower`. Adaptive choice of what is asked in each slot is allowed, the
-    slots themselves must be fixed beforehand: this is NOT a filter.
+    Upper bounds: the curve of each pair is joined by chords at grid points (connect-the-dots;
+    Doroshenko et al. 2022), in mass space. The discretised pairs are composed by FFT after an
+    exponential tilt (Esscher); every error is bounded and added. Lower bounds: see `lower_bound`.
+
+    Guarantee: sound if later questions depend on earlier answers, as long as the parameters of
+    all events were fixed beforehand. This is NOT a privacy filter.
 
     >>> from discreet.privacy import LaplaceNoise
     >>> from discreet.privacy.numerical.accountant import numerical
@@ -91,32 +114,47 @@ def numerical(events: Sequence[Event], *, gap: float = 1e-3) -> Numerical:
     >>> 0 < price.epsilon(1e-6) / price.lower_epsilon(1e-6) - 1 < 1e-3
     True
 
-    Refuses events of mixed neighbour relations, nothing at all, and a gap outside (0, 1).
+    Refuses: no events, events of mixed neighbour relations, a gap outside (0, 1) (InvalidArgument).
+
+    Law: tests/privacy/test_pld.py::TestEnds
     """
-    todo = list(events)
-    if not todo:
+    composed = list(events)
+    if not composed:
         raise InvalidArgument("at least one event is needed; nothing done costs nothing")
-    if len({event.neighbours for event in todo}) > 1:
+    relations = {event.neighbours for event in composed}
+    if len(relations) > 1:
         raise InvalidArgument(
             "the events mix 'add-remove' and 'replace' neighbours; restate them under one relation"
         )
     if not 0 < gap < 1:
         raise InvalidArgument(f"gap must lie between 0 and 1, got {gap}; 1e-3 and 1e-4 are usual")
-    return Numerical(sides_of(part for event in todo for part in parts_of(event)), gap)
+    parts: list[tuple[Event, int]] = []
+    for event in composed:
+        parts.extend(parts_of(event))
+    return Numerical(_directions_of(parts), gap)
 
 
-def sides_of(parts: Iterable[tuple[Event, int]]) -> tuple[DirectionBounds, ...]:
+def _directions_of(parts: Iterable[tuple[Event, int]]) -> tuple[DirectionBounds, ...]:
     """Return the two directions of a composition, or one if both are the same."""
-    groups = [(pairs_of(event), times) for event, times in merged_parts(parts)]
-    remove: list[tuple[LossPair, int]] = [(pair.remove, times) for pair, times in groups]
-    if all(pair.remove is pair.add for pair, _ in groups):
+    remove: list[tuple[LossPair, int]] = []
+    add: list[tuple[LossPair, int]] = []
+    symmetric = True
+    for event, times in merged_parts(parts):
+        pairs = pairs_of(event)
+        remove.append((pairs.remove, times))
+        add.append((pairs.add, times))
+        symmetric = symmetric and pairs.remove is pairs.add
+    if symmetric:
+        # One object for both directions says that their curves are equal: half of the work.
         return (DirectionBounds(tuple(remove)),)
-    return DirectionBounds(tuple(remove)), DirectionBounds(
-        tuple((pair.add, times) for pair, times in groups)
-    )
+    return DirectionBounds(tuple(remove)), DirectionBounds(tuple(add))
 
 
-def _delta(value: Number) -> Fraction:
+def _read_epsilon(value: Number) -> Fraction:
+    return within_floats(rational(value, "epsilon"))
+
+
+def _read_delta(value: Number) -> Fraction:
     exact = rational(value, "delta")
     if not 0 <= exact < 1:
         raise InvalidArgument(f"delta must be at least 0 and below 1, got {value}")

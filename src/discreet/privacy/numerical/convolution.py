@@ -1,4 +1,10 @@
-"""Composition on a ring: tilted combs multiplied in the frequency domain, with a certificate for every error."""
+"""Convolution of loss grids by FFT: the composed privacy loss distribution with certified errors.
+
+The masses are tilted exponentially, convolved cyclically in the frequency domain, and tilted back.
+Every error (rounding, wrap-around, cut tails) is bounded and becomes part of the result.
+
+Law: tests/privacy/test_pld.py::TestParts
+"""
 
 from __future__ import annotations
 
@@ -16,16 +22,19 @@ from .loss_grid import LossGrid
 Wave: TypeAlias = NDArray[np.complex128]
 
 EPS = 2.0**-52
+"""Unit in the last place of a double at 1."""
 OUTSIDE = 40.0
-"""The tilted mass left outside the ring is at most 2e^−40."""
+"""The tilted mass left outside the cyclic window is at most 2e^−40."""
+_TINY_LOG = 80.0
+"""Powers below e^−80 are not computed: 0 from below, e^−80 from above."""
 
 
 @frozen(eq=False)
 class Profile:
-    """Bounds on the curve of a composed comb at its grid points, infinite losses apart, and what they rest on.
+    """Bounds on the curve of composed loss grids at the grid points, infinite losses left out.
 
-    `upper` and `lower` enclose Σ_{l > ε} P(l)(1 − e^{ε−l}) at ε = `losses`; between grid points the curve is a chord in
-    e^ε. `log_moment` is ln E[e^{λL}] at the tilt λ.
+    `upper` and `lower` enclose Σ_{l > ε} P(l)(1 − e^{ε−l}) at ε = `losses`. Between grid points
+    the curve is a chord in e^ε. `log_moment` is ln E[e^{λL}] at the tilt λ.
     """
 
     losses: Array
@@ -36,8 +45,11 @@ class Profile:
 
 
 @frozen(eq=False)
-class Tilted:
-    """A comb after the tilt: weights that sum to 1, ln of what they were divided by, their mean and variance."""
+class _TiltedGrid:
+    """Loss grid after the tilt, taken `count` times.
+
+    `weight` sums to 1; `log_moment` is ln of the divisor; `centred` are the losses minus `mean`.
+    """
 
     start: int
     offset: float
@@ -50,8 +62,11 @@ class Tilted:
 
 
 @frozen
-class _Known:
-    """What is known of a ring: `noise` bounds the error of each tilted weight, `outside` the tilted mass not on it."""
+class _Certificate:
+    """Known facts about the convolved weights, from which the bounds follow.
+
+    `noise` bounds the error of each tilted weight, `outside` the tilted mass not in the window.
+    """
 
     step: float
     tilt: float
@@ -61,167 +76,219 @@ class _Known:
     outside: float
 
 
-def tilted(comb: LossGrid, count: int, tilt: float) -> Tilted:
-    """Weigh the masses of a comb by e^{λl}, in logarithms so that nothing overflows."""
-    losses = comb.losses
-    live = comb.mass > 0
-    live |= not live.any()  # if all mass is at infinity a trace is left, so that there is a law
-    logs = np.where(live, np.log(np.maximum(comb.mass, 1e-320)) + tilt * losses, -np.inf)
+def _tilt_grid(grid: LossGrid, count: int, tilt: float) -> _TiltedGrid:
+    """Weigh the masses of a grid by e^{λl}, in logarithms so that nothing overflows."""
+    losses = grid.losses
+    positive = grid.mass > 0
+    # If all mass is at an infinite loss, a trace of 1e-320 is left at every point, so that there
+    # is a law to normalise. More mass only raises the upper bound.
+    positive |= not positive.any()
+    log_mass = np.log(np.maximum(grid.mass, 1e-320))
+    logs = np.where(positive, log_mass + tilt * losses, -np.inf)
     peak = float(logs.max())
     weight = np.exp(logs - peak)
     total = float(weight.sum())
     weight /= total
     mean = float(weight @ losses)
     centred = losses - mean
-    return Tilted(
-        comb.start,
-        comb.offset,
-        weight,
-        count,
-        peak + math.log(total),
-        mean,
-        float(weight @ centred**2),
-        centred,
-    )
+    variance = float(weight @ centred**2)
+    log_moment = peak + math.log(total)
+    return _TiltedGrid(grid.start, grid.offset, weight, count, log_moment, mean, variance, centred)
 
 
 def compose(
-    combs: Sequence[LossGrid], counts: Sequence[int], tilt: float, longest: int
+    grids: Sequence[LossGrid], counts: Sequence[int], tilt: float, max_size: int
 ) -> Profile | None:
-    """Compose combs of one step, each `counts` times over; None if the ring would be longer than `longest`.
+    """Compose grids of one step, each `counts` times; None if the FFT would exceed `max_size`.
 
-    Tilting by e^{λl} makes the errors of the transform, of wrapping around and of cutting off small against
-    the Rényi bound at λ, which is within a few powers of ten of δ itself, however small δ is.
+    Tilting by e^{λl} makes the errors of the FFT, of wrapping around and of cutting off small
+    against the Rényi bound at λ. That bound is within a few powers of ten of δ itself, however
+    small δ is.
     """
-    step = combs[0].step
-    tilt = min(tilt, 12 / step)  # a steeper one would drown all but the last point in rounding
-    parts = [tilted(comb, k, tilt) for comb, k in zip(combs, counts, strict=True)]
-    below, above = _reach(parts, -1), _reach(parts, 1)
-    mean = sum(t.count * t.mean for t in parts)
-    offset = sum(t.count * t.offset for t in parts)
-    base = sum(t.count * t.start for t in parts)
-    whole = (
-        sum(t.count * (len(t.weight) - 1) for t in parts) + 2
-    )  # one empty point more, so that a chord exists
-    first = max(0, math.floor((mean - below - offset) / step) - base)
-    last = min(whole, math.ceil((mean + above - offset) / step) - base + 1)
-    size = _fast(last - first)
-    if size > longest:
+    step = grids[0].step
+    # A steeper tilt would leave nothing but rounding errors at all points but the last.
+    tilt = min(tilt, 12 / step)
+    tilted = []
+    for grid, count in zip(grids, counts, strict=True):
+        tilted.append(_tilt_grid(grid, count, tilt))
+    mean = sum(part.count * part.mean for part in tilted)
+    offset = sum(part.count * part.offset for part in tilted)
+    base = sum(part.count * part.start for part in tilted)
+    log_moment = sum(part.count * part.log_moment for part in tilted)
+
+    # Points of the full convolution, and one empty point more so that a last chord exists.
+    full_size = sum(part.count * (len(part.weight) - 1) for part in tilted) + 2
+    # The window rounds outward on both sides: the Chernoff bound covers everything beyond it.
+    lowest = mean - _reach(tilted, -1)
+    highest = mean + _reach(tilted, 1)
+    first = max(0, math.floor((lowest - offset) / step) - base)
+    last = min(full_size, math.ceil((highest - offset) / step) - base + 1)
+    size = _fft_size(last - first)
+    if size > max_size:
         return None
-    ring, noise = _multiply(parts, size)
-    first = 0 if size >= whole else first
-    weight = np.roll(ring, -(first % size))[: min(size, whole)]
-    losses = offset + step * np.arange(base + first, base + first + len(weight), dtype=np.float64)
-    outside = 0.0 if size >= whole else 2 * math.exp(-OUTSIDE)
-    log_moment = sum(t.count * t.log_moment for t in parts)
-    return _profile(losses, weight, _Known(step, tilt, mean, log_moment, noise, outside))
+    cyclic, noise = _convolve(tilted, size)
+    if size >= full_size:
+        # The whole convolution fits: nothing wraps around and nothing is outside.
+        first = 0
+        outside = 0.0
+    else:
+        # Chernoff's e^−OUTSIDE on each side, whether it was cut off or wrapped around.
+        outside = 2 * math.exp(-OUTSIDE)
+    length = min(size, full_size)
+    weight = np.roll(cyclic, -(first % size))[:length]
+    begin = base + first
+    losses = offset + step * np.arange(begin, begin + length, dtype=np.float64)
+    certificate = _Certificate(step, tilt, mean, log_moment, noise, outside)
+    return _bounded_profile(losses, weight, certificate)
 
 
-def _reach(parts: Sequence[Tilted], sign: int) -> float:
-    """Return a distance from the mean beyond which the tilted composition has mass at most e^−OUTSIDE (Chernoff)."""
-    variance = sum(t.count * t.variance for t in parts)
-    best = math.inf
+def _reach(tilted: Sequence[_TiltedGrid], sign: int) -> float:
+    """Return a distance from the mean beyond which the tilted mass is at most e^−OUTSIDE.
+
+    Chernoff: P[±(L − mean) ≥ r] ≤ e^{K(θ) − θr} for every θ > 0, so r = (K(θ) + OUTSIDE)/θ.
+    """
+    variance = sum(part.count * part.variance for part in tilted)
+    widest = max(float(np.abs(part.centred).max()) for part in tilted)
+    # The θ that is best for a normal law; any θ is sound, a poor one costs a longer window.
     rate = math.sqrt(2 * OUTSIDE / max(variance, 1e-300))
-    widest = max(float(np.abs(t.centred).max()) for t in parts)
-    for scale in (1.0, 0.5):
-        theta = min(rate, 100 * rate if widest == 0 else 600 / widest) * scale
-        log = sum(
-            t.count * math.log(float(t.weight @ np.exp(sign * theta * t.centred))) for t in parts
-        )
-        best = min(best, (log + OUTSIDE) / theta)
-        if log < 2 * OUTSIDE:
+    # Below 600/widest no exponential overflows; a width of 0 sets no limit.
+    rate = min(rate, 600 / max(widest, 1e-300))
+    best = math.inf
+    for factor in (1.0, 0.5):
+        theta = rate * factor
+        logs = []
+        for part in tilted:
+            moment = float(part.weight @ np.exp(sign * theta * part.centred))
+            logs.append(part.count * math.log(moment))
+        log_moment = sum(logs)
+        best = min(best, (log_moment + OUTSIDE) / theta)
+        # Half of θ helps only where K(θ) is far above the normal law's, which is OUTSIDE.
+        if log_moment < 2 * OUTSIDE:
             break
     return best
 
 
-def _fast(size: int) -> int:
-    """Return a length at least `size` that transforms quickly."""
-    power = 1 << max(6, (size - 1).bit_length())
-    return min(n for n in (power, power * 5 // 8, power * 3 // 4) if n >= size)
+def _fft_size(size: int) -> int:
+    """Return a length at least `size` with prime factors 2, 3 and 5: the FFT is fast there."""
+    power_of_two = 1 << max(6, (size - 1).bit_length())
+    for shorter in (power_of_two * 5 // 8, power_of_two * 3 // 4):
+        if shorter >= size:
+            return shorter
+    return power_of_two
 
 
-def _multiply(parts: Sequence[Tilted], size: int) -> tuple[Array, float]:
-    """Return the composed tilted weights on a ring, and a bound on the error of each.
+def _convolve(tilted: Sequence[_TiltedGrid], size: int) -> tuple[Array, float]:
+    """Return the cyclic convolution of the tilted weights, and a bound on the error of each.
 
-    A transform of weights that sum to 1 errs by at most `each` in every coefficient (sums along a tree of depth
-    log2 size); with |w| + each in place of |w| the product errs by at most the difference of the two products.
+    An FFT of weights that sum to 1 errs by at most `each` in every coefficient (sums along a
+    tree of depth log2 size). With |w| + each in place of |w| the product errs by at most the
+    difference of the two products.
     """
+    # Eight units in the last place a level: a butterfly has one product and one sum.
     each = 8 * math.log2(size) * EPS
-    spectrum = np.ones(size // 2 + 1, dtype=np.complex128)
-    outer = np.ones(size // 2 + 1)
-    for t in parts:
-        place = np.zeros(size)
-        _wrap(place, t)
-        wave = np.fft.rfft(place)
-        spectrum *= wave if t.count == 1 else power(wave, t.count)
-        outer *= raised(np.abs(wave) + each, t.count)
+    half = size // 2 + 1
+    spectrum = np.ones(half, dtype=np.complex128)
+    outer = np.ones(half)
+    rounding = 0
+    for part in tilted:
+        wave = np.fft.rfft(_wrapped(part.weight, size))
+        if part.count == 1:
+            spectrum *= wave
+            rounding += 4
+        else:
+            spectrum *= power(wave, part.count)
+            # `power` errs by 8·count units, in modulus and in angle; 32 covers both.
+            rounding += 32 * part.count
+        outer *= _power_up(np.abs(wave) + each, part.count)
     inner = np.abs(spectrum)
-    powers = sum(32 * t.count if t.count > 1 else 4 for t in parts) * EPS
-    error = np.maximum(outer - inner, 0.0) + powers * outer
+    # Two errors: of the coefficients that went in, and of the products' own rounding.
+    error = np.maximum(outer - inner, 0.0) + rounding * EPS * outer
+    # The inverse FFT averages `size` coefficients. All but two of the half spectrum count twice;
+    # its own rounding adds `each` of their sum.
     noise = (2 * float(error.sum()) + each * 2 * float(outer.sum())) / size
     return np.fft.irfft(spectrum, size), noise
 
 
 def power(wave: Wave, count: int) -> Wave:
     """Raise a spectrum to a whole power in polar form, to 8·count units in the last place or e^−80."""
-    size = np.abs(wave)
-    live = size > math.exp(-80 / count)  # what would be below e^−80 is left at 0
-    turn = np.angle(wave[live]) * count
-    whole = np.zeros(len(wave), dtype=np.complex128)
-    whole[live] = size[live] ** count * (np.cos(turn) + 1j * np.sin(turn))
-    return whole
+    modulus = np.abs(wave)
+    # A power below e^−80 stays 0: the error bound of `_power_up` covers it.
+    computed = modulus > math.exp(-_TINY_LOG / count)
+    angle = np.angle(wave[computed]) * count
+    result = np.zeros(len(wave), dtype=np.complex128)
+    result[computed] = modulus[computed] ** count * (np.cos(angle) + 1j * np.sin(angle))
+    return result
 
 
-def raised(size: Array, count: int) -> Array:
-    """Raise sizes to a whole power, upward: what would be below e^−80 becomes e^−80."""
+def _power_up(modulus: Array, count: int) -> Array:
+    """Raise moduli to a whole power, upward: a power below e^−80 becomes e^−80."""
     if count == 1:
-        return size
-    least = math.exp(-80 / count)
-    whole = np.full(len(size), math.exp(-80))
-    live = size > least
-    whole[live] = size[live] ** count
-    return whole
+        return modulus
+    result = np.full(len(modulus), math.exp(-_TINY_LOG))
+    computed = modulus > math.exp(-_TINY_LOG / count)
+    result[computed] = modulus[computed] ** count
+    return result
 
 
-def _wrap(place: Array, t: Tilted) -> None:
-    size = len(place)
-    for begin in range(0, len(t.weight), size):
-        piece = t.weight[begin : begin + size]
-        place[: len(piece)] += piece
+def _wrapped(weight: Array, size: int) -> Array:
+    """Add up weights modulo `size`: a grid longer than the window wraps around it."""
+    cyclic = np.zeros(size)
+    for begin in range(0, len(weight), size):
+        piece = weight[begin : begin + size]
+        cyclic[: len(piece)] += piece
+    return cyclic
 
 
-def _profile(losses: Array, weight: Array, known: _Known) -> Profile:
+def _bounded_profile(losses: Array, weight: Array, known: _Certificate) -> Profile:
+    """Undo the tilt and bound the curve from both sides."""
     tilt, step, mean, log_moment = known.tilt, known.step, known.mean, known.log_moment
+    # Points so far below the mean that e^{−λl} leaves the floats are dropped. The curve is asked
+    # at higher ε; below its first point it counts as 1 (upper) or 0 (lower).
     keep = tilt * (mean - losses) <= 500
-    losses, weight = losses[keep], weight[keep]
+    losses = losses[keep]
+    weight = weight[keep]
     scale = math.exp(log_moment - tilt * mean)
-    back = np.exp(np.maximum(-tilt * (losses - mean), -700.0))
-    margin = (8 * len(losses) + 64 * (1 + abs(log_moment) + abs(tilt * mean))) * EPS
-    value = curve_of(np.maximum(weight, 0.0) * back, step)
-    error = curve_of(known.noise * back, step)
-    top = known.outside * float(back[-1])
-    upper = scale * (value + error + top) * (1 + margin)
-    lower = scale * np.maximum(0.0, value * (1 - margin) - error - known.outside * back)
+    # The floor e^−700 keeps the factors positive. It raises the curve by at most e^−700 = 1e-304,
+    # as `scale` is at most 1: nothing that is told from 0 (`direction.LEAST`).
+    untilt = np.exp(np.maximum(-tilt * (losses - mean), -700.0))
+    # Sums of n positive terms err by n units each way; e^x errs by |x| units.
+    exponents = 1 + abs(log_moment) + abs(tilt * mean)
+    margin = (8 * len(losses) + 64 * exponents) * EPS
+    # Negative weights are rounding errors of the FFT, covered by `noise`.
+    value = _curve_of(np.maximum(weight, 0.0) * untilt, step)
+    error = _curve_of(known.noise * untilt, step)
+    # Upper: mass above the window counts in full, where the untilting factor is largest for it,
+    # at the window's last point. Mass that wrapped around only adds to the weights.
+    beyond = known.outside * float(untilt[-1])
+    upper = scale * (value + error + beyond) * (1 + margin)
+    # Lower: mass that wrapped around from outside may sit at any point, so it is taken off there.
+    lower = scale * np.maximum(0.0, value * (1 - margin) - error - known.outside * untilt)
     return Profile(losses, upper, lower, tilt, log_moment)
 
 
-def curve_of(mass: Array, step: float) -> Array:
-    """Return Σ_{i>j} mass_i (1 − e^{−step(i−j)}) at every j as a double sum of positive terms: no digit is lost."""
-    held = _decayed(mass, step)
-    sums = np.cumsum(held[::-1])[::-1]
+def _curve_of(mass: Array, step: float) -> Array:
+    """Return Σ_{i>j} mass_i (1 − e^{−step(i−j)}) at every j.
+
+    1 − e^{−step·n} = (1 − e^{−step}) Σ_{m<n} e^{−step·m} turns the sum into a double sum of
+    positive terms: no digit is lost by cancellation.
+    """
+    decayed = _decayed_sums(mass, step)
+    sums = np.cumsum(decayed[::-1])[::-1]
     result: Array = -math.expm1(-step) * np.append(sums[1:], 0.0)
     return result
 
 
-def _decayed(mass: Array, step: float) -> Array:
-    """Return Σ_{i≥j} mass_i e^{−step(i−j)}, in blocks short enough not to overflow."""
-    out = np.empty(len(mass))
+def _decayed_sums(mass: Array, step: float) -> Array:
+    """Return Σ_{i≥j} mass_i e^{−step(i−j)} at every j, from the last point down."""
+    sums = np.empty(len(mass))
+    # e^{step·n} within a block is at most e^300: it does not overflow.
     block = max(1, int(300 / step))
     carry = 0.0
     for stop in range(len(mass), 0, -block):
         begin = max(0, stop - block)
-        grow = np.exp(step * np.arange(stop - begin, dtype=np.float64))
-        sums = np.cumsum((mass[begin:stop] / grow)[::-1])[::-1]
-        out[begin:stop] = grow * (sums + carry * math.exp(-step * (stop - begin)))
-        carry = float(out[begin])
-    return out
+        growth = np.exp(step * np.arange(stop - begin, dtype=np.float64))
+        inside = np.cumsum((mass[begin:stop] / growth)[::-1])[::-1]
+        later = carry * math.exp(-step * (stop - begin))
+        sums[begin:stop] = growth * (inside + later)
+        carry = float(sums[begin])
+    return sums

@@ -1,11 +1,21 @@
-"""One direction of a composition: bounds on its curve, refined until the bracket is narrow."""
+"""Bounds on the privacy curve of one direction of a composition, refined until they are close.
+
+One direction is a multiset of dominating pairs. The accountant takes the worse of both directions.
+
+| the composition is | its bracket comes from |
+|---|---|
+| asked at a δ below its mass at infinity, or below 1e-280 | the largest loss, or nothing |
+| one pair, once | the pair's closed form |
+| asked at a δ above the sum of all total variation distances | ε = 0 |
+| too many pairs, or too large losses | the largest loss, or the sum of the distances |
+| anything else | FFT convolution on finer and finer grids |
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias
 
 import numpy as np
 
@@ -14,34 +24,35 @@ from ...frozen import frozen
 from ..pairs.atoms import Atoms
 from ..pairs.loss_masses import Array, LossPair, ceiling
 from .convolution import Profile, compose
-from .crossing import last_above, most_below, solve
 from .loss_grid import LossGrid, aligned, common_pitch, dots, fits_pitch
-from .lower_bound import Proof, interpolate, spread_law
+from .lower_bound import Proof, interpolate, last_above, most_below, spread_law
 from .tilting import Cumulants
 
 LEAST = 1e-280
-"""Smallest δ that is told from 0."""
+"""Smallest δ that is told from 0: the masses behind it are still floats."""
 CUT = 1e-140
-"""Masses at infinity below this may stand for tails that were cut off."""
-FEW = 64
+"""Masses at infinity below this may be tails that were cut off (`lattice.REACH`)."""
+MAX_EXACT_TOPS = 64
 """Most events whose mass at infinity is multiplied out exactly."""
-STEEPEST = 2e4
+MAX_TILTED_EPSILON = 2e4
 """Largest product of tilt and ε: finer than 1e-4 near the largest loss is not looked at."""
 COARSEST = 600.0
-"""Widest step of a grid that says anything from below."""
+"""Widest step of a grid that says anything from below: e^600 is a float."""
 ROUNDS = 4
 """How often a grid is refined before the bracket is given as it is."""
-OFTENEST = 2**44
-"""Most pairs composed on a grid: rounding errors grow with their number, and would reach a part in 30 there."""
-FARTHEST = 1e18
+MAX_COUNT = 2**44
+"""Most pairs composed on a grid: rounding errors grow with their number, to 1/30 there."""
+MAX_LOSS = 1e18
 """Largest sum of losses that is followed on a grid."""
-LONGEST = 2**22
+MAX_SIZE = 2**22
 """Most points of a grid; refinements stop at a quarter of that."""
+_LEAST_TAIL = 1e-300
+"""Smallest P-mass that a span may leave out."""
 
 
 @frozen
 class Bracket:
-    """A certified lower and upper bound on one number."""
+    """Certified lower and upper bound on one number."""
 
     lower: float
     upper: float
@@ -49,275 +60,371 @@ class Bracket:
 
 @frozen(eq=False)
 class Composed:
-    """The composed combs and what they prove: δ(ε) ≤ top + e^a · upper(ε − 2a), and lower bounds by evidence."""
+    """Composed loss grids: upper bounds on δ and ε, and evidence for lower bounds.
+
+    Guarantee: δ(ε) ≤ top + e^a · upper(ε − 2a), where a is `slack`.
+
+    Law: tests/privacy/test_pld.py::TestOracle
+    """
 
     evidence: Proof
     slack: float
 
     def deltas(self, epsilon: Array) -> Array:
         """Bound δ from above at each ε."""
-        profile, a = self.evidence.profile, self.slack
-        raw = interpolate(profile.losses, profile.upper, epsilon - 2 * a, below=1.0)
-        return np.minimum(1.0, self.evidence.top[1] + math.exp(min(a, 700.0)) * raw)
+        profile = self.evidence.profile
+        # A smaller ε, a larger factor, and 1 below the grid: every step rounds δ up.
+        raw = interpolate(profile.losses, profile.upper, epsilon - 2 * self.slack, below=1.0)
+        factor = math.exp(min(self.slack, 700.0))
+        return np.minimum(1.0, self.evidence.top[1] + factor * raw)
 
     def epsilon(self, delta: float) -> float:
-        """Return the least ε whose bound is at most δ: chords in e^ε are solved exactly."""
+        """Return the least ε whose bound on δ is at most δ: chords in e^ε are solved exactly."""
         profile = self.evidence.profile
         wanted = (delta - self.evidence.top[1]) * math.exp(-self.slack)
         if wanted < profile.upper[-1] or wanted <= 0:
             return math.inf
-        after = int(
-            np.searchsorted(-profile.upper, -wanted, side="left")
-        )  # first point at or below what is wanted
+        # The first grid point at or below the wanted value; the crossing is on the chord before.
+        after = int(np.searchsorted(-profile.upper, -wanted, side="left"))
         if after == 0:
             return float(profile.losses[0]) + 2 * self.slack
-        high, low = float(profile.upper[after - 1]), float(profile.upper[after])
-        start, step = (
-            float(profile.losses[after - 1]),
-            float(profile.losses[after] - profile.losses[after - 1]),
-        )
+        before = after - 1
+        high = float(profile.upper[before])
+        low = float(profile.upper[after])
+        start = float(profile.losses[before])
+        step = float(profile.losses[after] - profile.losses[before])
         part = (high - wanted) / (high - low)
-        grown = (
-            math.log1p(part * math.expm1(step))
-            if step < 1
-            else step + math.log(part + (1 - part) * math.exp(-step))
-        )
-        return up(start + grown) + 2 * self.slack
+        # ln(1 + part·(e^step − 1)), in a form that loses no digits and does not overflow.
+        if step < 1:
+            distance = math.log1p(part * math.expm1(step))
+        else:
+            distance = step + math.log(part + (1 - part) * math.exp(-step))
+        return up(start + distance) + 2 * self.slack
 
 
-_Goal: TypeAlias = tuple[Callable[[Composed, Bracket], Bracket], Callable[[Bracket], float], float]
-"""How a composition narrows a bracket, how wide a bracket counts, and how wide it may stay."""
+@frozen(eq=False)
+class _Goal:
+    """Aim of a refinement: narrow a bracket by a composition until its `width` is at most `gap`."""
+
+    narrow: Callable[[Composed, Bracket], Bracket]
+    width: Callable[[Bracket], float]
+    gap: float
 
 
 @frozen(eq=False)
 class DirectionBounds:
-    """The pairs of one direction, each with how often it happens."""
+    """Pairs of one direction, each with how often it happens.
+
+    Guarantee: `epsilon` and `delta` bracket the curve of the product of the pairs.
+
+    Law: tests/privacy/test_pld.py::TestOracle
+    """
 
     groups: tuple[tuple[LossPair, int], ...]
 
     @property
     def count(self) -> int:
-        """How many pairs are composed."""
-        return sum(k for _, k in self.groups)
+        """The number of composed pairs."""
+        return sum(times for _, times in self.groups)
 
     @property
     def is_single(self) -> bool:
-        """Whether there is one pair, once: closed forms do."""
+        """True if there is one pair, once: its closed form answers."""
         return len(self.groups) == 1 and self.groups[0][1] == 1
 
     @property
+    def max_loss(self) -> float:
+        """The sum of the pairs' largest losses, but for P-masses of 1e-300."""
+        return sum(times * max(pair.span(_LEAST_TAIL)[1], 0.0) for pair, times in self.groups)
+
+    @property
     def is_beyond(self) -> bool:
-        """Whether there are so many pairs, or so large losses, that a grid says nothing: the largest loss does."""
-        far = sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups)
-        return self.count > OFTENEST or not far <= FARTHEST
+        """True if a grid says nothing, for too many pairs or too large losses."""
+        # The negation also covers a sum that is not a number.
+        return self.count > MAX_COUNT or not self.max_loss <= MAX_LOSS
 
     @property
     def top(self) -> tuple[float, float]:
-        """Bounds on the P-mass at an infinite loss."""
-        sure = [
-            (pair.lower_delta(math.inf), k) for pair, k in self.groups if pair.top > 0
-        ]  # tails cut off apart
-        least = -math.expm1(
-            sum(k * math.log1p(-mass) if mass < 1 else -math.inf for mass, k in sure)
-        )
+        """Bounds on the P-mass at an infinite loss, from below and from above."""
+        logs = []
+        for pair, times in self.groups:
+            if pair.top > 0:
+                # H(∞) of the pair rounded down leaves out tails that were cut off.
+                mass = pair.lower_delta(math.inf)
+                log_kept = math.log1p(-mass) if mass < 1 else -math.inf
+                logs.append(times * log_kept)
+        least = -math.expm1(sum(logs))
+        # 1e-9 is far above the rounding of the sum: the lower bound stays below.
         return least * (1 - 1e-9), ceiling(self.certain)
 
     @property
     def certain(self) -> Fraction:
         """The P-mass at an infinite loss, 1 − Π(1 − top)^k: exact for few events, else rounded up."""
-        some = [(pair.top, k) for pair, k in self.groups if pair.top > 0]
-        if sum(k for _, k in some) <= FEW:
-            return Fraction(1 - math.prod((1 - top) ** k for top, k in some))
-        log = sum(k * math.log1p(-min(ceiling(top), 1 - 2.0**-53)) for top, k in some)
-        return fraction_up(-math.expm1(log), 2.0**-48)
+        tops = [(pair.top, times) for pair, times in self.groups if pair.top > 0]
+        if sum(times for _, times in tops) <= MAX_EXACT_TOPS:
+            kept = math.prod((1 - top) ** times for top, times in tops)
+            return Fraction(1 - kept)
+        logs = []
+        for top, times in tops:
+            # Each mass rounds up. One that rounds to 1 is followed as the last float below 1.
+            rounded = min(ceiling(top), 1 - 2.0**-53)
+            logs.append(times * math.log1p(-rounded))
+        return fraction_up(-math.expm1(sum(logs)), 2.0**-48)
 
     @property
     def limit(self) -> Fraction | None:
-        """The largest finite loss: the sum of the parts' limits."""
+        """The largest finite loss: the sum of the pairs' limits; None if one has none."""
         total = Fraction(0)
-        for pair, k in self.groups:
+        for pair, times in self.groups:
             if pair.limit is None:
                 return None
-            total += k * pair.limit
+            total += times * pair.limit
         return total
 
     @property
     def distance(self) -> float:
-        """A bound on δ(0), and so on δ from there on: distances in total variation add up, however small they are."""
-        return min(1.0, up(sum(k * pair.delta(0.0) for pair, k in self.groups)))
+        """A bound on δ(0), and so on δ at every ε ≥ 0, however small it is.
 
-    def epsilon(self, exact: Fraction, gap: float, enough: float = 0.0) -> Bracket:
-        """Bracket the least ε for a δ, to a relative gap, or as far as to see that it is at most `enough`."""
-        delta, cap = -ceiling(-exact), self._capped(exact)
-        if cap == 0 or delta < max(LEAST, self.top[1] * (1 + 1e-9)):
-            never = (delta < self.top[0] and self.top[0] > CUT) or (
-                delta == 0 and self.limit is None
-            )
-            return Bracket(math.inf if never else 0.0, cap)
+        Total variation distances add up in a composition.
+        """
+        total = sum(times * pair.delta(0.0) for pair, times in self.groups)
+        return min(1.0, up(total))
+
+    def epsilon(self, exact_delta: Fraction, gap: float, enough: float = 0.0) -> Bracket:
+        """Bracket the least ε for a δ, to a relative gap.
+
+        The refinement also ends when ε is seen to be at most `enough`.
+        """
+        # δ rounds down: a smaller δ asks for a larger ε.
+        delta = -ceiling(-exact_delta)
+        cap = self._epsilon_cap(exact_delta)
+        least_top, most_top = self.top
+        # Within 1e-9 of the mass at infinity nothing is left to tell finite losses apart.
+        if cap == 0 or delta < max(LEAST, most_top * (1 + 1e-9)):
+            leaks_more = delta < least_top and least_top > CUT
+            is_unbounded = delta == 0 and self.limit is None
+            if leaks_more or is_unbounded:
+                return Bracket(math.inf, cap)
+            return Bracket(0.0, cap)
         if self.is_single:
-            return self._single(delta, cap)
+            return self._single_epsilon(delta, cap)
         if delta >= self.distance:
             return Bracket(0.0, 0.0)
         if self.is_beyond:
             return Bracket(0.0, cap)
         tilt, rough, tail = self._aim(delta, gap, cap)
 
-        def look(made: Composed, best: Bracket) -> Bracket:
+        def narrow(made: Composed, best: Bracket) -> Bracket:
             upper = min(best.upper, max(0.0, made.epsilon(delta)))
-            return Bracket(max(best.lower, last_above(made.evidence, delta, upper, gap)), upper)
+            proven = last_above(made.evidence, delta, upper, gap)
+            return Bracket(max(best.lower, proven), upper)
 
         def width(best: Bracket) -> float:
+            # An ε of 1e-12 is as good as 0; its relative width would never shrink.
             if best.upper <= max(enough, 1e-12):
                 return 0.0
             return best.upper / best.lower - 1 if best.lower > 0 else math.inf
 
         step = _first_step(max(rough, 0.5 / tilt), tilt, self.count, gap)
-        return self._refine(Bracket(0.0, cap), step, tilt, tail, (look, width, gap))
+        return self._refine(Bracket(0.0, cap), step, tilt, tail, _Goal(narrow, width, gap))
 
     def _aim(self, delta: float, gap: float, cap: float) -> tuple[float, float, float]:
         """Choose a tilt for a δ, the ε to expect, and the tails to give up.
 
-        Close to the largest loss the best tilt grows without end; there it is enough to look a little below.
+        Close to the largest loss the best tilt grows without end; there it is enough to look a
+        little below.
         """
-        tail = max(delta * 1e-9 / self.count, 1e-300)
+        # All tails together are a part of 1e-9 of δ; they go to infinity, hence up.
+        tail = max(delta * 1e-9 / self.count, _LEAST_TAIL)
         cumulants = Cumulants(self.groups, tail)
-        tilt, rough = cumulants.for_delta(max(delta - self.top[1], delta * 1e-3))
+        finite_delta = max(delta - self.top[1], delta * 1e-3)
+        tilt, rough = cumulants.for_delta(finite_delta)
         near = min(cap, rough) * (1 - gap / 2)
         if rough > cap * (1 - gap / 2) or tilt * gap * rough > 4:
-            return min(tilt, cumulants.for_epsilon(near)[0], STEEPEST / near), near, tail
+            near_tilt = cumulants.for_epsilon(near)[0]
+            return min(tilt, near_tilt, MAX_TILTED_EPSILON / near), near, tail
         return tilt, rough, tail
 
     def _refine(self, best: Bracket, step: float, tilt: float, tail: float, goal: _Goal) -> Bracket:
-        """Compose on finer and finer grids until the bracket is as narrow as the goal says, or the work too much."""
-        look, width, gap = goal
+        """Compose on finer and finer grids until the goal is met, or the work is too much."""
+        max_size = MAX_SIZE
         rounds = 0
         while rounds < ROUNDS:
-            made = self._compose(step, tilt, tail, LONGEST if rounds == 0 else LONGEST // 4)
-            if made is None and rounds > 0:
-                break
+            made = self._compose(step, tilt, tail, max_size)
             if made is None:
+                if rounds > 0:
+                    break
+                # No bracket yet: a coarser grid gives a wider one, but a sound one.
                 step *= 4
                 continue
-            best, rounds = look(made, best), rounds + 1
-            wide = width(best)
-            if wide <= gap:
+            best = goal.narrow(made, best)
+            rounds += 1
+            max_size = MAX_SIZE // 4
+            width = goal.width(best)
+            if width <= goal.gap:
                 break
-            step *= max(0.3, 0.8 * math.sqrt(gap / wide))
+            # The width falls like the square of the step; 0.8 leaves a reserve.
+            step *= max(0.3, 0.8 * math.sqrt(goal.gap / width))
         return best
 
     def around(self, delta: float) -> Composed | None:
         """Compose for an upper bound near a δ; its curve is sound everywhere and tight there."""
         if self.is_beyond:
             return None
-        tilt, rough, tail = self._aim(delta, 1e-3, self._capped(Fraction(delta)))
-        return self._compose(
-            _first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3), tilt, tail, LONGEST
-        )
+        tilt, rough, tail = self._aim(delta, 1e-3, self._epsilon_cap(Fraction(delta)))
+        step = _first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3)
+        return self._compose(step, tilt, tail, MAX_SIZE)
 
     def delta(self, epsilon: float, gap: float, enough: float = 0.0) -> Bracket:
-        """Bracket δ for an ε, as narrowly as a relative gap of ε moves it, or to see that it is at most `enough`."""
+        """Bracket δ for an ε, as narrowly as a relative gap of ε moves it.
+
+        The refinement also ends when δ is seen to be at most `enough`.
+        """
         limit = self.limit
         if limit is not None and epsilon >= limit:
             return Bracket(*self.top)
         if self.is_single:
             pair = self.groups[0][0]
             return Bracket(pair.lower_delta(epsilon), pair.delta(epsilon))
+        # Below ε = 0 the curve may be anything up to 1.
+        widest = Bracket(0.0, self.distance if epsilon >= 0 else 1.0)
         if self.is_beyond:
-            return Bracket(0.0, self.distance if epsilon >= 0 else 1.0)
-        tail, tilt = 1e-20, 1.0
-        near = min(
-            epsilon, sum(k * max(pair.span(1e-300)[1], 0.0) for pair, k in self.groups)
-        )  # nothing is above
+            return widest
+        # Above the largest loss there is nothing to look at.
+        near = min(epsilon, self.max_loss)
+        tail = 1e-20
+        tilt = 1.0
+        # The tails should be small against δ, which is known only with a tilt: two passes.
         for _ in range(2):
-            tilt, log = Cumulants(self.groups, tail).for_epsilon(epsilon)
-            tilt = min(tilt, STEEPEST / max(abs(near), 1e-9))
-            tail = max(math.exp(min(max(log - 5, -690), 0)) * 1e-9 / self.count, 1e-300)
+            tilt, log_delta = Cumulants(self.groups, tail).for_epsilon(epsilon)
+            tilt = min(tilt, MAX_TILTED_EPSILON / max(abs(near), 1e-9))
+            # The Rényi bound is up to e^5 above δ; −690 keeps the power a float.
+            rough_delta = math.exp(min(max(log_delta - 5, -690), 0))
+            tail = max(rough_delta * 1e-9 / self.count, _LEAST_TAIL)
 
-        def look(made: Composed, best: Bracket) -> Bracket:
+        def narrow(made: Composed, best: Bracket) -> Bracket:
             upper = min(best.upper, float(made.deltas(np.array([epsilon]))[0]))
-            return Bracket(max(best.lower, most_below(made.evidence, epsilon, upper)), upper)
+            proven = most_below(made.evidence, epsilon, upper)
+            return Bracket(max(best.lower, proven), upper)
 
         def width(best: Bracket) -> float:
             if best.upper <= enough:
                 return 0.0
-            return (
-                (best.upper / best.lower - 1) / max(1.0, tilt * abs(epsilon))
-                if best.lower > 0
-                else math.inf
-            )
+            if best.lower <= 0:
+                return math.inf
+            # δ falls like e^{−λε}: a relative gap of ε moves it λε times as far.
+            return (best.upper / best.lower - 1) / max(1.0, tilt * abs(epsilon))
 
         step = _first_step(max(near, 0.5 / tilt), tilt, self.count, gap)
-        return self._refine(
-            Bracket(0.0, self.distance if epsilon >= 0 else 1.0),
-            step,
-            tilt,
-            tail,
-            (look, width, gap),
-        )
+        return self._refine(widest, step, tilt, tail, _Goal(narrow, width, gap))
 
-    def _capped(self, delta: Fraction) -> float:
-        """Return the largest loss as a bound on ε: at every δ from the mass at infinity on."""
+    def _epsilon_cap(self, delta: Fraction) -> float:
+        """Return the largest loss as a bound on ε: it holds from the mass at infinity on."""
         limit = self.limit
-        return math.inf if limit is None or delta < self.certain else ceiling(limit)
+        if limit is None or delta < self.certain:
+            return math.inf
+        return ceiling(limit)
 
-    def _single(self, delta: float, cap: float) -> Bracket:
+    def _single_epsilon(self, delta: float, cap: float) -> Bracket:
         """Solve the closed form of one pair from both sides."""
         pair = self.groups[0][0]
-        return Bracket(
-            solve(pair.lower_delta, delta, cap)[0], min(cap, solve(pair.delta, delta, cap)[1])
-        )
+        # The side that is certainly above δ for the lower bound, the other for the upper one.
+        lower = solve(pair.lower_delta, delta, cap)[0]
+        upper = solve(pair.delta, delta, cap)[1]
+        return Bracket(lower, min(cap, upper))
 
-    def _compose(self, step: float, tilt: float, tail: float, longest: int) -> Composed | None:
-        """Compose on a grid, or not at all if that takes more than `longest` points."""
-        combs = self.combs(step, tail, longest)
-        if combs is None:
+    def _compose(self, step: float, tilt: float, tail: float, max_size: int) -> Composed | None:
+        """Compose on a grid, or not at all if that takes more than `max_size` points."""
+        grids = self._grids(step, tail, max_size)
+        if grids is None:
             return None
-        counts = [k for _, k in self.groups]
-        profile = compose(combs, counts, tilt, longest)
-        if (
-            profile is None or not profile.losses[0] < profile.losses[1]
-        ):  # too long, or too fine for such large losses
+        counts = [times for _, times in self.groups]
+        profile = compose(grids, counts, tilt, max_size)
+        # Losses so large that floats do not tell neighbouring points apart ask for a coarser grid.
+        if profile is None or not profile.losses[0] < profile.losses[1]:
             return None
-        return self.composed(profile, combs)
+        return self._evidence(profile, grids)
 
-    def combs(self, step: float, tail: float, longest: int) -> list[LossGrid] | None:
-        """Place every pair on one grid, on its own lattice if the grid can refine it without much cost."""
+    def _grids(self, step: float, tail: float, max_size: int) -> list[LossGrid] | None:
+        """Discretise every pair on one grid, without loss where a common lattice allows it."""
         pitch = common_pitch(self.groups, step)
-        if pitch is not None and any(not fits_pitch(pair, pitch) for pair, _ in self.groups):
+        if pitch is not None and not all(fits_pitch(pair, pitch) for pair, _ in self.groups):
+            # Pairs without that lattice need a grid as fine as asked: refine the lattice.
             pitch /= math.ceil(float(pitch) / step)
-        h = step if pitch is None else float(pitch)
-        combs: list[LossGrid] = []
+        if pitch is not None:
+            step = float(pitch)
+        grids: list[LossGrid] = []
         for pair, _ in self.groups:
             low, high = pair.span(tail)
-            if high - low > longest * h:
+            if high - low > max_size * step:
                 return None
             if pitch is not None and isinstance(pair, Atoms) and fits_pitch(pair, pitch):
-                combs.append(aligned(pair, pitch))
+                grids.append(aligned(pair, pitch))
             else:
-                combs.append(dots(pair, h, tail))
-        return combs
+                grids.append(dots(pair, step, tail))
+        return grids
 
-    def composed(self, profile: Profile, combs: list[LossGrid]) -> Composed:
-        """Add up what was given up in the combs."""
-        counts = [k for _, k in self.groups]
-        both = list(zip(combs, counts, strict=True))
-        log = sum(k * math.log1p(-min(c.top, 1 - 2.0**-53)) for c, k in both)
+    def _evidence(self, profile: Profile, grids: list[LossGrid]) -> Composed:
+        """Add up everything that was given up in the grids."""
+        step = grids[0].step
+        log_kept, errors, shifts, lows, slacks = [], [], [], [], []
+        split = 0
+        for (pair, times), grid in zip(self.groups, grids, strict=True):
+            log_kept.append(times * math.log1p(-min(grid.top, 1 - 2.0**-53)))
+            errors.append(times * grid.error)
+            # A part `leak` of every mass is one step too high: a mean shift of leak·step.
+            shifts.append(times * grid.leak * grid.step)
+            lows.append(times * grid.low)
+            slacks.append(times * pair.slack)
+            if grid.spread:
+                split += times
+        log = sum(log_kept)
+        # The mass at infinity of all grids together, rounded up; exactly 0 if there is none.
         top = up(-math.expm1(log)) if log < 0 else 0.0
-        blur = sum(k * c.error for c, k in both)
-        raised = sum(k * c.leak * c.step for c, k in both)
-        low = sum(k * c.low for c, k in both)
-        split = sum(k for c, k in both if c.spread)
-        if split and combs[0].step > COARSEST:
-            low, split = math.inf, 0
-        spread = spread_law(combs[0].step, split, profile.tilt) if split else None
-        evidence = Proof(profile, (self.top[0], top), blur + raised, low, spread)
-        return Composed(evidence, blur + sum(k * pair.slack for pair, k in self.groups))
+        low = sum(lows)
+        if split and step > COARSEST:
+            # e^step is no float: no lower bound follows, as all mass may have been lifted.
+            low = math.inf
+            split = 0
+        spread = spread_law(step, split, profile.tilt) if split else None
+        blur = sum(errors)
+        evidence = Proof(profile, (self.top[0], top), blur + sum(shifts), low, spread)
+        return Composed(evidence, blur + sum(slacks))
+
+
+def solve(curve: Callable[[float], float], delta: float, cap: float) -> tuple[float, float]:
+    """Return ε ≥ 0 on both sides of curve(ε) = δ for a falling curve, to the last digits.
+
+    The curve is above δ at the first ε and not above it at the second one.
+
+    >>> import math
+    >>> from discreet.privacy.numerical.direction import solve
+    >>> low, high = solve(lambda e: math.exp(-e), 0.5, math.inf)
+    >>> round(low, 12), round(high, 12)
+    (0.69314718056, 0.69314718056)
+    """
+    if curve(0.0) <= delta:
+        return 0.0, 0.0
+    low = 0.0
+    high = min(1.0, cap)
+    while curve(high) > delta:
+        low = high
+        high = min(2 * high, cap)
+        if low >= cap or high > 1e15:
+            return low, math.inf
+    while high - low > 2.0**-50 * high:
+        middle = (low + high) / 2
+        if curve(middle) > delta:
+            low = middle
+        else:
+            high = middle
+    return low, high
 
 
 def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
-    """Return a grid whose bracket is about `gap`.
+    """Return a step of the grid whose bracket is about `gap` wide.
 
-    Splitting adds at most κ = k h²/4 to the variance of the loss. With the curve falling like e^{−λε} the upper bound
-    moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).
+    Splitting adds at most κ = k h²/4 to the variance of the loss. With the curve falling like
+    e^{−λε} the upper bound moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).
     """
     return math.sqrt(4 * gap * epsilon / (2.2 * (1 + tilt) * count))

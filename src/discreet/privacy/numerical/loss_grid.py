@@ -1,4 +1,10 @@
-"""One pair on a loss grid: P-masses at equally spaced losses, so placed that they dominate the pair."""
+"""Discretisation of one pair: P-masses at equally spaced losses that dominate the pair.
+
+Connect-the-dots (Doroshenko et al. 2022): the privacy curve is replaced by its chords between
+grid points. Here it is done on the masses, cell by cell.
+
+Law: tests/privacy/test_pld.py::TestParts
+"""
 
 from __future__ import annotations
 
@@ -12,15 +18,22 @@ from ..pairs.atoms import Atoms
 from ..pairs.loss_masses import Array, LossCells, LossPair
 
 EPS = 2.0**-52
+"""Unit in the last place of a double at 1."""
+_MAX_LATTICES = 64
+"""Lattices looked at for a common one: it bounds the work."""
 
 
 @frozen(eq=False)
 class LossGrid:
-    """P-masses at the losses offset + step·(start + j), and what was given up on the way.
+    """P-masses at the losses offset + step·(start + j), and bounds on everything given up.
 
-    `top` is the P-mass at an infinite loss; `error` bounds |ln| of the ratio of masses kept to true masses, and of
-    losses kept to true losses; `leak` is the part of every mass put one step too high on purpose, `low` the P-mass
-    lifted from below the grid; `spread` tells whether masses were split between grid points at all.
+    | field | bound |
+    |---|---|
+    | `top` | P-mass at an infinite loss |
+    | `error` | ln of the ratio of kept to true masses, and of kept to true losses, absolutely |
+    | `leak` | part of every mass put one step too high on purpose |
+    | `low` | P-mass lifted from below the grid |
+    | `spread` | True if masses were split between grid points at all |
     """
 
     step: float
@@ -36,88 +49,111 @@ class LossGrid:
     @property
     def losses(self) -> Array:
         """The losses of the masses."""
-        return self.offset + self.step * np.arange(
-            self.start, self.start + len(self.mass), dtype=np.float64
-        )
+        stop = self.start + len(self.mass)
+        return self.offset + self.step * np.arange(self.start, stop, dtype=np.float64)
 
 
 def aligned(pair: Atoms, step: Fraction) -> LossGrid:
-    """Place a pair whose losses are on a lattice that the grid refines: nothing is split or rounded."""
+    """Place a pair whose losses lie on a lattice that the grid refines: no mass is split."""
     if pair.lattice is None:
         raise AssertionError("only a pair with a lattice can be aligned")
-    offset, h = float(pair.lattice.offset), float(step)
-    at = np.rint((pair.losses - offset) / h).astype(np.int64)
-    start = int(at[0])
-    mass = np.bincount(at - start, weights=pair.p).astype(np.float64)
-    error = pair.error + 32 * EPS * (1 + float(np.abs(pair.losses).max()))
-    return LossGrid(h, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
+    offset = float(pair.lattice.offset)
+    float_step = float(step)
+    # The nearest grid point is the exact one: a float loss is off by far less than half a step.
+    index = np.rint((pair.losses - offset) / float_step).astype(np.int64)
+    start = int(index[0])
+    mass = np.bincount(index - start, weights=pair.p).astype(np.float64)
+    # Offset, step and their product are rounded, each relative to the largest loss.
+    far = float(np.abs(pair.losses).max())
+    error = pair.error + 32 * EPS * (1 + far)
+    return LossGrid(float_step, start, mass, offset, pair.certain, error, 0.0, 0.0, spread=False)
 
 
 def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
-    """Connect the dots of a pair's curve at the grid points, in mass space.
+    """Discretise a pair: connect the dots of its curve at the grid points, in mass space.
 
-    Each cell's (P, Q) mass is split between its two ends so that both are kept; a law on an interval of likelihood
-    ratios is dominated by its two ends with the same mean (Jensen). Mass below the grid moves up to its first point,
-    mass above to infinity. Rounding may not move a mean down, so the upper end gets `leak` more.
+    Each cell's (P, Q) mass is split between its two ends so that both masses are kept.
+
+    Guarantee: the grid dominates the pair. A law on an interval of likelihood ratios is dominated
+    by the law on the two ends with the same mean (Jensen). Mass below the grid moves up to its
+    first point, mass above it to an infinite loss. Rounding may not move a mean down, so the
+    upper end gets `leak` more.
+
+    Law: tests/privacy/test_pld.py::TestParts
 
     >>> import numpy as np
     >>> from discreet.privacy.numerical.loss_grid import dots
     >>> from discreet.privacy.pairs.gauss import Gauss
-    >>> comb = dots(Gauss(1.0), 0.1, 1e-12)
-    >>> round(float(comb.mass.sum()), 9), round(float(comb.mass @ np.exp(-comb.losses)), 9)
+    >>> grid = dots(Gauss(1.0), 0.1, 1e-12)
+    >>> round(float(grid.mass.sum()), 9), round(float(grid.mass @ np.exp(-grid.losses)), 9)
     (1.0, 1.0)
     """
-    low, high = pair.span(tail)
-    start = math.floor(low / step) - 1
-    stop = max(math.ceil(high / step) + 1, start + 3)
+    lowest, highest = pair.span(tail)
+    # One point more on each side, so that rounding of the span cuts off nothing.
+    start = math.floor(lowest / step) - 1
+    stop = max(math.ceil(highest / step) + 1, start + 3)
     edges = step * np.arange(start, stop + 1, dtype=np.float64)
     cells = pair.cells(edges)
     far = float(np.abs(edges[[0, -1]]).max())
-    leak = min(1.0, 4 * (cells.error + 4 * EPS * (1 + far)) / -math.expm1(-step))
-    upper = _upper_share(cells, edges, step, leak)
+    # Errors of p, q and the edges move the computed split by at most this much, divided by the
+    # width of a cell in likelihood ratios. Adding it moves mass up: the safe direction.
+    ratio_error = cells.error + 4 * EPS * (1 + far)
+    leak = min(1.0, 4 * ratio_error / -math.expm1(-step))
+    upper = _upper_part(cells, edges, step, leak)
     inner = cells.p[1:-1]
     mass = np.zeros(len(edges))
     mass[:-1] += inner * (1 - upper)
     mass[1:] += inner * upper
+    # Losses below the grid rise to its first point, finite ones above it to infinity.
     mass[0] += cells.p[0]
     top = (cells.top + float(cells.p[-1])) * (1 + cells.error)
     error = cells.error + 32 * EPS * (1 + far)
-    return LossGrid(step, start, mass, 0.0, top, error, leak, float(cells.p[0]), spread=True)
+    low = float(cells.p[0])
+    return LossGrid(step, start, mass, 0.0, top, error, leak, low, spread=True)
 
 
-def _upper_share(cells: LossCells, edges: Array, step: float, leak: float) -> Array:
-    """Return the part of each cell's P-mass that goes to its upper end: (1 − e^low q/p)/(1 −
-    e^−step), a little more.
+def _upper_part(cells: LossCells, edges: Array, step: float, leak: float) -> Array:
+    """Return the part of each cell's P-mass for its upper end, and `leak` more.
+
+    Keeping P and Q gives (1 − e^low·q/p)/(1 − e^−step), where low is the cell's lower edge.
     """
-    p, q = cells.p[1:-1], cells.q[1:-1]
-    some = (p > 0) & (q > 0)
+    p = cells.p[1:-1]
+    q = cells.q[1:-1]
+    both = (p > 0) & (q > 0)
     ratio = np.zeros(len(p))
-    np.divide(q, p, out=ratio, where=some)
-    lowered = np.exp(np.minimum(0.0, np.log(ratio, where=some, out=np.zeros(len(p))) + edges[:-1]))
-    share: Array = (1 - np.where(some, lowered, 0.0)) / -math.expm1(-step)
-    return np.clip(share + leak, 0.0, 1.0)
+    np.divide(q, p, out=ratio, where=both)
+    # In logarithms, as e^low may overflow. Above 0 is a rounding error: no loss is below the cell.
+    logs = np.log(ratio, where=both, out=np.zeros(len(p))) + edges[:-1]
+    lowered = np.exp(np.minimum(0.0, logs))
+    # Where q or p is 0 the whole mass goes up: its loss may be as large as the cell allows.
+    part: Array = (1 - np.where(both, lowered, 0.0)) / -math.expm1(-step)
+    return np.clip(part + leak, 0.0, 1.0)
 
 
 def fits_pitch(pair: LossPair, pitch: Fraction | None) -> bool:
     """Return whether the losses of a pair lie on a lattice of this pitch."""
-    return (
-        pitch is not None
-        and pair.lattice is not None
-        and (pair.lattice.pitch / pitch).denominator == 1
-    )
+    if pitch is None or pair.lattice is None:
+        return False
+    return (pair.lattice.pitch / pitch).denominator == 1
 
 
 def common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fraction | None:
-    """Return the coarsest lattice that serves as many pairs as it can without being much finer than is needed."""
-    with_lattice = [(k, pair.lattice.pitch) for pair, k in groups if pair.lattice is not None]
+    """Return the coarsest lattice that serves most pairs, not much finer than `step`.
+
+    Pairs that happen often are served first.
+    """
+    pitches = [(times, pair.lattice.pitch) for pair, times in groups if pair.lattice is not None]
+    pitches.sort(reverse=True)
     common: Fraction | None = None
-    for _, pitch in sorted(with_lattice, reverse=True)[:64]:
-        both = pitch if common is None else _gcd(common, pitch)
-        if both >= step / 2:
-            common = both
+    for _, pitch in pitches[:_MAX_LATTICES]:
+        refined = pitch if common is None else _gcd(common, pitch)
+        # Half of the asked step costs twice the points; a finer lattice is not worth it.
+        if refined >= step / 2:
+            common = refined
     return common
 
 
 def _gcd(a: Fraction, b: Fraction) -> Fraction:
-    d = a.denominator * b.denominator
-    return Fraction(math.gcd(a.numerator * b.denominator, b.numerator * a.denominator), d)
+    denominator = a.denominator * b.denominator
+    numerator = math.gcd(a.numerator * b.denominator, b.numerator * a.denominator)
+    return Fraction(numerator, denominator)

@@ -1,24 +1,29 @@
-"""Lower bounds from the same composition as the upper ones.
+"""Lower bounds on ε and δ, from the same composition as the upper ones.
 
-Let T be the true curve of the composed pair and F that of the combs. Splitting a cell's mass between its ends is a
-second, small release: given the loss it tells the end, and both its likelihood ratios lie within one step h. It has
-bounded range h, so it is dominated by the pair B(h) of bounded range, and F ≤ curve of (T ⊗ B(h)^k) by adaptive
-composition, k counting the releases that were split:
+Let T be the true curve of the composed pair and F that of the loss grids. Splitting a cell's mass
+between its ends is a second, small release: given the loss it tells the end, and both its
+likelihood ratios lie within one step h. It has bounded range h, so the pair B(h) of bounded range
+dominates it, and F ≤ curve of (T ⊗ B(h)^k) by adaptive composition; k counts the split releases:
 
     F(x) ≤ E[T(x/s)],  s = e^{loss of B(h)^k} under its P.                                   (1)
 
-T is convex and decreasing in x = e^ε and T ≤ F. If T(x0) were at most v, then T would lie below the convex hull of F
-and the point (x0, v); put that hull into (1) at x0: if the right side falls short of F(x0), then T(x0) > v. The hull
-bends only at x0, so the bound loses order k h², as the upper bound does, even for laws with atoms.
+T is convex and decreasing in x = e^ε, and T ≤ F. If T(x0) were at most v, then T would lie below
+the convex hull of F and the point (x0, v). Put that hull into (1) at x0: if the right side falls
+short of F(x0), then T(x0) > v. The hull bends only at x0, so the bound loses order k h², as the
+upper bound does, even for laws with atoms.
+
+Law: tests/privacy/test_pld.py::TestOracle
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 
 import numpy as np
 
+from ...arithmetic.rounding import down
 from ...frozen import frozen
 from ..pairs.hyperbola import bounded_range
 from ..pairs.loss_masses import Array
@@ -29,7 +34,7 @@ from .tilting import log_share
 
 @frozen(eq=False)
 class Spread:
-    """The law of ln s on half steps −reach..reach, with bounds for what lies outside and for rounding.
+    """Law of ln s in (1) on half steps −reach..reach, with bounds on the rest and on rounding.
 
     `tail` bounds E[s^λ; outside] at the tilt λ of the profile, `noise` the error of each weight.
     """
@@ -48,40 +53,56 @@ class Spread:
 def spread_law(step: float, count: int, tilt: float) -> Spread:
     """Compose B(h) `count` times on half steps.
 
+    Half steps keep the discretisation of B(h) itself small against its effect.
+
     >>> from discreet.privacy.numerical.lower_bound import spread_law
     >>> law = spread_law(0.01, 100, 1.0)
     >>> round(float(law.weights.sum()), 9), law.tail < 1e-12
     (1.0, True)
     """
     half = step / 2
-    one = dots(bounded_range(Fraction(step)), half, 0.0)
-    start, mass = one.start, one.mass
-    reach = min(
-        max(abs(start), start + len(mass) - 1) * count, math.ceil(14 * math.sqrt(count)) + 12
-    )
+    grid = dots(bounded_range(Fraction(step)), half, 0.0)
+    start = grid.start
+    mass = grid.mass
+    # Fourteen deviations, or the whole support where it is shorter.
+    support = max(abs(start), start + len(mass) - 1) * count
+    reach = min(support, math.ceil(14 * math.sqrt(count)) + 12)
     size = 1 << (2 * reach + 1).bit_length()
-    place = np.zeros(size)
-    place[(start + np.arange(len(mass))) % size] += mass
-    wave = np.fft.rfft(place)
-    ring = np.fft.irfft(power(wave, count), size)
-    weights = np.maximum(np.roll(ring, reach)[: 2 * reach + 1], 0.0)
-    at = start + np.arange(len(mass), dtype=np.float64)
+    points = np.arange(len(mass))
+    cyclic = np.zeros(size)
+    cyclic[(start + points) % size] += mass
+    wave = np.fft.rfft(cyclic)
+    convolved = np.fft.irfft(power(wave, count), size)
+    # Below 0 is a rounding error of the FFT, covered by `noise`.
+    weights = np.maximum(np.roll(convolved, reach)[: 2 * reach + 1], 0.0)
     tail = 0.0
     if reach < abs(start) * count:
-        theta = reach / (1.3 * count)
-        moments = [float(mass @ np.exp(at * (tilt * half + sign * theta))) for sign in (1, -1)]
-        tail = sum(math.exp(min(700.0, count * math.log(m) - theta * reach)) for m in moments)
+        tail = _tail_moment(start + points.astype(np.float64), mass, reach, count, tilt * half)
+    # The polar power errs by 8·count units, the two FFTs by 8 units a level; 64 covers both.
     noise = (64 + 64 * count) * 2.0**-52 * math.log2(size)
     return Spread(half, weights, tail, noise)
 
 
+def _tail_moment(at: Array, mass: Array, reach: int, count: int, tilt: float) -> float:
+    """Bound E[s^λ; |ln s| > reach half steps] by Chernoff, each side by itself."""
+    # About the best θ for a normal law; every θ > 0 gives a sound bound.
+    theta = reach / (1.3 * count)
+    tail = 0.0
+    for sign in (1, -1):
+        moment = float(mass @ np.exp(at * (tilt + sign * theta)))
+        # An exponent above 700 says nothing as it is; the cap only keeps it a float.
+        tail += math.exp(min(700.0, count * math.log(moment) - theta * reach))
+    return tail
+
+
 @frozen(eq=False)
 class Proof:
-    """What a composition of combs says about the true curve: its profile, and bounds on all that was changed.
+    """Evidence of a composition about the true curve: its profile, and bounds on all changes.
 
-    `top` bounds the mass at infinity from both sides, `low` is the P-mass lifted onto the grid. `blur` bounds ln of the
-    ratio of the masses kept to the true ones, and half of what the losses were raised by in all: putting a part d of a
-    mass one step too high leaves a pair of bounded range whose Q-mass is short of 1 by dh, a shift of the loss.
+    `top` bounds the mass at infinity from both sides, `low` is the P-mass lifted onto the grid.
+    `blur` bounds ln of the ratio of the masses kept to the true ones, and half of what the losses
+    were raised by in all. For putting a part d of a mass one step too high leaves a pair of
+    bounded range whose Q-mass is short of 1 by dh, which is a shift of the loss.
     """
 
     profile: Profile
@@ -91,53 +112,130 @@ class Proof:
     spread: Spread | None
 
 
-def exceeds(given: Proof, epsilon: float, delta: float) -> bool:
-    """Return whether the true curve at ε is certainly above δ."""
-    tilt, blur, losses = given.profile.tilt, given.blur, given.profile.losses
-    renyi = math.exp(min(700.0, given.profile.log_moment + log_share(tilt) - tilt * epsilon))
-    raw = interpolate(losses, given.profile.lower, np.array([epsilon + 2 * blur]), below=0.0)
-    have = math.exp(-blur) * float(raw[0]) + given.top[0] - given.low
-    if given.spread is None:
-        return have > delta
-    reach = given.spread.reach
-    at = epsilon - 2 * blur - given.spread.half * np.arange(-reach, reach + 1, dtype=np.float64)
-    curve = np.minimum(
-        1.0,
-        given.top[1]
-        + math.exp(min(blur, 700.0)) * interpolate(losses, given.profile.upper, at, below=1.0),
-    )
-    hull, law = _hull(curve, delta, given.spread.half), given.spread.weights
-    wrong = given.spread.noise * float(hull.sum()) + given.spread.tail * (
-        renyi + given.top[1] + delta
-    )
-    return have > float(law @ hull) * (1 + 1e-12) + wrong
+def exceeds(evidence: Proof, epsilon: float, delta: float) -> bool:
+    """Return whether the true curve at ε is certainly above δ.
+
+    Guarantee: True only if T(e^ε) > δ, by (1) with every rounding against the claim.
+    """
+    profile = evidence.profile
+    blur = evidence.blur
+    least_top, most_top = evidence.top
+    # Left side of (1), rounded down: losses may be raised by 2·blur and masses by a factor e^blur.
+    # Mass lifted from below the grid may not count.
+    at = np.array([epsilon + 2 * blur])
+    raw = interpolate(profile.losses, profile.lower, at, below=0.0)
+    left = math.exp(-blur) * float(raw[0]) + least_top - evidence.low
+    spread = evidence.spread
+    if spread is None:
+        # No mass was split: F is T, and (1) is not needed.
+        return left > delta
+    # Right side of (1), rounded up: F at lower ε, masses larger by e^blur, and at most 1.
+    shifts = np.arange(-spread.reach, spread.reach + 1, dtype=np.float64)
+    at = epsilon - 2 * blur - spread.half * shifts
+    raw = interpolate(profile.losses, profile.upper, at, below=1.0)
+    curve = np.minimum(1.0, most_top + math.exp(min(blur, 700.0)) * raw)
+    hull = _hull(curve, delta, spread.half)
+    # Outside of the window T(x/s) ≤ s^λ · (Rényi bound at x), and the mass at infinity is added.
+    tilt = profile.tilt
+    log_renyi = profile.log_moment + log_share(tilt) - tilt * epsilon
+    renyi = math.exp(min(700.0, log_renyi))
+    outside = spread.tail * (renyi + most_top + delta)
+    rounding = spread.noise * float(hull.sum()) + outside
+    return left > float(spread.weights @ hull) * (1 + 1e-12) + rounding
 
 
 def _hull(curve: Array, value: float, half: float) -> Array:
-    """Return the hull of a convex falling curve and a point below its middle; entries run from high ε to low ε."""
+    """Return the hull of a convex falling curve and a point below its middle.
+
+    Entries run from high ε to low ε, in half steps.
+    """
     middle = len(curve) // 2
     hull = curve.copy()
     hull[middle] = value
+    # e^700 is the last power of e that is a float; further points count as being there.
     away = np.minimum(np.arange(1, middle + 1), 700 / half)
-    nearer, farther = (
-        -np.expm1(-half * away),
-        np.expm1(half * away),
-    )  # |y/x0 − 1| at lower and at higher ε
-    rise = (curve[middle + 1 :] - value) / nearer
+    # |y/x0 − 1| of the points at lower and at higher ε.
+    lower_distance = -np.expm1(-half * away)
+    higher_distance = np.expm1(half * away)
+    # At lower ε: the flattest line from the point that touches the curve.
+    rise = (curve[middle + 1 :] - value) / lower_distance
     touch = int(np.argmin(rise))
-    hull[middle + 1 : middle + 1 + touch] = value + rise[touch] * nearer[:touch]
-    fall = (value - curve[:middle][::-1]) / farther
+    hull[middle + 1 : middle + 1 + touch] = value + rise[touch] * lower_distance[:touch]
+    # At higher ε: the steepest one. Where the curve stays above the point, T is flat at most.
+    fall = (value - curve[:middle][::-1]) / higher_distance
     touch = int(np.argmax(fall))
-    slope, reach = (fall[touch], touch) if fall[touch] > 0 else (0.0, middle)
-    hull[middle - reach : middle] = (value - slope * farther[:reach])[::-1]
+    slope = fall[touch]
+    if not slope > 0:
+        slope = 0.0
+        touch = middle
+    hull[middle - touch : middle] = (value - slope * higher_distance[:touch])[::-1]
     return hull
 
 
 def interpolate(losses: Array, curve: Array, epsilon: Array, *, below: float) -> Array:
-    """Interpolate a curve by chords in e^ε; `below` stands for it under the grid, its last value above."""
+    """Interpolate a curve by chords in e^ε.
+
+    `below` is its value under the grid; above the grid it keeps its last value.
+    """
     step = float(losses[1] - losses[0])
-    where = np.clip(np.floor((epsilon - losses[0]) / step), 0, len(losses) - 2).astype(np.int64)
-    over = np.clip(epsilon - losses[where], 0.0, step)
+    position = np.floor((epsilon - losses[0]) / step)
+    cell = np.clip(position, 0, len(losses) - 2).astype(np.int64)
+    over = np.clip(epsilon - losses[cell], 0.0, step)
+    # (e^over − 1)/(e^step − 1), in a form that does not overflow for a wide step.
     part = np.clip(np.exp(over - step) * np.expm1(-over) / math.expm1(-step), 0.0, 1.0)
-    value = curve[where] * (1 - part) + curve[where + 1] * part
+    value = curve[cell] * (1 - part) + curve[cell + 1] * part
     return np.where(epsilon < losses[0], below, value)
+
+
+def last_above(evidence: Proof, delta: float, upper: float, gap: float) -> float:
+    """Return the largest ε found at which the true curve is certainly above δ, 0 if there is none.
+
+    The search starts a little below the upper bound on ε and doubles its distance.
+    """
+    if not math.isfinite(upper) or upper <= 0:
+        return 0.0
+
+    def is_proven(epsilon: float) -> bool:
+        return exceeds(evidence, epsilon, delta)
+
+    high = upper
+    distance = gap * upper / 4
+    while not is_proven(high - distance):
+        high -= distance
+        distance *= 2
+        if high <= 0:
+            return 0.0
+    found = _last_proven(is_proven, high - distance, high, evidence)
+    return max(0.0, down(found))
+
+
+def most_below(evidence: Proof, epsilon: float, upper: float) -> float:
+    """Return the largest δ found that the true curve at ε certainly exceeds, 0 if there is none."""
+
+    def is_proven(delta: float) -> bool:
+        return exceeds(evidence, epsilon, delta)
+
+    high = upper
+    part = 1e-4
+    while not is_proven(high * (1 - part)):
+        high *= 1 - part
+        part = min(part * 2, 0.9)
+        # A bound a million times too small would tell nothing.
+        if high <= upper * 1e-6:
+            return 0.0
+    return down(_last_proven(is_proven, high * (1 - part), high, evidence))
+
+
+def _last_proven(
+    is_proven: Callable[[float], bool], low: float, high: float, evidence: Proof
+) -> float:
+    """Bisect between a number that is proven and one that is not; return one that is."""
+    # A test with a spread law costs more, and its gap is wider than an eighth bisection.
+    rounds = 24 if evidence.spread is None else 8
+    for _ in range(rounds):
+        middle = (low + high) / 2
+        if is_proven(middle):
+            low = middle
+        else:
+            high = middle
+    return low

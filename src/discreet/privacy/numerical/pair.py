@@ -1,4 +1,8 @@
-"""The dominating pairs of any event, and one pair for a whole composition where it stands inside another event."""
+"""Dominating pairs of any event; composed and nested events become one pair.
+
+A composition inside another event (a sample, a parallel part) needs a pair of its own. Its privacy
+loss distribution is computed first, and the upper bounds on its curve are joined by chords.
+"""
 
 from __future__ import annotations
 
@@ -35,27 +39,34 @@ STOPS = [10.0**-e for e in (1, 2, 4, 6, 9, 12, 16, 20, 25, 30, 38, 48, 60, 75, 9
 
 @lru_cache(maxsize=256)
 def pairs_of(event: Event) -> Directions:
-    """Return the dominating pairs of one event: `remove` (the unit is in D) and `add` (it is in D').
+    """Return the dominating pairs of one event: `remove` (the unit is in D), `add` (it is in D').
 
     Nested and composed events are composed first, on a fine grid, into one pair that dominates.
 
+    Guarantee: each pair dominates the event in its direction.
+
     >>> from discreet.privacy.numerical.pair import pairs_of
     >>> from discreet.privacy.events import LaplaceNoise
-    >>> pairs_of(LaplaceNoise(2, 1)).remove.delta(0.25) == pairs_of(LaplaceNoise(2, 1)).add.delta(0.25)
+    >>> pairs = pairs_of(LaplaceNoise(2, 1))
+    >>> pairs.remove.delta(0.25) == pairs.add.delta(0.25)
     True
 
-    Refuses what is no event, and losses beyond the floats.
+    Refuses: arguments that are no event, and losses beyond the floats (InvalidArgument).
+
+    Law: tests/privacy/test_pld.py::TestNested
     """
     refuse_beyond(event)
     match event:
         case Sampled():
             inner = pairs_of(event.event)
-            g = max(float(event.rate), RAREST)
-            if g == 1:  # also if no float is between
+            # A rarer sample is priced as the rarest one that floats can follow, which is worse.
+            rate = max(float(event.rate), RAREST)
+            if rate == 1:
+                # A rate that rounds to 1 is priced as 1, which is worse as well.
                 return inner
-            return Directions(
-                Mixture(inner.remove, g, removes=True), Mixture(inner.add, g, removes=False)
-            )
+            remove = Mixture(inner.remove, rate, removes=True)
+            add = Mixture(inner.add, rate, removes=False)
+            return Directions(remove, add)
         case Parallel():
             return worst_of([pairs_of(case) for case in alternatives(event)])
         case Repeated() | Sequence() | Batch() | KeySelection():
@@ -70,13 +81,12 @@ def pairs_of(event: Event) -> Directions:
 
 
 def _composed(event: Event) -> Directions:
-    return composed_pairs(
-        [(pairs_of(part), times) for part, times in merged_parts(parts_of(event))]
-    )
+    groups = [(pairs_of(part), times) for part, times in merged_parts(parts_of(event))]
+    return composed_pairs(groups)
 
 
 def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
-    """Return pairs that dominate a composition: upper bounds on its curve at many points, joined by chords.
+    """Return pairs that dominate a composition: upper bounds on its curve, joined by chords.
 
     >>> from discreet.privacy.numerical.pair import composed_pairs
     >>> from discreet.privacy.pairs.atoms import binary
@@ -89,36 +99,49 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
     if not groups:
         nothing = Atoms(np.zeros(1), np.ones(1))
         return Directions(nothing, nothing)
-    remove = _one(DirectionBounds(tuple((pair.remove, k) for pair, k in groups)))
-    if all(pair.remove is pair.add for pair, _ in groups):
+    removes = tuple((pairs.remove, times) for pairs, times in groups)
+    remove = _single_pair(DirectionBounds(removes))
+    if all(pairs.remove is pairs.add for pairs, _ in groups):
         return Directions(remove, remove)
-    return Directions(remove, _one(DirectionBounds(tuple((pair.add, k) for pair, k in groups))))
+    adds = tuple((pairs.add, times) for pairs, times in groups)
+    return Directions(remove, _single_pair(DirectionBounds(adds)))
 
 
-def _one(side: DirectionBounds) -> LossPair:
-    if len(side.groups) == 1 and side.groups[0][1] == 1:
-        return side.groups[0][0]
-    points: list[tuple[Fraction | float, Fraction | float]] = [(0, 1), *_upper(side)]
-    if side.limit is not None:
-        points.append((side.limit, side.certain))
+def _single_pair(direction: DirectionBounds) -> LossPair:
+    """Return one pair that dominates the product of all pairs of a direction."""
+    if direction.is_single:
+        return direction.groups[0][0]
+    # δ(0) ≤ 1 holds for every pair, also where no grid is short enough.
+    points: list[tuple[Fraction | float, Fraction | float]] = [(0, 1)]
+    points.extend(_upper_points(direction))
+    if direction.limit is not None:
+        points.append((direction.limit, direction.certain))
     return from_points(points)
 
 
-def _upper(side: DirectionBounds) -> list[tuple[float, float]]:
-    """Return points on or above the curve of a composition, none if its grid would be too long at every stop."""
-    profiles = [made for stop in _stops(side.certain) if (made := side.around(stop)) is not None]
-    if not profiles:
+def _upper_points(direction: DirectionBounds) -> list[tuple[float, float]]:
+    """Return points on or above the curve; none if its grid would be too long at every stop."""
+    compositions = []
+    for delta in _stops(direction.certain):
+        made = direction.around(delta)
+        if made is not None:
+            compositions.append(made)
+    if not compositions:
         return []
-    low = min(float(made.evidence.profile.losses[0]) for made in profiles)
-    high = max(float(made.evidence.profile.losses[-1]) for made in profiles)
+    low = min(float(made.evidence.profile.losses[0]) for made in compositions)
+    high = max(float(made.evidence.profile.losses[-1]) for made in compositions)
     grid = np.union1d(np.linspace(low, high, POINTS), [0.0])
-    values = np.min([made.deltas(grid) for made in profiles], axis=0)
+    # Each composition bounds the curve everywhere, so that the least of them does.
+    values = np.min([made.deltas(grid) for made in compositions], axis=0)
     return list(zip(grid.tolist(), values.tolist(), strict=True))
 
 
 def _stops(top: Fraction) -> list[float]:
-    """Return the δ to look around: the stops are parts of what does not leak, as far as they stand
-    out from the leak.
+    """Return the values of δ to look around.
+
+    The stops are parts of the mass that does not leak, as far as they stand out from the leak.
     """
     parts = [(1 - top) * Fraction(stop) for stop in STOPS]
-    return [float(top + part) for part in parts if part > top / 1000 or part == parts[0]]
+    # Below a thousandth of the leak, floats hardly tell δ from the leak itself.
+    kept = [part for part in parts if part > top / 1000 or part == parts[0]]
+    return [float(top + part) for part in kept]

@@ -1,6 +1,7 @@
-"""Where to look: the exponential tilt that brings the asked part of a composition to the middle.
+"""Choice of the exponential tilting (Esscher transform) for a question.
 
-Nothing here needs to be exact: a poor tilt costs tightness, never soundness.
+The tilt e^{λl} brings the part of the composed loss that was asked about to the middle of the
+window. Nothing here needs to be exact: a poor tilt costs tightness, never soundness.
 """
 
 from __future__ import annotations
@@ -18,18 +19,23 @@ COARSE = 64
 
 
 def log_share(tilt: float) -> float:
-    """Return ln of the largest of (1 − e^−u)e^{−λu} over u > 0, λ^λ/(1+λ)^{1+λ}: δ(ε) ≤ share · E[e^{λ(L−ε)}].
+    """Return ln of the largest of (1 − e^−u)e^{−λu} over u > 0: λ^λ/(1+λ)^{1+λ}.
+
+    With it, δ(ε) ≤ share · E[e^{λ(L−ε)}]: the Rényi bound of order 1 + λ.
 
     >>> import math
     >>> from discreet.privacy.numerical.tilting import log_share
     >>> round(math.exp(log_share(1.0)), 9)
     0.25
     """
-    return -tilt * math.log1p(1 / tilt) - math.log1p(tilt) if tilt > 0 else 0.0
+    if tilt <= 0:
+        return 0.0
+    # λ ln λ − (1+λ) ln(1+λ), in a form that loses no digits for large λ.
+    return -tilt * math.log1p(1 / tilt) - math.log1p(tilt)
 
 
 class Cumulants:
-    """The logarithmic moment generating function of a composed loss, from a rough copy of each pair.
+    """Cumulant generating function of a composed loss, from a rough copy of each pair.
 
     >>> from discreet.privacy.numerical.tilting import Cumulants
     >>> from discreet.privacy.pairs.gauss import Gauss
@@ -38,82 +44,110 @@ class Cumulants:
     """
 
     def __init__(self, groups: Sequence[tuple[LossPair, int]], tail: float) -> None:
-        copies = [_rough(pair, tail) for pair, _ in groups]
+        copies = [_rough_copy(pair, tail) for pair, _ in groups]
         width = max(len(losses) for losses, _ in copies)
-        self.counts = np.array([float(k) for _, k in groups])
-        self.losses = np.zeros((len(groups), width))
-        self.logs = np.full((len(groups), width), -np.inf)
-        for i, (losses, p) in enumerate(copies):
-            self.losses[i, : len(losses)] = losses
-            self.logs[i, : len(losses)] = np.log(np.maximum(p, 1e-320))
+        shape = (len(groups), width)
+        self.counts = np.array([float(times) for _, times in groups])
+        # One row a pair; unused columns have mass 0, hence the logarithm −∞.
+        self.losses = np.zeros(shape)
+        self.logs = np.full(shape, -np.inf)
+        for row, (losses, masses) in enumerate(copies):
+            length = len(losses)
+            self.losses[row, :length] = losses
+            self.logs[row, :length] = np.log(np.maximum(masses, 1e-320))
 
     def at(self, tilt: float) -> tuple[float, float, float]:
-        """Return K(λ) and its first two derivatives: ln of the moment, tilted mean, tilted variance."""
-        weights = self.logs + tilt * self.losses
-        peak = weights.max(axis=1, keepdims=True)
-        weights = np.exp(weights - peak)
+        """Return K(λ) and its first two derivatives: log moment, tilted mean, tilted variance."""
+        logs = self.logs + tilt * self.losses
+        # The largest term of each row is divided out, so that no exponential overflows.
+        peak = logs.max(axis=1, keepdims=True)
+        weights = np.exp(logs - peak)
         sums = weights.sum(axis=1)
         mean = (weights * self.losses).sum(axis=1) / sums
-        square = (weights * (self.losses - mean[:, None]) ** 2).sum(axis=1) / sums
-        value = peak[:, 0] + np.log(sums)
-        return float(self.counts @ value), float(self.counts @ mean), float(self.counts @ square)
+        centred = self.losses - mean[:, None]
+        variance = (weights * centred**2).sum(axis=1) / sums
+        log_moment = peak[:, 0] + np.log(sums)
+        return (
+            float(self.counts @ log_moment),
+            float(self.counts @ mean),
+            float(self.counts @ variance),
+        )
 
     def for_delta(self, delta: float) -> tuple[float, float]:
         """Return the best tilt for a δ, and the ε that the Rényi bound gives there."""
+        log_delta = math.log(delta)
 
-        def bound(tilt: float) -> float:
-            return (self.at(tilt)[0] + log_share(tilt) - math.log(delta)) / tilt
+        def renyi_epsilon(tilt: float) -> float:
+            return (self.at(tilt)[0] + log_share(tilt) - log_delta) / tilt
 
-        tilt = self._least(bound, math.sqrt(-2 * math.log(min(delta, 0.5))))
-        return tilt, bound(tilt)
+        # A normal law reaches δ at about √(−2 ln δ) standard deviations.
+        deviations = math.sqrt(-2 * math.log(min(delta, 0.5)))
+        tilt = self._minimise(renyi_epsilon, deviations)
+        return tilt, renyi_epsilon(tilt)
 
     def for_epsilon(self, epsilon: float) -> tuple[float, float]:
         """Return the best tilt for an ε, and ln of the δ that the Rényi bound gives there."""
 
-        def bound(tilt: float) -> float:
+        def renyi_log_delta(tilt: float) -> float:
             return self.at(tilt)[0] + log_share(tilt) - tilt * epsilon
 
-        tilt = self._least(bound, 1.0)
-        return tilt, bound(tilt)
+        tilt = self._minimise(renyi_log_delta, 1.0)
+        return tilt, renyi_log_delta(tilt)
 
-    def _least(self, bound: Callable[[float], float], deviations: float) -> float:
-        """Find the least of a bound over tilts: double or halve from a guess, then a few golden sections."""
-        middle = deviations / math.sqrt(max(self.at(0.0)[2], 1e-300))
-        value, up, down = bound(middle), bound(2 * middle), bound(middle / 2)
-        factor, beside = (2.0, up) if up < down else (0.5, down)
+    def _minimise(self, bound: Callable[[float], float], deviations: float) -> float:
+        """Find the least of a bound over tilts: double or halve from a guess, then golden section."""
+        variance = self.at(0.0)[2]
+        middle = deviations / math.sqrt(max(variance, 1e-300))
+        value = bound(middle)
+        at_double = bound(2 * middle)
+        at_half = bound(middle / 2)
+        if at_double < at_half:
+            factor = 2.0
+            beside = at_double
+        else:
+            factor = 0.5
+            beside = at_half
+        # Sixteen doublings span a factor of 65,536: a guess further off is not worth the time.
         for _ in range(16):
             if beside >= value:
                 break
-            middle, value = factor * middle, beside
+            middle = factor * middle
+            value = beside
             beside = bound(factor * middle)
-        return _golden(bound, middle / 2, 2 * middle)
+        return _golden_section(bound, middle / 2, 2 * middle)
 
 
-def _golden(bound: Callable[[float], float], low: float, high: float) -> float:
+def _golden_section(bound: Callable[[float], float], low: float, high: float) -> float:
+    """Narrow an interval around the least value, eight times by the golden ratio."""
     ratio = (math.sqrt(5) - 1) / 2
-    a, b = high - ratio * (high - low), low + ratio * (high - low)
-    at_a, at_b = bound(a), bound(b)
+    left = high - ratio * (high - low)
+    right = low + ratio * (high - low)
+    at_left = bound(left)
+    at_right = bound(right)
     for _ in range(8):
-        if at_a < at_b:
-            high, b, at_b = b, a, at_a
-            a = high - ratio * (high - low)
-            at_a = bound(a)
+        # One of the two inner points is an inner point of the next interval too.
+        if at_left < at_right:
+            high, right, at_right = right, left, at_left
+            left = high - ratio * (high - low)
+            at_left = bound(left)
         else:
-            low, a, at_a = a, b, at_b
-            b = low + ratio * (high - low)
-            at_b = bound(b)
+            low, left, at_left = left, right, at_right
+            right = low + ratio * (high - low)
+            at_right = bound(right)
     return (low + high) / 2
 
 
-def _rough(pair: LossPair, tail: float) -> tuple[Array, Array]:
+def _rough_copy(pair: LossPair, tail: float) -> tuple[Array, Array]:
+    """Return a few losses and P-masses that resemble a pair."""
     if isinstance(pair, Atoms) and len(pair.p) <= COARSE:
         return pair.losses, pair.p
     low, high = pair.span(tail)
-    edges = np.concatenate(
-        (np.linspace(low, high, COARSE)[:-1], high - (high - low) * 2.0 ** -np.arange(7, 20))
-    )
-    cells = pair.cells(edges)
-    keep = (cells.p > 0) & (
-        cells.q > 0
-    )  # cells grow narrower upwards, as compositions near their limit need it
-    return np.log(cells.p[keep] / cells.q[keep]), cells.p[keep]
+    # The cells grow narrower upwards, as compositions near their largest loss need it.
+    equal = np.linspace(low, high, COARSE)[:-1]
+    narrowing = high - (high - low) * 2.0 ** -np.arange(7, 20)
+    cells = pair.cells(np.concatenate((equal, narrowing)))
+    keep = (cells.p > 0) & (cells.q > 0)
+    p = cells.p[keep]
+    q = cells.q[keep]
+    # The mean likelihood ratio of a cell stands for the losses in it.
+    return np.log(p / q), p
