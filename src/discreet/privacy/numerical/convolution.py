@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from ...frozen import frozen
 from ..pairs.loss_masses import Array
-from .loss_grid import LossGrid
+from .loss_grid import LossGrid, float_range
 
 Wave: TypeAlias = NDArray[np.complex128]
 
@@ -84,7 +84,8 @@ def _tilt_grid(grid: LossGrid, count: int, tilt: float) -> _TiltedGrid:
     # is a law to normalise. More mass only raises the upper bound.
     positive |= not positive.any()
     log_mass = np.log(np.maximum(grid.mass, 1e-320))
-    logs = np.where(positive, log_mass + tilt * losses, -np.inf)
+    tilted = log_mass + tilt * losses
+    logs = np.where(positive, tilted, -np.inf)
     peak = float(logs.max())
     weight = np.exp(logs - peak)
     total = float(weight.sum())
@@ -109,20 +110,29 @@ def compose(
     # A steeper tilt would leave nothing but rounding errors at all points but the last.
     tilt = min(tilt, 12 / step)
     tilted = []
-    for grid, count in zip(grids, counts, strict=True):
-        tilted.append(_tilt_grid(grid, count, tilt))
-    mean = sum(part.count * part.mean for part in tilted)
-    offset = sum(part.count * part.offset for part in tilted)
-    base = sum(part.count * part.start for part in tilted)
-    log_moment = sum(part.count * part.log_moment for part in tilted)
-
+    means, offsets, log_moments = [], [], []
+    base = 0
     # Points of the full convolution, and one empty point more so that a last chord exists.
-    full_size = sum(part.count * (len(part.weight) - 1) for part in tilted) + 2
+    full_size = 2
+    for grid, count in zip(grids, counts, strict=True):
+        part = _tilt_grid(grid, count, tilt)
+        tilted.append(part)
+        means.append(count * part.mean)
+        offsets.append(count * part.offset)
+        log_moments.append(count * part.log_moment)
+        base += count * part.start
+        full_size += count * (len(part.weight) - 1)
+    mean = sum(means)
+    offset = sum(offsets)
+    log_moment = sum(log_moments)
+
     # The window rounds outward on both sides: the Chernoff bound covers everything beyond it.
     lowest = mean - _reach(tilted, -1)
     highest = mean + _reach(tilted, 1)
-    first = max(0, math.floor((lowest - offset) / step) - base)
-    last = min(full_size, math.ceil((highest - offset) / step) - base + 1)
+    lowest_index = math.floor((lowest - offset) / step) - base
+    highest_index = math.ceil((highest - offset) / step) - base
+    first = max(0, lowest_index)
+    last = min(full_size, highest_index + 1)
     size = _fft_size(last - first)
     if size > max_size:
         return None
@@ -135,9 +145,10 @@ def compose(
         # Chernoff's e^−OUTSIDE on each side, whether it was cut off or wrapped around.
         outside = 2 * math.exp(-OUTSIDE)
     length = min(size, full_size)
-    weight = np.roll(cyclic, -(first % size))[:length]
+    unrolled = np.roll(cyclic, -(first % size))
+    weight = unrolled[:length]
     begin = base + first
-    losses = offset + step * np.arange(begin, begin + length, dtype=np.float64)
+    losses = offset + step * float_range(begin, begin + length)
     certificate = _Certificate(step, tilt, mean, log_moment, noise, outside)
     return _bounded_profile(losses, weight, certificate)
 
@@ -147,8 +158,12 @@ def _reach(tilted: Sequence[_TiltedGrid], sign: int) -> float:
 
     Chernoff: P[±(L − mean) ≥ r] ≤ e^{K(θ) − θr} for every θ > 0, so r = (K(θ) + OUTSIDE)/θ.
     """
-    variance = sum(part.count * part.variance for part in tilted)
-    widest = max(float(np.abs(part.centred).max()) for part in tilted)
+    variances, widths = [], []
+    for part in tilted:
+        variances.append(part.count * part.variance)
+        widths.append(float(np.abs(part.centred).max()))
+    variance = sum(variances)
+    widest = max(widths)
     # The θ that is best for a normal law; any θ is sound, a poor one costs a longer window.
     rate = math.sqrt(2 * OUTSIDE / max(variance, 1e-300))
     # Below 600/widest no exponential overflows; a width of 0 sets no limit.
@@ -158,7 +173,8 @@ def _reach(tilted: Sequence[_TiltedGrid], sign: int) -> float:
         theta = rate * factor
         logs = []
         for part in tilted:
-            moment = float(part.weight @ np.exp(sign * theta * part.centred))
+            tilts = np.exp(sign * theta * part.centred)
+            moment = float(part.weight @ tilts)
             logs.append(part.count * math.log(moment))
         log_moment = sum(logs)
         best = min(best, (log_moment + OUTSIDE) / theta)
@@ -199,13 +215,17 @@ def _convolve(tilted: Sequence[_TiltedGrid], size: int) -> tuple[Array, float]:
             spectrum *= power(wave, part.count)
             # `power` errs by 8·count units, in modulus and in angle; 32 covers both.
             rounding += 32 * part.count
-        outer *= _power_up(np.abs(wave) + each, part.count)
+        modulus = np.abs(wave) + each
+        outer *= _power_up(modulus, part.count)
     inner = np.abs(spectrum)
     # Two errors: of the coefficients that went in, and of the products' own rounding.
-    error = np.maximum(outer - inner, 0.0) + rounding * EPS * outer
+    error = np.maximum(outer - inner, 0.0)
+    error = error + rounding * EPS * outer
     # The inverse FFT averages `size` coefficients. All but two of the half spectrum count twice;
     # its own rounding adds `each` of their sum.
-    noise = (2 * float(error.sum()) + each * 2 * float(outer.sum())) / size
+    error_sum = 2 * float(error.sum())
+    inverse_error = each * 2 * float(outer.sum())
+    noise = (error_sum + inverse_error) / size
     return np.fft.irfft(spectrum, size), noise
 
 
@@ -216,7 +236,8 @@ def power(wave: Wave, count: int) -> Wave:
     computed = modulus > math.exp(-_TINY_LOG / count)
     angle = np.angle(wave[computed]) * count
     result = np.zeros(len(wave), dtype=np.complex128)
-    result[computed] = modulus[computed] ** count * (np.cos(angle) + 1j * np.sin(angle))
+    direction = np.cos(angle) + 1j * np.sin(angle)
+    result[computed] = modulus[computed] ** count * direction
     return result
 
 
@@ -224,7 +245,8 @@ def _power_up(modulus: Array, count: int) -> Array:
     """Raise moduli to a whole power, upward: a power below e^−80 becomes e^−80."""
     if count == 1:
         return modulus
-    result = np.full(len(modulus), math.exp(-_TINY_LOG))
+    least = math.exp(-_TINY_LOG)
+    result = np.full(len(modulus), least)
     computed = modulus > math.exp(-_TINY_LOG / count)
     result[computed] = modulus[computed] ** count
     return result
@@ -241,7 +263,10 @@ def _wrapped(weight: Array, size: int) -> Array:
 
 def _bounded_profile(losses: Array, weight: Array, known: _Certificate) -> Profile:
     """Undo the tilt and bound the curve from both sides."""
-    tilt, step, mean, log_moment = known.tilt, known.step, known.mean, known.log_moment
+    tilt = known.tilt
+    step = known.step
+    mean = known.mean
+    log_moment = known.log_moment
     # Points so far below the mean that e^{−λl} leaves the floats are dropped. The curve is asked
     # at higher ε; below its first point it counts as 1 (upper) or 0 (lower).
     keep = tilt * (mean - losses) <= 500
@@ -250,19 +275,23 @@ def _bounded_profile(losses: Array, weight: Array, known: _Certificate) -> Profi
     scale = math.exp(log_moment - tilt * mean)
     # The floor e^−700 keeps the factors positive. It raises the curve by at most e^−700 = 1e-304,
     # as `scale` is at most 1: nothing that is told from 0 (`direction.LEAST`).
-    untilt = np.exp(np.maximum(-tilt * (losses - mean), -700.0))
+    exponents = -tilt * (losses - mean)
+    untilt = np.exp(np.maximum(exponents, -700.0))
     # Sums of n positive terms err by n units each way; e^x errs by |x| units.
-    exponents = 1 + abs(log_moment) + abs(tilt * mean)
-    margin = (8 * len(losses) + 64 * exponents) * EPS
+    largest_power = 1 + abs(log_moment) + abs(tilt * mean)
+    units = 8 * len(losses) + 64 * largest_power
+    margin = units * EPS
     # Negative weights are rounding errors of the FFT, covered by `noise`.
     value = _curve_of(np.maximum(weight, 0.0) * untilt, step)
     error = _curve_of(known.noise * untilt, step)
     # Upper: mass above the window counts in full, where the untilting factor is largest for it,
     # at the window's last point. Mass that wrapped around only adds to the weights.
     beyond = known.outside * float(untilt[-1])
-    upper = scale * (value + error + beyond) * (1 + margin)
+    most = value + error + beyond
+    upper = scale * most * (1 + margin)
     # Lower: mass that wrapped around from outside may sit at any point, so it is taken off there.
-    lower = scale * np.maximum(0.0, value * (1 - margin) - error - known.outside * untilt)
+    least = value * (1 - margin) - error - known.outside * untilt
+    lower = scale * np.maximum(0.0, least)
     return Profile(losses, upper, lower, tilt, log_moment)
 
 
@@ -272,10 +301,17 @@ def _curve_of(mass: Array, step: float) -> Array:
     1 − e^{−step·n} = (1 − e^{−step}) Σ_{m<n} e^{−step·m} turns the sum into a double sum of
     positive terms: no digit is lost by cancellation.
     """
-    decayed = _decayed_sums(mass, step)
-    sums = np.cumsum(decayed[::-1])[::-1]
-    result: Array = -math.expm1(-step) * np.append(sums[1:], 0.0)
+    sums = _sums_from_the_end(_decayed_sums(mass, step))
+    # Strictly above j: the sums from j + 1 on, and nothing above the last point.
+    above = np.append(sums[1:], 0.0)
+    cell_width = -math.expm1(-step)
+    result: Array = cell_width * above
     return result
+
+
+def _sums_from_the_end(values: Array) -> Array:
+    reversed_sums = np.cumsum(values[::-1])
+    return reversed_sums[::-1]
 
 
 def _decayed_sums(mass: Array, step: float) -> Array:
@@ -286,9 +322,10 @@ def _decayed_sums(mass: Array, step: float) -> Array:
     carry = 0.0
     for stop in range(len(mass), 0, -block):
         begin = max(0, stop - block)
-        growth = np.exp(step * np.arange(stop - begin, dtype=np.float64))
-        inside = np.cumsum((mass[begin:stop] / growth)[::-1])[::-1]
-        later = carry * math.exp(-step * (stop - begin))
+        length = stop - begin
+        growth = np.exp(step * float_range(0, length))
+        inside = _sums_from_the_end(mass[begin:stop] / growth)
+        later = carry * math.exp(-step * length)
         sums[begin:stop] = growth * (inside + later)
         carry = float(sums[begin])
     return sums

@@ -74,31 +74,37 @@ class Composed:
         """Bound δ from above at each ε."""
         profile = self.evidence.profile
         # A smaller ε, a larger factor, and 1 below the grid: every step rounds δ up.
-        raw = interpolate(profile.losses, profile.upper, epsilon - 2 * self.slack, below=1.0)
+        at = epsilon - 2 * self.slack
+        raw = interpolate(profile.losses, profile.upper, at, below=1.0)
         factor = math.exp(min(self.slack, 700.0))
-        return np.minimum(1.0, self.evidence.top[1] + factor * raw)
+        most_top = self.evidence.top[1]
+        return np.minimum(1.0, most_top + factor * raw)
 
     def epsilon(self, delta: float) -> float:
         """Return the least ε whose bound on δ is at most δ: chords in e^ε are solved exactly."""
         profile = self.evidence.profile
-        wanted = (delta - self.evidence.top[1]) * math.exp(-self.slack)
-        if wanted < profile.upper[-1] or wanted <= 0:
+        losses = profile.losses
+        upper = profile.upper
+        finite_delta = delta - self.evidence.top[1]
+        wanted = finite_delta * math.exp(-self.slack)
+        if wanted < upper[-1] or wanted <= 0:
             return math.inf
         # The first grid point at or below the wanted value; the crossing is on the chord before.
-        after = int(np.searchsorted(-profile.upper, -wanted, side="left"))
+        after = int(np.searchsorted(-upper, -wanted, side="left"))
         if after == 0:
-            return float(profile.losses[0]) + 2 * self.slack
+            return float(losses[0]) + 2 * self.slack
         before = after - 1
-        high = float(profile.upper[before])
-        low = float(profile.upper[after])
-        start = float(profile.losses[before])
-        step = float(profile.losses[after] - profile.losses[before])
+        high = float(upper[before])
+        low = float(upper[after])
+        start = float(losses[before])
+        step = float(losses[after] - losses[before])
         part = (high - wanted) / (high - low)
         # ln(1 + part·(e^step − 1)), in a form that loses no digits and does not overflow.
         if step < 1:
             distance = math.log1p(part * math.expm1(step))
         else:
-            distance = step + math.log(part + (1 - part) * math.exp(-step))
+            rest = (1 - part) * math.exp(-step)
+            distance = step + math.log(part + rest)
         return up(start + distance) + 2 * self.slack
 
 
@@ -130,12 +136,16 @@ class DirectionBounds:
     @property
     def is_single(self) -> bool:
         """True if there is one pair, once: its closed form answers."""
-        return len(self.groups) == 1 and self.groups[0][1] == 1
+        return [times for _, times in self.groups] == [1]
 
     @property
     def max_loss(self) -> float:
         """The sum of the pairs' largest losses, but for P-masses of 1e-300."""
-        return sum(times * max(pair.span(_LEAST_TAIL)[1], 0.0) for pair, times in self.groups)
+        losses = []
+        for pair, times in self.groups:
+            _, highest = pair.span(_LEAST_TAIL)
+            losses.append(times * max(highest, 0.0))
+        return sum(losses)
 
     @property
     def is_beyond(self) -> bool:
@@ -160,16 +170,24 @@ class DirectionBounds:
     @property
     def certain(self) -> Fraction:
         """The P-mass at an infinite loss, 1 − Π(1 − top)^k: exact for few events, else rounded up."""
-        tops = [(pair.top, times) for pair, times in self.groups if pair.top > 0]
-        if sum(times for _, times in tops) <= MAX_EXACT_TOPS:
-            kept = math.prod((1 - top) ** times for top, times in tops)
-            return Fraction(1 - kept)
+        tops = []
+        count = 0
+        for pair, times in self.groups:
+            if pair.top > 0:
+                tops.append((pair.top, times))
+                count += times
+        if count <= MAX_EXACT_TOPS:
+            kept = Fraction(1)
+            for top, times in tops:
+                kept *= (1 - top) ** times
+            return 1 - kept
         logs = []
         for top, times in tops:
             # Each mass rounds up. One that rounds to 1 is followed as the last float below 1.
             rounded = min(ceiling(top), 1 - 2.0**-53)
             logs.append(times * math.log1p(-rounded))
-        return fraction_up(-math.expm1(sum(logs)), 2.0**-48)
+        leaked = -math.expm1(sum(logs))
+        return fraction_up(leaked, 2.0**-48)
 
     @property
     def limit(self) -> Fraction | None:
@@ -223,10 +241,13 @@ class DirectionBounds:
             # An ε of 1e-12 is as good as 0; its relative width would never shrink.
             if best.upper <= max(enough, 1e-12):
                 return 0.0
-            return best.upper / best.lower - 1 if best.lower > 0 else math.inf
+            if best.lower <= 0:
+                return math.inf
+            return best.upper / best.lower - 1
 
-        step = _first_step(max(rough, 0.5 / tilt), tilt, self.count, gap)
-        return self._refine(Bracket(0.0, cap), step, tilt, tail, _Goal(narrow, width, gap))
+        step = _first_step(rough, tilt, self.count, gap)
+        goal = _Goal(narrow, width, gap)
+        return self._refine(Bracket(0.0, cap), step, tilt, tail, goal)
 
     def _aim(self, delta: float, gap: float, cap: float) -> tuple[float, float, float]:
         """Choose a tilt for a δ, the ε to expect, and the tails to give up.
@@ -264,15 +285,17 @@ class DirectionBounds:
             if width <= goal.gap:
                 break
             # The width falls like the square of the step; 0.8 leaves a reserve.
-            step *= max(0.3, 0.8 * math.sqrt(goal.gap / width))
+            factor = 0.8 * math.sqrt(goal.gap / width)
+            step *= max(0.3, factor)
         return best
 
     def around(self, delta: float) -> Composed | None:
         """Compose for an upper bound near a δ; its curve is sound everywhere and tight there."""
         if self.is_beyond:
             return None
-        tilt, rough, tail = self._aim(delta, 1e-3, self._epsilon_cap(Fraction(delta)))
-        step = _first_step(max(rough, 0.5 / tilt), tilt, self.count, 1e-3)
+        cap = self._epsilon_cap(Fraction(delta))
+        tilt, rough, tail = self._aim(delta, 1e-3, cap)
+        step = _first_step(rough, tilt, self.count, 1e-3)
         return self._compose(step, tilt, tail, MAX_SIZE)
 
     def delta(self, epsilon: float, gap: float, enough: float = 0.0) -> Bracket:
@@ -299,11 +322,13 @@ class DirectionBounds:
             tilt, log_delta = Cumulants(self.groups, tail).for_epsilon(epsilon)
             tilt = min(tilt, MAX_TILTED_EPSILON / max(abs(near), 1e-9))
             # The Rényi bound is up to e^5 above δ; −690 keeps the power a float.
-            rough_delta = math.exp(min(max(log_delta - 5, -690), 0))
+            log_rough = min(max(log_delta - 5, -690), 0)
+            rough_delta = math.exp(log_rough)
             tail = max(rough_delta * 1e-9 / self.count, _LEAST_TAIL)
 
         def narrow(made: Composed, best: Bracket) -> Bracket:
-            upper = min(best.upper, float(made.deltas(np.array([epsilon]))[0]))
+            bounds = made.deltas(np.array([epsilon]))
+            upper = min(best.upper, float(bounds[0]))
             proven = most_below(made.evidence, epsilon, upper)
             return Bracket(max(best.lower, proven), upper)
 
@@ -313,10 +338,12 @@ class DirectionBounds:
             if best.lower <= 0:
                 return math.inf
             # δ falls like e^{−λε}: a relative gap of ε moves it λε times as far.
-            return (best.upper / best.lower - 1) / max(1.0, tilt * abs(epsilon))
+            relative = best.upper / best.lower - 1
+            return relative / max(1.0, tilt * abs(epsilon))
 
-        step = _first_step(max(near, 0.5 / tilt), tilt, self.count, gap)
-        return self._refine(widest, step, tilt, tail, _Goal(narrow, width, gap))
+        step = _first_step(near, tilt, self.count, gap)
+        goal = _Goal(narrow, width, gap)
+        return self._refine(widest, step, tilt, tail, goal)
 
     def _epsilon_cap(self, delta: Fraction) -> float:
         """Return the largest loss as a bound on ε: it holds from the mass at infinity on."""
@@ -367,10 +394,13 @@ class DirectionBounds:
     def _evidence(self, profile: Profile, grids: list[LossGrid]) -> Composed:
         """Add up everything that was given up in the grids."""
         step = grids[0].step
-        log_kept, errors, shifts, lows, slacks = [], [], [], [], []
+        log_kept, errors, shifts = [], [], []
+        lows, slacks = [], []
         split = 0
         for (pair, times), grid in zip(self.groups, grids, strict=True):
-            log_kept.append(times * math.log1p(-min(grid.top, 1 - 2.0**-53)))
+            # A mass that rounds to 1 is followed as the last float below 1.
+            leaked = min(grid.top, 1 - 2.0**-53)
+            log_kept.append(times * math.log1p(-leaked))
             errors.append(times * grid.error)
             # A part `leak` of every mass is one step too high: a mean shift of leak·step.
             shifts.append(times * grid.leak * grid.step)
@@ -388,7 +418,8 @@ class DirectionBounds:
             split = 0
         spread = spread_law(step, split, profile.tilt) if split else None
         blur = sum(errors)
-        evidence = Proof(profile, (self.top[0], top), blur + sum(shifts), low, spread)
+        tops = (self.top[0], top)
+        evidence = Proof(profile, tops, blur + sum(shifts), low, spread)
         return Composed(evidence, blur + sum(slacks))
 
 
@@ -427,4 +458,7 @@ def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
     Splitting adds at most κ = k h²/4 to the variance of the loss. With the curve falling like
     e^{−λε} the upper bound moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).
     """
-    return math.sqrt(4 * gap * epsilon / (2.2 * (1 + tilt) * count))
+    # An expected ε near or below 0 says nothing about the width: 1/(2λ) stands for it then.
+    expected = max(epsilon, 0.5 / tilt)
+    growth = 2.2 * (1 + tilt) * count
+    return math.sqrt(4 * gap * expected / growth)

@@ -50,7 +50,12 @@ class LossGrid:
     def losses(self) -> Array:
         """The losses of the masses."""
         stop = self.start + len(self.mass)
-        return self.offset + self.step * np.arange(self.start, stop, dtype=np.float64)
+        return self.offset + self.step * float_range(self.start, stop)
+
+
+def float_range(start: int, stop: int) -> Array:
+    """Return the whole numbers from start to stop − 1 as floats."""
+    return np.arange(start, stop, dtype=np.float64)
 
 
 def aligned(pair: Atoms, step: Fraction) -> LossGrid:
@@ -60,9 +65,11 @@ def aligned(pair: Atoms, step: Fraction) -> LossGrid:
     offset = float(pair.lattice.offset)
     float_step = float(step)
     # The nearest grid point is the exact one: a float loss is off by far less than half a step.
-    index = np.rint((pair.losses - offset) / float_step).astype(np.int64)
+    steps = (pair.losses - offset) / float_step
+    index = np.rint(steps).astype(np.int64)
     start = int(index[0])
-    mass = np.bincount(index - start, weights=pair.p).astype(np.float64)
+    sums = np.bincount(index - start, weights=pair.p)
+    mass = sums.astype(np.float64)
     # Offset, step and their product are rounded, each relative to the largest loss.
     far = float(np.abs(pair.losses).max())
     error = pair.error + 32 * EPS * (1 + far)
@@ -91,14 +98,18 @@ def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
     lowest, highest = pair.span(tail)
     # One point more on each side, so that rounding of the span cuts off nothing.
     start = math.floor(lowest / step) - 1
-    stop = max(math.ceil(highest / step) + 1, start + 3)
-    edges = step * np.arange(start, stop + 1, dtype=np.float64)
+    stop = math.ceil(highest / step) + 1
+    # Two cells at least, also where all losses are equal.
+    stop = max(stop, start + 3)
+    edges = step * float_range(start, stop + 1)
     cells = pair.cells(edges)
-    far = float(np.abs(edges[[0, -1]]).max())
+    ends = edges[[0, -1]]
+    far = float(np.abs(ends).max())
     # Errors of p, q and the edges move the computed split by at most this much, divided by the
     # width of a cell in likelihood ratios. Adding it moves mass up: the safe direction.
     ratio_error = cells.error + 4 * EPS * (1 + far)
-    leak = min(1.0, 4 * ratio_error / -math.expm1(-step))
+    cell_width = -math.expm1(-step)
+    leak = min(1.0, 4 * ratio_error / cell_width)
     upper = _upper_part(cells, edges, step, leak)
     inner = cells.p[1:-1]
     mass = np.zeros(len(edges))
@@ -106,7 +117,8 @@ def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
     mass[1:] += inner * upper
     # Losses below the grid rise to its first point, finite ones above it to infinity.
     mass[0] += cells.p[0]
-    top = (cells.top + float(cells.p[-1])) * (1 + cells.error)
+    above = float(cells.p[-1])
+    top = (cells.top + above) * (1 + cells.error)
     error = cells.error + 32 * EPS * (1 + far)
     low = float(cells.p[0])
     return LossGrid(step, start, mass, 0.0, top, error, leak, low, spread=True)
@@ -123,10 +135,13 @@ def _upper_part(cells: LossCells, edges: Array, step: float, leak: float) -> Arr
     ratio = np.zeros(len(p))
     np.divide(q, p, out=ratio, where=both)
     # In logarithms, as e^low may overflow. Above 0 is a rounding error: no loss is below the cell.
-    logs = np.log(ratio, where=both, out=np.zeros(len(p))) + edges[:-1]
-    lowered = np.exp(np.minimum(0.0, logs))
+    logs = np.zeros(len(p))
+    np.log(ratio, where=both, out=logs)
+    lowered = np.exp(np.minimum(0.0, logs + edges[:-1]))
     # Where q or p is 0 the whole mass goes up: its loss may be as large as the cell allows.
-    part: Array = (1 - np.where(both, lowered, 0.0)) / -math.expm1(-step)
+    lowered = np.where(both, lowered, 0.0)
+    cell_width = -math.expm1(-step)
+    part: Array = (1 - lowered) / cell_width
     return np.clip(part + leak, 0.0, 1.0)
 
 
@@ -142,7 +157,10 @@ def common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fract
 
     Pairs that happen often are served first.
     """
-    pitches = [(times, pair.lattice.pitch) for pair, times in groups if pair.lattice is not None]
+    pitches = []
+    for pair, times in groups:
+        if pair.lattice is not None:
+            pitches.append((times, pair.lattice.pitch))
     pitches.sort(reverse=True)
     common: Fraction | None = None
     for _, pitch in pitches[:_MAX_LATTICES]:
@@ -154,6 +172,8 @@ def common_pitch(groups: tuple[tuple[LossPair, int], ...], step: float) -> Fract
 
 
 def _gcd(a: Fraction, b: Fraction) -> Fraction:
+    # Both over one denominator: the greatest common divisor of the numerators is left.
     denominator = a.denominator * b.denominator
-    numerator = math.gcd(a.numerator * b.denominator, b.numerator * a.denominator)
-    return Fraction(numerator, denominator)
+    first = a.numerator * b.denominator
+    second = b.numerator * a.denominator
+    return Fraction(math.gcd(first, second), denominator)

@@ -28,7 +28,7 @@ from ...frozen import frozen
 from ..pairs.hyperbola import bounded_range
 from ..pairs.loss_masses import Array
 from .convolution import Profile, power
-from .loss_grid import dots
+from .loss_grid import dots, float_range
 from .tilting import log_share
 
 
@@ -65,8 +65,10 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     start = grid.start
     mass = grid.mass
     # Fourteen deviations, or the whole support where it is shorter.
-    support = max(abs(start), start + len(mass) - 1) * count
-    reach = min(support, math.ceil(14 * math.sqrt(count)) + 12)
+    last = start + len(mass) - 1
+    support = max(abs(start), last) * count
+    deviations = math.ceil(14 * math.sqrt(count)) + 12
+    reach = min(support, deviations)
     size = 1 << (2 * reach + 1).bit_length()
     points = np.arange(len(mass))
     cyclic = np.zeros(size)
@@ -74,12 +76,15 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     wave = np.fft.rfft(cyclic)
     convolved = np.fft.irfft(power(wave, count), size)
     # Below 0 is a rounding error of the FFT, covered by `noise`.
-    weights = np.maximum(np.roll(convolved, reach)[: 2 * reach + 1], 0.0)
+    centred = np.roll(convolved, reach)[: 2 * reach + 1]
+    weights = np.maximum(centred, 0.0)
     tail = 0.0
     if reach < abs(start) * count:
-        tail = _tail_moment(start + points.astype(np.float64), mass, reach, count, tilt * half)
+        at = start + points.astype(np.float64)
+        tail = _tail_moment(at, mass, reach, count, tilt * half)
     # The polar power errs by 8·count units, the two FFTs by 8 units a level; 64 covers both.
-    noise = (64 + 64 * count) * 2.0**-52 * math.log2(size)
+    units = 64 + 64 * count
+    noise = units * 2.0**-52 * math.log2(size)
     return Spread(half, weights, tail, noise)
 
 
@@ -89,9 +94,11 @@ def _tail_moment(at: Array, mass: Array, reach: int, count: int, tilt: float) ->
     theta = reach / (1.3 * count)
     tail = 0.0
     for sign in (1, -1):
-        moment = float(mass @ np.exp(at * (tilt + sign * theta)))
+        tilts = np.exp(at * (tilt + sign * theta))
+        moment = float(mass @ tilts)
+        log_bound = count * math.log(moment) - theta * reach
         # An exponent above 700 says nothing as it is; the cap only keeps it a float.
-        tail += math.exp(min(700.0, count * math.log(moment) - theta * reach))
+        tail += math.exp(min(700.0, log_bound))
     return tail
 
 
@@ -124,16 +131,18 @@ def exceeds(evidence: Proof, epsilon: float, delta: float) -> bool:
     # Mass lifted from below the grid may not count.
     at = np.array([epsilon + 2 * blur])
     raw = interpolate(profile.losses, profile.lower, at, below=0.0)
-    left = math.exp(-blur) * float(raw[0]) + least_top - evidence.low
+    finite = math.exp(-blur) * float(raw[0])
+    left = finite + least_top - evidence.low
     spread = evidence.spread
     if spread is None:
         # No mass was split: F is T, and (1) is not needed.
         return left > delta
     # Right side of (1), rounded up: F at lower ε, masses larger by e^blur, and at most 1.
-    shifts = np.arange(-spread.reach, spread.reach + 1, dtype=np.float64)
-    at = epsilon - 2 * blur - spread.half * shifts
+    shifts = spread.half * float_range(-spread.reach, spread.reach + 1)
+    at = epsilon - 2 * blur - shifts
     raw = interpolate(profile.losses, profile.upper, at, below=1.0)
-    curve = np.minimum(1.0, most_top + math.exp(min(blur, 700.0)) * raw)
+    factor = math.exp(min(blur, 700.0))
+    curve = np.minimum(1.0, most_top + factor * raw)
     hull = _hull(curve, delta, spread.half)
     # Outside of the window T(x/s) ≤ s^λ · (Rényi bound at x), and the mass at infinity is added.
     tilt = profile.tilt
@@ -141,7 +150,8 @@ def exceeds(evidence: Proof, epsilon: float, delta: float) -> bool:
     renyi = math.exp(min(700.0, log_renyi))
     outside = spread.tail * (renyi + most_top + delta)
     rounding = spread.noise * float(hull.sum()) + outside
-    return left > float(spread.weights @ hull) * (1 + 1e-12) + rounding
+    expected = float(spread.weights @ hull)
+    return left > expected * (1 + 1e-12) + rounding
 
 
 def _hull(curve: Array, value: float, half: float) -> Array:
@@ -153,22 +163,27 @@ def _hull(curve: Array, value: float, half: float) -> Array:
     hull = curve.copy()
     hull[middle] = value
     # e^700 is the last power of e that is a float; further points count as being there.
-    away = np.minimum(np.arange(1, middle + 1), 700 / half)
+    steps = np.arange(1, middle + 1)
+    away = np.minimum(steps, 700 / half)
     # |y/x0 − 1| of the points at lower and at higher ε.
     lower_distance = -np.expm1(-half * away)
     higher_distance = np.expm1(half * away)
     # At lower ε: the flattest line from the point that touches the curve.
     rise = (curve[middle + 1 :] - value) / lower_distance
     touch = int(np.argmin(rise))
-    hull[middle + 1 : middle + 1 + touch] = value + rise[touch] * lower_distance[:touch]
+    line = value + rise[touch] * lower_distance[:touch]
+    after = middle + 1
+    hull[after : after + touch] = line
     # At higher ε: the steepest one. Where the curve stays above the point, T is flat at most.
-    fall = (value - curve[:middle][::-1]) / higher_distance
+    higher = curve[:middle][::-1]
+    fall = (value - higher) / higher_distance
     touch = int(np.argmax(fall))
     slope = fall[touch]
     if not slope > 0:
         slope = 0.0
         touch = middle
-    hull[middle - touch : middle] = (value - slope * higher_distance[:touch])[::-1]
+    line = value - slope * higher_distance[:touch]
+    hull[middle - touch : middle] = line[::-1]
     return hull
 
 
@@ -179,11 +194,15 @@ def interpolate(losses: Array, curve: Array, epsilon: Array, *, below: float) ->
     """
     step = float(losses[1] - losses[0])
     position = np.floor((epsilon - losses[0]) / step)
-    cell = np.clip(position, 0, len(losses) - 2).astype(np.int64)
+    within = np.clip(position, 0, len(losses) - 2)
+    cell = within.astype(np.int64)
     over = np.clip(epsilon - losses[cell], 0.0, step)
     # (e^over − 1)/(e^step − 1), in a form that does not overflow for a wide step.
-    part = np.clip(np.exp(over - step) * np.expm1(-over) / math.expm1(-step), 0.0, 1.0)
-    value = curve[cell] * (1 - part) + curve[cell + 1] * part
+    ratio = np.exp(over - step) * np.expm1(-over) / math.expm1(-step)
+    part = np.clip(ratio, 0.0, 1.0)
+    low = curve[cell]
+    high = curve[cell + 1]
+    value = low * (1 - part) + high * part
     return np.where(epsilon < losses[0], below, value)
 
 
@@ -223,7 +242,8 @@ def most_below(evidence: Proof, epsilon: float, upper: float) -> float:
         # A bound a million times too small would tell nothing.
         if high <= upper * 1e-6:
             return 0.0
-    return down(_last_proven(is_proven, high * (1 - part), high, evidence))
+    found = _last_proven(is_proven, high * (1 - part), high, evidence)
+    return down(found)
 
 
 def _last_proven(

@@ -81,8 +81,8 @@ def pairs_of(event: Event) -> Directions:
 
 
 def _composed(event: Event) -> Directions:
-    groups = [(pairs_of(part), times) for part, times in merged_parts(parts_of(event))]
-    return composed_pairs(groups)
+    parts = merged_parts(parts_of(event))
+    return composed_pairs([(pairs_of(part), times) for part, times in parts])
 
 
 def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
@@ -99,12 +99,18 @@ def composed_pairs(groups: list[tuple[Directions, int]]) -> Directions:
     if not groups:
         nothing = Atoms(np.zeros(1), np.ones(1))
         return Directions(nothing, nothing)
-    removes = tuple((pairs.remove, times) for pairs, times in groups)
-    remove = _single_pair(DirectionBounds(removes))
-    if all(pairs.remove is pairs.add for pairs, _ in groups):
+    removes: list[tuple[LossPair, int]] = []
+    adds: list[tuple[LossPair, int]] = []
+    symmetric = True
+    for pairs, times in groups:
+        removes.append((pairs.remove, times))
+        adds.append((pairs.add, times))
+        symmetric = symmetric and pairs.remove is pairs.add
+    remove = _single_pair(DirectionBounds(tuple(removes)))
+    if symmetric:
         return Directions(remove, remove)
-    adds = tuple((pairs.add, times) for pairs, times in groups)
-    return Directions(remove, _single_pair(DirectionBounds(adds)))
+    add = _single_pair(DirectionBounds(tuple(adds)))
+    return Directions(remove, add)
 
 
 def _single_pair(direction: DirectionBounds) -> LossPair:
@@ -121,18 +127,21 @@ def _single_pair(direction: DirectionBounds) -> LossPair:
 
 def _upper_points(direction: DirectionBounds) -> list[tuple[float, float]]:
     """Return points on or above the curve; none if its grid would be too long at every stop."""
-    compositions = []
+    compositions, lows, highs = [], [], []
     for delta in _stops(direction.certain):
         made = direction.around(delta)
         if made is not None:
+            losses = made.evidence.profile.losses
             compositions.append(made)
+            lows.append(float(losses[0]))
+            highs.append(float(losses[-1]))
     if not compositions:
         return []
-    low = min(float(made.evidence.profile.losses[0]) for made in compositions)
-    high = max(float(made.evidence.profile.losses[-1]) for made in compositions)
-    grid = np.union1d(np.linspace(low, high, POINTS), [0.0])
+    even = np.linspace(min(lows), max(highs), POINTS)
+    grid = np.union1d(even, [0.0])
     # Each composition bounds the curve everywhere, so that the least of them does.
-    values = np.min([made.deltas(grid) for made in compositions], axis=0)
+    bounds = [made.deltas(grid) for made in compositions]
+    values = np.min(bounds, axis=0)
     return list(zip(grid.tolist(), values.tolist(), strict=True))
 
 

@@ -31,7 +31,8 @@ def log_share(tilt: float) -> float:
     if tilt <= 0:
         return 0.0
     # λ ln λ − (1+λ) ln(1+λ), in a form that loses no digits for large λ.
-    return -tilt * math.log1p(1 / tilt) - math.log1p(tilt)
+    first = -tilt * math.log1p(1 / tilt)
+    return first - math.log1p(tilt)
 
 
 class Cumulants:
@@ -54,7 +55,8 @@ class Cumulants:
         for row, (losses, masses) in enumerate(copies):
             length = len(losses)
             self.losses[row, :length] = losses
-            self.logs[row, :length] = np.log(np.maximum(masses, 1e-320))
+            positive = np.maximum(masses, 1e-320)
+            self.logs[row, :length] = np.log(positive)
 
     def at(self, tilt: float) -> tuple[float, float, float]:
         """Return K(λ) and its first two derivatives: log moment, tilted mean, tilted variance."""
@@ -67,21 +69,22 @@ class Cumulants:
         centred = self.losses - mean[:, None]
         variance = (weights * centred**2).sum(axis=1) / sums
         log_moment = peak[:, 0] + np.log(sums)
-        return (
-            float(self.counts @ log_moment),
-            float(self.counts @ mean),
-            float(self.counts @ variance),
-        )
+        total_log_moment = float(self.counts @ log_moment)
+        total_mean = float(self.counts @ mean)
+        total_variance = float(self.counts @ variance)
+        return total_log_moment, total_mean, total_variance
 
     def for_delta(self, delta: float) -> tuple[float, float]:
         """Return the best tilt for a δ, and the ε that the Rényi bound gives there."""
         log_delta = math.log(delta)
 
         def renyi_epsilon(tilt: float) -> float:
-            return (self.at(tilt)[0] + log_share(tilt) - log_delta) / tilt
+            log_bound = self.at(tilt)[0] + log_share(tilt)
+            return (log_bound - log_delta) / tilt
 
         # A normal law reaches δ at about √(−2 ln δ) standard deviations.
-        deviations = math.sqrt(-2 * math.log(min(delta, 0.5)))
+        log_small = math.log(min(delta, 0.5))
+        deviations = math.sqrt(-2 * log_small)
         tilt = self._minimise(renyi_epsilon, deviations)
         return tilt, renyi_epsilon(tilt)
 
@@ -89,7 +92,8 @@ class Cumulants:
         """Return the best tilt for an ε, and ln of the δ that the Rényi bound gives there."""
 
         def renyi_log_delta(tilt: float) -> float:
-            return self.at(tilt)[0] + log_share(tilt) - tilt * epsilon
+            log_bound = self.at(tilt)[0] + log_share(tilt)
+            return log_bound - tilt * epsilon
 
         tilt = self._minimise(renyi_log_delta, 1.0)
         return tilt, renyi_log_delta(tilt)
@@ -144,7 +148,8 @@ def _rough_copy(pair: LossPair, tail: float) -> tuple[Array, Array]:
     low, high = pair.span(tail)
     # The cells grow narrower upwards, as compositions near their largest loss need it.
     equal = np.linspace(low, high, COARSE)[:-1]
-    narrowing = high - (high - low) * 2.0 ** -np.arange(7, 20)
+    parts = 2.0 ** -np.arange(7, 20)
+    narrowing = high - (high - low) * parts
     cells = pair.cells(np.concatenate((equal, narrowing)))
     keep = (cells.p > 0) & (cells.q > 0)
     p = cells.p[keep]

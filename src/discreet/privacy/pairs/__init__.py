@@ -1,1 +1,1 @@
-"""The dominating pair of every event."""
+"""Dominating pairs: for every event two laws that are at least as easy to tell apart."""

@@ -1,4 +1,4 @@
-"""Pairs with finitely many losses."""
+"""Dominating pairs with finitely many losses: boxes, randomized response, and any list of atoms."""
 
 from __future__ import annotations
 
@@ -12,18 +12,27 @@ from ...frozen import field, fill, frozen
 from .loss_masses import Array, Lattice, LossCells, ceiling
 
 EPS = 2.0**-52
+"""Unit in the last place of a double at 1."""
+_MAX_EXPONENT = 700.0
+"""Largest exponent whose power of e is a float, with a reserve."""
 
 
 @frozen(eq=False)
 class Atoms:
-    """A pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
+    """Pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
 
-    The Q-mass of a loss is its P-mass times e^−loss; what Q lacks to 1 lies where p = 0, at the loss −∞. `spare` bounds
-    what tails that were cut off add to `top`: it is no part of the pair, and no part of a lower bound.
+    The Q-mass of a loss is its P-mass times e^−loss. The rest of Q lies where p = 0, at the loss
+    −∞. `spare` bounds what tails that were cut off add to `top`: it is no part of the pair, and
+    no part of a lower bound. `certain` is `top` rounded up, `q` the Q-masses.
+
+    Guarantee: `delta` rounds up, `lower_delta` rounds down and leaves out `spare`.
+
+    Law: tests/privacy/test_pair.py::TestAtoms
 
     >>> import numpy as np
     >>> from discreet.privacy.pairs.atoms import Atoms
-    >>> round(Atoms(np.array([-1.0, 1.0]), np.array([0.2689414213699951, 0.7310585786300049])).delta(0.0), 9)
+    >>> masses = np.array([0.2689414213699951, 0.7310585786300049])
+    >>> round(Atoms(np.array([-1.0, 1.0]), masses).delta(0.0), 9)
     0.462117157
     """
 
@@ -40,63 +49,83 @@ class Atoms:
 
     def __post_init__(self) -> None:
         fill(self, certain=ceiling(self.top))
-        fill(self, q=_other(self.p, self.losses))
+        fill(self, q=_q_masses(self.p, self.losses))
 
     def cells(self, edges: Array) -> LossCells:
         """Sum the atoms between edges; an atom on an edge belongs to the cell that ends there."""
         ends = np.searchsorted(self.losses, edges, side="right")
-        q = _between(self.q, ends)
+        p = _sums_between(self.p, ends)
+        q = _sums_between(self.q, ends)
+        # The Q-mass without P-mass lies at the loss −∞, in the first cell.
         q[0] += max(0.0, 1 - float(self.q.sum()))
-        return LossCells(
-            _between(self.p, ends), q, self.certain, self.error + 4 * EPS * len(self.p)
-        )
+        # A sum of n positive numbers errs by n units; four cover both laws.
+        error = self.error + 4 * EPS * len(self.p)
+        return LossCells(p, q, self.certain, error)
 
     def delta(self, epsilon: float) -> float:
         """Return H(ε) = top + Σ_{l > ε} p (1 − e^{ε−l}), rounded up."""
         if self.limit is not None and epsilon >= self.limit:
+            # No finite loss is above the limit, so that only the mass at infinity is left.
             return self.certain
         raw = self._curve(epsilon - 2 * self.slack)
-        return min(1.0, up(math.exp(self.slack) * raw * (1 + len(self.p) * EPS)))
+        # The sum errs by n units; the slack raises the curve of the event.
+        raised = math.exp(self.slack) * raw * (1 + len(self.p) * EPS)
+        return min(1.0, up(raised))
 
     def lower_delta(self, epsilon: float) -> float:
         """Return H(ε) of the pair, rounded down."""
-        return down(max(0.0, self._curve(epsilon) * (1 - len(self.p) * EPS) - self.spare))
+        lowered = self._curve(epsilon) * (1 - len(self.p) * EPS)
+        return down(max(0.0, lowered - self.spare))
 
     def _curve(self, epsilon: float) -> float:
         first = int(np.searchsorted(self.losses, epsilon, side="right"))
-        above = self.p[first:] * -np.expm1(epsilon - self.losses[first:])
+        gains = -np.expm1(epsilon - self.losses[first:])
+        above = self.p[first:] * gains
         return self.certain + float(above.sum())
 
     def span(self, tail: float) -> tuple[float, float]:
         """Return the losses between which all P-mass but `tail` on each side lies."""
-        low = int(np.searchsorted(np.cumsum(self.p), tail, side="right"))
-        high = int(np.searchsorted(np.cumsum(self.p[::-1]), tail, side="right"))
+        from_below = np.cumsum(self.p)
+        from_above = np.cumsum(self.p[::-1])
+        low = int(np.searchsorted(from_below, tail, side="right"))
+        dropped = int(np.searchsorted(from_above, tail, side="right"))
         last = len(self.p) - 1
-        return float(self.losses[min(low, last)]), float(self.losses[max(last - high, 0)])
+        lowest = self.losses[min(low, last)]
+        highest = self.losses[max(last - dropped, 0)]
+        return float(lowest), float(highest)
 
 
-def _other(p: Array, losses: Array) -> Array:
-    """Return p·e^−loss; where that factor is no float, in logarithms, and 0 where p is: it counts as lacking."""
-    steep = (losses < -700) & (p > 0)
+def _q_masses(p: Array, losses: Array) -> Array:
+    """Return p·e^−loss, also where the factor alone is no float.
+
+    Such Q-masses are computed in logarithms. Where p is 0 they are 0: they count as lacking.
+    """
+    far_below = losses < -_MAX_EXPONENT
+    steep = far_below & (p > 0)
+    factor = np.exp(np.minimum(-losses, _MAX_EXPONENT))
+    q: Array = np.where(far_below, 0.0, p * factor)
     logs = np.log(np.where(steep, p, 1.0)) - losses
-    q: Array = np.where(losses < -700, 0.0, p * np.exp(np.minimum(-losses, 700.0)))
+    # No Q-mass is above 1, hence the least of the logarithm and 0.
     q[steep] = np.exp(np.minimum(logs[steep], 0.0))
     return q
 
 
-def _between(mass: Array, ends: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:
+def _sums_between(mass: Array, ends: np.ndarray[tuple[int], np.dtype[np.intp]]) -> Array:
+    """Sum masses up to the first end, between the ends, and after the last one."""
     padded = np.append(mass, 0.0)
     starts = np.concatenate(([0], ends))
-    sums = np.add.reduceat(padded, starts)
     stops = np.concatenate((ends, [len(mass)]))
-    sums[starts == stops] = 0.0  # reduceat gives the next element for an empty cell
+    sums = np.add.reduceat(padded, starts)
+    # `reduceat` gives the next element for an empty cell, whose sum is 0.
+    sums[starts == stops] = 0.0
     return sums
 
 
 def binary(epsilon: Fraction) -> Atoms:
-    """Make the pair of binary randomized response: it dominates every ε-DP event (Kairouz, Oh, Viswanath 2015).
+    """Make the pair of binary randomized response: it dominates every ε-DP event.
 
-    Its trade-off function is the pointwise least one that ε-DP allows, max(0, 1 − e^ε α, e^−ε (1 − α)).
+    Its trade-off function is the pointwise least one that ε-DP allows,
+    max(0, 1 − e^ε α, e^−ε (1 − α)) (Kairouz, Oh, Viswanath 2015).
 
     >>> from discreet.privacy.pairs.atoms import binary
     >>> from fractions import Fraction
@@ -107,21 +136,36 @@ def binary(epsilon: Fraction) -> Atoms:
 
 
 def box(epsilon: Fraction, delta: Fraction) -> Atoms:
-    """Make the pair that dominates every (ε, δ)-DP event: mass δ at +∞, randomized response on the rest (KOV 2015)."""
-    e, d = float(epsilon), float(delta)
+    """Make the pair that dominates every (ε, δ)-DP event (Kairouz, Oh, Viswanath 2015).
+
+    It has mass δ at +∞ and randomized response on the rest.
+
+    Law: tests/privacy/test_pair.py::TestAtoms
+    """
+    float_epsilon = float(epsilon)
+    kept = 1 - float(delta)
     if epsilon == 0:
-        return Atoms(
-            np.zeros(1), np.array([1 - d]), delta, Fraction(0), Lattice(Fraction(1), Fraction(0))
-        )
-    truth = 1 / (1 + math.exp(-e))
-    p = (1 - d) * np.array([truth * math.exp(-e), truth])
-    return Atoms(np.array([-e, e]), p, delta, epsilon, Lattice(2 * epsilon, -epsilon))
+        # One loss, 0: every pitch is a lattice of it, and 1 is one.
+        unit = Lattice(Fraction(1), Fraction(0))
+        return Atoms(np.zeros(1), np.array([kept]), delta, Fraction(0), unit)
+    odds = math.exp(-float_epsilon)
+    truth = 1 / (1 + odds)
+    p = kept * np.array([truth * odds, truth])
+    losses = np.array([-float_epsilon, float_epsilon])
+    return Atoms(losses, p, delta, epsilon, Lattice(2 * epsilon, -epsilon))
 
 
 def response(epsilon: Fraction, options: int) -> Atoms:
-    """Make the exact pair of k-ary randomized response: losses ±ε, and 0 where neither input is named."""
-    e, rest = float(epsilon), options - 2
-    share = np.array([math.exp(-e), rest * math.exp(-e), 1.0]) / (1 + (rest + 1) * math.exp(-e))
-    if rest == 0:
+    """Make the exact pair of k-ary randomized response.
+
+    Its losses are ±ε where one of the two inputs is answered, and 0 where neither is.
+    """
+    others = options - 2
+    if others == 0:
         return binary(epsilon)
-    return Atoms(np.array([-e, 0.0, e]), share, Fraction(0), epsilon, Lattice(epsilon, Fraction(0)))
+    float_epsilon = float(epsilon)
+    odds = math.exp(-float_epsilon)
+    total = 1 + (others + 1) * odds
+    p = np.array([odds, others * odds, 1.0]) / total
+    losses = np.array([-float_epsilon, 0.0, float_epsilon])
+    return Atoms(losses, p, Fraction(0), epsilon, Lattice(epsilon, Fraction(0)))

@@ -1,4 +1,4 @@
-"""The pair of Gaussian noise: N(μ, 1) against N(0, 1)."""
+"""Dominating pair of Gaussian noise, N(μ, 1) against N(0, 1), and of the discrete Gaussian."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ from ...frozen import frozen
 from .loss_masses import Array, Lattice, LossCells, narrowest
 
 EPS = 2.0**-52
+"""Unit in the last place of a double at 1."""
+_ROOT_TWO = math.sqrt(2)
 
 
 @frozen
 class Gauss:
-    """The pair G(μ). Gaussian noise of deviation σ and any shift of L2 length Δ is exactly G(Δ/σ): it is rotated away.
+    """Pair G(μ): Gaussian noise of deviation σ and any shift of L2 length Δ is exactly G(Δ/σ).
 
-    The loss is N(μ²/2, μ²) under P and N(−μ²/2, μ²) under Q (Dong, Roth, Su 2022; Balle, Wang 2018).
+    The noise is symmetric, so that any shift can be rotated onto one axis. The loss is
+    N(μ²/2, μ²) under P and N(−μ²/2, μ²) under Q (Dong, Roth, Su 2022; Balle, Wang 2018).
+
+    Guarantee: `delta` rounds up and `lower_delta` down, both to 1e-12 relative.
+
+    Law: tests/privacy/test_pair.py::TestGauss
 
     >>> from discreet.privacy.pairs.gauss import Gauss
     >>> round(Gauss(1.0).delta(1.0), 12)
@@ -34,18 +41,26 @@ class Gauss:
     lattice: Lattice | None = None
 
     def cells(self, edges: Array) -> LossCells:
-        """Return differences of Φ, each taken on the side where Φ is small, so that they are relatively exact."""
-        z = np.clip(
-            edges / self.mu, -40 - self.mu, 40 + self.mu
-        )  # beyond that no mass is left in doubles
+        """Return differences of Φ, taken on the side where Φ is small: relatively exact."""
+        # Beyond 40 deviations no mass is left in doubles.
+        far_edge = 40 + self.mu
+        z = np.clip(edges / self.mu, -far_edge, far_edge)
         far = float(np.abs(z).max()) + self.mu
-        error = 16 * EPS * (4 + (1 + far) / narrowest(z) + far * far)
-        return LossCells(_normal(z - self.mu / 2), _normal(z + self.mu / 2), 0.0, error)
+        # A difference loses digits as its width shrinks; Φ(z) itself errs by z² units.
+        units = 4 + (1 + far) / narrowest(z) + far * far
+        error = 16 * EPS * units
+        p = _normal_masses(z - self.mu / 2)
+        q = _normal_masses(z + self.mu / 2)
+        return LossCells(p, q, 0.0, error)
 
     def delta(self, epsilon: float) -> float:
-        """Return Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), rounded up, to 1e-12 relative also where it is 1e-300."""
+        """Return Φ(μ/2 − ε/μ) − e^ε Φ(−μ/2 − ε/μ), rounded up.
+
+        It is right to 1e-12 relative, also where it is 1e-300.
+        """
         raw = _curve(self.mu, epsilon - 2 * self.slack)
-        return min(1.0, up(math.exp(self.slack) * raw))
+        raised = math.exp(self.slack) * raw
+        return min(1.0, up(raised))
 
     def lower_delta(self, epsilon: float) -> float:
         """Return H(ε) of the pair, rounded down."""
@@ -53,55 +68,80 @@ class Gauss:
 
     def span(self, tail: float) -> tuple[float, float]:
         """Return the loss at the two quantiles, a little outside."""
-        z = 1.001 * abs(float(ndtri(max(tail, 1e-300)))) + 1e-9
-        return self.mu * (self.mu / 2 - z), self.mu * (self.mu / 2 + z)
+        quantile = abs(float(ndtri(max(tail, 1e-300))))
+        # Outward by 0.1 %, far above the error of the quantile: less mass is left out than asked.
+        z = 1.001 * quantile + 1e-9
+        half = self.mu / 2
+        return self.mu * (half - z), self.mu * (half + z)
 
 
-def _normal(z: Array) -> Array:
+def _normal_masses(z: Array) -> Array:
+    """Return the masses of N(0, 1) up to the first z, between them, and above the last."""
     below = np.concatenate(([0.0], ndtr(z), [1.0]))
     above = np.concatenate(([1.0], ndtr(-z), [0.0]))
-    right = np.concatenate(([False], z >= 0))
-    return np.where(right, above[:-1] - above[1:], below[1:] - below[:-1])
+    # Right of 0 the upper tail is small, so that its differences lose no digits.
+    is_right = np.concatenate(([False], z >= 0))
+    by_upper_tail = above[:-1] - above[1:]
+    by_lower_tail = below[1:] - below[:-1]
+    return np.where(is_right, by_upper_tail, by_lower_tail)
 
 
 def _curve(mu: float, epsilon: float) -> float:
-    """Evaluate δ = ½ e^{−t²/2} (erfcx(t/√2) − erfcx((t+μ)/√2)), t = ε/μ − μ/2, without loss of digits.
+    """Evaluate δ = ½ e^{−t²/2} (erfcx(t/√2) − erfcx((t+μ)/√2)), t = ε/μ − μ/2.
 
-    erfcx' = 2s·erfcx(s) − 2/√π, so for short μ the difference is an integral of a positive smooth function.
+    No digits are lost: erfcx' = 2s·erfcx(s) − 2/√π, so for short μ the difference is an integral
+    of a positive smooth function.
     """
     t = epsilon / mu - mu / 2
     if t < -6 and epsilon <= 0:
-        return -math.expm1(epsilon) - float(ndtr(t)) + math.exp(epsilon) * float(ndtr(t + mu))
+        # Far left erfcx overflows. δ is near 1 − e^ε, and the rest is added to that.
+        tail = math.exp(epsilon) * float(ndtr(t + mu))
+        return -math.expm1(epsilon) - float(ndtr(t)) + tail
     if t < -6:
-        return float(ndtr(-t)) - math.exp(epsilon + float(log_ndtr(-t - mu)))
+        # Far left with e^ε > 1: the product with Φ is formed in logarithms.
+        log_tail = epsilon + float(log_ndtr(-t - mu))
+        return float(ndtr(-t)) - math.exp(log_tail)
     if t > 38.5:
+        # e^{−t²/2} is below the least float. `up` still makes the upper bound positive.
         return 0.0
     if mu > 1:
-        difference = float(erfcx(t / math.sqrt(2)) - erfcx((t + mu) / math.sqrt(2)))
+        difference = float(erfcx(t / _ROOT_TWO) - erfcx((t + mu) / _ROOT_TWO))
     else:
+        # Twenty Gauss-Legendre nodes are exact to doubles on an interval of length 1.
         nodes, weights = legendre(20)
-        s = (t + mu * (1 + nodes) / 2) / math.sqrt(2)
+        s = (t + mu * (1 + nodes) / 2) / _ROOT_TWO
         slope = 2 / math.sqrt(math.pi) - 2 * s * erfcx(s)
-        difference = float(weights @ slope) * mu / (2 * math.sqrt(2))
+        difference = float(weights @ slope) * mu / (2 * _ROOT_TWO)
     return 0.5 * math.exp(-t * t / 2) * difference
 
 
 def lattice_gauss(variance: float, squared: float, dimension: int) -> Gauss | None:
-    """Make a pair that dominates the discrete Gaussian on ℤ^d, or None where σ is too small for it.
+    """Make a pair that dominates the discrete Gaussian on ℤ^d; None if σ is too small for it.
 
-    Let η(s) = 2 Σ_{k≥1} e^{−2π²s²k²}. Draw X ~ N(x, σ²−s²) and round it to z with weight ∝ e^{−(z−X)²/2s²}. Poisson's
-    sum gives the normaliser s√2π(1 ± η), the integral over X the Gaussian e^{−(z−x)²/2σ²}; so the discrete Gaussian is
-    within [1−η, 1+η] (up to a factor common to all centres) of a post-processing of a continuous one with variance
-    σ²−s² (convolution of discrete Gaussians, Peikert 2010). In d coordinates, H_disc(ε) ≤ e^a H_G(ε − 2a) with
-    a = d·artanh η and μ² = Δ²/(σ²−s²). Any s is sound; the one taken keeps a near 1e-12, or s² at σ²/4.
+    Let η(s) = 2 Σ_{k≥1} e^{−2π²s²k²}. Draw X ~ N(x, σ²−s²) and round it to z with weight
+    ∝ e^{−(z−X)²/2s²}. Poisson's sum gives the normaliser s√2π(1 ± η), the integral over X the
+    Gaussian e^{−(z−x)²/2σ²}. So the discrete Gaussian is within [1−η, 1+η] (up to a factor common
+    to all centres) of a post-processing of a continuous one with variance σ²−s² (convolution of
+    discrete Gaussians, Peikert 2010). In d coordinates, H_disc(ε) ≤ e^a H_G(ε − 2a) with
+    a = d·artanh η and μ² = Δ²/(σ²−s²). Any s is sound; the one taken keeps a near 1e-12, or s² at
+    σ²/4.
+
+    Law: tests/privacy/test_pair.py::TestGauss
 
     >>> from discreet.privacy.pairs.gauss import lattice_gauss
     >>> lattice_gauss(10_000, 4, 8).mu  # doctest: +ELLIPSIS
     0.0200...
     """
-    s2 = math.log(4e12 * dimension) / (2 * math.pi**2)
-    s2 = min(s2, variance / 4)
-    first = math.exp(-2 * math.pi**2 * s2)
-    if first > 0.25 / dimension or (eta := 2 * first / (1 - first)) > 0.01 / dimension:
+    # s² with 4d·e^{−2π²s²} = 1e-12, so that the slack a is near that.
+    s_squared = math.log(4e12 * dimension) / (2 * math.pi**2)
+    s_squared = min(s_squared, variance / 4)
+    first = math.exp(-2 * math.pi**2 * s_squared)
+    # The sum over k is at most the geometric series of its first term. The floor only keeps a
+    # ratio of 1 from dividing by 0: such an η is refused below.
+    eta = 2 * first / max(1 - first, EPS)
+    if eta > 0.01 / dimension:
         return None
-    return Gauss(up(math.sqrt(squared / (variance - s2))), up(dimension * math.atanh(eta)))
+    # Both the shift and the slack round up: the pair dominates more.
+    mu = up(math.sqrt(squared / (variance - s_squared)))
+    slack = up(dimension * math.atanh(eta))
+    return Gauss(mu, slack)

@@ -1,4 +1,7 @@
-"""Pairs whose trade-off function is a piece of a hyperbola: Laplace noise, its lattice form, bounded range."""
+"""Dominating pairs whose trade-off function (f-DP) is a piece of a hyperbola.
+
+These are Laplace noise, its hull on a lattice, and bounded range.
+"""
 
 from __future__ import annotations
 
@@ -12,13 +15,19 @@ from ...frozen import frozen
 from .loss_masses import Array, Lattice, LossCells, narrowest
 
 EPS = 2.0**-52
+"""Unit in the last place of a double at 1."""
 
 
 @frozen
 class Hyperbola:
-    """A symmetric pair: P-mass `end` at the loss `high`, its mirror at −high, density ½·root·e^{l/2} for |l| ≤ `wide`.
+    """Symmetric pair: two atoms at the losses ±`high` and a density between −`wide` and `wide`.
 
-    The mirror of a P-mass m at loss l is the Q-mass m at loss −l, so P-mass m·e^−l lies at −l.
+    The P-mass at `high` is `end`; the density is ½·root·e^{l/2}. The mirror of a P-mass m at loss
+    l is the Q-mass m at loss −l, so P-mass m·e^−l lies at −l.
+
+    Guarantee: `delta` rounds up and `lower_delta` down.
+
+    Law: tests/privacy/test_pair.py::TestHyperbola
     """
 
     high: float
@@ -32,37 +41,47 @@ class Hyperbola:
 
     def cells(self, edges: Array) -> LossCells:
         """Integrate the density in closed form between edges and add the two atoms."""
-        cuts = np.clip(np.concatenate(([-self.wide], edges, [self.wide])), -self.wide, self.wide)
-        grown = np.expm1(np.diff(cuts) / 2)
-        p = self.root * np.exp(cuts[:-1] / 2) * grown
-        q = self.root * np.exp(-cuts[1:] / 2) * grown
+        outer = np.concatenate(([-self.wide], edges, [self.wide]))
+        cuts = np.clip(outer, -self.wide, self.wide)
+        # e^{b/2} − e^{a/2} = e^{a/2}·(e^{(b−a)/2} − 1) loses no digits in narrow cells.
+        growth = np.expm1(np.diff(cuts) / 2)
+        p = self.root * np.exp(cuts[:-1] / 2) * growth
+        q = self.root * np.exp(-cuts[1:] / 2) * growth
         if self.end > 0:
-            for loss, mass in (
-                (-self.high, self.end * math.exp(-self.high)),
-                (self.high, self.end),
-            ):
-                cell = int(np.searchsorted(edges, loss, side="left"))
-                p[cell] += mass
-                q[cell] += mass * math.exp(-loss)
-        return LossCells(p, q, 0.0, 32 * EPS * (1 + self.wide / narrowest(cuts)))
+            self._add_atom(p, q, edges, -self.high, self.end * math.exp(-self.high))
+            self._add_atom(p, q, edges, self.high, self.end)
+        # The widths of cells are differences: their relative error grows as they get narrow.
+        units = 1 + self.wide / narrowest(cuts)
+        return LossCells(p, q, 0.0, 32 * EPS * units)
 
-    def _curve(self, e: float) -> float:
-        if e >= self.high:
+    def _add_atom(self, p: Array, q: Array, edges: Array, loss: float, mass: float) -> None:
+        cell = int(np.searchsorted(edges, loss, side="left"))
+        p[cell] += mass
+        q[cell] += mass * math.exp(-loss)
+
+    def _curve(self, epsilon: float) -> float:
+        """Evaluate H(ε) in closed form."""
+        if epsilon >= self.high:
             return 0.0
-        if e < -self.high:
-            return -math.expm1(e)
-        jump = -self.end * math.expm1(e - self.high)
-        if e >= self.wide:
-            return jump
-        if e >= -self.wide:
-            return jump + self.root * math.exp(self.wide / 2) * math.expm1((e - self.wide) / 2) ** 2
-        return jump - 2 * self.root * math.sinh(self.wide / 2) * math.expm1(e)
+        if epsilon < -self.high:
+            return -math.expm1(epsilon)
+        atom = -self.end * math.expm1(epsilon - self.high)
+        if epsilon >= self.wide:
+            return atom
+        if epsilon >= -self.wide:
+            # A square of a small number: no cancellation where ε comes close to the largest loss.
+            square = math.expm1((epsilon - self.wide) / 2) ** 2
+            return atom + self.root * math.exp(self.wide / 2) * square
+        density_mass = 2 * self.root * math.sinh(self.wide / 2)
+        return atom - density_mass * math.expm1(epsilon)
 
     def delta(self, epsilon: float) -> float:
-        """Return H(ε) in closed form, rounded up; nothing beyond the limit."""
+        """Return H(ε) in closed form, rounded up; 0 from the limit on."""
         if self.limit is not None and epsilon >= self.limit:
             return 0.0
-        return min(1.0, up(self._curve(min(epsilon, math.nextafter(self.high, 0)))))
+        # The float `high` may be below the exact limit: just under it the curve is positive still.
+        below_high = min(epsilon, math.nextafter(self.high, 0))
+        return min(1.0, up(self._curve(below_high)))
 
     def lower_delta(self, epsilon: float) -> float:
         """Return H(ε) rounded down."""
@@ -76,49 +95,65 @@ class Hyperbola:
 def laplace(ratio: Fraction) -> Hyperbola:
     """Make the pair of Laplace noise with Δ1/scale = ratio; it holds in any dimension.
 
-    One dimension: P = Lap(Δ, b), Q = Lap(0, b) has loss ±Δ/b with P-masses ½ and ½e^{−Δ/b}, density ¼e^{(l−Δ/b)/2}
-    between. More: let T_d be the trade-off function of a shift by d. For log-concave noise T_{c+d} = T_d ∘ (1 − T_c),
-    and a vector shift passes coordinate by coordinate through hybrids, so its trade-off function is at least the
-    composition of the coordinates', which is T of the L1 norm (Dong, Roth, Su 2022, group privacy).
+    One dimension: P = Lap(Δ, b), Q = Lap(0, b) has loss ±Δ/b with P-masses ½ and ½e^{−Δ/b}, and
+    the density ¼e^{(l−Δ/b)/2} between. More dimensions: let T_d be the trade-off function of a
+    shift by d. For log-concave noise T_{c+d} = T_d ∘ (1 − T_c), and a vector shift passes
+    coordinate by coordinate through hybrids. So its trade-off function is at least the composition
+    of the coordinates', which is T of the L1 norm (Dong, Roth, Su 2022, group privacy).
+
+    Law: tests/privacy/test_pair.py::TestHyperbola
 
     >>> from discreet.privacy.pairs.hyperbola import laplace
     >>> from fractions import Fraction
     >>> round(laplace(Fraction(1)).delta(0.5), 12)
     0.221199216929
     """
-    x = float(ratio)
-    return Hyperbola(x, x, 0.5, math.exp(-x / 2) / 2, ratio)
+    high = float(ratio)
+    root = math.exp(-high / 2) / 2
+    return Hyperbola(high, high, 0.5, root, ratio)
 
 
 def discrete_laplace_hull(rate: Fraction, steps: int) -> Hyperbola:
-    """Make a pair that dominates discrete Laplace noise a^|x|, a = e^−rate, shifted by whole steps n.
+    """Make a pair that dominates discrete Laplace noise a^|x|, a = e^−rate, shifted by n steps.
 
-    The trade-off function of the shift joins the points α = a^t/(1+a), f = a^{n+1}/((1+a)² α), t = 1 … n, by chords
-    (thresholds are optimal: the loss is monotone). These points lie on the hyperbola αf = a^{n+1}/(1+a)², whose chords
-    lie above it, so the hyperbola between t = 1 and t = n, with the two end atoms of mass 1/(1+a), dominates. For n = 1
-    nothing is left between and it is randomized response, exactly.
+    The trade-off function of the shift joins the points α = a^t/(1+a), f = a^{n+1}/((1+a)² α),
+    t = 1 … n, by chords (thresholds are optimal: the loss is monotone). These points lie on the
+    hyperbola αf = a^{n+1}/(1+a)², whose chords lie above it. So the hyperbola between t = 1 and
+    t = n, with the two end atoms of mass 1/(1+a), dominates. For n = 1 nothing is left between
+    and it is randomized response, exactly.
+
+    Law: tests/privacy/test_pair.py::TestHyperbola
 
     >>> from discreet.privacy.pairs.hyperbola import discrete_laplace_hull, laplace
     >>> from fractions import Fraction
     >>> discrete_laplace_hull(Fraction(1), 1).delta(0.0) - laplace(Fraction(1)).delta(0.0) > 0
     True
     """
-    a, ratio = float(rate), rate * steps
-    x, share = float(ratio), 1 / (1 + math.exp(-float(rate)))
-    return Hyperbola(x, a * (steps - 1), share, share * math.exp(-(x + a) / 2), ratio)
+    limit = rate * steps
+    high = float(limit)
+    float_rate = float(rate)
+    end = 1 / (1 + math.exp(-float_rate))
+    wide = float_rate * (steps - 1)
+    root = end * math.exp(-(high + float_rate) / 2)
+    return Hyperbola(high, wide, end, root, limit)
 
 
 def bounded_range(epsilon: Fraction) -> Hyperbola:
-    """Make the pair that dominates every event of bounded range ε: H(x) = (a − √x)²/(a² − 1), a = e^{ε/2}, x = e^ε'.
+    """Make the pair that dominates every event of bounded range ε.
 
-    Range ε means that all losses lie in one interval [t − ε, t], t in [0, ε]. The ends as the only losses dominate, by
-    convexity, and with y = e^t they have H(x) = (a² − y)(y − x)/(y(a² − 1)); the largest over t is the curve above, at
-    y = a√x (cf. Dong, Durfee, Rogers 2020). Its masses are a density proportional to e^{l/2} on all of [−ε, ε].
+    H(x) = (a − √x)²/(a² − 1) with a = e^{ε/2} and x = e^ε'. Range ε means that all losses lie in
+    one interval [t − ε, t], t in [0, ε]. The ends as the only losses dominate, by convexity, and
+    with y = e^t they have H(x) = (a² − y)(y − x)/(y(a² − 1)). The largest over t is the curve
+    above, at y = a√x (cf. Dong, Durfee, Rogers 2020). Its masses are a density proportional to
+    e^{l/2} on all of [−ε, ε].
+
+    Law: tests/privacy/test_pair.py::TestHyperbola
 
     >>> from discreet.privacy.pairs.hyperbola import bounded_range
     >>> from fractions import Fraction
     >>> round(bounded_range(Fraction(1)).delta(0.0), 12), bounded_range(Fraction(1)).delta(1.0)
     (0.244918662404, 0.0)
     """
-    x = float(epsilon)
-    return Hyperbola(x, x, 0.0, 1 / (2 * math.sinh(x / 2)), epsilon)
+    high = float(epsilon)
+    root = 1 / (2 * math.sinh(high / 2))
+    return Hyperbola(high, high, 0.0, root, epsilon)

@@ -1,4 +1,7 @@
-"""Pairs of noise on the integers: exact atoms where they are few, sound blocks of atoms where they are many."""
+"""Dominating pairs of noise on the integers: discrete Laplace, discrete Gaussian, binomial.
+
+Few atoms are listed one by one. Many atoms are merged into blocks that dominate them.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +21,18 @@ from .loss_masses import Array, Lattice
 ERROR = 2.0**-40
 """Relative error of the masses below, stated generously."""
 REACH = 26.5
-"""Deviations kept on each side: what lies beyond has mass below 1e-154 and is given up as an infinite loss."""
+"""Deviations kept on each side.
+
+The mass beyond is below 1e-154 and is given up as an infinite loss.
+"""
 FEW = 2**14
 """Largest number of atoms listed one by one."""
 MOST = 2**62
 """Trials that noise can have; beyond, floats no longer tell the losses apart."""
+_FEW_TRIALS = 1000
+"""Trials whose binomial coefficients are computed as whole numbers."""
+_LONG_SHIFT = 64
+"""Shift from which a difference of two logarithms is faster than a sum, and exact enough."""
 
 
 @frozen
@@ -36,177 +46,239 @@ class _Law:
 
 
 def discrete_laplace(rate: Fraction, steps: int) -> Atoms | Hyperbola:
-    """Make the pair of discrete Laplace noise a^|x|, a = e^−rate, shifted by whole steps n: losses rate·(n − 2j).
+    """Make the pair of discrete Laplace noise a^|x|, a = e^−rate, shifted by n steps.
 
-    P-masses: 1/(1+a) at +n·rate, a^n/(1+a) at −n·rate, (1−a)a^j/(1+a) between. Vector shifts reduce to their L1 norm as
-    for `laplace` (on the integers the trade-off functions of whole shifts have matching knots). Very long shifts take
-    the hyperbola through the same points, which dominates.
+    Losses rate·(n − 2j). P-masses: 1/(1+a) at +n·rate, a^n/(1+a) at −n·rate, (1−a)a^j/(1+a)
+    between. Vector shifts reduce to their L1 norm as for `laplace` (on the integers the trade-off
+    functions of whole shifts have matching knots). Very long shifts take the hyperbola through
+    the same points, which dominates.
+
+    Law: tests/privacy/test_pair.py::TestLatticeNoise
 
     >>> from discreet.privacy.pairs.lattice import discrete_laplace
     >>> from fractions import Fraction
-    >>> discrete_laplace(Fraction(1, 2), 1).losses.tolist(), len(discrete_laplace(Fraction(1, 2), 3).losses)
-    ([-0.5, 0.5], 4)
+    >>> discrete_laplace(Fraction(1, 2), 1).losses.tolist()
+    [-0.5, 0.5]
+    >>> len(discrete_laplace(Fraction(1, 2), 3).losses)
+    4
     """
     if steps == 1:
         return binary(rate)
     if steps > FEW:
         return discrete_laplace_hull(rate, steps)
-    a, j = float(rate), np.arange(steps, -1, -1.0)
-    share = np.exp(-a * j) / (1 + math.exp(-a))
-    share[1:-1] *= -math.expm1(-a)
+    float_rate = float(rate)
+    j = np.arange(steps, -1, -1.0)
+    p = np.exp(-float_rate * j) / (1 + math.exp(-float_rate))
+    p[1:-1] *= -math.expm1(-float_rate)
+    losses = float_rate * (steps - 2 * j)
     limit = rate * steps
-    return Atoms(
-        float(rate) * (steps - 2 * j), share, Fraction(0), limit, Lattice(2 * rate, -limit)
-    )
+    return Atoms(losses, p, Fraction(0), limit, Lattice(2 * rate, -limit))
 
 
 def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
     """Make the pair of the discrete Gaussian e^{−x²/2σ²} on the integers, moved by `shift` = n.
 
-    The loss at y steps from the centre of P is n(2y + n)/2σ², its P-mass the law itself. The law is symmetric, so both
-    directions have the same pair.
+    The loss at y steps from the centre of P is n(2y + n)/2σ², its P-mass the law itself. The law
+    is symmetric, so both directions have the same pair.
+
+    Law: tests/privacy/test_pair.py::TestLatticeNoise
 
     >>> from discreet.privacy.pairs.lattice import discrete_gauss
     >>> from fractions import Fraction
     >>> round(discrete_gauss(Fraction(1), 1).delta(1.0), 9)
     0.141351339
     """
-    v = float(variance)
-    reach = math.ceil(REACH * math.sqrt(v)) + 2
-    few = np.arange(-min(reach, 100), min(reach, 100) + 1.0)  # above σ = 3 the sum is σ√2π to 1e-70
-    total = math.sqrt(2 * math.pi * v) if v > 9 else float(np.exp(-few * few / (2 * v)).sum())
-    pitch, offset = shift / variance, Fraction(shift * shift) / (2 * variance)
-    slope, start = float(pitch), float(offset)
-    law = _Law(
-        lambda y: np.exp(-y * y / (2 * v)) / total, lambda y: slope * y + start, -reach, reach
-    )
-    return _pair(law, float(ndtr(-reach / math.sqrt(v))), Lattice(pitch, offset))
+    float_variance = float(variance)
+    deviation = math.sqrt(float_variance)
+    reach = math.ceil(REACH * deviation) + 2
+    if float_variance > 9:
+        # Above σ = 3 the sum is σ√2π to 1e-70 (Poisson summation).
+        total = math.sqrt(2 * math.pi * float_variance)
+    else:
+        last = min(reach, 100)
+        few = np.arange(-last, last + 1.0)
+        total = float(np.exp(-few * few / (2 * float_variance)).sum())
+    pitch = shift / variance
+    offset = Fraction(shift * shift) / (2 * variance)
+    slope = float(pitch)
+    start = float(offset)
+
+    def mass(y: Array) -> Array:
+        return np.exp(-y * y / (2 * float_variance)) / total
+
+    def loss(y: Array) -> Array:
+        return slope * y + start
+
+    beyond = float(ndtr(-reach / deviation))
+    return _pair(_Law(mass, loss, -reach, reach), beyond, Lattice(pitch, offset))
 
 
 def binomial(trials: int, shift: int) -> Atoms:
-    """Make the pair of Bin(N, ½) noise moved by `shift` = n: exact masses, infinite loss where only P can be.
+    """Make the pair of Bin(N, ½) noise moved by `shift` = n.
 
-    The law is symmetric and log-concave, so both directions agree and vector shifts reduce to their L1 norm.
+    The loss is infinite where only P has mass. The law is symmetric and log-concave, so both
+    directions agree and vector shifts reduce to their L1 norm.
+
+    Law: tests/privacy/test_pair.py::TestLatticeNoise
 
     >>> from discreet.privacy.pairs.lattice import binomial
     >>> binomial(4, 1).top, binomial(4, 5).top
     (Fraction(1, 16), Fraction(1, 1))
     """
-    if trials > MOST:  # the further trials are noise on top of a release: that can only cost less
+    if trials > MOST:
+        # The further trials are noise on top of a release: they can only make it cost less. The
+        # pair is too large by an unknown amount, so that it says nothing from below (`spare`).
         return replace(binomial(MOST, shift), spare=1.0)
-    if trials <= 1000:
-        ways = [math.comb(trials, y) for y in range(trials + 1)]
-        counts = [way / 2**trials for way in ways]
-        p = np.array(counts[: max(0, trials + 1 - shift)])
-        q = np.array(counts[shift:])
-        losses = np.log(p / q) if len(p) else np.zeros(1)
-        return Atoms(losses, p if len(p) else np.zeros(1), Fraction(sum(ways[len(p) :]), 2**trials))
+    if trials <= _FEW_TRIALS:
+        return _exact_binomial(trials, shift)
     reach = math.ceil(REACH * math.sqrt(trials) / 2)
-    low, high = max(trials // 2 - reach, 0), min((trials + 1) // 2 + reach, trials)
+    low = max(trials // 2 - reach, 0)
+    high = min((trials + 1) // 2 + reach, trials)
     if trials - shift < low:
+        # All of P lies where Q has next to nothing: the whole mass counts as an infinite loss.
         return Atoms(np.zeros(1), np.zeros(1), Fraction(1))
-    beyond = math.exp(-2 * reach * (reach / trials))  # Hoeffding
-    law = _Law(
-        lambda y: np.exp(_log_binomial(trials, y)),
-        _binomial_loss(trials, shift),
-        low,
-        min(high, trials - shift),
-    )
+    # Hoeffding bounds both tails beyond the reach.
+    beyond = math.exp(-2 * reach * (reach / trials))
+
+    def mass(y: Array) -> Array:
+        return np.exp(_log_binomial(trials, y))
+
+    last = min(high, trials - shift)
+    law = _Law(mass, _binomial_loss(trials, shift), low, last)
     pair = _pair(law, beyond, None)
     if trials - shift >= high:
         return pair
-    top = Fraction(min(1.0, max(0.0, 1 - float(pair.p.sum())) + ERROR))
+    # P-mass above N − n has no Q-mass. It is 1 − (the rest), with the error of the masses on top.
+    missing = max(0.0, 1 - float(pair.p.sum()))
+    top = Fraction(min(1.0, missing + ERROR))
     return replace(pair, top=top, spare=pair.spare + 2 * ERROR)
 
 
-def _log_binomial(trials: int, y: Array, more: int = 0) -> Array:
-    """Return ln of C(N, y + more) 2^−N to 1e-13, also for huge N: Stirling's main parts cancel by hand (Loader 2000).
+def _exact_binomial(trials: int, shift: int) -> Atoms:
+    """Make the pair of binomial noise from whole binomial coefficients."""
+    ways = [math.comb(trials, y) for y in range(trials + 1)]
+    chances = [way / 2**trials for way in ways]
+    both = max(0, trials + 1 - shift)
+    # Outputs that only P can have: their mass is at an infinite loss, exactly.
+    top = Fraction(sum(ways[both:]), 2**trials)
+    if both == 0:
+        return Atoms(np.zeros(1), np.zeros(1), top)
+    p = np.array(chances[:both])
+    q = np.array(chances[shift:])
+    return Atoms(np.log(p / q), p, top)
 
-    Beyond 2^53 a float y has no room for what is added to it; its distance from N/2 has.
+
+def _log_binomial(trials: int, y: Array, more: int = 0) -> Array:
+    """Return ln of C(N, y + more) 2^−N to 1e-13, also for huge N.
+
+    Stirling's main parts cancel by hand (Loader 2000). Beyond 2^53 a float y cannot hold what is
+    added to it; its distance from N/2 can.
     """
+    # u = (2k − N)/N is exact where k = y + more is not.
     u = ((2 * y - trials) + 2 * more) / trials
     y = y + more
+    # main = (1+u)ln(1+u) + (1−u)ln(1−u), whose ends at ±1 are 2 ln 2.
     inside = np.clip(u, -1 + 2.0**-50, 1 - 2.0**-50)
-    main = inside * (np.log1p(inside) - np.log1p(-inside)) + np.log1p(-inside * inside)
+    odds = np.log1p(inside) - np.log1p(-inside)
+    main = inside * odds + np.log1p(-inside * inside)
     main[np.abs(u) >= 1] = 2 * math.log(2)
+    # Near the middle its two parts cancel, so that the power series takes over.
     small = np.abs(u) < 0.05
-    v = u[small] ** 2
-    main[small] = v * (
-        1 + v * (1 / 6 + v * (1 / 15 + v * (1 / 28 + v * (1 / 45 + v * (1 / 66 + v / 91)))))
-    )
-    logs: Array = (
-        _rest(np.array([float(trials)])) - _rest(y) - _rest(trials - y) - trials / 2 * main
-    )
+    main[small] = _entropy_series(u[small] ** 2)
+    all_trials = np.array([float(trials)])
+    corrections = _stirling_rest(all_trials) - _stirling_rest(y) - _stirling_rest(trials - y)
+    logs: Array = corrections - trials / 2 * main
     return logs
 
 
-def _rest(z: Array) -> Array:
-    """Return ln Γ(z+1) − z ln z + z: what Stirling's formula leaves."""
+def _entropy_series(v: Array) -> Array:
+    """Return Σ v^m/(m(2m−1)) up to v^7: (1+u)ln(1+u) + (1−u)ln(1−u) at v = u² < 0.0025."""
+    inner = 1 / 28 + v * (1 / 45 + v * (1 / 66 + v / 91))
+    return v * (1 + v * (1 / 6 + v * (1 / 15 + v * inner)))
+
+
+def _stirling_rest(z: Array) -> Array:
+    """Return ln Γ(z+1) − z ln z + z: the part that Stirling's formula leaves."""
     w = np.maximum(z, 16.0)
-    series = (
-        1 / 12 - (1 / 360 - (1 / 1260 - (1 / 1680 - 1 / 1188 / w**2) / w**2) / w**2) / w**2
-    ) / w
+    # Stirling's series in 1/w²; from 16 on its next term is below 1e-16.
+    square = w**2
+    inner = 1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square
+    series = (1 / 12 - (1 / 360 - inner / square) / square) / w
     large = np.log(2 * math.pi * w) / 2 + series
     small: Array = gammaln(z + 1) - xlogy(z, z) + z
     return np.where(z >= 16, large, small)
 
 
 def _binomial_loss(trials: int, shift: int) -> Callable[[Array], Array]:
-    """Return ln f(y)/f(y+n) = Σ_i ln((y+i)/(N−y−i+1)); long shifts take the difference of the logarithms."""
+    """Return the loss ln f(y)/f(y+n) = Σ_i ln((y+i)/(N−y−i+1)) as a function of y."""
 
     def loss(y: Array) -> Array:
-        if shift > 64:
+        if shift > _LONG_SHIFT:
             return _log_binomial(trials, y) - _log_binomial(trials, y, shift)
         total = np.zeros(len(y))
         for i in range(1, shift + 1):
-            rest = trials - y - i + 1
-            total += np.log1p((2 * (y + i) - trials - 1) / rest)
+            # ln of a ratio near 1, as ln(1 + (numerator − denominator)/denominator).
+            denominator = trials - y - i + 1
+            difference = 2 * (y + i) - trials - 1
+            total += np.log1p(difference / denominator)
         return total
 
     return loss
 
 
 def _pair(law: _Law, beyond: float, lattice: Lattice | None) -> Atoms:
-    """List the atoms of a law with increasing loss; what lies beyond its range goes up, at worst to infinity."""
+    """List the atoms of a law with increasing loss.
+
+    The mass beyond its range goes up: from below to the first atom, from above to infinity.
+    """
     if law.high - law.low >= 4 * FEW:
         losses, p = _blocks(law)
         lattice = None
     else:
         y = np.arange(law.low, law.high + 1.0)
-        losses, p = law.loss(y), law.mass(y)
+        losses = law.loss(y)
+        p = law.mass(y)
     p[0] += beyond
-    return Atoms(losses, p, fraction_up(beyond), None, lattice, 0.0, ERROR, up(2 * beyond))
+    # A lower bound takes off both tails, as neither is known to be there.
+    spare = up(2 * beyond)
+    return Atoms(losses, p, fraction_up(beyond), None, lattice, 0.0, ERROR, spare)
 
 
 def _blocks(law: _Law) -> tuple[Array, Array]:
-    """Merge runs of atoms, then put the mass of a run on its two end losses so that P and Q are kept.
+    """Merge runs of atoms: put the mass of a run on its two end losses so that P and Q are kept.
 
-    A law between its ends is dominated by the ends (convexity). A run of B values sums to 1e-13 by the three-point rule
-    that is exact for polynomials of degree 5, as B is a small part of a deviation.
+    A law between its ends is dominated by the ends (convexity). A run of B values sums to 1e-13 by
+    the three-point rule that is exact for polynomials of degree 5, as B is a small part of a
+    deviation.
     """
     half = max(1, (law.high - law.low) // FEW // 2)
-    center = np.arange(float(law.low + half), law.high + 1.0, float(2 * half + 1))
-    second, fourth = _powers(half)
-    reach = math.sqrt(fourth / second)
+    width = 2 * half + 1
+    center = np.arange(float(law.low + half), law.high + 1.0, float(width))
+    second, fourth = _power_sums(half)
+    node = math.sqrt(fourth / second)
     side = second * second / (2 * fourth)
+    rule = ((width - 2 * side, center), (side, center - node), (side, center + node))
     p = q = np.zeros(len(center))
-    for weight, at in (
-        (2 * half + 1 - 2 * side, center),
-        (side, center - reach),
-        (side, center + reach),
-    ):
+    for weight, at in rule:
         mass = weight * law.mass(at)
-        p, q = p + mass, q + mass * np.exp(-law.loss(at))
-    low, high = law.loss(center - half), law.loss(center + half)
-    with np.errstate(
-        divide="ignore"
-    ):  # a run that Q never reaches, or whose ends floats do not tell apart, goes up
-        upper = (-np.expm1(low + np.log(q / p)) + 4 * ERROR) / -np.expm1(low - high)
+        p = p + mass
+        q = q + mass * np.exp(-law.loss(at))
+    low = law.loss(center - half)
+    high = law.loss(center + half)
+    # A run that Q never reaches, or whose ends floats do not tell apart, goes up entirely.
+    with np.errstate(divide="ignore"):
+        # Keeping P and Q gives the part at the upper end; four errors more move it up, safely.
+        kept = -np.expm1(low + np.log(q / p)) + 4 * ERROR
+        upper = kept / -np.expm1(low - high)
     upper = np.clip(upper, 0.0, 1.0)
-    return np.stack((low, high), 1).ravel(), np.stack((p * (1 - upper), p * upper), 1).ravel()
+    masses = np.stack((p * (1 - upper), p * upper), 1)
+    losses = np.stack((low, high), 1)
+    return losses.ravel(), masses.ravel()
 
 
-def _powers(half: int) -> tuple[int, int]:
+def _power_sums(half: int) -> tuple[int, int]:
     """Return Σ j² and Σ j⁴ over −half..half."""
-    n = half
-    return n * (n + 1) * (2 * n + 1) // 3, n * (n + 1) * (2 * n + 1) * (3 * n * n + 3 * n - 1) // 15
+    product = half * (half + 1) * (2 * half + 1)
+    second = product // 3
+    fourth = product * (3 * half * half + 3 * half - 1) // 15
+    return second, fourth

@@ -1,8 +1,9 @@
-"""What the numerical engine asks of a pair: the masses of its privacy loss, cell by cell.
+"""Interface of a dominating pair: the masses of its privacy loss, cell by cell.
 
-A pair (P, Q) dominates an event in one direction of the neighbour relation if its hockey-stick curve
-H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε. Dominating pairs compose, also adaptively
-(Zhu, Dong, Wang 2022, Theorem 10), so the product of the pairs prices the composition.
+A pair (P, Q) dominates an event in one direction of the neighbour relation if its hockey-stick
+curve H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε. Dominating pairs
+compose, also adaptively (Zhu, Dong, Wang 2022, Theorem 10), so the product of the pairs prices the
+composition.
 """
 
 from __future__ import annotations
@@ -21,10 +22,14 @@ __all__ = ["Array", "Directions", "Lattice", "LossCells", "LossPair", "ceiling",
 
 @frozen(eq=False)
 class LossCells:
-    """The P-mass and the Q-mass of the loss L = ln(p/q) between edges.
+    """P-mass and Q-mass of the privacy loss L = ln(p/q) between edges.
 
-    Entry 0 is everything up to the first edge, entry i the interval (edge i−1, edge i], the last entry what lies above
-    the last edge but is finite. `top` is the P-mass where q = 0. Every mass is right to the relative `error`.
+    Entry 0 is everything up to the first edge, entry i the interval (edge i−1, edge i]. The last
+    entry is everything finite above the last edge. `top` is the P-mass where q = 0.
+
+    Guarantee: every mass is right to the relative `error`.
+
+    Law: tests/privacy/test_pair.py::TestGauss
     """
 
     p: Array
@@ -34,7 +39,7 @@ class LossCells:
 
 
 class Lattice(NamedTuple):
-    """All losses are offset + whole multiples of pitch, exactly."""
+    """Lattice of losses: all are offset + whole multiples of pitch, exactly."""
 
     pitch: Fraction
     offset: Fraction
@@ -43,8 +48,16 @@ class Lattice(NamedTuple):
 class LossPair(Protocol):
     """Two laws that are at least as easy to tell apart as the event's, in one direction.
 
-    `limit` is the largest finite loss (None: there is none), `top` the P-mass where q = 0, `lattice` where the losses
-    live if they live on one. `slack` a means: the curve of the event is at most e^a H(ε − 2a), and it adds up.
+    | attribute | meaning |
+    |---|---|
+    | `limit` | the largest finite loss; None if there is none |
+    | `top` | the P-mass where q = 0 |
+    | `lattice` | the lattice of the losses, if they lie on one |
+    | `slack` | a number a: the curve of the event is at most e^a H(ε − 2a); it adds up |
+
+    Guarantee: `delta` is never below the event's curve, `lower_delta` never above the pair's own.
+
+    Law: tests/privacy/test_pair.py::TestSymmetry
     """
 
     @property
@@ -57,11 +70,11 @@ class LossPair(Protocol):
 
     @property
     def lattice(self) -> Lattice | None:
-        """Where the losses live, if on a lattice."""
+        """The lattice of the losses; None if they lie on none."""
 
     @property
     def slack(self) -> float:
-        """How far the event may stand above the pair."""
+        """A bound on how far the event's curve may lie above the pair's."""
 
     def cells(self, edges: Array) -> LossCells:
         """Return the masses of the loss between increasing edges."""
@@ -73,11 +86,17 @@ class LossPair(Protocol):
         """Return H(ε) of the pair, rounded down; any real ε."""
 
     def span(self, tail: float) -> tuple[float, float]:
-        """Return an interval with P-mass at most `tail` on either side of it (infinite losses apart)."""
+        """Return an interval of losses with P-mass at most `tail` on either side of it.
+
+        Infinite losses do not count.
+        """
 
 
 class Directions(NamedTuple):
-    """The two directions of a neighbour relation; one shared object if the event treats them alike."""
+    """Pairs of the two directions of a neighbour relation.
+
+    Both are one shared object if the event treats the directions alike.
+    """
 
     remove: LossPair
     add: LossPair
@@ -92,11 +111,14 @@ def ceiling(value: Fraction) -> float:
     (0.25, True)
     """
     near = float(value)
+    # `float` rounds to the nearest, which may be below: then the next float is the least above.
     return near if Fraction(near) >= value else math.nextafter(near, math.inf)
 
 
 def narrowest(edges: Array) -> float:
-    """Return the least positive width of a cell: relative errors of differences grow with its inverse.
+    """Return the least positive width of a cell; 1 if there is none.
+
+    Relative errors of differences grow with its inverse.
 
     >>> import numpy as np
     >>> from discreet.privacy.pairs.loss_masses import narrowest

@@ -1,4 +1,4 @@
-"""The pair of an event run on a Poisson sample."""
+"""Dominating pair of an event run on a Poisson sample (amplification by subsampling)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,24 @@ from .loss_masses import Array, Lattice, LossCells, LossPair
 RAREST = 1e-300
 """Least rate told from 0; a rarer sample is priced as this one, which is worse."""
 FAR = 1e6
-"""Stands for an infinite inner loss where an edge is needed."""
+"""Edge that stands for an infinite inner loss where a finite one is needed."""
+_MIXING_ERROR = 2.0**-50
+"""Relative error of a sum of two products."""
 
 
 @frozen
 class Mixture:
-    """The pair of a Poisson sample at `rate` γ (0 < γ < 1) of an event with pair `inner` = (A, B), same direction.
+    """Pair of a Poisson sample at `rate` γ (0 < γ < 1) of an event with pair `inner` = (A, B).
 
-    With the unit in D: remove has P = (1−γ)B + γA against Q = B (A: the unit was drawn); add has P = A against
-    Q = (1−γ)A + γB (B: the unit was drawn). These dominate for every inner event (Zhu, Dong, Wang 2022, Theorem 11).
-    The loss is a monotone function of the inner loss, so cells map to cells and masses exactly to masses.
+    | direction | P | Q | the unit was drawn |
+    |---|---|---|---|
+    | remove (the unit is in D) | (1−γ)B + γA | B | A |
+    | add (the unit is in D') | A | (1−γ)A + γB | B |
+
+    Guarantee: these dominate for every inner event (Zhu, Dong, Wang 2022, Theorem 11). The loss is
+    a monotone function of the inner loss, so cells map to cells and masses exactly to masses.
+
+    Law: tests/privacy/test_pair.py::TestMixture
 
     >>> from discreet.privacy.pairs.gauss import Gauss
     >>> from discreet.privacy.pairs.mixture import Mixture
@@ -40,17 +48,23 @@ class Mixture:
 
     @property
     def top(self) -> Fraction:
-        """Only a drawn unit can be given away for sure."""
+        """The mass at infinity: only a drawn unit can be given away for sure."""
         return Fraction(self.rate) * self.inner.top if self.removes else Fraction(0)
 
     @property
     def limit(self) -> Fraction | None:
-        """ln(1 − γ + γe^l) for remove; −ln(1 − γ + γe^−l), at most −ln(1 − γ), for add."""
+        """The largest loss: ln(1 − γ + γe^l) for remove, −ln(1 − γ + γe^−l) for add.
+
+        For add it is at most −ln(1 − γ), also where the inner loss has no limit.
+        """
         inner = self.inner.limit
         if self.removes:
-            return None if inner is None else Fraction(up(_forth(float(inner), self.rate)))
+            if inner is None:
+                return None
+            return Fraction(up(_outer_loss(float(inner), self.rate)))
+        # An inner loss of +∞ maps to the largest one, −ln(1 − γ).
         least = -math.inf if inner is None or self.inner.top > 0 else -float(inner)
-        return Fraction(up(-_forth(least, self.rate)))
+        return Fraction(up(-_outer_loss(least, self.rate)))
 
     @property
     def lattice(self) -> Lattice | None:
@@ -64,26 +78,48 @@ class Mixture:
 
     def cells(self, edges: Array) -> LossCells:
         """Map the edges back to the inner loss and mix the masses."""
-        g = self.rate
-        c = self.inner.cells(_back(edges, g) if self.removes else -_back(-edges, g))
         if self.removes:
-            return LossCells((1 - g) * c.q + g * c.p, c.q, g * c.top, c.error + 2.0**-50)
-        q = (1 - g) * c.p + g * c.q
-        p = c.p.copy()
-        p[-1] += c.top  # where the unit surely was absent the loss is −ln(1 − γ), finite
-        q[-1] += (1 - g) * c.top
-        return LossCells(p, q, 0.0, c.error + 2.0**-50)
+            return self._remove_cells(edges)
+        return self._add_cells(edges)
+
+    def _remove_cells(self, edges: Array) -> LossCells:
+        rate = self.rate
+        inner = self.inner.cells(_inner_edges(edges, rate))
+        p = (1 - rate) * inner.q + rate * inner.p
+        error = inner.error + _MIXING_ERROR
+        return LossCells(p, inner.q, rate * inner.top, error)
+
+    def _add_cells(self, edges: Array) -> LossCells:
+        rate = self.rate
+        # Add is remove with both laws exchanged, so that losses change their sign.
+        inner = self.inner.cells(-_inner_edges(-edges, rate))
+        p = inner.p.copy()
+        q = (1 - rate) * inner.p + rate * inner.q
+        # Where the unit surely was absent the loss is −ln(1 − γ): finite, in the last cell.
+        p[-1] += inner.top
+        q[-1] += (1 - rate) * inner.top
+        return LossCells(p, q, 0.0, inner.error + _MIXING_ERROR)
 
     def _curve(self, epsilon: float, inner: Callable[[float], float]) -> float:
-        g = self.rate
+        """Evaluate H(ε) from the inner curve.
+
+        Remove: γH(ln(1 + (e^ε−1)/γ)). Add: sH(ε + ln(γ/s)) with s = 1 − (1−γ)e^ε.
+        """
+        rate = self.rate
         if self.removes:
-            at = float(_inner(np.array([epsilon]), g)[0])
-            return g * inner(at) if at > -math.inf else -math.expm1(epsilon)
-        share = -math.expm1(epsilon + math.log1p(-g))
-        return 0.0 if share <= 0 else share * inner(epsilon + math.log(g / share))
+            at = float(_inner_loss(np.array([epsilon]), rate)[0])
+            if at == -math.inf:
+                # Below the least loss, ln(1 − γ), every curve is 1 − e^ε.
+                return -math.expm1(epsilon)
+            return rate * inner(at)
+        share = -math.expm1(epsilon + math.log1p(-rate))
+        if share <= 0:
+            # ε is at least −ln(1 − γ), the largest loss.
+            return 0.0
+        return share * inner(epsilon + math.log(rate / share))
 
     def delta(self, epsilon: float) -> float:
-        """Return H(ε) from the inner H: γH(ln(1 + (e^ε−1)/γ)) for remove, (1−(1−γ)e^ε)H(…) for add; rounded up."""
+        """Return H(ε) from the inner H, rounded up; exactly 0 where the curve is 0."""
         raw = self._curve(epsilon, self.inner.delta)
         return min(1.0, up(raw)) if raw > 0 else 0.0
 
@@ -95,28 +131,36 @@ class Mixture:
         """Map the inner interval; for remove the least loss is ln(1 − γ), whatever is inside."""
         low, high = self.inner.span(tail)
         if self.removes:
-            return _forth(-math.inf, self.rate), _forth(max(high, 0.0), self.rate)
-        high = math.inf if self.inner.top > 0 else high
-        return -_forth(-low, self.rate), -_forth(-high, self.rate)
+            least = _outer_loss(-math.inf, self.rate)
+            return least, _outer_loss(max(high, 0.0), self.rate)
+        if self.inner.top > 0:
+            high = math.inf
+        return -_outer_loss(-low, self.rate), -_outer_loss(-high, self.rate)
 
 
-def _forth(loss: float, rate: float) -> float:
-    """Return ln(1 − γ + γe^l)."""
+def _outer_loss(loss: float, rate: float) -> float:
+    """Return ln(1 − γ + γe^l), the loss of the sample."""
     if loss <= 700:
         return math.log1p(rate * math.expm1(loss))
-    drawn = loss + math.log(rate)  # γe^l need not be large: γ may be as small as e^l is large
+    # e^l leaves the floats. γe^l need not be large: γ may be as small as e^l is large.
+    drawn = loss + math.log(rate)
     return max(drawn, 0.0) + math.log1p(math.exp(-abs(drawn)))
 
 
-def _back(loss: Array, rate: float) -> Array:
-    """Return the inner loss as an edge; −∞ and what is as far up stand a finite way off."""
-    return np.clip(_inner(loss, rate), -FAR, FAR)
+def _inner_edges(loss: Array, rate: float) -> Array:
+    """Return the inner losses as edges; infinite ones become a finite, far edge."""
+    return np.clip(_inner_loss(loss, rate), -FAR, FAR)
 
 
-def _inner(loss: Array, rate: float) -> Array:
-    """Return the inner loss ln(1 + (e^l − 1)/γ), −∞ below ln(1 − γ); from 1 on as l − ln γ + ln(1 − (1 − γ)e^−l)."""
-    short = np.maximum(np.expm1(np.minimum(loss, 1.0)) / rate, -1.0)
-    long = np.maximum(loss, 1.0)
+def _inner_loss(loss: Array, rate: float) -> Array:
+    """Return the inner loss ln(1 + (e^l − 1)/γ), −∞ below ln(1 − γ).
+
+    From 1 on it is computed as l − ln γ + ln(1 − (1 − γ)e^−l), which does not overflow.
+    """
+    short = np.expm1(np.minimum(loss, 1.0)) / rate
     with np.errstate(divide="ignore"):
-        near = np.log1p(short)
-    return np.where(loss <= 1, near, long - math.log(rate) + np.log1p((rate - 1) * np.exp(-long)))
+        near = np.log1p(np.maximum(short, -1.0))
+    long = np.maximum(loss, 1.0)
+    correction = np.log1p((rate - 1) * np.exp(-long))
+    far = long - math.log(rate) + correction
+    return np.where(loss <= 1, near, far)
