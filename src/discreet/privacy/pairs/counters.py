@@ -1,12 +1,14 @@
-"""Two counters with a hidden one: what a shuffler leaves of one person's report.
+"""Pairs of two counters with a hidden one: all that a shuffler leaves of one person's report.
 
-c reports are evenly split between two counters a + b = c, and one of them, the person's own, leans to its side:
+c reports are evenly split between two counters a + b = c. One of them, the person's own, leans to
+its side:
 
-    P(a) = Bin(c, ½)(a) · (1 + z),  Q(a) = P(c − a),  z = s·(2a − c)/c,  loss = 2·artanh z.                    (1)
+    P(a) = Bin(c, ½)(a) · (1 + z),  Q(a) = P(c − a),  z = s·(2a − c)/c,  loss = 2·artanh z.    (1)
 
-With s = (e^ε − 1)/(e^ε + 1) the person is surely among the c; with s = r times that, only with probability r, and
-else one of c even ones. Both a larger s and a smaller c dominate: taking part less often, and one more even report,
-are post-processing. So a run of c and s may be stood for by its worst corner, and by its best one from below.
+With s = (e^ε − 1)/(e^ε + 1) the person is surely among the c. With s = r times that, the person is
+among them only with probability r, and else all c reports are even. Both a larger s and a smaller
+c dominate: taking part less often, and one more even report, are post-processing. So a run of c
+and s may be replaced by its worst corner for an upper bound, and by its best one for a lower bound.
 """
 
 from __future__ import annotations
@@ -21,17 +23,22 @@ from ...frozen import frozen
 from .atoms import Atoms
 from .loss_masses import Array
 
-_LOG = 80.0  # what is cut off a binomial law has a chance of at most 2·e^−80 = 4e-35
+_LOG = 80.0
+"""Logarithm of the cut: the chance of everything cut off a binomial law is at most 2·e^−80."""
 _CUT = 4e-35
-_SMALL = 1e-33  # a chance below which a case is counted as lost, not computed
-_FINE = 2048  # grid steps in a standard deviation of the loss
+"""2·e^−80, rounded up."""
+_SMALL = 1e-33
+"""Chance below which a case is counted as lost, not computed."""
+_FINE = 2048
+"""Grid steps in a standard deviation of the loss."""
 
 
 @frozen(eq=False)
 class Counters:
-    """Cases (columns: totals c; rows: anything else) with their chances and slopes s; `even` is the chance of no loss.
+    """Cases of (1) with their chances and slopes s: a column for each total c, rows for the rest.
 
-    `lost` bounds the chance of all that was left out, `error` the relative error of the chances.
+    `even` is the chance of no loss. `lost` bounds the chance of all cases left out, `error` the
+    relative error of the chances.
     """
 
     totals: NDArray[np.int64]
@@ -45,8 +52,8 @@ class Counters:
 def window(n: int, p: float) -> tuple[int, Array]:
     """Return the first value of Bin(n, p) that matters, and the chances from there on.
 
-    Bernstein: P[|X − np| ≥ r] ≤ 2·exp(−r²/(2(σ² + r/3))), here at most 2·e^−80. The chances follow from each other by
-    (n − k)/(k + 1)·p/(1 − p), and are scaled to sum to 1.
+    Bernstein: P[|X − np| ≥ r] ≤ 2·exp(−r²/(2(σ² + r/3))), here at most 2·e^−80. The chances follow
+    from each other by (n − k)/(k + 1)·p/(1 − p), and are scaled to sum to 1.
 
     >>> from discreet.privacy.pairs.counters import window
     >>> first, chances = window(4, 0.5)
@@ -54,14 +61,17 @@ def window(n: int, p: float) -> tuple[int, Array]:
     (0, [0.0625, 0.25, 0.375, 0.25, 0.0625])
     """
     if n == 0 or p <= 0 or p >= 1:
-        return (n if p >= 1 else 0), np.ones(1)
-    reach = _LOG / 3 + math.sqrt(_LOG**2 / 9 + 2 * _LOG * n * p * (1 - p))
-    low, high = max(0, math.floor(n * p - reach)), min(n, math.ceil(n * p + reach))
+        certain = n if p >= 1 else 0
+        return certain, np.ones(1)
+    # Bernstein's inequality solved for r; the window rounds outward.
+    variance = n * p * (1 - p)
+    reach = _LOG / 3 + math.sqrt(_LOG**2 / 9 + 2 * _LOG * variance)
+    low = max(0, math.floor(n * p - reach))
+    high = min(n, math.ceil(n * p + reach))
+    # From the mode outward every factor is at most 1: nothing overflows.
     mode = min(max(int((n + 1) * p), low), high)
-    above, below = (
-        np.arange(mode, high, dtype=np.float64),
-        np.arange(mode, low, -1, dtype=np.float64),
-    )
+    above = np.arange(mode, high, dtype=np.float64)
+    below = np.arange(mode, low, -1, dtype=np.float64)
     odds = p / (1 - p)
     rise = np.cumprod((n - above) / (above + 1) * odds)
     fall = np.cumprod(below / ((n - below + 1) * odds))
@@ -70,85 +80,112 @@ def window(n: int, p: float) -> tuple[int, Array]:
 
 
 def runs(first: int, last: int, fine: float) -> NDArray[np.int64]:
-    """Return where runs of whole numbers from first to last begin, each at most a share `fine` of its begin long.
+    """Return the beginnings of runs of whole numbers from first to last.
+
+    Each run is at most a part `fine` of its beginning long.
 
     >>> from discreet.privacy.pairs.counters import runs
     >>> runs(1, 7, 0.5).tolist()
     [1, 2, 3, 4, 6]
     """
-    starts = [first]
-    while (following := starts[-1] + max(1, math.floor(fine * starts[-1]))) <= last:
-        starts.append(following)
-    return np.array(starts, dtype=np.int64)
+    start = first
+    starts = [start]
+    while True:
+        start += max(1, math.floor(fine * start))
+        if start > last:
+            return np.array(starts, dtype=np.int64)
+        starts.append(start)
 
 
 def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
     """Put the losses of all cases on one grid, rounded up (dominating) or down (dominated).
 
-    Losses moved up, chances kept: the pair dominates. What is lost counts as an infinite loss, or not at all.
+    Guarantee: with losses moved up and chances kept the pair dominates; with losses moved down it
+    is dominated. Lost cases count as an infinite loss upward, and not at all downward.
+
+    Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
     """
     kept = cases.chances >= _SMALL
     step = _step(cases)
-    most = (
-        math.ceil(2 * math.atanh(min(float(cases.slopes.max(initial=0.0)), 1 - 2.0**-52)) / step)
-        + 2
-    )
-    mass = np.zeros(2 * most + 1)
-    for column, c in enumerate(cases.totals.tolist()):
+    # A slope of 1 has an infinite loss; the last float below 1 has one of 37.
+    steepest = min(float(cases.slopes.max(initial=0.0)), 1 - 2.0**-52)
+    middle = math.ceil(2 * math.atanh(steepest) / step) + 2
+    mass = np.zeros(2 * middle + 1)
+    for column, total in enumerate(cases.totals.tolist()):
         rows = kept[:, column]
         if rows.any():
-            _add(
-                mass,
-                c,
-                cases.chances[rows, column],
-                cases.slopes[rows, column],
-                step,
-                upward=upward,
-            )
-    mass[most] += cases.even
-    lost = cases.lost + float(cases.chances[~kept].sum()) + _CUT
-    found = np.flatnonzero(mass)
-    losses = np.asarray((found - most) * step, dtype=np.float64)
-    top = Fraction(lost * (1 + 1e-9)) if upward else Fraction(0)
-    masses = mass[found] * (1 + cases.error if upward else 1 - cases.error)
-    return Atoms(losses, masses, top, Fraction(float(losses[-1])), error=cases.error)
+            chances = cases.chances[rows, column]
+            slopes = cases.slopes[rows, column]
+            _add(mass, total, chances, slopes, step, upward=upward)
+    mass[middle] += cases.even
+    occupied = np.flatnonzero(mass)
+    losses = np.asarray((occupied - middle) * step, dtype=np.float64)
+    if upward:
+        # Cases lost, too rare to compute or cut off; 1e-9 covers the rounding of their sum.
+        lost = cases.lost + float(cases.chances[~kept].sum()) + _CUT
+        top = Fraction(lost * (1 + 1e-9))
+        factor = 1 + cases.error
+    else:
+        top = Fraction(0)
+        factor = 1 - cases.error
+    masses = mass[occupied] * factor
+    limit = Fraction(float(losses[-1]))
+    return Atoms(losses, masses, top, limit, error=cases.error)
 
 
 def counters_delta(cases: Counters, epsilon: float) -> float:
-    """Return H(ε) of the cases, in closed form and without a margin: what `counters_pair` comes close to from above.
+    """Return H(ε) of the cases in closed form, without a margin.
 
-    Of one case, E[(1 + z − e^ε(1 − z))₊] over a ~ Bin(c, ½): two tails, from where z passes tanh(ε/2).
+    `counters_pair` comes close to it from above. For one case it is E[(1 + z − e^ε(1 − z))₊] over
+    a ~ Bin(c, ½): two tails, from where z passes tanh(ε/2).
     """
-    passed, e, found = math.tanh(epsilon / 2), math.exp(epsilon), 0.0
-    for column, c in enumerate(cases.totals.tolist()):
-        low, split = window(c, 0.5)
-        lean = (2 * (low + np.arange(split.size)) - c) / max(c, 1)
+    passed = math.tanh(epsilon / 2)
+    growth = math.exp(epsilon)
+    delta = 0.0
+    for column, total in enumerate(cases.totals.tolist()):
+        lean, split = _even_split(total)
         slopes = np.maximum(cases.slopes[:, column], 1e-300)
         first = np.searchsorted(lean, passed / slopes, side="right")
-        over, leaning = (
-            np.append(np.cumsum(tail[::-1])[::-1], 0.0)[first] for tail in (split, split * lean)
-        )
-        found += float(cases.chances[:, column] @ ((1 - e) * over + (1 + e) * slopes * leaning))
-    return found + cases.lost
+        over = _tail_sums(split)[first]
+        leaning = _tail_sums(split * lean)[first]
+        gains = (1 - growth) * over + (1 + growth) * slopes * leaning
+        delta += float(cases.chances[:, column] @ gains)
+    return delta + cases.lost
+
+
+def _even_split(total: int) -> tuple[Array, Array]:
+    """Return the leans (2a − c)/c of an even split, and their chances."""
+    low, split = window(total, 0.5)
+    a = low + np.arange(split.size)
+    return (2 * a - total) / max(total, 1), split
+
+
+def _tail_sums(values: Array) -> Array:
+    """Return the sums from each entry to the last, and 0 after it."""
+    reversed_sums = np.cumsum(values[::-1])
+    return np.append(reversed_sums[::-1], 0.0)
 
 
 def _step(cases: Counters) -> float:
     """Return a power of two far below the typical loss 2s/√c, so that multiples of it are exact."""
-    taken = np.maximum(cases.totals, 1)
-    typical = float((2 * cases.slopes / np.sqrt(taken)).max(initial=0.0))
-    return 2.0 ** math.floor(math.log2(max(typical, 1e-12) / _FINE))
+    root = np.sqrt(np.maximum(cases.totals, 1))
+    typical = float((2 * cases.slopes / root).max(initial=0.0))
+    exponent = math.floor(math.log2(max(typical, 1e-12) / _FINE))
+    return 2.0**exponent
 
 
-def _add(mass: Array, c: int, chances: Array, slopes: Array, step: float, *, upward: bool) -> None:
+def _add(
+    mass: Array, total: int, chances: Array, slopes: Array, step: float, *, upward: bool
+) -> None:
     """Add the law (1) of each slope at one total to the grid."""
-    low, split = window(c, 0.5)
-    a = low + np.arange(split.size)
-    lean = (2 * a - c) / max(c, 1)
+    lean, split = _even_split(total)
     z = slopes[:, None] * lean[None, :]
-    loss = 2 * np.arctanh(np.clip(z, -1 + 2.0**-53, 1 - 2.0**-53)) / step
-    spare = 1e-6 * (loss != 0)  # far above the error of a loss, which is exact at 0
-    place = np.ceil(loss + spare) if upward else np.floor(loss - spare)
+    within = np.clip(z, -1 + 2.0**-53, 1 - 2.0**-53)
+    loss = 2 * np.arctanh(within) / step
+    # A millionth of a step is far above the error of a loss; a loss of 0 is exact.
+    margin = 1e-6 * (loss != 0)
+    rounded = np.ceil(loss + margin) if upward else np.floor(loss - margin)
     weight = chances[:, None] * split[None, :] * (1 + z)
     middle = mass.size // 2
-    at = np.clip(place.astype(np.int64) + middle, 0, mass.size - 1)
-    mass += np.bincount(at.ravel(), weights=weight.ravel(), minlength=mass.size)
+    index = np.clip(rounded.astype(np.int64) + middle, 0, mass.size - 1)
+    mass += np.bincount(index.ravel(), weights=weight.ravel(), minlength=mass.size)

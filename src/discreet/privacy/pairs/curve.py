@@ -1,4 +1,7 @@
-"""Pairs from privacy curves: a curve known at some points, or the worst of several curves."""
+"""Dominating pairs from privacy curves: known at some points, or the worst of several curves.
+
+Rényi and zCDP promises become curves by conversion, and curves become pairs here.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Callable, Iterable
 from decimal import MAX_EMAX, MIN_EMIN, Context, Decimal, localcontext
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 
@@ -20,14 +24,25 @@ DIGITS = Context(prec=60, Emax=MAX_EMAX, Emin=MIN_EMIN)
 Value = Fraction | Decimal | float
 Point = tuple[Decimal, Decimal, Decimal]
 """(ε, x = e^ε, δ): the curve is convex and falls in x."""
+_ORIGIN: Point = (Decimal("-Infinity"), Decimal(0), Decimal(1))
+"""The point at x = 0, where no curve is above 1."""
+_CURVE_POINTS = 1501
+"""Points at which a known curve is evaluated before they are joined."""
 
 
 def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
-    """Make the pair whose curve joins the points (ε, δ) by chords in x = e^ε, from (0, 1) and flat after the last.
+    """Make the pair whose curve joins the points (ε, δ) by chords in x = e^ε.
 
-    Every privacy curve is convex and decreasing in x with H(0) ≤ 1 (Zhu, Dong, Wang 2022, Proposition 7), so the lower
-    hull of points on or above it dominates it; a convex curve is the curve of the pair with Q-mass H'' at each knot.
-    Sixty digits are carried, since the masses are second differences.
+    The curve starts at (x = 0, δ = 1) and is flat after the last point.
+
+    Guarantee: the pair dominates every event whose curve is on or below the points. Every privacy
+    curve is convex and decreasing in x with H(0) ≤ 1 (Zhu, Dong, Wang 2022, Proposition 7), so the
+    lower hull of points on or above it dominates it. A convex curve is the curve of the pair with
+    Q-mass H'' at each knot. Sixty digits are carried, since the masses are second differences.
+
+    Refuses: a loss beyond 1e18 (InvalidArgument).
+
+    Law: tests/privacy/test_pair.py::TestCurves
 
     >>> from discreet.privacy.pairs.curve import from_points
     >>> from fractions import Fraction
@@ -35,25 +50,32 @@ def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
     >>> round(pair.delta(0.0), 9), pair.delta(1.0)
     (0.5, 0.0)
     """
-    known = list(points)
-    limit = Fraction(max(e for e, _ in known))
+    given = list(points)
+    limit = Fraction(max(epsilon for epsilon, _ in given))
+    losses: list[float] = []
+    masses: list[float] = []
     with localcontext(DIGITS):
-        hull = _hull(sorted(_point(e, d) for e, d in known))
-        x = [Decimal(0)] + [p[1] for p in hull]
-        d = [Decimal(1)] + [p[2] for p in hull]
-        slopes = [(d[i + 1] - d[i]) / (x[i + 1] - x[i]) for i in range(len(hull))] + [Decimal(0)]
-        mass = [float((slopes[i + 1] - slopes[i]) * x[i + 1]) for i in range(len(hull))]
-        losses = [float(p[0]) for p in hull]
+        hull = _hull(sorted(_point(epsilon, delta) for epsilon, delta in given))
+        slopes = [_slope(a, b) for a, b in pairwise([_ORIGIN, *hull])]
+        # After the last knot the curve is flat.
+        slopes.append(Decimal(0))
+        for index, (loss, x, _) in enumerate(hull):
+            # The Q-mass of a knot is the change of slope there; the P-mass is x times that.
+            bend = slopes[index + 1] - slopes[index]
+            mass = float(bend * x)
+            if mass > 0:
+                losses.append(float(loss))
+                masses.append(mass)
         top = Fraction(hull[-1][2])
-    keep = [i for i, m in enumerate(mass) if m > 0]
-    p = np.array([mass[i] for i in keep]) if keep else np.zeros(1)
-    at = np.array([losses[i] for i in keep]) if keep else np.zeros(1)
-    return Atoms(at, p, top, limit)
+    if not masses:
+        # The curve is flat at its top: a mass of 0 stands for the empty law.
+        return Atoms(np.zeros(1), np.zeros(1), top, limit)
+    return Atoms(np.array(losses), np.array(masses), top, limit)
 
 
 def _point(epsilon: Fraction | float, delta: Value) -> Point:
-    e = _loss(epsilon)
-    return e, _exp(e), _decimal(delta)
+    loss = _loss(epsilon)
+    return loss, _exp(loss), _decimal(delta)
 
 
 def _loss(epsilon: Fraction | float) -> Decimal:
@@ -65,25 +87,30 @@ def _loss(epsilon: Fraction | float) -> Decimal:
 
 
 def _decimal(value: Value) -> Decimal:
-    """Round to sixty digits; what is a float or a decimal is so at once."""
-    return (
-        Decimal(value.numerator) / Decimal(value.denominator)
-        if isinstance(value, Fraction)
-        else +Decimal(value)
-    )
+    """Round to sixty digits."""
+    if isinstance(value, Fraction):
+        return Decimal(value.numerator) / Decimal(value.denominator)
+    # A float or a decimal converts exactly; the sign `+` rounds it to the context.
+    return +Decimal(value)
 
 
-@lru_cache(maxsize=4096)  # a curve in both directions asks three times
+# A curve in both directions asks three times for the same power.
+@lru_cache(maxsize=4096)
 def _exp(value: Decimal) -> Decimal:
-    return value.exp(DIGITS) if value >= 0 else DIGITS.divide(1, _exp(value.copy_negate()))
+    if value >= 0:
+        return value.exp(DIGITS)
+    # 1/e^−v shares the stored power of the other direction.
+    return DIGITS.divide(1, _exp(value.copy_negate()))
 
 
 def _hull(points: list[Point]) -> list[Point]:
-    """Keep the lower hull of (0, 1) and the points, as far as it falls."""
-    kept: list[Point] = [(Decimal("-Infinity"), Decimal(0), Decimal(1))]
+    """Keep the lower hull of (x = 0, δ = 1) and the points, as far as it falls."""
+    kept = [_ORIGIN]
     for point in points:
         if point[2] >= kept[-1][2]:
+            # The curve falls, so that a later point that is no lower says nothing.
             continue
+        # Drop knots on or above the chord from the knot before them to the new point.
         while len(kept) > 1 and _slope(kept[-2], kept[-1]) >= _slope(kept[-2], point):
             kept.pop()
         kept.append(point)
@@ -97,31 +124,44 @@ def _slope(a: Point, b: Point) -> Decimal:
 def mirrored(
     points: Iterable[tuple[Fraction | float, Value]],
 ) -> list[tuple[Fraction | float, Value]]:
-    """Add to points (ε, δ) known in both directions what they say at −ε: H(−ε) = 1 − e^−ε (1 − H'(ε)).
+    """Add to points (ε, δ) known in both directions what they say at −ε.
+
+    H(−ε) = 1 − e^−ε (1 − H'(ε)), where H' is the curve of the other direction.
 
     >>> from discreet.privacy.pairs.curve import mirrored
     >>> [(float(e), round(float(d), 6)) for e, d in mirrored([(1, 0)])]
     [(1.0, 0.0), (-1.0, 0.632121)]
     """
     given = list(points)
+    both = list(given)
     with localcontext(DIGITS):
-        back = [(-e, 1 - (1 - _decimal(d)) * _exp(-_loss(e))) for e, d in given]
-    return [*given, *back]
+        for epsilon, delta in given:
+            kept = (1 - _decimal(delta)) * _exp(-_loss(epsilon))
+            both.append((-epsilon, 1 - kept))
+    return both
 
 
 def from_renyi(orders: Callable[[float], tuple[Array, Array]], reach: float) -> Atoms:
-    """Make the pair of all that Rényi divergences imply for one release, by the conversion at the best order.
+    """Make the pair of all that Rényi divergences imply for one release.
 
-    `orders` gives, for an ε, orders α > 1 worth trying and the divergence bound at each. At every α
-    δ(ε) ≤ e^{(α−1)(ε(α)−ε)} (1 − 1/α)^α / (α − 1) (Canonne, Kamath, Steinke 2020, Proposition 12).
+    `orders` gives, for an ε, orders α > 1 worth trying and the divergence bound at each. At every
+    α δ(ε) ≤ e^{(α−1)(ε(α)−ε)} (1 − 1/α)^α / (α − 1) (Canonne, Kamath, Steinke 2020,
+    Proposition 12). The best order of each ε counts.
+
+    Law: tests/privacy/test_pair.py::TestCurves
     """
 
-    def curve(e: float) -> float:
-        a, bound = orders(e)
-        log = (a - 1) * (bound - e) + a * np.log1p(-1 / a) - np.log(a - 1)
-        return min(1.0, up(math.exp(min(0.0, float(log.min())))))
+    def curve(epsilon: float) -> float:
+        alpha, bound = orders(epsilon)
+        first = (alpha - 1) * (bound - epsilon)
+        second = alpha * np.log1p(-1 / alpha)
+        log_deltas = first + second - np.log(alpha - 1)
+        log_delta = min(0.0, float(log_deltas.min()))
+        # Rounded up, as it promises; no δ is above 1.
+        return min(1.0, up(math.exp(log_delta)))
 
-    return from_points(mirrored((e, curve(e)) for e in np.linspace(0, reach, 1501).tolist()))
+    grid = np.linspace(0, reach, _CURVE_POINTS).tolist()
+    return from_points(mirrored((epsilon, curve(epsilon)) for epsilon in grid))
 
 
 def from_zcdp(rho: float) -> Atoms:
@@ -131,29 +171,40 @@ def from_zcdp(rho: float) -> Atoms:
     >>> round(from_zcdp(0.5).delta(5.2215344445301690442), 8)
     1e-06
     """
+    # Around the order that is best without the last factors; every order is sound.
     around = np.geomspace(0.25, 4, 513)
 
-    def orders(e: float) -> tuple[Array, Array]:
-        a = 1 + max((e - rho) / (2 * rho), 1e-3) * around
-        return a, rho * a
+    def orders(epsilon: float) -> tuple[Array, Array]:
+        best = max((epsilon - rho) / (2 * rho), 1e-3)
+        alpha = 1 + best * around
+        return alpha, rho * alpha
 
+    # δ at ρ + 2√(350ρ) is about e^−350, below every δ that is asked for.
     return from_renyi(orders, rho + 2 * math.sqrt(rho * 350))
 
 
 def envelope(pairs: list[LossPair]) -> Atoms:
-    """Make a pair that dominates each of several: the hull of the largest of their curves at many points."""
-    ends = [pair.span(1e-150) for pair in pairs]
-    low, high = min(e[0] for e in ends), max(e[1] for e in ends)
-    grid = np.unique(
-        np.concatenate(
-            (np.linspace(low, high, 1501), np.linspace(-1, 1, 201) * min(high, -low, 1.0))
-        )
-    )
-    points: list[tuple[Fraction | float, Fraction | float]] = [
-        (e, max(pair.delta(e) for pair in pairs)) for e in grid.tolist()
-    ]
-    limits = [pair.limit for pair in pairs]
-    finite = [limit for limit in limits if limit is not None]
-    if len(finite) == len(limits):
+    """Make a pair that dominates each of several: the hull of the largest of their curves.
+
+    Law: tests/privacy/test_pair.py::TestCurves
+    """
+    lows, highs = [], []
+    for pair in pairs:
+        low, high = pair.span(1e-150)
+        lows.append(low)
+        highs.append(high)
+    lowest = min(lows)
+    highest = max(highs)
+    even = np.linspace(lowest, highest, _CURVE_POINTS)
+    # Around 0, where the curves bend most, the points lie closer.
+    near_zero = np.linspace(-1, 1, 201) * min(highest, -lowest, 1.0)
+    grid = np.unique(np.concatenate((even, near_zero)))
+    points: list[tuple[Fraction | float, Fraction | float]] = []
+    for epsilon in grid.tolist():
+        deltas = [pair.delta(epsilon) for pair in pairs]
+        points.append((epsilon, max(deltas)))
+    finite = [pair.limit for pair in pairs if pair.limit is not None]
+    if len(finite) == len(pairs):
+        # Beyond the largest limit only the masses at infinity are left.
         points.append((max(finite), max(pair.top for pair in pairs)))
     return from_points(points)

@@ -1,15 +1,21 @@
-"""The dominating pair of every event that has one of its own; `numerical.pair` mixes and composes them.
+"""Dominating pair of every event that has one of its own; `numerical.pair` composes them.
 
-LaplaceNoise             a hyperbola (continuous) or atoms (on a lattice); DiscreteLaplaceNoise,
-                         TruncatedGeometricNoise: atoms
-GaussianNoise            G(Δ2/σ), on a lattice as DiscreteGaussianNoise: atoms, or G with slack
-BinomialNoise            atoms, infinite loss where only one law can be
-ExponentialSelection     bounded range; PermuteAndFlipSelection, SparseVector: randomized response
-Response                 its own three losses
-Promise, OwnCurve        the pair of the curve they promise; GaussianDP is G(μ), ApproxDP the box
-Shuffled                 two counters, by the mechanism or by clones
-Sampled                  mixtures, one for each direction
-Repeated, Sequence, Batch, KeySelection, Parallel are taken apart by `parts_of`
+| event | pair |
+|---|---|
+| LaplaceNoise | a hyperbola (continuous) or atoms (on a lattice) |
+| DiscreteLaplaceNoise, TruncatedGeometricNoise | atoms |
+| GaussianNoise | G(Δ2/σ); on a lattice as DiscreteGaussianNoise |
+| DiscreteGaussianNoise | atoms, or G with slack |
+| BinomialNoise | atoms, infinite loss where only one law has mass |
+| ExponentialSelection | bounded range |
+| PermuteAndFlipSelection, SparseVector | randomized response |
+| Response | its own three losses |
+| Promise, OwnCurve | the pair of the promised curve; GaussianDP is G(μ), ApproxDP the box |
+| Shuffled | two counters, by the mechanism or by clones |
+| Sampled | mixtures, one for each direction |
+| Repeated, Sequence, Batch, KeySelection, Parallel | taken apart by `parts_of` |
+
+Law: tests/privacy/test_pair.py::TestSymmetry
 """
 
 from __future__ import annotations
@@ -60,12 +66,17 @@ from .shuffled import shuffled_pair
 
 UNHIDDEN = 30
 """Largest ε of a local report that a shuffler may hide; a larger one is priced as it is."""
+_MAX_EXACT_SUMS = 16
+"""Most different Gaussians whose μ² are added exactly: the denominators multiply."""
 
 
 def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
-    """Take an event apart into events that have a pair of their own, with how often each happens.
+    """Take an event apart into events that have a pair of their own, each with its count.
 
-    The product of their pairs dominates the event, however each may depend on the answers before.
+    Guarantee: the product of their pairs dominates the event, however each may depend on the
+    answers before.
+
+    Law: tests/privacy/test_pair.py::TestPartsOf
 
     >>> from discreet.privacy import Repeated, Response, Sequence
     >>> from discreet.privacy.pairs.dominating import parts_of
@@ -76,43 +87,63 @@ def parts_of(event: Event, times: int = 1) -> list[tuple[Event, int]]:
         case Repeated():
             return parts_of(event.event, times * event.times)
         case Sequence() | Batch():
-            return [part for inner in event.events for part in parts_of(inner, times)]
+            parts: list[tuple[Event, int]] = []
+            for inner in event.events:
+                parts.extend(parts_of(inner, times))
+            return parts
         case KeySelection():
+            # A key that is shown costs its δ on top of the noise.
             key = Promise(ApproxDP(0, event.delta), neighbours=event.neighbours)
             return [*parts_of(event.noise, times), (key, times)]
         case DiscreteGaussianNoise() if event.dimension > 1 and largest_move(event) == 1:
-            # the worst move changes as many coordinates as it may, by 1 each; fewer are a post-processing of more
-            one = DiscreteGaussianNoise(event.variance, 1, neighbours=event.neighbours)
-            return [(one, times * min(event.squared_sensitivity, event.dimension))]
+            # The worst move changes as many coordinates as it may, by 1 each; fewer are a
+            # post-processing of more.
+            coordinate = DiscreteGaussianNoise(event.variance, 1, neighbours=event.neighbours)
+            moved = min(event.squared_sensitivity, event.dimension)
+            return [(coordinate, times * moved)]
         case GaussianNoise() if event.step > 0:
-            steps = int(on_lattice(event).squared_sensitivity / event.step**2)
-            like = DiscreteGaussianNoise(event.variance / event.step**2, steps, event.dimension)
+            # In units of the lattice step it is a discrete Gaussian.
+            unit = event.step**2
+            squared_steps = int(on_lattice(event).squared_sensitivity / unit)
+            like = DiscreteGaussianNoise(event.variance / unit, squared_steps, event.dimension)
             return parts_of(like, times)
         case Parallel():
             cases = alternatives(event)
-            return parts_of(cases[0], times) if len(cases) == 1 else [(event, times)]
+            if len(cases) > 1:
+                return [(event, times)]
+            return parts_of(cases[0], times)
         case _:
             return [(event, times)]
 
 
 def merged_parts(parts: Iterable[tuple[Event, int]]) -> list[tuple[Event, int]]:
-    """Count equal events together, and add up what adds up exactly: Gaussians by μ², zCDP by ρ, Rényi by order.
+    """Count equal events together, and add up events whose measures add up exactly.
+
+    Gaussians add up by μ², zCDP promises by ρ, Rényi promises by order.
 
     >>> from discreet.privacy import GaussianNoise, Response
     >>> from discreet.privacy.pairs.dominating import merged_parts
-    >>> len(merged_parts([(GaussianNoise(4, 1), 2), (GaussianNoise(9, 1), 1), (Response(1), 1), (Response(1), 5)]))
+    >>> gaussians = [(GaussianNoise(4, 1), 2), (GaussianNoise(9, 1), 1)]
+    >>> len(merged_parts([*gaussians, (Response(1), 1), (Response(1), 5)]))
     2
     """
     counts: dict[Event, int] = {}
-    sums: dict[object, list[Measure]] = {}
     for event, times in parts:
         counts[event] = counts.get(event, 0) + times
+    families: dict[object, list[Measure]] = {}
     for event in list(counts):
         measure = _addable(event)
-        if measure is not None:
-            kind = (type(measure), measure.alphas if isinstance(measure, RenyiDP) else ())
-            sums.setdefault(kind, []).append(counts.pop(event) * measure)
-    return [*counts.items(), *((Promise(_total(measures)), 1) for measures in sums.values())]
+        if measure is None:
+            continue
+        # Rényi promises add up order by order, so that only those of the same orders do.
+        alphas = measure.alphas if isinstance(measure, RenyiDP) else ()
+        total = counts.pop(event) * measure
+        families.setdefault((type(measure), alphas), []).append(total)
+    merged = list(counts.items())
+    for measures in families.values():
+        promise = Promise(_total(measures))
+        merged.append((promise, 1))
+    return merged
 
 
 def _addable(event: Event) -> GaussianDP | ZCDP | RenyiDP | None:
@@ -124,9 +155,10 @@ def _addable(event: Event) -> GaussianDP | ZCDP | RenyiDP | None:
 
 
 def _total(measures: list[Measure]) -> Measure:
-    """Add measures of a kind; many different Gaussians in floating point, upward, as exact denominators would grow."""
-    if len(measures) > 16 and isinstance(measures[0], GaussianDP):
+    """Add measures of a kind, exactly if they are few."""
+    if len(measures) > _MAX_EXACT_SUMS and isinstance(measures[0], GaussianDP):
         squares = [float(m.squared) for m in measures if isinstance(m, GaussianDP)]
+        # Upward: `fsum` errs by one unit, each square by another; four units are added.
         return GaussianDP.of_square(fraction_up(math.fsum(squares), 2.0**-50))
     return reduce(operator.add, measures)
 
@@ -138,40 +170,46 @@ def largest_move(event: DiscreteGaussianNoise) -> int:
 
 
 def pair_of(event: Event) -> LossPair:
-    """Return the dominating pair of an event that treats both directions alike; others are made of such."""
+    """Return the dominating pair of an event that treats both directions alike.
+
+    Pairs of all other events are made of such pairs.
+
+    Refuses: arguments that are no event (InvalidArgument).
+
+    Law: tests/privacy/test_pair.py::TestSymmetry
+    """
     match event:
         case LaplaceNoise():
             return _laplace(event.sensitivity / event.scale, event.step / event.scale)
         case DiscreteLaplaceNoise():
             return _laplace(event.sensitivity / event.scale, 1 / event.scale)
-        case TruncatedGeometricNoise():  # moving by more than the range moves by the range
-            return _laplace(
-                min(event.sensitivity, event.high - event.low) / event.scale, 1 / event.scale
-            )
+        case TruncatedGeometricNoise():
+            # A move by more than the range is a move by the range.
+            move = min(event.sensitivity, event.high - event.low)
+            return _laplace(move / event.scale, 1 / event.scale)
         case GaussianNoise():
             return Gauss(_root(event.squared_sensitivity / event.variance))
         case DiscreteGaussianNoise():
             return _discrete(event)
         case BinomialNoise():
             return binomial(event.trials, event.sensitivity)
-        case ExponentialSelection():
-            return (
-                bounded_range(event.epsilon)
-                if LEAST <= event.epsilon <= STEEP
-                else _pure(event.epsilon)
-            )
-        case PermuteAndFlipSelection() | SparseVector():
+        case ExponentialSelection() if _is_followed(event.epsilon):
+            return bounded_range(event.epsilon)
+        case Response() if _is_followed(event.epsilon):
+            return response(event.epsilon, event.options)
+        case Shuffled() if event.epsilon <= UNHIDDEN:
+            return shuffled_pair(event)
+        case (
+            PermuteAndFlipSelection()
+            | SparseVector()
+            | ExponentialSelection()
+            | Response()
+            | Shuffled()
+        ):
+            # Nothing but the pure ε is known of the first two, or followed of the others.
             return _pure(event.epsilon)
-        case Response():
-            return (
-                response(event.epsilon, event.options)
-                if LEAST <= event.epsilon <= STEEP
-                else _pure(event.epsilon)
-            )
         case Promise():
             return _promised(event.measure)
-        case Shuffled():
-            return shuffled_pair(event) if event.epsilon <= UNHIDDEN else _pure(event.epsilon)
         case OwnCurve():
             return from_points(mirrored(event.points))
         case _:
@@ -180,10 +218,17 @@ def pair_of(event: Event) -> LossPair:
             )
 
 
+def _is_followed(epsilon: Fraction) -> bool:
+    """Return whether a closed form of this ε can be evaluated in floats."""
+    return LEAST <= epsilon <= STEEP
+
+
 def _laplace(ratio: Fraction, rate: Fraction) -> LossPair:
-    if not LEAST <= ratio <= STEEP:
+    if not _is_followed(ratio):
         return _pure(ratio)
-    return laplace(ratio) if rate == 0 else discrete_laplace(rate, int(ratio / rate))
+    if rate == 0:
+        return laplace(ratio)
+    return discrete_laplace(rate, int(ratio / rate))
 
 
 def _pure(epsilon: Fraction) -> LossPair:
@@ -191,26 +236,34 @@ def _pure(epsilon: Fraction) -> LossPair:
 
 
 def _raised(amount: Fraction) -> Fraction:
-    """Return an amount that floats can follow, no less than this one; nothing stays nothing."""
+    """Return an amount that floats can follow, no less than this one; 0 stays 0."""
     return max(amount, LEAST) if amount else amount
 
 
-def _steep(limit: Fraction) -> Atoms:
+def _steep(limit: Fraction, delta: Fraction = Fraction(0)) -> Atoms:
     """Return the pair whose loss is always the largest: it dominates every pair with that limit."""
-    return Atoms(np.array([up(float(limit))]), np.ones(1), limit=limit)
+    losses = np.array([up(float(limit))])
+    return Atoms(losses, np.ones(1), delta, limit)
 
 
 def _root(squared: Fraction) -> float:
+    """Return μ from μ², rounded up and large enough for floats."""
     return up(math.sqrt(max(squared, LEAST**2)), 2.0**-50)
 
 
 def _discrete(event: DiscreteGaussianNoise) -> LossPair:
+    move = largest_move(event)
     if event.dimension == 1:
-        return discrete_gauss(event.variance, largest_move(event))
-    squared = min(event.squared_sensitivity, event.dimension * largest_move(event) ** 2)
+        return discrete_gauss(event.variance, move)
+    # A move of the whole vector is also bounded by that of each coordinate.
+    squared = min(event.squared_sensitivity, event.dimension * move**2)
+    moved = min(event.dimension, squared)
+    gauss = lattice_gauss(float(event.variance), squared, moved)
+    if gauss is not None:
+        return gauss
+    # σ is too small for the continuous Gaussian; ρ = Δ²/2σ² holds for every σ.
     rho = squared / (2 * event.variance)
-    gauss = lattice_gauss(float(event.variance), squared, min(event.dimension, squared))
-    return gauss or from_zcdp(up(float(_raised(rho))))
+    return from_zcdp(up(float(_raised(rho))))
 
 
 def _promised(measure: Measure) -> LossPair:
@@ -219,19 +272,14 @@ def _promised(measure: Measure) -> LossPair:
             return _pure(measure.epsilon)
         case ApproxDP():
             if measure.epsilon > STEEP:
-                at = np.array([up(float(measure.epsilon))])
-                return Atoms(at, np.ones(1), measure.delta, measure.epsilon)
+                return _steep(measure.epsilon, measure.delta)
             return box(_raised(measure.epsilon), measure.delta)
+        case GaussianDP(squared=0) | ZCDP(rho=0):
+            return box(Fraction(0), Fraction(0))
         case GaussianDP():
-            return (
-                Gauss(_root(measure.squared)) if measure.squared else box(Fraction(0), Fraction(0))
-            )
+            return Gauss(_root(measure.squared))
         case ZCDP():
-            return (
-                from_zcdp(up(float(_raised(measure.rho))))
-                if measure.rho
-                else box(Fraction(0), Fraction(0))
-            )
+            return from_zcdp(up(float(_raised(measure.rho))))
         case RenyiDP():
             return _renyi(measure)
         case _:
@@ -239,10 +287,18 @@ def _promised(measure: Measure) -> LossPair:
 
 
 def _renyi(measure: RenyiDP) -> LossPair:
-    a = np.array([float(alpha) for alpha, _ in measure.orders])
-    bound = np.array([up(float(_raised(e))) for _, e in measure.orders])
+    alphas: list[float] = []
+    bounds: list[float] = []
+    for alpha, epsilon in measure.orders:
+        alphas.append(float(alpha))
+        # The promise is an upper bound, so that it rounds up.
+        bounds.append(up(float(_raised(epsilon))))
+    a = np.array(alphas)
+    bound = np.array(bounds)
 
     def orders(_: float) -> tuple[Array, Array]:
         return a, bound
 
-    return from_renyi(orders, float((bound + 350 / (a - 1)).min()))
+    # There some order gives a δ of e^−350, below every δ that is asked for.
+    reach = bound + 350 / (a - 1)
+    return from_renyi(orders, float(reach.min()))

@@ -1,9 +1,14 @@
-"""Events on disjoint public parts of the data: which part is the worst, and what replacing a unit costs."""
+"""Parallel composition: events on disjoint public parts of the data.
+
+Under add/remove the worst part counts. Under replace a unit may touch two parts, or one part twice
+(group privacy of size two, `doubled`).
+"""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import combinations
 from typing import assert_never
@@ -34,19 +39,27 @@ from ..measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from ..neighbours import ADD_REMOVE
 from ..pricing.clamp import unclamped
 from .curve import envelope
-from .loss_masses import Directions, LossPair
+from .loss_masses import Directions
 
-MANY = 8
+MAX_KINDS = 8
 """Most kinds of parts of which every two are priced together."""
 
 
 def alternatives(event: Parallel) -> list[Event]:
-    """Return the events one of which is the worst a unit can meet; one of them if it is known to be the worst.
+    """Return events one of which is the worst for a unit; a single one if it is known to be.
 
-    Add/remove: the unit touches one part, so each part is a case. Replace: the unit leaves part i and enters part j
-    (the two parts' events together), or stays in part i (two steps there, `doubled`). Two steps in one part cost at
-    least as much as one step in it and one in a part no worse: both pass through a hybrid, and doubling composes the
-    trade-off functions.
+    | relation | cases |
+    |---|---|
+    | add/remove | each part: the unit touches one |
+    | replace | two steps in part i (`doubled`); one step in part i and one in part j |
+
+    Two steps in one part cost at least as much as one step in it and one in a part no worse: both
+    pass through a hybrid, and doubling composes the trade-off functions.
+
+    Refuses: more than 8 unordered kinds of parts under replace, and parts whose price for two
+    steps is not known (InvalidArgument).
+
+    Law: tests/privacy/test_pair.py::TestParallel
 
     >>> from discreet.privacy import LaplaceNoise, Parallel
     >>> from discreet.privacy.pairs.parallel import alternatives
@@ -56,42 +69,53 @@ def alternatives(event: Parallel) -> list[Event]:
     >>> alternatives(Parallel([half, one], neighbours="replace")) == [LaplaceNoise(1, 2)]
     True
     """
-    parts = list(
-        dict.fromkeys(event.parts if event.neighbours == ADD_REMOVE else _twins_apart(event.parts))
-    )
-    best = _strongest(parts)
-    cases = [best] if best is not None else parts
     if event.neighbours == ADD_REMOVE:
-        return cases
-    if len(cases) > MANY:
+        return _undominated(event.parts)
+    cases = _undominated(_unclamped_twins(event.parts))
+    if len(cases) > MAX_KINDS:
         raise InvalidArgument(
-            f"Parallel under 'replace' has {len(cases)} kinds of parts that are not ordered by strength; "
-            f"at most {MANY} are priced. State every part as the strongest of them"
+            f"Parallel under 'replace' has {len(cases)} kinds of parts that are not ordered by "
+            f"strength; at most {MAX_KINDS} are priced. State every part as the strongest of them"
         )
-    pairs: list[Event] = [Batch(two) for two in combinations(cases, 2)]
-    return [doubled(part) for part in cases] + pairs
+    stays = [doubled(part) for part in cases]
+    moves = [Batch(two) for two in combinations(cases, 2)]
+    return [*stays, *moves]
 
 
-def _twins_apart(parts: tuple[Event, ...]) -> list[Event]:
-    """Take the clamp off parts that occur twice: one answer moves by its range at most, two of them by that each."""
-    seen = Counter(parts)
-    return [unclamped(part) if seen[part] > 1 else part for part in parts]
+def _unclamped_twins(parts: tuple[Event, ...]) -> list[Event]:
+    """Take the clamp off parts that occur twice.
+
+    One answer moves by its range at most, two of them by that each.
+    """
+    counts = Counter(parts)
+    return [unclamped(part) if counts[part] > 1 else part for part in parts]
 
 
-def _strongest(parts: list[Event]) -> Event | None:
-    """Return the part that dominates all others if they are of one ordered family."""
-    ranks = [_rank(part) for part in parts]
-    if len(parts) > 1 and (
-        None in ranks or len({rank[0] for rank in ranks if rank is not None}) > 1
-    ):
-        return None
-    return max(
-        zip(parts, ranks, strict=True), key=lambda both: both[1][1] if both[1] is not None else 0
-    )[0]
+def _undominated(parts: Iterable[Event]) -> list[Event]:
+    """Return the one part that dominates all others, or every kind of part once."""
+    kinds = list(dict.fromkeys(parts))
+    if len(kinds) == 1:
+        return kinds
+    families = set()
+    strengths = []
+    for part in kinds:
+        rank = _rank(part)
+        if rank is None:
+            return kinds
+        family, strength = rank
+        families.add(family)
+        strengths.append(strength)
+    if len(families) > 1:
+        return kinds
+    strongest = strengths.index(max(strengths))
+    return [kinds[strongest]]
 
 
 def _rank(part: Event) -> tuple[object, Fraction] | None:
-    """Return a family in which a larger number dominates: the loss of pure noise, μ² of Gaussians, ε of responses."""
+    """Return a family in which a larger number dominates, and the number; None if there is none.
+
+    It is the loss of pure noise, μ² of Gaussians, ε of responses.
+    """
     match part:
         case LaplaceNoise() if part.step == 0:
             return "Laplace", part.sensitivity / part.scale
@@ -126,10 +150,17 @@ def _rank_promise(measure: Measure) -> tuple[object, Fraction] | None:
 
 
 def doubled(event: Event) -> Event:
-    """Return an event that dominates two steps of a unit through the same event (group privacy of size two).
+    """Return an event that dominates two steps of a unit through the same event.
 
-    Noise: twice the shift. Pure and bounded range: twice ε. (ε, δ): (2ε, δ(1 + e^ε)). zCDP: 4ρ. GDP: 2μ. Several
-    events: each doubled, since the two steps of a composition are steps of each part.
+    This is group privacy of size two:
+
+    | event | doubled |
+    |---|---|
+    | noise | twice the shift |
+    | pure, bounded range | 2ε |
+    | (ε, δ) | (2ε, δ(1 + e^ε)) |
+    | zCDP, GDP | 4ρ, 2μ |
+    | several events | each doubled: two steps of a composition are steps of each part |
 
     >>> import discreet as dp
     >>> from discreet.privacy import Promise
@@ -137,7 +168,10 @@ def doubled(event: Event) -> Event:
     >>> doubled(Promise(dp.ZCDP(1))).measure
     ZCDP(4)
 
-    Refuses events whose price for two steps is not known in closed form (sampled ones, Rényi promises).
+    Refuses: events whose price for two steps is not known in closed form, such as sampled ones
+    and Rényi promises (InvalidArgument).
+
+    Law: tests/privacy/test_pair_corners.py::TestTwoStepsOfAPromise
     """
     match event:
         case LaplaceNoise():
@@ -145,18 +179,15 @@ def doubled(event: Event) -> Event:
         case DiscreteLaplaceNoise():
             return DiscreteLaplaceNoise(event.scale, 2 * event.sensitivity)
         case TruncatedGeometricNoise():
-            return TruncatedGeometricNoise(
-                event.scale, 2 * event.sensitivity, event.low, event.high
-            )
+            shift = 2 * event.sensitivity
+            return TruncatedGeometricNoise(event.scale, shift, event.low, event.high)
         case GaussianNoise():
-            return GaussianNoise(
-                event.variance, 4 * event.squared_sensitivity, event.step, event.dimension
-            )
+            squared_shift = 4 * event.squared_sensitivity
+            return GaussianNoise(event.variance, squared_shift, event.step, event.dimension)
         case DiscreteGaussianNoise():
+            squared_steps = 4 * event.squared_sensitivity
             linf = None if event.linf is None else 2 * event.linf
-            return DiscreteGaussianNoise(
-                event.variance, 4 * event.squared_sensitivity, event.dimension, linf
-            )
+            return DiscreteGaussianNoise(event.variance, squared_steps, event.dimension, linf)
         case BinomialNoise():
             return BinomialNoise(event.trials, 2 * event.sensitivity)
         case ExponentialSelection():
@@ -172,10 +203,12 @@ def _doubled_built(event: Event) -> Event:
         case Promise():
             return Promise(_doubled_promise(event.measure))
         case OwnCurve():
-            points = [point for e, d in event.points if (point := _twice(e, d))[1] < 1]
-            if not points:
-                raise _nothing_left()
-            return OwnCurve(points)
+            doubled_points = [_twice(epsilon, delta) for epsilon, delta in event.points]
+            # A δ of 1 or more promises nothing, and is no point of a curve.
+            kept = [point for point in doubled_points if point[1] < 1]
+            if not kept:
+                raise _no_price()
+            return OwnCurve(kept)
         case Repeated():
             return Repeated(doubled(event.event), event.times)
         case Sequence() | Batch():
@@ -183,9 +216,10 @@ def _doubled_built(event: Event) -> Event:
         case KeySelection():
             return KeySelection(doubled(event.noise), 2 * event.delta)
         case _:
+            kind = type(event).__name__
             raise InvalidArgument(
-                f"replacing a unit within one part of Parallel is not priced for {type(event).__name__}; "
-                "state each part under 'add-remove', or ask the parts one after another in a Sequence"
+                f"replacing a unit within one part of Parallel is not priced for {kind}; state each "
+                "part under 'add-remove', or ask the parts one after another in a Sequence"
             )
 
 
@@ -196,7 +230,7 @@ def _doubled_promise(measure: Measure) -> Measure:
         case ApproxDP():
             epsilon, delta = _twice(measure.epsilon, measure.delta)
             if delta >= 1:
-                raise _nothing_left()
+                raise _no_price()
             return ApproxDP(epsilon, delta)
         case GaussianDP():
             return GaussianDP.of_square(4 * measure.squared)
@@ -211,33 +245,39 @@ def _doubled_promise(measure: Measure) -> Measure:
             assert_never(measure)
 
 
-def _nothing_left() -> InvalidArgument:
+def _no_price() -> InvalidArgument:
     return InvalidArgument(
-        "replacing a unit within one part of Parallel has no price: two steps of an (ε, δ) promise cost δ(1 + e^ε), "
-        "which is not below 1 here; promise a smaller δ or ε, or ask the parts one after another in a Sequence"
+        "replacing a unit within one part of Parallel has no price: two steps of an (ε, δ) promise "
+        "cost δ(1 + e^ε), which is not below 1 here; promise a smaller δ or ε, or ask the parts "
+        "one after another in a Sequence"
     )
 
 
 def _twice(epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
     """Return (2ε, δ(1 + e^ε)), rounded up: group privacy of size two (Vadhan 2017, Lemma 2.2)."""
+    twice = 2 * epsilon
     if epsilon <= 700:
-        return 2 * epsilon, delta * (1 + fraction_up(math.exp(float(epsilon))))
+        growth = fraction_up(math.exp(float(epsilon)))
+        return twice, delta * (1 + growth)
     if delta == 0:
-        return 2 * epsilon, delta
-    # e^ε leaves the floats, its product with δ may not; no δ that fits in memory makes up for an ε of 1e300
-    grown = (
-        up(float(min(epsilon, Fraction(10**300))))
-        + up(math.log(delta.numerator))
-        - down(math.log(delta.denominator))
-    )
-    return 2 * epsilon, fraction_up(math.exp(grown)) if grown < 0 else Fraction(1)
+        return twice, delta
+    # e^ε leaves the floats, its product with δ may not: it is formed in logarithms, upward. No δ
+    # that fits in memory makes up for an ε of 1e300.
+    capped = float(min(epsilon, Fraction(10**300)))
+    log_numerator = up(math.log(delta.numerator))
+    log_denominator = down(math.log(delta.denominator))
+    log_delta = up(capped) + log_numerator - log_denominator
+    if log_delta >= 0:
+        return twice, Fraction(1)
+    return twice, fraction_up(math.exp(log_delta))
 
 
 def worst_of(cases: list[Directions]) -> Directions:
-    """Return pairs that dominate each of several cases: the case itself if it is alone, else the envelope."""
+    """Return pairs that dominate each of several cases: their envelope, if there are several."""
     if len(cases) == 1:
         return cases[0]
-    remove: LossPair = envelope([case.remove for case in cases])
+    remove = envelope([case.remove for case in cases])
     if all(case.remove is case.add for case in cases):
         return Directions(remove, remove)
-    return Directions(remove, envelope([case.add for case in cases]))
+    add = envelope([case.add for case in cases])
+    return Directions(remove, add)

@@ -1,10 +1,15 @@
-"""The pair of shuffled answers to a yes/no question: the worst over everything the others may answer.
+"""Dominating pair of shuffled answers to a yes/no question: the worst over all the others' answers.
 
-A shuffler leaves the number of "yes". If t of the n − 1 others hold "yes", it is S_t = Bin(t, p) + Bin(n−1−t, 1−p)
-plus the person's own Bern(p) or Bern(1 − p). S_t is log-concave, so the likelihood ratio rises with the number, and
-δ(ε) is the largest difference of two tails. All t count. A run t₁ ≤ t ≤ t₂ is stood for by telling the adversary the
-answers of the t₂ − t₁ people in whom its members differ: Bin(t₁, p) + Bin(n − 1 − t₂, 1 − p) are left, whatever t is.
-Flipping "yes" and "no" turns t into n − 1 − t and one direction into the other, so half of the runs, both ways, do.
+A shuffler leaves the number of "yes". If t of the n − 1 others hold "yes", that number is
+S_t = Bin(t, p) + Bin(n−1−t, 1−p) plus the person's own Bern(p) or Bern(1 − p). S_t is log-concave,
+so the likelihood ratio rises with the number, and δ(ε) is the largest difference of two tails.
+
+All t count. For a run t₁ ≤ t ≤ t₂ the adversary is told the answers of the t₂ − t₁ people in whom
+its members differ: Bin(t₁, p) + Bin(n − 1 − t₂, 1 − p) are left, for every t of the run. Flipping
+"yes" and "no" turns t into n − 1 − t and one direction into the other, so half of the runs, both
+ways, suffice.
+
+Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
 """
 
 from __future__ import annotations
@@ -24,12 +29,17 @@ from .loss_masses import Array
 MOST = 10**6
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""
 _RUNS = 50
+"""Runs of t that are priced."""
 _POINTS = 600
-_CUT = 1e-32  # above what lies outside the windows
+"""Points of the curve that are joined."""
+_CUT = 1e-32
+"""Bound on the mass outside of the binomial windows."""
 
 
 def yes_no_pair(epsilon: Fraction, n: int) -> Atoms:
     """Return a pair that dominates the shuffled answers of n people, in both directions.
+
+    Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
 
     >>> from discreet.privacy.pairs.yes_no import yes_no_pair
     >>> from fractions import Fraction
@@ -37,55 +47,86 @@ def yes_no_pair(epsilon: Fraction, n: int) -> Atoms:
     True
     """
     laws = _laws(epsilon, n)
-    grid = np.linspace(0.0, min(float(epsilon), max(_far(p, q) for p, q in laws)), _POINTS)
-    worst = _worst(laws, grid, n).tolist()
-    points: list[tuple[Fraction | float, Fraction | float]] = list(
-        zip(grid.tolist(), worst, strict=True)
-    )
+    farthest = max(_largest_loss(p, q) for p, q in laws)
+    grid = np.linspace(0.0, min(float(epsilon), farthest), _POINTS)
+    deltas = _worst_curve(laws, grid, n)
+    points = zip(grid.tolist(), deltas.tolist(), strict=True)
+    # No loss of the answers is above ε, whatever the shuffler does.
     return from_points([*mirrored(points), (epsilon, Fraction(0))])
 
 
 def yes_no_delta(epsilon: Fraction, n: int, at: float) -> float:
-    """Return H(at) of the shuffled answers, an upper bound: the pair's own is a chord above such points."""
-    return float(_worst(_laws(epsilon, n), np.array([at]), n)[0]) if at < epsilon else 0.0
+    """Return an upper bound on H(at) of the shuffled answers.
+
+    The pair's own curve is a chord above such points.
+    """
+    if at >= epsilon:
+        return 0.0
+    deltas = _worst_curve(_laws(epsilon, n), np.array([at]), n)
+    return float(deltas[0])
 
 
 def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
-    """List the laws of the number of "yes" under both values of the person, run by run and in both directions."""
+    """List the laws of the number of "yes" under both values of the person.
+
+    There are two for each run, one for each direction.
+    """
     others = min(n, MOST) - 1
-    e = up(math.exp(float(epsilon)), 2.0**-48)
+    # e^ε rounds up: answers that are easier to tell apart dominate.
+    growth = up(math.exp(float(epsilon)), 2.0**-48)
     edges = np.unique(np.linspace(0, others // 2 + 1, _RUNS + 1).astype(np.int64))
-    laws = [_answers(int(first), others - int(end) + 1, e) for first, end in pairwise(edges)]
-    return laws + [(q[::-1], p[::-1]) for p, q in laws]
+    forward = []
+    for first, end in pairwise(edges):
+        last = int(end) - 1
+        forward.append(_answers(int(first), others - last, growth))
+    backward = [(q[::-1], p[::-1]) for p, q in forward]
+    return forward + backward
 
 
-def _worst(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
+def _worst_curve(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
     """Bound the largest of their curves on a grid of ε."""
-    error = 3 * (8 * min(n, MOST) + 4096) * 2.0**-52  # of a chance, relatively: p is right to 2^-52
-    worst = np.max([_curve(p, q, grid, error) for p, q in laws], axis=0)
+    # Relative error of a chance: p is right to 2^-52, so Bin(n, p) to about 2n·2^-52; two laws
+    # are convolved and one is mixed, hence three times.
+    error = 3 * (8 * min(n, MOST) + 4096) * 2.0**-52
+    curves = [_curve(p, q, grid, error) for p, q in laws]
+    worst = np.max(curves, axis=0)
+    # Mass outside of the windows counts in full.
     return np.asarray(np.minimum(worst + _CUT, 1.0))
 
 
-def _far(p: Array, q: Array) -> float:
-    """Return the loss beyond which next to nothing of P lies; the ends of a window have losses of their own."""
-    last = int(np.flatnonzero(np.cumsum(p[::-1])[::-1] > _CUT)[-1])
+def _largest_loss(p: Array, q: Array) -> float:
+    """Return the loss beyond which next to nothing of P lies.
+
+    The ends of a window have losses of their own that mean nothing.
+    """
+    tails = np.cumsum(p[::-1])[::-1]
+    last = int(np.flatnonzero(tails > _CUT)[-1])
     return float(np.log(p[last] / q[last]))
 
 
-def _answers(yes: int, no: int, e: float) -> tuple[Array, Array]:
-    """Return the laws of the number of "yes" with the person's own, for the two values of the person."""
-    p, q = e / (1 + e), 1 / (1 + e)
-    around = np.convolve(window(yes, p)[1], window(no, q)[1])
-    hit, miss = np.append(0.0, around), np.append(around, 0.0)
+def _answers(yes: int, no: int, growth: float) -> tuple[Array, Array]:
+    """Return the laws of the number of "yes" with the person's own, for the person's two values."""
+    p = growth / (1 + growth)
+    q = 1 / (1 + growth)
+    others = np.convolve(window(yes, p)[1], window(no, q)[1])
+    hit = np.append(0.0, others)
+    miss = np.append(others, 0.0)
     return p * hit + q * miss, q * hit + p * miss
 
 
 def _curve(p: Array, q: Array, grid: Array, error: float) -> Array:
-    """Bound max_k P[≥ k] − e^ε Q[≥ k] on a grid of ε: at the first k with a loss above ε, or beside it."""
+    """Bound max_k P[≥ k] − e^ε Q[≥ k] on a grid of ε.
+
+    The largest is at the first k with a loss above ε, or beside it.
+    """
+    # The losses rise; a rounding error may not make them fall.
     losses = np.maximum.accumulate(np.log(p / q))
-    over = np.append(np.cumsum(p[::-1])[::-1], 0.0)
-    under = np.append(np.cumsum(q[::-1])[::-1], 0.0)
+    p_tails = np.append(np.cumsum(p[::-1])[::-1], 0.0)
+    q_tails = np.append(np.cumsum(q[::-1])[::-1], 0.0)
     first = np.searchsorted(losses, grid, side="right")
     near = np.clip(first[:, None] + np.arange(-1, 2), 0, p.size)
-    gaps = over[near] * (1 + error) - np.exp(grid)[:, None] * under[near] * (1 - error)
+    # P rounds up and Q rounds down: the difference is an upper bound.
+    most = p_tails[near] * (1 + error)
+    least = np.exp(grid)[:, None] * q_tails[near] * (1 - error)
+    gaps = most - least
     return np.asarray(np.maximum(gaps.max(axis=1), 0.0))
