@@ -57,7 +57,8 @@ class Atoms:
         p = _sums_between(self.p, ends)
         q = _sums_between(self.q, ends)
         # The Q-mass without P-mass lies at the loss −∞, in the first cell.
-        q[0] += max(0.0, 1 - float(self.q.sum()))
+        missing = 1 - float(self.q.sum())
+        q[0] += max(0.0, missing)
         # A sum of n positive numbers errs by n units; four cover both laws.
         error = self.error + 4 * EPS * len(self.p)
         return LossCells(p, q, self.certain, error)
@@ -69,17 +70,20 @@ class Atoms:
             return self.certain
         raw = self._curve(epsilon - 2 * self.slack)
         # The sum errs by n units; the slack raises the curve of the event.
-        raised = math.exp(self.slack) * raw * (1 + len(self.p) * EPS)
+        rounding = 1 + len(self.p) * EPS
+        raised = math.exp(self.slack) * raw * rounding
         return min(1.0, up(raised))
 
     def lower_delta(self, epsilon: float) -> float:
         """Return H(ε) of the pair, rounded down."""
-        lowered = self._curve(epsilon) * (1 - len(self.p) * EPS)
+        rounding = 1 - len(self.p) * EPS
+        lowered = self._curve(epsilon) * rounding
         return down(max(0.0, lowered - self.spare))
 
     def _curve(self, epsilon: float) -> float:
         first = int(np.searchsorted(self.losses, epsilon, side="right"))
-        gains = -np.expm1(epsilon - self.losses[first:])
+        losses = self.losses[first:]
+        gains = -np.expm1(epsilon - losses)
         above = self.p[first:] * gains
         return self.certain + float(above.sum())
 
@@ -147,12 +151,14 @@ def box(epsilon: Fraction, delta: Fraction) -> Atoms:
     if epsilon == 0:
         # One loss, 0: every pitch is a lattice of it, and 1 is one.
         unit = Lattice(Fraction(1), Fraction(0))
-        return Atoms(np.zeros(1), np.array([kept]), delta, Fraction(0), unit)
+        p = np.array([kept])
+        return Atoms(np.zeros(1), p, delta, epsilon, unit)
     odds = math.exp(-float_epsilon)
     truth = 1 / (1 + odds)
     p = kept * np.array([truth * odds, truth])
     losses = np.array([-float_epsilon, float_epsilon])
-    return Atoms(losses, p, delta, epsilon, Lattice(2 * epsilon, -epsilon))
+    lattice = Lattice(2 * epsilon, -epsilon)
+    return Atoms(losses, p, delta, epsilon, lattice)
 
 
 def response(epsilon: Fraction, options: int) -> Atoms:
@@ -168,4 +174,5 @@ def response(epsilon: Fraction, options: int) -> Atoms:
     total = 1 + (others + 1) * odds
     p = np.array([odds, others * odds, 1.0]) / total
     losses = np.array([-float_epsilon, 0.0, float_epsilon])
-    return Atoms(losses, p, Fraction(0), epsilon, Lattice(epsilon, Fraction(0)))
+    lattice = Lattice(epsilon, Fraction(0))
+    return Atoms(losses, p, Fraction(0), epsilon, lattice)

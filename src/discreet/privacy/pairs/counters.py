@@ -65,17 +65,21 @@ def window(n: int, p: float) -> tuple[int, Array]:
         return certain, np.ones(1)
     # Bernstein's inequality solved for r; the window rounds outward.
     variance = n * p * (1 - p)
-    reach = _LOG / 3 + math.sqrt(_LOG**2 / 9 + 2 * _LOG * variance)
-    low = max(0, math.floor(n * p - reach))
-    high = min(n, math.ceil(n * p + reach))
+    mean = n * p
+    square = _LOG**2 / 9 + 2 * _LOG * variance
+    reach = _LOG / 3 + math.sqrt(square)
+    low = max(0, math.floor(mean - reach))
+    high = min(n, math.ceil(mean + reach))
     # From the mode outward every factor is at most 1: nothing overflows.
-    mode = min(max(int((n + 1) * p), low), high)
+    mode = int((n + 1) * p)
+    mode = min(max(mode, low), high)
     above = np.arange(mode, high, dtype=np.float64)
     below = np.arange(mode, low, -1, dtype=np.float64)
     odds = p / (1 - p)
-    rise = np.cumprod((n - above) / (above + 1) * odds)
-    fall = np.cumprod(below / ((n - below + 1) * odds))
-    raw = np.concatenate((fall[::-1], [1.0], rise))
+    rises = (n - above) / (above + 1) * odds
+    falls = below / ((n - below + 1) * odds)
+    left = np.cumprod(falls)[::-1]
+    raw = np.concatenate((left, [1.0], np.cumprod(rises)))
     return low, np.asarray(raw / raw.sum())
 
 
@@ -108,8 +112,9 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
     kept = cases.chances >= _SMALL
     step = _step(cases)
     # A slope of 1 has an infinite loss; the last float below 1 has one of 37.
-    steepest = min(float(cases.slopes.max(initial=0.0)), 1 - 2.0**-52)
-    middle = math.ceil(2 * math.atanh(steepest) / step) + 2
+    steepest = float(cases.slopes.max(initial=0.0))
+    largest_loss = 2 * math.atanh(min(steepest, 1 - 2.0**-52))
+    middle = math.ceil(largest_loss / step) + 2
     mass = np.zeros(2 * middle + 1)
     for column, total in enumerate(cases.totals.tolist()):
         rows = kept[:, column]
@@ -122,7 +127,8 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
     losses = np.asarray((occupied - middle) * step, dtype=np.float64)
     if upward:
         # Cases lost, too rare to compute or cut off; 1e-9 covers the rounding of their sum.
-        lost = cases.lost + float(cases.chances[~kept].sum()) + _CUT
+        too_rare = float(cases.chances[~kept].sum())
+        lost = cases.lost + too_rare + _CUT
         top = Fraction(lost * (1 + 1e-9))
         factor = 1 + cases.error
     else:
@@ -146,9 +152,10 @@ def counters_delta(cases: Counters, epsilon: float) -> float:
         lean, split = _even_split(total)
         slopes = np.maximum(cases.slopes[:, column], 1e-300)
         first = np.searchsorted(lean, passed / slopes, side="right")
-        over = _tail_sums(split)[first]
-        leaning = _tail_sums(split * lean)[first]
-        gains = (1 - growth) * over + (1 + growth) * slopes * leaning
+        over = tail_sums(split)[first]
+        leaning = tail_sums(split * lean)[first]
+        even_gain = (1 - growth) * over
+        gains = even_gain + (1 + growth) * slopes * leaning
         delta += float(cases.chances[:, column] @ gains)
     return delta + cases.lost
 
@@ -157,10 +164,11 @@ def _even_split(total: int) -> tuple[Array, Array]:
     """Return the leans (2a − c)/c of an even split, and their chances."""
     low, split = window(total, 0.5)
     a = low + np.arange(split.size)
-    return (2 * a - total) / max(total, 1), split
+    lean = (2 * a - total) / max(total, 1)
+    return lean, split
 
 
-def _tail_sums(values: Array) -> Array:
+def tail_sums(values: Array) -> Array:
     """Return the sums from each entry to the last, and 0 after it."""
     reversed_sums = np.cumsum(values[::-1])
     return np.append(reversed_sums[::-1], 0.0)
@@ -169,8 +177,9 @@ def _tail_sums(values: Array) -> Array:
 def _step(cases: Counters) -> float:
     """Return a power of two far below the typical loss 2s/√c, so that multiples of it are exact."""
     root = np.sqrt(np.maximum(cases.totals, 1))
-    typical = float((2 * cases.slopes / root).max(initial=0.0))
-    exponent = math.floor(math.log2(max(typical, 1e-12) / _FINE))
+    losses = 2 * cases.slopes / root
+    typical = max(float(losses.max(initial=0.0)), 1e-12)
+    exponent = math.floor(math.log2(typical / _FINE))
     return 2.0**exponent
 
 
@@ -180,12 +189,14 @@ def _add(
     """Add the law (1) of each slope at one total to the grid."""
     lean, split = _even_split(total)
     z = slopes[:, None] * lean[None, :]
-    within = np.clip(z, -1 + 2.0**-53, 1 - 2.0**-53)
+    largest = 1 - 2.0**-53
+    within = np.clip(z, -largest, largest)
     loss = 2 * np.arctanh(within) / step
     # A millionth of a step is far above the error of a loss; a loss of 0 is exact.
     margin = 1e-6 * (loss != 0)
     rounded = np.ceil(loss + margin) if upward else np.floor(loss - margin)
     weight = chances[:, None] * split[None, :] * (1 + z)
     middle = mass.size // 2
-    index = np.clip(rounded.astype(np.int64) + middle, 0, mass.size - 1)
-    mass += np.bincount(index.ravel(), weights=weight.ravel(), minlength=mass.size)
+    index = rounded.astype(np.int64) + middle
+    index = np.clip(index, 0, mass.size - 1).ravel()
+    mass += np.bincount(index, weights=weight.ravel(), minlength=mass.size)

@@ -55,8 +55,10 @@ def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
     losses: list[float] = []
     masses: list[float] = []
     with localcontext(DIGITS):
-        hull = _hull(sorted(_point(epsilon, delta) for epsilon, delta in given))
-        slopes = [_slope(a, b) for a, b in pairwise([_ORIGIN, *hull])]
+        by_loss = sorted(_point(epsilon, delta) for epsilon, delta in given)
+        hull = _hull(by_loss)
+        knots = [_ORIGIN, *hull]
+        slopes = [_slope(a, b) for a, b in pairwise(knots)]
         # After the last knot the curve is flat.
         slopes.append(Decimal(0))
         for index, (loss, x, _) in enumerate(hull):
@@ -118,7 +120,9 @@ def _hull(points: list[Point]) -> list[Point]:
 
 
 def _slope(a: Point, b: Point) -> Decimal:
-    return (b[2] - a[2]) / (b[1] - a[1])
+    rise = b[2] - a[2]
+    run = b[1] - a[1]
+    return rise / run
 
 
 def mirrored(
@@ -161,7 +165,8 @@ def from_renyi(orders: Callable[[float], tuple[Array, Array]], reach: float) -> 
         return min(1.0, up(math.exp(log_delta)))
 
     grid = np.linspace(0, reach, _CURVE_POINTS).tolist()
-    return from_points(mirrored((epsilon, curve(epsilon)) for epsilon in grid))
+    points = [(epsilon, curve(epsilon)) for epsilon in grid]
+    return from_points(mirrored(points))
 
 
 def from_zcdp(rho: float) -> Atoms:
@@ -180,7 +185,8 @@ def from_zcdp(rho: float) -> Atoms:
         return alpha, rho * alpha
 
     # δ at ρ + 2√(350ρ) is about e^−350, below every δ that is asked for.
-    return from_renyi(orders, rho + 2 * math.sqrt(rho * 350))
+    reach = rho + 2 * math.sqrt(rho * 350)
+    return from_renyi(orders, reach)
 
 
 def envelope(pairs: list[LossPair]) -> Atoms:
@@ -197,7 +203,8 @@ def envelope(pairs: list[LossPair]) -> Atoms:
     highest = max(highs)
     even = np.linspace(lowest, highest, _CURVE_POINTS)
     # Around 0, where the curves bend most, the points lie closer.
-    near_zero = np.linspace(-1, 1, 201) * min(highest, -lowest, 1.0)
+    radius = min(highest, -lowest, 1.0)
+    near_zero = np.linspace(-1, 1, 201) * radius
     grid = np.unique(np.concatenate((even, near_zero)))
     points: list[tuple[Fraction | float, Fraction | float]] = []
     for epsilon in grid.tolist():
@@ -206,5 +213,6 @@ def envelope(pairs: list[LossPair]) -> Atoms:
     finite = [pair.limit for pair in pairs if pair.limit is not None]
     if len(finite) == len(pairs):
         # Beyond the largest limit only the masses at infinity are left.
-        points.append((max(finite), max(pair.top for pair in pairs)))
+        largest_top = max(pair.top for pair in pairs)
+        points.append((max(finite), largest_top))
     return from_points(points)

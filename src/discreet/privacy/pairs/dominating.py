@@ -159,7 +159,8 @@ def _total(measures: list[Measure]) -> Measure:
     if len(measures) > _MAX_EXACT_SUMS and isinstance(measures[0], GaussianDP):
         squares = [float(m.squared) for m in measures if isinstance(m, GaussianDP)]
         # Upward: `fsum` errs by one unit, each square by another; four units are added.
-        return GaussianDP.of_square(fraction_up(math.fsum(squares), 2.0**-50))
+        total = fraction_up(math.fsum(squares), 2.0**-50)
+        return GaussianDP.of_square(total)
     return reduce(operator.add, measures)
 
 
@@ -248,7 +249,8 @@ def _steep(limit: Fraction, delta: Fraction = Fraction(0)) -> Atoms:
 
 def _root(squared: Fraction) -> float:
     """Return μ from μ², rounded up and large enough for floats."""
-    return up(math.sqrt(max(squared, LEAST**2)), 2.0**-50)
+    root = math.sqrt(max(squared, LEAST**2))
+    return up(root, 2.0**-50)
 
 
 def _discrete(event: DiscreteGaussianNoise) -> LossPair:

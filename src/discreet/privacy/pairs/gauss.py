@@ -16,6 +16,8 @@ from .loss_masses import Array, Lattice, LossCells, narrowest
 EPS = 2.0**-52
 """Unit in the last place of a double at 1."""
 _ROOT_TWO = math.sqrt(2)
+_ERFCX_SLOPE = 2 / math.sqrt(math.pi)
+"""−erfcx'(0)."""
 
 
 @frozen
@@ -47,8 +49,8 @@ class Gauss:
         z = np.clip(edges / self.mu, -far_edge, far_edge)
         far = float(np.abs(z).max()) + self.mu
         # A difference loses digits as its width shrinks; Φ(z) itself errs by z² units.
-        units = 4 + (1 + far) / narrowest(z) + far * far
-        error = 16 * EPS * units
+        by_width = (1 + far) / narrowest(z)
+        error = 16 * EPS * (4 + by_width + far * far)
         p = _normal_masses(z - self.mu / 2)
         q = _normal_masses(z + self.mu / 2)
         return LossCells(p, q, 0.0, error)
@@ -72,7 +74,9 @@ class Gauss:
         # Outward by 0.1 %, far above the error of the quantile: less mass is left out than asked.
         z = 1.001 * quantile + 1e-9
         half = self.mu / 2
-        return self.mu * (half - z), self.mu * (half + z)
+        low = self.mu * (half - z)
+        high = self.mu * (half + z)
+        return low, high
 
 
 def _normal_masses(z: Array) -> Array:
@@ -95,8 +99,9 @@ def _curve(mu: float, epsilon: float) -> float:
     t = epsilon / mu - mu / 2
     if t < -6 and epsilon <= 0:
         # Far left erfcx overflows. δ is near 1 − e^ε, and the rest is added to that.
+        lacking = float(ndtr(t))
         tail = math.exp(epsilon) * float(ndtr(t + mu))
-        return -math.expm1(epsilon) - float(ndtr(t)) + tail
+        return -math.expm1(epsilon) - lacking + tail
     if t < -6:
         # Far left with e^ε > 1: the product with Φ is formed in logarithms.
         log_tail = epsilon + float(log_ndtr(-t - mu))
@@ -105,14 +110,18 @@ def _curve(mu: float, epsilon: float) -> float:
         # e^{−t²/2} is below the least float. `up` still makes the upper bound positive.
         return 0.0
     if mu > 1:
-        difference = float(erfcx(t / _ROOT_TWO) - erfcx((t + mu) / _ROOT_TWO))
+        near = erfcx(t / _ROOT_TWO)
+        far = erfcx((t + mu) / _ROOT_TWO)
+        difference = float(near - far)
     else:
         # Twenty Gauss-Legendre nodes are exact to doubles on an interval of length 1.
         nodes, weights = legendre(20)
         s = (t + mu * (1 + nodes) / 2) / _ROOT_TWO
-        slope = 2 / math.sqrt(math.pi) - 2 * s * erfcx(s)
-        difference = float(weights @ slope) * mu / (2 * _ROOT_TWO)
-    return 0.5 * math.exp(-t * t / 2) * difference
+        slope = _ERFCX_SLOPE - 2 * s * erfcx(s)
+        integral = float(weights @ slope)
+        difference = integral * mu / (2 * _ROOT_TWO)
+    density = math.exp(-t * t / 2)
+    return 0.5 * density * difference
 
 
 def lattice_gauss(variance: float, squared: float, dimension: int) -> Gauss | None:
@@ -133,9 +142,10 @@ def lattice_gauss(variance: float, squared: float, dimension: int) -> Gauss | No
     0.0200...
     """
     # s² with 4d·e^{−2π²s²} = 1e-12, so that the slack a is near that.
-    s_squared = math.log(4e12 * dimension) / (2 * math.pi**2)
+    rate = 2 * math.pi**2
+    s_squared = math.log(4e12 * dimension) / rate
     s_squared = min(s_squared, variance / 4)
-    first = math.exp(-2 * math.pi**2 * s_squared)
+    first = math.exp(-rate * s_squared)
     # The sum over k is at most the geometric series of its first term. The floor only keeps a
     # ratio of 1 from dividing by 0: such an η is refused below.
     eta = 2 * first / max(1 - first, EPS)

@@ -45,19 +45,17 @@ class Hyperbola:
         cuts = np.clip(outer, -self.wide, self.wide)
         # e^{b/2} − e^{a/2} = e^{a/2}·(e^{(b−a)/2} − 1) loses no digits in narrow cells.
         growth = np.expm1(np.diff(cuts) / 2)
-        p = self.root * np.exp(cuts[:-1] / 2) * growth
-        q = self.root * np.exp(-cuts[1:] / 2) * growth
+        lower = cuts[:-1]
+        upper = cuts[1:]
+        p = self.root * np.exp(lower / 2) * growth
+        q = self.root * np.exp(-upper / 2) * growth
         if self.end > 0:
-            self._add_atom(p, q, edges, -self.high, self.end * math.exp(-self.high))
-            self._add_atom(p, q, edges, self.high, self.end)
+            mirror = self.end * math.exp(-self.high)
+            _add_atom(p, q, edges, -self.high, mirror)
+            _add_atom(p, q, edges, self.high, self.end)
         # The widths of cells are differences: their relative error grows as they get narrow.
         units = 1 + self.wide / narrowest(cuts)
         return LossCells(p, q, 0.0, 32 * EPS * units)
-
-    def _add_atom(self, p: Array, q: Array, edges: Array, loss: float, mass: float) -> None:
-        cell = int(np.searchsorted(edges, loss, side="left"))
-        p[cell] += mass
-        q[cell] += mass * math.exp(-loss)
 
     def _curve(self, epsilon: float) -> float:
         """Evaluate H(ε) in closed form."""
@@ -71,7 +69,8 @@ class Hyperbola:
         if epsilon >= -self.wide:
             # A square of a small number: no cancellation where ε comes close to the largest loss.
             square = math.expm1((epsilon - self.wide) / 2) ** 2
-            return atom + self.root * math.exp(self.wide / 2) * square
+            scale = self.root * math.exp(self.wide / 2)
+            return atom + scale * square
         density_mass = 2 * self.root * math.sinh(self.wide / 2)
         return atom - density_mass * math.expm1(epsilon)
 
@@ -90,6 +89,13 @@ class Hyperbola:
     def span(self, tail: float) -> tuple[float, float]:  # noqa: ARG002
         """Return the whole range of the loss: it is finite."""
         return -self.high, self.high
+
+
+def _add_atom(p: Array, q: Array, edges: Array, loss: float, mass: float) -> None:
+    # A loss on an edge belongs to the cell that ends there.
+    cell = int(np.searchsorted(edges, loss, side="left"))
+    p[cell] += mass
+    q[cell] += mass * math.exp(-loss)
 
 
 def laplace(ratio: Fraction) -> Hyperbola:

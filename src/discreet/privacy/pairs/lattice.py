@@ -68,11 +68,13 @@ def discrete_laplace(rate: Fraction, steps: int) -> Atoms | Hyperbola:
         return discrete_laplace_hull(rate, steps)
     float_rate = float(rate)
     j = np.arange(steps, -1, -1.0)
-    p = np.exp(-float_rate * j) / (1 + math.exp(-float_rate))
+    total = 1 + math.exp(-float_rate)
+    p = np.exp(-float_rate * j) / total
     p[1:-1] *= -math.expm1(-float_rate)
     losses = float_rate * (steps - 2 * j)
     limit = rate * steps
-    return Atoms(losses, p, Fraction(0), limit, Lattice(2 * rate, -limit))
+    lattice = Lattice(2 * rate, -limit)
+    return Atoms(losses, p, Fraction(0), limit, lattice)
 
 
 def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
@@ -97,20 +99,23 @@ def discrete_gauss(variance: Fraction, shift: int) -> Atoms:
     else:
         last = min(reach, 100)
         few = np.arange(-last, last + 1.0)
-        total = float(np.exp(-few * few / (2 * float_variance)).sum())
+        weights = np.exp(-few * few / (2 * float_variance))
+        total = float(weights.sum())
     pitch = shift / variance
     offset = Fraction(shift * shift) / (2 * variance)
     slope = float(pitch)
     start = float(offset)
 
     def mass(y: Array) -> Array:
-        return np.exp(-y * y / (2 * float_variance)) / total
+        weights = np.exp(-y * y / (2 * float_variance))
+        return weights / total
 
     def loss(y: Array) -> Array:
         return slope * y + start
 
     beyond = float(ndtr(-reach / deviation))
-    return _pair(_Law(mass, loss, -reach, reach), beyond, Lattice(pitch, offset))
+    law = _Law(mass, loss, -reach, reach)
+    return _pair(law, beyond, Lattice(pitch, offset))
 
 
 def binomial(trials: int, shift: int) -> Atoms:
@@ -178,23 +183,28 @@ def _log_binomial(trials: int, y: Array, more: int = 0) -> Array:
     u = ((2 * y - trials) + 2 * more) / trials
     y = y + more
     # main = (1+u)ln(1+u) + (1−u)ln(1−u), whose ends at ±1 are 2 ln 2.
-    inside = np.clip(u, -1 + 2.0**-50, 1 - 2.0**-50)
+    largest = 1 - 2.0**-50
+    inside = np.clip(u, -largest, largest)
     odds = np.log1p(inside) - np.log1p(-inside)
     main = inside * odds + np.log1p(-inside * inside)
-    main[np.abs(u) >= 1] = 2 * math.log(2)
+    at_end = np.abs(u) >= 1
+    main[at_end] = 2 * math.log(2)
     # Near the middle its two parts cancel, so that the power series takes over.
     small = np.abs(u) < 0.05
     main[small] = _entropy_series(u[small] ** 2)
     all_trials = np.array([float(trials)])
-    corrections = _stirling_rest(all_trials) - _stirling_rest(y) - _stirling_rest(trials - y)
-    logs: Array = corrections - trials / 2 * main
+    rests = _stirling_rest(all_trials) - _stirling_rest(y) - _stirling_rest(trials - y)
+    logs: Array = rests - trials / 2 * main
     return logs
 
 
 def _entropy_series(v: Array) -> Array:
     """Return Σ v^m/(m(2m−1)) up to v^7: (1+u)ln(1+u) + (1−u)ln(1−u) at v = u² < 0.0025."""
-    inner = 1 / 28 + v * (1 / 45 + v * (1 / 66 + v / 91))
-    return v * (1 + v * (1 / 6 + v * (1 / 15 + v * inner)))
+    # Horner's scheme, from the last coefficient to the first.
+    sums = 1 / 66 + v / 91
+    for coefficient in (1 / 45, 1 / 28, 1 / 15, 1 / 6, 1):
+        sums = coefficient + v * sums
+    return v * sums
 
 
 def _stirling_rest(z: Array) -> Array:
@@ -202,9 +212,11 @@ def _stirling_rest(z: Array) -> Array:
     w = np.maximum(z, 16.0)
     # Stirling's series in 1/w²; from 16 on its next term is below 1e-16.
     square = w**2
-    inner = 1 / 1260 - (1 / 1680 - 1 / 1188 / square) / square
-    series = (1 / 12 - (1 / 360 - inner / square) / square) / w
-    large = np.log(2 * math.pi * w) / 2 + series
+    sums = 1 / 1680 - 1 / 1188 / square
+    for coefficient in (1 / 1260, 1 / 360, 1 / 12):
+        sums = coefficient - sums / square
+    main = np.log(2 * math.pi * w) / 2
+    large = main + sums / w
     small: Array = gammaln(z + 1) - xlogy(z, z) + z
     return np.where(z >= 16, large, small)
 
@@ -251,24 +263,29 @@ def _blocks(law: _Law) -> tuple[Array, Array]:
     the three-point rule that is exact for polynomials of degree 5, as B is a small part of a
     deviation.
     """
-    half = max(1, (law.high - law.low) // FEW // 2)
+    count = law.high - law.low
+    half = max(1, count // FEW // 2)
     width = 2 * half + 1
-    center = np.arange(float(law.low + half), law.high + 1.0, float(width))
+    first = float(law.low + half)
+    center = np.arange(first, law.high + 1.0, float(width))
     second, fourth = _power_sums(half)
     node = math.sqrt(fourth / second)
     side = second * second / (2 * fourth)
-    rule = ((width - 2 * side, center), (side, center - node), (side, center + node))
+    weights = (width - 2 * side, side, side)
+    nodes = (center, center - node, center + node)
     p = q = np.zeros(len(center))
-    for weight, at in rule:
+    for weight, at in zip(weights, nodes, strict=True):
         mass = weight * law.mass(at)
+        ratio = np.exp(-law.loss(at))
         p = p + mass
-        q = q + mass * np.exp(-law.loss(at))
+        q = q + mass * ratio
     low = law.loss(center - half)
     high = law.loss(center + half)
     # A run that Q never reaches, or whose ends floats do not tell apart, goes up entirely.
     with np.errstate(divide="ignore"):
         # Keeping P and Q gives the part at the upper end; four errors more move it up, safely.
-        kept = -np.expm1(low + np.log(q / p)) + 4 * ERROR
+        log_ratio = low + np.log(q / p)
+        kept = -np.expm1(log_ratio) + 4 * ERROR
         upper = kept / -np.expm1(low - high)
     upper = np.clip(upper, 0.0, 1.0)
     masses = np.stack((p * (1 - upper), p * upper), 1)
@@ -280,5 +297,6 @@ def _power_sums(half: int) -> tuple[int, int]:
     """Return Σ j² and Σ j⁴ over −half..half."""
     product = half * (half + 1) * (2 * half + 1)
     second = product // 3
-    fourth = product * (3 * half * half + 3 * half - 1) // 15
+    factor = 3 * half * half + 3 * half - 1
+    fourth = product * factor // 15
     return second, fourth

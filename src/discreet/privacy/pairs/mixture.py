@@ -63,7 +63,9 @@ class Mixture:
                 return None
             return Fraction(up(_outer_loss(float(inner), self.rate)))
         # An inner loss of +∞ maps to the largest one, −ln(1 − γ).
-        least = -math.inf if inner is None or self.inner.top > 0 else -float(inner)
+        least = -math.inf
+        if inner is not None and self.inner.top == 0:
+            least = -float(inner)
         return Fraction(up(-_outer_loss(least, self.rate)))
 
     @property
@@ -107,16 +109,19 @@ class Mixture:
         """
         rate = self.rate
         if self.removes:
-            at = float(_inner_loss(np.array([epsilon]), rate)[0])
+            inner_loss = _inner_loss(np.array([epsilon]), rate)
+            at = float(inner_loss[0])
             if at == -math.inf:
                 # Below the least loss, ln(1 − γ), every curve is 1 − e^ε.
                 return -math.expm1(epsilon)
             return rate * inner(at)
-        share = -math.expm1(epsilon + math.log1p(-rate))
+        log_both = epsilon + math.log1p(-rate)
+        share = -math.expm1(log_both)
         if share <= 0:
             # ε is at least −ln(1 − γ), the largest loss.
             return 0.0
-        return share * inner(epsilon + math.log(rate / share))
+        at = epsilon + math.log(rate / share)
+        return share * inner(at)
 
     def delta(self, epsilon: float) -> float:
         """Return H(ε) from the inner H, rounded up; exactly 0 where the curve is 0."""
@@ -135,7 +140,9 @@ class Mixture:
             return least, _outer_loss(max(high, 0.0), self.rate)
         if self.inner.top > 0:
             high = math.inf
-        return -_outer_loss(-low, self.rate), -_outer_loss(-high, self.rate)
+        lowest = -_outer_loss(-low, self.rate)
+        highest = -_outer_loss(-high, self.rate)
+        return lowest, highest
 
 
 def _outer_loss(loss: float, rate: float) -> float:
@@ -144,7 +151,8 @@ def _outer_loss(loss: float, rate: float) -> float:
         return math.log1p(rate * math.expm1(loss))
     # e^l leaves the floats. γe^l need not be large: γ may be as small as e^l is large.
     drawn = loss + math.log(rate)
-    return max(drawn, 0.0) + math.log1p(math.exp(-abs(drawn)))
+    correction = math.log1p(math.exp(-abs(drawn)))
+    return max(drawn, 0.0) + correction
 
 
 def _inner_edges(loss: Array, rate: float) -> Array:

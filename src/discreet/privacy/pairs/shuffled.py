@@ -133,13 +133,14 @@ def _clones(epsilon: Fraction, n: int) -> Counters:
     people = min(n, MOST)
     # e^ε rounds up: larger slopes and fewer clones, both of which dominate.
     growth = up(math.exp(float(epsilon)), _EXP_MARGIN)
-    first, chances = window(people - 1, 1 / growth)
+    first, law = window(people - 1, 1 / growth)
     # c = C + 1. A run of totals is replaced by its smallest, which dominates.
-    starts = runs(first + 1, first + chances.size, _FINE)
-    mass = np.add.reduceat(chances, starts - first - 1)
+    starts = runs(first + 1, first + law.size, _FINE)
+    mass = np.add.reduceat(law, starts - first - 1)
     slope = (growth - 1) / (growth + 1)
     slopes = np.full((1, starts.size), slope)
-    return Counters(starts, mass[None, :], slopes, 0.0, _LOST, _chance_error(people))
+    chances = mass[None, :]
+    return Counters(starts, chances, slopes, 0.0, _LOST, _chance_error(people))
 
 
 def _two_level(event: Shuffled) -> Counters | None:
@@ -158,7 +159,8 @@ def _two_level(event: Shuffled) -> Counters | None:
     mass = np.add.reduceat(others, starts - first - 1)
     laws = [window(int(size), 2 * apart) for size in starts]
     low = min(begin for begin, _ in laws)
-    high = max(begin + law.size for begin, law in laws) - 1
+    stop = max(begin + law.size for begin, law in laws)
+    high = stop - 1
     totals = runs(low, high, _FINE)
     # In a run of totals the smallest c dominates, and the largest slope does.
     ends = np.append(totals[1:], high + 1) - 1
@@ -203,7 +205,8 @@ def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
     # The largest c of a run and the smallest slope: the corner that is dominated.
     ends = np.append(totals[1:], begin + size) - 1
     taking = within / np.maximum(both, 1e-300)
-    slopes = (growth - 1) / (growth + 1) * taking[totals - begin]
+    largest_slope = (growth - 1) / (growth + 1)
+    slopes = largest_slope * taking[totals - begin]
     chances = _sums_over_runs(begin, both, totals)
     error = _chance_error(people)
     cases = Counters(ends, chances[None, :], slopes[None, :], 0.0, 0.0, error)
@@ -226,8 +229,8 @@ def lower_binary(epsilon: Fraction, n: int) -> Atoms:
     own = p * hit + (1 - p) * miss
     other = (1 - p) * hit + p * miss
     # Losses round down to multiples of 2^−40, one step lower than the nearest: a lower bound.
-    steps = np.floor(np.log(own / other) * 2.0**40 - 1)
-    losses = steps * 2.0**-40
+    exact = np.log(own / other) * 2.0**40
+    losses = np.floor(exact - 1) * 2.0**-40
     order = np.argsort(losses)
     error = _chance_error(people)
     masses = own[order] * (1 - 2 * error)

@@ -22,7 +22,7 @@ import numpy as np
 
 from ...arithmetic.rounding import up
 from .atoms import Atoms
-from .counters import window
+from .counters import tail_sums, window
 from .curve import from_points, mirrored
 from .loss_masses import Array
 
@@ -62,7 +62,8 @@ def yes_no_delta(epsilon: Fraction, n: int, at: float) -> float:
     """
     if at >= epsilon:
         return 0.0
-    deltas = _worst_curve(_laws(epsilon, n), np.array([at]), n)
+    laws = _laws(epsilon, n)
+    deltas = _worst_curve(laws, np.array([at]), n)
     return float(deltas[0])
 
 
@@ -74,12 +75,14 @@ def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
     others = min(n, MOST) - 1
     # e^ε rounds up: answers that are easier to tell apart dominate.
     growth = up(math.exp(float(epsilon)), 2.0**-48)
-    edges = np.unique(np.linspace(0, others // 2 + 1, _RUNS + 1).astype(np.int64))
-    forward = []
+    even = np.linspace(0, others // 2 + 1, _RUNS + 1)
+    edges = np.unique(even.astype(np.int64)).tolist()
+    forward, backward = [], []
     for first, end in pairwise(edges):
-        last = int(end) - 1
-        forward.append(_answers(int(first), others - last, growth))
-    backward = [(q[::-1], p[::-1]) for p, q in forward]
+        last = end - 1
+        p, q = _answers(first, others - last, growth)
+        forward.append((p, q))
+        backward.append((q[::-1], p[::-1]))
     return forward + backward
 
 
@@ -87,7 +90,8 @@ def _worst_curve(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
     """Bound the largest of their curves on a grid of ε."""
     # Relative error of a chance: p is right to 2^-52, so Bin(n, p) to about 2n·2^-52; two laws
     # are convolved and one is mixed, hence three times.
-    error = 3 * (8 * min(n, MOST) + 4096) * 2.0**-52
+    people = min(n, MOST)
+    error = 3 * (8 * people + 4096) * 2.0**-52
     curves = [_curve(p, q, grid, error) for p, q in laws]
     worst = np.max(curves, axis=0)
     # Mass outside of the windows counts in full.
@@ -100,7 +104,8 @@ def _largest_loss(p: Array, q: Array) -> float:
     The ends of a window have losses of their own that mean nothing.
     """
     tails = np.cumsum(p[::-1])[::-1]
-    last = int(np.flatnonzero(tails > _CUT)[-1])
+    relevant = np.flatnonzero(tails > _CUT)
+    last = int(relevant[-1])
     return float(np.log(p[last] / q[last]))
 
 
@@ -108,10 +113,14 @@ def _answers(yes: int, no: int, growth: float) -> tuple[Array, Array]:
     """Return the laws of the number of "yes" with the person's own, for the person's two values."""
     p = growth / (1 + growth)
     q = 1 / (1 + growth)
-    others = np.convolve(window(yes, p)[1], window(no, q)[1])
+    _, from_yes = window(yes, p)
+    _, from_no = window(no, q)
+    others = np.convolve(from_yes, from_no)
     hit = np.append(0.0, others)
     miss = np.append(others, 0.0)
-    return p * hit + q * miss, q * hit + p * miss
+    own_yes = p * hit + q * miss
+    own_no = q * hit + p * miss
+    return own_yes, own_no
 
 
 def _curve(p: Array, q: Array, grid: Array, error: float) -> Array:
@@ -121,12 +130,12 @@ def _curve(p: Array, q: Array, grid: Array, error: float) -> Array:
     """
     # The losses rise; a rounding error may not make them fall.
     losses = np.maximum.accumulate(np.log(p / q))
-    p_tails = np.append(np.cumsum(p[::-1])[::-1], 0.0)
-    q_tails = np.append(np.cumsum(q[::-1])[::-1], 0.0)
     first = np.searchsorted(losses, grid, side="right")
-    near = np.clip(first[:, None] + np.arange(-1, 2), 0, p.size)
+    beside = first[:, None] + np.arange(-1, 2)
+    near = np.clip(beside, 0, p.size)
     # P rounds up and Q rounds down: the difference is an upper bound.
-    most = p_tails[near] * (1 + error)
-    least = np.exp(grid)[:, None] * q_tails[near] * (1 - error)
+    most = tail_sums(p)[near] * (1 + error)
+    growth = np.exp(grid)[:, None]
+    least = growth * tail_sums(q)[near] * (1 - error)
     gaps = most - least
     return np.asarray(np.maximum(gaps.max(axis=1), 0.0))
