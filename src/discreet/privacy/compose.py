@@ -1,4 +1,4 @@
-"""Composition: what several events cost together.
+"""Composition: the price of several events together.
 
 | the events are | the price is |
 |---|---|
@@ -7,7 +7,8 @@
 | boxes, randomized responses of one ε | exact: Kairouz, Oh, Viswanath |
 | anything else | the least of basic, advanced, optimal, zCDP, Rényi, Gaussian and numerical |
 
-All are sound when later questions depend on earlier answers, as long as the events' parameters were fixed beforehand.
+All are sound when later questions depend on earlier answers, as long as the events' parameters
+were fixed beforehand.
 """
 
 from __future__ import annotations
@@ -22,9 +23,12 @@ from .pricing.event_parts import flatten
 
 
 def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curve:
-    """Return the privacy curve of one event or of several, nested in any way: the tightest sound price.
+    """Return the privacy curve of one event or of several, nested in any way.
 
-    `accuracy` is the relative gap that the numerical engine aims at between its upper and its lower bound.
+    `accuracy` is the relative gap that the numerical accountant aims at between its upper and its
+    lower bound.
+
+    Guarantee: the price at every ε and δ is the least of all sound methods, rounded up.
 
     >>> import discreet as dp
     >>> from discreet.privacy import LaplaceNoise
@@ -32,7 +36,10 @@ def compose(events: Event | Iterable[Event], *, accuracy: Number = 1e-3) -> Curv
     >>> hundred.epsilon(delta=0)
     10.0
 
-    Refuses what is no event, an empty list, events under different neighbour relations, and an accuracy outside (0, 1).
+    Refuses: arguments that are no event, an empty list, events under different neighbour
+    relations, and an accuracy outside (0, 1) (InvalidArgument).
+
+    Law: tests/laws/test_laws_of_prices.py::TestSequentialComposition
     """
     gap = rational(accuracy, "accuracy")
     if not 0 < gap < 1:

@@ -1,4 +1,7 @@
-"""The privacy curve of events: what they cost together, read in any of the usual ways."""
+"""Privacy curve of composed events: δ at every ε, read in any of the usual ways.
+
+A curve compares every sound method (`accountants.methods`) and takes the least price, rounded up.
+"""
 
 from __future__ import annotations
 
@@ -32,6 +35,8 @@ if TYPE_CHECKING:
 def read_delta(delta: Number) -> Fraction:
     """Read a δ with 0 ≤ δ < 1 exactly.
 
+    Refuses: a δ outside [0, 1) (InvalidArgument).
+
     >>> from discreet.privacy.curve import read_delta
     >>> read_delta(1)
     Traceback (most recent call last):
@@ -49,6 +54,8 @@ def read_delta(delta: Number) -> Fraction:
 def read_epsilon(epsilon: Number) -> Fraction:
     """Read an ε ≥ 0 exactly.
 
+    Refuses: a negative ε, and one beyond 1e300 (InvalidArgument).
+
     >>> from discreet.privacy.curve import read_epsilon
     >>> read_epsilon(0.1)
     Fraction(1, 10)
@@ -61,7 +68,12 @@ def read_epsilon(epsilon: Number) -> Fraction:
 
 @frozen
 class Lower:
-    """What the events cost at least: no accountant that knows only these events can soundly say less."""
+    """Privacy curve from below: the least that the events cost.
+
+    Guarantee: no accountant that knows only these events can soundly say less.
+
+    Law: tests/privacy/test_curve.py::TestLowerBoundsOfCutTails
+    """
 
     of: Curve
 
@@ -71,22 +83,29 @@ class Lower:
         if exact == 0:
             pure = price_pure(self.of.parts)
             return math.inf if pure is None else down(float(pure))
-        return max(
-            (m.lower_epsilon(exact) for m in self.of.from_below if m.lower_epsilon), default=0.0
-        )
+        # Each method is a sound bound from below, so that the largest of them is one.
+        methods = self.of.from_below
+        bounds = [m.lower_epsilon(exact) for m in methods if m.lower_epsilon]
+        return max(bounds, default=0.0)
 
     def delta(self, epsilon: Number) -> float:
         """Return a lower bound on the δ at this ε."""
         exact = read_epsilon(epsilon)
-        return max((m.lower_delta(exact) for m in self.of.from_below if m.lower_delta), default=0.0)
+        methods = self.of.from_below
+        bounds = [m.lower_delta(exact) for m in methods if m.lower_delta]
+        return max(bounds, default=0.0)
 
 
 @dataclass(frozen=True, repr=False)
 class Curve:
-    """The price of a composition at every ε and δ: the least that any sound method gives, rounded up.
+    """Price of a composition at every ε and δ: the least that any sound method gives, rounded up.
 
-    Made by `compose(events)`. Valid for events whose slots were fixed beforehand; a ledger that decides after seeing
-    answers needs a filter.
+    Made by `compose(events)`.
+
+    Guarantee: the events together are (ε, δ)-DP at every point of the curve, if their parameters
+    were fixed beforehand. A ledger that decides after seeing answers needs a privacy filter.
+
+    Law: tests/privacy/test_curve.py::TestEveryKind
 
     >>> import discreet as dp
     >>> from discreet.privacy import GaussianNoise
@@ -100,14 +119,14 @@ class Curve:
     accuracy: float = 1e-3
 
     def __repr__(self) -> str:
-        kinds = ", ".join(
-            f"{times} × {type(atom).__name__}" for atom, times in self.parts.atoms[:4]
-        )
-        return f"Curve({kinds}{', …' if len(self.parts.atoms) > 4 else ''}; {self.neighbours})"
+        kinds = [f"{times} × {type(atom).__name__}" for atom, times in self.parts.atoms[:4]]
+        if len(self.parts.atoms) > 4:
+            kinds.append("…")
+        return f"Curve({', '.join(kinds)}; {self.neighbours})"
 
     @property
     def neighbours(self) -> Neighbours:
-        """The relation all the events share."""
+        """The neighbour relation that all the events share."""
         return self.parts.neighbours
 
     @cached_property
@@ -117,7 +136,9 @@ class Curve:
     @cached_property
     def _all(self) -> tuple[Method, ...]:
         numerical = numerical_method(self.parts, self.accuracy)
-        return self._closed if numerical is None else (*self._closed, numerical)
+        if numerical is None:
+            return self._closed
+        return (*self._closed, numerical)
 
     @cached_property
     def used(self) -> tuple[Method, ...]:
@@ -126,91 +147,121 @@ class Curve:
 
     @cached_property
     def from_below(self) -> tuple[Method, ...]:
-        """The methods that bound the price from below: exact for these events, or for mechanisms that fit them."""
-        first = self.parts.atoms[0][0] if self.parts.count == 1 else None
-        alone = isinstance(first, ExponentialSelection) and first.epsilon <= STEEP
-        seen = (
-            None if alone else witnesses(self.parts)
-        )  # alone, every point is reached by some selection
-        if seen is not None:
-            return Curve(seen, self.accuracy).from_below
-        return tuple(m for m in self.used if m.exact) or tuple(m for m in self._all if m.exact)
+        """The methods that bound the price from below.
+
+        They are exact for these events, or for mechanisms that fit them (witnesses).
+        """
+        if not self._is_one_selection:
+            fitting = witnesses(self.parts)
+            if fitting is not None:
+                return Curve(fitting, self.accuracy).from_below
+        exact = tuple(method for method in self.used if method.exact)
+        # The numerical method has a lower bound too, but takes longer.
+        return exact or tuple(method for method in self._all if method.exact)
+
+    @property
+    def _is_one_selection(self) -> bool:
+        """True for one exponential selection alone: every point is reached by some selection."""
+        if self.parts.count != 1:
+            return False
+        atom = self.parts.atoms[0][0]
+        return isinstance(atom, ExponentialSelection) and atom.epsilon <= STEEP
 
     def epsilon(self, delta: Number) -> float:
-        """Return the least sound ε at this δ; at δ = 0 the sum of the pure ε, infinite if there is none.
+        """Return the least sound ε at this δ, rounded up.
 
-        Refuses δ outside [0, 1).
+        At δ = 0 it is the sum of the pure ε, infinite if there is none.
+
+        Refuses: a δ outside [0, 1) (InvalidArgument).
         """
         exact = read_delta(delta)
         if exact == 0:
             pure = price_pure(self.parts)
             return math.inf if pure is None else ceiling(pure)
-        return min((m.epsilon(exact) for m in self.used), default=math.inf)
+        return min((method.epsilon(exact) for method in self.used), default=math.inf)
 
     def delta(self, epsilon: Number) -> float:
-        """Return the least sound δ at this ε. Refuses a negative ε."""
+        """Return the least sound δ at this ε, rounded up.
+
+        Refuses: a negative ε (InvalidArgument).
+        """
         exact = read_epsilon(epsilon)
-        return min((m.delta(exact) for m in self.used), default=1.0)
+        return min((method.delta(exact) for method in self.used), default=1.0)
 
     @property
     def lower(self) -> Lower:
-        """The same curve from below, so that the gap is known."""
+        """The curve from below, so that the gap is known."""
         return Lower(self)
 
     def gap(self, delta: Number) -> float:
-        """Return how far the price may be above the truth, relatively: upper/lower − 1.
+        """Return the relative distance of the price from its lower bound: upper/lower − 1.
 
         >>> import discreet as dp
         >>> from discreet.privacy import GaussianNoise
         >>> dp.compose(GaussianNoise.of(scale=10, sensitivity=1)).gap(1e-6) < 1e-11
         True
         """
-        high, low = self.epsilon(delta), self.lower.epsilon(delta)
-        if high == low:
+        upper = self.epsilon(delta)
+        lower = self.lower.epsilon(delta)
+        # Equal bounds may both be infinite, or both 0.
+        if upper == lower:
             return 0.0
-        return high / low - 1 if low else math.inf
+        return upper / lower - 1 if lower else math.inf
 
     def mu(self) -> float:
-        """Return a μ for which the events are μ-Gaussian DP, rounded up; infinite if we know none."""
+        """Return a μ for which the events are μ-Gaussian DP, rounded up; infinite if none is known."""
         square = gdp.price_gdp(self.parts)
         if square is None:
             return math.inf
         return up(math.sqrt(square)) if square else 0.0
 
     def rho(self) -> float:
-        """Return a ρ for which the events are ρ-zCDP, rounded up; infinite if we know none."""
+        """Return a ρ for which the events are ρ-zCDP, rounded up; infinite if none is known."""
         amount = price_zcdp(self.parts)
         return math.inf if amount is None else ceiling(amount)
 
     def renyi(self, alpha: float) -> float:
-        """Return the Rényi divergence of order α, rounded up; infinite if we know none."""
+        """Return the Rényi divergence of order α, rounded up; infinite if none is known."""
         return rdp.renyi(self.parts, float(rational(alpha, "alpha")))
 
     @cached_property
     def _lines(self) -> list[tuple[float, float]]:
-        """Points of the curve from ε = 0 to where δ has come down to its least, for straight bounds on an attack."""
+        """Points of the curve for straight bounds on an attack.
+
+        They reach from ε = 0 to where δ has come down to its least value.
+        """
         least = self.delta(1000)
-        near = min(
-            Fraction(least) * Fraction(1001, 1000) + Fraction(1, 10**12), 1 - Fraction(1, 10**6)
-        )
-        far = min(self.epsilon(near), 1e3)
-        grid = [far * (i / 64) ** 1.5 for i in range(65)]
-        return [*((e, self.delta(Fraction(e))) for e in grid), (1e3, least)]
+        # A little above the least δ, which may never vanish; below 1, as δ must be.
+        near_least = Fraction(least) * Fraction(1001, 1000) + Fraction(1, 10**12)
+        near_least = min(near_least, 1 - Fraction(1, 10**6))
+        far = min(self.epsilon(near_least), 1e3)
+        points = []
+        for i in range(65):
+            # Closer together near ε = 0, where the curve bends most.
+            epsilon = far * (i / 64) ** 1.5
+            points.append((epsilon, self.delta(Fraction(epsilon))))
+        points.append((1e3, least))
+        return points
 
     def tradeoff(self, false_positive: Number) -> Attack:
-        """Bound every guess whether one unit took part: the least false-negative rate at this false-positive rate.
+        """Bound every guess whether one unit took part (trade-off function of f-DP).
+
+        It is the least false-negative rate at this false-positive rate.
 
         >>> import discreet as dp
         >>> from discreet.privacy import Response
         >>> dp.compose(Response(1)).tradeoff(0.05).true_positive < 0.05 * 2.7183
         True
 
-        Refuses a rate outside [0, 1].
+        Refuses: a rate outside [0, 1] (InvalidArgument).
+
+        Law: tests/privacy/test_curve.py::TestAttack
         """
-        return attack(self._lines, float(read_rate(false_positive, "false_positive")))
+        rate = float(read_rate(false_positive, "false_positive"))
+        return attack(self._lines, rate)
 
     def why(self, delta: Number) -> Why:
-        """List every method that applies with its ε at this δ, say which won and why; prints as a table.
+        """List every method that applies, its ε at this δ and its reason; prints as a table.
 
         >>> import discreet as dp
         >>> from discreet.privacy import Response
@@ -218,14 +269,19 @@ class Curve:
         'optimal'
         """
         exact = read_delta(delta)
-        return Why(
-            exact, tuple(MethodPrice(m.name, m.epsilon(exact), m.because) for m in self._all)
-        )
+        rows = []
+        for method in self._all:
+            price = method.epsilon(exact)
+            rows.append(MethodPrice(method.name, price, method.because))
+        return Why(exact, tuple(rows))
 
     def draw(self, width: int = 64, height: int = 16) -> str:
         """Draw δ over ε in plain text, for a terminal."""
         return draw(self, width, height)
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Plot δ over ε, upper and lower bound, with matplotlib; says how to install it when it is missing."""
+        """Plot δ over ε, upper and lower bound, with matplotlib.
+
+        Refuses: with the install command when matplotlib is missing (InvalidArgument).
+        """
         return plot(self, axes)

@@ -1,1 +1,1 @@
-"""The ways to price a composition, from above and from below, and who wins."""
+"""Accountants: the methods that price a composition, and lower bounds by witnesses."""

@@ -1,7 +1,8 @@
 # ruff: noqa: PLC0414, ANN001, ANN002, ANN003, ANN202 names spelled out twice, once for type checkers
-"""The numerical engine, loaded when the first price needs it: most prices are closed forms, and its room is large.
+"""Lazy import of the numerical accountant: loaded when the first price needs it.
 
-This is the one place that waits for it. The accountants import these names as if they were the engine's own.
+Most prices are closed forms, and importing the numerical packages takes long. Only this module
+defers them; the accountants import these names as if they were the numerical package's own.
 """
 
 from __future__ import annotations
@@ -15,17 +16,18 @@ if TYPE_CHECKING:
 else:
     from importlib import import_module
 
-    def _later(package, name):
-        """Return a function that calls one of the engine, and imports it only then."""
+    def _lazy_function(module_name, name):
+        """Return a function that imports the named one when it is called, and calls it."""
 
         def call(*arguments, **options):
-            return getattr(import_module(f"discreet.privacy.{package}"), name)(
-                *arguments, **options
-            )
+            module = import_module(f"discreet.privacy.{module_name}")
+            function = getattr(module, name)
+            return function(*arguments, **options)
 
-        call.__name__ = call.__qualname__ = name
+        call.__name__ = name
+        call.__qualname__ = name
         return call
 
-    numerical = _later("numerical.accountant", "numerical")
-    pairs_of = _later("numerical.pair", "pairs_of")
-    parts_of = _later("pairs.dominating", "parts_of")
+    numerical = _lazy_function("numerical.accountant", "numerical")
+    pairs_of = _lazy_function("numerical.pair", "pairs_of")
+    parts_of = _lazy_function("pairs.dominating", "parts_of")

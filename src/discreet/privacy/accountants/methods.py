@@ -1,13 +1,17 @@
-"""The ways to price a composition, each sound by itself: what they need, what they give, and why one would use them.
+"""Methods to price a composition, each sound by itself.
 
-basic      Σε, Σδ                       every event is a box; adaptive too
-advanced   a tail bound on Σ losses     many small boxes; taught, never the tightest
-optimal    the exact binomial sum       boxes of one ε; nothing is lost
-zCDP       Σρ, then one conversion      every event concentrated; exact sums
-Rényi      Σε(α), the best order        every event with a finite divergence
-Gaussian   Σμ², the exact curve         exact for Gaussian noise
-closed     the exact curve of one event
-numerical  the sum's whole distribution, with certified bounds on both sides
+| method | price | applies to |
+|---|---|---|
+| basic | Σε, Σδ | boxes; adaptive too |
+| advanced | a tail bound on Σ losses | many small boxes; taught, never the tightest |
+| optimal | the exact binomial sum | boxes of one ε; nothing is lost |
+| zCDP | Σρ, then one conversion | concentrated events; exact sums |
+| Rényi | Σε(α), the best order | events with a finite divergence |
+| Gaussian | Σμ², the exact curve | exact for Gaussian noise |
+| closed | the exact curve | one event |
+| numerical | the privacy loss distribution | certified bounds on both sides |
+
+Law: tests/laws/test_laws_of_prices.py::TestNeverLooserThanItsBestIngredient
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ...arithmetic.rounding import MARGIN, down, up
+from ...arithmetic.rounding import down, up
 from ...errors import InvalidArgument
 from ..events import Event, PermuteAndFlipSelection, Promise, Repeated, Response, SparseVector
 from ..measures import ZCDP, ApproxDP, PureDP, RenyiDP
@@ -28,16 +32,22 @@ from ..pricing.advanced import advanced_delta, advanced_epsilon
 from ..pricing.boxes import MOST, atom_box, margin, optimal_delta, optimal_epsilon, price_approx
 from ..pricing.event_parts import Flattened
 from .lazy_numerical import numerical
-from .single import Price, single_prices
+from .single import Prices, single_prices
 
-_MEET = (
-    2.0**-39
-)  # twice the margin by which a pair may round a loss up, so that the lower bound stays below
+_LOWER_MARGIN = 2.0**-39
+"""Twice the margin by which a pair may round a loss up, so that the lower bound stays below."""
+_PRICE_MARGIN = 2.0**-40
+"""Margin of a closed form: thousands of units in the last place."""
 
 
 @dataclass(frozen=True)
 class Method:
-    """One way to price: ε of δ and δ of ε, rounded up; and, if it is exact, the same rounded down."""
+    """One way to price: ε of δ and δ of ε, rounded up; if it is exact, the same rounded down.
+
+    Guarantee: the events are (ε, δ)-DP at every pair of ε and δ that the method gives.
+
+    Law: tests/privacy/test_curve.py::TestEveryKind
+    """
 
     name: str
     because: str
@@ -48,13 +58,14 @@ class Method:
 
     @property
     def exact(self) -> bool:
-        """Whether nothing is lost: the bound from below is as good."""
+        """True if nothing is lost: the bound from below is as good."""
         return self.lower_delta is not None
 
 
 def ceiling(amount: Fraction) -> float:
-    """Return the least float that does not stand for less than an exact amount; a float stands for its shortest
-    decimal.
+    """Return the least float whose shortest decimal is not below an exact amount.
+
+    A printed float is read as its shortest decimal, so that this is the number users see.
 
     >>> from discreet.privacy.accountants.methods import ceiling
     >>> from fractions import Fraction
@@ -62,11 +73,16 @@ def ceiling(amount: Fraction) -> float:
     (0.3, True)
     """
     near = float(amount)
-    return near if Fraction(repr(near)) >= amount else math.nextafter(near, math.inf)
+    if Fraction(repr(near)) >= amount:
+        return near
+    return math.nextafter(near, math.inf)
 
 
 def methods(parts: Flattened) -> tuple[Method, ...]:
-    """List the closed-form ways that apply to these atoms, simplest first; the numerical one is added by the curve."""
+    """List the closed-form methods that apply to these atoms, simplest first.
+
+    The numerical method is added by the curve.
+    """
     made = (
         _basic(parts),
         _advanced(parts),
@@ -76,94 +92,33 @@ def methods(parts: Flattened) -> tuple[Method, ...]:
         _gdp(parts),
         _single(parts),
     )
-    return tuple(m for m in made if m is not None)
+    return tuple(method for method in made if method is not None)
 
 
 def exact_methods(parts: Flattened) -> tuple[Method, ...]:
-    """Return the few methods that decide where one of them is exact, or nearly so; nothing if none is."""
+    """Return the few methods that decide where one of them is exact, or nearly so.
+
+    Nothing is returned if none is exact: then all methods are compared.
+    """
     atoms = [atom for atom, _ in parts.atoms]
     made: tuple[Method | None, ...]
     if all(map(gdp.nearly_exact, atoms)):
         made = _basic(parts), _gdp(parts)
     elif all(map(_is_response, atoms)):
         made = _basic(parts), _optimal(parts)
-    elif all(isinstance(a, Promise) and isinstance(a.measure, ZCDP | RenyiDP) for a in atoms):
-        # nothing but the measure is known, so its own conversion is the tightest there is
+    elif all(map(_is_divergence_promise, atoms)):
+        # Nothing but the measure is known, so its own conversion is the tightest there is.
         made = _basic(parts), _zcdp(parts), _rdp(parts)
     else:
         made = _basic(parts), _zcdp(parts), _gdp(parts), _single(parts)
-    return tuple(m for m in made if m is not None) if made[-1] else ()
-
-
-def _basic(parts: Flattened) -> Method | None:
-    box = price_approx(parts)
-    if box is None:
-        return None
-    e, d = box
-    return Method(
-        "basic",
-        "the ε and the δ add up",
-        lambda delta: ceiling(e) if delta >= d else math.inf,
-        lambda epsilon: ceiling(d) if epsilon >= e else 1.0,
-    )
-
-
-def _advanced(parts: Flattened) -> Method | None:
-    boxes = _boxes(parts)
-    if boxes is None or not boxes[0]:
-        return None
-    epsilons, leak = boxes
-    each = [(float(e), k) for e, k in epsilons.items()]
-
-    def epsilon(delta: Fraction) -> float:
-        slack = down(float(delta) - up(float(leak)))
-        return up(advanced_epsilon(each, slack)) if slack > 0 else math.inf
-
-    def delta(epsilon: Fraction) -> float:
-        return min(1.0, up(float(leak) + advanced_delta(each, down(float(epsilon)))))
-
-    return Method(
-        "advanced", "Dwork, Rothblum, Vadhan: a tail bound on the sum of the losses", epsilon, delta
-    )
-
-
-def _boxes(parts: Flattened) -> tuple[dict[Fraction, int], Fraction] | None:
-    """Count the atoms by their ε, and add up their δ and the leaks."""
-    epsilons: dict[Fraction, int] = {}
-    leak = parts.leak_sum
-    for atom, times in parts.atoms:
-        box = atom_box(atom)
-        if box is None:
-            return None
-        leak += times * box[1]
-        if box[0]:
-            epsilons[box[0]] = epsilons.get(box[0], 0) + times
-    return epsilons, leak
-
-
-def _optimal(parts: Flattened) -> Method | None:
-    boxes = _boxes(parts)
-    if boxes is None or len(boxes[0]) != 1:
-        return None
-    (each, times), leaks = next(iter(boxes[0].items())), boxes[1]
-    if times > MOST:
-        return None
-    e, slip = float(each), margin(times)
-    leak = parts.leak if leaks == parts.leak_sum else up(float(leaks))
-    exact = leaks == parts.leak_sum and all(map(_is_response, (a for a, _ in parts.atoms)))
-    pair = (lambda d: optimal_epsilon(e, times, d)), (lambda x: optimal_delta(e, times, x))
-    return _leaky(
-        "optimal",
-        "Kairouz, Oh, Viswanath: the exact sum for boxes of one ε",
-        leak,
-        pair,
-        slip,
-        lower=pair if exact else None,
-    )
+    # The last of each list is the exact one; without it the others do not decide.
+    if made[-1] is None:
+        return ()
+    return tuple(method for method in made if method is not None)
 
 
 def _is_response(atom: Event) -> bool:
-    """Return whether nothing but a pure ε is known of the event, or it is randomized response between two."""
+    """Return whether the event is randomized response between two, or known only by a pure ε."""
     match atom:
         case (
             Promise(measure=PureDP())
@@ -175,108 +130,246 @@ def _is_response(atom: Event) -> bool:
     return False
 
 
-def _zcdp(parts: Flattened) -> Method | None:
-    rho = zcdp.price_zcdp(parts.kept)
-    if rho is None:
+def _is_divergence_promise(atom: Event) -> bool:
+    return isinstance(atom, Promise) and isinstance(atom.measure, ZCDP | RenyiDP)
+
+
+def _basic(parts: Flattened) -> Method | None:
+    """Price by basic composition: one point of the curve, exact."""
+    total = price_approx(parts)
+    if total is None:
         return None
-    r = up(float(rho), 2.0**-50) if rho else 0.0
-    pair = (lambda d: zcdp.epsilon(r, d)), (lambda e: zcdp.delta(r, e))
-    return _leaky(
-        "zCDP", "the ρ add up; converted once by Canonne, Kamath, Steinke", parts.leak, pair
-    )
+    total_epsilon, total_delta = total
+
+    def epsilon(delta: Fraction) -> float:
+        return ceiling(total_epsilon) if delta >= total_delta else math.inf
+
+    def delta(epsilon: Fraction) -> float:
+        return ceiling(total_delta) if epsilon >= total_epsilon else 1.0
+
+    return Method("basic", "the ε and the δ add up", epsilon, delta)
+
+
+def _advanced(parts: Flattened) -> Method | None:
+    """Price by advanced composition (Dwork, Rothblum, Vadhan 2010)."""
+    boxes = _count_boxes(parts)
+    if boxes is None or not boxes[0]:
+        return None
+    counts, leak = boxes
+    epsilons = [(float(each), times) for each, times in counts.items()]
+
+    def epsilon(delta: Fraction) -> float:
+        # The slack is the δ that is left after the leaks, rounded down: a smaller one costs more.
+        slack = down(float(delta) - up(float(leak)))
+        return up(advanced_epsilon(epsilons, slack)) if slack > 0 else math.inf
+
+    def delta(epsilon: Fraction) -> float:
+        # A smaller ε has a larger δ, so that ε rounds down and the sum up.
+        slack = advanced_delta(epsilons, down(float(epsilon)))
+        return min(1.0, up(float(leak) + slack))
+
+    because = "Dwork, Rothblum, Vadhan: a tail bound on the sum of the losses"
+    return Method("advanced", because, epsilon, delta)
+
+
+def _count_boxes(parts: Flattened) -> tuple[dict[Fraction, int], Fraction] | None:
+    """Count the atoms by their ε, and add up their δ and the leaks; None if one is no box."""
+    counts: dict[Fraction, int] = {}
+    leak = parts.leak_sum
+    for atom, times in parts.atoms:
+        box = atom_box(atom)
+        if box is None:
+            return None
+        epsilon, delta = box
+        leak += times * delta
+        if epsilon:
+            counts[epsilon] = counts.get(epsilon, 0) + times
+    return counts, leak
+
+
+def _optimal(parts: Flattened) -> Method | None:
+    """Price equal boxes by their exact binomial sum (Kairouz, Oh, Viswanath 2015)."""
+    boxes = _count_boxes(parts)
+    if boxes is None or len(boxes[0]) != 1:
+        return None
+    counts, leak_sum = boxes
+    [(each, times)] = counts.items()
+    if times > MOST:
+        return None
+    float_each = float(each)
+
+    def epsilon(delta: float) -> float:
+        return optimal_epsilon(float_each, times, delta)
+
+    def delta(epsilon: float) -> float:
+        return optimal_delta(float_each, times, epsilon)
+
+    prices = Prices(epsilon, delta)
+    because = "Kairouz, Oh, Viswanath: the exact sum for boxes of one ε"
+    if leak_sum != parts.leak_sum:
+        # Atoms that leak by themselves: the union bound, rounded up, and no lower bound.
+        return _with_leak("optimal", because, up(float(leak_sum)), prices, margin(times))
+    is_exact = all(_is_response(atom) for atom, _ in parts.atoms)
+    lower = prices if is_exact else None
+    return _with_leak("optimal", because, parts.leak, prices, margin(times), lower=lower)
+
+
+def _zcdp(parts: Flattened) -> Method | None:
+    """Price by the sum of the ρ, converted once (Canonne, Kamath, Steinke 2020)."""
+    exact_rho = zcdp.price_zcdp(parts.kept)
+    if exact_rho is None:
+        return None
+    # ρ rounds up, as it promises; 0 is exact.
+    rho = up(float(exact_rho), 2.0**-50) if exact_rho else 0.0
+
+    def epsilon(delta: float) -> float:
+        return zcdp.epsilon(rho, delta)
+
+    def delta(epsilon: float) -> float:
+        return zcdp.delta(rho, epsilon)
+
+    because = "the ρ add up; converted once by Canonne, Kamath, Steinke"
+    return _with_leak("zCDP", because, parts.leak, Prices(epsilon, delta))
 
 
 def _rdp(parts: Flattened) -> Method | None:
-    if not np.isfinite(rdp.renyi_parts(parts, np.array([1.0625]))).all():
+    """Price by the sums of the Rényi divergences, converted at the best order."""
+    # Divergences rise with the order: one that is infinite just above 1 is infinite beyond it.
+    divergences = rdp.renyi_parts(parts, np.array([1.0625]))
+    if not np.isfinite(divergences).all():
         return None
-    pair = (lambda d: rdp.best_epsilon(parts, d)), (lambda e: rdp.best_delta(parts, e))
-    return _leaky(
-        "Rényi", "the divergences add up order by order; the best order wins", parts.leak, pair
-    )
+
+    def epsilon(delta: float) -> float:
+        return rdp.best_epsilon(parts, delta)
+
+    def delta(epsilon: float) -> float:
+        return rdp.best_delta(parts, epsilon)
+
+    because = "the divergences add up order by order; the best order wins"
+    return _with_leak("Rényi", because, parts.leak, Prices(epsilon, delta))
 
 
 def _gdp(parts: Flattened) -> Method | None:
+    """Price by the sum of the μ², exact if every event is Gaussian noise."""
     square = gdp.price_gdp(parts.kept)
     if square is None:
         return None
-    exact = all(gdp.exact_square(a) is not None for a, _ in parts.atoms)
     mu = math.sqrt(square)
-    pair = (lambda d: gaussian.epsilon(mu, d)), (lambda e: gaussian.delta(mu, e))
-    because = (
-        "the μ² add up; the curve is exact"
-        if exact
-        else "every event is no worse than Gaussian noise of its μ"
-    )
-    return _leaky("Gaussian", because, parts.leak, pair, lower=pair if exact else None)
+
+    def epsilon(delta: float) -> float:
+        return gaussian.epsilon(mu, delta)
+
+    def delta(epsilon: float) -> float:
+        return gaussian.delta(mu, epsilon)
+
+    prices = Prices(epsilon, delta)
+    if all(gdp.exact_square(atom) is not None for atom, _ in parts.atoms):
+        because = "the μ² add up; the curve is exact"
+        return _with_leak("Gaussian", because, parts.leak, prices, lower=prices)
+    because = "every event is no worse than Gaussian noise of its μ"
+    return _with_leak("Gaussian", because, parts.leak, prices)
 
 
 def _single(parts: Flattened) -> Method | None:
-    if parts.count != 1 or (pair := single_prices(parts.atoms[0][0])) is None:
+    """Price one event by the curve of its own pair."""
+    if parts.count != 1:
         return None
-    upper, lower = pair
-    return _leaky("closed", "the curve of this one event by itself", parts.leak, upper, lower=lower)
+    prices = single_prices(parts.atoms[0][0])
+    if prices is None:
+        return None
+    upper, lower = prices
+    because = "the curve of this one event by itself"
+    return _with_leak("closed", because, parts.leak, upper, lower=lower)
 
 
-def _leaky(
+def _with_leak(
     name: str,
     because: str,
     leak: float,
-    upper: tuple[Price, Price],
-    slip: float = 2.0**-40,
+    upper: Prices,
+    slip: float = _PRICE_MARGIN,
     *,
-    lower: tuple[Price, Price] | None = None,
+    lower: Prices | None = None,
 ) -> Method:
-    """Pay the leak first: δ(ε) = 1 − (1 − leak)(1 − δ'(ε)), where δ' prices what does not leak."""
+    """Return the method that pays the leak first: δ(ε) = 1 − (1 − leak)(1 − δ'(ε)).
+
+    δ' prices everything that does not leak. `slip` is the relative error of the prices.
+    """
     if leak >= 1:
-        return Method(name, because, lambda _: math.inf, lambda _: 1.0)
+        return Method(name, because, _infinite, _one)
 
-    def up_epsilon(d: Fraction) -> float:
-        rest = (
-            down((down(float(d), slip) - leak) / (1 - leak), slip) if leak else down(float(d), slip)
-        )
-        return _above(upper[0](rest)) if rest > 0 else math.inf
+    def upper_epsilon(delta: Fraction) -> float:
+        # A smaller δ' costs a larger ε: δ and the quotient round down.
+        rest = down(float(delta), slip)
+        if leak:
+            rest = down((rest - leak) / (1 - leak), slip)
+        if rest <= 0:
+            return math.inf
+        epsilon = upper.epsilon(rest)
+        # An ε of exactly 0 is a fact, not a rounded number.
+        return up(epsilon) if epsilon else 0.0
 
-    def up_delta(e: Fraction) -> float:
-        # rounded up even from 0, which may be a δ below the least float; where δ is 0 the basic price says so
-        return min(1.0, up(leak + (1 - leak) * upper[1](down(float(e), 2.0**-50)), slip))
+    def upper_delta(epsilon: Fraction) -> float:
+        # A smaller ε has a larger δ'. The result is rounded up even from 0, which may be a δ below
+        # the least float; where δ is 0 the basic price says so.
+        rest = upper.delta(down(float(epsilon), 2.0**-50))
+        return min(1.0, up(leak + (1 - leak) * rest, slip))
 
     if lower is None:
-        return Method(name, because, up_epsilon, up_delta)
-    low_epsilon, low_delta = lower
+        return Method(name, because, upper_epsilon, upper_delta)
+    lower_prices = lower
 
-    def down_epsilon(d: Fraction) -> float:
-        rest = (
-            up((up(float(d), slip) - down(leak)) / (1 - leak), slip) if leak else up(float(d), slip)
-        )
-        return down(low_epsilon(rest), _MEET) if 0 < rest < 1 else 0.0
+    def lower_epsilon(delta: Fraction) -> float:
+        # The mirror image: a larger δ' has a smaller ε, so that δ and the quotient round up.
+        rest = up(float(delta), slip)
+        if leak:
+            rest = up((rest - down(leak)) / (1 - leak), slip)
+        if not 0 < rest < 1:
+            return 0.0
+        return down(lower_prices.epsilon(rest), _LOWER_MARGIN)
 
-    def down_delta(e: Fraction) -> float:
-        return down(down(leak) + (1 - leak) * low_delta(up(float(e), _MEET)), slip)
+    def lower_delta(epsilon: Fraction) -> float:
+        rest = lower_prices.delta(up(float(epsilon), _LOWER_MARGIN))
+        return down(down(leak) + (1 - leak) * rest, slip)
 
-    return Method(name, because, up_epsilon, up_delta, down_epsilon, down_delta)
+    return Method(name, because, upper_epsilon, upper_delta, lower_epsilon, lower_delta)
 
 
-def _above(value: float, margin: float = MARGIN) -> float:
-    return up(value, margin) if value else 0.0
+def _infinite(_: Fraction) -> float:
+    return math.inf
+
+
+def _one(_: Fraction) -> float:
+    return 1.0
 
 
 def numerical_method(parts: Flattened, accuracy: float) -> Method | None:
-    """Price by the distribution of the summed loss, certified from both sides; None if some event has no such law."""
-    events = [Repeated(atom, k) for atom, k in parts.atoms]
-    events += [
-        Repeated(Promise(ApproxDP(0, d), neighbours=parts.neighbours), k) for d, k in parts.leaks
-    ]
+    """Price by the privacy loss distribution, certified from both sides; None if an event has none.
+
+    Law: tests/privacy/test_pld.py::TestOracle
+    """
+    events = [Repeated(atom, times) for atom, times in parts.atoms]
+    for leak, times in parts.leaks:
+        promise = Promise(ApproxDP(0, leak), neighbours=parts.neighbours)
+        events.append(Repeated(promise, times))
     try:
-        engine = numerical(events, gap=accuracy)
+        accountant = numerical(events, gap=accuracy)
     except InvalidArgument:
         return None
-    return Method(
-        "numerical",
-        "the distribution of the summed loss, with certified bounds",
-        lambda delta: up(
-            engine.epsilon(down(float(delta))), 2.0**-52
-        ),  # the float nearest to a largest loss may be below
-        lambda epsilon: max(engine.delta(down(float(epsilon))), up(0.0)),
-        lambda delta: engine.lower_epsilon(up(float(delta))),
-        lambda epsilon: engine.lower_delta(up(float(epsilon))),
-    )
+
+    def epsilon(delta: Fraction) -> float:
+        # The float nearest to a largest loss may be below it: one more step up.
+        return up(accountant.epsilon(down(float(delta))), 2.0**-52)
+
+    def delta(epsilon: Fraction) -> float:
+        # A δ that is 0 in floats may be below the least float, hence the least float above 0.
+        return max(accountant.delta(down(float(epsilon))), up(0.0))
+
+    def lower_epsilon(delta: Fraction) -> float:
+        return accountant.lower_epsilon(up(float(delta)))
+
+    def lower_delta(epsilon: Fraction) -> float:
+        return accountant.lower_delta(up(float(epsilon)))
+
+    because = "the distribution of the summed loss, with certified bounds"
+    return Method("numerical", because, epsilon, delta, lower_epsilon, lower_delta)

@@ -1,7 +1,8 @@
-"""Witnesses: for an event that is known by a description only, a mechanism that fits the description.
+"""Witnesses: for an event known only by a description, a mechanism that fits the description.
 
-What the witness costs, the description costs at least. Most events are their own witness; the pair that dominates
-the others in composition is not always reached by a single mechanism, so its cost is no lower bound.
+The price of the witness is a lower bound on the price of the description. Most events are their
+own witness. The pair that dominates the others in composition is not always reached by a single
+mechanism, so its cost is no lower bound.
 """
 
 from __future__ import annotations
@@ -35,74 +36,95 @@ from ..pricing.zcdp import laplace_shape, price_zcdp
 def witness(event: Event) -> Event:
     """Return a mechanism that fits the description of an event and whose price is known exactly.
 
-    Bounded range ε holds randomized response ε/2 (its log-odds move by ε); ρ-zCDP holds Gaussian noise with μ² = 2ρ; so
-    does a Rényi promise with the least 2ε(α)/α; noise in several dimensions may be met by one coordinate only; of
-    disjoint parts one is touched, or two under replace; Laplace noise so small that only its largest loss is kept is
-    met by more of it.
+    | description | witness |
+    |---|---|
+    | bounded range ε | randomized response ε/2: its log-odds move by ε |
+    | ρ-zCDP | Gaussian noise with μ² = 2ρ |
+    | Rényi promise | Gaussian noise with the least μ² = 2ε(α)/α |
+    | noise in several dimensions | the same noise, one coordinate moved |
+    | disjoint parts | one part is touched, or two under replace |
+    | Laplace noise so small that only its largest loss is kept | more of it |
+    | shuffled reports | nothing is released |
+
+    Guarantee: the witness fits the description, so that it costs at most what the description does.
+
+    Law: tests/privacy/test_witness.py::test_a_witness_costs_no_more_than_the_description
 
     >>> import discreet as dp
     >>> from discreet.privacy import ExponentialSelection, Promise
     >>> from discreet.privacy.accountants.witness import witness
-    >>> witness(ExponentialSelection(1)), witness(Promise(dp.ZCDP("1/2"))).measure
-    (Promise(measure=PureDP(0.5), neighbours='add-remove'), GaussianDP(1))
+    >>> witness(ExponentialSelection(1))
+    Promise(measure=PureDP(0.5), neighbours='add-remove')
+    >>> witness(Promise(dp.ZCDP("1/2"))).measure
+    GaussianDP(1)
     """
-    near, found = event.neighbours, event
+    relation = event.neighbours
     match event:
-        case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise() if (
-            laplace_shape(event)[0] > STEEP
-        ):
-            found = LaplaceNoise(1, STEEP, neighbours=near)
-        case ExponentialSelection(epsilon=e):
-            found = Promise(PureDP(e / 2), neighbours=near)
+        case LaplaceNoise() | DiscreteLaplaceNoise() | TruncatedGeometricNoise():
+            # Above STEEP a pair is priced as its largest loss alone; less loss is a lower bound.
+            if laplace_shape(event)[0] > STEEP:
+                return LaplaceNoise(1, STEEP, neighbours=relation)
+        case ExponentialSelection(epsilon=epsilon):
+            return Promise(PureDP(epsilon / 2), neighbours=relation)
         case Promise(measure=ZCDP(rho=rho)):
-            found = Promise(GaussianDP.of_square(2 * rho), neighbours=near)
+            return Promise(GaussianDP.of_square(2 * rho), neighbours=relation)
         case Promise(measure=RenyiDP() as promise):
-            least = min(2 * e / a for a, e in promise.orders)
-            found = Promise(GaussianDP.of_square(least), neighbours=near)
+            # The least over all orders, as the witness must keep every one of them.
+            squared = min(2 * epsilon / alpha for alpha, epsilon in promise.orders)
+            return Promise(GaussianDP.of_square(squared), neighbours=relation)
         case DiscreteGaussianNoise() if event.dimension > 1:
             shift = math.isqrt(event.squared_sensitivity)
-            shift = shift if event.linf is None else min(shift, event.linf)
-            found = DiscreteGaussianNoise(event.variance, shift * shift, neighbours=near)
+            if event.linf is not None:
+                shift = min(shift, event.linf)
+            return DiscreteGaussianNoise(event.variance, shift * shift, neighbours=relation)
         case GaussianNoise() if event.step and event.dimension > 1:
-            found = GaussianNoise(
-                event.variance, event.squared_sensitivity, event.step, neighbours=near
-            )
+            squared = event.squared_sensitivity
+            return GaussianNoise(event.variance, squared, event.step, neighbours=relation)
         case Sampled():
             inner = witnesses(flatten(event.event))
-            found = event if inner is None else Sampled(_together(inner), event.rate)
-        case Shuffled():  # its pair tells the adversary more than is seen: it is no mechanism's own
-            found = Promise(PureDP(0), neighbours=near)
+            if inner is not None:
+                return Sampled(_sequence(inner), event.rate)
+        case Shuffled():
+            # Its pair tells the adversary more than is seen: it is no mechanism's own.
+            return Promise(PureDP(0), neighbours=relation)
         case Parallel():
-            found = _touched(event)
-    return found
+            return _touched_parts(event)
+    return event
 
 
-def _together(parts: Flattened) -> Event:
-    """Put the atoms into one event; a leak may stay shut."""
+def _sequence(parts: Flattened) -> Event:
+    """Put the atoms into one event; leaks are left out, as they need not happen."""
     return Sequence(Repeated(atom, times) for atom, times in parts.atoms)
 
 
-def _touched(event: Parallel) -> Event:
-    """Take the part that costs most; under replace twice as far moved if it is noise, else with the next."""
-    parts = sorted(event.parts, key=lambda part: price_zcdp(part) or Fraction(), reverse=True)
+def _touched_parts(event: Parallel) -> Event:
+    """Return the costliest part; under replace moved twice if it is noise, else with the next."""
+
+    def cost(part: Event) -> Fraction:
+        return price_zcdp(part) or Fraction()
+
+    parts = sorted(event.parts, key=cost, reverse=True)
     if event.neighbours == ADD_REMOVE:
-        return _whole(parts[0])
+        return _part_witness(parts[0])
     noise = additive(parts[0], 2)
-    return Sequence(map(_whole, parts[:2])) if noise is None else noise
+    if noise is not None:
+        return noise
+    return Sequence(map(_part_witness, parts[:2]))
 
 
-def _whole(part: Event) -> Event:
+def _part_witness(part: Event) -> Event:
     flat = flatten(part)
-    return _together(witnesses(flat) or flat)
+    return _sequence(witnesses(flat) or flat)
 
 
 def witnesses(parts: Flattened) -> Flattened | None:
     """Replace the atoms by their witnesses; None if they are their own."""
-    found = [(witness(atom), times) for atom, times in parts.atoms]
-    if all(w == atom for (w, _), (atom, _) in zip(found, parts.atoms, strict=True)):
+    fitting = [witness(atom) for atom, _ in parts.atoms]
+    if fitting == [atom for atom, _ in parts.atoms]:
         return None
     atoms: dict[Event, int] = {}
-    for w, times in found:
-        for inner, each in flatten(w).atoms:
-            atoms[inner] = atoms.get(inner, 0) + times * each
+    for mechanism, (_, times) in zip(fitting, parts.atoms, strict=True):
+        # A witness may be composed of several atoms, or equal to the witness of another atom.
+        for atom, each in flatten(mechanism).atoms:
+            atoms[atom] = atoms.get(atom, 0) + times * each
     return Flattened(tuple(atoms.items()), parts.leaks, parts.neighbours)

@@ -1,1 +1,1 @@
-"""What a curve shows of itself: an attack at its best, who won and why, pictures."""
+"""Explanations of a curve: the best attack it allows, the methods that priced it, pictures."""

@@ -1,7 +1,8 @@
-"""What an attacker can do who must guess whether one unit took part: his errors, and the lines that bound them.
+"""Bounds on an attacker who must guess whether one unit took part (hypothesis testing, f-DP).
 
-A point δ of the privacy curve at ε says FN ≥ 1 − δ − e^ε·FP and FN ≥ e^−ε(1 − δ − FP) (Wasserman, Zhou 2010; Dong,
-Roth, Su 2022, Proposition 2.5). Each line is a sound bound, so a few of them are one too.
+A point δ of the privacy curve at ε says FN ≥ 1 − δ − e^ε·FP and FN ≥ e^−ε(1 − δ − FP) (Wasserman,
+Zhou 2010; Dong, Roth, Su 2022, Proposition 2.5). Each line is a sound bound, so a few of them are
+one too.
 """
 
 from __future__ import annotations
@@ -17,24 +18,27 @@ from ...frozen import frozen
 
 @frozen
 class Attack:
-    """A guess at its best: at this false-positive rate the false-negative rate is at least the one given."""
+    """Best possible guess: the least false-negative rate at a false-positive rate."""
 
     false_positive: float
     false_negative: float
 
     @property
     def true_positive(self) -> float:
-        """The most that can be found of what is there."""
+        """The largest part of the units that took part which the attacker can find."""
         return 1 - self.false_negative
 
     @property
     def advantage(self) -> float:
-        """How much better than a blind guess: true positives minus false positives."""
+        """True positives minus false positives: 0 for a blind guess."""
         return max(0.0, self.true_positive - self.false_positive)
 
 
 def read_rate(value: Number, name: str) -> Fraction:
-    """Read a rate from 0 to 1 exactly."""
+    """Read a rate from 0 to 1 exactly.
+
+    Refuses: a rate outside [0, 1] (InvalidArgument).
+    """
     rate = rational(value, name)
     if not 0 <= rate <= 1:
         raise InvalidArgument(f"{name} must lie from 0 to 1, got {value}")
@@ -44,15 +48,23 @@ def read_rate(value: Number, name: str) -> Fraction:
 def attack(lines: Iterable[tuple[float, float]], false_positive: float) -> Attack:
     """Bound the attack by points (ε, δ) of the curve, the best of all the lines.
 
+    Guarantee: no attack has a smaller false-negative rate at this false-positive rate.
+
+    Law: tests/privacy/test_curve.py::TestAttack
+
     >>> import math
     >>> from discreet.privacy.explain.attack import attack
-    >>> round(attack([(math.log(3), 0.0)], 0.1).false_negative, 12)  # randomized response with ε = ln 3
+    >>> round(attack([(math.log(3), 0.0)], 0.1).false_negative, 12)  # randomized response, ε = ln 3
     0.7
     """
-    alpha, least = false_positive, 0.0
+    least = 0.0
     for epsilon, delta in lines:
-        grown = math.exp(epsilon) if epsilon < 700 else math.inf
-        least = max(
-            least, 1 - delta - (grown * alpha if alpha else 0.0), (1 - delta - alpha) / grown
-        )
-    return Attack(alpha, max(0.0, least - 2.0**-50))
+        # e^ε is infinite where it leaves the floats: both lines then say less, which is safe.
+        growth = math.exp(epsilon) if epsilon < 700 else math.inf
+        # 0 · ∞ is not a number, but a false-positive rate of 0 takes off nothing.
+        guessed = growth * false_positive if false_positive else 0.0
+        steep_line = 1 - delta - guessed
+        flat_line = (1 - delta - false_positive) / growth
+        least = max(least, steep_line, flat_line)
+    # Down by a few units, above the rounding of the lines: the attacker may be better, not worse.
+    return Attack(false_positive, max(0.0, least - 2.0**-50))

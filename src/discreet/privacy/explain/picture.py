@@ -16,21 +16,29 @@ if TYPE_CHECKING:
     from ..curve import Curve
 
 _FLOOR = 1e-12
+"""Smallest δ that is drawn."""
+_DECADES = 12
+"""Powers of ten from 1 down to the floor."""
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
+"""Block characters, from empty to full in eighths."""
 
 
 def span(curve: Curve) -> float:
-    """Return the ε up to which a curve is drawn: where its δ has fallen to 1e-12, or the pure ε."""
+    """Return the ε up to which a curve is drawn: where its δ has fallen to 1e-12, or the pure ε.
+
+    Refuses: curves without a promise at δ = 1e-12 (InvalidArgument).
+    """
     far = curve.epsilon(Fraction(1, 10**12))
     if not math.isfinite(far):
         raise InvalidArgument(
             "nothing to draw: the events keep no (ε, δ) promise at δ = 1e-12; look at delta(epsilon)"
         )
+    # A curve that is 0 from the start still needs an axis.
     return far or 1.0
 
 
 def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
-    """Draw δ on a logarithmic scale over ε, in block characters, eight to a line.
+    """Draw δ on a logarithmic scale over ε, in block characters, eight steps to a text row.
 
     >>> import discreet as dp
     >>> from discreet.privacy import GaussianNoise
@@ -44,25 +52,37 @@ def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
           └────────────────────────
            0                7.24  ε
 
-    Refuses fewer than 16 columns or 2 lines, and curves without a promise at δ = 1e-12.
+    Refuses: fewer than 16 columns or 2 rows, and curves without a promise at δ = 1e-12
+    (InvalidArgument).
     """
-    columns, lines = (
-        whole(width, "width", least=16, most=400),
-        whole(height, "height", least=2, most=100),
-    )
+    columns = whole(width, "width", least=16, most=400)
+    rows = whole(height, "height", least=2, most=100)
     far = span(curve)
-    deltas = [curve.delta(Fraction(far * i / (columns - 1))) for i in range(columns)]
-    tall = [max(0.0, 1 + math.log10(max(d, _FLOOR)) / 12) * lines for d in deltas]
-    rows = []
-    for line in range(lines):
-        bottom = lines - 1 - line
-        cells = "".join(_EIGHTHS[max(0, min(8, math.ceil(8 * (t - bottom) - 1e-9)))] for t in tall)
-        rows.append(f"{_tick(line, lines):>6}│{cells.rstrip()}")
-    return "\n".join(["  δ", *rows, "      └" + "─" * columns, _axis(far, columns)])
+    heights = []
+    for column in range(columns):
+        epsilon = Fraction(far * column / (columns - 1))
+        log_delta = math.log10(max(curve.delta(epsilon), _FLOOR))
+        heights.append(max(0.0, 1 + log_delta / _DECADES) * rows)
+    texts = ["  δ"]
+    for row in range(rows):
+        bottom = rows - 1 - row
+        cells = "".join(_block(height - bottom) for height in heights)
+        texts.append(f"{_tick(row, rows):>6}│{cells.rstrip()}")
+    texts.append("      └" + "─" * columns)
+    texts.append(_axis(far, columns))
+    return "\n".join(texts)
 
 
-def _tick(line: int, lines: int) -> str:
-    power = 12 * line / lines
+def _block(filled: float) -> str:
+    """Return the block character of a cell that is filled to this part, rounded up to eighths."""
+    # The margin keeps a height that is exact but for rounding from filling one eighth more.
+    eighths = math.ceil(8 * filled - 1e-9)
+    return _EIGHTHS[max(0, min(8, eighths))]
+
+
+def _tick(row: int, rows: int) -> str:
+    """Return the label of a row; empty where it is no whole power of ten."""
+    power = _DECADES * row / rows
     if power == 0:
         return "1"
     return f"1e-{power:.0f}" if power == int(power) else ""
@@ -73,15 +93,17 @@ def _axis(far: float, columns: int) -> str:
 
 
 def plot(curve: Curve, axes: Axes | None = None) -> Axes:
-    """Plot δ over ε on a logarithmic scale: what is promised, and the lower bound where it is known.
+    """Plot δ over ε on a logarithmic scale: the promise, and the lower bound where it is known.
 
-    Returns the axes, for more. Refuses with the install command when matplotlib is missing.
+    Returns the axes, so that more can be added.
+
+    Refuses: with the install command when matplotlib is missing (InvalidArgument).
     """
     canvas: Axes = load("matplotlib.pyplot", "plot").subplots()[1] if axes is None else axes
     far = span(curve)
     grid = [far * i / 128 for i in range(129)]
-    upper = [curve.delta(Fraction(e)) for e in grid]
-    lower = [curve.lower.delta(Fraction(e)) for e in grid]
+    upper = [curve.delta(Fraction(epsilon)) for epsilon in grid]
+    lower = [curve.lower.delta(Fraction(epsilon)) for epsilon in grid]
     canvas.plot(grid, upper, label="promised δ(ε)")
     canvas.plot(grid, lower, linestyle=":", label="at least")
     canvas.set_yscale("log")

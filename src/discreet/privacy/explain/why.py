@@ -1,4 +1,4 @@
-"""Why a price is what it is: every method that applies, side by side."""
+"""Table of every method that applies to a composition, with its price and its reason."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...frozen import frozen
 
 @frozen
 class MethodPrice:
-    """One method, its price, and the reason for it."""
+    """Price of one method, and the reason for it."""
 
     method: str
     epsilon: float
@@ -20,12 +20,13 @@ class MethodPrice:
 
 @frozen(repr=False)
 class Why:
-    """Every method that applies, its ε at one δ, and which won; prints as a small table.
+    """Every method that applies, its ε at one δ, and the winner; prints as a small table.
 
     >>> from discreet.privacy import Why
     >>> from discreet.privacy.explain.why import MethodPrice
     >>> from fractions import Fraction
-    >>> Why(Fraction(1, 10**6), (MethodPrice("basic", 10.0, "they add up"), MethodPrice("zCDP", 5.7, "so do the ρ")))
+    >>> basic = MethodPrice("basic", 10.0, "they add up")
+    >>> Why(Fraction(1, 10**6), (basic, MethodPrice("zCDP", 5.7, "so do the ρ")))
     ε at δ = 1e-06
       basic             10   they add up
     → zCDP             5.7   so do the ρ
@@ -36,18 +37,24 @@ class Why:
 
     @property
     def winner(self) -> MethodPrice:
-        """The method with the least ε; of equals, the simplest."""
+        """The method with the least ε; of equals, the simplest, as it comes first."""
         return min(self.rows, key=lambda row: row.epsilon)
 
     def __repr__(self) -> str:
-        best = self.winner
+        winner = self.winner
         lines = [f"ε at δ = {shown(self.delta)}"]
         for row in self.rows:
-            mark = "→" if row is best else " "
-            lines.append(f"{mark} {row.method:<10}{_short(row.epsilon):>10}   {row.because}")
+            mark = "→" if row is winner else " "
+            price = _six_digits(row.epsilon)
+            lines.append(f"{mark} {row.method:<10}{price:>10}   {row.because}")
         return "\n".join(lines)
 
 
-def _short(price: float) -> str:
-    """Print a price upwards in six digits; a float that is the nearest to a short decimal prints as that."""
-    return shown(Fraction(repr(price)) if math.isfinite(price) else price, 6)
+def _six_digits(price: float) -> str:
+    """Print a price in six digits, rounded up.
+
+    A float that is the nearest to a short decimal prints as that decimal.
+    """
+    if not math.isfinite(price):
+        return shown(price, 6)
+    return shown(Fraction(repr(price)), 6)
