@@ -338,6 +338,23 @@ class TestADeltaThatNeverVanishes:
         assert compose(Promise(ApproxDP(1, "2/3"))).tradeoff("0.05").true_positive < 2 / 3 + 0.05 * math.e + 1e-3
 
 
+class TestALeakBesideGaussianNoise:
+    """δ(ε) = 1 − (1 − leak)(1 − δ'(ε)): both bounds enclose it, and no ε is promised below the leak."""
+
+    curve = compose(KeySelection(GaussianNoise.of(1, 1), "1e-3"))
+
+    def test_bracket(self):
+        upper, lower = self.curve.epsilon("1e-2"), self.curve.lower.epsilon("1e-2")
+        with workdps(40):
+            rest = 1 - (1 - mpf("1e-2")) / (1 - mpf("1e-3"))
+            assert gaussian_delta(mpf(1), upper) <= rest <= gaussian_delta(mpf(1), lower)
+        assert upper / lower - 1 < 1e-9
+
+    def test_below_the_leak(self):
+        assert self.curve.epsilon("1e-4") == math.inf
+        assert self.curve.lower.epsilon("1e-4") >= 0
+
+
 class TestLowerBoundsOfCutTails:
     """A tail that was cut off stands above an upper bound, and is no part of a lower one."""
 

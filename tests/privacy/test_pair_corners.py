@@ -27,6 +27,7 @@ from discreet.privacy.pairs.atoms import Atoms
 from discreet.privacy.pairs.gauss import Gauss
 from discreet.privacy.pairs.mixture import RAREST, Mixture
 from discreet.privacy.pairs.parallel import alternatives, doubled
+from discreet.privacy.pairs.yes_no import yes_no_delta
 
 
 @pytest.fixture(autouse=True)
@@ -72,6 +73,11 @@ class TestTwins:
         assert alternatives(Parallel([self.twin] * 2, neighbours="replace")) == [moved]
         assert alternatives(Parallel([self.twin], neighbours="replace")) == [doubled(self.twin)]
         assert alternatives(Parallel([self.twin] * 2)) == [self.twin]
+
+
+def test_no_shuffled_answer_tells_more_than_the_answer():
+    assert yes_no_delta(Fraction(1), 100, 1.0) == 0
+    assert yes_no_delta(Fraction(1), 100, 0.999) <= yes_no_delta(Fraction(1), 100, 0.5)
 
 
 class TestRareSamples:

@@ -236,6 +236,11 @@ def _pure(epsilon: Fraction) -> LossPair:
     return box(_raised(epsilon), Fraction(0)) if epsilon <= STEEP else _steep(epsilon)
 
 
+def _nothing() -> Atoms:
+    """Return the pair of an event that releases nothing: its only loss is 0."""
+    return box(Fraction(0), Fraction(0))
+
+
 def _raised(amount: Fraction) -> Fraction:
     """Return an amount that floats can follow, no less than this one; 0 stays 0."""
     return max(amount, LEAST) if amount else amount
@@ -276,12 +281,11 @@ def _promised(measure: Measure) -> LossPair:
             if measure.epsilon > STEEP:
                 return _steep(measure.epsilon, measure.delta)
             return box(_raised(measure.epsilon), measure.delta)
-        case GaussianDP(squared=0) | ZCDP(rho=0):
-            return box(Fraction(0), Fraction(0))
         case GaussianDP():
-            return Gauss(_root(measure.squared))
+            return Gauss(_root(measure.squared)) if measure.squared else _nothing()
         case ZCDP():
-            return from_zcdp(up(float(_raised(measure.rho))))
+            rho = up(float(_raised(measure.rho)))
+            return from_zcdp(rho) if measure.rho else _nothing()
         case RenyiDP():
             return _renyi(measure)
         case _:
