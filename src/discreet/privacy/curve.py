@@ -15,7 +15,7 @@ from ..arithmetic.rational import Number, rational
 from ..arithmetic.rounding import down, up
 from ..errors import InvalidArgument
 from ..frozen import frozen
-from .accountants.methods import Method, ceiling, exact_methods, methods, numerical_method
+from .accountants.methods import Method, decimal_ceiling, exact_methods, methods, numerical_method
 from .accountants.witness import witnesses
 from .events import ExponentialSelection
 from .explain.attack import Attack, attack, read_rate
@@ -177,7 +177,7 @@ class Curve:
         exact = read_delta(delta)
         if exact == 0:
             pure = price_pure(self.parts)
-            return math.inf if pure is None else ceiling(pure)
+            return math.inf if pure is None else decimal_ceiling(pure)
         return min((method.epsilon(exact) for method in self.used), default=math.inf)
 
     def delta(self, epsilon: Number) -> float:
@@ -218,7 +218,7 @@ class Curve:
     def rho(self) -> float:
         """Return a ρ for which the events are ρ-zCDP, rounded up; infinite if none is known."""
         amount = price_zcdp(self.parts)
-        return math.inf if amount is None else ceiling(amount)
+        return math.inf if amount is None else decimal_ceiling(amount)
 
     def renyi(self, alpha: float) -> float:
         """Return the Rényi divergence of order α, rounded up; infinite if none is known."""

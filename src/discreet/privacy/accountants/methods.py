@@ -62,14 +62,14 @@ class Method:
         return self.lower_delta is not None
 
 
-def ceiling(amount: Fraction) -> float:
+def decimal_ceiling(amount: Fraction) -> float:
     """Return the least float whose shortest decimal is not below an exact amount.
 
     A printed float is read as its shortest decimal, so that this is the number users see.
 
-    >>> from discreet.privacy.accountants.methods import ceiling
+    >>> from discreet.privacy.accountants.methods import decimal_ceiling
     >>> from fractions import Fraction
-    >>> ceiling(Fraction(3, 10)), Fraction(repr(ceiling(Fraction(1, 3)))) > Fraction(1, 3)
+    >>> decimal_ceiling(Fraction(3, 10)), Fraction(repr(decimal_ceiling(Fraction(1, 3)))) > Fraction(1, 3)
     (0.3, True)
     """
     near = float(amount)
@@ -142,10 +142,10 @@ def _basic(parts: Flattened) -> Method | None:
     total_epsilon, total_delta = total
 
     def epsilon(delta: Fraction) -> float:
-        return ceiling(total_epsilon) if delta >= total_delta else math.inf
+        return decimal_ceiling(total_epsilon) if delta >= total_delta else math.inf
 
     def delta(epsilon: Fraction) -> float:
-        return ceiling(total_delta) if epsilon >= total_epsilon else 1.0
+        return decimal_ceiling(total_delta) if epsilon >= total_epsilon else 1.0
 
     return Method("basic", "the ε and the δ add up", epsilon, delta)
 
@@ -300,20 +300,21 @@ def _with_leak(
 
     def upper_epsilon(delta: Fraction) -> float:
         # A smaller δ' costs a larger ε: δ and the quotient round down.
-        rest = down(float(delta), slip)
+        kept_delta = down(float(delta), slip)
         if leak:
-            rest = down((rest - leak) / (1 - leak), slip)
-        if rest <= 0:
+            kept_delta = down((kept_delta - leak) / (1 - leak), slip)
+        if kept_delta <= 0:
             return math.inf
-        epsilon = upper.epsilon(rest)
+        epsilon = upper.epsilon(kept_delta)
         # An ε of exactly 0 is a fact, not a rounded number.
         return up(epsilon) if epsilon else 0.0
 
     def upper_delta(epsilon: Fraction) -> float:
         # A smaller ε has a larger δ'. The result is rounded up even from 0, which may be a δ below
         # the least float; where δ is 0 the basic price says so.
-        rest = upper.delta(down(float(epsilon), 2.0**-50))
-        return min(1.0, up(leak + (1 - leak) * rest, slip))
+        kept_delta = upper.delta(down(float(epsilon), 2.0**-50))
+        total = leak + (1 - leak) * kept_delta
+        return min(1.0, up(total, slip))
 
     if lower is None:
         return Method(name, because, upper_epsilon, upper_delta)
@@ -321,16 +322,17 @@ def _with_leak(
 
     def lower_epsilon(delta: Fraction) -> float:
         # The mirror image: a larger δ' has a smaller ε, so that δ and the quotient round up.
-        rest = up(float(delta), slip)
+        kept_delta = up(float(delta), slip)
         if leak:
-            rest = up((rest - down(leak)) / (1 - leak), slip)
-        if not 0 < rest < 1:
+            kept_delta = up((kept_delta - down(leak)) / (1 - leak), slip)
+        if not 0 < kept_delta < 1:
             return 0.0
-        return down(lower_prices.epsilon(rest), _LOWER_MARGIN)
+        return down(lower_prices.epsilon(kept_delta), _LOWER_MARGIN)
 
     def lower_delta(epsilon: Fraction) -> float:
-        rest = lower_prices.delta(up(float(epsilon), _LOWER_MARGIN))
-        return down(down(leak) + (1 - leak) * rest, slip)
+        kept_delta = lower_prices.delta(up(float(epsilon), _LOWER_MARGIN))
+        total = down(leak) + (1 - leak) * kept_delta
+        return down(total, slip)
 
     return Method(name, because, upper_epsilon, upper_delta, lower_epsilon, lower_delta)
 

@@ -1,8 +1,11 @@
-"""Bounds on an attacker who must guess whether one unit took part (hypothesis testing, f-DP).
+"""Bounds on every guess whether one unit took part (hypothesis testing, f-DP).
 
-A point δ of the privacy curve at ε says FN ≥ 1 − δ − e^ε·FP and FN ≥ e^−ε(1 − δ − FP) (Wasserman,
-Zhou 2010; Dong, Roth, Su 2022, Proposition 2.5). Each line is a sound bound, so a few of them are
-one too.
+A point δ of the privacy curve at ε bounds the false-negative rate FN at a false-positive rate FP:
+
+    FN ≥ 1 − δ − e^ε·FP   and   FN ≥ e^−ε(1 − δ − FP)
+
+(Wasserman, Zhou 2010; Dong, Roth, Su 2022, Proposition 2.5). Each line is a sound bound, so the
+largest of several lines is one too.
 """
 
 from __future__ import annotations

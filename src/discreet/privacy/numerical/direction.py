@@ -103,8 +103,8 @@ class Composed:
         if step < 1:
             distance = math.log1p(part * math.expm1(step))
         else:
-            rest = (1 - part) * math.exp(-step)
-            distance = step + math.log(part + rest)
+            remainder = (1 - part) * math.exp(-step)
+            distance = step + math.log(part + remainder)
         return up(start + distance) + 2 * self.slack
 
 
@@ -458,7 +458,7 @@ def _first_step(epsilon: float, tilt: float, count: int, gap: float) -> float:
     Splitting adds at most κ = k h²/4 to the variance of the loss. With the curve falling like
     e^{−λε} the upper bound moves by κ(1+λ)/3 and the lower one by about 1.6 κ(1+λ).
     """
-    # An expected ε near or below 0 says nothing about the width: 1/(2λ) stands for it then.
+    # An expected ε near or below 0 says nothing about the width: 1/(2λ) is taken then.
     expected = max(epsilon, 0.5 / tilt)
     growth = 2.2 * (1 + tilt) * count
     return math.sqrt(4 * gap * expected / growth)

@@ -34,7 +34,7 @@ from .tilting import log_share
 
 @frozen(eq=False)
 class Spread:
-    """Law of ln s in (1) on half steps −reach..reach, with bounds on the rest and on rounding.
+    """Law of ln s in (1) on half steps −reach..reach, with bounds on its tails and on rounding.
 
     `tail` bounds E[s^λ; outside] at the tilt λ of the profile, `noise` the error of each weight.
     """
@@ -108,8 +108,8 @@ class Proof:
 
     `top` bounds the mass at infinity from both sides, `low` is the P-mass lifted onto the grid.
     `blur` bounds ln of the ratio of the masses kept to the true ones, and half of what the losses
-    were raised by in all. For putting a part d of a mass one step too high leaves a pair of
-    bounded range whose Q-mass is short of 1 by dh, which is a shift of the loss.
+    were raised by in all. The second bound covers masses of which a part d was put one step too
+    high. That leaves a pair of bounded range whose Q-mass is short of 1 by dh: a shift of the loss.
     """
 
     profile: Profile

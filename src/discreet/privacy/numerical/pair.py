@@ -148,7 +148,7 @@ def _upper_points(direction: DirectionBounds) -> list[tuple[float, float]]:
 def _stops(top: Fraction) -> list[float]:
     """Return the values of δ to look around.
 
-    The stops are parts of the mass that does not leak, as far as they stand out from the leak.
+    The stops are parts of the mass that does not leak, as far as floats tell them from the leak.
     """
     parts = [(1 - top) * Fraction(stop) for stop in STOPS]
     # Below a thousandth of the leak, floats hardly tell δ from the leak itself.

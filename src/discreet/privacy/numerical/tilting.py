@@ -154,5 +154,5 @@ def _rough_copy(pair: LossPair, tail: float) -> tuple[Array, Array]:
     keep = (cells.p > 0) & (cells.q > 0)
     p = cells.p[keep]
     q = cells.q[keep]
-    # The mean likelihood ratio of a cell stands for the losses in it.
+    # All losses of a cell are replaced by its mean likelihood ratio.
     return np.log(p / q), p

@@ -21,8 +21,8 @@ _MAX_EXPONENT = 700.0
 class Atoms:
     """Pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
 
-    The Q-mass of a loss is its P-mass times e^−loss. The rest of Q lies where p = 0, at the loss
-    −∞. `spare` bounds what tails that were cut off add to `top`: it is no part of the pair, and
+    The Q-mass of a loss is its P-mass times e^−loss. What Q lacks to 1 lies where p = 0, at the
+    loss −∞. `spare` bounds what tails that were cut off add to `top`: it is no part of the pair, and
     no part of a lower bound. `certain` is `top` rounded up, `q` the Q-masses.
 
     Guarantee: `delta` rounds up, `lower_delta` rounds down and leaves out `spare`.
@@ -142,7 +142,7 @@ def binary(epsilon: Fraction) -> Atoms:
 def box(epsilon: Fraction, delta: Fraction) -> Atoms:
     """Make the pair that dominates every (ε, δ)-DP event (Kairouz, Oh, Viswanath 2015).
 
-    It has mass δ at +∞ and randomized response on the rest.
+    It has mass δ at +∞ and randomized response on the mass 1 − δ.
 
     Law: tests/privacy/test_pair.py::TestAtoms
     """

@@ -7,8 +7,8 @@ its side:
 
 With s = (e^ε − 1)/(e^ε + 1) the person is surely among the c. With s = r times that, the person is
 among them only with probability r, and else all c reports are even. Both a larger s and a smaller
-c dominate: taking part less often, and one more even report, are post-processing. So a run of c
-and s may be replaced by its worst corner for an upper bound, and by its best one for a lower bound.
+c dominate: taking part less often, and one more even report, are post-processing. An upper
+bound may replace a run of c and s by its worst corner, a lower bound by its best one.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _FINE = 2048
 
 @frozen(eq=False)
 class Counters:
-    """Cases of (1) with their chances and slopes s: a column for each total c, rows for the rest.
+    """Cases of (1) with their chances and slopes s: a column for each total c, rows for all else.
 
     `even` is the chance of no loss. `lost` bounds the chance of all cases left out, `error` the
     relative error of the chances.

@@ -36,7 +36,7 @@ def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
     The curve starts at (x = 0, δ = 1) and is flat after the last point.
 
     Guarantee: the pair dominates every event whose curve is on or below the points. Every privacy
-    curve is convex and decreasing in x with H(0) ≤ 1 (Zhu, Dong, Wang 2022, Proposition 7), so the
+    curve is convex and decreasing in x with H(0) ≤ 1 (Zhu, Dong, Wang 2022, Proposition 7). So the
     lower hull of points on or above it dominates it. A convex curve is the curve of the pair with
     Q-mass H'' at each knot. Sixty digits are carried, since the masses are second differences.
 
@@ -70,7 +70,7 @@ def from_points(points: Iterable[tuple[Fraction | float, Value]]) -> Atoms:
                 masses.append(mass)
         top = Fraction(hull[-1][2])
     if not masses:
-        # The curve is flat at its top: a mass of 0 stands for the empty law.
+        # The curve is flat at its top: an atom of mass 0 is the empty law.
         return Atoms(np.zeros(1), np.zeros(1), top, limit)
     return Atoms(np.array(losses), np.array(masses), top, limit)
 

@@ -135,7 +135,7 @@ def merged_parts(parts: Iterable[tuple[Event, int]]) -> list[tuple[Event, int]]:
         measure = _addable(event)
         if measure is None:
             continue
-        # Rényi promises add up order by order, so that only those of the same orders do.
+        # Rényi promises add up order by order, so that only promises of the same orders do.
         alphas = measure.alphas if isinstance(measure, RenyiDP) else ()
         total = counts.pop(event) * measure
         families.setdefault((type(measure), alphas), []).append(total)

@@ -98,7 +98,7 @@ def _curve(mu: float, epsilon: float) -> float:
     """
     t = epsilon / mu - mu / 2
     if t < -6 and epsilon <= 0:
-        # Far left erfcx overflows. δ is near 1 − e^ε, and the rest is added to that.
+        # Far left erfcx overflows. δ is near 1 − e^ε, and small corrections are added to that.
         lacking = float(ndtr(t))
         tail = math.exp(epsilon) * float(ndtr(t + mu))
         return -math.expm1(epsilon) - lacking + tail
@@ -129,11 +129,13 @@ def lattice_gauss(variance: float, squared: float, dimension: int) -> Gauss | No
 
     Let η(s) = 2 Σ_{k≥1} e^{−2π²s²k²}. Draw X ~ N(x, σ²−s²) and round it to z with weight
     ∝ e^{−(z−X)²/2s²}. Poisson's sum gives the normaliser s√2π(1 ± η), the integral over X the
-    Gaussian e^{−(z−x)²/2σ²}. So the discrete Gaussian is within [1−η, 1+η] (up to a factor common
-    to all centres) of a post-processing of a continuous one with variance σ²−s² (convolution of
-    discrete Gaussians, Peikert 2010). In d coordinates, H_disc(ε) ≤ e^a H_G(ε − 2a) with
-    a = d·artanh η and μ² = Δ²/(σ²−s²). Any s is sound; the one taken keeps a near 1e-12, or s² at
-    σ²/4.
+    Gaussian e^{−(z−x)²/2σ²}. So the discrete Gaussian is within [1−η, 1+η] of a post-processing
+    of a continuous one with variance σ²−s², up to a factor common to all centres. This is the
+    convolution of discrete Gaussians (Peikert 2010). In d coordinates,
+
+        H_disc(ε) ≤ e^a H_G(ε − 2a)   with   a = d·artanh η   and   μ² = Δ²/(σ²−s²).
+
+    Any s is sound; the one taken keeps a near 1e-12, or s² at σ²/4.
 
     Law: tests/privacy/test_pair.py::TestGauss
 

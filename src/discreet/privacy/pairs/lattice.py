@@ -27,7 +27,7 @@ The mass beyond is below 1e-154 and is given up as an infinite loss.
 """
 FEW = 2**14
 """Largest number of atoms listed one by one."""
-MOST = 2**62
+MAX_TRIALS = 2**62
 """Trials that noise can have; beyond, floats no longer tell the losses apart."""
 _FEW_TRIALS = 1000
 """Trials whose binomial coefficients are computed as whole numbers."""
@@ -130,10 +130,10 @@ def binomial(trials: int, shift: int) -> Atoms:
     >>> binomial(4, 1).top, binomial(4, 5).top
     (Fraction(1, 16), Fraction(1, 1))
     """
-    if trials > MOST:
+    if trials > MAX_TRIALS:
         # The further trials are noise on top of a release: they can only make it cost less. The
         # pair is too large by an unknown amount, so that it says nothing from below (`spare`).
-        return replace(binomial(MOST, shift), spare=1.0)
+        return replace(binomial(MAX_TRIALS, shift), spare=1.0)
     if trials <= _FEW_TRIALS:
         return _exact_binomial(trials, shift)
     reach = math.ceil(REACH * math.sqrt(trials) / 2)
@@ -153,7 +153,7 @@ def binomial(trials: int, shift: int) -> Atoms:
     pair = _pair(law, beyond, None)
     if trials - shift >= high:
         return pair
-    # P-mass above N − n has no Q-mass. It is 1 − (the rest), with the error of the masses on top.
+    # P-mass above N − n has no Q-mass. It is 1 minus all other mass, and the masses' error on top.
     missing = max(0.0, 1 - float(pair.p.sum()))
     top = Fraction(min(1.0, missing + ERROR))
     return replace(pair, top=top, spare=pair.spare + 2 * ERROR)
@@ -176,8 +176,8 @@ def _exact_binomial(trials: int, shift: int) -> Atoms:
 def _log_binomial(trials: int, y: Array, more: int = 0) -> Array:
     """Return ln of C(N, y + more) 2^−N to 1e-13, also for huge N.
 
-    Stirling's main parts cancel by hand (Loader 2000). Beyond 2^53 a float y cannot hold what is
-    added to it; its distance from N/2 can.
+    The main parts of Stirling's formula are cancelled algebraically (Loader 2000). Beyond 2^53 the
+    sum y + more is no float; its distance from N/2 is.
     """
     # u = (2k − N)/N is exact where k = y + more is not.
     u = ((2 * y - trials) + 2 * more) / trials
@@ -259,9 +259,9 @@ def _pair(law: _Law, beyond: float, lattice: Lattice | None) -> Atoms:
 def _blocks(law: _Law) -> tuple[Array, Array]:
     """Merge runs of atoms: put the mass of a run on its two end losses so that P and Q are kept.
 
-    A law between its ends is dominated by the ends (convexity). A run of B values sums to 1e-13 by
-    the three-point rule that is exact for polynomials of degree 5, as B is a small part of a
-    deviation.
+    A law between its ends is dominated by the ends (convexity). A run of B values is summed by the
+    three-point rule that is exact for polynomials of degree 5. It errs by 1e-13, as B is a small
+    part of a deviation.
     """
     count = law.high - law.low
     half = max(1, count // FEW // 2)

@@ -1,9 +1,9 @@
 """Interface of a dominating pair: the masses of its privacy loss, cell by cell.
 
-A pair (P, Q) dominates an event in one direction of the neighbour relation if its hockey-stick
-curve H(ε) = sup_S P(S) − e^ε Q(S) lies on or above the event's for every real ε. Dominating pairs
-compose, also adaptively (Zhu, Dong, Wang 2022, Theorem 10), so the product of the pairs prices the
-composition.
+The hockey-stick curve of a pair (P, Q) is H(ε) = sup_S P(S) − e^ε Q(S). The pair dominates an
+event, in one direction of the neighbour relation, if H lies on or above the event's curve for
+every real ε. Dominating pairs compose, also adaptively (Zhu, Dong, Wang 2022, Theorem 10), so the
+product of the pairs prices the composition.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from .loss_masses import Array, Lattice, LossCells, LossPair
 RAREST = 1e-300
 """Least rate told from 0; a rarer sample is priced as this one, which is worse."""
 FAR = 1e6
-"""Edge that stands for an infinite inner loss where a finite one is needed."""
+"""Finite edge in place of an infinite inner loss."""
 _MIXING_ERROR = 2.0**-50
 """Relative error of a sum of two products."""
 
@@ -116,12 +116,12 @@ class Mixture:
                 return -math.expm1(epsilon)
             return rate * inner(at)
         log_both = epsilon + math.log1p(-rate)
-        share = -math.expm1(log_both)
-        if share <= 0:
+        factor = -math.expm1(log_both)
+        if factor <= 0:
             # ε is at least −ln(1 − γ), the largest loss.
             return 0.0
-        at = epsilon + math.log(rate / share)
-        return share * inner(at)
+        at = epsilon + math.log(rate / factor)
+        return factor * inner(at)
 
     def delta(self, epsilon: float) -> float:
         """Return H(ε) from the inner H, rounded up; exactly 0 where the curve is 0."""

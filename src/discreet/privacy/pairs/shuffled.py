@@ -2,11 +2,11 @@
 
 It is the pair of the mechanism where its two levels are known, and "clones" for any ε-DP report.
 
-Two levels. A report is uniform over Y with probability γ = |Y|/Z, whoever sends it (the privacy
+Two levels. A report is uniform over Y with probability γ = |Y|/Z for every sender (the privacy
 blanket; Balle, Bell, Gascón, Nissim 2019), else uniform over S_v. Tell the adversary which of the
 others sent no blanket report, and what they sent: m ~ Bin(n − 1, γ) uniform reports are left to
 hide in. Two values differ on A = S_u∖S_v and B = S_v∖S_u, a part h of Y each. The person adds to A
-with probability e^ε γh, to B with γh, to the rest of Y evenly with γ(1 − 2h). The remainder,
+with probability e^ε γh, to B with γh, evenly to all else of Y with γ(1 − 2h). The remainder,
 (e^ε − 1)λ/Z on S_u ∩ S_v, is the same for both values and may be told. With N = m + 1 and (a, b)
 the counts,
 
@@ -16,7 +16,7 @@ given c = a + b this is (1) of `counters` with s = (e^ε − 1)c/(2N + (e^ε −
 (a further uniform report is post-processing). Telling m matters: without it the bound is not one.
 
 Clones (Feldman, McMillan, Talwar 2021, Theorem 3.1): C ~ Bin(n − 1, e^−ε) others are as good as
-clones of either value, c = C + 1, and the person is among them: s = (e^ε − 1)/(e^ε + 1). The bound
+clones of either value. The person is among c = C + 1 of them: s = (e^ε − 1)/(e^ε + 1). The bound
 of their 2023 paper for all mechanisms is not used: its proof does not hold there (see its erratum).
 
 Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
@@ -36,7 +36,7 @@ from .counters import Counters, counters_delta, counters_pair, runs, window
 from .loss_masses import Array
 from .yes_no import yes_no_delta, yes_no_pair
 
-MOST = 10**8
+MAX_PEOPLE = 10**8
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""
 _FINE = 1 / 600
 """Length of runs of N and of c, relatively."""
@@ -130,7 +130,7 @@ def two_level_pair(event: Shuffled) -> Atoms | None:
 
 
 def _clones(epsilon: Fraction, n: int) -> Counters:
-    people = min(n, MOST)
+    people = min(n, MAX_PEOPLE)
     # e^ε rounds up: larger slopes and fewer clones, both of which dominate.
     growth = up(math.exp(float(epsilon)), _EXP_MARGIN)
     first, law = window(people - 1, 1 / growth)
@@ -147,7 +147,7 @@ def _two_level(event: Shuffled) -> Counters | None:
     """Return the cases of a two-level mechanism: rows for N, columns for c; None if not known."""
     if event.outputs is None or event.inside is None or event.shared is None:
         return None
-    people = min(event.n, MOST)
+    people = min(event.n, MAX_PEOPLE)
     # e^ε rounds up: it makes the blanket smaller and the slopes larger, both of which dominate.
     growth = up(math.exp(float(event.epsilon)), _EXP_MARGIN)
     excess = growth - 1
@@ -192,7 +192,7 @@ def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
 
     Law: tests/local/test_shuffle.py::TestFigures
     """
-    people = min(n, 10 * MOST)
+    people = min(n, 10 * MAX_PEOPLE)
     # e^ε rounds down here: a smaller slope is dominated.
     growth = down(math.exp(float(epsilon)), _EXP_MARGIN)
     begin, law = window(people - 1, 2 * noise)
@@ -221,7 +221,7 @@ def lower_binary(epsilon: Fraction, n: int) -> Atoms:
 
     Law: tests/local/test_shuffle.py::TestFigures
     """
-    people = min(n, 10 * MOST)
+    people = min(n, 10 * MAX_PEOPLE)
     p = 1 / (1 + math.exp(-float(epsilon)))
     _, law = window(people - 1, p)
     hit = np.append(0.0, law)

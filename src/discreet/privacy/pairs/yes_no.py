@@ -1,13 +1,13 @@
 """Dominating pair of shuffled answers to a yes/no question: the worst over all the others' answers.
 
-A shuffler leaves the number of "yes". If t of the n − 1 others hold "yes", that number is
-S_t = Bin(t, p) + Bin(n−1−t, 1−p) plus the person's own Bern(p) or Bern(1 − p). S_t is log-concave,
+A shuffler leaves the number of "yes". Let t of the n − 1 others hold "yes". Their number is
+S_t = Bin(t, p) + Bin(n−1−t, 1−p), and the person adds Bern(p) or Bern(1 − p). S_t is log-concave,
 so the likelihood ratio rises with the number, and δ(ε) is the largest difference of two tails.
 
 All t count. For a run t₁ ≤ t ≤ t₂ the adversary is told the answers of the t₂ − t₁ people in whom
 its members differ: Bin(t₁, p) + Bin(n − 1 − t₂, 1 − p) are left, for every t of the run. Flipping
-"yes" and "no" turns t into n − 1 − t and one direction into the other, so half of the runs, both
-ways, suffice.
+"yes" and "no" turns t into n − 1 − t and one direction into the other. So half of the runs suffice,
+each in both directions.
 
 Law: tests/local/test_shuffle.py::TestNeverBelowTheTruth
 """
@@ -26,7 +26,7 @@ from .counters import tail_sums, window
 from .curve import from_points, mirrored
 from .loss_masses import Array
 
-MOST = 10**6
+MAX_PEOPLE = 10**6
 """People beyond which more are not counted: it bounds the work, and fewer is the safe side."""
 _RUNS = 50
 """Runs of t that are priced."""
@@ -72,7 +72,7 @@ def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
 
     There are two for each run, one for each direction.
     """
-    others = min(n, MOST) - 1
+    others = min(n, MAX_PEOPLE) - 1
     # e^ε rounds up: answers that are easier to tell apart dominate.
     growth = up(math.exp(float(epsilon)), 2.0**-48)
     even = np.linspace(0, others // 2 + 1, _RUNS + 1)
@@ -90,7 +90,7 @@ def _worst_curve(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
     """Bound the largest of their curves on a grid of ε."""
     # Relative error of a chance: p is right to 2^-52, so Bin(n, p) to about 2n·2^-52; two laws
     # are convolved and one is mixed, hence three times.
-    people = min(n, MOST)
+    people = min(n, MAX_PEOPLE)
     error = 3 * (8 * people + 4096) * 2.0**-52
     curves = [_curve(p, q, grid, error) for p, q in laws]
     worst = np.max(curves, axis=0)
