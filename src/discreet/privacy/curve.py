@@ -209,7 +209,7 @@ class Curve:
         return upper / lower - 1 if lower else math.inf
 
     def mu(self) -> float:
-        """Return a μ for which the events are μ-Gaussian DP, rounded up; infinite if none is known."""
+        """Return a μ for which the events are μ-GDP, rounded up; infinite if none is known."""
         square = gdp.price_gdp(self.parts)
         if square is None:
             return math.inf

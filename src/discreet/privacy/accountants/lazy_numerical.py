@@ -1,4 +1,4 @@
-# ruff: noqa: PLC0414, ANN001, ANN002, ANN003, ANN202 names spelled out twice, once for type checkers
+# ruff: noqa: PLC0414, ANN001, ANN002, ANN003, ANN202 names twice, once for type checkers
 """Lazy import of the numerical accountant: loaded when the first price needs it.
 
 Most prices are closed forms, and importing the numerical packages takes long. Only this module

@@ -69,8 +69,10 @@ def decimal_ceiling(amount: Fraction) -> float:
 
     >>> from discreet.privacy.accountants.methods import decimal_ceiling
     >>> from fractions import Fraction
-    >>> decimal_ceiling(Fraction(3, 10)), Fraction(repr(decimal_ceiling(Fraction(1, 3)))) > Fraction(1, 3)
-    (0.3, True)
+    >>> decimal_ceiling(Fraction(3, 10))
+    0.3
+    >>> Fraction(repr(decimal_ceiling(Fraction(1, 3)))) > Fraction(1, 3)
+    True
     """
     near = float(amount)
     if Fraction(repr(near)) >= amount:

@@ -31,7 +31,8 @@ def span(curve: Curve) -> float:
     far = curve.epsilon(Fraction(1, 10**12))
     if not math.isfinite(far):
         raise InvalidArgument(
-            "nothing to draw: the events keep no (ε, δ) promise at δ = 1e-12; look at delta(epsilon)"
+            "nothing to draw: the events keep no (ε, δ) promise at δ = 1e-12; "
+            "look at delta(epsilon)"
         )
     # A curve that is 0 from the start still needs an axis.
     return far or 1.0

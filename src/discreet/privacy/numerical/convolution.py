@@ -110,7 +110,9 @@ def compose(
     # A steeper tilt would leave nothing but rounding errors at all points but the last.
     tilt = min(tilt, 12 / step)
     tilted = []
-    means, offsets, log_moments = [], [], []
+    means = []
+    offsets = []
+    log_moments = []
     base = 0
     # Points of the full convolution, and one empty point more so that a last chord exists.
     full_size = 2
@@ -158,7 +160,8 @@ def _reach(tilted: Sequence[_TiltedGrid], sign: int) -> float:
 
     Chernoff: P[±(L − mean) ≥ r] ≤ e^{K(θ) − θr} for every θ > 0, so r = (K(θ) + OUTSIDE)/θ.
     """
-    variances, widths = [], []
+    variances = []
+    widths = []
     for part in tilted:
         variances.append(part.count * part.variance)
         widths.append(float(np.abs(part.centred).max()))
@@ -230,7 +233,10 @@ def _convolve(tilted: Sequence[_TiltedGrid], size: int) -> tuple[Array, float]:
 
 
 def power(wave: Wave, count: int) -> Wave:
-    """Raise a spectrum to a whole power in polar form, to 8·count units in the last place or e^−80."""
+    """Raise a spectrum to a whole power in polar form.
+
+    The result is right to 8·count units in the last place, or to e^−80.
+    """
     modulus = np.abs(wave)
     # A power below e^−80 stays 0: the error bound of `_power_up` covers it.
     computed = modulus > math.exp(-_TINY_LOG / count)

@@ -169,7 +169,10 @@ class DirectionBounds:
 
     @property
     def certain(self) -> Fraction:
-        """The P-mass at an infinite loss, 1 − Π(1 − top)^k: exact for few events, else rounded up."""
+        """The P-mass at an infinite loss, 1 − Π(1 − top)^k.
+
+        It is exact for few events, else rounded up.
+        """
         tops = []
         count = 0
         for pair, times in self.groups:
@@ -394,8 +397,11 @@ class DirectionBounds:
     def _evidence(self, profile: Profile, grids: list[LossGrid]) -> Composed:
         """Add up everything that was given up in the grids."""
         step = grids[0].step
-        log_kept, errors, shifts = [], [], []
-        lows, slacks = [], []
+        log_kept = []
+        errors = []
+        shifts = []
+        lows = []
+        slacks = []
         split = 0
         for (pair, times), grid in zip(self.groups, grids, strict=True):
             # A mass that rounds to 1 is followed as the last float below 1.

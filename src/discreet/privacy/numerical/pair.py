@@ -127,7 +127,9 @@ def _single_pair(direction: DirectionBounds) -> LossPair:
 
 def _upper_points(direction: DirectionBounds) -> list[tuple[float, float]]:
     """Return points on or above the curve; none if its grid would be too long at every stop."""
-    compositions, lows, highs = [], [], []
+    compositions = []
+    lows = []
+    highs = []
     for delta in _stops(direction.certain):
         made = direction.around(delta)
         if made is not None:

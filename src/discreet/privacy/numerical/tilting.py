@@ -99,7 +99,10 @@ class Cumulants:
         return tilt, renyi_log_delta(tilt)
 
     def _minimise(self, bound: Callable[[float], float], deviations: float) -> float:
-        """Find the least of a bound over tilts: double or halve from a guess, then golden section."""
+        """Find the least of a bound over tilts.
+
+        Double or halve the tilt from a guess, then narrow by golden section.
+        """
         variance = self.at(0.0)[2]
         middle = deviations / math.sqrt(max(variance, 1e-300))
         value = bound(middle)

@@ -21,9 +21,9 @@ _MAX_EXPONENT = 700.0
 class Atoms:
     """Pair given by increasing losses, their P-masses, and the P-mass `top` at an infinite loss.
 
-    The Q-mass of a loss is its P-mass times e^−loss. What Q lacks to 1 lies where p = 0, at the
-    loss −∞. `spare` bounds what tails that were cut off add to `top`: it is no part of the pair, and
-    no part of a lower bound. `certain` is `top` rounded up, `q` the Q-masses.
+    The Q-mass of a loss is its P-mass times e^−loss. The mass that Q lacks to 1 lies where p = 0,
+    at the loss −∞. `spare` bounds the part of `top` that tails add which were cut off: it is no part
+    of the pair, and no part of a lower bound. `certain` is `top` rounded up, `q` the Q-masses.
 
     Guarantee: `delta` rounds up, `lower_delta` rounds down and leaves out `spare`.
 

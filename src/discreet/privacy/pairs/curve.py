@@ -194,7 +194,8 @@ def envelope(pairs: list[LossPair]) -> Atoms:
 
     Law: tests/privacy/test_pair.py::TestCurves
     """
-    lows, highs = [], []
+    lows = []
+    highs = []
     for pair in pairs:
         low, high = pair.span(1e-150)
         lows.append(low)

@@ -218,8 +218,9 @@ def _doubled_built(event: Event) -> Event:
         case _:
             kind = type(event).__name__
             raise InvalidArgument(
-                f"replacing a unit within one part of Parallel is not priced for {kind}; state each "
-                "part under 'add-remove', or ask the parts one after another in a Sequence"
+                f"replacing a unit within one part of Parallel is not priced for {kind}; "
+                "state each part under 'add-remove', or ask the parts one after another "
+                "in a Sequence"
             )
 
 

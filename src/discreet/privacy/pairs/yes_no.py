@@ -77,7 +77,8 @@ def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
     growth = up(math.exp(float(epsilon)), 2.0**-48)
     even = np.linspace(0, others // 2 + 1, _RUNS + 1)
     edges = np.unique(even.astype(np.int64)).tolist()
-    forward, backward = [], []
+    forward = []
+    backward = []
     for first, end in pairwise(edges):
         last = end - 1
         p, q = _answers(first, others - last, growth)
