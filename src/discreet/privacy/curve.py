@@ -119,7 +119,10 @@ class Curve:
     accuracy: float = 1e-3
 
     def __repr__(self) -> str:
-        kinds = [f"{times} × {type(atom).__name__}" for atom, times in self.parts.atoms[:4]]
+        kinds = []
+        for atom, times in self.parts.atoms[:4]:
+            name = type(atom).__name__
+            kinds.append(f"{times} × {name}")
         if len(self.parts.atoms) > 4:
             kinds.append("…")
         return f"Curve({', '.join(kinds)}; {self.neighbours})"
@@ -232,7 +235,8 @@ class Curve:
         """
         least = self.delta(1000)
         # A little above the least δ, which may never vanish; below 1, as δ must be.
-        near_least = Fraction(least) * Fraction(1001, 1000) + Fraction(1, 10**12)
+        near_least = Fraction(least) * Fraction(1001, 1000)
+        near_least += Fraction(1, 10**12)
         near_least = min(near_least, 1 - Fraction(1, 10**6))
         far = min(self.epsilon(near_least), 1e3)
         points = []

@@ -210,7 +210,8 @@ def _optimal(parts: Flattened) -> Method | None:
     because = "Kairouz, Oh, Viswanath: the exact sum for boxes of one ε"
     if leak_sum != parts.leak_sum:
         # Atoms that leak by themselves: the union bound, rounded up, and no lower bound.
-        return _with_leak("optimal", because, up(float(leak_sum)), prices, margin(times))
+        leak = up(float(leak_sum))
+        return _with_leak("optimal", because, leak, prices, margin(times))
     is_exact = all(_is_response(atom) for atom, _ in parts.atoms)
     lower = prices if is_exact else None
     return _with_leak("optimal", because, parts.leak, prices, margin(times), lower=lower)
@@ -314,7 +315,8 @@ def _with_leak(
     def upper_delta(epsilon: Fraction) -> float:
         # A smaller ε has a larger δ'. The result is rounded up even from 0, which may be a δ below
         # the least float; where δ is 0 the basic price says so.
-        kept_delta = upper.delta(down(float(epsilon), 2.0**-50))
+        lower_end = down(float(epsilon), 2.0**-50)
+        kept_delta = upper.delta(lower_end)
         total = leak + (1 - leak) * kept_delta
         return min(1.0, up(total, slip))
 
@@ -363,11 +365,13 @@ def numerical_method(parts: Flattened, accuracy: float) -> Method | None:
 
     def epsilon(delta: Fraction) -> float:
         # The float nearest to a largest loss may be below it: one more step up.
-        return up(accountant.epsilon(down(float(delta))), 2.0**-52)
+        bound = accountant.epsilon(down(float(delta)))
+        return up(bound, 2.0**-52)
 
     def delta(epsilon: Fraction) -> float:
         # A δ that is 0 in floats may be below the least float, hence the least float above 0.
-        return max(accountant.delta(down(float(epsilon))), up(0.0))
+        bound = accountant.delta(down(float(epsilon)))
+        return max(bound, up(0.0))
 
     def lower_epsilon(delta: Fraction) -> float:
         return accountant.lower_epsilon(up(float(delta)))

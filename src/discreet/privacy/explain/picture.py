@@ -63,12 +63,14 @@ def draw(curve: Curve, width: int = 64, height: int = 16) -> str:
     for column in range(columns):
         epsilon = Fraction(far * column / (columns - 1))
         log_delta = math.log10(max(curve.delta(epsilon), _FLOOR))
-        heights.append(max(0.0, 1 + log_delta / _DECADES) * rows)
+        filled = max(0.0, 1 + log_delta / _DECADES)
+        heights.append(filled * rows)
     texts = ["  δ"]
     for row in range(rows):
         bottom = rows - 1 - row
         cells = "".join(_block(height - bottom) for height in heights)
-        texts.append(f"{_tick(row, rows):>6}│{cells.rstrip()}")
+        label = _tick(row, rows)
+        texts.append(f"{label:>6}│{cells.rstrip()}")
     texts.append("      └" + "─" * columns)
     texts.append(_axis(far, columns))
     return "\n".join(texts)

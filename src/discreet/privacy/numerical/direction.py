@@ -48,6 +48,8 @@ MAX_SIZE = 2**22
 """Most points of a grid; refinements stop at a quarter of that."""
 _LEAST_TAIL = 1e-300
 """Smallest P-mass that a span may leave out."""
+_LAST_BELOW_ONE = 1 - 2.0**-53
+"""Largest float below 1: its logarithm of 1 − x is finite."""
 
 
 @frozen
@@ -187,7 +189,7 @@ class DirectionBounds:
         logs = []
         for top, times in tops:
             # Each mass rounds up. One that rounds to 1 is followed as the last float below 1.
-            rounded = min(ceiling(top), 1 - 2.0**-53)
+            rounded = min(ceiling(top), _LAST_BELOW_ONE)
             logs.append(times * math.log1p(-rounded))
         leaked = -math.expm1(sum(logs))
         return fraction_up(leaked, 2.0**-48)
@@ -208,8 +210,10 @@ class DirectionBounds:
 
         Total variation distances add up in a composition.
         """
-        total = sum(times * pair.delta(0.0) for pair, times in self.groups)
-        return min(1.0, up(total))
+        distances = []
+        for pair, times in self.groups:
+            distances.append(times * pair.delta(0.0))
+        return min(1.0, up(sum(distances)))
 
     def epsilon(self, exact_delta: Fraction, gap: float, enough: float = 0.0) -> Bracket:
         """Bracket the least ε for a δ, to a relative gap.
@@ -236,7 +240,8 @@ class DirectionBounds:
         tilt, rough, tail = self._aim(delta, gap, cap)
 
         def narrow(made: Composed, best: Bracket) -> Bracket:
-            upper = min(best.upper, max(0.0, made.epsilon(delta)))
+            bound = max(0.0, made.epsilon(delta))
+            upper = min(best.upper, bound)
             proven = last_above(made.evidence, delta, upper, gap)
             return Bracket(max(best.lower, proven), upper)
 
@@ -405,7 +410,7 @@ class DirectionBounds:
         split = 0
         for (pair, times), grid in zip(self.groups, grids, strict=True):
             # A mass that rounds to 1 is followed as the last float below 1.
-            leaked = min(grid.top, 1 - 2.0**-53)
+            leaked = min(grid.top, _LAST_BELOW_ONE)
             log_kept.append(times * math.log1p(-leaked))
             errors.append(times * grid.error)
             # A part `leak` of every mass is one step too high: a mean shift of leak·step.

@@ -107,7 +107,8 @@ def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
     far = float(np.abs(ends).max())
     # Errors of p, q and the edges move the computed split by at most this much, divided by the
     # width of a cell in likelihood ratios. Adding it moves mass up: the safe direction.
-    ratio_error = cells.error + 4 * EPS * (1 + far)
+    edge_error = EPS * (1 + far)
+    ratio_error = cells.error + 4 * edge_error
     cell_width = -math.expm1(-step)
     leak = min(1.0, 4 * ratio_error / cell_width)
     upper = _upper_part(cells, edges, step, leak)
@@ -119,7 +120,7 @@ def dots(pair: LossPair, step: float, tail: float) -> LossGrid:
     mass[0] += cells.p[0]
     above = float(cells.p[-1])
     top = (cells.top + above) * (1 + cells.error)
-    error = cells.error + 32 * EPS * (1 + far)
+    error = cells.error + 32 * edge_error
     low = float(cells.p[0])
     return LossGrid(step, start, mass, 0.0, top, error, leak, low, spread=True)
 

@@ -131,7 +131,8 @@ def exceeds(evidence: Proof, epsilon: float, delta: float) -> bool:
     # Mass lifted from below the grid may not count.
     at = np.array([epsilon + 2 * blur])
     raw = interpolate(profile.losses, profile.lower, at, below=0.0)
-    finite = math.exp(-blur) * float(raw[0])
+    factor = math.exp(-blur)
+    finite = factor * float(raw[0])
     left = finite + least_top - evidence.low
     spread = evidence.spread
     if spread is None:
@@ -198,7 +199,8 @@ def interpolate(losses: Array, curve: Array, epsilon: Array, *, below: float) ->
     cell = within.astype(np.int64)
     over = np.clip(epsilon - losses[cell], 0.0, step)
     # (e^over − 1)/(e^step − 1), in a form that does not overflow for a wide step.
-    ratio = np.exp(over - step) * np.expm1(-over) / math.expm1(-step)
+    growth = np.exp(over - step) * np.expm1(-over)
+    ratio = growth / math.expm1(-step)
     part = np.clip(ratio, 0.0, 1.0)
     low = curve[cell]
     high = curve[cell + 1]

@@ -113,7 +113,8 @@ def counters_pair(cases: Counters, *, upward: bool) -> Atoms:
     step = _step(cases)
     # A slope of 1 has an infinite loss; the last float below 1 has one of 37.
     steepest = float(cases.slopes.max(initial=0.0))
-    largest_loss = 2 * math.atanh(min(steepest, 1 - 2.0**-52))
+    steepest = min(steepest, 1 - 2.0**-52)
+    largest_loss = 2 * math.atanh(steepest)
     middle = math.ceil(largest_loss / step) + 2
     mass = np.zeros(2 * middle + 1)
     for column, total in enumerate(cases.totals.tolist()):
@@ -195,7 +196,8 @@ def _add(
     # A millionth of a step is far above the error of a loss; a loss of 0 is exact.
     margin = 1e-6 * (loss != 0)
     rounded = np.ceil(loss + margin) if upward else np.floor(loss - margin)
-    weight = chances[:, None] * split[None, :] * (1 + z)
+    even = chances[:, None] * split[None, :]
+    weight = even * (1 + z)
     middle = mass.size // 2
     index = rounded.astype(np.int64) + middle
     index = np.clip(index, 0, mass.size - 1).ravel()

@@ -100,7 +100,8 @@ def _curve(mu: float, epsilon: float) -> float:
     if t < -6 and epsilon <= 0:
         # Far left erfcx overflows. δ is near 1 − e^ε, and small corrections are added to that.
         lacking = float(ndtr(t))
-        tail = math.exp(epsilon) * float(ndtr(t + mu))
+        upper_tail = float(ndtr(t + mu))
+        tail = math.exp(epsilon) * upper_tail
         return -math.expm1(epsilon) - lacking + tail
     if t < -6:
         # Far left with e^ε > 1: the product with Φ is formed in logarithms.
@@ -154,6 +155,7 @@ def lattice_gauss(variance: float, squared: float, dimension: int) -> Gauss | No
     if eta > 0.01 / dimension:
         return None
     # Both the shift and the slack round up: the pair dominates more.
-    mu = up(math.sqrt(squared / (variance - s_squared)))
+    continuous_variance = variance - s_squared
+    mu = up(math.sqrt(squared / continuous_variance))
     slack = up(dimension * math.atanh(eta))
     return Gauss(mu, slack)

@@ -47,8 +47,9 @@ class Hyperbola:
         growth = np.expm1(np.diff(cuts) / 2)
         lower = cuts[:-1]
         upper = cuts[1:]
-        p = self.root * np.exp(lower / 2) * growth
-        q = self.root * np.exp(-upper / 2) * growth
+        root = self.root
+        p = root * np.exp(lower / 2) * growth
+        q = root * np.exp(-upper / 2) * growth
         if self.end > 0:
             mirror = self.end * math.exp(-self.high)
             _add_atom(p, q, edges, -self.high, mirror)
@@ -140,7 +141,8 @@ def discrete_laplace_hull(rate: Fraction, steps: int) -> Hyperbola:
     float_rate = float(rate)
     end = 1 / (1 + math.exp(-float_rate))
     wide = float_rate * (steps - 1)
-    root = end * math.exp(-(high + float_rate) / 2)
+    exponent = -(high + float_rate) / 2
+    root = end * math.exp(exponent)
     return Hyperbola(high, wide, end, root, limit)
 
 

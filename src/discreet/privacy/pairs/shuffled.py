@@ -163,7 +163,8 @@ def _two_level(event: Shuffled) -> Counters | None:
     high = stop - 1
     totals = runs(low, high, _FINE)
     # In a run of totals the smallest c dominates, and the largest slope does.
-    ends = np.append(totals[1:], high + 1) - 1
+    next_starts = np.append(totals[1:], stop)
+    ends = next_starts - 1
     chances = np.zeros((starts.size, totals.size))
     for row, (begin, law) in enumerate(laws):
         counts = begin + np.arange(law.size)
@@ -203,13 +204,16 @@ def lower_pair(epsilon: Fraction, n: int, moved: float, noise: float) -> Atoms:
     both = within + without
     totals = runs(begin, begin + size - 1, _FINE)
     # The largest c of a run and the smallest slope: the corner that is dominated.
-    ends = np.append(totals[1:], begin + size) - 1
+    next_starts = np.append(totals[1:], begin + size)
+    ends = next_starts - 1
     taking = within / np.maximum(both, 1e-300)
     largest_slope = (growth - 1) / (growth + 1)
     slopes = largest_slope * taking[totals - begin]
     chances = _sums_over_runs(begin, both, totals)
     error = _chance_error(people)
-    cases = Counters(ends, chances[None, :], slopes[None, :], 0.0, 0.0, error)
+    chances = chances[None, :]
+    slopes = slopes[None, :]
+    cases = Counters(ends, chances, slopes, 0.0, 0.0, error)
     return counters_pair(cases, upward=False)
 
 

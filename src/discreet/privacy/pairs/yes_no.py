@@ -83,7 +83,8 @@ def _laws(epsilon: Fraction, n: int) -> list[tuple[Array, Array]]:
         last = end - 1
         p, q = _answers(first, others - last, growth)
         forward.append((p, q))
-        backward.append((q[::-1], p[::-1]))
+        swapped = (q[::-1], p[::-1])
+        backward.append(swapped)
     return forward + backward
 
 
@@ -92,7 +93,8 @@ def _worst_curve(laws: list[tuple[Array, Array]], grid: Array, n: int) -> Array:
     # Relative error of a chance: p is right to 2^-52, so Bin(n, p) to about 2n·2^-52; two laws
     # are convolved and one is mixed, hence three times.
     people = min(n, MAX_PEOPLE)
-    error = 3 * (8 * people + 4096) * 2.0**-52
+    units = 8 * people + 4096
+    error = 3 * units * 2.0**-52
     curves = [_curve(p, q, grid, error) for p, q in laws]
     worst = np.max(curves, axis=0)
     # Mass outside of the windows counts in full.
@@ -104,8 +106,7 @@ def _largest_loss(p: Array, q: Array) -> float:
 
     The ends of a window have losses of their own that mean nothing.
     """
-    tails = np.cumsum(p[::-1])[::-1]
-    relevant = np.flatnonzero(tails > _CUT)
+    relevant = np.flatnonzero(tail_sums(p) > _CUT)
     last = int(relevant[-1])
     return float(np.log(p[last] / q[last]))
 
