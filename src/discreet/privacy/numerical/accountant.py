@@ -88,7 +88,7 @@ class Numerical:
                 bounds = direction.epsilon(at, self.gap, worst.lower)
             else:
                 # ε becomes the largest float not above it. δ(ε) falls with ε, so that the upper
-                # bound on δ stays one.
+                # bound on δ stays one. For lower bounds `methods` asks at floats, which stay.
                 epsilon = -ceiling(-at)
                 bounds = direction.delta(epsilon, self.gap, worst.lower)
             lower = max(worst.lower, bounds.lower)

@@ -81,7 +81,7 @@ def _tilt_grid(grid: LossGrid, count: int, tilt: float) -> _TiltedGrid:
     losses = grid.losses
     positive = grid.mass > 0
     # If all mass is at an infinite loss, a trace of 1e-320 is left at every point, so that there
-    # is a law to normalise. More mass only raises the upper bound.
+    # is a law to normalise. It is far below every δ that is told from 0.
     positive |= not positive.any()
     log_mass = np.log(np.maximum(grid.mass, 1e-320))
     tilted = log_mass + tilt * losses
@@ -213,6 +213,7 @@ def _convolve(tilted: Sequence[_TiltedGrid], size: int) -> tuple[Array, float]:
         wave = np.fft.rfft(_wrapped(part.weight, size))
         if part.count == 1:
             spectrum *= wave
+            # One complex product errs by at most four units.
             rounding += 4
         else:
             spectrum *= power(wave, part.count)
@@ -290,12 +291,13 @@ def _bounded_profile(losses: Array, weight: Array, known: _Certificate) -> Profi
     # Negative weights are rounding errors of the FFT, covered by `noise`.
     value = _curve_of(np.maximum(weight, 0.0) * untilt, step)
     error = _curve_of(known.noise * untilt, step)
-    # Upper: mass above the window counts in full, where the untilting factor is largest for it,
-    # at the window's last point. Mass that wrapped around only adds to the weights.
+    # Upper: mass above the window counts in full. Its untilting factor is at most that of the
+    # window's last point. Mass that wrapped around only adds to the weights.
     beyond = known.outside * float(untilt[-1])
     most = value + error + beyond
     upper = scale * most * (1 + margin)
-    # Lower: mass that wrapped around from outside may sit at any point, so it is taken off there.
+    # Lower: mass that wrapped around may have come to any higher point, where its untilting factor
+    # is at most that of this point. All of it is taken off.
     least = value * (1 - margin) - error - known.outside * untilt
     lower = scale * np.maximum(0.0, least)
     return Profile(losses, upper, lower, tilt, log_moment)

@@ -64,7 +64,7 @@ def spread_law(step: float, count: int, tilt: float) -> Spread:
     grid = dots(bounded_range(Fraction(step)), half, 0.0)
     start = grid.start
     mass = grid.mass
-    # Fourteen deviations, or the whole support where it is shorter.
+    # Eleven deviations and more, as one release deviates by 1.2 half steps; or the whole support.
     last = start + len(mass) - 1
     support = max(abs(start), last) * count
     deviations = math.ceil(14 * math.sqrt(count)) + 12
@@ -145,7 +145,9 @@ def exceeds(evidence: Proof, epsilon: float, delta: float) -> bool:
     factor = math.exp(min(blur, 700.0))
     curve = np.minimum(1.0, most_top + factor * raw)
     hull = _hull(curve, delta, spread.half)
-    # Outside of the window T(x/s) ≤ s^λ · (Rényi bound at x), and the mass at infinity is added.
+    # Outside of the window, at lower ε: T(x/s) ≤ s^λ · (Rényi bound at x) + top, and s^λ ≥ 1. At
+    # higher ε the hull is at most δ. The chance of that is at most e^−60, at 11 deviations, which
+    # the factor 1 + 1e-12 below covers.
     tilt = profile.tilt
     log_renyi = profile.log_moment + log_share(tilt) - tilt * epsilon
     renyi = math.exp(min(700.0, log_renyi))
@@ -175,7 +177,8 @@ def _hull(curve: Array, value: float, half: float) -> Array:
     line = value + rise[touch] * lower_distance[:touch]
     after = middle + 1
     hull[after : after + touch] = line
-    # At higher ε: the steepest one. Where the curve stays above the point, T is flat at most.
+    # At higher ε: the steepest one. If the curve stays above the point, the hull is flat there, as
+    # T falls.
     higher = curve[:middle][::-1]
     fall = (value - higher) / higher_distance
     touch = int(np.argmax(fall))

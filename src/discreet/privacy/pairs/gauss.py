@@ -108,7 +108,7 @@ def _curve(mu: float, epsilon: float) -> float:
         log_tail = epsilon + float(log_ndtr(-t - mu))
         return float(ndtr(-t)) - math.exp(log_tail)
     if t > 38.5:
-        # e^{−t²/2} is below the least float. `up` still makes the upper bound positive.
+        # δ is below the least float. `up` still makes the upper bound positive.
         return 0.0
     if mu > 1:
         near = erfcx(t / _ROOT_TWO)

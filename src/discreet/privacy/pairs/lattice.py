@@ -142,7 +142,7 @@ def binomial(trials: int, shift: int) -> Atoms:
     if trials - shift < low:
         # All of P lies where Q has next to nothing: the whole mass counts as an infinite loss.
         return Atoms(np.zeros(1), np.zeros(1), Fraction(1))
-    # Hoeffding bounds both tails beyond the reach.
+    # Hoeffding bounds each of the two tails beyond the reach.
     beyond = math.exp(-2 * reach * (reach / trials))
 
     def mass(y: Array) -> Array:
