@@ -1,6 +1,7 @@
-"""Plans: which exact totals a question needs, which noise meets them, what it costs and how far off it will be.
+"""Planner package: releases, noise, price and predicted error of a question.
 
-Everything here is public: a plan needs no data, costs nothing and can be shown. Start at `plan`, then `choose`.
+Everything here is public: a plan reads no data, costs nothing and can be shown. Start at `plan`,
+then `choose`.
 """
 
 from __future__ import annotations

@@ -1,17 +1,19 @@
-"""Which part of a budget each release gets.
+"""Budget allocation: divide one budget among the releases of a question.
 
-The split makes Σ wᵢ·ln(errorᵢ) least: scale-free, so no unit of a column matters, and a statistic of weight 2 may cost
-the others twice as much as one of weight 1 to become 1 % better.
+The allocation minimises Σ wᵢ·ln(errorᵢ). Logarithms are scale-free, so the unit of a column does
+not matter. A statistic of weight 2 may cost the others twice as much as one of weight 1 to become
+1 % better.
 
-**One total each.** An error is a constant over ε, or over √ρ or μ, in the limit of fine steps. Σ wᵢ·ln(cᵢ/εᵢ) under
-Σεᵢ = ε is least where wᵢ/εᵢ is the same for all (Lagrange; the sum is convex): **parts are proportional to weights**,
-for ε, ρ and μ² alike, and no constant cᵢ matters.
+**One total per statistic.** In the limit of fine steps an error is a constant over ε, √ρ or μ.
+Σ wᵢ·ln(cᵢ/εᵢ) under Σεᵢ = ε is least where wᵢ/εᵢ is equal for all i (Lagrange; the sum is convex).
+**Fractions are proportional to weights**, for ε, ρ and μ² alike, and no constant cᵢ matters.
 
-**Several totals, some of them shared.** Let errorᵢ² = Σ_r A_ir·s_r^−p, with s_r the part of total r (p = 2 for ε, 1
-for ρ and μ²). In σ = ln s the objective is a sum of logarithms of sums of exponentials, so convex, and so is Σe^σ ≤
-1: there is one optimum, s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the part of errorᵢ² that is due to total r. `divide`
-iterates just that, in geometric means with the last step, which for one statistic arrives at once. Where a statistic's
-noise model fixes the parts of its releases, as a quantile's does, they stay as they are.
+**Several totals, some of them shared.** Let errorᵢ² = Σ_r A_ir·s_r^−p with s_r the fraction of
+total r (p = 2 for ε, p = 1 for ρ and μ²). In σ = ln s the objective is a sum of logarithms of sums
+of exponentials, hence convex, and so is the constraint Σe^σ ≤ 1. The one optimum satisfies
+s_r = Σᵢ wᵢ·γ_ir/Σw with γ_ir the fraction of errorᵢ² that total r causes. `divide` iterates this
+equation, taking a geometric mean with the last step; for one statistic it arrives at once. Where a
+noise model fixes the fractions of its releases, as that of quantiles does, they are kept.
 """
 
 from __future__ import annotations
@@ -19,106 +21,176 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from .layout import Layout, Use
 
 Amount = TypeVar("Amount", float, Fraction)
-Power = tuple[tuple[float, ...], bool, tuple[int, ...]]
-"""Of one statistic: A_ir, or the parts themselves and True where no split changes them; the places of its totals."""
+
+# The searched fractions are rounded to six digits: errors near the optimum are flat there.
 _FINE = 10**6
 _STEPS = 60
-_LEAST = 1e-24
-"""The least part that counts, far below what a part is rounded to: one of 0 would never come back."""
+# Far below the rounding of fractions. A coefficient of exactly 0 would never recover.
+_MIN_SQUARE = 1e-24
+# Squares of numbers beyond this bound would overflow a float.
+_MAX_SIZE = 1e300
+# The search stops once no fraction moves by more than this.
+_SETTLED = 1e-9
+
+
+class _Allocation(NamedTuple):
+    """Inputs that decide the allocation of one statistic; hashable, so that searches are cached.
+
+    `coefficients` are A_ir or, where `fixed`, the fractions of the statistic's own releases.
+    `places` are the indices of its totals in the layout.
+    """
+
+    coefficients: tuple[float, ...]
+    fixed: bool
+    places: tuple[int, ...]
 
 
 def divide(layout: Layout, weights: Sequence[Fraction], *, laplace: bool) -> tuple[Fraction, ...]:
-    """Return the part of each release that makes the weighted sum of log errors least; they add up to 1.
+    """Return the fraction of the budget of each release; the fractions add up to 1.
 
-    Exactly proportional to weights where no statistic has more than one total; else to six digits. It does not hang on
-    what is divided.
+    Guarantee: the fractions minimise the weighted sum of log errors. They are exactly proportional
+    to the weights where no statistic has more than one total, else accurate to six digits. They do
+    not depend on the size of the budget.
+
+    Law: tests/plan/test_shares.py::TestOptimum
     """
-    powers = tuple(_power(layout, use, laplace=laplace) for use in layout.uses)
-    return _divide(powers, tuple(weights), len(layout.needs), _STEPS, 2 if laplace else 1)
+    statistics = tuple(_allocation(layout, use, laplace=laplace) for use in layout.uses)
+    power = 2 if laplace else 1
+    return _divide(statistics, tuple(weights), len(layout.needs), _STEPS, power)
 
 
 @lru_cache(maxsize=64)
 def _divide(
-    powers: tuple[Power, ...], weights: tuple[Fraction, ...], count: int, steps: int, power: int
+    statistics: tuple[_Allocation, ...],
+    weights: tuple[Fraction, ...],
+    count: int,
+    steps: int,
+    power: int,
 ) -> tuple[Fraction, ...]:
-    if all(fixed for _, fixed, _ in powers):
-        exact = [[Fraction(part) for part in gamma] for gamma, _, _ in powers]
-        found = _pulls(exact, list(weights), powers, count)
-        return tuple(part / sum(found, Fraction()) for part in found)
-    now = [1.0 / count] * count
+    if all(statistic.fixed for statistic in statistics):
+        return _proportional(statistics, weights, count)
+    float_weights = [float(weight) for weight in weights]
+    fractions = [1.0 / count] * count
     for _ in range(steps):
-        after = _step(powers, [float(weight) for weight in weights], now, power)
-        done = max(abs(a - b) for a, b in zip(now, after, strict=True)) < 1e-9
-        now = after
-        if done:
+        after = _step(statistics, float_weights, fractions, power)
+        moved = max(abs(a - b) for a, b in zip(fractions, after, strict=True))
+        fractions = after
+        if moved < _SETTLED:
             break
-    return _exact(powers, weights, now)
+    return _exact(statistics, weights, fractions)
+
+
+def _proportional(
+    statistics: Sequence[_Allocation], weights: Sequence[Fraction], count: int
+) -> tuple[Fraction, ...]:
+    """Return exact fractions where every statistic fixes those of its own releases."""
+    # Exact arithmetic: a lone count gets precisely the fraction that its weight says.
+    gammas = [[Fraction(part) for part in statistic.coefficients] for statistic in statistics]
+    claims = _claims(gammas, list(weights), statistics, count)
+    total = sum(claims, Fraction())
+    return tuple(claim / total for claim in claims)
 
 
 def _step(
-    powers: Sequence[Power], weights: list[float], now: Sequence[float], power: int
+    statistics: Sequence[_Allocation],
+    weights: list[float],
+    fractions: Sequence[float],
+    power: int,
 ) -> list[float]:
-    """Move every part towards the part of the weighted errors that is due to it, in logarithms."""
-    gammas = [
-        g if fixed else _due(g, [now[r] for r in places], power) for g, fixed, places in powers
+    """Move every fraction, in logarithms, towards its fraction of the weighted errors."""
+    gammas: list[Sequence[float]] = []
+    for coefficients, fixed, places in statistics:
+        if fixed:
+            gammas.append(coefficients)
+        else:
+            own = [fractions[place] for place in places]
+            gammas.append(_error_fractions(coefficients, own, power))
+    claims = _claims(gammas, weights, statistics, len(fractions))
+    # Geometric mean with the last step. For one statistic s^p cancels against γ ∝ s^−p, so the
+    # first step already gives the optimum.
+    exponent = 1 / (power + 1)
+    after = [
+        (fraction**power * claim) ** exponent
+        for fraction, claim in zip(fractions, claims, strict=True)
     ]
-    pulls = _pulls(gammas, weights, powers, len(now))
-    after = [(s**power * pull) ** (1 / (power + 1)) for s, pull in zip(now, pulls, strict=True)]
-    return [part / sum(after) for part in after]
+    total = sum(after)
+    return [fraction / total for fraction in after]
 
 
 def _exact(
-    powers: Sequence[Power], weights: Sequence[Fraction], found: Sequence[float]
+    statistics: Sequence[_Allocation], weights: Sequence[Fraction], searched: Sequence[float]
 ) -> tuple[Fraction, ...]:
-    """Round to six digits what was searched; what only statistics of one total use is a matter of weights, exactly."""
+    """Round searched fractions to six digits; keep the others exactly proportional to weights."""
+    searched_places: set[int] = set()
+    for statistic in statistics:
+        if not statistic.fixed:
+            searched_places.update(statistic.places)
+    total_weight = sum(weights, Fraction())
     kept: dict[int, Fraction] = {}
-    searched = {place for _, fixed, places in powers if not fixed for place in places}
-    for (gamma, fixed, places), weight in zip(powers, weights, strict=True):
-        for part, place in zip(gamma, places, strict=False):
-            if fixed and place not in searched:
-                kept[place] = kept.get(place, Fraction()) + weight * Fraction(part) / sum(
-                    weights, Fraction()
-                )
-    rounded = {place: Fraction(max(1, round(found[place] * _FINE))) for place in searched}
+    for (coefficients, fixed, places), weight in zip(statistics, weights, strict=True):
+        for part, place in zip(coefficients, places, strict=False):
+            if fixed and place not in searched_places:
+                claim = weight * Fraction(part) / total_weight
+                kept[place] = kept.get(place, Fraction()) + claim
+    rounded: dict[int, Fraction] = {}
+    for place in searched_places:
+        # At least one unit: no release gets a budget of zero.
+        units = max(1, round(searched[place] * _FINE))
+        rounded[place] = Fraction(units)
+    # Rescaling makes the sum exactly 1, so that the whole budget is used and not exceeded.
     scale = (1 - sum(kept.values(), Fraction())) / sum(rounded.values(), Fraction())
-    return tuple(
-        kept[place] if place in kept else rounded[place] * scale for place in range(len(found))
-    )
+    fractions = []
+    for place in range(len(searched)):
+        if place in kept:
+            fractions.append(kept[place])
+        else:
+            fractions.append(rounded[place] * scale)
+    return tuple(fractions)
 
 
-def _power(layout: Layout, use: Use, *, laplace: bool) -> Power:
-    """Return what decides how one statistic's part is divided: all that a search hangs on."""
+def _allocation(layout: Layout, use: Use, *, laplace: bool) -> _Allocation:
+    """Return the inputs that decide how the budget of one statistic is divided."""
     if use.model.fixed is not None:
-        return tuple(use.model.fixed), True, use.places
+        return _Allocation(tuple(use.model.fixed), True, use.places)
     if len(set(use.places)) == 1:
-        return (1.0,), True, use.places
-    coefficients = zip(use.model.coefficients, use.places, strict=True)
-    sizes = [min(c * layout.force(r, laplace=laplace), 1e300) for c, r in coefficients]
-    largest = (
-        max(sizes) or 1.0
-    )  # only their ratios matter; squares of what is far from 1 are beyond floats
-    return tuple(max((size / largest) ** 2, _LEAST) for size in sizes), False, use.places
+        return _Allocation((1.0,), True, use.places)
+    sizes = []
+    for coefficient, place in zip(use.model.coefficients, use.places, strict=True):
+        size = coefficient * layout.force(place, laplace=laplace)
+        sizes.append(min(size, _MAX_SIZE))
+    # Only ratios matter. Dividing by the largest keeps the squares within the range of floats.
+    largest = max(sizes) or 1.0
+    squares = tuple(max((size / largest) ** 2, _MIN_SQUARE) for size in sizes)
+    return _Allocation(squares, False, use.places)
 
 
-def _due(squares: Sequence[float], own: Sequence[float], power: int) -> list[float]:
-    """Return the part of a statistic's squared error that is due to each of its totals."""
-    each = [square / part**power for square, part in zip(squares, own, strict=True)]
-    return [one / sum(each) for one in each]
+def _error_fractions(
+    squares: Sequence[float], fractions: Sequence[float], power: int
+) -> list[float]:
+    """Return γ_ir: the fraction of a statistic's squared error that each of its totals causes."""
+    variances = [
+        square / fraction**power for square, fraction in zip(squares, fractions, strict=True)
+    ]
+    total = sum(variances)
+    return [variance / total for variance in variances]
 
 
-def _pulls(
+def _claims(
     gammas: Sequence[Sequence[Amount]],
     weights: Sequence[Amount],
-    powers: Sequence[Power],
+    statistics: Sequence[_Allocation],
     count: int,
 ) -> list[Amount]:
-    found: list[Amount] = [weights[0] * 0] * count
-    for gamma, weight, (_, _, places) in zip(gammas, weights, powers, strict=True):
-        for part, place in zip(gamma, places, strict=False):
-            found[place] = found[place] + weight * part
-    return found
+    """Return Σᵢ wᵢ·γ_ir for every total r: the weight with which statistics claim it."""
+    # The zero has the type of the weights: exact fractions stay exact.
+    zero = weights[0] * 0
+    claims: list[Amount] = [zero] * count
+    for gamma, weight, statistic in zip(gammas, weights, statistics, strict=True):
+        for part, place in zip(gamma, statistic.places, strict=False):
+            claims[place] = claims[place] + weight * part
+    return claims

@@ -1,14 +1,15 @@
-"""The noise that just meets given errors, at the least price: one total or choice at a time.
+"""Error target: the noise that just meets given errors at the least price, one need at a time.
 
 total             the largest scale whose exact quantile is within the error; a larger one misses it
-mode              the least ε of the exponential mechanism whose exact bound, in rows, is within the error
-quantiles         the least ε at which the bound on what is shown, in rows, is within the error
-the others        several totals, perhaps shared with other statistics: see `balance`
+mode              the least ε of the exponential mechanism whose exact bound, in rows, is within the
+                  error
+quantiles         the least ε at which the bound on the shown value, in rows, is within the error
+other statistics  several totals, perhaps shared with other statistics: see `joint_error_target`
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 
@@ -24,94 +25,121 @@ from .layout import Layout, Use
 from .mechanism_choice import noisy_release
 
 UseErrors = Sequence[tuple[Use, Fraction]]
-_VAST = Fraction(10**12)
-_CLOSE = 1 + Fraction(1, 10**6)
-_HAIR = 1 + Fraction(1, 10**12)
+
+# An ε so large that only the rounding of a quantile is left in its error.
+_HUGE_EPSILON = Fraction(10**12)
+# The ε of a quantile is raised by this factor until its bound holds: six digits.
+_EPSILON_STEP = 1 + Fraction(1, 10**6)
+# The ε of a mode is raised by this factor: it covers the rounding of the float bound c.
+_ROUNDING_MARGIN = 1 + Fraction(1, 10**12)
+# Below this bound of the error any option of a mode is near enough.
+_MIN_MISS = 1e-300
 
 
 def meet(
     layout: Layout, errors: Sequence[Fraction], size: int, beta: float, *, laplace: bool
 ) -> tuple[PlannedRelease, ...]:
-    """Choose the noise of everything needed such that each statistic's predicted error is at most what is asked.
+    """Choose the noise of every need so that each statistic's predicted error is at most asked.
 
-    Refuses an error as wide as the public range of its statistic, which needs no data, and one that no noise meets.
+    Guarantee: every predicted error is met, at the least price of this kind of noise.
+
+    Refuses: an error as wide as the public range of its statistic, which needs no data, and one
+    that no noise meets (InvalidArgument).
+
+    Law: tests/plan/test_error_target.py::TestLeast
     """
     asked = list(zip(layout.uses, errors, strict=True))
     for use, error in asked:
-        if error >= use.model.most:
-            raise InvalidArgument(
-                f"every possible {use.name} lies within {float(error):.6g}; ask for a smaller error"
-            )
-        if error <= use.model.least:
-            raise InvalidArgument(
-                f"no noise brings {use.name} within {float(error):.6g}: without any it may be off by "
-                f"{use.model.least:.6g}; ask for a larger error, or declare a coarser step or tighter bounds"
-            )
-    singles = _single_scales(layout, asked, beta, laplace=laplace)
+        _check_reachable(use, error)
+    single_scales = _single_scales(layout, asked, beta, laplace=laplace)
     several = [(use, float(error)) for use, error in asked if use.model.law is not None]
-    scales = balance(ErrorGoal(layout, size, beta, laplace), several, singles)
-    chosen = dict(_choices(layout, asked, beta))
+    scales = balance(ErrorGoal(layout, size, beta, laplace), several, single_scales)
+    choices = _choices(layout, asked, beta)
     family = Geometric if laplace else DiscreteGaussian
-    return tuple(
-        chosen[place]
-        if isinstance(need, ChoiceNeed | PlaceNeed)
-        else noisy_release(need, family(scales[place], need.sensitivity))
-        for place, need in enumerate(layout.needs)
-    )
+    releases: list[PlannedRelease] = []
+    for place, need in enumerate(layout.needs):
+        if isinstance(need, ChoiceNeed | PlaceNeed):
+            releases.append(choices[place])
+        else:
+            mechanism = family(scales[place], need.sensitivity)
+            releases.append(noisy_release(need, mechanism))
+    return tuple(releases)
+
+
+def _check_reachable(use: Use, error: Fraction) -> None:
+    if error >= use.model.most:
+        raise InvalidArgument(
+            f"every possible {use.name} lies within {float(error):.6g}; ask for a smaller error"
+        )
+    if error <= use.model.least:
+        raise InvalidArgument(
+            f"no noise brings {use.name} within {float(error):.6g}: without any it may be off by "
+            f"{use.model.least:.6g}; ask for a larger error, or declare a coarser step or tighter "
+            "bounds"
+        )
 
 
 def _single_scales(
     layout: Layout, asked: UseErrors, beta: float, *, laplace: bool
 ) -> dict[int, Fraction]:
     """Return the largest scale of every total that is a statistic by itself."""
-    found: dict[int, Fraction] = {}
+    scales: dict[int, Fraction] = {}
     for use, error in asked:
-        need, place = layout.needs[use.places[0]], use.places[0]
+        place = use.places[0]
+        need = layout.needs[place]
         if use.model.law is None and not isinstance(need, ChoiceNeed | PlaceNeed):
-            scale = _largest(error / need.unit, beta, laplace)
-            found[place] = min(scale, found.get(place, scale))
-    return found
+            scale = _largest_scale(error / need.unit, beta, laplace)
+            # Two statistics may share the total: the smaller error decides.
+            scales[place] = min(scale, scales.get(place, scale))
+    return scales
 
 
 @lru_cache(maxsize=4096)
-def _largest(steps: Fraction, beta: float, laplace: bool) -> Fraction:
-    """Return the largest scale whose error is at most so many steps; which sensitivity it hides does not matter."""
+def _largest_scale(steps: Fraction, beta: float, laplace: bool) -> Fraction:
+    """Return the largest scale whose error is at most so many steps."""
     family = Geometric if laplace else DiscreteGaussian
+    # The error depends on the scale alone, so any sensitivity gives the same scale.
     return family.for_error(steps, beta=beta, sensitivity=1).scale
 
 
 def _choices(
     layout: Layout, asked: UseErrors, beta: float
-) -> Iterator[tuple[int, ChosenRelease | PlaceRelease]]:
+) -> dict[int, ChosenRelease | PlaceRelease]:
     """Choose the least ε of every choice, for the least error asked of it."""
     tightest: dict[int, Fraction] = {}
     for use, error in asked:
-        tightest[use.places[0]] = min(error, tightest.get(use.places[0], error))
+        place = use.places[0]
+        tightest[place] = min(error, tightest.get(place, error))
+    releases: dict[int, ChosenRelease | PlaceRelease] = {}
     for place, error in tightest.items():
         need = layout.needs[place]
         if isinstance(need, PlaceNeed):
-            yield place, _place_release(need, error, beta)
+            releases[place] = _quantile_release(need, error, beta)
         if isinstance(need, ChoiceNeed):
-            yield place, ChosenRelease(need, _exponential(need, _epsilon(need, error, beta)))
+            mechanism = _exponential(need, _mode_epsilon(need, error, beta))
+            releases[place] = ChosenRelease(need, mechanism)
+    return releases
 
 
-def _place_release(need: PlaceNeed, error: Fraction, beta: float) -> PlaceRelease:
-    """Return the release of least ε, to six digits, that is within an error: it is off by least + c/ε rows.
+def _quantile_release(need: PlaceNeed, error: Fraction, beta: float) -> PlaceRelease:
+    """Return the release of least ε, to six digits, that is within an error.
 
-    Refuses an error that none is within.
+    Refuses: a quantile with one possible value, and an error that no ε meets (InvalidArgument).
     """
     if need.ladder.options == 1:
         raise InvalidArgument("there is one value that this quantile can have; it needs no data")
-    least = Fraction(PlaceRelease(need, _VAST).error(beta))
+    least = Fraction(PlaceRelease(need, _HUGE_EPSILON).error(beta))
     if error <= least:
         raise InvalidArgument(
-            f"no choice brings a quantile within {float(error):.6g} rows; ask for more than {float(least):.6g}"
+            f"no choice brings a quantile within {float(error):.6g} rows; "
+            f"ask for more than {float(least):.6g}"
         )
-    epsilon = max(
-        (Fraction(PlaceRelease(need, Fraction(1)).error(beta)) - least) / (error - least), 1 / _VAST
-    )
+    # The error is least + c/ε rows, so that c is the excess at ε = 1.
+    excess = Fraction(PlaceRelease(need, Fraction(1)).error(beta)) - least
+    epsilon = max(excess / (error - least), 1 / _HUGE_EPSILON)
+    # The formula is exact up to rounding. The release's own bound decides, never the formula.
     while PlaceRelease(need, epsilon).error(beta) > error:
-        epsilon *= _CLOSE
+        epsilon *= _EPSILON_STEP
     return PlaceRelease(need, epsilon)
 
 
@@ -121,9 +149,13 @@ def _exponential(need: ChoiceNeed, epsilon: Fraction) -> Exponential:
     )
 
 
-def _epsilon(need: ChoiceNeed, error: Fraction, beta: float) -> Fraction:
-    """Return the least ε, to twelve digits, with which the choice misses by at most so many rows: the miss is c/ε."""
+def _mode_epsilon(need: ChoiceNeed, error: Fraction, beta: float) -> Fraction:
+    """Return the least ε, to twelve digits, with which the mode misses by at most so many rows.
+
+    Refuses: a mode for which any option is near enough (InvalidArgument).
+    """
     miss = _exponential(need, Fraction(1)).error(need.options, beta)
-    if miss < 1e-300:
+    if miss < _MIN_MISS:
         raise InvalidArgument("any choice of a mode is near enough at this level; it needs no data")
-    return Fraction(miss) / need.steps_per_row / error * _HAIR
+    # The miss is c/ε, so the miss at ε = 1 is c.
+    return Fraction(miss) / need.steps_per_row / error * _ROUNDING_MARGIN

@@ -1,9 +1,10 @@
-"""Many counts of one table at once: COUNT(*) FILTER (WHERE …) of public conditions, planned as one workload.
+"""Many filtered counts at once: COUNT(*) FILTER (WHERE …) of public conditions as one workload.
 
-SUM(CASE WHEN … THEN 1 ELSE 0 END) is the same count in other words.
+SUM(CASE WHEN … THEN 1 ELSE 0 END) is the same count in another form.
 
-The store is asked how many rows there are of each combination of conditions that public facts allow, in one GROUP BY;
-each count is a sum of these. Whether that is better than each count by itself, the predicted errors say.
+The store is asked in one GROUP BY for the number of rows of each combination of conditions that
+public facts allow; each count is a sum of these cells. The predicted errors decide whether that is
+better than planning each count by itself.
 """
 
 from __future__ import annotations
@@ -36,38 +37,47 @@ from .workload_plan import plan_one
 LEAST_COUNTS = 4
 """Fewer counts are planned one by one."""
 MOST_COUNTS = 40
-_MOST_CELLS = 1024
+"""Conditions are bits of one whole number, so that their number is limited."""
+# As many cells as a workload of counts may have (`workloads.Counts`).
+_MAX_CELLS = 1024
 
 
 def plan_counts(
     question: Question, asked: QuestionOptions, amount_of: Callable[[Measure], Fraction]
 ) -> Plan | None:
-    """Return the plan of many counts as one workload; None where the question is no such thing."""
+    """Return the plan of many counts as one workload; None where the question is not of this form.
+
+    Law: tests/workloads/test_questions.py::TestPlans
+    """
     statistics = [statistic for _, statistic in question.statistics]
     if question.keys or not LEAST_COUNTS <= len(statistics) <= MOST_COUNTS:
         return None
-    truths = [truth for truth in (_truth(s, question) for s in statistics) if truth is not None]
-    if (
-        len(truths) < len(statistics)
-        or len(set(asked.weights)) > 1
-        or len(set(asked.errors or ())) > 1
-    ):
+    conditions: list[Expression] = []
+    for statistic in statistics:
+        condition = _condition(statistic, question)
+        if condition is not None:
+            conditions.append(condition)
+    if len(conditions) < len(statistics):
         return None
-    code = _code(truths)
-    found = public_keys(code, question.rows, _MOST_CELLS, asked.public_values)
-    if found is None:  # a column of many values, which the conditions may only cut in pieces
-        found = cut_values(code, columns_of(question.rows), 4 * _MOST_CELLS)
-    codes = [value for value in found or () if isinstance(value, int) and value]
-    matrix = np.array(
-        [[value >> place & 1 for value in codes] for place in range(len(truths))], dtype=np.int64
-    )
+    # A strategy treats all counts alike, so weights and errors must be equal.
+    if len(set(asked.weights)) > 1 or len(set(asked.errors or ())) > 1:
+        return None
+    code = _bit_code(conditions)
+    values = public_keys(code, question.rows, _MAX_CELLS, asked.public_values)
+    if values is None:
+        # A column of many values: the conditions may cut it into few pieces.
+        values = cut_values(code, columns_of(question.rows), 4 * _MAX_CELLS)
+    # Code 0 means that no condition holds; such rows are in no count.
+    codes = [value for value in values or () if isinstance(value, int) and value]
+    bits = [[code_value >> place & 1 for code_value in codes] for place in range(len(conditions))]
+    matrix = np.array(bits, dtype=np.int64)
     if not codes or not matrix.any(axis=1).all():
         return None
     return _best(question, asked, list_cells(code, codes), workloads.Counts(matrix), amount_of)
 
 
-def _truth(statistic: Statistic, question: Question) -> Expression | None:
-    """Return the condition under which a statistic counts a row; None if it does something else."""
+def _condition(statistic: Statistic, question: Question) -> Expression | None:
+    """Return the condition under which a statistic counts a row; None for other statistics."""
     match statistic:
         case Count():
             return Constant(True)
@@ -76,19 +86,19 @@ def _truth(statistic: Statistic, question: Question) -> Expression | None:
         case Sum(
             of=Call(
                 function=Function.CASE,
-                arguments=(truth, Constant(value=1), Constant(value=0 | None)),
+                arguments=(condition, Constant(value=1), Constant(value=0 | None)),
             )
         ):
-            return truth
+            return condition
         case _:
             return None
 
 
-def _code(truths: list[Expression]) -> Expression:
+def _bit_code(conditions: list[Expression]) -> Expression:
     """Return one whole number that says which conditions hold: a bit for each."""
     total: Expression = Constant(0)
-    for place, truth in enumerate(truths):
-        bit = Call(Function.CASE, (truth, Constant(1 << place), Constant(0)))
+    for place, condition in enumerate(conditions):
+        bit = Call(Function.CASE, (condition, Constant(1 << place), Constant(0)))
         total = bit if not place else Call(Function.ADD, (total, bit))
     return total
 
@@ -102,21 +112,19 @@ def _best(
 ) -> Plan | None:
     share = row_share(question.rows)
     weight = weight_of(1, share)
-    # a row for which no condition holds is in no cell, but it is one of its person's rows, as where counts stand alone
-    every = None if isinstance(share, Free) else ((0,), *cells.places)
-    tally = Tally(
-        question.rows,
-        cells.expressions,
-        (Term(Constant(True), weight, 0, weight),),
-        share,
-        only=every,
-    )
-    need = CellsNeed(tally, cells, Fraction(1, weight), influence(tally, 0, len(cells.places)))
+    # A row for which no condition holds is in no cell, but it is one of its person's rows, as where
+    # counts are planned apart. So its code 0 is tallied too, unless every row counts.
+    only = None if isinstance(share, Free) else ((0,), *cells.places)
+    presence = Term(Constant(True), weight, 0, weight)
+    tally = Tally(question.rows, cells.expressions, (presence,), share, only=only)
+    sensitivity = influence(tally, 0, len(cells.places))
+    need = CellsNeed(tally, cells, Fraction(1, weight), sensitivity)
     basis = basis_of(question, share, 1, asked.public_values)
     recipes = tuple(recipe_of(statistic, basis) for _, statistic in question.statistics)
     try:
         return plan_one(question, asked, need, shape, recipes=recipes, amount_of=amount_of)
-    except (InvalidArgument, UnsupportedQuery):  # no error can be met so, or no way can be priced
+    except (InvalidArgument, UnsupportedQuery):
+        # No such error can be met, or no way can be priced: the counts are planned apart.
         return None
 
 

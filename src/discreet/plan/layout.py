@@ -1,4 +1,8 @@
-"""What a question needs released under one share, each thing once, and which of them make a statistic."""
+"""Layout of a question: the totals and choices to release, each once, and the statistics they make.
+
+Statistics share totals: AVG(x) and COUNT(*) need the number of rows once. A layout lists every need
+once and says by place which needs each statistic uses. Layouts do not depend on the budget.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ from ..statistics.shared_totals import SumWay, possible_ways, recipes_of
 
 @frozen
 class Use:
-    """A statistic by its name, the places of what it is made from, its recipe, and how noise moves it."""
+    """A statistic by name: the places of its needs, its recipe, and its noise model."""
 
     name: str
     places: tuple[int, ...]
@@ -32,7 +36,7 @@ class Use:
 
 @frozen
 class Layout:
-    """Everything needed, each once however many statistics share it, and the statistics made from that."""
+    """All needs of a question, each once even if several statistics share it, and their uses."""
 
     share: Share
     needs: tuple[Need, ...]
@@ -41,34 +45,39 @@ class Layout:
 
     @property
     def joint(self) -> bool:
-        """Whether some totals are released together."""
+        """Whether some totals are released together, as a partition."""
         return any(isinstance(need, PartitionNeed) for need in self.needs)
 
     def unit(self, place: int) -> float:
-        """Return what one step of a total is worth."""
-        need = self.needs[place]
-        return 1.0 if isinstance(need, ChoiceNeed | PlaceNeed) else float(need.unit)
-
-    def noises(self, place: int, scale: float, *, laplace: bool) -> list[IntegerNoise]:
-        """Return the noise of one release at some scale, in steps: one, or one for each of its totals."""
-        need = self.needs[place]
-        count = len(need.tally.terms) if isinstance(need, PartitionNeed) else 1
-        return [IntegerNoise(laplace, max(scale, LEAST_SCALE), self.unit(place))] * count
-
-    def length(self, place: int, *, laplace: bool) -> float:
-        """Return what one unit can change, Δ1 or Δ2, in steps; of a choice, 1."""
+        """Return the value of one step of a total."""
         need = self.needs[place]
         if isinstance(need, ChoiceNeed | PlaceNeed):
             return 1.0
-        return float(need.sensitivity.l1) if laplace else math.sqrt(need.sensitivity.squared_l2)
+        return float(need.unit)
+
+    def noises(self, place: int, scale: float, *, laplace: bool) -> list[IntegerNoise]:
+        """Return the noise of one release at a scale in steps: one for each of its totals."""
+        need = self.needs[place]
+        count = len(need.tally.terms) if isinstance(need, PartitionNeed) else 1
+        noise = IntegerNoise(laplace, max(scale, LEAST_SCALE), self.unit(place))
+        return [noise] * count
+
+    def length(self, place: int, *, laplace: bool) -> float:
+        """Return the sensitivity of a need, Δ1 or Δ2, in steps; of a choice, 1."""
+        need = self.needs[place]
+        if isinstance(need, ChoiceNeed | PlaceNeed):
+            return 1.0
+        if laplace:
+            return float(need.sensitivity.l1)
+        return math.sqrt(need.sensitivity.squared_l2)
 
     def force(self, place: int, *, laplace: bool) -> float:
-        """Return what one unit can change in the unit of the total: noise is this over its ε, or over √(2ρ)."""
+        """Return the sensitivity in the unit of the total: noise is this over ε, or over √(2ρ)."""
         return self.length(place, laplace=laplace) * self.unit(place)
 
 
 class _ValuesAsked(Exception):
-    """A layout hangs on values of a public table, which only a store knows."""
+    """Raised if a layout depends on values of a public table, which only a store knows."""
 
 
 def layouts_of(
@@ -79,27 +88,33 @@ def layouts_of(
     *,
     intervals: bool = True,
 ) -> Iterator[Layout]:
-    """List what a question needs under a share, in every way in which its statistics can be made.
+    """List the layouts of a question, one for each way in which its statistics can be made.
 
-    Refuses what has no bound under this share; a way that is not possible here is left out. No layout hangs on what
-    is spent: those of the last questions are kept, unless they hang on values of a public table.
+    No layout depends on the spend. Those of the last questions are cached, unless they depend on
+    values of a public table, which may change.
+
+    Refuses: a question without a bound under this share (UnsupportedQuery). A way that is not
+    possible here is left out.
     """
     basis = basis_of(question, share, keys, public_values, intervals=intervals)
-    for way in possible_ways([statistic for _, statistic in question.statistics], basis):
+    statistics = [statistic for _, statistic in question.statistics]
+    for way in possible_ways(statistics, basis):
         try:
             try:
-                yield _kept_layout(question, share, keys, way, intervals=intervals)
+                yield _cached_layout(question, share, keys, way, intervals=intervals)
             except _ValuesAsked:
                 yield layout_of(question, share, keys, public_values, way, intervals=intervals)
         except UnsupportedQuery:
+            # Totals of their own are always possible where a bound exists, so this is a refusal.
             if way is SumWay.APART:
                 raise
 
 
 @lru_cache(maxsize=32)
-def _kept_layout(
+def _cached_layout(
     question: Question, share: Share, keys: int | None, way: SumWay, *, intervals: bool
 ) -> Layout:
+    # A layout that asks for public values is not cached: the exception leaves no entry behind.
     def refuse(*_: str) -> Iterable[object]:
         raise _ValuesAsked
 
@@ -115,21 +130,26 @@ def layout_of(
     *,
     intervals: bool = True,
 ) -> Layout:
-    """List what a question needs under a share; the same total of two statistics is one.
+    """List the needs of a question under a share; the same total of two statistics is one need.
 
-    Refuses what has no bound under this share.
+    Refuses: a question without a bound under this share (UnsupportedQuery).
     """
     basis = basis_of(question, share, keys, public_values, intervals=intervals)
-    places, needs, uses = dict[object, int](), list[Need](), list[Use]()
-    recipes = recipes_of([statistic for _, statistic in question.statistics], basis, way)
+    statistics = [statistic for _, statistic in question.statistics]
+    recipes = recipes_of(statistics, basis, way)
+    known_places: dict[object, int] = {}
+    needs: list[Need] = []
+    uses: list[Use] = []
     for (name, statistic), recipe in zip(question.statistics, recipes, strict=True):
-        found = list[int]()
+        places: list[int] = []
         for number, need in enumerate(recipe.needs(basis)):
-            # a choice belongs to its statistic alone, and a thousand cells take long to compare
-            mark = (statistic, number) if isinstance(need, ChoiceNeed) else need
-            if mark not in places:
-                places[mark] = len(needs)
+            identity: object = need
+            if isinstance(need, ChoiceNeed):
+                # A choice belongs to its statistic alone, and comparing a thousand cells is slow.
+                identity = (statistic, number)
+            if identity not in known_places:
+                known_places[identity] = len(needs)
                 needs.append(need)
-            found.append(places[mark])
-        uses.append(Use(name, tuple(found), recipe, recipe.noise_model))
+            places.append(known_places[identity])
+        uses.append(Use(name, tuple(places), recipe, recipe.noise_model))
     return Layout(share, tuple(needs), tuple(uses), way)

@@ -1,4 +1,8 @@
-"""Which mechanism a part of the budget buys for one thing that is needed: the least noise that it allows."""
+"""Mechanism choice: the mechanism of least noise that a fraction of the budget allows for one need.
+
+Calibration is a search. Plan after plan asks for the same fraction of a budget and the same
+sensitivity, so the calibrated mechanisms are cached.
+"""
 
 from __future__ import annotations
 
@@ -24,9 +28,9 @@ from .proportional_split import Divisible
 
 
 def release_of(need: Need, budget: Divisible, *, pure: bool = False) -> PlannedRelease:
-    """Choose the mechanism of a release: the least noise that its part of the budget allows.
+    """Choose the mechanism of a release: the least noise that its budget allows.
 
-    `pure` says that whoever is charged adds up ε, so that a choice is worth its ε and no more.
+    `pure` says that the charged filter adds up ε, so that a choice costs its ε and no more.
 
     >>> from discreet.plan.mechanism_choice import release_of
     >>> from fractions import Fraction
@@ -38,42 +42,48 @@ def release_of(need: Need, budget: Divisible, *, pure: bool = False) -> PlannedR
     >>> from discreet.statistics.releases.total import TotalNeed
     >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
     >>> tally = Tally(votes, (), (Term(Constant(True), 1, 0, 1),), Free())
-    >>> release_of(TotalNeed(tally, Fraction(1), influence(tally, 0)), PureDP("1/2")).mechanism.scale
+    >>> need = TotalNeed(tally, Fraction(1), influence(tally, 0))
+    >>> release_of(need, PureDP("1/2")).mechanism.scale
     Fraction(2, 1)
 
-    Refuses noise beyond 2^50 steps of the grid.
+    Guarantee: the event of the release fits the budget.
+
+    Refuses: noise beyond 2^50 steps of the grid (UnsupportedQuery).
+
+    Law: tests/plan/test_plan.py::TestPrice
     """
     if isinstance(need, PlaceNeed):
-        return PlaceRelease(need, _places(budget, need))
+        return PlaceRelease(need, _quantile_epsilon(budget, need))
     if isinstance(need, ChoiceNeed):
         return choice_of(need, budget, pure=pure)
     try:
         return noisy_release(need, _noise(budget, need.sensitivity))
     except InvalidArgument:
         raise UnsupportedQuery(
-            "the noise would exceed 2^50 steps of the grid: declare a coarser step or tighter bounds, or spend more"
+            "the noise would exceed 2^50 steps of the grid: "
+            "declare a coarser step or tighter bounds, or spend more"
         ) from None
 
 
 def noisy_release(
     need: TotalNeed | DistinctNeed | PartitionNeed, mechanism: Additive
 ) -> NoisyRelease | JointRelease:
-    """Return the release of totals with this noise: of one, or of several together."""
+    """Return the release of totals with this noise: of one total, or of several together."""
     if isinstance(need, PartitionNeed):
         return JointRelease(need, mechanism)
     return NoisyRelease(need, mechanism)
 
 
 def choice_of(need: ChoiceNeed, budget: Divisible, *, pure: bool = False) -> ChosenRelease:
-    """Choose the mechanism of a choice: permute-and-flip for one mode where ε is added up, else exponential."""
+    """Choose the mechanism of a choice.
+
+    Permute-and-flip for one mode where ε is added up, else the exponential mechanism, whose
+    tighter prices under other accountants make up for its error.
+    """
+    facts = (need.sensitivity, need.monotone, need.neighbours)
     if pure and need.alone and need.at is None and isinstance(budget, PureDP):
-        return ChosenRelease(need, _flips(budget, need.sensitivity, need.monotone, need.neighbours))
-    return ChosenRelease(
-        need, _exponential(budget, need.sensitivity, need.monotone, need.neighbours)
-    )
-
-
-# Calibration is a search; the same part of a budget and the same sensitivity come back in plan after plan.
+        return ChosenRelease(need, _permute_and_flip(budget, *facts))
+    return ChosenRelease(need, _exponential(budget, *facts))
 
 
 @lru_cache(maxsize=4096)
@@ -84,14 +94,16 @@ def _exponential(
 
 
 @lru_cache(maxsize=4096)
-def _flips(budget: PureDP, sensitivity: int, monotone: bool, near: Neighbours) -> PermuteAndFlip:
+def _permute_and_flip(
+    budget: PureDP, sensitivity: int, monotone: bool, near: Neighbours
+) -> PermuteAndFlip:
     return PermuteAndFlip.spending(
         budget, sensitivity=sensitivity, monotone=monotone, neighbours=near
     )
 
 
 @lru_cache(maxsize=1024)
-def _places(budget: Divisible, need: PlaceNeed) -> Fraction:
+def _quantile_epsilon(budget: Divisible, need: PlaceNeed) -> Fraction:
     return largest_epsilon(need.event, budget)
 
 

@@ -1,4 +1,8 @@
-"""A plan: for a question and a budget, or an error, the releases that answer it. No data is read."""
+"""Plan of one question: the releases that answer it for a budget or an error. No data is read.
+
+A plan is public. It states the mechanisms, the privacy events that a ledger is charged with, and
+the predicted error of every statistic.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +37,26 @@ from .thresholded_count import CountSelection, show_from
 
 Keys = tuple[tuple[Scalar, ...], ...]
 
+# Keeps the logarithm finite for an error of 0.
+_MIN_ERROR = 1e-300
+
 
 @frozen
 class Plan:
-    """The releases of a question; `uses` says which of them, by place, each statistic is made from.
+    """The releases of a question; equal for equal questions, and public.
 
-    `keys` are the public keys; None if they are selected first, by `selection`. `recipes` says how each statistic is
-    made, `parts` what part of the budget each release gets, `size` at how many rows per key errors are predicted, `way`
-    how sums are released and `why` so, `apart` what would be done if every statistic had totals of its own.
-    Everything here is public, and equal for equal questions.
+    `keys`       the public keys; None if they are selected first, by `selection`
+    `uses`       the places of the releases that each statistic is made from
+    `recipes`    the recipe of each statistic
+    `parts`      the fraction of the budget that each release gets
+    `size`       the number of rows per key for which errors are predicted
+    `way`        the way in which sums are released, and `why` the reason for it
+    `apart`      the events of the plan in which every statistic has totals of its own
+
+    Guarantee: `events` are all that the releases do, and fit `spend`; `statistic_errors` are
+    exceeded with probability at most 1 − level.
+
+    Law: tests/plan/test_plan.py::TestPrice
     """
 
     question: Question
@@ -66,129 +81,143 @@ class Plan:
     paid: bool = False
     """Whether another question that is cut from the same plan is charged for it."""
     tables: tuple[tuple[tuple[int, ...], Plan], ...] = ()
-    """Of sets of keys that count different rows: the plan of each table, with the places of its sets in the question.
+    """Plans of the tables of sets of keys that count different rows, with the places of their sets.
 
-    Their releases stand in `releases`, one table after the other, and are what is charged.
+    Their releases are in `releases`, one table after the other, and are charged there.
     """
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What will be done: what a ledger is charged with before anything runs."""
+        """Privacy events that a ledger is charged with before anything runs."""
         if self.paid:
             return ()
-        first = () if self.selection is None else (self.selection.event,)
-        paid = [
-            one
-            for place, one in enumerate(self.releases)
-            if place != self.counted and place not in self.free
-        ]
-        found = (*first, *(release.event for release in paid))
-        if found or not self.free:
-            return found
-        return (
-            Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)),
-        )  # all of it is public
+        events: list[Event] = []
+        if self.selection is not None:
+            events.append(self.selection.event)
+        # The count that shows the keys is one event with the selection, so it is not added again.
+        skipped = {self.counted, *self.free}
+        for place, release in enumerate(self.releases):
+            if place not in skipped:
+                events.append(release.event)
+        if not events and self.free:
+            # Everything released is public. A promise of ε = 0 records the answer in the ledger.
+            events.append(Promise(PureDP(0), neighbours=neighbours_of(self.question.rows)))
+        return tuple(events)
 
     @property
     def counted(self) -> int | None:
         """The place of the release whose noisy totals show the keys; it is one event with them."""
-        return self.selection.place if isinstance(self.selection, CountSelection) else None
+        if isinstance(self.selection, CountSelection):
+            return self.selection.place
+        return None
 
     @property
     def event(self) -> Event:
-        """All of it as one event: a batch, asked before any answer is seen."""
+        """All events as one: a batch, asked before any answer is seen."""
         return Batch(self.events)
 
     @property
     def bound(self) -> workloads.Bound | None:
-        """The least RMSE that any strategy with this noise could have, of several sets at once; None for other plans.
+        """Least RMSE of any strategy with this noise, for several sets; None for other plans.
 
-        Of several statistics that whose strategy is farthest above its bound.
+        Of several statistics that one whose strategy is farthest above its bound.
         """
-        found = self._strategies()
-        if not found:
+        releases = self._strategies()
+        if not releases:
             return None
-        worst = max(found, key=lambda release: release.plan.gap)
-        return workloads.Bound(worst.plan.bound.rmse * float(worst.unit), worst.plan.bound.why)
+        worst = max(releases, key=lambda release: release.plan.gap)
+        bound = worst.plan.bound
+        return workloads.Bound(bound.rmse * float(worst.unit), bound.why)
 
     @property
     def gap(self) -> float | None:
-        """How far the RMSE lies above the bound, as a part of it; None for plans without a strategy."""
+        """Relative distance of the RMSE above the bound; None for plans without a strategy."""
         return max((release.plan.gap for release in self._strategies()), default=None)
 
     def _strategies(self) -> list[SetsRelease]:
         return [release for release in self.releases if isinstance(release, SetsRelease)]
 
     def price(self, under: Filter) -> Measure:
-        """Return what a filter would take for it now, in the filter's own measure; nothing is spent."""
+        """Return the price that a filter would charge now, in its own measure; spend nothing."""
         return under.price(self.event)
 
     def errors(self, beta: float = 0.05) -> dict[str, tuple[float, ...]]:
-        """Predict how far off the parts of each statistic are in one key, each with probability at least 1 − β.
+        """Predict the error of each release of each statistic in one key, with probability 1 − β.
 
-        Counts and sums in their own units; quantiles, modes and totals of a partition in rows; for a mean: the sum's,
-        then the count's.
+        Counts and sums in their own units; quantiles, modes and totals of a partition in rows. For
+        a mean: that of the sum, then that of the count.
         """
-        return {
-            name: tuple(self.releases[place].error(beta) for place in places)
-            for name, places in self.uses
-        }
+        predicted: dict[str, tuple[float, ...]] = {}
+        for name, places in self.uses:
+            predicted[name] = tuple(self.releases[place].error(beta) for place in places)
+        return predicted
 
     def statistic_errors(self, beta: Number | None = None) -> dict[str, float]:
-        """Predict how far off each statistic is in a key of `size` rows, with probability at least 1 − β.
+        """Predict the error of each statistic in a key of `size` rows, with probability 1 − β.
 
-        β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in rows, for the data
-        that the statistic's noise model supposes, and never flatter (see `statistics`).
+        β is 1 − level by default. Errors are in the statistic's own unit, of quantiles and modes in
+        rows. They hold for the data that the noise model of the statistic supposes, and are never
+        too small there (see `statistics`).
         """
-        chance = float(1 - self.level) if beta is None else read_beta(beta)
-        pairs = zip(self.uses, self.recipes, strict=True)
-        return {name: self._error(places, recipe, chance) for (name, places), recipe in pairs}
+        failure = float(1 - self.level) if beta is None else read_beta(beta)
+        predicted: dict[str, float] = {}
+        for (name, places), recipe in zip(self.uses, self.recipes, strict=True):
+            predicted[name] = self._error(places, recipe, failure)
+        return predicted
 
     def errors_elsewhere(self) -> dict[str, dict[str, float]]:
-        """Predict the errors of deviations for other data than `statistic_errors` supposes, by the data's name."""
-        found: dict[str, dict[str, float]] = {}
+        """Predict errors of deviations for other data than `statistic_errors` supposes, by name."""
+        beta = float(1 - self.level)
+        predicted: dict[str, dict[str, float]] = {}
         for (name, places), recipe in zip(self.uses, self.recipes, strict=True):
-            noises = [noise for place in places for noise in _noises(self.releases[place])]
-            laws, beta = recipe.noise_model.elsewhere, float(1 - self.level)
+            laws = recipe.noise_model.elsewhere
             if laws:
-                found[name] = {data: law(noises, self.size, beta) for data, law in laws}
-        return found
+                noises = self._noises(places)
+                predicted[name] = {data: law(noises, self.size, beta) for data, law in laws}
+        return predicted
 
     def _error(self, places: Sequence[int], recipe: Recipe, beta: float) -> float:
-        made, predict = [self.releases[place] for place in places], recipe.noise_model.law
-        if predict is None:
-            return max(
-                one.error(beta) for one in made
-            )  # more than one only where sets are several tables
-        return predict([noise for one in made for noise in _noises(one)], self.size, beta)
+        predict = recipe.noise_model.law
+        if predict is not None:
+            return predict(self._noises(places), self.size, beta)
+        # Without a law there is one release, except where sets of keys are several tables.
+        return max(self.releases[place].error(beta) for place in places)
+
+    def _noises(self, places: Sequence[int]) -> list[IntegerNoise]:
+        noises: list[IntegerNoise] = []
+        for place in places:
+            noises.extend(_noises(self.releases[place]))
+        return noises
 
     @property
     def supposing(self) -> tuple[str, ...]:
-        """The statistics whose errors are predicted for a number of rows, or for values of a certain spread."""
-        pairs = zip(self.uses, self.recipes, strict=True)
-        free = (ANY_DATA, ROUNDED_DATA)
-        return tuple(name for (name, _), recipe in pairs if recipe.noise_model.supposes not in free)
+        """The statistics whose errors suppose a number of rows, or values of a certain spread."""
+        names: list[str] = []
+        for (name, _), recipe in zip(self.uses, self.recipes, strict=True):
+            if recipe.noise_model.supposes not in (ANY_DATA, ROUNDED_DATA):
+                names.append(name)
+        return tuple(names)
 
     @property
     def supposed(self) -> str:
-        """The number of rows that errors are predicted for, in words."""
+        """The number of rows that errors are predicted for, as text."""
         return rows_words(self)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
-        """Sum up the logarithms of the predicted errors; only differences between plans mean anything.
+        """Sum up the logarithms of the predicted errors; only differences between plans count.
 
-        That keys are shown only from so many people on counts as one error more.
+        The number of people from which on keys are shown counts as one error more.
         """
         errors = self.statistic_errors().values()
-        found = sum(
-            float(w) * math.log(max(error, 1e-300))
-            for w, error in zip(weights, errors, strict=True)
+        loss = sum(
+            float(weight) * math.log(max(error, _MIN_ERROR))
+            for weight, error in zip(weights, errors, strict=True)
         )
         if self.selection is None:
-            return found
+            return loss
         if isinstance(self.selection, CountSelection):
-            return found + math.log(show_from(self.selection))
-        return found + math.log(people_from(self.selection))
+            return loss + math.log(show_from(self.selection))
+        return loss + math.log(people_from(self.selection))
 
     def __repr__(self) -> str:
         return str(self)
@@ -201,7 +230,7 @@ class Plan:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What speaks against the question as it is, from public facts, and what would work better."""
+        """Objections to the question from public facts, each with a better alternative."""
         return advice.warnings.warnings_of(self)
 
     def to_text(self, width: int | None = None) -> str:
@@ -209,7 +238,7 @@ class Plan:
         return plan_text(self, width)
 
     def to_dict(self) -> dict[str, object]:
-        """Return what the table shows as plain values for JSON."""
+        """Return the content of the table as plain values for JSON."""
         return plan_dict(self)
 
 
@@ -217,19 +246,30 @@ def _noises(release: PlannedRelease) -> tuple[IntegerNoise, ...]:
     """Return the noise of a release: one, one for each of its totals, or none of a choice."""
     if isinstance(release, JointRelease):
         return release.noises
-    return (
-        (noise_of(release.mechanism, float(release.unit)),)
-        if isinstance(release, NoisyRelease)
-        else ()
-    )
+    if isinstance(release, NoisyRelease):
+        return (noise_of(release.mechanism, float(release.unit)),)
+    return ()
+
+
+def first_admitted(ranked: Sequence[Plan], under: Filter | None) -> Plan:
+    """Return the first plan that the filter as given would admit; the first of all if none."""
+    if under is None:
+        return ranked[0]
+    for plan in ranked:
+        if under.admits(plan.event):
+            return plan
+    return ranked[0]
 
 
 def public_tuples(question: Question) -> Keys | None:
-    """List every combination of the public keys, in the order they are declared; None if some key is unknown.
+    """List all combinations of the public keys, in declared order; None if a key is unknown.
 
-    Of sets whose finest cells are not counted, those of the first of the tables that are.
+    Of sets whose finest cells are not counted: those of the first table that is counted.
 
-    Refuses more than 100,000 of them (200,000 of nested keys), and none.
+    Refuses: more than 100,000 combinations (200,000 of nested keys) with InvalidArgument, and none
+    at all with UnsupportedQuery.
+
+    Law: tests/plan/test_plan.py::TestRefusals
     """
     lists = [key.values for key in question.keys]
     if any(values is None for values in lists):
@@ -238,9 +278,10 @@ def public_tuples(question: Question) -> Keys | None:
         raise UnsupportedQuery("GROUP BY: no public key meets the conditions; ask for others")
     if is_wide(question):
         return table_cells(question, tables_of(question)[0])
-    most = MOST_FINEST if question.nested is None else MOST_LEAVES
-    if count_cells(question) > most:
+    max_cells = MOST_FINEST if question.nested is None else MOST_LEAVES
+    if count_cells(question) > max_cells:
         raise InvalidArgument(
-            f"GROUP BY has more than {most:,} combinations of public keys; use fewer or wider keys"
+            f"GROUP BY has more than {max_cells:,} combinations of public keys; "
+            "use fewer or wider keys"
         )
     return tuple(finest_cells(leaf_question(question)))

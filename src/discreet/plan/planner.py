@@ -1,7 +1,8 @@
-"""The planner: from what is asked, in SQL or as a tree, and its terms to plans. Curators here and far away use it.
+"""Planner: read questions, in SQL or as a tree, and their terms, and return plans.
 
-Planning needs public facts only: the declared tables, the filter of the ledger as it was opened (so that no plan
-changes with the day), and the values of public tables.
+The local curator and the client of a service use the same planner. Planning needs public facts
+only: the declared tables, the filter of the ledger as it was opened (so that plans do not change
+with the remaining budget), and the values of public tables.
 """
 
 from __future__ import annotations
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
 QuestionWords: TypeAlias = str | Question
 """A question as a curator takes it: SQL, or built from a Table."""
 
+# Errors that reading a tree of an unknown form may raise; each is refused as an invalid question.
+_MALFORMED = (TypeError, AssertionError, ValueError, LookupError, AttributeError)
+
 
 @frozen
 class Planner:
@@ -54,19 +58,23 @@ class Planner:
     rows_public: bool = False
 
     def terms(self, spend: Measure | Number | None = None, **words: Unpack[TermWords]) -> Terms:
-        """Read the terms of a question; a spend that is a number is an ε if the filter's budget is a pure ε."""
-        return read_terms(
-            read_spend(spend, words.pop("epsilon", None), self.filter.promise()), **words
-        )
+        """Read the terms of a question; a number is an ε if the filter's budget is a pure ε."""
+        epsilon = words.pop("epsilon", None)
+        measure = read_spend(spend, epsilon, self.filter.promise())
+        return read_terms(measure, **words)
 
     def question(self, asked: object) -> CheckedQuestion:
-        """Read SQL, or take a question that was built in Python, about these very schemas; it is checked once.
+        """Read SQL, or accept a question that was built in Python, about these very schemas.
 
-        Refuses a question about another schema of the same table: it could name another unit, and so protect nobody.
+        Guarantee: the question is checked once, and is about the curator's own schemas.
+
+        Refuses: a question about another schema of the same table, which could name another unit
+        and so protect nobody (SchemaMismatch); values that are no question (InvalidArgument).
         """
         if isinstance(asked, str):
-            read = query.parse(asked, self.schemas, self.public_values)  # which has checked it
-            return CheckedQuestion(read, self.public_values, self.rows_public)
+            # `parse` checks the question, so it is not checked again here.
+            parsed = query.parse(asked, self.schemas, self.public_values)
+            return CheckedQuestion(parsed, self.public_values, self.rows_public)
         if isinstance(asked, query.Table):
             raise InvalidArgument(
                 "a table is no question yet; end it with count(), mean('age') or aggregate(…)"
@@ -75,61 +83,61 @@ class Planner:
             raise InvalidArgument(
                 f"a question is SQL text or built from a Table, got {type(asked).__name__}"
             )
-        return self._tree(asked)
+        return self._check_tree(asked)
 
-    def _tree(self, asked: Question) -> CheckedQuestion:
+    def _check_tree(self, asked: Question) -> CheckedQuestion:
         try:
+            # The fingerprint visits every node, so a malformed tree is noticed here.
             fingerprint(asked)
-            read = list(schemas_of(asked.rows))
-            found = check_question(asked, self.public_values)
+            schemas = list(schemas_of(asked.rows))
+            checked = check_question(asked, self.public_values)
         except DiscreetError:
             raise
-        except (
-            TypeError,
-            AssertionError,
-            ValueError,
-            LookupError,
-            AttributeError,
-        ):  # a tree of no known shape
+        except _MALFORMED:
             raise InvalidArgument(
                 "a question holds only what a Table or SQL puts there; build it from a Table"
             ) from None
-        for schema in read:
+        for schema in schemas:
             if self.schemas.get(schema.name) != schema:
                 raise SchemaMismatch(
-                    f"the question is about a schema of {schema.name} that is not the curator's; build it on "
-                    f"curator.table({schema.name!r}), or ask in SQL"
+                    f"the question is about a schema of {schema.name} that is not the curator's; "
+                    f"build it on curator.table({schema.name!r}), or ask in SQL"
                 )
-        return replace(found, rows_public=self.rows_public)
+        return replace(checked, rows_public=self.rows_public)
 
     def plan(self, asked: object, terms: Terms) -> Plan:
         """Plan one question."""
-        return check_whole(plan_checked(self.question(asked), terms, under=self.filter), terms)
+        plan = plan_checked(self.question(asked), terms, under=self.filter)
+        return check_whole(plan, terms)
 
     def workload(self, questions: object, terms: Terms) -> Workload:
         """Plan several questions by name as one charge."""
-        read = {name: self.question(asked) for name, asked in _check_names(questions).items()}
-        return several.workload.workload_of(read, terms, under=self.filter)
+        named = _check_names(questions)
+        checked = {name: self.question(asked) for name, asked in named.items()}
+        return several.workload.workload_of(checked, terms, under=self.filter)
 
     def find(
         self, asked: object, terms: Terms, queries: int | None = None
     ) -> Plan | Workload | Tradeoff:
-        """Plan one question, several by name, or, given two of spend, error and queries, find the third."""
+        """Plan one question, or several by name; given two of spend, error, queries find the third.
+
+        Refuses: `queries` beside several questions (InvalidArgument).
+        """
         if isinstance(asked, Mapping):
             if queries is not None:
                 raise InvalidArgument(
                     "queries= is for one question that is asked so often; leave it out for several"
                 )
             return self.workload(asked, terms)
-        if queries is not None or (terms.spend is not None and terms.error is not None):
-            return several.tradeoff.tradeoff_of(
-                self.question(asked), terms, queries=queries, under=self.filter
-            )
+        has_both = terms.spend is not None and terms.error is not None
+        if queries is not None or has_both:
+            checked = self.question(asked)
+            return several.tradeoff.tradeoff_of(checked, terms, queries=queries, under=self.filter)
         return self.plan(asked, terms)
 
 
 def _check_names(questions: object) -> Mapping[str, object]:
-    """Check that questions are given by name; a release has at least one."""
+    """Check that questions are given by name, and that there is at least one."""
     if not isinstance(questions, Mapping) or not questions:
         raise InvalidArgument(
             'several questions are given by name: {"regions": "SELECT …", "ages": "SELECT …"}'

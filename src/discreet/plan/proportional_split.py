@@ -1,4 +1,8 @@
-"""How one budget is divided in proportion to weights, in exact parts that add up to the whole."""
+"""Proportional split of one budget: exact amounts that add up to the whole.
+
+`routes` lists the divisible budgets that keep a promise, `split` divides one of them by weights.
+Which weights to use is the subject of `budget_allocation`.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +23,16 @@ from ..privacy.pricing.gaussian import mu
 Divisible = PureDP | ZCDP | GaussianDP
 """Measures whose amounts add up exactly, also when later questions depend on earlier answers."""
 
+# Filters that add up μ²; the others add up Gaussian noise as ρ = μ²/2.
+_MU_FILTERS = ("gdp", "residue")
+
 
 def routes(spend: Measure) -> tuple[Divisible, ...]:
     """List the divisible budgets that keep a promise.
 
-    Pure, zCDP and Gaussian budgets are themselves. An (ε, δ) can be spent as pure ε, or as the largest μ whose curve
-    passes under (ε, δ) (Balle, Wang 2018); which leaves less error depends on how many totals a unit touches.
+    Pure, zCDP and Gaussian budgets are themselves. An (ε, δ) can be spent as pure ε, or as the
+    largest μ whose curve passes under (ε, δ) (Balle, Wang 2018). Which of the two leaves less
+    error depends on the number of totals that a unit touches.
 
     >>> import discreet as dp
     >>> from discreet.plan import routes
@@ -33,7 +41,12 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
     >>> [route.implies(dp.ApproxDP(1, "1e-6")) for route in routes(dp.ApproxDP(1, "1e-6"))]
     [True, True]
 
-    Refuses a budget of nothing, and Rényi budgets, which are stated at a few orders only.
+    Guarantee: every route implies the promise `spend`.
+
+    Refuses: a budget of nothing, and Rényi budgets, which are stated at a few orders only
+    (InvalidArgument).
+
+    Law: tests/plan/test_plan.py::TestSplit
     """
     budget = read_budget(spend)
     match budget:
@@ -41,7 +54,9 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
             return (budget,)
         case ApproxDP(epsilon=epsilon, delta=delta):
             gaussian = GaussianDP.of_square(_largest_mu(epsilon, delta) ** 2)
-            return (PureDP(epsilon), gaussian) if epsilon else (gaussian,)
+            if not epsilon:
+                return (gaussian,)
+            return (PureDP(epsilon), gaussian)
         case _:
             raise InvalidArgument(
                 "a question spends PureDP, ApproxDP, ZCDP or GaussianDP; restate the Rényi budget"
@@ -49,10 +64,11 @@ def routes(spend: Measure) -> tuple[Divisible, ...]:
 
 
 def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
-    """List the divisible budgets of a spend that one question could charge to a filter, planned to fit.
+    """List the divisible budgets of a spend that one question could charge to a filter.
 
-    A filter over (ε, δ) that keeps a part of its δ for leaks has less than the whole (ε, δ) for Gaussian noise: there
-    a spend of all of it, or nearly, means noise of just what the filter has. Pure ε fits by its sum.
+    A filter over (ε, δ) may keep a fraction of its δ for leaks. It then has less than the whole
+    (ε, δ) for Gaussian noise. There a spend of all of it, or nearly, means noise of exactly what
+    the filter has. Pure ε fits by its sum.
 
     >>> import discreet as dp
     >>> from discreet.plan.proportional_split import routes_under
@@ -60,34 +76,37 @@ def routes_under(spend: Measure, under: Filter | None) -> tuple[Divisible, ...]:
     >>> [str(route) for route in routes_under(dp.ApproxDP(1, "1e-6"), book)]
     ['ε = 1', 'μ = 0.229087']
 
-    Refuses what `routes` refuses.
+    Refuses: what `routes` refuses.
     """
     found = routes(spend)
-    if (
-        under is None
-        or not under.adds
-        or not isinstance(spend, ApproxDP)
-        or spend.epsilon > under.terms.epsilon
-    ):
+    if under is None or not under.adds:
         return found
-    most = gaussian_of(under.left())
-    if most is None or not most.squared:
+    if not isinstance(spend, ApproxDP) or spend.epsilon > under.terms.epsilon:
         return found
-    return tuple(_capped(route, most, under) for route in found)
+    available = gaussian_of(under.left())
+    if available is None or not available.squared:
+        return found
+    return tuple(_capped(route, available, under) for route in found)
 
 
-def _capped(route: Divisible, most: GaussianDP, under: Filter) -> Divisible:
+def _capped(route: Divisible, available: GaussianDP, under: Filter) -> Divisible:
     """Return Gaussian noise of at most what a filter has, in a measure that the filter adds up."""
     if not isinstance(route, GaussianDP):
         return route
-    least = GaussianDP.of_square(min(route.squared, most.squared))
-    return least if under.kind in ("gdp", "residue") else ZCDP(least.squared / 2)
+    square = min(route.squared, available.squared)
+    capped = GaussianDP.of_square(square)
+    if under.kind in _MU_FILTERS:
+        return capped
+    return ZCDP(capped.squared / 2)
 
 
 @lru_cache(maxsize=1024)
 def _largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
-    small, less = down(float(epsilon)), down(float(delta))
-    return fraction_down(math.nextafter(mu(small, less), 0.0), 1e-9)
+    # Every rounding is down: a smaller ε, δ or μ keeps the promise of (ε, δ).
+    float_epsilon = down(float(epsilon))
+    float_delta = down(float(delta))
+    found = math.nextafter(mu(float_epsilon, float_delta), 0.0)
+    return fraction_down(found, 1e-9)
 
 
 def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
@@ -98,14 +117,19 @@ def split(budget: Divisible, weights: Sequence[Fraction]) -> list[Divisible]:
     >>> from fractions import Fraction
     >>> split(dp.PureDP(1), [Fraction(1), Fraction(3)])
     [PureDP(0.25), PureDP(0.75)]
+
+    Guarantee: the amounts are exact fractions and add up to the budget.
+
+    Law: tests/plan/test_plan.py::TestSplit
     """
-    parts = [weight / sum(weights) for weight in weights]
+    total = sum(weights)
+    fractions = [weight / total for weight in weights]
     match budget:
         case PureDP(epsilon=amount):
-            return [PureDP(amount * part) for part in parts]
+            return [PureDP(amount * fraction) for fraction in fractions]
         case ZCDP(rho=amount):
-            return [ZCDP(amount * part) for part in parts]
+            return [ZCDP(amount * fraction) for fraction in fractions]
         case GaussianDP(squared=amount):
-            return [GaussianDP.of_square(amount * part) for part in parts]
+            return [GaussianDP.of_square(amount * fraction) for fraction in fractions]
         case _:
             assert_never(budget)

@@ -1,4 +1,4 @@
-"""From a question and its terms to a plan; nothing here touches data or spends anything."""
+"""Plan one question from its terms; no data is read and nothing is spent."""
 
 from __future__ import annotations
 
@@ -26,13 +26,14 @@ def plan_question(
     public_values: PublicValues | None = None,
     **terms: Unpack[TermWords],
 ) -> Plan:
-    """Plan the answer of least predicted error for a spend, or of least price for an error. No data is touched.
+    """Plan the answer of least predicted error for a spend, or of least price for an error.
 
-    `error` is one number for every statistic or one for each, by name, in the statistic's own unit (quantiles and modes
-    in rows), exceeded in one key with probability at most 1 − level. `weights` says how a spend is divided among
-    statistics, 1 each by default. `size` is the rows per key for which errors of means and the like are predicted; by
-    default the schema's size over the number of keys, else 1,000. `under` is the filter that will be charged: only what
-    it can price is considered. `choose` has the decision table.
+    `error` is one number for every statistic or one for each, by name, in the statistic's own unit
+    (quantiles and modes in rows), exceeded in one key with probability at most 1 − level. `weights`
+    says how a spend is divided among statistics, 1 each by default. `size` is the number of rows
+    per key for which errors of means and the like are predicted; by default the schema's size over
+    the number of keys, else 1,000. `under` is the filter that will be charged: only events that it
+    can price are considered. `choose` has the decision table.
 
     >>> import discreet as dp
     >>> people = dp.Schema("people", dp.Rows(), {"region": dp.Category(["N", "S"])})
@@ -42,26 +43,33 @@ def plan_question(
     >>> dp.plan_question(question, error={"count": 30}).spend <= dp.PureDP("1/10")
     True
 
-    Refuses what has no bound, unknown keys without a δ, names of no statistic, errors that are not above 0 or that
-    need no answer, and both or neither of spend and error.
+    Guarantee: the plan reads no data. Its events fit the spend, or its predicted errors are at most
+    those asked.
+
+    Refuses: questions without a bound (UnsupportedQuery). Unknown keys without a δ, names of no
+    statistic, errors that are not above 0 or that need no answer, and both or neither of spend and
+    error (InvalidArgument).
+
+    Law: tests/plan/test_plan.py::TestPrice
     """
     read = read_terms(spend, **terms)
-    return check_whole(
-        plan_checked(check_question(question, public_values), read, under=under), read
-    )
+    checked = check_question(question, public_values)
+    return check_whole(plan_checked(checked, read, under=under), read)
 
 
 def plan_checked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> Plan:
     """Plan a question that was checked; see `plan_question`."""
     if terms.whole or terms.nonnegative:
-        _check_moves(checked, terms)
+        _check_post_processing(checked, terms)
     return choose(checked.question, read_asked(checked, terms, under=under))
 
 
-def _check_moves(checked: CheckedQuestion, terms: Terms) -> None:
-    """Refuse to move tables whose finest cells are not counted, unless they are pairs: margins alone fix those.
+def _check_post_processing(checked: CheckedQuestion, terms: Terms) -> None:
+    """Refuse post-processing to whole or nonnegative numbers where it cannot be computed.
 
-    Refuses also whole numbers that add up of sets that count different rows.
+    Refuses: tables whose finest cells are not counted, unless they are pairs, which their margins
+    alone determine; and whole numbers that add up for sets that count different rows
+    (UnsupportedQuery).
     """
     question = checked.question
     if question.sets is None:
@@ -70,26 +78,34 @@ def _check_moves(checked: CheckedQuestion, terms: Terms) -> None:
     if terms.whole and len(parts) > 1:
         names = absent_keys(question, checked.public_values)
         raise UnsupportedQuery(
-            f"whole: its tables count different rows, since a row may be without {' or '.join(names)}, so they do not "
-            f"add up; group by COALESCE({names[0]}, …), declare default= for its column, or leave whole out"
+            "whole: its tables count different rows, "
+            f"since a row may be without {' or '.join(names)}, so they do not add up; "
+            f"group by COALESCE({names[0]}, …), declare default= for its column, "
+            "or leave whole out"
         )
-    if any(
-        is_wide(part.question) and max(map(len, part.question.sets or ((),))) > 2 for part in parts
-    ):
+    if any(_is_wide_beyond_pairs(part.question) for part in parts):
         raise UnsupportedQuery(
-            "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their finest cells, and "
-            f"these have more than {MOST_FINEST:,} combinations; ask for sets of at most two keys, for fewer keys or "
-            "wider bins, or leave it out"
+            "GROUPING SETS: tables of three keys or more are made whole or nonnegative from their "
+            f"finest cells, and these have more than {MOST_FINEST:,} combinations; ask for sets "
+            "of at most two keys, for fewer keys or wider bins, or leave it out"
         )
+
+
+def _is_wide_beyond_pairs(question: Question) -> bool:
+    """Return whether the finest cells are not counted and some set has three keys or more."""
+    if not is_wide(question):
+        return False
+    return max(map(len, question.sets or ((),))) > 2
 
 
 def check_whole(plan: Plan, terms: Terms) -> Plan:
-    """Return the plan if whole numbers were not asked for in vain: of one question that has a strategy.
+    """Return the plan if `whole` applies to it: only questions that have a strategy.
 
-    Refuses `whole` for other questions.
+    Refuses: `whole` for other questions (InvalidArgument).
     """
     if terms.whole and plan.gap is None:
         raise InvalidArgument(
-            "whole= is for several sets of keys, running totals or many counts at once; one count is whole already"
+            "whole= is for several sets of keys, running totals or many counts at once; "
+            "one count is whole already"
         )
     return plan

@@ -1,4 +1,9 @@
-"""Keys that are not public: which of them may be shown at all, with δ for the keys of one person."""
+"""Partition selection: choose which keys that are not public may be shown.
+
+The set of keys of a table may itself disclose a person. Keys are therefore selected by a
+differentially private rule that spends (ε, δ); δ bounds the probability that keys of one person
+alone are shown. The rules are in `mechanisms.keys`; this file chooses one and plans its tally.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +25,7 @@ from ..privacy.measures import ApproxDP
 from ..privacy.neighbours import ADD_REMOVE
 from ..query.algebra.expression import Constant
 from ..query.algebra.refusal import refusal
-from ..query.algebra.tally import Free, KeptKeys, Tally, Term
+from ..query.algebra.tally import Free, KeptKeys, Share, Tally, Term
 from ..query.algebra.tree import Question
 from ..query.bounds.contribution_bounds import most_groups
 from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
@@ -30,35 +35,53 @@ from .proportional_split import routes
 Counts = Mapping[tuple[Scalar, ...], int]
 KeyRule = PartitionSelection | LaplaceThreshold | GaussianThreshold
 
+# The optimal rule has a table of about groups/ε entries; beyond this ratio a threshold is used.
+_MAX_TABLE_RATIO = 500
+# Gaussian noise is tried for people in several keys only: its Δ2 grows as √groups, Δ1 as groups.
+_MIN_GAUSSIAN_GROUPS = 4
+
 
 @frozen
 class Selection:
-    """How unknown keys are selected: people are counted per key, once each, in at most `groups` keys."""
+    """Plan that selects unknown keys from the number of people in each key.
+
+    Guarantee: a person is counted once per key, in at most `groups` keys, as the rules require.
+    The selection costs `budget`, an (ε, δ), under the neighbours of the table.
+
+    Law: tests/plan/test_plan.py::TestReplay
+    """
 
     tally: Tally
     budget: ApproxDP
     rule: KeyRule
     part: Fraction = Fraction(1)
-    """What part of the question's ε it gets."""
+    """Fraction of the question's ε that the selection gets."""
 
     @property
     def event(self) -> Event:
-        """What is done. Replacing a person is removing one and adding one: two steps of the rule (group privacy)."""
+        """Privacy event of the selection.
+
+        Replacing a person is removing one and adding one: two steps of the rule (group privacy).
+        """
         near = neighbours_of(self.tally.rows)
-        return self.rule.event if near == ADD_REMOVE else Promise(self.budget, neighbours=near)
+        if near == ADD_REMOVE:
+            return self.rule.event
+        return Promise(self.budget, neighbours=near)
 
     def release(self, counts: Counts, *, bits: Bits | None = None) -> list[tuple[Scalar, ...]]:
-        """Select the keys that may be shown, in an order that tells nothing."""
+        """Select the keys that may be shown, in an order that is independent of the data."""
         held: dict[Hashable, int] = dict(counts.items())
-        found = self.rule.release(held, bits=bits)
-        return list(found if isinstance(found, tuple) else found.keys)  # type: ignore[arg-type]
+        released = self.rule.release(held, bits=bits)
+        keys = released if isinstance(released, tuple) else released.keys
+        return list(keys)  # type: ignore[arg-type]
 
 
 def key_part(weights: Sequence[Fraction]) -> Fraction:
-    """Return which part of ε selecting keys gets beside statistics of these weights: it counts as one of weight 1.
+    """Return the fraction of ε that selecting keys gets beside statistics of these weights.
 
-    The number of people from which on a key is shown is a constant over its ε, as an error is, so the sum of logarithms
-    is least where parts are proportional to weights (`division`). Without any statistic it gets all.
+    The selection counts as one statistic of weight 1. The number of people from which on a key is
+    shown is a constant over its ε, as an error is, so the sum of logarithms is least where
+    fractions are proportional to weights (`budget_allocation`). Without statistics it gets all.
 
     >>> from fractions import Fraction
     >>> from discreet.plan.selection import key_part
@@ -69,67 +92,75 @@ def key_part(weights: Sequence[Fraction]) -> Fraction:
 
 
 def people_from(selection: Selection) -> int:
-    """Return how many people a key needs to be shown with probability at least 0.95."""
-    return _fewest(selection.rule)
+    """Return the number of people with which a key is shown with probability at least 0.95."""
+    return _people_needed(selection.rule)
 
 
 def selection_of(question: Question, budget: ApproxDP, part: Fraction = Fraction(1)) -> Selection:
     """Plan the selection of a question's keys.
 
-    Of a person in more than `max_groups` keys, g are kept by a secret hash (`KeptKeys`). So a person adds 1 to at most
-    g keys, as the rules demand.
+    Of a person in more than `max_groups` keys, g are kept by a secret hash (`KeptKeys`). So a
+    person adds 1 to at most g keys, as the rules require.
 
-    Refuses rows that could count twice in a key.
+    Refuses: rows that could count twice in a key (UnsupportedQuery).
+
+    Law: tests/plan/test_plan.py::TestSelectionRules
     """
     rows = question.rows
-    person = isinstance(unit_of(rows), People)
-    if not person and multiplicity(rows) > 1:
+    is_person = isinstance(unit_of(rows), People)
+    if not is_person and multiplicity(rows) > 1:
         raise refusal(
             "GROUP BY", "a row is read more than once and its keys are not public", "list the keys"
         )
     groups = most_groups(rows)
-    share = KeptKeys(groups, 1) if person else Free()
+    share: Share = Free()
+    if is_person:
+        share = KeptKeys(groups, 1)
     keys = tuple(key.expression for key in question.keys)
-    tally = Tally(rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=person)
-    near = neighbours_of(rows)
-    return Selection(
-        tally, budget, _rule(budget if near == ADD_REMOVE else _half(budget), groups), part
-    )
+    presence = Term(Constant(True), 1, 0, 1)
+    tally = Tally(rows, keys, (presence,), share, people=is_person)
+    rule_budget = budget
+    if neighbours_of(rows) != ADD_REMOVE:
+        rule_budget = _half(budget)
+    return Selection(tally, budget, _rule(rule_budget, groups), part)
 
 
 def _half(budget: ApproxDP) -> ApproxDP:
     """Return the (ε', δ') of which two steps keep (ε, δ): ε' = ε/2, δ'(1 + e^ε') = δ."""
-    part = budget.epsilon / 2
-    return ApproxDP(part, budget.delta * fraction_down(1 / (1 + math.exp(float(part)))))
+    epsilon = budget.epsilon / 2
+    # Rounded down: two steps with a smaller δ' still keep δ.
+    delta_factor = fraction_down(1 / (1 + math.exp(float(epsilon))))
+    return ApproxDP(epsilon, budget.delta * delta_factor)
 
 
 @lru_cache(maxsize=256)
 def _rule(budget: ApproxDP, groups: int) -> KeyRule:
     """Choose the rule that shows a key from the fewest people on, with probability at least 0.95.
 
-    The optimal rule has a table whose length grows as groups/ε; where that is long, noise and a threshold do nearly as
-    well. Gaussian noise is for people in many keys.
+    The optimal rule (`PartitionSelection`) has a table whose length grows as groups/ε. Where it is
+    long, noise and a threshold do nearly as well. Gaussian noise is for people in many keys.
     """
     rules: list[KeyRule] = [LaplaceThreshold.spending(budget, max_groups=groups)]
-    if groups <= 500 * budget.epsilon:
+    if groups <= _MAX_TABLE_RATIO * budget.epsilon:
         rules.append(PartitionSelection.spending(budget, max_groups=groups))
-    if groups > 3:
+    if groups >= _MIN_GAUSSIAN_GROUPS:
         rules.append(_gaussian(budget, groups))
-    return min(rules, key=_fewest)
+    # The first of equals is taken, so equal questions have equal plans.
+    return min(rules, key=_people_needed)
 
 
 def _gaussian(budget: ApproxDP, groups: int) -> GaussianThreshold:
-    """Spend half of δ on the noise, as the largest μ that it allows, and half on the keys of one person."""
-    half = budget.delta / 2
-    way = routes(ApproxDP(budget.epsilon, half))[-1]
-    noise = DiscreteGaussian.spending(
-        way, sensitivity=Sensitivity(groups, groups, 1, changed=groups)
-    )
-    return GaussianThreshold(noise.scale**2, half, max_groups=groups)
+    """Spend half of δ on the noise, as the largest μ it allows, and half on one person's keys."""
+    half_delta = budget.delta / 2
+    gaussian_route = routes(ApproxDP(budget.epsilon, half_delta))[-1]
+    sensitivity = Sensitivity(groups, groups, 1, changed=groups)
+    noise = DiscreteGaussian.spending(gaussian_route, sensitivity=sensitivity)
+    return GaussianThreshold(noise.scale**2, half_delta, max_groups=groups)
 
 
-def _fewest(rule: KeyRule) -> int:
-    """Count how many people a key needs to be shown with probability at least 0.95: one tail of twice that for both."""
+def _people_needed(rule: KeyRule) -> int:
+    """Return the number of people with which a rule shows a key with probability at least 0.95."""
     if isinstance(rule, PartitionSelection):
         return rule.error()
+    # `error` bounds both tails. One tail of 0.05 is two tails of 0.1; rounding up stays safe.
     return rule.threshold + math.ceil(rule.error(0.1))

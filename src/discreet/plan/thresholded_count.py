@@ -1,28 +1,34 @@
-"""Unknown keys shown by the very count that is asked for: one noisy number a key, and a threshold.
+"""Partition selection by the count that is asked for: one noisy count per key and a threshold.
 
-Where COUNT(*) or COUNT(DISTINCT person) is asked, keys and counts have one price: noise is added to the count of every
-key that occurs, and what reaches a threshold is shown (Korolova et al. 2009; Wilson et al. 2020). One unit is in at
-most g keys and counts at most r in each. Keys that others hold too have noise for that, of price ε (or μ, ρ). A key
-that the unit alone holds has a count of at most r: it is shown if r + Z reaches the threshold, and t is the least whole
-number with P[r + Z ≥ t] ≤ c = 1 − (1 − δ)^(1/g), so that any of g such keys is shown with probability at most δ. With
-"1 + Z" it would be more. What a whole threshold leaves of c is spent too: a noisy count of t − 1 is shown if a coin of
-bias p falls so, with P[r + Z ≥ t] + p·P[r + Z = t − 1] ≤ c. The coin is independent of the data, so for keys that
-others hold it is post-processing. Replacing a unit is removing one and adding one: two steps of the rule with ε/2 and
-δ/(1 + e^(ε/2)).
+Where COUNT(*) or COUNT(DISTINCT person) is asked, keys and counts have one price. Noise is added to
+the count of every key that occurs, and counts that reach a threshold are shown (Korolova et al.
+2009; Wilson et al. 2020).
+
+One unit is in at most g keys and counts at most r in each. For keys that others hold too, the noise
+hides the unit, at a price of ε (or μ, ρ). A key that the unit alone holds has a count of at most r
+and is shown if r + Z reaches the threshold t. The threshold is the least whole number with
+P[r + Z ≥ t] ≤ c = 1 − (1 − δ)^(1/g), so that any of g such keys is shown with probability at most
+δ. A threshold for "1 + Z" would not suffice where r > 1.
+
+A whole threshold leaves a remainder of c, which is spent too: a noisy count of t − 1 is shown if a
+coin of bias p falls so, with P[r + Z ≥ t] + p·P[r + Z = t − 1] ≤ c. The coin is independent of the
+data, so for keys that others hold it is post-processing. Replacing a unit is removing one and
+adding one: two steps of the rule with ε/2 and δ/(1 + e^(ε/2)).
 
     unit      COUNT(*)                  COUNT(DISTINCT person)
     Rows      every row, g = r = 1      —
     People    keys are selected apart   KeptKeys(max_groups, 1), r = 1
 
-Whole people in few keys are needed: a share of a person in each of m > g keys could betray any of m keys. COUNT(*) of
-people's rows is such a share (`RowShare`), so it cannot show keys. Whether keys are shown in this way follows from the
-question and the schema, never from counts. Statistics beside it cost no more δ.
+Whole people in few keys are needed: a share of a person in each of m > g keys could disclose any of
+m keys. COUNT(*) of people's rows is such a share (`RowShare`), so it cannot show keys. Question and
+schema alone decide whether keys are shown in this way, never counts. Statistics beside it cost no
+more δ.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -44,20 +50,27 @@ from ..query.algebra.tree import Count, CountPeople, Question
 from ..query.bounds.contribution_bounds import most_groups
 from ..query.bounds.relation_facts import multiplicity, neighbours_of, unit_of
 from ..query.bounds.sensitivity import influence
-from ..statistics.recipe import Need
 from ..statistics.releases.total import KeyValues, NoisyRelease, TotalNeed
 from ..statistics.shared_totals import SumWay
-from .layout import Layout
+from .layout import Layout, Use
 from .proportional_split import Divisible
 
-_FINE = 2**30
+# The bias of the coin is a multiple of 2^-30, rounded down.
+_COIN_STEPS = 2**30
 
 
 @frozen
 class CountSelection:
-    """Keys are shown where the noisy total of one release, at `place` in its plan, reaches the threshold, in steps.
+    """Plan that shows keys whose noisy total, of one release, reaches a threshold in steps.
 
-    One step less is shown with probability `luck`.
+    `place` is the place of the release in its plan. A total one step below the threshold is shown
+    with probability `luck`.
+
+    Guarantee: any key that one unit alone holds is shown with probability at most `delta`.
+
+    Refuses: Gaussian noise under "replace" (UnsupportedQuery).
+
+    Law: tests/plan/test_keys.py::TestACountThatIsAskedForShowsTheKeys
     """
 
     release: NoisyRelease
@@ -69,79 +82,93 @@ class CountSelection:
 
     @property
     def tally(self) -> Tally:
-        """What the store is asked, of all keys that occur."""
+        """Tally that the store is asked for, of all keys that occur."""
         return self.release.need.tally
 
     @property
     def event(self) -> Event:
-        """What is done: the noise, and δ for the keys of one unit."""
+        """Privacy event: the noise, and δ for the keys of one unit."""
         near = neighbours_of(self.tally.rows)
         if near == ADD_REMOVE:
             return KeySelection(self.release.event, self.delta)
-        return Promise(ApproxDP(_epsilon(self.spend), self.delta), neighbours=near)
+        budget = ApproxDP(_pure_epsilon(self.spend), self.delta)
+        return Promise(budget, neighbours=near)
 
     def show(
         self, counts: Mapping[KeyValues, int], *, bits: Bits | None = None
     ) -> dict[KeyValues, int]:
-        """Return the keys whose noisy total reaches the threshold, with it, in an order that tells nothing."""
+        """Return the keys whose noisy total reaches the threshold, with that total.
+
+        The order of the keys is independent of the order of the rows.
+        """
         held = sorted((key for key, count in counts.items() if count > 0), key=_printed)
-        noise = self.release.mechanism.release(
-            np.zeros(len(held), dtype=np.int64), bits=bits
-        ).tolist()
-        lucky = coin(self.luck, len(held), bits=bits).tolist()
-        noisy = (
-            (key, counts[key] + extra, luck)
-            for key, extra, luck in zip(held, noise, lucky, strict=True)
-        )
-        return {key: total for key, total, luck in noisy if total >= self.threshold - luck}
+        zeros = np.zeros(len(held), dtype=np.int64)
+        # Order of draws: all noise first, then all coins. Replayed randomness depends on it.
+        noise = self.release.mechanism.release(zeros, bits=bits).tolist()
+        coins = coin(self.luck, len(held), bits=bits).tolist()
+        shown: dict[KeyValues, int] = {}
+        for key, extra, lucky in zip(held, noise, coins, strict=True):
+            total = counts[key] + extra
+            # A coin is 0 or 1: it lowers the threshold by one step for this key.
+            if total >= self.threshold - lucky:
+                shown[key] = total
+        return shown
 
 
 def _printed(key: KeyValues) -> tuple[tuple[str, str], ...]:
-    """Return a key by its printed form: an order that does not depend on who came first."""
+    """Return the printed form of a key: an order that does not depend on the order of the rows."""
     return tuple((type(value).__name__, repr(value)) for value in key)
 
 
 def show_from(selection: CountSelection) -> int:
-    """Return how many a key needs to be shown with probability at least 0.95: one tail of twice that for both."""
+    """Return the count with which a key is shown with probability at least 0.95."""
+    # `error` bounds both tails. One tail of 0.05 is two tails of 0.1; rounding up stays safe.
     return selection.threshold + math.ceil(selection.release.error(0.1))
 
 
 def counted_layout(question: Question, layout: Layout) -> tuple[Layout, int]:
     """Return the layout in which one count can show keys, and the place of that count.
 
-    Refuses a question without such a count, and where the bounds of a person do not allow it.
+    Refuses: a question without such a count, and bounds of a person that do not allow it
+    (UnsupportedQuery).
+
+    Law: tests/plan/test_keys.py::TestACountThatIsAskedForShowsTheKeys
     """
     if layout.way is not SumWay.APART:
         raise UnsupportedQuery("a count that shows keys is a total of its own")
-    found = [
-        (use, s) for use, (_, s) in zip(layout.uses, question.statistics, strict=True) if _counts(s)
-    ]
-    for use, statistic in sorted(found, key=lambda one: not isinstance(one[1], CountPeople)):
-        place, person = use.places[0], isinstance(unit_of(question.rows), People)
-        if not person and multiplicity(question.rows) == 1:
+    is_person = isinstance(unit_of(question.rows), People)
+    for use, counts_people in _count_uses(question, layout):
+        place = use.places[0]
+        if not is_person and multiplicity(question.rows) == 1:
             return layout, place
-        alone = sum(place in other.places for other in layout.uses) == 1
-        if person and alone and isinstance(statistic, CountPeople):
-            return replace(
-                layout, needs=_replaced(layout.needs, place, _kept_need(question))
-            ), place
+        # Another statistic may need the count under its own share, so a shared one stays as it is.
+        users = sum(place in other.places for other in layout.uses)
+        if is_person and users == 1 and counts_people:
+            needs = list(layout.needs)
+            needs[place] = _kept_need(question)
+            return replace(layout, needs=tuple(needs)), place
     raise UnsupportedQuery("no count of this question can show its keys")
 
 
-def _counts(statistic: object) -> bool:
-    return isinstance(statistic, Count | CountPeople)
+def _count_uses(question: Question, layout: Layout) -> list[tuple[Use, bool]]:
+    """List the counts of a question, and whether each counts people; counts of people first."""
+    people: list[tuple[Use, bool]] = []
+    rows: list[tuple[Use, bool]] = []
+    for use, (_, statistic) in zip(layout.uses, question.statistics, strict=True):
+        if isinstance(statistic, CountPeople):
+            people.append((use, True))
+        elif isinstance(statistic, Count):
+            rows.append((use, False))
+    return people + rows
 
 
 def _kept_need(question: Question) -> TotalNeed:
-    """Return the count of people, each in whole in at most `max_groups` keys."""
+    """Return the count of people, each counted fully in at most `max_groups` keys."""
     share = KeptKeys(most_groups(question.rows), 1)
     keys = tuple(key.expression for key in question.keys)
-    tally = Tally(question.rows, keys, (Term(Constant(True), 1, 0, 1),), share, people=True)
+    presence = Term(Constant(True), 1, 0, 1)
+    tally = Tally(question.rows, keys, (presence,), share, people=True)
     return TotalNeed(tally, Fraction(1), influence(tally, 0))
-
-
-def _replaced(needs: Sequence[Need], place: int, need: Need) -> tuple[Need, ...]:
-    return tuple(need if number == place else one for number, one in enumerate(needs))
 
 
 def count_selection(
@@ -149,36 +176,46 @@ def count_selection(
 ) -> CountSelection:
     """Plan the threshold for a release that has been planned.
 
-    Refuses Gaussian noise under "replace": the rule for two steps is one for (ε, δ).
+    Refuses: Gaussian noise under "replace", since the rule for two steps is one for (ε, δ)
+    (UnsupportedQuery).
     """
-    share, near = release.need.tally.share, neighbours_of(release.need.tally.rows)
-    groups, rows = (share.groups, share.rows) if isinstance(share, KeptKeys) else (1, 1)
+    share = release.need.tally.share
+    groups = 1
+    max_count = 1
+    if isinstance(share, KeptKeys):
+        groups = share.groups
+        max_count = share.rows
     leak = delta
-    if near != ADD_REMOVE:
-        leak = delta * fraction_down(1 / (1 + math.exp(float(_epsilon(spend)) / 2)))
-    reach, luck = _reach(release, per_key(leak, groups))
-    return CountSelection(release, place, rows + reach, delta, spend, luck)
+    if neighbours_of(release.need.tally.rows) != ADD_REMOVE:
+        half_epsilon = float(_pure_epsilon(spend)) / 2
+        # Rounded down: a smaller δ for each of the two steps still keeps δ for both.
+        leak = delta * fraction_down(1 / (1 + math.exp(half_epsilon)))
+    margin, luck = _threshold_margin(release, per_key(leak, groups))
+    return CountSelection(release, place, max_count + margin, delta, spend, luck)
 
 
-def _reach(release: NoisyRelease, chance: float) -> tuple[int, Fraction]:
-    """Return the least whole z that noise reaches with probability at most so much, and the luck of z − 1.
-
-    The tails are bounds from above, so what is left is too little rather than too much.
-    """
+def _threshold_margin(release: NoisyRelease, max_probability: float) -> tuple[int, Fraction]:
+    """Return the least whole z with P[Z ≥ z] ≤ `max_probability`, and the luck of z − 1."""
     scale = release.mechanism.scale
+    is_gaussian = isinstance(release.mechanism, DiscreteGaussian)
 
     def tail(z: int) -> float:
-        gaussian = isinstance(release.mechanism, DiscreteGaussian)
-        return gaussian_tail(scale**2, z) if gaussian else laplace_tail(scale, z)
+        if is_gaussian:
+            return gaussian_tail(scale**2, z)
+        return laplace_tail(scale, z)
 
-    reach = least_above(tail, chance)
-    if not reach:
+    margin = least_above(tail, max_probability)
+    if not margin:
         return 0, Fraction()
-    least, more = Fraction(tail(reach)), Fraction(tail(reach - 1))
-    return reach, Fraction(int((Fraction(chance) - least) / (more - least) * _FINE), _FINE)
+    # Both tails are upper bounds, so the remainder of the probability is rather too small.
+    at_margin = Fraction(tail(margin))
+    one_below = Fraction(tail(margin - 1))
+    bias = (Fraction(max_probability) - at_margin) / (one_below - at_margin)
+    # `int` rounds a positive number down: a smaller bias shows fewer keys.
+    return margin, Fraction(int(bias * _COIN_STEPS), _COIN_STEPS)
 
 
-def _epsilon(spend: Divisible) -> Fraction:
+def _pure_epsilon(spend: Divisible) -> Fraction:
     if not isinstance(spend, PureDP):
         raise UnsupportedQuery("under 'replace' keys are shown by counts with geometric noise only")
     return spend.epsilon

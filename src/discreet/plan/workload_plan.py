@@ -1,18 +1,19 @@
-"""Plans of several sets of keys, and of running totals: which strategy, with which noise, and how near the best.
+"""Plans of several sets of keys and of running totals: strategy, noise, and distance to the bound.
 
-Sets of keys that count the same rows are measured as one table. Where a row may be without a key, a set that does not
-group by that key counts it all the same, so such sets are tables of their own (`query.bounds.missing_keys`). Each table gets
-a part of the budget in proportion to its sets, as several questions do.
+Sets of keys that count the same rows are measured as one table. Where a row may be without a key, a
+set that does not group by that key counts the row all the same. Such sets are tables of their own
+(`query.bounds.missing_keys`). Each table gets a fraction of the budget in proportion to the number
+of its sets, as several questions do.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from fractions import Fraction
 
 from .. import workloads
 from ..errors import InvalidArgument, UnsupportedQuery
+from ..frozen import replace
 from ..privacy.filters.filter import open_filter
 from ..privacy.measures import ZCDP, Measure, PureDP
 from ..query.algebra.tree import Nest, Question
@@ -27,48 +28,49 @@ from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsReleas
 from ..statistics.releases.total import TotalNeed
 from .asked import QuestionOptions
 from .layout import Layout, layout_of
-from .plan import Keys, Plan, public_tuples
+from .plan import Keys, Plan, first_admitted, public_tuples
 from .proportional_split import Divisible, routes_under, split
 
 
 def workload_shape(question: Question) -> workloads.AnyWorkload:
-    """Return what is asked of the finest cells: tables of sets of keys, levels, or the running totals along one key."""
+    """Return the workload on the finest cells: tables of key sets, levels, or running totals."""
     sizes = [len(key.values or ()) for key in question.keys]
     if question.running:
         return workloads.RunningTotals(sizes[0])
     if question.nested is not None:
-        return _levels(question, question.nested, sizes)
+        return _nested_tables(question, question.nested, sizes)
     return workloads.Tables(sizes, question.sets or ())
 
 
-def _levels(question: Question, nest: Nest, sizes: Sequence[int]) -> workloads.NestedTables:
+def _nested_tables(question: Question, nest: Nest, sizes: Sequence[int]) -> workloads.NestedTables:
     """Return the levels of nested keys, each by the keys beside them."""
+    parents = [_parents(nest, depth) for depth in range(len(nest.places))]
     others = [place for place in range(len(sizes)) if place not in nest.places]
-    parents: list[list[int]] = []
-    for depth in range(len(nest.places)):
-        above = {
-            node: at for at, node in enumerate(dict.fromkeys(row[:depth] for row in nest.rows))
-        }
-        parents.append(
-            [above[node[:-1]] for node in dict.fromkeys(row[: depth + 1] for row in nest.rows)]
-        )
     sets = []
-    for one in question.sets or ():
-        deep = max((at + 1 for at, place in enumerate(nest.places) if place in one), default=0)
-        sets.append((deep, [others.index(place) for place in one if place in others]))
-    return workloads.NestedTables(
-        workloads.Hierarchy(parents), [sizes[place] for place in others], sets
-    )
+    for key_set in question.sets or ():
+        depths = [at + 1 for at, place in enumerate(nest.places) if place in key_set]
+        beside = [others.index(place) for place in key_set if place in others]
+        sets.append((max(depths, default=0), beside))
+    other_sizes = [sizes[place] for place in others]
+    return workloads.NestedTables(workloads.Hierarchy(parents), other_sizes, sets)
+
+
+def _parents(nest: Nest, depth: int) -> list[int]:
+    """Return for each node of level depth + 1 the number of its parent, in order of the rows."""
+    # `dict.fromkeys` keeps each node once, in the order in which the rows name it.
+    upper_nodes = dict.fromkeys(row[:depth] for row in nest.rows)
+    numbers = {node: number for number, node in enumerate(upper_nodes)}
+    nodes = dict.fromkeys(row[: depth + 1] for row in nest.rows)
+    return [numbers[node[:-1]] for node in nodes]
 
 
 def change_of(need: TotalNeed | CellsNeed) -> workloads.StrategyNorms:
-    """Return how one unit moves the totals of the finest cells: by at most g·r·c in all (see `query.bounds`)."""
+    """Return the L1 change of the finest totals by one unit: at most g·r·c (see `query.bounds`)."""
     groups, rows = corners(need.tally)
     term = need.tally.terms[0]
     size = groups * rows * max(1, -term.low, term.high)
-    return workloads.StrategyNorms(
-        size, neighbours_of(need.tally.rows), signed=term.low < 0 < term.high
-    )
+    signed = term.low < 0 < term.high
+    return workloads.StrategyNorms(size, neighbours_of(need.tally.rows), signed=signed)
 
 
 def plan_sets(
@@ -76,104 +78,128 @@ def plan_sets(
 ) -> Plan:
     """Return the best plan of a question with sets or running totals, of all ways to spend.
 
-    With a spend the least weighted sum of logarithms of errors, with an error the least price, as for other questions.
+    With a spend: the least weighted sum of logarithms of errors. With an error: the least price, as
+    for other questions.
+
+    Law: tests/workloads/test_questions.py::TestPlans
     """
     plans: list[Plan] = []
     refused: Exception | None = None
     parts = table_parts(question, asked.public_values)
     for way in _ways(asked):
         try:
-            plans.append(_priced(_in_parts(question, asked, keys, parts, way), asked))
-        except (InvalidArgument, UnsupportedQuery) as error:  # another way may do
+            plan = _plan_parts(question, asked, keys, parts, way)
+            plans.append(_priced(plan, asked))
+        except (InvalidArgument, UnsupportedQuery) as error:
+            # Another way may be possible. The first refusal is told if none is.
             refused = refused or error
     if refused is not None and not plans:
         raise refused
     if asked.spend is None:
         return min(plans, key=lambda plan: amount_of(plan.spend))
     ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
-    return next(
-        (plan for plan in ranked if asked.under is None or asked.under.admits(plan.event)),
-        ranked[0],
-    )
+    return first_admitted(ranked, asked.under)
 
 
-def _in_parts(
+def _plan_parts(
     question: Question,
     asked: QuestionOptions,
     keys: Keys,
     parts: Sequence[TablePart],
     way: Divisible,
 ) -> Plan:
-    """Return the plan of every part of the sets by itself, and all of them as one plan."""
+    """Return the plan of every table of sets by itself, and all of them as one plan."""
     if len(parts) == 1:
-        return _planned(question, asked, keys, way)
+        return _plan_table(question, asked, keys, way)
     counts = [Fraction(len(part.places)) for part in parts]
-    pieces = split(way, counts) if asked.spend is not None else [way] * len(parts)
-    tables = []
-    for part, piece, count in zip(parts, pieces, counts, strict=True):
-        one = _planned(part.question, asked, public_tuples(part.question) or (), piece)
-        of_all = tuple(share * count / sum(counts) for share in one.parts)
-        tables.append(replace(one, spend=piece if asked.spend else one.spend, parts=of_all))
+    # Errors are met by each table for itself, so nothing is divided there.
+    budgets = split(way, counts) if asked.spend is not None else [way] * len(parts)
+    total = sum(counts)
+    tables: list[Plan] = []
+    for part, budget, count in zip(parts, budgets, counts, strict=True):
+        table_keys = public_tuples(part.question) or ()
+        table = _plan_table(part.question, asked, table_keys, budget)
+        fractions = tuple(fraction * count / total for fraction in table.parts)
+        spend = budget if asked.spend else table.spend
+        tables.append(replace(table, spend=spend, parts=fractions))
+    return _joined(question, asked, keys, parts, tables)
+
+
+def _joined(
+    question: Question,
+    asked: QuestionOptions,
+    keys: Keys,
+    parts: Sequence[TablePart],
+    tables: Sequence[Plan],
+) -> Plan:
+    """Return the plans of several tables as one, their releases one table after the other."""
     first = tables[0]
-    size = len(first.releases)
+    uses: list[tuple[str, tuple[int, ...]]] = []
+    for name, places in first.uses:
+        every: list[int] = []
+        for number in range(len(tables)):
+            offset = number * len(first.releases)
+            every += [offset + place for place in places]
+        uses.append((name, tuple(every)))
     return replace(
         first,
         question=question,
         spend=asked.spend or PureDP(0),
         keys=keys,
-        releases=tuple(release for one in tables for release in one.releases),
-        uses=tuple(
-            (name, tuple(at * size + place for at in range(len(tables)) for place in places))
-            for name, places in first.uses
-        ),
-        parts=tuple(share for one in tables for share in one.parts),
+        releases=tuple(release for table in tables for release in table.releases),
+        uses=tuple(uses),
+        parts=tuple(fraction for table in tables for fraction in table.parts),
         why=_why_apart(question, asked),
-        tables=tuple((part.places, one) for part, one in zip(parts, tables, strict=True)),
+        tables=tuple((part.places, table) for part, table in zip(parts, tables, strict=True)),
     )
 
 
 def _why_apart(question: Question, asked: QuestionOptions) -> str:
-    """Say why tables are measured apart, and what would make them one."""
+    """Return why tables are measured apart, and the change that would make them one."""
     names = absent_keys(question, asked.public_values)
     listed = names[0] if len(names) == 1 else f"any of {', '.join(names)}"
     return (
-        f"rows without {listed} count in the sets that do not name it, so tables are measured apart; with "
-        f"COALESCE({names[0]}, …), or a declared default, they are measured as one, with less noise"
+        f"rows without {listed} count in the sets that do not name it, "
+        f"so tables are measured apart; with COALESCE({names[0]}, …), "
+        "or a declared default, they are measured as one, with less noise"
     )
 
 
 def _priced(plan: Plan, asked: QuestionOptions) -> Plan:
-    """Return the plan with its price, where no spend was given; and see that the filter can price it."""
+    """Return the plan with its price if no spend was given; check that the filter can price it."""
     if asked.spend is not None and asked.under is None:
         return plan
     price = plan.price(asked.under or open_filter(PureDP(1)))
-    return plan if asked.spend else replace(plan, spend=price)
+    if asked.spend:
+        return plan
+    return replace(plan, spend=price)
 
 
-def _counted(question: Question) -> Question:
-    """Return what the store is asked first: the finest cells, or the first of the tables that hold all sets."""
-    return (
-        table_question(question, tables_of(question)[0])
-        if is_wide(question)
-        else leaf_question(question)
-    )
+def _counted_question(question: Question) -> Question:
+    """Return the question to the store: finest cells, or the first of tables that hold all sets."""
+    if is_wide(question):
+        return table_question(question, tables_of(question)[0])
+    return leaf_question(question)
 
 
-def _tables(
+def _counted_tables(
     question: Question, asked: QuestionOptions, layout: Layout, place: int
 ) -> tuple[CountedTable, ...]:
     """Return the tables that are counted for one total where the finest cells are not."""
     if not is_wide(question):
         return ()
-    found = []
-    for places in tables_of(question):
-        cells = table_cells(question, places)
-        own = layout_of(
-            table_question(question, places), layout.share, len(cells), asked.public_values
-        )
-        need = [one for one in own.needs if isinstance(one, TotalNeed)][place]
-        found.append(CountedTable(places, cells, need))
-    return tuple(found)
+    tables: list[CountedTable] = []
+    for key_places in tables_of(question):
+        cells = table_cells(question, key_places)
+        own_question = table_question(question, key_places)
+        own_layout = layout_of(own_question, layout.share, len(cells), asked.public_values)
+        totals = _total_needs(own_layout)
+        tables.append(CountedTable(key_places, cells, totals[place]))
+    return tuple(tables)
+
+
+def _total_needs(layout: Layout) -> list[TotalNeed]:
+    return [need for need in layout.needs if isinstance(need, TotalNeed)]
 
 
 def plan_one(
@@ -185,72 +211,133 @@ def plan_one(
     recipes: tuple[Recipe, ...],
     amount_of: Callable[[Measure], Fraction],
 ) -> Plan:
-    """Return the best plan of one workload that all statistics are made from."""
-    change, error = change_of(need), None if asked.errors is None else asked.errors[0] / need.unit
-    gate = asked.under or open_filter(PureDP(1))
-    uses = tuple((name, (0,)) for name, _ in question.statistics)
+    """Return the best plan of one workload that all statistics are made from.
+
+    Refuses: a filter that can price none of the ways (InvalidArgument).
+    """
     plans: list[Plan] = []
     for way in _ways(asked):
-        found = workloads.plan_strategy(
-            shape, [way], change=change, error=error, beta=1 - asked.level
-        )
-        facts = (uses, recipes, (Fraction(1),), asked.size, asked.size_from, asked.level)
-        release = SetsRelease(need, found)
+        release = _strategy_release(need, shape, way, asked)
         try:
-            price = gate.price(release.event) if asked.under or not asked.spend else asked.spend
-        except InvalidArgument:  # the filter knows no such noise; another way may do
+            spend = _spend_of(release, asked)
+        except InvalidArgument:
+            # The filter cannot price such noise; another way may be possible.
             continue
-        plans.append(
-            Plan(question, asked.spend or price, need.tally.share, ((),), None, (release,), *facts)
+        plan = Plan(
+            question,
+            asked.spend or spend,
+            need.tally.share,
+            ((),),
+            None,
+            (release,),
+            tuple((name, (0,)) for name, _ in question.statistics),
+            recipes,
+            (Fraction(1),),
+            asked.size,
+            asked.size_from,
+            asked.level,
         )
+        plans.append(plan)
     if not plans:
         raise InvalidArgument("the filter can price none of the ways to count these together")
     if asked.spend is None:
         return min(plans, key=lambda plan: amount_of(plan.spend))
-    able = [plan for plan in plans if asked.under is None or asked.under.admits(plan.event)]
-    return min(able or plans, key=lambda plan: plan.loss(asked.weights))
+    ranked = sorted(plans, key=lambda plan: plan.loss(asked.weights))
+    return first_admitted(ranked, asked.under)
+
+
+def _strategy_release(
+    need: CellsNeed, shape: workloads.AnyWorkload, way: Divisible, asked: QuestionOptions
+) -> SetsRelease:
+    error = None if asked.errors is None else asked.errors[0] / need.unit
+    strategy = workloads.plan_strategy(
+        shape, [way], change=change_of(need), error=error, beta=1 - asked.level
+    )
+    return SetsRelease(need, strategy)
+
+
+def _spend_of(release: SetsRelease, asked: QuestionOptions) -> Measure:
+    """Return the spend as given, or the price of a release; check that a filter can price it."""
+    if asked.spend and not asked.under:
+        return asked.spend
+    gate = asked.under or open_filter(PureDP(1))
+    return gate.price(release.event)
 
 
 def _ways(asked: QuestionOptions) -> Sequence[Divisible]:
+    """List the budgets to try; for errors an amount of 1 only says which noise is meant."""
     if asked.spend is not None:
         return routes_under(asked.spend, asked.under)
-    return (PureDP(1),) if asked.under is None else (ZCDP(1), PureDP(1))
+    if asked.under is None:
+        return (PureDP(1),)
+    return (ZCDP(1), PureDP(1))
 
 
-def _planned(question: Question, asked: QuestionOptions, keys: Keys, way: Divisible) -> Plan:
-    """Return the plan of sets that count the same rows: one strategy for each total that is needed."""
-    layout = layout_of(_counted(question), row_share(question.rows), len(keys), asked.public_values)
+def _plan_table(question: Question, asked: QuestionOptions, keys: Keys, way: Divisible) -> Plan:
+    """Return the plan of sets that count the same rows: one strategy for each total needed."""
+    counted = _counted_question(question)
+    layout = layout_of(counted, row_share(question.rows), len(keys), asked.public_values)
     shape = workload_shape(question)
-    needs = [need for need in layout.needs if isinstance(need, TotalNeed)]
-    places = {
-        place: [u for u, use in enumerate(layout.uses) if place in use.places]
-        for place in range(len(needs))
-    }
+    needs = _total_needs(layout)
+    users = [_users(layout, place) for place in range(len(needs))]
     if asked.spend is not None:
-        weights = [sum((asked.weights[u] for u in places[place]), Fraction()) for place in places]
-        pairs = zip(needs, split(way, weights), strict=True)
-        made = [
-            SetsRelease(need, workloads.plan_strategy(shape, [part], change=change_of(need)))
-            for need, part in pairs
-        ]
-        parts = tuple(weight / sum(weights) for weight in weights)
+        weights = [sum((asked.weights[use] for use in uses), Fraction()) for uses in users]
+        strategies = _spending(shape, needs, split(way, weights))
+        total = sum(weights)
+        fractions = tuple(weight / total for weight in weights)
     else:
-        made = []
-        for place, need in enumerate(needs):
-            error = min((asked.errors or ())[u] for u in places[place]) / need.unit
-            found = workloads.plan_strategy(
-                shape, [way], change=change_of(need), error=error, beta=1 - asked.level
-            )
-            made.append(SetsRelease(need, found))
-        parts = (Fraction(1, len(made)),) * len(made)
-    made = [
-        replace(one, tables=_tables(question, asked, layout, place))
-        for place, one in enumerate(made)
-    ]
-    uses = tuple((use.name, use.places) for use in layout.uses)
-    recipes = tuple(use.recipe for use in layout.uses)
-    facts = (asked.size, asked.size_from, asked.level)
-    spend = asked.spend or PureDP(0)
+        strategies = _erring(shape, needs, users, asked, way)
+        fractions = (Fraction(1, len(needs)),) * len(needs)
+    releases: list[SetsRelease] = []
+    for place, (need, strategy) in enumerate(zip(needs, strategies, strict=True)):
+        tables = _counted_tables(question, asked, layout, place)
+        releases.append(SetsRelease(need, strategy, tables=tables))
     return Plan(
-        question, spend, layout.share, keys, None, tuple(made), uses, recipes, parts, *facts
+        question,
+        asked.spend or PureDP(0),
+        layout.share,
+        keys,
+        None,
+        tuple(releases),
+        tuple((use.name, use.places) for use in layout.uses),
+        tuple(use.recipe for use in layout.uses),
+        fractions,
+        asked.size,
+        asked.size_from,
+        asked.level,
     )
+
+
+def _users(layout: Layout, place: int) -> list[int]:
+    """List the statistics, by number, that are made from one total."""
+    return [number for number, use in enumerate(layout.uses) if place in use.places]
+
+
+def _spending(
+    shape: workloads.AnyWorkload, needs: Sequence[TotalNeed], budgets: Sequence[Divisible]
+) -> list[workloads.StrategyPlan]:
+    """Plan the strategy of every total for its budget."""
+    strategies: list[workloads.StrategyPlan] = []
+    for need, budget in zip(needs, budgets, strict=True):
+        change = change_of(need)
+        strategies.append(workloads.plan_strategy(shape, [budget], change=change))
+    return strategies
+
+
+def _erring(
+    shape: workloads.AnyWorkload,
+    needs: Sequence[TotalNeed],
+    users: Sequence[Sequence[int]],
+    asked: QuestionOptions,
+    way: Divisible,
+) -> list[workloads.StrategyPlan]:
+    """Plan the strategy of every total for the least error of its statistics."""
+    errors = asked.errors or ()
+    strategies: list[workloads.StrategyPlan] = []
+    for need, uses in zip(needs, users, strict=True):
+        error = min(errors[use] for use in uses) / need.unit
+        strategy = workloads.plan_strategy(
+            shape, [way], change=change_of(need), error=error, beta=1 - asked.level
+        )
+        strategies.append(strategy)
+    return strategies

@@ -1,4 +1,4 @@
-"""What is asked of a plan: a question that was checked, its terms, and the terms of each of its statistics."""
+"""Request to the planner: a checked question, its terms, and the options of its statistics."""
 
 from __future__ import annotations
 

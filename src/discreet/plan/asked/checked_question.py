@@ -1,4 +1,4 @@
-"""A question that was found sound, once: whoever holds one need not check it again."""
+"""Checked question: a question that was found sound once and need not be checked again."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from ...query.bounds.keys import PublicValues
 
 @frozen
 class CheckedQuestion:
-    """A sound question, with the values of public tables by which it was found so."""
+    """A sound question, with the values of public tables with which it was checked."""
 
     question: Question
     public_values: PublicValues | None = None
     rows_public: bool = False
-    """Whether the store holds every record it was given, so that under "replace" its number of rows is public."""
+    """Whether the store holds every record it was given.
+
+    Under "replace" its number of rows is then public.
+    """
 
 
 def check_question(
@@ -23,6 +26,7 @@ def check_question(
 ) -> CheckedQuestion:
     """Return the question as a checked one.
 
-    Refuses what has no bound or does not fit together; see `query.bounds.check`.
+    Refuses: questions without a bound or whose parts do not fit together; see
+    `query.bounds.check`.
     """
     return CheckedQuestion(require_sound(question, public_values), public_values)

@@ -1,4 +1,7 @@
-"""What is asked of a plan, read and checked: spend or error, weights, rows per key, level. All of it is public."""
+"""Options of one question, read and checked: spend or error, weights, rows per key, level.
+
+All of them are public.
+"""
 
 from __future__ import annotations
 
@@ -30,14 +33,14 @@ from .terms import ExactErrors, Terms
 
 T = TypeVar("T")
 USUAL_SIZE = 1000
-"""Rows per key that errors of means and the like are predicted for, where nothing is declared."""
+"""Rows per key for which errors of means and the like are predicted if nothing is declared."""
 LEAST_ERROR = Fraction(1, 10**60)
-"""Far below any step that a grid can have; nobody asks for less but by mistake."""
+"""Far below any step that a grid can have; a smaller error is a mistake."""
 
 
 @frozen
 class QuestionOptions:
-    """Either a spend or an error for every statistic; the weights, in the order of the statistics."""
+    """Either a spend or an error for every statistic; weights in the order of the statistics."""
 
     spend: Measure | None
     errors: tuple[Fraction, ...] | None
@@ -52,14 +55,17 @@ class QuestionOptions:
 
     @property
     def beta(self) -> float:
-        """The chance that an error is exceeded."""
+        """The failure probability: that of an error above its prediction."""
         return float(1 - self.level)
 
 
 def read_asked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) -> QuestionOptions:
     """Read the terms of one question for its statistics.
 
-    Refuses both or neither of spend and error, weights beside errors, names that are no statistic.
+    Refuses: both or neither of spend and error, weights beside errors, names of no statistic
+    (InvalidArgument).
+
+    Law: tests/plan/test_error_target.py::TestRefusals
     """
     if (terms.spend is None) == (terms.error is None):
         raise InvalidArgument("give spend= or error=, exactly one: the planner finds the other")
@@ -72,13 +78,14 @@ def read_asked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) 
             f"under= takes a Filter, as open_filter gives; got {type(under).__name__}"
         )
     question = checked.question
-    rows, source = _size(question, terms.size)
+    size, size_from = _rows_per_key(question, terms.size)
+    errors = None if terms.error is None else read_errors(question, terms.error)
     return QuestionOptions(
         terms.spend,
-        None if terms.error is None else read_errors(question, terms.error),
+        errors,
         tuple(_weights(question, terms.weights or {})),
-        rows,
-        source,
+        size,
+        size_from,
         rational(terms.level, "level"),
         under,
         checked.public_values,
@@ -88,31 +95,36 @@ def read_asked(checked: CheckedQuestion, terms: Terms, *, under: Filter | None) 
 
 
 def _weights(question: Question, weights: Mapping[str, Fraction]) -> list[Fraction]:
-    """Read how the budget is divided: 1 for every statistic by default."""
-    named = _name_statistics(question, weights, "weights")
-    return [
-        positive(named.get(name, 1), f"the weight of {name}") for name, _ in question.statistics
-    ]
+    """Read the weights by which a budget is divided: 1 for every statistic by default."""
+    named = _by_statistic(question, weights, "weights")
+    exact: list[Fraction] = []
+    for name, _ in question.statistics:
+        exact.append(positive(named.get(name, 1), f"the weight of {name}"))
+    return exact
 
 
 def read_errors(question: Question, error: ExactErrors) -> tuple[Fraction, ...]:
-    """Read the error of every statistic: one number for all, or one for each by its name or its column's.
+    """Read the error of every statistic: one for all, or one by statistic or column name.
 
-    Refuses names that are no statistic, statistics without an error, and errors that are not above 0.
+    Refuses: names of no statistic, statistics without an error, and errors that are not above 0
+    (InvalidArgument).
+
+    Law: tests/plan/test_error_target.py::TestNames
     """
     names = [name for name, _ in question.statistics]
     if not isinstance(error, Mapping):
-        return tuple(_error(error, "error") for _ in names)
-    named = _name_statistics(question, error, "error")
+        return tuple(_read_error(error, "error") for _ in names)
+    named = _by_statistic(question, error, "error")
     missing = [name for name in names if name not in named]
     if missing:
         raise InvalidArgument(
-            f"error says nothing about {', '.join(missing)}; give each statistic its own, or one for all"
+            f"error says nothing about {', '.join(missing)}; "
+            "give each statistic its own, or one for all"
         )
-    return tuple(_error(named[name], f"the error of {name}") for name in names)
+    return tuple(_read_error(named[name], f"the error of {name}") for name in names)
 
 
-def _error(error: object, what: str) -> Fraction:
+def _read_error(error: object, what: str) -> Fraction:
     exact = positive(error, what)
     if exact < LEAST_ERROR:
         raise InvalidArgument(
@@ -121,40 +133,43 @@ def _error(error: object, what: str) -> Fraction:
     return exact
 
 
-def _name_statistics(question: Question, given: Mapping[str, T], what: str) -> dict[str, T]:
+def _by_statistic(question: Question, given: Mapping[str, T], what: str) -> dict[str, T]:
     """Translate names of columns that show one statistic into names of statistics."""
     names = [name for name, _ in question.statistics]
-    shown = {
-        column: made.name for column, made in question.finish.columns if isinstance(made, Field)
-    }
-    known = {name: name for name in names} | {c: name for c, name in shown.items() if name in names}
+    known = {name: name for name in names}
+    for column, made in question.finish.columns:
+        if isinstance(made, Field) and made.name in names:
+            # A column's name takes precedence over an equal name of another statistic.
+            known[column] = made.name
     unknown = sorted(str(name) for name in given if name not in known)
     if unknown:
+        verb = "names" if what == "error" else "name"
         raise InvalidArgument(
-            f"{what} name{'s' if what == 'error' else ''} no statistic: {', '.join(unknown)}; "
-            f"there are {', '.join(names)}"
+            f"{what} {verb} no statistic: {', '.join(unknown)}; there are {', '.join(names)}"
         )
     return {known[name]: value for name, value in given.items()}
 
 
-def _size(question: Question, size: int | None) -> tuple[int, str]:
-    """Read rows per key: as given, or as declared and divided evenly over public keys, or 1,000."""
+def _rows_per_key(question: Question, size: int | None) -> tuple[int, str]:
+    """Read rows per key: as given, as declared and divided evenly over public keys, or 1,000."""
     if size is not None:
         return size, "given"
-    declared = _find_size(question.rows)
+    declared = _declared_size(question.rows)
     if declared is None or any(key.values is None for key in question.keys):
         return USUAL_SIZE, "assumed"
-    return max(1, declared // max(1, count_cells(question))), "declared"
+    cells = max(1, count_cells(question))
+    return max(1, declared // cells), "declared"
 
 
-def _find_size(rows: Relation) -> int | None:
-    """Find the public number of units of the one private table that is read, if it is declared."""
+def _declared_size(rows: Relation) -> int | None:
+    """Find the public number of units of the one private table that is read, if declared."""
     match rows:
         case Scan(schema=schema):
             return schema.size
         case Select(rows=inner) | JoinPublic(rows=inner) | PerPerson(rows=inner):
-            return _find_size(inner)
-        case Where() | JoinPeople() | Union():  # nobody said how many rows are left
+            return _declared_size(inner)
+        case Where() | JoinPeople() | Union():
+            # The number of rows that are left is not declared.
             return None
         case _:
             assert_never(rows)

@@ -1,7 +1,7 @@
-"""The terms of a question: what may be spent or how wrong the answer may be, and how the answer is made.
+"""Terms of a question: the spend or the error, and the options of its answer.
 
-One value for the library, the command line, the line to a service and the service itself, so that no word is lost on
-the way from one to the other.
+One value for the library, the command line, the HTTP client and the service, so that no option is
+lost on the way from one to the other.
 """
 
 from __future__ import annotations
@@ -19,24 +19,29 @@ from ...privacy.measures import Measure, PureDP
 from .spend import read_spend
 
 ErrorWords: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
-"""One error for all statistics, one for each by name, or, of several questions, either of these by question."""
+"""One error for all statistics, or one for each by name; of several questions, either by question."""
 Weights: TypeAlias = Mapping[str, Number]
 ExactErrors: TypeAlias = Fraction | Mapping[str, Fraction | Mapping[str, Fraction]]
 
 MOST_SIZE = 2**53
+"""Whole numbers up to this bound are floats exactly, as predictions compute with them."""
 
 
 class TermWords(TypedDict, total=False):
     """The keyword arguments that every verb of a curator takes beside `spend`.
 
     `epsilon`      instead of a spend: a pure ε, where the ledger's budget is one
-    `error`        instead of a spend: how far off each statistic may be; the planner finds the least spend
-    `weights`      how a spend is divided among the statistics (of a release: among the questions), 1 each by default
+    `error`        instead of a spend: the largest error of each statistic; the planner finds the
+                   least spend
+    `weights`      division of a spend among the statistics (of a release: among the questions),
+                   1 each by default
     `size`         the number of rows per key for which errors of means and the like are predicted
-    `level`        the probability with which errors and intervals hold, 0.95 by default
+    `level`        the confidence level of errors and intervals, 0.95 by default
     `nonnegative`  whether noisy counts are moved to 0 or above; no plan depends on it
-    `intervals`    whether quantiles get intervals, by default; without, their whole budget goes to the values
-    `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above, that add up
+    `intervals`    whether quantiles get intervals, by default; without, their whole budget goes to
+                   the values
+    `whole`        whether counts of several sets, or running totals, are whole numbers, 0 or above,
+                   that add up
     """
 
     epsilon: Number | None
@@ -57,10 +62,14 @@ class SpendWords(TermWords, total=False):
 
 @frozen
 class Terms:
-    """What may be spent, or how wrong the answer may be, and how it is made; every number is exact.
+    """Spend or error of a question and the options of its answer; every number is exact.
 
-    Refuses what is no budget, no number, no whole size, no level between 0 and 1, and a flag that is no bool. Whether
-    spend and error are both needed, or one of the two, is for the plan to say.
+    The planner decides whether it needs the spend, the error or both.
+
+    Refuses: values that are no budget, no number, no whole size, no level between 0 and 1, and
+    flags that are no bool (InvalidArgument).
+
+    Law: tests/plan/test_terms.py::TestTerms
     """
 
     spend: Measure | None = None
@@ -73,14 +82,20 @@ class Terms:
     whole: bool = False
 
     def __post_init__(self) -> None:
-        size = None if self.size is None else whole(self.size, "size", least=1, most=MOST_SIZE)
+        # The order decides which of several invalid terms is refused first.
+        size = self.size
+        if size is not None:
+            size = whole(size, "size", least=1, most=MOST_SIZE)
+        spend = None if self.spend is None else read_budget(self.spend)
+        error = None if self.error is None else _read_errors(self.error)
+        weights: Mapping[str, Fraction] | None = None
+        if self.weights is not None:
+            weights = _read_numbers(self.weights, "weights", "the weight of")
         fill(
             self,
-            spend=None if self.spend is None else read_budget(self.spend),
-            error=None if self.error is None else _read_errors(self.error),
-            weights=None
-            if self.weights is None
-            else _read_numbers(self.weights, "weights", "the weight of"),
+            spend=spend,
+            error=error,
+            weights=weights,
             size=size,
             level=_read_level(self.level),
             nonnegative=flag(self.nonnegative, "nonnegative"),
@@ -103,31 +118,33 @@ class Terms:
 
 
 def read_terms(spend: Measure | None = None, **words: Unpack[TermWords]) -> Terms:
-    """Return the terms that a verb was given in words; an `epsilon` without a ledger is a pure one.
+    """Read terms from keyword arguments; an `epsilon` without a ledger is a pure one.
 
     >>> from discreet.plan.asked.terms import read_terms
     >>> terms = read_terms(error={"n": 0.5}, level="0.9")
     >>> terms.spend, terms.error, terms.level, terms.nonnegative, terms.intervals, terms.whole
     (None, {'n': Fraction(1, 2)}, 0.9, False, True, False)
 
-    Refuses what `Terms` refuses.
+    Refuses: what `Terms` refuses.
     """
     epsilon = words.pop("epsilon", None)
     if epsilon is not None:
         spend = read_spend(spend, epsilon, PureDP(1))
-    return Terms(spend, **words)  # type: ignore[arg-type, misc]  # made exact there
+    # The keyword arguments hold numbers of any kind; `Terms` makes them exact.
+    return Terms(spend, **words)  # type: ignore[arg-type, misc]
 
 
 def _read_errors(error: object) -> ExactErrors:
     """Read one error for all, errors by name, or errors by question and name."""
     if not isinstance(error, Mapping):
         return rational(error, "error")
-    return {
-        name: _read_numbers(one, f"error of {name}", "the error of")
-        if isinstance(one, Mapping)
-        else rational(one, f"the error of {name}")
-        for name, one in error.items()
-    }
+    errors: dict[str, Fraction | Mapping[str, Fraction]] = {}
+    for name, one in error.items():
+        if isinstance(one, Mapping):
+            errors[name] = _read_numbers(one, f"error of {name}", "the error of")
+        else:
+            errors[name] = rational(one, f"the error of {name}")
+    return errors
 
 
 def _read_numbers(given: object, what: str, of: str) -> dict[str, Fraction]:
@@ -139,8 +156,9 @@ def _read_numbers(given: object, what: str, of: str) -> dict[str, Fraction]:
 
 
 def _read_level(level: Number) -> float:
-    """Read a level as the float that keys of stored answers are made of."""
+    """Read a confidence level as a float: keys of stored answers contain it as one."""
     exact = rational(level, "level")
+    # A rational above 0 may round to the float 0, and one below 1 to 1: both are refused.
     if not 0 < exact < 1 or not 0 < float(exact) < 1:
         raise InvalidArgument(f"level must lie between 0 and 1, got {level}; 0.95 is usual")
     return float(exact)

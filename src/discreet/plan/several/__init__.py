@@ -1,4 +1,7 @@
-"""More than one question: a workload under one charge, and how many equal questions fit a budget; loaded when asked."""
+"""Several questions: workloads under one charge, and trade-offs of equal questions in a budget.
+
+Loaded on first use.
+"""
 
 from __future__ import annotations
 

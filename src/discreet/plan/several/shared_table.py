@@ -1,10 +1,11 @@
-"""Questions of one release that ask sums of the same rows are one workload: one charge, and all their answers agree.
+"""Shared table: questions about sums of the same rows become one workload with one charge.
 
-Two questions join if they count or add up the same things of the same rows by public keys: their sets of keys become
-sets of one question, as GROUPING SETS would ask them. The same rows must count in both, whatever the data are: where a
-row may be without a key of one of them, the questions stay apart (`query.bounds.missing_keys`), unless both leave out the
-rows without that very key. Four counts or more under WHERE, of rows that are units, become
-counts under FILTER of one question. What the planner makes of it is cut into one plan a question.
+Two questions join if they count or add up the same columns of the same rows by public keys. Their
+sets of keys become sets of one question, as GROUPING SETS would ask them, so all answers agree. The
+same rows must count in both for any data. Where a row may be without a key of one of them, the
+questions stay apart (`query.bounds.missing_keys`), unless both leave out the rows without that very
+key. Four counts or more under WHERE, of rows that are units, become counts under FILTER of one
+question. The plan of the joined question is cut into one plan for each question.
 """
 
 from __future__ import annotations
@@ -38,45 +39,51 @@ from ..plan import Plan, public_tuples
 
 @frozen
 class SharedTable:
-    """Questions by name that are planned as one, `checked`; a question that stays alone is planned as it is."""
+    """Questions by name that are planned as one, `checked`; a lone question is planned as it is."""
 
     names: tuple[str, ...]
     checked: CheckedQuestion
 
 
 def join_questions(questions: Mapping[str, CheckedQuestion]) -> list[SharedTable]:
-    """Return the questions, those that can be planned together as one; in the order of their first names."""
-    found: list[SharedTable] = []
-    for name, one in questions.items():
-        for place, other in enumerate(found):
-            both = _join([questions[known] for known in other.names], one)
+    """Join the questions that can be planned together; in the order of their first names.
+
+    Law: tests/workloads/test_together.py::TestTogether
+    """
+    joined: list[SharedTable] = []
+    for name, question in questions.items():
+        for number, table in enumerate(joined):
+            members = [questions[member] for member in table.names]
+            both = _join(members, question)
             if both is not None:
-                found[place] = SharedTable((*other.names, name), both)
+                joined[number] = SharedTable((*table.names, name), both)
                 break
         else:
-            found.append(SharedTable((name,), one))
-    return [part for one in found for part in _worth(one, questions)]
+            joined.append(SharedTable((name,), question))
+    tables: list[SharedTable] = []
+    for table in joined:
+        tables += _few_counts_apart(table, questions)
+    return tables
 
 
-def _worth(joined: SharedTable, questions: Mapping[str, CheckedQuestion]) -> list[SharedTable]:
+def _few_counts_apart(
+    table: SharedTable, questions: Mapping[str, CheckedQuestion]
+) -> list[SharedTable]:
     """Return few counts apart: they are planned one by one anyway."""
-    if joined.checked.question.keys or len(joined.names) >= LEAST_COUNTS:
-        return [joined]
-    return [SharedTable((name,), questions[name]) for name in joined.names]
+    if table.checked.question.keys or len(table.names) >= LEAST_COUNTS:
+        return [table]
+    return [SharedTable((name,), questions[name]) for name in table.names]
 
 
-def _join(known: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQuestion | None:
+def _join(members: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQuestion | None:
     """Return all as one question; None where they are no sums of the same cells, or too many."""
-    every = [*known, more]
-    first = every[0].question
+    every = [*members, more]
     counts = [filtered_count(one.question) for one in every]
     if all(count is not None for count in counts):
-        return _counts([count for count in counts if count is not None], more)
-    if not all(_additive(one.question) and one.question.rows == first.rows for one in every):
+        return _join_counts([count for count in counts if count is not None], more)
+    if not _asks_same_sums(every):
         return None
-    statistics = [frozenset(statistic for _, statistic in one.question.statistics) for one in every]
-    if len(set(statistics)) > 1:
-        return None
+    # The same rows must count in all of them; None means that this is not known.
     causes = {same_rows(one.question, one.public_values) for one in every}
     if len(causes) > 1 or None in causes:
         return None
@@ -85,24 +92,41 @@ def _join(known: Sequence[CheckedQuestion], more: CheckedQuestion) -> CheckedQue
         return None
     try:
         joined = check_question(question, more.public_values)
-    except (
-        InvalidArgument,
-        UnsupportedQuery,
-    ):  # too many cells, or bins that overlap: each stays by itself
+    except (InvalidArgument, UnsupportedQuery):
+        # Too many cells, or bins that overlap: each question stays by itself.
         return None
-    if is_wide(joined.question) or any(_crosses(one.question, joined.question) for one in every):
+    if is_wide(joined.question):
+        return None
+    if any(_crosses_nest(one.question, joined.question) for one in every):
         return None
     return replace(joined, rows_public=more.rows_public)
 
 
-def _crosses(question: Question, joined: Question) -> bool:
-    """Return whether a table is by two keys of one nest: it shows cells that cannot be, which the nest leaves out."""
+def _asks_same_sums(every: Sequence[CheckedQuestion]) -> bool:
+    """Return whether all questions ask for equal sums of equal rows by public keys."""
+    first = every[0].question
+    first_statistics = {statistic for _, statistic in first.statistics}
+    for one in every:
+        question = one.question
+        if not _is_additive(question) or question.rows != first.rows:
+            return False
+        if {statistic for _, statistic in question.statistics} != first_statistics:
+            return False
+    return True
+
+
+def _crosses_nest(question: Question, joined: Question) -> bool:
+    """Return whether a table is by two keys of one nest.
+
+    Such a table shows impossible cells, which the nest leaves out.
+    """
     if joined.nested is None:
         return False
-    within = {joined.keys[place].expression for place in joined.nested.places}
-    return any(
-        sum(question.keys[i].expression in within for i in one) > 1 for one in _asked_sets(question)
-    )
+    nested_keys = {joined.keys[place].expression for place in joined.nested.places}
+    for key_set in _asked_sets(question):
+        if sum(question.keys[place].expression in nested_keys for place in key_set) > 1:
+            return True
+    return False
 
 
 def _asked_sets(question: Question) -> Sequence[Sequence[int]]:
@@ -110,113 +134,132 @@ def _asked_sets(question: Question) -> Sequence[Sequence[int]]:
 
 
 def filtered_count(question: Question) -> tuple[Relation, Statistic] | None:
-    """Return a count of units under WHERE as a count under FILTER of the rows before; None for other questions."""
-    plain = (
-        not question.keys
-        and question.sets is None
-        and [one for _, one in question.statistics] == [Count()]
-    )
-    if (
-        not plain
-        or not isinstance(question.rows, Where)
-        or not isinstance(unit_of(question.rows), Rows)
-    ):
+    """Return a count of units under WHERE as a count under FILTER; None for other questions."""
+    if question.keys or question.sets is not None:
         return None
-    return question.rows.rows, CountOf(
-        Call(Function.CASE, (question.rows.condition, Constant(1), Constant(None)))
-    )
+    if [statistic for _, statistic in question.statistics] != [Count()]:
+        return None
+    rows = question.rows
+    if not isinstance(rows, Where) or not isinstance(unit_of(rows), Rows):
+        return None
+    kept = Call(Function.CASE, (rows.condition, Constant(1), Constant(None)))
+    return rows.rows, CountOf(kept)
 
 
-def _counts(
+def _join_counts(
     counts: Sequence[tuple[Relation, Statistic]], more: CheckedQuestion
 ) -> CheckedQuestion | None:
-    """Return counts of the same rows as one question, each thing counted once."""
-    if len({rows for rows, _ in counts}) > 1 or len({one for _, one in counts}) > MOST_COUNTS:
+    """Return counts of the same rows as one question; equal counts become one statistic."""
+    relations = {rows for rows, _ in counts}
+    # `dict.fromkeys` keeps each count once, in the order of the questions.
+    statistics = dict.fromkeys(statistic for _, statistic in counts)
+    if len(relations) > 1 or len(statistics) > MOST_COUNTS:
         return None
-    named = tuple(
-        (f"count_{place}", one) for place, one in enumerate(dict.fromkeys(one for _, one in counts))
-    )
-    question = Question(
-        counts[0][0], (), named, Finish(tuple((name, Field(name)) for name, _ in named))
-    )
+    named = tuple((f"count_{number}", statistic) for number, statistic in enumerate(statistics))
+    columns = tuple((name, Field(name)) for name, _ in named)
+    question = Question(counts[0][0], (), named, Finish(columns))
     try:
-        return replace(check_question(question, more.public_values), rows_public=more.rows_public)
+        checked = check_question(question, more.public_values)
     except (InvalidArgument, UnsupportedQuery):
         return None
+    return replace(checked, rows_public=more.rows_public)
 
 
-def _additive(question: Question) -> bool:
-    linear = all(
-        isinstance(statistic, Count | CountOf | Sum) for _, statistic in question.statistics
-    )
-    public = all(key.values is not None and None not in key.values for key in question.keys)
-    return linear and public and not question.running and question.nested is None
+def _is_additive(question: Question) -> bool:
+    """Return whether a question asks for sums by public keys, without nesting or running totals."""
+    for _, statistic in question.statistics:
+        if not isinstance(statistic, Count | CountOf | Sum):
+            return False
+    for key in question.keys:
+        if key.values is None or None in key.values:
+            return False
+    return not question.running and question.nested is None
 
 
 def _united(questions: Sequence[Question]) -> Question | None:
+    """Return one question with the sets of all; None without keys or with unequal key values."""
     keys: dict[Expression, Key] = {}
     sets: dict[tuple[int, ...], None] = {}
     for question in questions:
         for key in question.keys:
             name = fresh(key.name, "key", [known.name for known in keys.values()])
-            if keys.setdefault(key.expression, replace(key, name=name)).values != key.values:
+            known_key = keys.setdefault(key.expression, replace(key, name=name))
+            if known_key.values != key.values:
                 return None
         sets |= dict.fromkeys(_sets_of(question, list(keys)))
+    if not keys:
+        return None
     names = [key.name for key in keys.values()]
     statistics: list[tuple[str, Statistic]] = []
     for name, statistic in questions[0].statistics:
-        statistics.append(
-            (fresh(name, "statistic", (*names, *(n for n, _ in statistics))), statistic)
-        )
-    shown = tuple((name, Field(name)) for name in (*names, *(name for name, _ in statistics)))
-    made = Question(
-        questions[0].rows, tuple(keys.values()), tuple(statistics), Finish(shown), tuple(sets)
+        own_name = fresh(name, "statistic", tuple(names))
+        names.append(own_name)
+        statistics.append((own_name, statistic))
+    columns = tuple((name, Field(name)) for name in names)
+    return Question(
+        questions[0].rows, tuple(keys.values()), tuple(statistics), Finish(columns), tuple(sets)
     )
-    return made if keys else None
 
 
 def _sets_of(question: Question, keys: list[Expression]) -> list[tuple[int, ...]]:
-    """Return the sets that a question asks, by the places of its keys among all."""
+    """Return the sets that a question asks, by the places of its keys among all keys."""
     places = [keys.index(key.expression) for key in question.keys]
-    return [tuple(sorted(places[i] for i in one)) for one in _asked_sets(question)]
+    sets: list[tuple[int, ...]] = []
+    for key_set in _asked_sets(question):
+        sets.append(tuple(sorted(places[place] for place in key_set)))
+    return sets
 
 
 def cut_plans(
     joined: SharedTable, plan: Plan, questions: Mapping[str, CheckedQuestion]
 ) -> list[tuple[str, Plan]]:
-    """Return a plan for each question, all of one; the first of them is charged for all."""
+    """Return a plan for each question, cut from one; the first of them is charged for all.
+
+    Guarantee: the events of the plans together are those of the one plan, charged once.
+
+    Law: tests/workloads/test_together.py::TestTogether
+    """
+    first_name = joined.names[0]
     if len(joined.names) == 1:
-        return [(joined.names[0], plan)]
-    why = f"planned as one with {{}}: {plan.spend} pays for all {len(joined.names)}"
-    made = []
+        return [(first_name, plan)]
+    plans: list[tuple[str, Plan]] = []
     for name in joined.names:
         others = ", ".join(other for other in joined.names if other != name)
+        why = f"planned as one with {others}: {plan.spend} pays for all {len(joined.names)}"
         own = _cut(questions[name].question, plan)
-        made.append((name, replace(own, why=why.format(others), paid=name != joined.names[0])))
-    return made
+        plans.append((name, replace(own, why=why, paid=name != first_name)))
+    return plans
 
 
-def _cut(question: Question, whole: Plan) -> Plan:
-    keys, sets = [key.expression for key in whole.question.keys], whole.question.sets
-    asked = None if sets is None else tuple(sets.index(one) for one in _sets_of(question, keys))
-    known = {statistic: place for place, (_, statistic) in enumerate(whole.question.statistics)}
-    count = filtered_count(question) if sets is None else None
-    places = [
-        known[statistic if count is None else count[1]] for _, statistic in question.statistics
-    ]
-    if not all(isinstance(one, SetsRelease) for one in whole.releases):
-        raise UnsupportedQuery("these counts are better by themselves; ask for each")
+def _cut(question: Question, joined: Plan) -> Plan:
+    """Return the plan of one question, cut from the plan of several."""
+    all_sets = joined.question.sets
+    asked: tuple[int, ...] | None = None
+    statistics = [statistic for _, statistic in question.statistics]
+    if all_sets is not None:
+        keys = [key.expression for key in joined.question.keys]
+        asked = tuple(all_sets.index(key_set) for key_set in _sets_of(question, keys))
+    else:
+        count = filtered_count(question)
+        if count is not None:
+            statistics = [count[1] for _ in statistics]
+    pairs = enumerate(joined.question.statistics)
+    known = {statistic: place for place, (_, statistic) in pairs}
+    places = [known[statistic] for statistic in statistics]
+    releases: list[SetsRelease] = []
+    for release in joined.releases:
+        if not isinstance(release, SetsRelease):
+            raise UnsupportedQuery("these counts are better by themselves; ask for each")
+        releases.append(replace(release, asked=asked))
+    uses: list[tuple[str, tuple[int, ...]]] = []
+    for (name, _), place in zip(question.statistics, places, strict=True):
+        uses.append((name, joined.uses[place][1]))
     return replace(
-        whole,
+        joined,
         question=question,
         keys=public_tuples(question),
-        releases=tuple(
-            replace(one, asked=asked) for one in whole.releases if isinstance(one, SetsRelease)
-        ),
-        uses=tuple(
-            (name, whole.uses[at][1])
-            for (name, _), at in zip(question.statistics, places, strict=True)
-        ),
-        recipes=tuple(whole.recipes[at] for at in places),
-        within=whole,
+        releases=tuple(releases),
+        uses=tuple(uses),
+        recipes=tuple(joined.recipes[place] for place in places),
+        within=joined,
     )

@@ -1,11 +1,12 @@
-"""Three axes, privacy, error and number of queries: given two of them, the third.
+"""Trade-off of privacy, error and number of queries: given two of them, find the third.
 
     spend, queries    the error of each of so many equal questions within one budget
     spend, error      how many such questions fit the budget
     error, queries    what so many of them cost
 
-Without a filter the questions are taken to be fixed beforehand, and the tightest price of all of them together counts.
-With `under`, questions may be chosen after seeing answers: then the arithmetic of a fresh filter of that kind counts.
+Without a filter the questions are fixed beforehand, and the tightest price of all of them together
+counts. With `under`, questions may be chosen after seeing answers (adaptive composition). Then the
+arithmetic of a fresh filter of that kind counts.
 """
 
 from __future__ import annotations
@@ -30,12 +31,13 @@ from ..plan import Plan
 from ..proportional_split import Divisible, routes
 from ..question import plan_checked
 
-_MOST = 2**60
+# Beyond this number of queries a question counts as free of charge.
+_MAX_QUERIES = 2**60
 
 
 @frozen
 class Tradeoff:
-    """The plan of one question, how many such questions there are, what they spend together, and which was found."""
+    """Plan of one question, the number of such questions, their joint spend, and the axis found."""
 
     found: Literal["error", "queries", "spend"]
     plan: Plan
@@ -51,19 +53,22 @@ class Tradeoff:
         return str(self)
 
     def __str__(self) -> str:
-        misses = ", ".join(f"{name} ± {error:.6g}" for name, error in self.errors.items())
-        line = f"{self.queries:,} such questions within {self.spend}, each with {misses} (found: {self.found})"
-        return f"{line}\n{self.plan}"
+        errors = ", ".join(f"{name} ± {error:.6g}" for name, error in self.errors.items())
+        summary = (
+            f"{self.queries:,} such questions within {self.spend}, "
+            f"each with {errors} (found: {self.found})"
+        )
+        return f"{summary}\n{self.plan}"
 
     def to_dict(self) -> dict[str, object]:
-        """Return it as plain values for JSON."""
-        plain = {
+        """Return the trade-off as plain values for JSON."""
+        return {
             "found": self.found,
             "queries": self.queries,
             "spend": str(self.spend),
             "errors": self.errors,
+            "plan": self.plan.to_dict(),
         }
-        return plain | {"plan": self.plan.to_dict()}
 
 
 def solve_tradeoff(
@@ -75,7 +80,9 @@ def solve_tradeoff(
     public_values: PublicValues | None = None,
     **terms: Unpack[TermWords],
 ) -> Tradeoff:
-    """Find the third of spend, error and number of queries, given two. No data is touched, nothing is spent.
+    """Find the third of spend, error and number of queries, given two.
+
+    No data is read and nothing is spent.
 
     >>> from discreet.plan import solve_tradeoff
     >>> import discreet as dp
@@ -88,35 +95,42 @@ def solve_tradeoff(
     >>> solve_tradeoff(count, error=30, queries=10).spend <= dp.PureDP(1)
     True
 
-    Refuses all three or fewer than two, fewer than one query, and what `plan_question` refuses.
+    Refuses: all three or fewer than two, fewer than one query (InvalidArgument), and everything
+    that `plan_question` refuses.
+
+    Law: tests/plan/test_tradeoff.py::TestError
     """
     read = read_terms(spend, **terms)
-    return tradeoff_of(check_question(question, public_values), read, queries=queries, under=under)
+    checked = check_question(question, public_values)
+    return tradeoff_of(checked, read, queries=queries, under=under)
 
 
 def tradeoff_of(
     checked: CheckedQuestion, terms: Terms, *, queries: int | None, under: Filter | None
 ) -> Tradeoff:
     """Find the third for a question that was checked; see `solve_tradeoff`."""
-    if sum(given is None for given in (terms.spend, terms.error, queries)) != 1:
+    missing = sum(given is None for given in (terms.spend, terms.error, queries))
+    if missing != 1:
         raise InvalidArgument("give exactly two of spend=, error= and queries=: the third is found")
-    count = None if queries is None else whole(queries, "queries", least=1)
-    if count is None and terms.spend is not None:
-        return _queries(checked, terms.spend, replace(terms, spend=None), under)
-    if count is not None and terms.spend is not None:
-        return _error(checked, terms.spend, count, terms, under)
+    spend = terms.spend
+    if queries is None and spend is not None:
+        return _find_queries(checked, spend, replace(terms, spend=None), under)
+    count = whole(queries, "queries", least=1)
+    if spend is not None:
+        return _find_error(checked, spend, count, terms, under)
     plan = plan_checked(checked, terms, under=under)
-    event = Repeated(plan.event, count or 1)
-    price = (under or open_filter(PureDP(1))).price(event)
-    return Tradeoff("spend", plan, count or 1, price)
+    gate = under or open_filter(PureDP(1))
+    price = gate.price(Repeated(plan.event, count))
+    return Tradeoff("spend", plan, count, price)
 
 
-def _error(
+def _find_error(
     checked: CheckedQuestion, spend: Measure, count: int, terms: Terms, under: Filter | None
 ) -> Tradeoff:
-    """Divide the budget evenly over so many questions, by each of its routes, and take the least error."""
+    """Divide the budget evenly over so many questions, by each of its routes; take least error."""
+    fresh: Filter | None = None
     if under is None:
-        fresh, pieces = None, [_nth(route, count) for route in routes(spend)]
+        pieces = [_nth(route, count) for route in routes(spend)]
         if isinstance(spend, ApproxDP):
             pieces.append(_nth(spend, count))
     else:
@@ -127,55 +141,67 @@ def _error(
     for piece in pieces:
         try:
             plans.append(plan_checked(checked, replace(terms, spend=piece), under=fresh))
-        except (InvalidArgument, UnsupportedQuery) as why:  # another route may do
+        except (InvalidArgument, UnsupportedQuery) as why:
+            # Another route may be possible. The last refusal is told if none is.
             refused = why
     if refused is not None and not plans:
         raise refused
-    even = [Fraction(1)] * len(checked.question.statistics)
-    return Tradeoff("error", min(plans, key=lambda plan: plan.loss(even)), count, spend)
+    even_weights = [Fraction(1)] * len(checked.question.statistics)
+    best = min(plans, key=lambda plan: plan.loss(even_weights))
+    return Tradeoff("error", best, count, spend)
 
 
-def _queries(
+def _find_queries(
     checked: CheckedQuestion, spend: Measure, terms: Terms, under: Filter | None
 ) -> Tradeoff:
-    """Count how often the plan that meets the error fits: in a fresh filter, or by the tightest price of all."""
+    """Count how often the plan that meets the error fits.
+
+    With a filter: in a fresh one of its kind. Without: by the tightest price of all together.
+    """
     if under is not None:
         fresh = _fresh(under, spend)
         plan = plan_checked(checked, terms, under=fresh)
         return Tradeoff("queries", plan, _count_admitted(fresh, plan.event), spend)
-    gates = [None] if isinstance(spend, PureDP) else [None, open_filter(_gaussian(spend))]
-    found = []
+    # Without a filter a plan has geometric noise; a Gaussian filter makes the other plan.
+    gates: list[Filter | None] = [None]
+    if not isinstance(spend, PureDP):
+        gates.append(open_filter(_gaussian(spend)))
+    tradeoffs: list[Tradeoff] = []
     for gate in gates:
         plan = plan_checked(checked, terms, under=gate)
-        found.append(Tradeoff("queries", plan, most_queries(plan.event, spend), spend))
-    return max(found, key=lambda third: third.queries)
+        count = most_queries(plan.event, spend)
+        tradeoffs.append(Tradeoff("queries", plan, count, spend))
+    return max(tradeoffs, key=lambda tradeoff: tradeoff.queries)
 
 
 def _gaussian(spend: Measure) -> Measure:
     """Return the route of a budget that allows Gaussian noise."""
-    return spend if isinstance(spend, RenyiDP) else routes(spend)[-1]
+    if isinstance(spend, RenyiDP):
+        return spend
+    return routes(spend)[-1]
 
 
 def _fresh(under: Filter, spend: Measure) -> Filter:
-    """Open a filter of the same kind for this budget; a part of its δ is kept for leaks in the same proportion."""
-    budget, kept = under.terms.budget, under.terms.delta
+    """Open a filter of the same kind for this budget; it keeps the same fraction of δ for leaks."""
+    budget = under.terms.budget
+    kept = under.terms.delta
     delta = None
-    if (
-        kept
-        and under.kind != "approximate"
-        and isinstance(budget, ApproxDP)
-        and isinstance(spend, ApproxDP)
-    ):
+    # Filters of the other kinds keep a fraction of δ apart, which has to be stated again.
+    keeps_delta = bool(kept) and under.kind != "approximate"
+    if keeps_delta and isinstance(budget, ApproxDP) and isinstance(spend, ApproxDP):
         delta = spend.delta * kept / budget.delta
     return open_filter(spend, under.kind, delta=delta, neighbours=under.neighbours)
 
 
 def _piece(fresh: Filter, count: int) -> Measure:
-    """Return what each of so many questions may spend in a fresh filter, in a measure that a plan can divide."""
+    """Return the spend of each of so many questions in a fresh filter, in a divisible measure."""
     left = fresh.left()
     if isinstance(left, RenyiDP):
-        return _nth(ZCDP(min(epsilon / alpha for alpha, epsilon in left.orders)), count)
-    if fresh.kind == "advanced" and isinstance(left, ZCDP):  # it counts Σε², shown as ρ = Σε²/2
+        # ρ-zCDP has Rényi divergence at most ρ·α at every order α, so the least ratio fits all.
+        rho = min(epsilon / alpha for alpha, epsilon in left.orders)
+        return _nth(ZCDP(rho), count)
+    if fresh.kind == "advanced" and isinstance(left, ZCDP):
+        # Advanced composition counts Σε², shown as ρ = Σε²/2. Rounded down: a smaller ε fits.
         return PureDP(fraction_down(math.sqrt(2 * left.rho / count)))
     return _nth(left, count)
 
@@ -196,15 +222,24 @@ def _nth(budget: Divisible | ApproxDP, count: int) -> Measure:
 
 
 def _count_admitted(fresh: Filter, event: Event) -> int:
-    """Count how many such events a filter admits one after the other, by doubling and halving."""
-    low, high = 0, 1
+    """Count how many such events a filter admits one after the other, by doubling and bisection.
+
+    Refuses: an event that costs nothing, since there is no largest number (InvalidArgument).
+    """
+    # `low` events are admitted, `high` events are not once the first loop has ended.
+    low = 0
+    high = 1
     while fresh.admits(Repeated(event, high)):
-        low, high = high, 2 * high
-        if high > _MOST:
+        low = high
+        high = 2 * high
+        if high > _MAX_QUERIES:
             raise InvalidArgument(
                 "the question costs nothing in this filter, so there is no largest number of them"
             )
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if fresh.admits(Repeated(event, middle)) else (low, middle)
+        if fresh.admits(Repeated(event, middle)):
+            low = middle
+        else:
+            high = middle
     return low

@@ -1,4 +1,8 @@
-"""Several questions planned together: one budget, one charge."""
+"""Workload of several questions: one budget, one charge.
+
+The spend is divided among the questions in every possible way, with and without joining questions
+about the same rows (`shared_table`); the way of least error is taken.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ from .shared_table import SharedTable, cut_plans, join_questions
 
 @frozen
 class Workload:
-    """Plans by the names of their questions, to be charged as one event and run one after the other."""
+    """Plans by the names of their questions; charged as one event and run one after the other."""
 
     plans: tuple[tuple[str, Plan], ...]
     spend: Measure
@@ -43,20 +47,20 @@ class Workload:
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What will be done, for all questions."""
-        return tuple(event for _, plan in self.plans for event in plan.events)
+        """Privacy events of all questions."""
+        return tuple(_events(self.plans))
 
     @property
     def event(self) -> Event:
-        """All of it as one event: a batch, asked before any answer is seen."""
+        """All events as one: a batch, asked before any answer is seen."""
         return Batch(self.events)
 
     def price(self, under: Filter) -> Measure:
-        """Return what a filter would take for all of it now, in its own measure; nothing is spent."""
+        """Return the price that a filter would charge now, in its own measure; spend nothing."""
         return under.price(self.event)
 
     def statistic_errors(self, beta: Number | None = None) -> dict[str, dict[str, float]]:
-        """Predict how far off each statistic of each question is, as `Plan.statistic_errors`."""
+        """Predict the error of each statistic of each question, as `Plan.statistic_errors`."""
         return {name: plan.statistic_errors(beta) for name, plan in self.plans}
 
     def __repr__(self) -> str:
@@ -69,11 +73,9 @@ class Workload:
         return workload_html(self)
 
     def to_dict(self) -> dict[str, object]:
-        """Return what the tables show as plain values for JSON."""
-        return {
-            "spend": str(self.spend),
-            "plans": {name: plan.to_dict() for name, plan in self.plans},
-        }
+        """Return the content of the tables as plain values for JSON."""
+        plans = {name: plan.to_dict() for name, plan in self.plans}
+        return {"spend": str(self.spend), "plans": plans}
 
 
 def plan_workload(
@@ -86,23 +88,29 @@ def plan_workload(
 ) -> Workload:
     """Plan several questions as one charge: a spend divided by weights, or an error for each.
 
-    A spend is divided in proportion to the weights of the questions, 1 each by default, which makes the weighted sum
-    of the logarithms of their errors least (see `shares`). `error` is one number for all, or by question what
-    `plan_question` takes. All else is as there.
+    A spend is divided in proportion to the weights of the questions, 1 each by default. This
+    minimises the weighted sum of the logarithms of their errors (see `budget_allocation`). `error`
+    is one number for all, or by question what `plan_question` takes. All else is as there.
 
     >>> import discreet as dp
-    >>> votes = {"votes": dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean(), "age": dp.Integer(18, 120)})}
+    >>> columns = {"yes": dp.Boolean(), "age": dp.Integer(18, 120)}
+    >>> votes = {"votes": dp.Schema("votes", dp.Rows(), columns)}
     >>> asked = {"n": dp.parse_sql("SELECT COUNT(*) AS n FROM votes", votes),
     ...          "age": dp.parse_sql("SELECT SUM(age) AS age FROM votes", votes)}
     >>> both = dp.plan_workload(asked, dp.PureDP(1), weights={"n": 3})
     >>> [str(plan.spend) for _, plan in both.plans], len(both.events)
     (['ε = 0.75', 'ε = 0.25'], 2)
 
-    Refuses no questions, weights or errors of none of them, and what `plan_question` refuses.
+    Guarantee: the events of all plans together fit the spend.
+
+    Refuses: no questions, weights or errors of none of them (InvalidArgument), and everything that
+    `plan_question` refuses.
+
+    Law: tests/plan/test_tradeoff.py::TestWorkload
     """
     read = read_terms(spend, **terms)
-    named = {name: check_question(questions[name], public_values) for name in _names(questions)}
-    return workload_of(named, read, under=under)
+    checked = {name: check_question(questions[name], public_values) for name in _names(questions)}
+    return workload_of(checked, read, under=under)
 
 
 def workload_of(
@@ -117,94 +125,121 @@ def workload_of(
         raise InvalidArgument(
             "weights divide a spend; with error= every question has its own, so leave them out"
         )
-    each = _errors(list(questions), terms.error)
-    made = [_erring(units, questions, each, terms, under) for units in _unions(questions, terms)]
-    return min((one for one in made if one is not None), key=lambda found: amount_of(found.spend))
+    errors = _errors(list(questions), terms.error)
+    workloads: list[Workload] = []
+    for tables in _groupings(questions, terms):
+        workload = _erring(tables, questions, errors, terms, under)
+        if workload is not None:
+            workloads.append(workload)
+    return min(workloads, key=lambda workload: amount_of(workload.spend))
 
 
-def _unions(questions: Mapping[str, CheckedQuestion], terms: Terms) -> list[list[SharedTable]]:
-    """List what is tried: every question by itself, and those that can be together as one; none is dearer so."""
+def _events(plans: Sequence[tuple[str, Plan]]) -> list[Event]:
+    events: list[Event] = []
+    for _, plan in plans:
+        events += plan.events
+    return events
+
+
+def _groupings(questions: Mapping[str, CheckedQuestion], terms: Terms) -> list[list[SharedTable]]:
+    """List the groupings to try: every question by itself, and joinable questions as one."""
     alone = [SharedTable((name,), one) for name, one in questions.items()]
     weights = set((terms.weights or {}).values()) | {Fraction(1)}
-    together = join_questions(questions) if len(weights) == 1 else alone
-    return [alone] if len(together) == len(alone) else [alone, together]
+    # A joined table treats its questions alike, so weights other than 1 keep them apart.
+    if len(weights) > 1:
+        return [alone]
+    together = join_questions(questions)
+    if len(together) == len(alone):
+        return [alone]
+    return [alone, together]
 
 
 def _erring(
-    units: Sequence[SharedTable],
+    tables: Sequence[SharedTable],
     questions: Mapping[str, CheckedQuestion],
-    each: Mapping[str, ExactErrors | None],
+    errors: Mapping[str, ExactErrors | None],
     terms: Terms,
     under: Filter | None,
 ) -> Workload | None:
-    """Plan every unit for its errors; None where one of several questions at once cannot be."""
+    """Plan every table for its errors; None where a joined table cannot meet them."""
     plans: list[tuple[str, Plan]] = []
-    for unit in units:
-        errors = [each[name] for name in unit.names]
-        if len(unit.names) > 1:
-            least = [
-                min(_least(error, questions[n]))
-                for n, error in zip(unit.names, errors, strict=True)
-            ]
-            errors = [min(least)]
+    for table in tables:
+        error = _table_error(table, questions, errors)
         try:
-            plan = plan_checked(unit.checked, replace(terms, error=errors[0]), under=under)
+            plan = plan_checked(table.checked, replace(terms, error=error), under=under)
         except (InvalidArgument, UnsupportedQuery):
-            if len(unit.names) == 1:
+            if len(table.names) == 1:
                 raise
+            # The grouping without joins is tried as well, so this is no refusal.
             return None
-        plans += cut_plans(unit, plan, questions)
-    batch = Batch([event for _, plan in plans for event in plan.events])
-    return Workload(
-        tuple(_in_order(plans, questions)), (under or open_filter(PureDP(1))).price(batch)
-    )
+        plans += cut_plans(table, plan, questions)
+    gate = under or open_filter(PureDP(1))
+    price = gate.price(Batch(_events(plans)))
+    return Workload(tuple(_in_order(plans, questions)), price)
 
 
-def _least(error: ExactErrors | None, one: CheckedQuestion) -> tuple[Fraction, ...]:
-    return read_errors(one.question, Fraction(1) if error is None else error)
+def _table_error(
+    table: SharedTable,
+    questions: Mapping[str, CheckedQuestion],
+    errors: Mapping[str, ExactErrors | None],
+) -> ExactErrors | None:
+    """Return the error of a table: the smallest of all statistics of joined questions."""
+    if len(table.names) == 1:
+        return errors[table.names[0]]
+    smallest: list[Fraction] = []
+    for name in table.names:
+        error = errors[name]
+        # An error is missing only where the terms have none for any question.
+        named = Fraction(1) if error is None else error
+        smallest.append(min(read_errors(questions[name].question, named)))
+    return min(smallest)
 
 
 def _in_order(
     plans: Sequence[tuple[str, Plan]], questions: Mapping[str, CheckedQuestion]
 ) -> list[tuple[str, Plan]]:
-    found = dict(plans)
-    return [(name, found[name]) for name in questions]
+    by_name = dict(plans)
+    return [(name, by_name[name]) for name in questions]
 
 
 def _spending(
     questions: Mapping[str, CheckedQuestion], spend: Measure, terms: Terms, under: Filter | None
 ) -> Workload:
-    """Divide a spend among the questions in every way there is, and take the way of least error."""
-    parts = _weights(list(questions), terms.weights or {})
-    made: list[tuple[tuple[bool, float], Workload]] = []
+    """Divide a spend among the questions in every way, and take the way of least error."""
+    weights = _weights(list(questions), terms.weights or {})
+    candidates: list[tuple[tuple[bool, float], Workload]] = []
     refused: Exception | None = None
-    for units in _unions(questions, terms):
-        weights = [sum((parts[name] for name in unit.names), Fraction()) for unit in units]
-        for pieces in _divide(spend, weights, under):
+    for tables in _groupings(questions, terms):
+        table_weights = [sum((weights[n] for n in table.names), Fraction()) for table in tables]
+        for budgets in _divisions(spend, table_weights, under):
             try:
-                plans = _planned(units, pieces, questions, terms, under)
-            except (InvalidArgument, UnsupportedQuery) as why:  # another way to divide may do
+                plans = _plan_tables(tables, budgets, questions, terms, under)
+            except (InvalidArgument, UnsupportedQuery) as why:
+                # Another division may be possible. The first refusal is told if none is.
                 refused = refused or why
             else:
-                found = Workload(tuple(plans), spend)
-                fits = under is None or under.admits(found.event)
-                made.append(((not fits, _loss(plans, parts)), found))
-    if refused is not None and not made:
+                workload = Workload(tuple(plans), spend)
+                fits = under is None or under.admits(workload.event)
+                # False sorts before True: admitted workloads come first, then less error.
+                rank = (not fits, _loss(plans, weights))
+                candidates.append((rank, workload))
+    if refused is not None and not candidates:
         raise refused
-    return min(made, key=lambda pair: pair[0])[1]
+    return min(candidates, key=lambda candidate: candidate[0])[1]
 
 
-def _planned(
-    units: Sequence[SharedTable],
-    pieces: Sequence[Measure],
+def _plan_tables(
+    tables: Sequence[SharedTable],
+    budgets: Sequence[Measure],
     questions: Mapping[str, CheckedQuestion],
     terms: Terms,
     under: Filter | None,
 ) -> list[tuple[str, Plan]]:
     plans: list[tuple[str, Plan]] = []
-    for unit, piece in zip(units, pieces, strict=True):
-        plan = plan_checked(unit.checked, replace(terms, spend=piece, weights=None), under=under)
-        plans += cut_plans(unit, plan, questions)
+    for table, budget in zip(tables, budgets, strict=True):
+        own_terms = replace(terms, spend=budget, weights=None)
+        plan = plan_checked(table.checked, own_terms, under=under)
+        plans += cut_plans(table, plan, questions)
     return _in_order(plans, questions)
 
 
@@ -214,22 +249,27 @@ def _names(questions: object) -> list[str]:
     return list(questions)
 
 
-def _divide(
+def _divisions(
     spend: Measure, weights: Sequence[Fraction], under: Filter | None
 ) -> list[list[Measure]]:
-    """List the ways to divide a spend: by each of its routes, and an (ε, δ) also as boxes, which unknown keys need."""
-    ways: list[list[Measure]] = [
-        list(split(route, weights)) for route in routes_under(spend, under)
-    ]
+    """List the ways to divide a spend: by its routes, and an (ε, δ) also as smaller (ε, δ).
+
+    Unknown keys need the latter.
+    """
+    divisions: list[list[Measure]] = []
+    for route in routes_under(spend, under):
+        divisions.append(list(split(route, weights)))
     if isinstance(spend, ApproxDP):
-        shares = [weight / sum(weights) for weight in weights]
-        delta = (
-            spend.delta
-            if under is None or not under.terms.delta
-            else min(spend.delta, under.terms.delta)
-        )
-        ways.append([ApproxDP(spend.epsilon * share, delta * share) for share in shares])
-    return ways
+        delta = spend.delta
+        if under is not None and under.terms.delta:
+            delta = min(spend.delta, under.terms.delta)
+        total = sum(weights)
+        fractions = [weight / total for weight in weights]
+        boxes: list[Measure] = []
+        for fraction in fractions:
+            boxes.append(ApproxDP(spend.epsilon * fraction, delta * fraction))
+        divisions.append(boxes)
+    return divisions
 
 
 def _weights(names: Sequence[str], weights: Mapping[str, Fraction]) -> dict[str, Fraction]:
@@ -259,7 +299,9 @@ def _check_known(names: Sequence[str], given: Mapping[str, object], what: str) -
 
 def _loss(plans: Sequence[tuple[str, Plan]], weights: Mapping[str, Fraction]) -> float:
     """Add up the mean log errors of the questions by their weights."""
-    return sum(
-        float(weights[name]) * plan.loss([Fraction(1, max(1, len(plan.uses)))] * len(plan.uses))
-        for name, plan in plans
-    )
+    losses: list[float] = []
+    for name, plan in plans:
+        count = len(plan.uses)
+        even_weights = [Fraction(1, max(1, count))] * count
+        losses.append(float(weights[name]) * plan.loss(even_weights))
+    return sum(losses)
