@@ -1,4 +1,4 @@
-"""What public facts say against a question before anybody pays for it; loaded when somebody asks for it."""
+"""Advice: objections to a question from public facts, before its charge; loaded on first use."""
 
 from __future__ import annotations
 

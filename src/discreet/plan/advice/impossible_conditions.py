@@ -1,7 +1,8 @@
-"""Conditions that no row can meet, whatever the data: `age > 300` where ages are declared from 0 to 120.
+"""Impossible conditions: no row of any data can meet them, by the declared domains.
 
-A condition is followed through the public domains of its columns. What cannot be told counts as possible, so a
-condition that is named here is surely empty; one that is not may be empty all the same.
+An example is `age > 300` where ages are declared from 0 to 120. A condition is followed through the
+public domains of its columns (interval arithmetic). Undecided conditions count as possible. So a
+condition that is named here is surely empty; another one may be empty all the same.
 """
 
 from __future__ import annotations
@@ -29,45 +30,57 @@ def impossible_conditions(question: Question) -> list[str]:
 
     >>> import discreet as dp
     >>> from discreet.plan.advice.impossible_conditions import impossible_conditions
-    >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])})
+    >>> columns = {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])}
+    >>> people = dp.Schema("people", dp.Rows(), columns)
     >>> sql = "SELECT COUNT(*) AS n FROM people WHERE age > 300 AND sex = 'f'"
     >>> impossible_conditions(dp.parse_sql(sql, {"people": people}))
     ['age > 300']
+
+    Guarantee: a condition that is named is false or NULL for every row that the domains allow.
+
+    Law: tests/plan/test_advice.py::TestImpossible
     """
     found: list[str] = []
     for node in _nodes(question.rows):
         if isinstance(node, Where):
             found += _where(node, columns_of(node.rows))
     columns = columns_of(question.rows)
-    asked = (*question.keys, *(statistic for _, statistic in question.statistics))
-    for call in (node for one in asked for node in _nodes(one)):
-        if isinstance(call, Call) and call.function is Function.CASE:
-            found += [_text(c) for c in call.arguments[:-1:2] if not can_be_true(c, columns)]
+    statistics = tuple(statistic for _, statistic in question.statistics)
+    for node in _nodes((*question.keys, *statistics)):
+        if isinstance(node, Call) and node.function is Function.CASE:
+            # The arguments of CASE are condition, value, …, condition, value, default.
+            conditions = node.arguments[:-1:2]
+            found += [_text(one) for one in conditions if not can_be_true(one, columns)]
     return list(dict.fromkeys(found))
 
 
 def _where(node: Where, columns: Columns) -> list[str]:
-    """Name the part of a condition that cannot be met, or all of it if its parts exclude each other."""
-    parts = leaves(Function.AND, node.condition)
-    alone = [_text(part) for part in parts if not can_be_true(part, columns)]
-    return alone or ([] if can_be_true(node.condition, columns) else [_text(node.condition)])
+    """Name the terms of a conjunction that cannot be met, or all if its terms exclude each other."""
+    terms = leaves(Function.AND, node.condition)
+    impossible = [_text(term) for term in terms if not can_be_true(term, columns)]
+    if impossible:
+        return impossible
+    if can_be_true(node.condition, columns):
+        return []
+    return [_text(node.condition)]
 
 
 def _text(expression: Expression) -> str:
-    return expression_text(expression, {name: quote(name) for name in fields_of(expression)})
+    names = {name: quote(name) for name in fields_of(expression)}
+    return expression_text(expression, names)
 
 
 def _nodes(node: object) -> Iterator[object]:
-    """List a value and all that stands inside it, whatever kinds of relations and expressions there are."""
+    """List a value and everything inside it, for all kinds of relations and expressions."""
     if isinstance(node, tuple):
-        for one in node:
-            yield from _nodes(one)
+        for child in node:
+            yield from _nodes(child)
     elif is_dataclass(node) and not isinstance(node, Domain):
         yield node
-        for one in fields(node):
-            yield from (
-                _nodes(getattr(node, one.name)) if one.name not in {"schema", "table"} else ()
-            )
+        for field in fields(node):
+            # Schemas hold columns, not conditions.
+            if field.name not in {"schema", "table"}:
+                yield from _nodes(getattr(node, field.name))
 
 
 def can_be_true(condition: Expression, columns: Columns) -> bool:
@@ -82,9 +95,8 @@ def _verdict(condition: Expression, columns: Columns) -> tuple[bool, bool]:
         return value is not False, value is not True
     match condition.function:
         case Function.AND:
-            return _all_true(condition, columns), any(
-                _verdict(one, columns)[1] for one in condition.arguments
-            )
+            can_be_false = any(_verdict(one, columns)[1] for one in condition.arguments)
+            return _all_true(condition, columns), can_be_false
         case Function.OR:
             each = [_verdict(one, columns) for one in leaves(Function.OR, condition)]
             return any(true for true, _ in each), all(false for _, false in each)
@@ -92,9 +104,12 @@ def _verdict(condition: Expression, columns: Columns) -> tuple[bool, bool]:
             true, false = _verdict(condition.arguments[0], columns)
             return false, true
         case Function.LESS | Function.AT_MOST:
-            other = Function.AT_MOST if condition.function is Function.LESS else Function.LESS
-            denied = Call(other, condition.arguments[::-1])
-            return _narrowed(condition, columns) is not None, _narrowed(denied, columns) is not None
+            # The negation of a < b is b ≤ a, and that of a ≤ b is b < a.
+            is_less = condition.function is Function.LESS
+            opposite = Function.AT_MOST if is_less else Function.LESS
+            negated = Call(opposite, condition.arguments[::-1])
+            can_be_false = _narrowed(negated, columns) is not None
+            return _narrowed(condition, columns) is not None, can_be_false
         case Function.EQUAL | Function.AMONG:
             return _narrowed(condition, columns) is not None, True
         case _:
@@ -102,85 +117,95 @@ def _verdict(condition: Expression, columns: Columns) -> tuple[bool, bool]:
 
 
 def _all_true(condition: Call, columns: Columns) -> bool:
-    """Follow the parts of a conjunction: each narrows what the next may find."""
+    """Follow the terms of a conjunction: each one narrows the domains of the next."""
     known = columns
-    for part in leaves(Function.AND, condition):
-        narrowed = _narrowed(part, known)
-        if narrowed is None or not can_be_true(part, known):
+    for term in leaves(Function.AND, condition):
+        narrowed = _narrowed(term, known)
+        if narrowed is None or not can_be_true(term, known):
             return False
         known = narrowed
     return True
 
 
 def _narrowed(condition: Expression, columns: Columns) -> Columns | None:
-    """Return what is left of the columns where a comparison holds; None if nothing is."""
+    """Return the domains of the columns where a comparison holds; None if it never does."""
     if not isinstance(condition, Call):
         return columns
     try:
-        domains = [domain_of(one, columns) for one in condition.arguments]
+        domains = [domain_of(argument, columns) for argument in condition.arguments]
     except DiscreetError:
+        # Without a domain nothing can be excluded.
         return columns
-    left, right, others = condition.arguments[0], condition.arguments[-1], domains[1:]
+    left = condition.arguments[0]
     match condition.function:
         case Function.LESS | Function.AT_MOST:
             strict = condition.function is Function.LESS
-            less = _set(columns, left, _below(domains[0], others[0], strict=strict))
-            return _set(less, right, _above(others[0], domains[0], strict=strict))
+            below = _set(columns, left, _below(domains[0], domains[1], strict=strict))
+            right = condition.arguments[-1]
+            return _set(below, right, _above(domains[1], domains[0], strict=strict))
         case Function.EQUAL | Function.AMONG:
-            return _set(columns, left, _among(domains[0], condition.arguments[1:], others))
+            among = _among(domains[0], condition.arguments[1:], domains[1:])
+            return _set(columns, left, among)
         case _:
             return columns
 
 
-def _set(columns: Columns | None, place: Expression, domain: Domain | None) -> Columns | None:
+def _set(columns: Columns | None, target: Expression, domain: Domain | None) -> Columns | None:
+    """Return the columns with a new domain of one; None if any domain is empty."""
     if columns is None or domain is None:
         return None
-    return {**columns, place.name: domain} if isinstance(place, Field) else columns
+    if not isinstance(target, Field):
+        return columns
+    return {**columns, target.name: domain}
 
 
-def _below(one: Domain, other: Domain, *, strict: bool) -> Domain | None:
-    """Return the values of one domain that lie below some value of the other; None if there are none."""
-    if not isinstance(one, _RANGES) or type(one) is not type(other):
-        return one
-    steps = _ends(other)[1] / _step(one)
-    return _cut(one, one.low, min(one.high, ceil(steps) - 1 if strict else floor(steps)))
+def _below(domain: Domain, other: Domain, *, strict: bool) -> Domain | None:
+    """Return the values of a domain below some value of the other; None if there are none."""
+    if not isinstance(domain, _RANGES) or type(domain) is not type(other):
+        return domain
+    steps = _ends(other)[1] / _step(domain)
+    # The largest whole number of steps below the other's high end, or at it.
+    high = ceil(steps) - 1 if strict else floor(steps)
+    return _cut(domain, domain.low, min(domain.high, high))
 
 
-def _above(one: Domain, other: Domain, *, strict: bool) -> Domain | None:
-    """Return the values of one domain that lie above some value of the other; None if there are none."""
-    if not isinstance(one, _RANGES) or type(one) is not type(other):
-        return one
-    steps = _ends(other)[0] / _step(one)
-    return _cut(one, max(one.low, floor(steps) + 1 if strict else ceil(steps)), one.high)
+def _above(domain: Domain, other: Domain, *, strict: bool) -> Domain | None:
+    """Return the values of a domain above some value of the other; None if there are none."""
+    if not isinstance(domain, _RANGES) or type(domain) is not type(other):
+        return domain
+    steps = _ends(other)[0] / _step(domain)
+    # The least whole number of steps above the other's low end, or at it.
+    low = floor(steps) + 1 if strict else ceil(steps)
+    return _cut(domain, max(domain.low, low), domain.high)
 
 
-def _among(one: Domain, listed: tuple[Expression, ...], others: list[Domain]) -> Domain | None:
-    """Return the values of a domain that equal one of some constants, or lie in the range of one expression."""
-    if (
-        isinstance(one, Texts)
-        and one.keys is not None
-        and all(isinstance(e, Constant) for e in listed)
-    ):
-        kept = tuple(
-            key for key in one.keys if key in {e.value for e in listed if isinstance(e, Constant)}
-        )
-        return replace(one, keys=kept) if kept else None
-    if not isinstance(one, _RANGES) or any(type(other) is not type(one) for other in others):
-        return one
-    low, high = min(_ends(other)[0] for other in others), max(_ends(other)[1] for other in others)
-    inside = _cut(
-        one, max(one.low, ceil(low / _step(one))), min(one.high, floor(high / _step(one)))
-    )
-    return inside if any(_meet(one, other) for other in others) else None
+def _among(domain: Domain, listed: tuple[Expression, ...], others: list[Domain]) -> Domain | None:
+    """Return the values of a domain that equal a constant, or lie in the range of an expression."""
+    constants = [one.value for one in listed if isinstance(one, Constant)]
+    if isinstance(domain, Texts) and domain.keys is not None and len(constants) == len(listed):
+        allowed = set(constants)
+        kept = tuple(key for key in domain.keys if key in allowed)
+        return replace(domain, keys=kept) if kept else None
+    if not isinstance(domain, _RANGES) or any(type(other) is not type(domain) for other in others):
+        return domain
+    if not any(_overlap(domain, other) for other in others):
+        return None
+    step = _step(domain)
+    low = ceil(min(_ends(other)[0] for other in others) / step)
+    high = floor(max(_ends(other)[1] for other in others) / step)
+    return _cut(domain, max(domain.low, low), min(domain.high, high))
 
 
-def _meet(one: Domain, other: Domain) -> bool:
-    (low, high), (least, most) = _ends(one), _ends(other)
-    return low <= most and least <= high
+def _overlap(domain: Domain, other: Domain) -> bool:
+    low, high = _ends(domain)
+    other_low, other_high = _ends(other)
+    return low <= other_high and other_low <= high
 
 
-def _cut(one: Whole | Day | Second, low: int, high: int) -> Domain | None:
-    return replace(one, low=low, high=high) if low <= high else None
+def _cut(domain: Whole | Day | Second, low: int, high: int) -> Domain | None:
+    if low > high:
+        return None
+    return replace(domain, low=low, high=high)
 
 
 def _step(domain: Domain) -> Fraction:
@@ -190,4 +215,5 @@ def _step(domain: Domain) -> Fraction:
 def _ends(domain: Domain) -> tuple[Fraction, Fraction]:
     if not isinstance(domain, _RANGES):
         return Fraction(0), Fraction(0)
-    return domain.low * _step(domain), domain.high * _step(domain)
+    step = _step(domain)
+    return domain.low * step, domain.high * step

@@ -204,10 +204,8 @@ def _united(questions: Sequence[Question]) -> Question | None:
 def _sets_of(question: Question, keys: list[Expression]) -> list[tuple[int, ...]]:
     """Return the sets that a question asks, by the places of its keys among all keys."""
     places = [keys.index(key.expression) for key in question.keys]
-    sets: list[tuple[int, ...]] = []
-    for key_set in _asked_sets(question):
-        sets.append(tuple(sorted(places[place] for place in key_set)))
-    return sets
+    asked = _asked_sets(question)
+    return [tuple(sorted(places[place] for place in key_set)) for key_set in asked]
 
 
 def cut_plans(

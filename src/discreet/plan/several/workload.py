@@ -189,7 +189,7 @@ def _table_error(
     smallest: list[Fraction] = []
     for name in table.names:
         error = errors[name]
-        # An error is missing only where the terms have none for any question.
+        # Never None here, since an error was given; the type alone allows it.
         named = Fraction(1) if error is None else error
         smallest.append(min(read_errors(questions[name].question, named)))
     return min(smallest)
@@ -256,19 +256,15 @@ def _divisions(
 
     Unknown keys need the latter.
     """
-    divisions: list[list[Measure]] = []
-    for route in routes_under(spend, under):
-        divisions.append(list(split(route, weights)))
+    routes = routes_under(spend, under)
+    divisions: list[list[Measure]] = [list(split(route, weights)) for route in routes]
     if isinstance(spend, ApproxDP):
         delta = spend.delta
         if under is not None and under.terms.delta:
             delta = min(spend.delta, under.terms.delta)
         total = sum(weights)
         fractions = [weight / total for weight in weights]
-        boxes: list[Measure] = []
-        for fraction in fractions:
-            boxes.append(ApproxDP(spend.epsilon * fraction, delta * fraction))
-        divisions.append(boxes)
+        divisions.append([ApproxDP(spend.epsilon * part, delta * part) for part in fractions])
     return divisions
 
 

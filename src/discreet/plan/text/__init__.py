@@ -1,1 +1,1 @@
-"""How plans show themselves."""
+"""Presentation of plans as text, HTML and JSON."""

@@ -1,9 +1,8 @@
-"""How a plan shows itself: what each statistic is made from, by which mechanism, at what price and how far off."""
+"""Presentation of a plan: releases, mechanism, price and predicted error of each statistic."""
 
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
 from dataclasses import fields
 from fractions import Fraction
 from typing import TYPE_CHECKING, assert_never
@@ -17,7 +16,14 @@ from ...query.algebra.tally import Free, GroupShare, KeptKeys, RowShare, Share
 from ...query.algebra.tree import PerPerson, Relation, Select, Where
 from ...show.markup import Html, element, join
 from ...show.table import fitted_table, html_table, text_table
-from ...statistics.recipe import ANY_DATA, EVEN_DATA, ROUNDED_DATA, SIZED_DATA, WIDE_DATA
+from ...statistics.recipe import (
+    ANY_DATA,
+    EVEN_DATA,
+    ROUNDED_DATA,
+    SIZED_DATA,
+    WIDE_DATA,
+    PlannedRelease,
+)
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
 from ..selection import Selection, people_from
@@ -29,7 +35,7 @@ if TYPE_CHECKING:
 
 
 def share_text(share: Share) -> str:
-    """Return how much of one unit counts.
+    """Return the contribution bound of one unit as text.
 
     >>> from discreet.plan.text.plan import share_text
     >>> from discreet.query.algebra.tally import Free, GroupShare, RowShare
@@ -44,7 +50,8 @@ def share_text(share: Share) -> str:
         case RowShare(rows=rows):
             return f"{_many(rows, 'row')} a person"
         case GroupShare(groups=groups, rows=rows):
-            return f"{_many(rows, 'row')} in {'each of ' if groups > 1 else ''}{_many(groups, 'key')} a person"
+            each = "each of " if groups > 1 else ""
+            return f"{_many(rows, 'row')} in {each}{_many(groups, 'key')} a person"
         case KeptKeys(groups=groups, rows=rows):
             return (
                 f"{_many(rows, 'row')} in {_many(groups, 'key')} a person, chosen by a secret hash"
@@ -54,27 +61,34 @@ def share_text(share: Share) -> str:
 
 
 def cut_text(plan: Plan) -> str:
-    """Return what a person's cap may cut off in an answer; empty where every row counts.
+    """Return what a person's cap may cut off (truncation); empty where every row counts.
 
-    What a cap cuts off no interval sees: it is a fact of the data, and nobody released it.
+    No interval covers the truncation: it is a fact of the data that nobody released.
     """
-    tallies = [release.need.tally for release in plan.releases]
-    shares = [t.share for t in tallies if not isinstance(t.share, Free) and not _one_row(t.rows)]
-    if not shares:
+    texts: dict[str, None] = {}
+    for release in plan.releases:
+        tally = release.need.tally
+        if not isinstance(tally.share, Free) and not _one_row(tally.rows):
+            texts[share_text(tally.share)] = None
+    if not texts:
         return ""
-    words = " and ".join(dict.fromkeys(share_text(share) for share in shares))
-    return f"at most {words} counted: what people have beyond that is in no number and no interval here"
+    bounds = " and ".join(texts)
+    return (
+        f"at most {bounds} counted: "
+        "what people have beyond that is in no number and no interval here"
+    )
 
 
 def _one_row(rows: Relation) -> bool:
-    """Return whether a person has one row anyway, so that no cap cuts anything."""
+    """Return whether a person has one row in any case, so that no cap cuts anything."""
     while isinstance(rows, Where | Select):
         rows = rows.rows
     return isinstance(rows, PerPerson) and not rows.keys
 
 
 def _many(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    ending = "" if number == 1 else "s"
+    return f"{number} {noun}{ending}"
 
 
 @frozen
@@ -93,189 +107,220 @@ class PlanLine:
 
     @property
     def words(self) -> tuple[str, ...]:
-        """The line as text, numbers never smaller than they are."""
+        """The line as text; numbers are rounded up, so that no error or price looks too small."""
+        scale = "" if self.scale is None else shown(self.scale)
+        share = "" if self.share is None else f"{float(100 * self.share):.3g} %"
+        error = "" if self.error is None else f"± {shown(self.error)}{self.unit}"
+        relative = "" if self.relative is None else f"{shown(100 * self.relative, 3)} %"
         return (
             self.statistic,
             self.mechanism,
-            "" if self.scale is None else shown(self.scale),
-            "" if self.share is None else f"{float(100 * self.share):.3g} %",
+            scale,
+            share,
             self.counts,
-            "" if self.error is None else f"± {shown(self.error)}{self.unit}",
-            "" if self.relative is None else f"{shown(100 * self.relative, 3)} %",
+            error,
+            relative,
             self.price,
         )
 
 
-def _rows(plan: Plan) -> list[PlanLine]:
+def _lines(plan: Plan) -> list[PlanLine]:
+    """Return the lines of the table; of several tables, all lines with the names of their sets."""
+    lines: list[PlanLine] = []
     if plan.tables:
-        return [
-            replace(
-                line, statistic=f"{line.statistic} by {' and '.join(set_labels(table.question))}"
-            )
-            for _, table in plan.tables
-            for line in _rows(table)
-        ]
-    rows = [] if plan.selection is None else [_keys_row(plan.selection)]
-    shared = {
-        place
-        for place in range(len(plan.releases))
-        if sum(place in places for _, places in plan.uses) > 1
-    }
+        for _, table in plan.tables:
+            lines += _table_lines(table)
+        return lines
+    if plan.selection is not None:
+        lines.append(_keys_line(plan.selection))
+    shared = _shared_places(plan)
     seen: set[int] = set()
     errors = plan.statistic_errors()
     for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
         error = errors[name]
         model = recipe.noise_model
         relative = error / plan.size if model.counts and plan.size_from != "assumed" else None
-        unit = " rows" if isinstance(plan.releases[places[0]], ChosenRelease | PlaceRelease) else ""
-        if len(places) > 1 or model.joint:
-            rows.append(PlanLine(name, "", None, None, "", error, unit, relative, ""))
+        is_alone = len(places) == 1 and not model.joint
+        if not is_alone:
+            unit = _error_unit(plan.releases[places[0]])
+            lines.append(PlanLine(name, "", None, None, "", error, unit, relative, ""))
         for label, place in zip(model.labels, places, strict=True):
-            alone = len(places) == 1 and not model.joint
-            own = name if alone else f"  {label}"
-            rows.append(
-                _row(plan, own, place, relative if alone else None, shared=place in shared & seen)
-            )
+            # A total that an earlier line has paid for is shown without a price.
+            is_paid = place in shared and place in seen
+            if is_alone:
+                lines.append(_line(plan, name, place, relative, shared=is_paid))
+            else:
+                lines.append(_line(plan, f"  {label}", place, None, shared=is_paid))
             seen.add(place)
-    return rows
+    return lines
 
 
-def _row(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
-    release, beta = plan.releases[place], float(1 - plan.level)
-    chosen = isinstance(release, ChosenRelease | PlaceRelease)
-    part = plan.parts[place] * (
-        1 - plan.selection.part if isinstance(plan.selection, Selection) else 1
-    )
+def _table_lines(table: Plan) -> list[PlanLine]:
+    """Return the lines of one of several tables, with the names of its sets."""
+    sets = " and ".join(set_labels(table.question))
+    return [replace(line, statistic=f"{line.statistic} by {sets}") for line in _lines(table)]
+
+
+def _shared_places(plan: Plan) -> set[int]:
+    """Return the places of releases that several statistics use."""
+    shared: set[int] = set()
+    seen: set[int] = set()
+    for _, places in plan.uses:
+        shared |= seen.intersection(places)
+        seen.update(places)
+    return shared
+
+
+def _error_unit(release: PlannedRelease) -> str:
+    """Return the unit of a release's error: rows for choices, else that of the statistic."""
+    return " rows" if isinstance(release, ChosenRelease | PlaceRelease) else ""
+
+
+def _line(plan: Plan, label: str, place: int, relative: float | None, *, shared: bool) -> PlanLine:
+    release = plan.releases[place]
+    fraction: Fraction | None = None
+    if not shared and place not in plan.free:
+        fraction = plan.parts[place]
+        if isinstance(plan.selection, Selection):
+            # The selection of keys takes its fraction of ε first.
+            fraction *= 1 - plan.selection.part
     return PlanLine(
         label,
         type(release.mechanism).__name__,
         release.scale,
-        None if shared or place in plan.free else part,
+        fraction,
         share_text(release.need.tally.share),
-        release.error(beta),
-        " rows" if chosen else "",
+        release.error(float(1 - plan.level)),
+        _error_unit(release),
         relative,
-        _price_words(plan, place, shared=shared),
+        _price_text(plan, place, shared=shared),
     )
 
 
-def _keys_row(selection: Selection | CountSelection) -> PlanLine:
-    counts = share_text(selection.tally.share)
+def _keys_line(selection: Selection | CountSelection) -> PlanLine:
+    """Return the line of the selection of keys."""
+    share: Fraction | None = None
     if isinstance(selection, CountSelection):
-        less = (
-            f", {selection.threshold - 1:,} with probability {float(selection.luck):.2g}"
-            if selection.luck
-            else ""
-        )
-        name = f"shown by their count, from a noisy {selection.threshold:,} on{less}"
-        return PlanLine(
-            "(keys)", name, None, None, counts, None, "", None, f"δ = {shown(selection.delta)}"
-        )
-    name = f"{type(selection.rule).__name__}, from about {people_from(selection):,} on"
-    return PlanLine(
-        "(keys)", name, None, selection.part, counts, None, "", None, str(selection.budget)
-    )
+        mechanism = f"shown by their count, from a noisy {selection.threshold:,} on"
+        if selection.luck:
+            luck = f"{float(selection.luck):.2g}"
+            mechanism += f", {selection.threshold - 1:,} with probability {luck}"
+        price = f"δ = {shown(selection.delta)}"
+    else:
+        rule = type(selection.rule).__name__
+        mechanism = f"{rule}, from about {people_from(selection):,} on"
+        share = selection.part
+        price = str(selection.budget)
+    counts = share_text(selection.tally.share)
+    return PlanLine("(keys)", mechanism, None, share, counts, None, "", None, price)
 
 
-def _price_words(plan: Plan, place: int, *, shared: bool) -> str:
+def _price_text(plan: Plan, place: int, *, shared: bool) -> str:
     if place in plan.free:
         return "public"
-    return "as above" if shared else _price(plan.releases[place].event)
+    if shared:
+        return "as above"
+    return _price(plan.releases[place].event)
 
 
 def _price(event: Event) -> str:
-    """Return what one release costs by itself: its ε, or its ρ where it has none."""
-    pure = price_pure(event)
-    if pure is not None:
-        return f"ε = {shown(pure)}"
+    """Return the price of one release by itself: its ε, or its ρ where it has none."""
+    epsilon = price_pure(event)
+    if epsilon is not None:
+        return f"ε = {shown(epsilon)}"
     rho = price_zcdp(event)
-    return "" if rho is None else f"ρ = {shown(rho)}"
+    if rho is None:
+        return ""
+    return f"ρ = {shown(rho)}"
 
 
-def _heads(plan: Plan) -> tuple[str, ...]:
-    percent = f"{float(100 * plan.level):.6g} %"
-    return (
-        "statistic",
-        "mechanism",
-        "scale",
-        "share",
-        "counts",
-        f"{percent} error",
-        "relative",
-        "price",
-    )
+def _header(plan: Plan) -> tuple[str, ...]:
+    error = f"{float(100 * plan.level):.6g} % error"
+    return ("statistic", "mechanism", "scale", "share", "counts", error, "relative", "price")
 
 
-def _foot(plan: Plan) -> str:
-    why = f"{plan.why}; " if plan.why else ""
-    said = f"spends {plan.spend}; {why}errors in one key: {_supposed(plan)}; planned without looking at any data"
-    grains = [one.need.ladder.grain for one in plan.releases if isinstance(one, PlaceRelease)]
-    wide = max((grain for grain in grains if grain), default=None)
-    return said if wide is None else f"{said}; {_grain(wide)}"
-
-
-def _grain(wide: Fraction) -> str:
-    return f"a quantile is off by so many rows, or by {shown(100 * wide, 2)} % of its value at most"
+def _footer(plan: Plan) -> str:
+    clauses = [f"spends {plan.spend}"]
+    if plan.why:
+        clauses.append(plan.why)
+    clauses.append(f"errors in one key: {_supposed(plan)}")
+    clauses.append("planned without looking at any data")
+    quantiles = [release for release in plan.releases if isinstance(release, PlaceRelease)]
+    grains = [release.need.ladder.grain or 0 for release in quantiles]
+    widest = max(grains, default=0)
+    if widest:
+        percent = shown(100 * widest, 2)
+        clauses.append(f"a quantile is off by so many rows, or by {percent} % of its value at most")
+    return "; ".join(clauses)
 
 
 def join_errors(plan: Plan) -> str:
-    """Return the predicted errors of all statistics as words."""
+    """Return the predicted errors of all statistics as text."""
     return ", ".join(f"{name} ± {shown(error)}" for name, error in plan.statistic_errors().items())
 
 
 def _supposed(plan: Plan) -> str:
-    """Return for which data the errors of which statistics are predicted."""
+    """Return the data that the predicted errors suppose, by statistics."""
     names: dict[str, list[str]] = {}
     for (name, _), recipe in zip(plan.uses, plan.recipes, strict=True):
         names.setdefault(recipe.noise_model.supposes, []).append(name)
-    said = {
+    rows = rows_words(plan)
+    texts = {
         ANY_DATA: "any data",
         ROUNDED_DATA: "sums of values that are rounded one by one before",
-        SIZED_DATA: f"any data of {rows_words(plan)}",
-        EVEN_DATA: f"{rows_words(plan)}, values spread evenly over their ranges",
-        WIDE_DATA: f"any data of {rows_words(plan)} with a deviation of at least a twelfth of their range",
+        SIZED_DATA: f"any data of {rows}",
+        EVEN_DATA: f"{rows}, values spread evenly over their ranges",
+        WIDE_DATA: f"any data of {rows} with a deviation of at least a twelfth of their range",
     }
-    found = [f"{', '.join(of)} for {said[supposes]}" for supposes, of in names.items()]
-    return "; ".join([*found, *_elsewhere(plan)])
+    clauses = [f"{', '.join(of)} for {texts[supposes]}" for supposes, of in names.items()]
+    clauses += _elsewhere(plan)
+    return "; ".join(clauses)
 
 
-def _elsewhere(plan: Plan) -> Iterator[str]:
-    """Say what is predicted for other data than those that the errors in the table suppose."""
-    short = {
-        EVEN_DATA: "if they are spread evenly",
-        WIDE_DATA: "for deviations of a twelfth of their range and more",
-        SIZED_DATA: "for any",
-    }
+_ELSEWHERE = {
+    EVEN_DATA: "if they are spread evenly",
+    WIDE_DATA: "for deviations of a twelfth of their range and more",
+    SIZED_DATA: "for any",
+}
+
+
+def _elsewhere(plan: Plan) -> list[str]:
+    """Return predictions for other data than those that the errors in the table suppose."""
+    clauses: list[str] = []
     for name, errors in plan.errors_elsewhere().items():
-        yield f"{name} " + ", ".join(
-            f"± {shown(error)} {short[data]}" for data, error in errors.items()
-        )
+        cases = [f"± {shown(error)} {_ELSEWHERE[data]}" for data, error in errors.items()]
+        clauses.append(f"{name} {', '.join(cases)}")
+    return clauses
 
 
 def rows_words(plan: Plan) -> str:
-    """Return the number of rows that errors are predicted for, and who says so."""
-    divided = plan.size_from == "declared" and plan.keys is not None and len(plan.keys) > 1
-    source = "declared, divided evenly: a smaller key is further off" if divided else plan.size_from
+    """Return the number of rows that errors are predicted for, and its source."""
+    source = plan.size_from
+    if source == "declared" and plan.keys is not None and len(plan.keys) > 1:
+        source = "declared, divided evenly: a smaller key is further off"
     return f"{plan.size:,} rows per key ({source})"
 
 
 def plan_text(plan: Plan, width: int | None = None) -> str:
-    """Lay out the plan as a table, within a width if one is given; each error holds by itself, in one key."""
-    rows, lines = (
-        [_heads(plan), *(row.words for row in _rows(plan))],
-        [*strategy_lines(plan), _foot(plan)],
-    )
+    """Lay out the plan as a table, within a width if one is given.
+
+    Each error holds by itself, in one key.
+    """
+    rows = [_header(plan), *(line.words for line in _lines(plan))]
+    below = [*strategy_lines(plan), _footer(plan)]
     table = text_table(rows)
     if width is not None:
-        table = table if max(map(len, table.splitlines())) <= width else fitted_table(rows, width)
-        lines = [textwrap.fill(line, width) for line in lines]
-    return "\n".join([table, *lines])
+        if max(map(len, table.splitlines())) > width:
+            table = fitted_table(rows, width)
+        below = [textwrap.fill(line, width) for line in below]
+    return "\n".join([table, *below])
 
 
 def plan_html(plan: Plan) -> Html:
     """Write the plan as a table for a notebook."""
-    lines = [element("p", line) for line in (*strategy_lines(plan), _foot(plan))]
-    return join([html_table(_heads(plan), (row.words for row in _rows(plan))), *lines])
+    table = html_table(_header(plan), (line.words for line in _lines(plan)))
+    below = [element("p", line) for line in (*strategy_lines(plan), _footer(plan))]
+    return join([table, *below])
 
 
 def plan_dict(plan: Plan) -> dict[str, object]:
@@ -289,13 +334,15 @@ def plan_dict(plan: Plan) -> dict[str, object]:
         "way": str(plan.way),
         "why": plan.why,
         "supposes": _supposed(plan),
-        "rows": [_plain(row) for row in _rows(plan)],
+        "rows": [_plain(line) for line in _lines(plan)],
     }
 
 
-def _plain(row: PlanLine) -> dict[str, object]:
-    share = None if row.share is None else float(row.share)
-    return {field.name: getattr(row, field.name) for field in fields(row)} | {
-        "share": share,
-        "unit": row.unit.strip(),
-    }
+def _plain(line: PlanLine) -> dict[str, object]:
+    values: dict[str, object] = {}
+    for field in fields(line):
+        values[field.name] = getattr(line, field.name)
+    # JSON has no fractions, and a unit needs no space before it.
+    values["share"] = None if line.share is None else float(line.share)
+    values["unit"] = line.unit.strip()
+    return values

@@ -1,4 +1,4 @@
-"""How a workload shows itself: one table after the other, each under the name of its question."""
+"""Presentation of a workload: one table after the other, each under the name of its question."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from .plan import plan_html, plan_text
 if TYPE_CHECKING:
     from ..several.workload import Workload
 
-_FOOT = "all {} questions, in one charge, spend {}"
-
 
 def workload_text(workload: Workload) -> str:
-    """Lay out every plan under its name, and what all of it spends."""
+    """Lay out every plan under its name, and the joint spend."""
     tables = [f"{name}\n{plan_text(plan)}" for name, plan in workload.plans]
-    return "\n\n".join([*tables, _FOOT.format(len(workload), workload.spend)])
+    return "\n\n".join([*tables, _footer(workload)])
 
 
 def workload_html(workload: Workload) -> Html:
     """Write every plan as a table for a notebook."""
-    tables = [
-        part for name, plan in workload.plans for part in (element("h4", name), plan_html(plan))
-    ]
-    return join([*tables, element("p", _FOOT.format(len(workload), workload.spend))])
+    parts: list[Html] = []
+    for name, plan in workload.plans:
+        parts.append(element("h4", name))
+        parts.append(plan_html(plan))
+    parts.append(element("p", _footer(workload)))
+    return join(parts)
+
+
+def _footer(workload: Workload) -> str:
+    return f"all {len(workload)} questions, in one charge, spend {workload.spend}"
