@@ -1,6 +1,7 @@
-"""Many counts of one table at once: which whole numbers to measure, so that all are least wrong, and consistent.
+"""Matrix mechanism for whole numbers: many counts of one table at once, consistent, of least error.
 
-Start at `workload` (what is asked), then `choose` (which strategy is taken), then one strategy, such as `residual`.
+Start at `workload` (the counts asked), then `choose` (the strategy taken), then one strategy, such
+as `residual`.
 """
 
 from __future__ import annotations

@@ -1,13 +1,15 @@
-"""The shares of a budget among tables that are measured, for the least error of tables that are asked.
+"""Budget allocation among measured tables, for the least error of the tables that are asked.
 
-The sums over keys decompose the cells into orthogonal components that every table, asked or measured, respects
-(residuals: Xiao, Wang, Zhang, Wang, Kifer 2023; for nested levels the contrasts within each parent). In component c
+The sums over keys decompose the cells into orthogonal components that every table, asked or
+measured, respects (residuals: Xiao, Wang, Zhang, Wang, Kifer 2023; for nested levels the contrasts
+within each parent). In component c
 
     λ_c = Σ_m gain_mc·q_m       precision, where measured table m has noise of variance 1/q_m
-    error = Σ_c energy_c/λ_c    the mean squared error of what is asked
+    error = Σ_c energy_c/λ_c    the mean squared error of the tables asked
 
-and Σ q_m is what Gaussian noise costs, Σ √q_m what Laplace noise costs. The optimum satisfies q_m ∝ q_m·h_m, or
-√q_m ∝ q_m·h_m, h_m = Σ_c gain_mc·energy_c/λ_c²: a fixed point that is reached by damped multiplication.
+and Σ q_m is the price of Gaussian noise, Σ √q_m that of Laplace noise. The optimum satisfies
+q_m ∝ q_m·h_m, or √q_m ∝ q_m·h_m, h_m = Σ_c gain_mc·energy_c/λ_c²: a fixed point that damped
+multiplication reaches.
 """
 
 from __future__ import annotations
@@ -23,18 +25,23 @@ from .workload import KeySet, Tables
 
 Floats = NDArray[np.float64]
 _STEPS = 2000
-_NONE = 1e-9
+# The error is computed every so many steps only: it costs as much as a step.
+_CHECK_EVERY = 16
+# Smaller shares are dropped: a table that is hardly measured only costs a release.
+_MIN_SHARE = 1e-9
+# Starts that measure mainly one table: at most so many are tried.
 _STARTS = 8
 
 
 def one_cell(sizes: Sequence[int], asked: KeySet, part: KeySet) -> float:
-    """Return how much variance noise of variance 1 in component `part` adds to one cell of the table `asked`."""
-    kept = math.prod((sizes[i] - 1) / sizes[i] for i in part)
-    return kept / math.prod(sizes[i] for i in asked if i not in part) ** 2
+    """Return the variance that noise of variance 1 in component `part` adds to a cell of `asked`."""
+    kept = math.prod((sizes[place] - 1) / sizes[place] for place in part)
+    spread = math.prod(sizes[place] for place in asked if place not in part)
+    return kept / spread**2
 
 
 def energies(workload: Tables) -> Floats:
-    """Return the energy of every component of the closure: Σ of what it adds to the mean squared error."""
+    """Return the energy of every component: its sum of contributions to the mean squared error."""
     total = dict.fromkeys(workload.closure, 0.0)
     for asked, share in zip(workload.sets, workload.shares, strict=True):
         held = set(asked)
@@ -47,28 +54,36 @@ def energies(workload: Tables) -> Floats:
 def table_gains(
     sizes: Sequence[int], measured: Sequence[KeySet], parts: Sequence[KeySet]
 ) -> Floats:
-    """Return gain_mc: a table summed to a component has its noise as often as cells were added; 0 if it cannot be."""
-    found = np.zeros((len(measured), len(parts)))
+    """Return gain_mc: 1 over the number of cells that are added up; 0 if table m lacks a key of c."""
+    gains = np.zeros((len(measured), len(parts)))
     for row, table in enumerate(measured):
         held = set(table)
         for column, part in enumerate(parts):
             if held.issuperset(part):
-                found[row, column] = 1 / math.prod(sizes[i] for i in table if i not in part)
-    return found
+                added = math.prod(sizes[place] for place in table if place not in part)
+                gains[row, column] = 1 / added
+    return gains
 
 
 def nested(sizes: Sequence[int], shares: Sequence[float]) -> tuple[Floats, Floats]:
-    """Return gains and energies of nested levels of so many nodes, each node with equally many children."""
+    """Return gains and energies of nested levels of so many nodes, with equally many children."""
     counts = np.asarray(sizes, dtype=float)
     fresh = np.diff(counts, prepend=0.0) / counts
-    ratio = counts[None, :] / counts[:, None]  # of level l to level k
+    # Entry (k, l) is the ratio of level l to level k; a level knows those above it only.
+    ratio = counts[None, :] / counts[:, None]
     below = np.tril(np.ones((len(counts), len(counts))))
-    return ratio * below, (np.asarray(shares)[:, None] * ratio**2 * below).sum(axis=0) * fresh
+    gains = ratio * below
+    weights = np.asarray(shares)[:, None]
+    energy = (weights * ratio**2 * below).sum(axis=0) * fresh
+    return gains, energy
 
 
 @frozen
 class Division:
-    """Shares of the budget by measured table, and the mean squared error at a budget of 1 (Σq = 1, or Σ√q = 1)."""
+    """Shares of the budget by measured table, and the mean squared error at a budget of 1.
+
+    The budget is Σq = 1, or Σ√q = 1.
+    """
 
     shares: tuple[float, ...]
     error: float
@@ -79,31 +94,43 @@ def best_shares(gains: Floats, energy: Floats, *, laplace: bool) -> Division:
 
     >>> import numpy as np
     >>> from discreet.workloads.budget_shares import best_shares
-    >>> [round(share, 6) for share in best_shares(np.eye(2), np.array([1.0, 8.0]), laplace=True).shares]
+    >>> found = best_shares(np.eye(2), np.array([1.0, 8.0]), laplace=True)
+    >>> [round(share, 6) for share in found.shares]
     [0.333333, 0.666667]
     """
     live = energy > 0
-    even = np.full(len(gains), 1 / len(gains))
-    knows_all = np.flatnonzero((gains[:, live] > 0).all(axis=1))[
-        : _STARTS if laplace else 0
-    ]  # √q has several valleys
-    starts = [even, *(0.1 * even + 0.9 * np.eye(len(gains))[one] for one in knows_all)]
-    found = [_descend(gains[:, live], energy[live], start, 2 if laplace else 1) for start in starts]
-    return min(found, key=lambda division: division.error)
+    live_gains = gains[:, live]
+    live_energy = energy[live]
+    count = len(gains)
+    even = np.full(count, 1 / count)
+    if not laplace:
+        return _descend(live_gains, live_energy, even, 1)
+    # The error is not convex in √q: the descent also starts near each table that knows all.
+    knows_all = np.flatnonzero((live_gains > 0).all(axis=1))
+    lone_tables = np.eye(count)[knows_all[:_STARTS]]
+    starts = [even, *(0.1 * even + 0.9 * lone_tables)]
+    divisions = [_descend(live_gains, live_energy, start, 2) for start in starts]
+    return min(divisions, key=lambda division: division.error)
 
 
-def _descend(gain: Floats, due: Floats, weights: Floats, power: int) -> Division:
+def _descend(gain: Floats, energy: Floats, weights: Floats, power: int) -> Division:
+    """Iterate the fixed point from some weights until the error no longer falls."""
     before = math.inf
     for step in range(_STEPS):
         precision = weights**power @ gain
-        pull = weights ** (power - 1) * (gain @ (due / precision**2))
+        pull = weights ** (power - 1) * (gain @ (energy / precision**2))
+        # The root damps the multiplication: the undamped one may oscillate.
         weights = weights * pull ** (1 / (power + 1))
         weights /= weights.sum()
-        if step % 16 == 15:
-            error = float((due / (weights**power @ gain)).sum())
+        if step % _CHECK_EVERY == _CHECK_EVERY - 1:
+            error = _error(gain, energy, weights, power)
             if error > before * (1 - 1e-9):
                 break
             before = error
-    weights[weights < _NONE] = 0
+    weights[weights < _MIN_SHARE] = 0
     weights /= weights.sum()
-    return Division(tuple(weights.tolist()), float((due / (weights**power @ gain)).sum()))
+    return Division(tuple(weights.tolist()), _error(gain, energy, weights, power))
+
+
+def _error(gain: Floats, energy: Floats, weights: Floats, power: int) -> float:
+    return float((energy / (weights**power @ gain)).sum())

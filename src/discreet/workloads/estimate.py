@@ -1,17 +1,19 @@
-"""One least-squares estimate, from which all tables follow and add up to the last digit.
+"""Least-squares estimate from which all tables follow; they add up to the last digit.
 
-The estimate holds a noisy version r_A of every component A (a set of keys), in whole multiples of 2^-20. The table of a
-set S is Σ_{A ⊆ S} P_A r_A spread evenly over the other keys, P_A = ⊗(I − 11ᵀ/n): in whole numbers
+The estimate holds a noisy version r_A of every component A (a set of keys), in whole multiples of
+2^-20. The table of a set S is Σ_{A ⊆ S} P_A r_A spread evenly over the other keys,
+P_A = ⊗(I − 11ᵀ/n). In whole numbers
 
     ∏_S n · table_S = Σ_{A ⊆ S} ⊗_A (n·I − 11ᵀ) r_A
 
-and summing over a key of S kills the components that hold it and multiplies the others by n: margins are exact.
+Summing over a key of S removes the components that contain it and multiplies the others by n:
+margins are exact. All of this is post-processing of released numbers.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -20,11 +22,12 @@ from numpy.typing import NDArray
 from ..frozen import frozen
 from .budget_shares import Floats, one_cell
 from .strategy_norms import Integers, largest, roomy
-from .workload import KeySet
+from .workload import KeySet, maximal_sets
 
 STEP = 2**20
 """Estimates are whole multiples of 1/STEP."""
-_ROOM = 2**61
+# Sums below this bound cannot overflow 64 bits, with two bits to spare.
+_MAX_SUM = 2**61
 
 
 @frozen(eq=False)
@@ -37,11 +40,11 @@ class ExactTable:
     @property
     def values(self) -> Floats:
         """The table in floats, each rounded once."""
-        if self.numerators.dtype == object:
-            return np.array(
-                [float(Fraction(int(n), self.denominator)) for n in self.numerators.flat]
-            ).reshape(self.numerators.shape)
-        return np.asarray(self.numerators / self.denominator, dtype=np.float64)
+        if self.numerators.dtype != object:
+            return np.asarray(self.numerators / self.denominator, dtype=np.float64)
+        # Python integers may exceed floats: each fraction is formed exactly before it is rounded.
+        exact = [Fraction(int(numerator), self.denominator) for numerator in self.numerators.flat]
+        return np.array([float(one) for one in exact]).reshape(self.numerators.shape)
 
     def sum(self, axes: tuple[int, ...]) -> ExactTable:
         """Return the sums over some axes, exactly."""
@@ -49,20 +52,22 @@ class ExactTable:
 
     def same(self, other: ExactTable) -> bool:
         """Return whether two tables hold the same numbers, to the last digit."""
-        left, right = self.numerators.astype(object), other.numerators.astype(object)
-        return bool(np.array_equal(left * other.denominator, right * self.denominator))
+        # Python integers: products of two 64-bit numbers do not fit into 64 bits.
+        left = self.numerators.astype(object) * other.denominator
+        right = other.numerators.astype(object) * self.denominator
+        return bool(np.array_equal(left, right))
 
 
 def to_steps(values: Floats) -> Integers:
-    """Round an estimate to whole multiples of 1/STEP: after the noise, so nothing private hangs on it.
+    """Round an estimate to whole multiples of 1/STEP; Python integers where 64 bits may overflow.
 
-    They are Python's own integers where 64 bits do not hold them.
+    Rounding happens after the noise was added, so that privacy does not depend on it.
     """
-    near = np.rint(np.asarray(values, dtype=np.float64) * STEP)
-    if float(np.abs(near).max(initial=0.0)) < _ROOM:
-        return np.asarray(near, dtype=np.int64)
-    wide = np.array([int(value) for value in near.ravel().tolist()], dtype=object)
-    return wide.reshape(near.shape)
+    rounded = np.rint(np.asarray(values, dtype=np.float64) * STEP)
+    if float(np.abs(rounded).max(initial=0.0)) < _MAX_SUM:
+        return np.asarray(rounded, dtype=np.int64)
+    wide = np.array([int(value) for value in rounded.ravel().tolist()], dtype=object)
+    return wide.reshape(rounded.shape)
 
 
 def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_]:
@@ -73,83 +78,126 @@ def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_
     >>> contrast(np.array([[5, 1], [0, 0]])).tolist()
     [[4, -4], [-4, 4]]
     """
-    found = (
-        table.astype(object)
-        if largest(table) * math.prod(2 * n for n in table.shape) >= _ROOM
-        else table
-    )
+    found: NDArray[np.int64] | NDArray[np.object_] = table
+    # Along an axis of n values a number grows by at most 2n: beyond 64 bits use Python integers.
+    growth = math.prod(2 * size for size in table.shape)
+    if largest(table) * growth >= _MAX_SUM:
+        found = table.astype(object)
     for axis, size in enumerate(table.shape):
         found = found * size - found.sum(axis=axis, keepdims=True)
     return np.asarray(found)
 
 
 def sum_to(tables: Mapping[KeySet, Integers], part: KeySet) -> Integers:
-    """Return the exact table of a set of keys from a table that holds it; tables have one axis a key, in order."""
-    source = min((s for s in tables if set(s).issuperset(part)), key=lambda s: tables[s].size)
-    exact = roomy(tables[source])
-    return np.asarray(exact.sum(axis=tuple(at for at, key in enumerate(source) if key not in part)))
+    """Return the exact table of a set of keys from the smallest table that has all of them.
+
+    Tables have one axis for each key, in order.
+    """
+    sources = [keys for keys in tables if set(keys).issuperset(part)]
+    source = min(sources, key=lambda keys: tables[keys].size)
+    summed = tuple(axis for axis, key in enumerate(source) if key not in part)
+    return np.asarray(roomy(tables[source]).sum(axis=summed))
 
 
 def covers(sizes: Sequence[int], sets: Sequence[KeySet], most: int) -> tuple[KeySet, ...]:
-    """Return few sets of keys that hold all that are asked: small tables are joined up to `most` cells.
+    """Return few sets of keys that contain all that are asked.
+
+    Small tables are joined up to `most` cells.
 
     >>> from discreet.workloads.estimate import covers
     >>> covers((2, 3, 4, 1000), [(0, 1), (0, 2), (1, 2), (0, 3)], 1024)
     ((0, 3), (0, 1, 2))
     """
-    left = {one for one in sets if not any(set(one) < set(other) for other in sets)}
-    found = []
+    left = set(maximal_sets(sets))
+    covering: list[KeySet] = []
     while left:
-        first = max(left, key=lambda one: (math.prod(sizes[place] for place in one), one))
+        first = max(left, key=lambda keys: (_cells(sizes, keys), keys))
         joined = set(first)
-        while (more := _next(sizes, left, joined, most)) is not None:
-            joined.add(more)
-        found.append(tuple(sorted(joined)))
-        left = {one for one in left if not joined.issuperset(one)}
-    return tuple(found)
+        added = _next_key(sizes, left, joined, most)
+        while added is not None:
+            joined.add(added)
+            added = _next_key(sizes, left, joined, most)
+        covering.append(tuple(sorted(joined)))
+        left = {keys for keys in left if not joined.issuperset(keys)}
+    return tuple(covering)
 
 
-def _next(sizes: Sequence[int], left: set[KeySet], joined: set[int], most: int) -> int | None:
-    """Return the key that brings the most sets into a joined table that stays small; None if none does."""
-    room = most // math.prod(sizes[place] for place in joined)
-    gains = {
-        place: sum(1 for one in left if place in one and joined.issuperset(set(one) - {place}))
-        for place in range(len(sizes))
-        if place not in joined and sizes[place] <= room
-    }
-    best = max(gains, key=lambda place: (gains[place], -sizes[place]), default=None)
-    return best if best is not None and gains[best] else None
+def _cells(sizes: Sequence[int], keys: Iterable[int]) -> int:
+    return math.prod(sizes[place] for place in keys)
+
+
+def _next_key(
+    sizes: Sequence[int], left: set[KeySet], joined: set[int], max_cells: int
+) -> int | None:
+    """Return the key that completes the most sets in a joined table; None if none does.
+
+    Of equals the key with the fewest values is taken, then the first.
+    """
+    max_size = max_cells // _cells(sizes, joined)
+    best: int | None = None
+    best_rank = (0, 0)
+    for place, size in enumerate(sizes):
+        if place in joined or size > max_size:
+            continue
+        completed = 0
+        for keys in left:
+            if place in keys and joined.issuperset(set(keys) - {place}):
+                completed += 1
+        rank = (completed, -size)
+        if completed and (best is None or rank > best_rank):
+            best = place
+            best_rank = rank
+    return best
+
+
+def cell_variance(sizes: Sequence[int], asked: KeySet, variances: Mapping[KeySet, float]) -> float:
+    """Return the variance of one cell of a table from the variances of all components."""
+    held = set(asked)
+    terms: list[float] = []
+    for part, variance in variances.items():
+        if held.issuperset(part):
+            terms.append(variance * one_cell(sizes, asked, part))
+    return math.fsum(terms)
 
 
 @frozen(eq=False)
 class ComponentEstimate:
-    """Noisy components by their sets of keys, in multiples of 1/STEP, with the variance of each before projection."""
+    """Noisy components by their sets of keys, in multiples of 1/STEP, and their variances.
+
+    A variance is that of one number of the component before its projection.
+
+    Guarantee: every table of one estimate adds up with every other, to the last digit.
+
+    Law: tests/workloads/test_strategies.py::TestEstimates
+    """
 
     sizes: tuple[int, ...]
     parts: Mapping[KeySet, Integers]
     variances: Mapping[KeySet, float]
 
     def table(self, asked: Sequence[int]) -> ExactTable:
-        """Return the table of a set of keys; every table of one estimate adds up with every other."""
+        """Return the table of a set of keys."""
         keys = tuple(sorted(asked))
-        shape = tuple(self.sizes[i] for i in keys)
+        shape = tuple(self.sizes[place] for place in keys)
         total: NDArray[np.object_] | NDArray[np.int64] = np.zeros(shape, dtype=np.int64)
         for part, noisy in self.parts.items():
             if set(keys).issuperset(part):
-                spread = tuple(self.sizes[i] if i in part else 1 for i in keys)
+                # An axis of length 1 spreads the component evenly over a key that it lacks.
+                spread = tuple(self.sizes[place] if place in part else 1 for place in keys)
                 total = _add(total, contrast(noisy).reshape(spread))
         return ExactTable(total, STEP * math.prod(shape))
 
     def variance(self, asked: Sequence[int]) -> float:
         """Return the variance of one cell of a table; all its cells have the same."""
         keys = tuple(sorted(asked))
-        held = [part for part in self.parts if set(keys).issuperset(part)]
-        return math.fsum(self.variances[part] * one_cell(self.sizes, keys, part) for part in held)
+        known = {part: self.variances[part] for part in self.parts}
+        return cell_variance(self.sizes, keys, known)
 
 
 def _add(
     total: NDArray[np.int64] | NDArray[np.object_], more: NDArray[np.int64] | NDArray[np.object_]
 ) -> NDArray[np.int64] | NDArray[np.object_]:
-    if object not in (total.dtype, more.dtype) and largest(total) + largest(more) < _ROOM:
+    # Sums that may overflow 64 bits are formed with Python integers.
+    if object not in (total.dtype, more.dtype) and largest(total) + largest(more) < _MAX_SUM:
         return np.asarray(total + more)
     return np.asarray(total.astype(object) + more.astype(object))

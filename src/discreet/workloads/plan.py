@@ -1,4 +1,7 @@
-"""A planned workload: one strategy with its noise, what it costs, how far off each set will be. No data is read."""
+"""Plan of a workload: one strategy with its noise, its price, and the predicted error of each set.
+
+Only `StrategyPlan.release` reads data.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ AnyStrategy: TypeAlias = (
 
 @frozen
 class Bound:
-    """The least RMSE of any unbiased linear mechanism with this kind of noise and this price; `why` says so."""
+    """Least RMSE of any unbiased linear mechanism with this noise and price; `why` says of which."""
 
     rmse: float
     why: str
@@ -42,7 +45,7 @@ class Bound:
 
 
 def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
-    """Return what part of the mean squared error each set has."""
+    """Return the weight of each set in the mean squared error."""
     match workload:
         case Tables():
             return workload.shares
@@ -57,7 +60,13 @@ def weights_of(workload: AnyWorkload) -> tuple[float, ...]:
 class StrategyPlan:
     """A strategy with its noise; `tried` are all that were compared, by name, noise and RMSE.
 
-    Equal workloads at equal budgets have equal strategies, so plans are compared by what is asked and the noise on it.
+    Equal workloads at equal budgets have equal strategies, so plans are compared by their workload
+    and noise only.
+
+    Guarantee: `event` is all that `release` does, and fits `budget`; `reach` bounds the error of
+    every cell.
+
+    Law: tests/workloads/test_strategies.py::TestPrice
     """
 
     workload: AnyWorkload
@@ -70,88 +79,111 @@ class StrategyPlan:
 
     @property
     def event(self) -> Event:
-        """All that is done, as one batch of known events."""
+        """Privacy event of the release: one batch of known events."""
         return Batch([one.event for one in self.measured])
 
     @property
     def noise(self) -> str:
         """The kind of noise."""
-        return "geometric" if self.measured[0].laplace else "discrete Gaussian"
+        return "geometric" if self._laplace else "discrete Gaussian"
+
+    @property
+    def _laplace(self) -> bool:
+        # All blocks of a strategy have the same kind of noise.
+        return self.measured[0].laplace
+
+    @property
+    def _variances(self) -> list[float]:
+        return [one.variance for one in self.measured]
 
     @property
     def set_rmse(self) -> tuple[float, ...]:
-        """The root of the mean squared error of each set that is asked."""
-        variances = self.strategy.set_variances([one.variance for one in self.measured])
-        return tuple(math.sqrt(v) for v in variances)
+        """Root of the mean squared error of each set that is asked."""
+        variances = self.strategy.set_variances(self._variances)
+        return tuple(math.sqrt(variance) for variance in variances)
 
     @property
     def rmse(self) -> float:
-        """The root of the mean squared error of all that is asked."""
+        """Root of the mean squared error of all sets."""
         pairs = zip(weights_of(self.workload), self.set_rmse, strict=True)
         return math.sqrt(math.fsum(weight * rmse**2 for weight, rmse in pairs))
 
     @property
     def gap(self) -> float:
-        """How far the RMSE lies above the bound, as a part of it."""
-        return self.rmse / self.bound.rmse - 1 if self.bound.rmse else math.inf
+        """Relative distance of the RMSE above the bound."""
+        if not self.bound.rmse:
+            return math.inf
+        return self.rmse / self.bound.rmse - 1
 
     def reach(self, beta: float) -> tuple[float, ...]:
-        """Bound the error of one cell of each set with probability at least 1 − β, for the worst cell of the set."""
+        """Bound the error of the worst cell of each set with probability at least 1 − β.
+
+        Law: tests/workloads/test_tails.py::TestReach
+        """
         return tuple(float(one.max()) for one in self.reaches(beta))
 
     def reaches(self, beta: float) -> tuple[Floats, ...]:
-        """Return half the width of the interval of every cell of each set; one number where all cells have the same."""
+        """Return half the width of the confidence interval of every cell of each set.
+
+        One number where all cells of a set have the same.
+        """
         strategy = self.strategy
-        variances = [one.variance for one in self.measured]
         match strategy:
             case MatrixStrategy() | SumsStrategy():
                 return (self._matrix_reach(strategy, beta),)
             case LevelStrategy():
-                nodes = strategy.node_variances(variances)
-                widest = max(one.scale for one in self.measured)
-                if self.measured[0].laplace:
-                    return tuple(loose_reach(level, widest, beta) for level in nodes)
-                return tuple(normal_reach(np.sqrt(level), beta) for level in nodes)
+                return self._level_reach(strategy, beta)
             case NestedStrategy():
-                return self._nested_reach(strategy, variances, beta)
-            case TableStrategy() if self.measured[0].laplace:
-                return tuple(
-                    self._table_reach(strategy, one, beta) for one in strategy.workload.sets
-                )
-        return tuple(
-            normal_reach(np.array([math.sqrt(v)]), beta) for v in strategy.set_variances(variances)
-        )
+                return self._nested_reach(strategy, beta)
+            case TableStrategy() if self._laplace:
+                sets = strategy.workload.sets
+                return tuple(self._table_reach(strategy, asked, beta) for asked in sets)
+        deviations = [math.sqrt(variance) for variance in strategy.set_variances(self._variances)]
+        return tuple(normal_reach(np.array([deviation]), beta) for deviation in deviations)
 
-    def _nested_reach(
-        self, strategy: NestedStrategy, variances: Sequence[float], beta: float
-    ) -> tuple[Floats, ...]:
-        """Return half the width of intervals of levels: by weights of cells where they are few, else by deviations."""
-        deviations = strategy.set_deviations(variances)
-        if not self.measured[0].laplace:
+    def _level_reach(self, strategy: LevelStrategy, beta: float) -> tuple[Floats, ...]:
+        nodes = strategy.node_variances(self._variances)
+        if self._laplace:
+            return tuple(loose_reach(level, self._largest_scale, beta) for level in nodes)
+        return tuple(normal_reach(np.sqrt(level), beta) for level in nodes)
+
+    @property
+    def _largest_scale(self) -> float:
+        return max(one.scale for one in self.measured)
+
+    def _nested_reach(self, strategy: NestedStrategy, beta: float) -> tuple[Floats, ...]:
+        """Return half the width of intervals of levels: by weights of few cells, else deviations."""
+        deviations = strategy.set_deviations(self._variances)
+        if not self._laplace:
             return tuple(normal_reach(one, beta) for one in deviations)
         laws = self.cell_laws()
-        if laws is not None:
-            return tuple(
-                np.array([law.reach(beta) for law in dict.fromkeys(each)]) for each in laws
-            )
-        widest = max(one.scale for one in self.measured)
-        return tuple(loose_reach(one**2, widest, beta) for one in deviations)
+        if laws is None:
+            return tuple(loose_reach(one**2, self._largest_scale, beta) for one in deviations)
+        reaches: list[Floats] = []
+        for each in laws:
+            # Equal laws have equal reaches, so each is computed once.
+            distinct = dict.fromkeys(each)
+            reaches.append(np.array([law.reach(beta) for law in distinct]))
+        return tuple(reaches)
 
     def cell_laws(self) -> tuple[list[SumLaw], ...] | None:
-        """Return how far off every cell of every set of levels is, under geometric noise; None where they are many."""
+        """Return the law of the error of every cell of every set of levels, under geometric noise.
+
+        None where there are many cells.
+        """
         if not isinstance(self.strategy, NestedStrategy):
             return None
-        weights = self.strategy.cell_weights([one.variance for one in self.measured])
+        weights = self.strategy.cell_weights(self._variances)
         if weights is None:
             return None
-        # one scale for all: a weight times its scale is what counts, and noise of a finer grid is nearer to continuous
+        # One scale for all: only a weight times its scale counts, and noise of a finer grid is
+        # nearer to the continuous law.
         least = min(float(one.mechanism.scale) for one in self.measured)
-        scale = np.concatenate(
-            [
-                np.full(one.block.rows, float(one.mechanism.scale) / least / one.grid)
-                for one in self.measured
-            ]
-        )
+        factors: list[Floats] = []
+        for one in self.measured:
+            factor = float(one.mechanism.scale) / least / one.grid
+            factors.append(np.full(one.block.rows, factor))
+        scale = np.concatenate(factors)
         return tuple([_row_law(row * scale, least) for row in rows] for rows in weights)
 
     def _matrix_reach(self, strategy: ByMatrix, beta: float) -> Floats:
@@ -163,73 +195,81 @@ class StrategyPlan:
         return normal_reach(np.sqrt(strategy.asked_factors() * one.variance), beta)
 
     def asked_laws(self) -> list[SumLaw]:
-        """Return how far off every count, or every running total, is."""
+        """Return the law of the error of every count, or of every running total."""
         [one] = self.measured
         if not isinstance(self.strategy, MatrixStrategy | SumsStrategy):
             raise TypeError("counts and running totals are estimated by a matrix")
         if not one.laplace:
-            return [
-                SumLaw(deviation)
-                for deviation in np.sqrt(self.strategy.asked_factors() * one.variance).tolist()
-            ]
+            deviations = np.sqrt(self.strategy.asked_factors() * one.variance)
+            return [SumLaw(deviation) for deviation in deviations.tolist()]
         most, counts = _bins(self.strategy)
-        terms = zip((most / one.grid).tolist(), counts.tolist(), strict=True)
-        pairs = [tuple((w, n) for w, n in zip(*both, strict=True) if n) for both in terms]
-        return [SumLaw(float(one.mechanism.scale), each) for each in pairs]
+        scale = float(one.mechanism.scale)
+        laws: list[SumLaw] = []
+        for row, row_counts in zip((most / one.grid).tolist(), counts.tolist(), strict=True):
+            pairs = zip(row, row_counts, strict=True)
+            terms = tuple((weight, count) for weight, count in pairs if count)
+            laws.append(SumLaw(scale, terms))
+        return laws
 
     def reach_of(self, rows: Floats, beta: float) -> Floats:
-        """Return half the width of the interval of any sums of cells, a row of coefficients each; for matrices only."""
+        """Return half the width of the interval of any sums of cells; for matrices only.
+
+        Each row has the coefficients of one sum.
+        """
         [one] = self.measured
         if not isinstance(self.strategy, MatrixStrategy | SumsStrategy):
             raise TypeError("sums of cells have intervals where cells are estimated by a matrix")
         weights = self.strategy.weights(rows) / one.grid
-        counts = np.ones(weights.shape[1])
         if one.laplace:
+            counts = np.ones(weights.shape[1])
             return laplace_reach(weights, counts, float(one.mechanism.scale), beta)
-        return normal_reach(np.sqrt((weights**2).sum(axis=1) * one.mechanism.variance), beta)
+        deviations = np.sqrt((weights**2).sum(axis=1) * one.mechanism.variance)
+        return normal_reach(deviations, beta)
 
     def _table_reach(self, strategy: TableStrategy, asked: tuple[int, ...], beta: float) -> Floats:
         if strategy.alone:
             one = self.measured[0]
             return np.array([one.mechanism.error(beta) / one.grid])
         weights, counts, scales = strategy.cell_weights(asked, self.measured)
-        grids = np.concatenate(
-            [np.full(len(part), one.grid) for part, one in zip(weights, self.measured, strict=True)]
-        )
-        rows = (np.concatenate(weights) / grids)[None, :]
+        in_totals: list[Floats] = []
+        for own, one in zip(weights, self.measured, strict=True):
+            in_totals.append(own / one.grid)
+        rows = np.concatenate(in_totals)[None, :]
         return laplace_reach(rows, np.concatenate(counts), np.concatenate(scales), beta)
 
     def release(self, totals: Any, *, bits: Bits | None = None) -> tuple[Integers, ...]:  # noqa: ANN401
-        """Return the noisy whole numbers of every block: the one step that reads data and draws noise."""
+        """Return the noisy whole numbers of every block.
+
+        This is the one step that reads data and draws noise.
+        """
         exact = self.strategy.measure(totals)
-        return tuple(
-            one.release(rows, bits=bits) for one, rows in zip(self.measured, exact, strict=True)
-        )
+        pairs = zip(self.measured, exact, strict=True)
+        return tuple(one.release(rows, bits=bits) for one, rows in pairs)
 
     def estimate(self, noisy: Sequence[Integers]) -> Any:  # noqa: ANN401 - by kind of workload
-        """Return the least-squares estimate of what was released; reads no data."""
+        """Return the least-squares estimate from released numbers; reads no data."""
         return self.strategy.estimate(noisy, self.measured)
 
 
 @lru_cache(maxsize=8)
 def _bins(strategy: ByMatrix) -> tuple[Floats, Floats]:
-    """Return by count or running total how strongly it feels how many released numbers, in few bins."""
+    """Return binned weights by count or running total, and the number of weights in each bin."""
     found = [binned(rows, np.ones(rows.shape[1])) for rows in asked_weights(strategy)]
-    return np.concatenate([most for most, _ in found]), np.concatenate(
-        [counts for _, counts in found]
-    )
+    most = np.concatenate([weights for weights, _ in found])
+    return most, np.concatenate([counts for _, counts in found])
 
 
 @lru_cache(maxsize=64)
 def _unit_reach(strategy: ByMatrix, beta: float) -> tuple[Floats, Floats]:
-    """Return the reach of every count or running total as a multiple of the scale, and what the lattice adds."""
+    """Return the reach of every count or total: a multiple of the scale, and the lattice's part."""
     return unit_reach(*_bins(strategy), beta)
 
 
 def _row_law(row: Floats, scale: float) -> SumLaw:
     sizes = np.abs(row)
-    felt = np.sort(np.where(sizes > 1e-12 * sizes.max(), sizes, 0.0))
-    return SumLaw.of(np.round(felt, 12), np.ones(len(felt)), scale)
+    # Rounding dust counts as 0, and twelve digits make laws of equal cells equal.
+    kept = np.sort(np.where(sizes > 1e-12 * sizes.max(), sizes, 0.0))
+    return SumLaw.of(np.round(kept, 12), np.ones(len(kept)), scale)
 
 
 def planned(

@@ -1,12 +1,13 @@
-"""What noise each block of a strategy gets for its share of a budget, as known events, and its exact release.
+"""Noise of a strategy: calibrated mechanisms of its blocks as known events, and their release.
 
     PureDP(ε)             geometric noise, ε divided:    scale Δ1/(ε·share)
     ZCDP(ρ), GaussianDP   discrete Gaussian, ρ or μ²:    σ² = Δ2²/(2ρ·share) or Δ2²/(μ²·share)
 
-Rows are multiplied by a whole `grid` first, so that Gaussian noise has σ ≥ 2^13 steps: there its price under μ is that
-of the continuous law within 2^-28, and sums of it are normal. Where it can, the grid makes σ = 2^34 steps in every
-block: one certified table of the law serves all of them, whatever is asked. Geometric noise stays on the grid of the
-totals where each is read by itself (there it is less than continuous noise, and optimal for one count); else 2^8 finer.
+Rows are multiplied by a whole `grid` first, so that Gaussian noise has σ ≥ 2^13 steps. There its
+price under μ is that of the continuous law within 2^-28, and sums of it are normal. Where possible,
+the grid makes σ = 2^34 steps in every block, so that one certified table of the law serves all of
+them. Geometric noise stays on the grid of the totals where each is read by itself (there it is less
+than continuous noise, and optimal for one count); else its grid is 2^8 times finer.
 """
 
 from __future__ import annotations
@@ -34,13 +35,20 @@ NoiseBudget: TypeAlias = PureDP | ZCDP | GaussianDP
 """A budget whose amount is divided exactly: ε, ρ or μ²."""
 
 FINE = 2**13
+"""Least σ of discrete Gaussian noise, in steps."""
 SHARED = 2**34
+"""Usual σ of discrete Gaussian noise, in steps: one table of the law serves all blocks."""
 LAPLACE_GRID = 2**8
-_PARTS = 2**40
-_LEAST = 1e-100
-_DEAR = 1 + Fraction(
-    1, 2**27
-)  # the discrete Gaussian of σ ≥ 2^13 costs no more than this above the continuous
+"""Refinement of the grid of geometric noise where several rows are combined."""
+
+# Shares of a budget are multiples of 2^-40.
+_SHARE_STEPS = 2**40
+# Keeps precisions, which are 1 over a variance, finite.
+_MIN_VARIANCE = 1e-100
+# Sums below this bound cannot overflow 64 bits, with two bits to spare.
+_MAX_SUM = 2**61
+# A discrete Gaussian of σ ≥ 2^13 costs at most this factor above the continuous one.
+_DISCRETE_COST = 1 + Fraction(1, 2**27)
 
 
 @frozen
@@ -53,7 +61,7 @@ class Measurement:
 
     @property
     def event(self) -> Event:
-        """What is done, to be priced: one event for all rows of the block."""
+        """Privacy event of the release: one for all rows of the block."""
         return self.mechanism.event
 
     @property
@@ -63,8 +71,8 @@ class Measurement:
 
     @property
     def variance(self) -> float:
-        """The variance of the noise on one row, in the unit of the totals; above 0, so that precisions are numbers."""
-        return max(self.mechanism.variance, _LEAST) / self.grid**2
+        """The variance of the noise on one row, in the unit of the totals; always above 0."""
+        return max(self.mechanism.variance, _MIN_VARIANCE) / self.grid**2
 
     @property
     def scale(self) -> float:
@@ -72,35 +80,42 @@ class Measurement:
         return float(self.mechanism.scale) / self.grid
 
     def release(self, exact: Integers, *, bits: Bits | None = None) -> Integers:
-        """Return grid·(exact rows) + noise, whole numbers; of any size, as Python's, where 64 bits may not hold them.
+        """Return grid·(exact rows) + noise, as whole numbers of any size.
 
-        Nothing is refused here: it runs after the charge, and a refusal would tell how large totals are.
+        Guarantee: nothing is refused here. The release runs after the charge, and a refusal would
+        tell the size of totals. Numbers are Python integers where 64 bits may overflow.
         """
-        noise = np.asarray(self.mechanism.release(np.zeros(exact.size, dtype=np.int64), bits=bits))
-        if exact.dtype != object and largest(exact) * self.grid < 2**61:
+        zeros = np.zeros(exact.size, dtype=np.int64)
+        noise = np.asarray(self.mechanism.release(zeros, bits=bits))
+        if exact.dtype != object and largest(exact) * self.grid < _MAX_SUM:
             return np.asarray(exact * self.grid + noise)
         return np.asarray(exact.astype(object) * self.grid + noise.astype(object))
 
 
 def shares_of(weights: Sequence[float]) -> tuple[Fraction, ...]:
-    """Return weights as exact parts that add up to at most 1, each at least 2^-40.
+    """Return weights as exact fractions that add up to at most 1, each at least 2^-40.
 
     >>> from discreet.workloads.strategy_noise import shares_of
     >>> shares_of([3.0, 1.0])
     (Fraction(3, 4), Fraction(1, 4))
     """
-    total = math.fsum(weights)
-    room = _PARTS - len(weights)
-    parts = [1 + math.floor(weight / total * room) for weight in weights]
     exact = [Fraction(weight) for weight in weights]
-    if all((weight / sum(exact) * _PARTS).denominator == 1 for weight in exact):
-        return tuple(weight / sum(exact) for weight in exact)
-    return tuple(Fraction(part, _PARTS) for part in parts)
+    exact_total = sum(exact)
+    fractions = [weight / exact_total for weight in exact]
+    if all((fraction * _SHARE_STEPS).denominator == 1 for fraction in fractions):
+        return tuple(fractions)
+    # One step is given to each first, and the others are rounded down: the sum is at most 1.
+    total = math.fsum(weights)
+    steps = _SHARE_STEPS - len(weights)
+    rounded = [1 + math.floor(weight / total * steps) for weight in weights]
+    return tuple(Fraction(part, _SHARE_STEPS) for part in rounded)
 
 
 def square_of(budget: ZCDP | GaussianDP) -> Fraction:
     """Return Σ Δ2²/σ² that a Gaussian budget allows: 2ρ, or μ²."""
-    return 2 * budget.rho if isinstance(budget, ZCDP) else budget.squared
+    if isinstance(budget, ZCDP):
+        return 2 * budget.rho
+    return budget.squared
 
 
 def calibrate(
@@ -111,67 +126,82 @@ def calibrate(
     *,
     alone: bool = False,
 ) -> tuple[Measurement, ...]:
-    """Return the least noise that each block's share of the budget allows; `alone`: each row is read by itself.
+    """Return the least noise that each block's share of the budget allows.
 
-    Refuses noise beyond 2^50 steps.
+    `alone` says that each row is read by itself.
+
+    Guarantee: the events of all blocks together fit the budget.
+
+    Refuses: noise beyond 2^50 steps (UnsupportedQuery).
+
+    Law: tests/workloads/test_strategies.py::TestPrice
     """
-    pairs = zip(blocks, shares, strict=True)
-    if isinstance(budget, PureDP):
-        grid = 1 if alone else LAPLACE_GRID
-        return tuple(
-            _laplace(block, change, budget.epsilon * share, grid) for block, share in pairs
-        )
-    return tuple(_gaussian(block, change, budget, share) for block, share in pairs)
+    measured: list[Measurement] = []
+    for block, share in zip(blocks, shares, strict=True):
+        if isinstance(budget, PureDP):
+            grid = 1 if alone else LAPLACE_GRID
+            measured.append(_laplace(block, change, budget.epsilon * share, grid))
+        else:
+            measured.append(_gaussian(block, change, budget, share))
+    return tuple(measured)
 
 
 def _laplace(block: Block, change: StrategyNorms, epsilon: Fraction, grid: int) -> Measurement:
     sensitivity = block.times(grid).sensitivity(change)
-    if sensitivity.l1 / epsilon > MOST_SCALE:
-        raise _beyond()
-    return Measurement(block, grid, Geometric(sensitivity.l1 / epsilon, sensitivity))
+    scale = sensitivity.l1 / epsilon
+    if scale > MOST_SCALE:
+        raise _too_much_noise()
+    return Measurement(block, grid, Geometric(scale, sensitivity))
 
 
 def _gaussian(
     block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, share: Fraction
 ) -> Measurement:
-    """Return the block on the grid that makes σ the one of all blocks; by a σ of its own where that grid is coarse."""
+    """Return the block on the grid that makes σ the shared one; with its own σ if that is coarse."""
     square = square_of(budget) * share
     variance = block.sensitivity(change).squared_l2 / square
     if variance >= MOST_SCALE**2:
-        raise _beyond()
-    wanted = variance if isinstance(budget, ZCDP) else variance * _DEAR
+        raise _too_much_noise()
+    wanted = variance if isinstance(budget, ZCDP) else variance * _DISCRETE_COST
+    # Rounded down twice: a coarser grid has more noise in the unit of the totals.
     grid = math.isqrt(int(SHARED**2 / wanted))
-    found = (
-        DiscreteGaussian(SHARED, block.times(grid).sensitivity(change)) if grid >= FINE else None
-    )
-    if found is None or not _fits(found, budget, square):
-        return _apart(block, change, budget, variance, square)
-    return Measurement(block, grid, found)
+    if grid >= FINE:
+        noise = DiscreteGaussian(SHARED, block.times(grid).sensitivity(change))
+        if _fits(noise, budget, square):
+            return Measurement(block, grid, noise)
+    return _own_scale(block, change, budget, variance, square)
 
 
-def _fits(found: DiscreteGaussian, budget: ZCDP | GaussianDP, square: Fraction) -> bool:
-    """Return whether the noise's own price fits: by its parameters for ρ; under μ² checked, not assumed."""
-    return isinstance(budget, ZCDP) or (price_gdp(found.event) or square + 1) <= square
+def _fits(noise: DiscreteGaussian, budget: ZCDP | GaussianDP, square: Fraction) -> bool:
+    """Return whether the price of the noise fits: by its parameters for ρ; checked under μ²."""
+    if isinstance(budget, ZCDP):
+        return True
+    price = price_gdp(noise.event) or square + 1
+    return price <= square
 
 
-def _apart(
+def _own_scale(
     block: Block,
     change: StrategyNorms,
     budget: ZCDP | GaussianDP,
     variance: Fraction,
     square: Fraction,
 ) -> Measurement:
-    grid = 1 << max(0, math.ceil(math.log2(FINE) - math.log2(float(variance)) / 2))
+    """Return the block on a grid that is a power of 2, with σ ≥ 2^13 steps."""
+    bits = math.ceil(math.log2(FINE) - math.log2(float(variance)) / 2)
+    grid = 1 << max(0, bits)
     sensitivity = block.times(grid).sensitivity(change)
+    # Roots are rounded up: more noise costs less.
     if isinstance(budget, ZCDP):
         return Measurement(block, grid, DiscreteGaussian(root_up(variance * grid**2), sensitivity))
-    near = DiscreteGaussian(root_up(variance * grid**2 * _DEAR), sensitivity)
-    if not _fits(near, budget, square):
-        near = DiscreteGaussian.spending(GaussianDP.of_square(square), sensitivity=sensitivity)
-    return Measurement(block, grid, near)
+    scale = root_up(variance * grid**2 * _DISCRETE_COST)
+    noise = DiscreteGaussian(scale, sensitivity)
+    if not _fits(noise, budget, square):
+        noise = DiscreteGaussian.spending(GaussianDP.of_square(square), sensitivity=sensitivity)
+    return Measurement(block, grid, noise)
 
 
-def _beyond() -> UnsupportedQuery:
+def _too_much_noise() -> UnsupportedQuery:
     return UnsupportedQuery(
         "the noise would exceed 2^50 steps of the grid: declare a coarser step, or spend more"
     )

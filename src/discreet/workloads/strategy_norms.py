@@ -1,11 +1,13 @@
-"""How much one unit can move what a strategy measures: exact whole norms of its columns.
+"""Sensitivity of a strategy: exact whole norms of the columns of its matrix.
 
-Let x be the exact totals of the finest cells and A the whole matrix of one block. A unit moves x by δ, and
+Let x be the exact totals of the finest cells and A the whole matrix of one block. A unit changes x
+by δ, and
 
     add-remove   ‖Aδ‖ ≤ Σ_c |δ_c|·‖A_c‖ ≤ size·max_c ‖A_c‖, with size ≥ ‖δ‖₁, in every norm
-    replace      δ is a difference of two such moves. Their rows pair up, v·A_a − w·A_b with 0 ≤ v, w ≤ 1 each, convex
-                 in (v, w), so largest at a corner: size·max(‖A_a − A_b‖, ‖A_a‖). Where totals may fall and rise
-                 (signed) only size·2·max ‖A_c‖ holds
+    replace      δ is a difference of two such changes. Their rows pair up, v·A_a − w·A_b with
+                 0 ≤ v, w ≤ 1 each, convex in (v, w), so largest at a corner:
+                 size·max(‖A_a − A_b‖, ‖A_a‖). Where totals may fall and rise (signed) only
+                 size·2·max ‖A_c‖ holds
 """
 
 from __future__ import annotations
@@ -23,12 +25,19 @@ from ..privacy.neighbours import ADD_REMOVE, Neighbours
 
 Integers = NDArray[np.int64]
 
+# Entries and rows below these bounds keep sums of squares of a column within 64 bits.
+_MAX_ENTRY = 2**20
+_MAX_ROWS = 2**22
+# Sums below this bound cannot overflow 64 bits, with two bits to spare.
+_MAX_SUM = 2**61
+
 
 @frozen
 class StrategyNorms:
-    """How one unit moves the exact totals of the finest cells: by at most `size` whole steps in all.
+    """Largest change of the exact totals of the finest cells by one unit: `size` steps in all.
 
-    `signed`: one unit may raise a total and another lower it, as sums of values on both sides of 0 do.
+    `signed`: one unit may raise a total and another lower it, as sums of values on both sides of 0
+    do.
     """
 
     size: int = 1
@@ -38,10 +47,11 @@ class StrategyNorms:
 
 @frozen
 class Block:
-    """What one kind of noise of one scale is added to: `rows` whole numbers, and the norms of the columns behind them.
+    """Rows that get noise of one scale: `rows` whole numbers, and the norms of their columns.
 
-    `l1`, `square` (of l2) and `linf` are the largest of any column; `touched` how many rows one column reaches; `pair`
-    the largest ‖A_a − A_b‖² of two columns. `mixed`: some entry is negative.
+    `l1`, `square` (of l2) and `linf` are the largest of any column. `touched` is the number of rows
+    that one column reaches, `pair` the largest ‖A_a − A_b‖² of two columns. `mixed`: some entry is
+    negative.
     """
 
     name: str
@@ -64,47 +74,66 @@ class Block:
         )
 
     def sensitivity(self, change: StrategyNorms) -> Sensitivity:
-        """Return how much one unit moves the block.
+        """Return the sensitivity of the block to one unit.
 
         >>> from discreet.workloads.strategy_norms import Block, StrategyNorms
         >>> table = Block("table", rows=9, l1=1, square=1, linf=1, touched=1, pair=2)
-        >>> table.sensitivity(StrategyNorms()).l1, table.sensitivity(StrategyNorms(3, "replace")).squared_l2
-        (Fraction(1, 1), Fraction(18, 1))
+        >>> table.sensitivity(StrategyNorms()).l1
+        Fraction(1, 1)
+        >>> table.sensitivity(StrategyNorms(3, "replace")).squared_l2
+        Fraction(18, 1)
 
-        Refuses a change of nothing.
+        Guarantee: no unit changes the block by more, in any of the norms.
+
+        Refuses: a change of nothing (InvalidArgument).
+
+        Law: tests/workloads/test_strategies.py::TestSensitivity
         """
-        size, near = whole(change.size, "size", least=1), change.neighbours
-        reach = self.touched * size
-        if near == ADD_REMOVE:
-            norms = (self.l1 * size, self.square * size**2, self.linf * size)
-            return Sensitivity(*norms, near, max(min(reach, self.rows), self.touched))
-        square = 4 * self.square if change.signed else max(self.pair, self.square)
-        linf = min(2 * self.linf, math.isqrt(square)) if change.signed or self.mixed else self.linf
-        norms = (2 * self.l1 * size, square * size**2, linf * size)
-        return Sensitivity(*norms, near, max(min(2 * reach, self.rows), 4 * self.touched))
+        size = whole(change.size, "size", least=1)
+        touched = self.touched * size
+        if change.neighbours == ADD_REMOVE:
+            changed = max(min(touched, self.rows), self.touched)
+            l1 = self.l1 * size
+            squared_l2 = self.square * size**2
+            return Sensitivity(l1, squared_l2, self.linf * size, ADD_REMOVE, changed)
+        square = max(self.pair, self.square)
+        if change.signed:
+            # Two changes may point in opposite directions: twice the norm, four times its square.
+            square = 4 * self.square
+        linf = self.linf
+        if change.signed or self.mixed:
+            # No entry exceeds the l2 norm; `isqrt` rounds down, which whole entries allow.
+            linf = min(2 * self.linf, math.isqrt(square))
+        changed = max(min(2 * touched, self.rows), 4 * self.touched)
+        l1 = 2 * self.l1 * size
+        squared_l2 = square * size**2
+        return Sensitivity(l1, squared_l2, linf * size, change.neighbours, changed)
 
 
 def largest(values: Integers | NDArray[np.object_]) -> int:
-    """Return the largest size among whole numbers, as Python's own; 0 if there are none.
+    """Return the largest size among whole numbers, as a Python integer; 0 if there are none.
 
     >>> import numpy as np
     >>> from discreet.workloads.strategy_norms import largest
     >>> largest(np.array([3, -(2**63)]))
     9223372036854775808
     """
-    return max(abs(int(values.min(initial=0))), abs(int(values.max(initial=0))))
+    # Not `np.abs`: the size of −2^63 does not fit into 64 bits.
+    lowest = int(values.min(initial=0))
+    highest = int(values.max(initial=0))
+    return max(abs(lowest), abs(highest))
 
 
 def roomy(values: Integers) -> Integers:
-    """Return whole numbers whose sum 64 bits hold, as Python's own where they might not.
+    """Return whole numbers whose sum cannot overflow: Python integers where 64 bits might not do.
 
     >>> import numpy as np
     >>> from discreet.workloads.strategy_norms import roomy
     >>> int(roomy(np.array([2**62, 2**62])).sum()) == 2**63
     True
     """
-    wide = values.dtype == object or largest(values) * max(1, values.size) >= 2**61
-    return values.astype(object) if wide else values
+    is_wide = values.dtype == object or largest(values) * max(1, values.size) >= _MAX_SUM
+    return values.astype(object) if is_wide else values
 
 
 def block_of(name: str, matrix: Integers) -> Block:
@@ -116,15 +145,19 @@ def block_of(name: str, matrix: Integers) -> Block:
     >>> found.l1, found.square, found.linf
     (3, 3, 1)
 
-    Refuses a matrix whose norms leave 64 bits, and one of zeros.
+    Refuses: a matrix whose norms exceed 64 bits, and one of zeros (InvalidArgument).
     """
     size = np.abs(matrix)
-    if not size.any() or int(size.max()) >= 2**20 or matrix.shape[0] >= 2**22:
+    rows = matrix.shape[0]
+    if not size.any() or int(size.max()) >= _MAX_ENTRY or rows >= _MAX_ROWS:
         raise InvalidArgument(
             "a strategy is a whole matrix, not all zeros, of entries below 2**20 and 2**22 rows"
         )
+    l1 = int(size.sum(axis=0).max())
     square = int((size**2).sum(axis=0).max())
-    mixed = bool((matrix < 0).any())
+    linf = int(size.max())
     touched = int((size > 0).sum(axis=0).max())
-    facts = int(size.sum(axis=0).max()), square, int(size.max()), touched
-    return Block(name, matrix.shape[0], *facts, 4 * square if mixed else 2 * square, mixed)
+    mixed = bool((matrix < 0).any())
+    # ‖a − b‖² = ‖a‖² + ‖b‖² − 2⟨a, b⟩, and ⟨a, b⟩ ≥ 0 unless some entry is negative.
+    pair = 4 * square if mixed else 2 * square
+    return Block(name, rows, l1, square, linf, touched, pair, mixed)

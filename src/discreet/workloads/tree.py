@@ -1,10 +1,11 @@
-"""Nested levels, each measured with its share of the budget: two passes of generalised least squares.
+"""Weighted levels of a hierarchy: generalised least squares in two passes over the tree.
 
     up      z = (V·y + v·s)/(v + V)      s the sum of the children's z and V that of their variances
     down    child += v_child/Σv·(parent − Σz)
 
-That is the least-squares estimate of all nodes (Hay, Rastogi, Miklau, Suciu 2010; here for any numbers of children).
-A node's variance follows the same way: Var(child | parent) = v_c − v_c²/Σv, plus (v_c/Σv)²·Var(parent).
+This is the least-squares estimate of all nodes (Hay, Rastogi, Miklau, Suciu 2010; here for any
+numbers of children). A node's variance follows in the same way:
+Var(child | parent) = v_c − v_c²/Σv, plus (v_c/Σv)²·Var(parent).
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ from .strategy_noise import Measurement, shares_of
 from .strategy_norms import Block, Integers, roomy
 from .workload import Hierarchy
 
+_MIN_LEAF_SHARE = 1e-6
+
 
 @frozen(eq=False)
 class LevelEstimate:
@@ -38,16 +41,22 @@ class LevelEstimate:
 
 
 def level_sums(tree: Hierarchy, leaves: NDArray[Any]) -> list[NDArray[Any]]:
-    """Return the sums of every level, the root first; leaves have one row a leaf, and one column a group beside."""
-    found = [roomy(leaves)]
+    """Return the sums of every level, the root first.
+
+    Leaves have one row for each leaf, and one column for each group beside.
+    """
+    levels = [roomy(leaves)]
     for begins in reversed(tree.begins):
-        found.append(np.add.reduceat(found[-1], begins, axis=0))
-    return found[::-1]
+        levels.append(np.add.reduceat(levels[-1], begins, axis=0))
+    return levels[::-1]
 
 
 @frozen(eq=False)
 class LevelStrategy:
-    """Measure every level that has a share; `groups` tables stand side by side, such as one for each sex."""
+    """Strategy that measures every level that has a share.
+
+    `groups` tables are measured side by side, such as one for each sex.
+    """
 
     workload: Hierarchy
     weights: tuple[float, ...]
@@ -55,28 +64,33 @@ class LevelStrategy:
 
     @property
     def name(self) -> str:
-        """What a plan calls it."""
+        """Name of the strategy in a plan."""
         return "weighted levels"
 
     @property
     def depths(self) -> tuple[int, ...]:
-        """The levels that are measured."""
+        """Depths of the levels that are measured."""
         return tuple(depth for depth, weight in enumerate(self.weights) if weight)
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """What noise is added to: a unit lies in one node of each level."""
-        counts = [self.workload.sizes[depth] * self.groups for depth in self.depths]
-        return tuple(Block("level", rows, 1, 1, 1, 1, 2 if rows > 1 else 1) for rows in counts)
+        """Blocks that noise is added to: a unit lies in one node of each level."""
+        blocks: list[Block] = []
+        for depth in self.depths:
+            rows = self.workload.sizes[depth] * self.groups
+            # Under replace a unit may leave one node and enter another, if there is another.
+            pair = 2 if rows > 1 else 1
+            blocks.append(Block("level", rows, 1, 1, 1, 1, pair))
+        return tuple(blocks)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """The part of the budget of each block."""
+        """Share of the budget of each block."""
         return shares_of([self.weights[depth] for depth in self.depths])
 
     @property
     def alone(self) -> bool:
-        """Whether every released number is an answer by itself: never, for levels are put together."""
+        """Whether every released number is an answer by itself: never, since levels are combined."""
         return False
 
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
@@ -92,7 +106,11 @@ class LevelStrategy:
         for depth in range(len(sizes) - 2, -1, -1):
             below = np.add.reduceat(found[-1], self.workload.begins[depth])
             noise = own.get(depth, math.inf)
-            found.append(below if math.isinf(noise) else noise * below / (noise + below))
+            if math.isinf(noise):
+                # A level that is not measured is known from its children alone.
+                found.append(below)
+            else:
+                found.append(noise * below / (noise + below))
         return found[::-1]
 
     def node_variances(self, variances: Sequence[float]) -> tuple[Floats, ...]:
@@ -101,17 +119,19 @@ class LevelStrategy:
         found = [up[0]]
         for depth, parents in enumerate(self.workload.parents):
             children = up[depth + 1]
-            part = children / np.add.reduceat(children, self.workload.begins[depth])[parents]
-            found.append(children * (1 - part) + part**2 * found[-1][parents])
+            pooled = np.add.reduceat(children, self.workload.begins[depth])
+            share = children / pooled[parents]
+            found.append(children * (1 - share) + share**2 * found[-1][parents])
         return tuple(found)
 
     def shares_below(self, variances: Sequence[float]) -> list[tuple[Floats, Floats]]:
-        """Return for every level below the root each node's share of what moves its parent, and Σ of that level's v.
+        """Return by level each node's share of a change of its parent, and Σv of its siblings.
 
-        Two nodes below different children of c move together by w·w′·(Var c − Σv), w the product of the shares from c.
+        The levels are those below the root. Two nodes below different children of c are correlated
+        by w·w′·(Var c − Σv), w the product of the shares from c.
         """
         up = self.upwards(variances)
-        found = []
+        found: list[tuple[Floats, Floats]] = []
         for depth, parents in enumerate(self.workload.parents):
             pooled = np.add.reduceat(up[depth + 1], self.workload.begins[depth])
             found.append((up[depth + 1] / pooled[parents], pooled))
@@ -122,49 +142,55 @@ class LevelStrategy:
         return tuple(float(level.mean()) for level in self.node_variances(variances))
 
     def estimate(self, noisy: Sequence[Integers], measured: Sequence[Measurement]) -> LevelEstimate:
-        """Return the least-squares estimate from what was released."""
-        variances = [one.variance for one in measured]
-        pairs = zip(self.depths, noisy, measured, strict=True)
-        shape = (-1, self.groups)
-        own = {
-            depth: np.asarray(rows.reshape(shape) / one.grid, dtype=np.float64)
-            for depth, rows, one in pairs
-        }
-        noise = dict(zip(self.depths, variances, strict=True))
-        leaves = least_squares(self.workload, own, noise, self.upwards(variances))
+        """Return the least-squares estimate from the released numbers."""
+        own: dict[int, Floats] = {}
+        noise: dict[int, float] = {}
+        for depth, released, one in zip(self.depths, noisy, measured, strict=True):
+            rows = released.reshape((-1, self.groups)) / one.grid
+            own[depth] = np.asarray(rows, dtype=np.float64)
+            noise[depth] = one.variance
+        up = self.upwards(list(noise.values()))
+        leaves = least_squares(self.workload, own, noise, up)
         return LevelEstimate(self.workload, to_steps(leaves))
 
 
 def least_squares(
     tree: Hierarchy, own: Mapping[int, Floats], noise: Mapping[int, float], up: Sequence[Floats]
 ) -> Floats:
-    """Return the estimated leaves from noisy levels by their depths, the variance of each, and `upwards`."""
+    """Return the estimated leaves from noisy levels by depth, their variances, and `upwards`."""
     last = len(tree.parents)
-    pooled, sums = {last: own[last]}, {}
+    pooled = {last: own[last]}
+    sums: dict[int, Floats] = {}
+    # Up: each node is the average of its own number and the sum of its children.
     for depth in range(last - 1, -1, -1):
         sums[depth] = np.add.reduceat(pooled[depth + 1], tree.begins[depth], axis=0)
-        share = (up[depth] / noise[depth])[:, None] if depth in noise else 0.0
-        pooled[depth] = (
-            sums[depth] if depth not in noise else share * own[depth] + (1 - share) * sums[depth]
-        )
+        pooled[depth] = sums[depth]
+        if depth in noise:
+            share = (up[depth] / noise[depth])[:, None]
+            pooled[depth] = share * own[depth] + (1 - share) * sums[depth]
+    # Down: the difference between a node and the sum of its children is shared among them.
     final = pooled[0]
     for depth, parents in enumerate(tree.parents):
-        part = up[depth + 1] / np.add.reduceat(up[depth + 1], tree.begins[depth])[parents]
-        final = pooled[depth + 1] + part[:, None] * (final - sums[depth])[parents]
+        children = up[depth + 1]
+        share = children / np.add.reduceat(children, tree.begins[depth])[parents]
+        final = pooled[depth + 1] + share[:, None] * (final - sums[depth])[parents]
     return np.asarray(final)
 
 
 def best_levels(tree: Hierarchy, *, laplace: bool) -> LevelStrategy:
-    """Return the shares of levels that make the mean over levels of the squared errors least.
+    """Return the shares of levels that minimise the mean squared error over levels.
 
-    Found for a tree whose nodes have equally many children on each level; errors are those of the tree itself.
+    They are found for a tree whose nodes have equally many children on each level. Predicted errors
+    are those of the tree itself.
 
     >>> from discreet.workloads import Hierarchy
     >>> from discreet.workloads.tree import best_levels
     >>> len(best_levels(Hierarchy([[0, 0], [0, 0, 1, 1]]), laplace=False).weights)
     3
     """
-    gains, energy = nested(tree.sizes, [1 / len(tree.sizes)] * len(tree.sizes))
+    levels = len(tree.sizes)
+    gains, energy = nested(tree.sizes, [1 / levels] * levels)
     shares = list(best_shares(gains, energy, laplace=laplace).shares)
-    shares[-1] = max(shares[-1], 1e-6)  # leaves are always measured: they are asked
+    # Leaves are always measured, since they are asked.
+    shares[-1] = max(shares[-1], _MIN_LEAF_SHARE)
     return LevelStrategy(tree, tuple(shares))

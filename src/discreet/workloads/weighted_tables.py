@@ -1,8 +1,9 @@
-"""Tables measured as they are, each with its own share of the budget, put together by least squares.
+"""Weighted tables: tables measured as they are, each with a share of the budget.
 
-One table alone is the histogram; the sets that are asked, each with a share, are direct answers. All are one family:
-which tables are measured and with which shares is found by `best_shares`. In each component the measured tables that
-know it are averaged by their precisions; that is the least-squares estimate, for the components are orthogonal.
+One table alone is the histogram; the sets that are asked, each with a share, are direct answers.
+All are one family: `best_shares` finds the measured tables and their shares. In each component the
+measured tables that know it are averaged by their precisions. That is the least-squares estimate,
+since the components are orthogonal.
 """
 
 from __future__ import annotations
@@ -20,12 +21,13 @@ from .strategy_noise import Measurement, shares_of
 from .strategy_norms import Block, Integers
 from .workload import KeySet, Tables
 
-_MOST_FINEST = 1_000_000
+# A histogram of more cells is not considered beside the tables asked.
+_MAX_FINEST = 1_000_000
 
 
 @frozen
 class TableStrategy:
-    """Measure some tables as they are; `weights` are their shares of the budget."""
+    """Strategy that measures some tables as they are; `weights` are their shares of the budget."""
 
     workload: Tables
     name: str
@@ -34,13 +36,18 @@ class TableStrategy:
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """What noise is added to: a unit lies in one cell of each table."""
-        counts = [math.prod(self.workload.sizes[i] for i in part) for part in self.parts]
-        return tuple(Block("table", rows, 1, 1, 1, 1, 2 if rows > 1 else 1) for rows in counts)
+        """Blocks that noise is added to: a unit lies in one cell of each table."""
+        blocks: list[Block] = []
+        for part in self.parts:
+            rows = math.prod(self._shape(part))
+            # Under replace a unit may leave one cell and enter another, if there is another.
+            pair = 2 if rows > 1 else 1
+            blocks.append(Block("table", rows, 1, 1, 1, 1, pair))
+        return tuple(blocks)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """The part of the budget of each block."""
+        """Share of the budget of each block."""
         return shares_of(self.weights)
 
     @property
@@ -48,112 +55,133 @@ class TableStrategy:
         """Whether every released number is an answer by itself."""
         return self.parts == self.workload.sets and len(self.parts) == 1
 
+    def _shape(self, part: KeySet) -> tuple[int, ...]:
+        return tuple(self.workload.sizes[place] for place in part)
+
     def measure(self, totals: Mapping[KeySet, Integers]) -> tuple[Integers, ...]:
         """Return the exact whole numbers of every block."""
         return tuple(sum_to(totals, part).ravel() for part in self.parts)
 
-    def _precisions(self, variances: Sequence[float]) -> np.ndarray:
+    def _precisions(self, variances: Sequence[float]) -> Floats:
+        """Return by measured table and component how precisely the table knows it."""
         gains = table_gains(self.workload.sizes, self.parts, self.workload.closure)
         return np.asarray(gains / np.asarray(variances)[:, None])
 
+    def _component_precisions(self, variances: Sequence[float]) -> dict[KeySet, float]:
+        totals = self._precisions(variances).sum(axis=0).tolist()
+        return dict(zip(self.workload.closure, totals, strict=True))
+
     def component_variances(self, variances: Sequence[float]) -> dict[KeySet, float]:
         """Return the variance of every component from the variances of the noise on the blocks."""
-        totals = self._precisions(variances).sum(axis=0)
-        return {part: 1 / float(t) for part, t in zip(self.workload.closure, totals, strict=True)}
+        precisions = self._component_precisions(variances)
+        return {part: 1 / precision for part, precision in precisions.items()}
 
     def set_variances(self, variances: Sequence[float]) -> tuple[float, ...]:
         """Return the variance of one cell of every set that is asked."""
-        totals = self._precisions(variances).sum(axis=0)
-        pairs = list(zip(self.workload.closure, totals, strict=True))
-        sizes = self.workload.sizes
-        return tuple(
-            math.fsum(
-                one_cell(sizes, asked, part) / float(t)
-                for part, t in pairs
-                if set(asked).issuperset(part)
-            )
-            for asked in self.workload.sets
-        )
+        precisions = self._component_precisions(variances)
+        found: list[float] = []
+        for asked in self.workload.sets:
+            held = [part for part in precisions if set(asked).issuperset(part)]
+            sizes = self.workload.sizes
+            terms = [one_cell(sizes, asked, part) / precisions[part] for part in held]
+            found.append(math.fsum(terms))
+        return tuple(found)
 
     def estimate(
         self, noisy: Sequence[Integers], measured: Sequence[Measurement]
     ) -> ComponentEstimate:
-        """Return the least-squares estimate from what was released."""
-        sizes, parts = self.workload.sizes, self.workload.closure
-        own = self._precisions([one.variance for one in measured])
-        tables = {
-            part: np.asarray(
-                released.reshape(tuple(sizes[i] for i in part)) / one.grid, dtype=np.float64
-            )
-            for part, released, one in zip(self.parts, noisy, measured, strict=True)
-        }
-        found: dict[KeySet, Integers] = {}
-        for at, part in enumerate(parts):
-            total = np.zeros(tuple(sizes[i] for i in part))
-            for row, (keys, table) in enumerate(tables.items()):
-                if own[row, at]:
-                    summed = table.sum(
-                        axis=tuple(axis for axis, key in enumerate(keys) if key not in part)
-                    )
-                    total = total + summed * (own[row, at] / own[:, at].sum())
-            found[part] = to_steps(np.asarray(total))
-        return ComponentEstimate(
-            sizes, found, dict(zip(parts, (1 / own.sum(axis=0)).tolist(), strict=True))
-        )
+        """Return the least-squares estimate from the released numbers."""
+        precisions = self._precisions([one.variance for one in measured])
+        tables: list[Floats] = []
+        for keys, released, one in zip(self.parts, noisy, measured, strict=True):
+            table = released.reshape(self._shape(keys)) / one.grid
+            tables.append(np.asarray(table, dtype=np.float64))
+        components: dict[KeySet, Integers] = {}
+        for column, part in enumerate(self.workload.closure):
+            average = self._average(part, tables, precisions[:, column])
+            components[part] = to_steps(average)
+        variances = (1 / precisions.sum(axis=0)).tolist()
+        by_part = dict(zip(self.workload.closure, variances, strict=True))
+        return ComponentEstimate(self.workload.sizes, components, by_part)
+
+    def _average(self, part: KeySet, tables: Sequence[Floats], precisions: Floats) -> Floats:
+        """Return one component as the average of the tables that know it, by their precisions."""
+        average = np.zeros(self._shape(part))
+        total = precisions.sum()
+        for keys, table, precision in zip(self.parts, tables, precisions, strict=True):
+            if precision:
+                axes = tuple(axis for axis, key in enumerate(keys) if key not in part)
+                average = average + table.sum(axis=axes) * (precision / total)
+        return np.asarray(average)
 
     def cell_weights(
         self, asked: KeySet, measured: Sequence[Measurement]
     ) -> tuple[list[Floats], list[Floats], list[Floats]]:
-        """Return how strongly one cell of a set feels each released number: weights, how many, and scales, by block.
+        """Return how strongly one cell of a set depends on each released number, by block.
 
-        A number of table M weighs Σ_{A ⊆ M ∩ S} (its share of component A)·∏_A(1{same value} − 1/n)·∏_{S∖A} 1/n: it
-        depends only on which of the shared keys have the cell's value.
+        The three lists are the weights, the number of released numbers of each weight, and scales.
+        A number of table M weighs
+        Σ_{A ⊆ M ∩ S} (its share of component A)·∏_A(1{same value} − 1/n)·∏_{S∖A} 1/n. It depends
+        only on the shared keys in which it has the same value as the cell.
         """
-        own, sizes = self._precisions([one.variance for one in measured]), self.workload.sizes
-        part_of = own / own.sum(axis=0)
-        weights, counts, scales = [], [], []
+        sizes = self.workload.sizes
+        precisions = self._precisions([one.variance for one in measured])
+        fractions = precisions / precisions.sum(axis=0)
+        weights: list[Floats] = []
+        counts: list[Floats] = []
+        scales: list[Floats] = []
         for row, (table, one) in enumerate(zip(self.parts, measured, strict=True)):
-            shared = [i for i in table if i in asked and sizes[i] > 1]
-            others = math.prod(sizes[i] for i in table if i not in shared)
-            known = dict(zip(self.workload.closure, part_of[row].tolist(), strict=True))
-            met = [
-                {key for at, key in enumerate(shared) if same >> at & 1}
-                for same in range(1 << len(shared))
+            shared = [key for key in table if key in asked and sizes[key] > 1]
+            others = math.prod(sizes[key] for key in table if key not in shared)
+            known = dict(zip(self.workload.closure, fractions[row].tolist(), strict=True))
+            agreeing = _subsets(shared)
+            own = [_weight(sizes, asked, known, keys) for keys in agreeing]
+            differing = [
+                math.prod(sizes[key] - 1 for key in shared if key not in keys) for keys in agreeing
             ]
-            weights.append(np.array([_weight(sizes, asked, known, keys) for keys in met]))
-            apart = [math.prod(sizes[i] - 1 for i in shared if i not in keys) for keys in met]
-            counts.append(np.array(apart, dtype=np.float64) * others)
-            scales.append(np.full(len(met), float(one.mechanism.scale)))
+            weights.append(np.array(own))
+            counts.append(np.array(differing, dtype=np.float64) * others)
+            scales.append(np.full(len(agreeing), float(one.mechanism.scale)))
         return weights, counts, scales
 
 
+def _subsets(keys: Sequence[int]) -> list[set[int]]:
+    """List all subsets of keys; a key's bit in the number of a subset says whether it is in."""
+    subsets: list[set[int]] = [set()]
+    for key in keys:
+        subsets += [subset | {key} for subset in subsets]
+    return subsets
+
+
 def _weight(
-    sizes: Sequence[int], asked: KeySet, part_of: Mapping[KeySet, float], met: set[int]
+    sizes: Sequence[int], asked: KeySet, fractions: Mapping[KeySet, float], agreeing: set[int]
 ) -> float:
+    """Return the weight of a number whose values agree with the cell in some keys."""
     total = 0.0
-    for part, share in part_of.items():
-        if share and set(asked).issuperset(part):
-            agree = math.prod((1.0 if i in met else 0.0) - 1 / sizes[i] for i in part)
-            total += share * agree / math.prod(sizes[i] for i in asked if i not in part)
+    for part, fraction in fractions.items():
+        if fraction and set(asked).issuperset(part):
+            contrasts = math.prod(float(key in agreeing) - 1 / sizes[key] for key in part)
+            spread = math.prod(sizes[key] for key in asked if key not in part)
+            total += fraction * contrasts / spread
     return total
 
 
 def _best(workload: Tables, name: str, parts: Sequence[KeySet], *, laplace: bool) -> TableStrategy:
+    """Return the strategy with the best shares of some tables; tables without a share are left out."""
     gains = table_gains(workload.sizes, parts, workload.closure)
-    found = best_shares(gains, energies(workload), laplace=laplace)
-    kept = [(part, share) for part, share in zip(parts, found.shares, strict=True) if share]
-    return TableStrategy(
-        workload, name, tuple(p for p, _ in kept), tuple(share for _, share in kept)
-    )
+    shares = best_shares(gains, energies(workload), laplace=laplace).shares
+    kept = [place for place, share in enumerate(shares) if share]
+    kept_parts = tuple(parts[place] for place in kept)
+    return TableStrategy(workload, name, kept_parts, tuple(shares[place] for place in kept))
 
 
 def best_tables(workload: Tables, *, laplace: bool) -> TableStrategy:
-    """Return the tables, of all below those that are asked, and the shares of least mean squared error."""
+    """Return the tables, of all subsets of those asked, and the shares of least squared error."""
     parts = list(workload.closure)
-    whole_set = tuple(sorted({i for one in workload.closure for i in one}))
-    finest = math.prod(workload.sizes[i] for i in whole_set)
-    if whole_set not in parts and finest <= _MOST_FINEST and len(workload.maximal) > 1:
-        parts.append(whole_set)
+    all_keys = _union(parts)
+    cells = math.prod(workload.sizes[key] for key in all_keys)
+    if all_keys not in parts and cells <= _MAX_FINEST and len(workload.maximal) > 1:
+        parts.append(all_keys)
     return _best(workload, "weighted tables", parts, laplace=laplace)
 
 
@@ -163,7 +191,9 @@ def direct_tables(workload: Tables, *, laplace: bool) -> TableStrategy:
 
 
 def finest_table(workload: Tables) -> TableStrategy:
-    """Return the histogram: the one table that all sets are sums of."""
-    return TableStrategy(
-        workload, "histogram", (tuple(sorted({i for one in workload.sets for i in one})),), (1.0,)
-    )
+    """Return the histogram: the one table of which all sets are sums."""
+    return TableStrategy(workload, "histogram", (_union(workload.sets),), (1.0,))
+
+
+def _union(sets: Sequence[KeySet]) -> KeySet:
+    return tuple(sorted(set().union(*sets)))

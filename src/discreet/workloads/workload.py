@@ -1,8 +1,9 @@
-"""What is asked at once, of the exact totals of public cells; only shapes, no data and no noise.
+"""Workloads: the sums of public cells that are asked at once; shapes only, no data and no noise.
 
-Each of four kinds says which sums of cells are asked, and refuses what is too large to plan:
+Each of four kinds says which sums of cells are asked, and refuses sizes that are too large to plan:
 
-Tables          sums over some of the keys: a set of places of keys for each table (GROUPING SETS, CUBE, ROLLUP)
+Tables          sums over some of the keys: a set of places of keys for each table (GROUPING SETS,
+                CUBE, ROLLUP)
 RunningTotals   totals up to each of ordered cells, or the sums of all ranges of them
 Hierarchy       nested levels: every node is the sum of its children (states, counties, tracts)
 Counts          any 0/1 rows over at most 1,024 cells (COUNT(*) FILTER)
@@ -24,22 +25,29 @@ from .strategy_norms import Integers
 
 KeySet: TypeAlias = tuple[int, ...]
 MOST_CELLS = 10_000_000
+"""Most cells of one table: all of them are kept in memory."""
 MOST_SETS = 1024
 MOST_COUNTED = 1024
+"""Most cells of counts: their strategies are dense matrices."""
+# The optimum of longer running totals takes too long and too much memory.
+_MAX_LENGTH = 4096
 
 
 @frozen(init=False)
 class Tables:
     """Sums over all keys but those of a set, for several sets of keys of `sizes` values each.
 
-    `weigh` says what the error is that is made least: the mean over "cells", each alike, or over "sets", each alike.
+    `weigh` says which mean of squared errors is minimised: over all "cells", or over all "sets".
 
     >>> from discreet.workloads import Tables
     >>> cube = Tables((2, 3), [(), (0,), (1,), (0, 1)])
     >>> cube.cells, cube.closure
     ((1, 2, 3, 6), ((), (0,), (1,), (0, 1)))
 
-    Refuses sets that name no key or one twice, the same set twice, and more than 10,000,000 cells in one.
+    Refuses: sets that name no key or one twice, the same set twice, and more than 10,000,000 cells
+    in one (InvalidArgument).
+
+    Law: tests/workloads/test_strategies.py::TestRefusals
     """
 
     sizes: tuple[int, ...]
@@ -53,10 +61,10 @@ class Tables:
         weigh: Literal["cells", "sets"] = "sets",
     ) -> None:
         exact = tuple(whole(size, "a size", least=1) for size in sizes)
-        asked = tuple(_key_set(one, len(exact)) for one in sets)
+        asked = tuple(_key_set(key_set, len(exact)) for key_set in sets)
         if not asked or len(asked) > MOST_SETS or len(set(asked)) < len(asked):
             raise InvalidArgument(f"a workload has 1 to {MOST_SETS:,} sets of keys, each once")
-        worst = max(math.prod(exact[i] for i in one) for one in asked)
+        worst = max(_cells(exact, key_set) for key_set in asked)
         if worst > MOST_CELLS:
             raise InvalidArgument(
                 f"a table of {worst:,} cells is asked, and at most {MOST_CELLS:,} are kept; "
@@ -66,33 +74,43 @@ class Tables:
 
     @property
     def cells(self) -> tuple[int, ...]:
-        """How many cells each set has."""
-        return tuple(math.prod(self.sizes[i] for i in one) for one in self.sets)
+        """Number of cells of each set."""
+        return tuple(_cells(self.sizes, key_set) for key_set in self.sets)
 
     @property
     def closure(self) -> tuple[KeySet, ...]:
-        """Every subset of a set that is asked, but for keys of one value, which tell nothing; smallest first."""
-        live = [tuple(i for i in one if self.sizes[i] > 1) for one in self.sets]
-        found = {
-            part
-            for one in live
-            for count in range(len(one) + 1)
-            for part in combinations(one, count)
-        }
-        return tuple(sorted(found, key=lambda part: (len(part), part)))
+        """Every subset of a set that is asked, smallest first.
+
+        Keys of one value are left out, since they tell nothing.
+        """
+        subsets: set[KeySet] = set()
+        for key_set in self.sets:
+            live = [place for place in key_set if self.sizes[place] > 1]
+            for count in range(len(live) + 1):
+                subsets.update(combinations(live, count))
+        return tuple(sorted(subsets, key=lambda subset: (len(subset), subset)))
 
     @property
     def maximal(self) -> tuple[KeySet, ...]:
-        """The sets that no other holds: from their exact tables all others follow."""
-        return tuple(
-            one for one in self.sets if not any(set(one) < set(other) for other in self.sets)
-        )
+        """The sets that no other set contains: all others follow from their exact tables."""
+        return maximal_sets(self.sets)
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """What part of the mean squared error each set has."""
+        """Weight of each set in the mean squared error."""
         counts = self.cells if self.weigh == "cells" else (1,) * len(self.sets)
-        return tuple(count / sum(counts) for count in counts)
+        total = sum(counts)
+        return tuple(count / total for count in counts)
+
+
+def _cells(sizes: Sequence[int], key_set: KeySet) -> int:
+    return math.prod(sizes[place] for place in key_set)
+
+
+def maximal_sets(sets: Sequence[KeySet]) -> tuple[KeySet, ...]:
+    """Return the sets that are no proper subset of another, in their order."""
+    proper = {one for one in sets if any(set(one) < set(other) for other in sets)}
+    return tuple(key_set for key_set in sets if key_set not in proper)
 
 
 def _key_set(places: Iterable[int], keys: int) -> KeySet:
@@ -111,32 +129,34 @@ def marginals(sizes: Sequence[int], up_to: int, weigh: Literal["cells", "sets"] 
     >>> marginals((2, 2, 2), 2).sets
     ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
 
-    Refuses an `up_to` below 1 or above the number of keys.
+    Refuses: an `up_to` below 1 or above the number of keys (InvalidArgument).
     """
     if not 1 <= whole(up_to, "up_to") <= len(sizes):
         raise InvalidArgument(
             f"up_to lies between 1 and the number of keys, {len(sizes)}; got {up_to}"
         )
-    sets = [one for count in range(up_to + 1) for one in combinations(range(len(sizes)), count)]
+    sets: list[KeySet] = []
+    for count in range(up_to + 1):
+        sets.extend(combinations(range(len(sizes)), count))
     return Tables(sizes, sets, weigh)
 
 
 @frozen(init=False)
 class RunningTotals:
-    """The running totals of ordered cells; with `ranges`, the sum of every range of neighbouring cells.
+    """Running totals of ordered cells; with `ranges`, the sum of every range of adjacent cells.
 
     >>> from discreet.workloads import RunningTotals
     >>> RunningTotals(121).queries, RunningTotals(121, ranges=True).queries
     (121, 7381)
 
-    Refuses fewer than one cell, and more than 4,096.
+    Refuses: fewer than one cell, and more than 4,096 (InvalidArgument).
     """
 
     size: int
     ranges: bool
 
     def __init__(self, size: int, *, ranges: bool = False) -> None:
-        if whole(size, "size", least=1) > 4096:
+        if whole(size, "size", least=1) > _MAX_LENGTH:
             raise InvalidArgument(
                 f"a line of {size:,} cells is asked, and at most 4,096 are planned; use wider bins"
             )
@@ -144,22 +164,26 @@ class RunningTotals:
 
     @property
     def queries(self) -> int:
-        """How many sums are asked."""
-        return self.size * (self.size + 1) // 2 if self.ranges else self.size
+        """Number of sums that are asked."""
+        if not self.ranges:
+            return self.size
+        return self.size * (self.size + 1) // 2
 
 
 @frozen(init=False, eq=False)
 class Hierarchy:
-    """Nested levels from the root down; `parents[k]` says for each node of level k + 1 which node of level k holds it.
+    """Nested levels from the root down.
 
-    Level 0 is the root; nodes stand in the order of their parents, and `begins[k]` says where the children of each
-    node of level k begin.
+    `parents[k]` gives for each node of level k + 1 the number of its parent in level k. Level 0 is
+    the root. Nodes are in the order of their parents, and `begins[k]` gives the first child of each
+    node of level k.
 
     >>> from discreet.workloads import Hierarchy
     >>> Hierarchy([[0, 0], [0, 0, 1]]).sizes
     (1, 2, 3)
 
-    Refuses levels without nodes, nodes out of order, and nodes without children above the leaves.
+    Refuses: levels without nodes, nodes out of order, and nodes without children above the leaves
+    (InvalidArgument).
     """
 
     parents: tuple[Integers, ...]
@@ -169,13 +193,7 @@ class Hierarchy:
         levels = tuple(np.asarray(level, dtype=np.int64) for level in parents)
         above = 1
         for level in levels:
-            steps = np.diff(level) if level.size else np.array([-1])
-            if (
-                not level.size
-                or level[0] != 0
-                or level[-1] != above - 1
-                or ((steps < 0) | (steps > 1)).any()
-            ):
+            if not _lists_in_order(level, above):
                 raise InvalidArgument(
                     "a tree lists the nodes of each level in the order of their parents"
                 )
@@ -184,23 +202,30 @@ class Hierarchy:
             raise InvalidArgument(
                 f"a tree has a level below its root, and at most {MOST_CELLS:,} leaves"
             )
-        fill(
-            self,
-            parents=levels,
-            begins=tuple(np.flatnonzero(np.diff(level, prepend=-1)) for level in levels),
-        )
+        begins = tuple(np.flatnonzero(np.diff(level, prepend=-1)) for level in levels)
+        fill(self, parents=levels, begins=begins)
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many nodes each level has, the root first."""
+        """Number of nodes of each level, the root first."""
         return (1, *(level.size for level in self.parents))
+
+
+def _lists_in_order(level: Integers, parents: int) -> bool:
+    """Return whether a level names all of so many parents, from 0 on, without gaps."""
+    if not level.size or level[0] != 0 or level[-1] != parents - 1:
+        return False
+    steps = np.diff(level)
+    return not ((steps < 0) | (steps > 1)).any()
 
 
 @frozen(init=False)
 class Counts:
-    """Rows of 0 and 1 over public cells: which cells each count adds up; `mark` tells equal ones.
+    """Rows of 0 and 1 over public cells: the cells that each count adds up.
 
-    Refuses other entries, counts of nothing, and more than 1,024 cells.
+    `mark` is the content as a hashable value: matrices are not compared themselves.
+
+    Refuses: other entries, counts of nothing, and more than 1,024 cells (InvalidArgument).
     """
 
     matrix: Integers = field(compare=False)
@@ -208,15 +233,19 @@ class Counts:
 
     def __init__(self, matrix: Sequence[Sequence[int]] | Integers) -> None:
         rows = np.asarray(matrix, dtype=np.int64)
-        if (
-            rows.ndim != 2
-            or not rows.size
-            or ((rows != 0) & (rows != 1)).any()
-            or not rows.any(axis=1).all()
-        ):
+        if not _is_binary(rows):
             raise InvalidArgument("counts are rows of 0 and 1, at least one cell in each")
         if rows.shape[1] > MOST_COUNTED:
             raise InvalidArgument(
                 f"counts tell {rows.shape[1]:,} cells apart; at most {MOST_COUNTED:,} are planned"
             )
         fill(self, matrix=rows, mark=(len(rows), rows.astype(np.int8).tobytes()))
+
+
+def _is_binary(rows: Integers) -> bool:
+    """Return whether rows form a matrix of 0 and 1 without rows of zeros."""
+    if rows.ndim != 2 or not rows.size:
+        return False
+    if ((rows != 0) & (rows != 1)).any():
+        return False
+    return bool(rows.any(axis=1).all())
