@@ -16,7 +16,7 @@ import pytest
 import discreet as dp
 from discreet.ledger import clock, import_ledger, move_ledger, repair_ledger
 from discreet.ledger import failpoints as steps
-from discreet.ledger.stores.store import ROLL
+from discreet.ledger.stores.store import ACCOUNT_TREE
 from discreet.privacy.events import LaplaceNoise
 from fixtures.world_0_1_0 import MAY
 from ledger.crowd import die, forked, heard
@@ -202,7 +202,7 @@ class TestAnEarlierRelease:
         path = shutil.copy(OLD / f"{kind}.ledger", tmp_path / "old.ledger")
         with dp.open_ledger(path) as ledger:
             before, spent = ledger.verify(), ledger.spent()
-            assert ledger._store.read((ROLL,)).texts == {}
+            assert ledger._store.read((ACCOUNT_TREE,)).texts == {}
             ledger.allow("ana", None)
             assert [entry.kind for entry in ledger.history(last=2)] == ["upgrade", "allow"]
             after = ledger.verify(checkpoint=before.checkpoint)
@@ -240,7 +240,7 @@ class TestPersonalAccounts:
             older = ledger._store.read(None).texts
             ledger.charge(TWENTIETH, who="ann")
             ledger.charge(TWENTIETH, who="bob")
-            page = next(name for name in older if name.startswith(f"{ROLL}:"))
+            page = next(name for name in older if name.startswith(f"{ACCOUNT_TREE}:"))
             changes = {
                 "less": ("who:ann", older["who:ann"].replace("1/20", "1/2000")),
                 "older": ("who:ann", older["who:ann"]),

@@ -16,9 +16,9 @@ from discreet.ledger import Verdict, open_ledger, verify_export
 from discreet.ledger.account import read_account
 from discreet.ledger.entry import Entry, read_line, seal, write_line
 from discreet.ledger.review import history as history_file
+from discreet.ledger.review import replay as replay_file
 from discreet.ledger.review import verify as verify_file
-from discreet.ledger.review import walk as walk_file
-from discreet.ledger.review.verify import verdict_of, walk_lines
+from discreet.ledger.review.verify import replay_lines, verdict_of
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Repeated
 from discreet.privacy.events.json import to_json
 
@@ -114,7 +114,7 @@ FIELDS = [
 
 def verify_lines(lines, checkpoint=None):
     """What is said of lines without their answers, and without the store they come from."""
-    return verdict_of(walk_lines([(line, None) for line in lines], checkpoint=checkpoint))
+    return verdict_of(replay_lines([(line, None) for line in lines], checkpoint=checkpoint))
 
 
 class TestEveryCorruptionIsRefused:
@@ -250,7 +250,7 @@ class TestThePricesOfAnotherRelease:
         hair = GaussianNoise(variance=Fraction(100) / (1 + Fraction(1, 10**12)), squared_sensitivity=1, step=0)
         self._price(monkeypatch, hair)
         assert not ledger.verify().exact
-        monkeypatch.setattr(walk_file, "SLACK", 1 + Fraction(1, 10**13))
+        monkeypatch.setattr(replay_file, "SLACK", 1 + Fraction(1, 10**13))
         with pytest.raises(dp.LedgerCorrupt, match="entry 4 was charged beyond"):
             ledger.verify()
 

@@ -1,6 +1,7 @@
-"""What has been spent, for good: a chain of entries, and the books that it adds up to.
+"""Ledger: a durable hash chain of charges, and the books (accounts) that it adds up to.
 
-Start at `books`, the whole decision as a frozen value; `store` is what it needs of memory, a file or a server.
+Start at `books`, the whole decision as a frozen value. `stores.store` is the protocol that memory,
+a file and a server implement.
 
 >>> import discreet as dp
 >>> from discreet.privacy.measures import PureDP

@@ -1,12 +1,16 @@
-"""An account: what was spent under one filter, on all the data and on each part, in one window of time.
+"""Account: amounts spent under one filter, on all the data and on each part, in one time window.
 
-The account of everyone stands under the budget, that of an analyst under the allowance; the amounts are kept apart from
-the filter, because an allowance may change. An amount above a lowered allowance is kept as it is, and nothing is left.
-So is what the sum of ε admitted, or one question as all there is, though the tail did not pay for it: at its own price,
-not at what was left. An allowance that is raised later then has the tail that its promise leaves, and no more.
+The account of everyone is limited by the budget, that of an analyst by the allowance. Amounts are
+kept apart from the filter, because an allowance may change. An amount above a lowered allowance
+stays as it is, and nothing is left.
 
-Where the filter adds up ε too (see `discreet.privacy.filters.basic_composition`), so does the account. Accounts of
-release 0.1.0 have no such sum: `recount` finds it in the entries, and until then the sum admits nothing.
+An event may be admitted although the tail (the filter's own amounts) did not pay for it: by the sum
+of ε, or as the single spend of the whole budget. It is recorded at its own price, not at the amount
+that was left. An allowance raised later then has only the tail that its promise leaves.
+
+Where the filter also adds up ε (`discreet.privacy.filters.basic_composition`), so does the account.
+Accounts of release 0.1.0 have no such sum: `legacy_sums` finds it in the entries, and until then
+the sum admits nothing.
 """
 
 from __future__ import annotations
@@ -31,12 +35,12 @@ from .clock import read_time, write_time
 from .terms import Window
 
 _UNPRICED = Fraction(2**64)
-"""What is used of a tail that cannot price an event: more than any budget comes to."""
+"""Amount recorded for an event that the tail cannot price: above the capacity of any budget."""
 
 
 @frozen
 class Used:
-    """Amounts in the filter's own measure, the δ that events leaked themselves, and Σε where it is kept.
+    """Amounts in the filter's own measure, the δ that events leaked themselves, and Σε if kept.
 
     `added` is empty where no sum is kept; it holds None once the sum admits nothing any more.
     """
@@ -45,44 +49,59 @@ class Used:
     leaked: Fraction
     added: tuple[Sum, ...] = ()
 
-    def under(self, filter: Filter) -> Filter:  # noqa: A002 that is what it is
-        """Return the filter with this much spent, at most all of it; who leaked the tail's δ too has no tail."""
-        whole = self.leaked > filter.terms.delta
-        amounts = tuple(
-            c if whole else min(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True)
-        )
-        added = self.added[0] if self.added else None
-        return replace(
-            filter,
-            used=amounts,
-            leaked=min(self.leaked, filter.terms.delta),
-            added=added if filter.adds else Fraction(),
-        )
+    def under(self, filter: Filter) -> Filter:  # noqa: A002 the field's own term
+        """Return the filter with this much spent, at most all of it."""
+        if self.leaked > filter.terms.delta:
+            # More δ was leaked than is kept for leaks, so the tail's δ is gone: no tail is left.
+            amounts = filter.capacity
+        else:
+            # Amounts may exceed the capacity of a lowered allowance; the filter then is full.
+            pairs = zip(self.amounts, filter.capacity, strict=True)
+            amounts = tuple(min(used, capacity) for used, capacity in pairs)
+        leaked = min(self.leaked, filter.terms.delta)
+        added: Sum = Fraction()
+        if filter.adds:
+            # Without a stored sum (release 0.1.0) None makes the sum admit nothing, which is safe.
+            added = self.added[0] if self.added else None
+        return replace(filter, used=amounts, leaked=leaked, added=added)
 
     def plus(self, before: Filter, after: Filter, price: FilterPrice, *, paid: bool) -> Used:
-        """Add what a filter took for an event; of what its tail has not paid, the whole price."""
-        amounts = tuple(
-            u + b - a for u, a, b in zip(self.amounts, before.used, after.used, strict=True)
-        )
+        """Add the amounts a filter took for an event; the full price if its tail has not paid."""
+        # Add the difference rather than copy `after.used`: amounts above the capacity stay.
+        steps = zip(self.amounts, before.used, after.used, strict=True)
+        amounts = tuple(used + new - old for used, old, new in steps)
         if not paid:
+            # The filter is capped at its capacity; the account must record at least the price.
             owed = price.amounts or tuple(_UNPRICED for _ in amounts)
-            amounts = tuple(
-                max(new, u + a) for new, u, a in zip(amounts, self.amounts, owed, strict=True)
-            )
-        leaked = after.leaked - before.leaked if before.keeps(price) else price.leak
-        return Used(amounts, self.leaked + leaked, (after.added,) if self.added else ())
+            prices = zip(amounts, self.amounts, owed, strict=True)
+            amounts = tuple(max(capped, used + due) for capped, used, due in prices)
+        leaked = after.leaked - before.leaked
+        if not before.keeps(price):
+            # The filter is capped at its δ here too; the account records the whole leak.
+            leaked = price.leak
+        added = (after.added,) if self.added else ()
+        return Used(amounts, self.leaked + leaked, added)
 
-    def full(self, filter: Filter) -> Used:  # noqa: A002 that is what it is
-        """Return this with the amounts of the tail used up."""
-        amounts = tuple(max(u, c) for u, c in zip(self.amounts, filter.capacity, strict=True))
+    def full(self, filter: Filter) -> Used:  # noqa: A002 the field's own term
+        """Return these amounts with the tail used up, and never less than was used."""
+        pairs = zip(self.amounts, filter.capacity, strict=True)
+        amounts = tuple(max(used, capacity) for used, capacity in pairs)
         return replace(self, amounts=amounts)
 
 
 @frozen
 class Account:
-    """What was spent since the window began: on all the data, and on each part that was asked about.
+    """Amounts spent since the window began: on all the data, and on each part that was charged.
 
-    The amounts of a part include the common ones; a part that was never asked about stands at the common ones.
+    The amounts of a part include the common ones; a part without charges has the common ones.
+
+    Guarantee: `after` grants an event only if every part that it touches has enough left. Under
+    "replace" any two parts and the common events together stay within the budget.
+
+    Refuses: BudgetExceeded for an event that does not fit; the account stays as it is.
+
+    Law: tests/ledger/test_books.py::TestPartsAreChargedAsTheirMaximum,
+    tests/ledger/test_sums.py::TestParts
     """
 
     since: str
@@ -91,73 +110,89 @@ class Account:
     parts: tuple[tuple[str, Used], ...] = ()
 
     def at(self, time: str, window: Window | None) -> Account:
-        """Return the account as it stands at a time: a new window begins with nothing spent, the relation stays."""
+        """Return the account at a time: a new window has nothing spent; the relation stays."""
         start = window_of(time, window)
+        # Times are written so that text order is time order. A window that is over stays over:
+        # an earlier time (a clock set back) must not make old budget available again.
         if start <= self.since:
             return self
-        none = Used(
+        nothing = Used(
             tuple(Fraction() for _ in self.common.amounts),
             Fraction(),
             tuple(Fraction() for _ in self.common.added),
         )
-        return Account(start, self.near, none)
+        return Account(start, self.near, nothing)
 
-    def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002 that is what it is
-        """Return the filter as it stands for a part, or for all the data: there the worst part counts."""
+    def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002 the field's own term
+        """Return the filter for a part, or for all the data: there the worst part counts."""
         fixed = self._fixed(filter)
         if part is not None:
-            return dict(self.parts).get(part, self.common).under(fixed)
-        rows = [used for _, used in self._rows()]
-        worst = tuple(max(column) for column in zip(*(used.amounts for used in rows), strict=True))
-        added = [used.added for used in rows if used.added]
-        known = [one for (one,) in added if one is not None]
-        sums: tuple[Sum, ...] = (max(known) if len(known) == len(rows) else None,) if added else ()
-        return Used(worst, max(used.leaked for used in rows), sums).under(fixed)
+            used = dict(self.parts).get(part, self.common)
+            return used.under(fixed)
+        rows = [used for _, used in self.rows()]
+        columns = zip(*(used.amounts for used in rows), strict=True)
+        # An event on all the data touches every part, so each amount is that of the worst part.
+        worst_amounts = tuple(max(column) for column in columns)
+        worst_leak = max(used.leaked for used in rows)
+        return Used(worst_amounts, worst_leak, _worst_sum(rows)).under(fixed)
 
-    def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002 that is what it is
+    def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002 the field's own term
         """Return the filters that must all admit an event on a part, or on all the data."""
         fixed = self._fixed(filter)
-        if part is not None and fixed.neighbours != REPLACE:
+        # Under "replace" one decision is made for all parts, by the worst amounts of all.
+        if fixed.neighbours == REPLACE:
+            return [self.under(filter, None)]
+        if part is not None:
             return [self.under(filter, part)]
-        rows = [used.under(fixed) for _, used in self._rows()]
-        return rows if fixed.neighbours != REPLACE else [self.under(filter, None)]
+        return [used.under(fixed) for _, used in self.rows()]
 
-    def after(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 that is what it is
+    def after(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 the field's own term
         """Return the account after an event on a part, or on all the data.
 
-        Raises BudgetExceeded if some part has no room for it. Under "replace" an event on a part counts twice, and one
-        decision is made for all parts: see `parts` for both proofs.
+        Raises BudgetExceeded if some part has too little left. Under "replace" an event on a part
+        counts twice, and one decision is made for all parts: `parts` has both proofs.
         """
         fixed = self._fixed(filter)
         counted = event if part is None else count_for_part(event)
-        known = dict(self._rows())
-        if part is not None:
-            known.setdefault(part, self.common)
-        touched = list(known) if part is None else [part]
-        if fixed.adds and event.neighbours == REPLACE and len(known) > 1:
-            rows = _together(known, touched, fixed, counted)
+        rows = dict(self.rows())
+        if part is None:
+            touched = list(rows)
         else:
-            rows = known | {name: _added(known[name], fixed, counted) for name in touched}
+            # The first event on a part starts from the common amounts, which it has paid too.
+            rows.setdefault(part, self.common)
+            touched = [part]
+        if fixed.adds and event.neighbours == REPLACE and len(rows) > 1:
+            rows = _charge_together(rows, touched, fixed, counted)
+        else:
+            # A refusal of any row leaves this method before a new account is made.
+            for name in touched:
+                rows[name] = _charge_row(rows[name], fixed, counted)
         common = rows.pop("")
-        return replace(
-            self, near=event.neighbours, common=common, parts=tuple(sorted(rows.items()))
-        )
+        parts = tuple(sorted(rows.items()))
+        return replace(self, near=event.neighbours, common=common, parts=parts)
 
-    def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 that is what it is
-        """Return the account after an event that no allowance limits: what does not fit fills it."""
+    def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 the field's own term
+        """Return the account after an event that no allowance limits; a too large one fills it."""
         try:
             return self.after(filter, event, part)
         except BudgetExceeded:
             return replace(self.filled(filter), near=event.neighbours)
 
-    def filled(self, filter: Filter) -> Account:  # noqa: A002 that is what it is
+    def filled(self, filter: Filter) -> Account:  # noqa: A002 the field's own term
         """Return the account with all of a filter spent, on every part."""
-        full = Used(filter.capacity, filter.terms.delta, tuple(None for _ in self.common.added))
-        return replace(self, common=full, parts=tuple((name, full) for name, _ in self.parts))
+        no_sums = tuple(None for _ in self.common.added)
+        full = Used(filter.capacity, filter.terms.delta, no_sums)
+        parts = tuple((name, full) for name, _ in self.parts)
+        return replace(self, common=full, parts=parts)
+
+    def rows(self) -> Iterator[tuple[str, Used]]:
+        """List the amounts: the common ones under the empty name, then those of each part."""
+        yield "", self.common
+        yield from self.parts
 
     def text(self) -> str:
-        """Write the account as one text, exactly."""
-        rows = {name: _written(used) for name, used in self._rows()}
+        """Write the account as canonical JSON, exactly."""
+        rows = {name: _used_to_json(used) for name, used in self.rows()}
         common = rows.pop("")
         return canonical_json(
             {"since": self.since, "near": self.near, "common": common, "parts": rows}
@@ -165,73 +200,100 @@ class Account:
 
     def without_sums(self) -> Account:
         """Return the account as release 0.1.0 kept it."""
+        common = replace(self.common, added=())
         parts = tuple((name, replace(used, added=())) for name, used in self.parts)
-        return replace(self, common=replace(self.common, added=()), parts=parts)
+        return replace(self, common=common, parts=parts)
 
-    def _fixed(self, filter: Filter) -> Filter:  # noqa: A002 that is what it is
-        return filter if self.near is None else replace(filter, neighbours=self.near)
+    def _fixed(self, filter: Filter) -> Filter:  # noqa: A002 the field's own term
+        """Return the filter under the relation of neighbours that the first event fixed."""
+        if self.near is None:
+            return filter
+        return replace(filter, neighbours=self.near)
 
-    def _rows(self) -> Iterator[tuple[str, Used]]:
-        yield "", self.common
-        yield from self.parts
+
+def _worst_sum(rows: Sequence[Used]) -> tuple[Sum, ...]:
+    """Return the largest Σε of all rows; None once a row has none, and empty if no row keeps sums."""
+    if not any(used.added for used in rows):
+        return ()
+    sums: list[Fraction] = []
+    for used in rows:
+        # A row without a sum admits nothing by the sum, so neither do all rows together.
+        if not used.added or used.added[0] is None:
+            return (None,)
+        sums.append(used.added[0])
+    return (max(sums),)
 
 
 def count_for_part(event: Event) -> Event:
-    """Return the event as the account of a part counts it."""
-    return Repeated(event, 2) if event.neighbours == REPLACE else event
+    """Return the event as the account of a part counts it: twice under "replace" (see `parts`)."""
+    if event.neighbours == REPLACE:
+        return Repeated(event, 2)
+    return event
 
 
-def _together(
-    known: dict[str, Used],
+def _charge_together(
+    rows: dict[str, Used],
     touched: Sequence[str],
-    filter: Filter,  # noqa: A002 that is what it is
+    filter: Filter,  # noqa: A002 the field's own term
     event: Event,
 ) -> dict[str, Used]:
-    """Return all rows after an event under "replace": admitted by the tails of all parts, or by the sums of all.
+    """Return all rows after an event under "replace".
 
-    What only the sums admit exhausts the tail of every part: whether the tails pay is asked of the worst of them.
+    The event is admitted by the tails of all parts, or by the sums of all parts; `parts` shows why
+    a decision part by part is not sound. An event that only the sums admit exhausts every tail.
     """
-    before = {name: used.under(filter) for name, used in known.items()}
+    before = {name: used.under(filter) for name, used in rows.items()}
     prices = {name: before[name].cost(event) for name in touched}
     nothing = FilterPrice(tuple(Fraction() for _ in filter.capacity), Fraction(), Fraction())
+    # Rows that the event does not touch are asked too, at the price of nothing: a tail that is
+    # exhausted in one part is exhausted for all.
     paid = all(row.pays(prices.get(name, nothing)) for name, row in before.items())
     summed = all(row.sums(prices.get(name, nothing)) for name, row in before.items())
     for name in touched:
-        if not (paid or summed) or not before[name].keeps(prices[name]):
-            worst = max(before.values(), key=lambda row: row.used)
-            raise exceeded(
-                before[name] if before[name].keeps(prices[name]) else worst, prices[name]
-            )
-    rows = {name: used if paid else used.full(filter) for name, used in known.items()}
-    taken = {
-        name: before[name].taking(prices[name], event.neighbours, paid=paid) for name in touched
-    }
-    return rows | {
-        name: known[name].plus(before[name], after, prices[name], paid=paid)
-        for name, after in taken.items()
-    }
+        keeps = before[name].keeps(prices[name])
+        if keeps and (paid or summed):
+            continue
+        refusing = before[name]
+        if not keeps:
+            refusing = max(before.values(), key=lambda row: row.used)
+        raise exceeded(refusing, prices[name])
+    after: dict[str, Used] = {}
+    for name, used in rows.items():
+        # From the first event that only the sums admit, all later ones go by the sums alone.
+        after[name] = used if paid else used.full(filter)
+    for name in touched:
+        taken = before[name].taking(prices[name], event.neighbours, paid=paid)
+        after[name] = rows[name].plus(before[name], taken, prices[name], paid=paid)
+    return after
 
 
-def _added(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 that is what it is
+def _charge_row(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 the field's own term
+    """Return one row after an event; raise BudgetExceeded if its filter does not admit the event."""
     before = used.under(filter)
-    price, after = before.cost(event), before.after(event)
-    return used.plus(before, after, price, paid=before.pays(price) and before.keeps(price))
+    price = before.cost(event)
+    after = before.after(event)
+    paid = before.pays(price) and before.keeps(price)
+    return used.plus(before, after, price, paid=paid)
 
 
 def window_of(time: str, window: Window | None) -> str:
-    """Return the start of the window a time falls in; without windows there is one, from the beginning.
+    """Return the start of the window of a time; without windows there is one, from the beginning.
 
     >>> from discreet.ledger.account import window_of
     >>> window_of("2026-05-14T09:30:00.000000Z", "month"), window_of("2026-05-14T09:30:00.000000Z", None)
     ('2026-05-01T00:00:00.000000Z', '')
     """
-    return "" if window is None else write_time(window_start(read_time(time), window))
+    if window is None:
+        return ""
+    start = window_start(read_time(time), window)
+    return write_time(start)
 
 
-def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 that is what it is
+def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 the field's own term
     """Return an account on which nothing was spent."""
     added: tuple[Sum, ...] = (filter.added,) if filter.adds else ()
-    return Account(since, filter.neighbours, Used(filter.used, filter.leaked, added))
+    nothing = Used(filter.used, filter.leaked, added)
+    return Account(since, filter.neighbours, nothing)
 
 
 @lru_cache(maxsize=1024)
@@ -245,30 +307,33 @@ def read_account(text: str) -> Account:
     >>> read_account(account.text()) == account
     True
 
-    Refuses what was changed into something that is no account.
+    Refuses: a text that is no account, with LedgerCorrupt.
     """
     try:
         data = json.loads(text)
         near = None if data["near"] is None else read_neighbours(data["near"])
-        parts = tuple(sorted((name, _used(used)) for name, used in data["parts"].items()))
-        since, common = str(data["since"]), _used(data["common"])
+        parts = [(name, _used_from_json(row)) for name, row in data["parts"].items()]
+        since = str(data["since"])
+        common = _used_from_json(data["common"])
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "an account of this ledger cannot be read: it was torn or changed"
         ) from None
-    return Account(since, near, common, parts)
+    # Names are unique in a JSON object, so amounts are never compared.
+    return Account(since, near, common, tuple(sorted(parts)))
 
 
-def _written(used: Used) -> list[object]:
-    sums = [None if one is None else str(one) for one in used.added]
-    return [[str(a) for a in used.amounts], str(used.leaked), *sums]
+def _used_to_json(used: Used) -> list[object]:
+    """Write amounts as exact fractions: [[amount, …], leaked δ, Σε if kept]."""
+    sums = [None if total is None else str(total) for total in used.added]
+    amounts = [str(amount) for amount in used.amounts]
+    return [amounts, str(used.leaked), *sums]
 
 
-def _used(data: list[object]) -> Used:
+def _used_from_json(data: list[object]) -> Used:
     amounts, leaked, *added = data
     if not isinstance(amounts, list) or len(added) > 1:
         raise InvalidArgument("amounts are a list")
-    sums = tuple(None if one is None else read_amount(one, "a sum") for one in added)
-    return Used(
-        tuple(read_amount(a, "an amount") for a in amounts), read_amount(leaked, "leaked"), sums
-    )
+    sums = tuple(None if total is None else read_amount(total, "a sum") for total in added)
+    exact = tuple(read_amount(amount, "an amount") for amount in amounts)
+    return Used(exact, read_amount(leaked, "leaked"), sums)

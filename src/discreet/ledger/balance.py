@@ -1,4 +1,4 @@
-"""What is left and what was spent, in the measure that the budget was written in."""
+"""Balance: the budget left and the budget spent, in the measure that the budget was written in."""
 
 from __future__ import annotations
 
@@ -12,24 +12,30 @@ from ..privacy.measures import ApproxDP, GaussianDP, Measure
 from .books import Books
 
 
-def room_of(books: Books, part: str | None, *, own: bool) -> RemainingBudget:
-    """Return the largest single question that fits: into the budget, and into somebody's allowance too.
+def remaining_of(books: Books, part: str | None, *, own: bool) -> RemainingBudget:
+    """Return the largest single question that fits the budget, and with `own` the allowance too.
 
-    Refuses kinds of filters that count in one measure.
+    Refuses: kinds of filters that count in one measure.
     """
-    return _least([one.room() for one in _filters(books, part, own=own)])
+    filters = _filters(books, part, own=own)
+    return _least([each.room() for each in filters])
 
 
 def left_of(books: Books, part: str | None, *, own: bool) -> Measure:
-    """Return what is left for everyone, or for somebody; of an (ε, δ) budget, the largest (ε, δ) that fits at once."""
+    """Return the budget left for everyone, or with `own` for one person.
+
+    For an (ε, δ) budget it is the largest (ε, δ) that fits at once.
+    """
     if books.terms.filter.adds:
-        return room_of(books, part, own=own).box
+        return remaining_of(books, part, own=own).box
     budget = books.filter(part)
-    return (_narrow(budget, books.own_filter(part)) if own else budget).left()
+    if own:
+        budget = _narrow(budget, books.own_filter(part))
+    return budget.left()
 
 
-def spent_of(filter: Filter) -> Measure:  # noqa: A002 that is what it is
-    """Return what was spent: of an (ε, δ) budget, by how much less fits at once than at the beginning.
+def spent_of(filter: Filter) -> Measure:  # noqa: A002 the field's own term
+    """Return the budget spent: for (ε, δ), by how much less fits at once than at the beginning.
 
     >>> import discreet as dp
     >>> from discreet.ledger.balance import spent_of
@@ -39,63 +45,69 @@ def spent_of(filter: Filter) -> Measure:  # noqa: A002 that is what it is
     """
     if not filter.adds:
         return filter.spent()
-    if filter.leaked and _is_empty(
-        filter
-    ):  # one question may have taken all of δ for its keys (`filters.whole`)
+    # One question may have taken all of δ for its keys (`privacy.filters.single_spend`).
+    if filter.leaked and _is_empty(filter):
         return filter.terms.budget
-    return ApproxDP(
-        max(Fraction(), filter.terms.epsilon - filter.room().box.epsilon), filter.leaked
-    )
+    return ApproxDP(_spent_epsilon(filter, filter.room().box.epsilon), filter.leaked)
 
 
-def _is_empty(filter: Filter) -> bool:  # noqa: A002 that is what it is
-    """Return whether nothing is left, by the tail, by the sum or for events with a δ of their own."""
-    closed = filter.added is None or filter.added == filter.terms.epsilon
-    return closed and filter.used == filter.capacity and filter.leaked == filter.terms.delta
+def _spent_epsilon(filter: Filter, left: Fraction) -> Fraction:  # noqa: A002 the field's own term
+    # The largest ε that fits is rounded down for safety, so the difference is never too small.
+    return max(Fraction(), filter.terms.epsilon - left)
 
 
-def spent_share(filter: Filter) -> float:  # noqa: A002 that is what it is
-    """Return the largest share spent of anything that a filter keeps.
+def _is_empty(filter: Filter) -> bool:  # noqa: A002 the field's own term
+    """Return whether nothing is left, by the tail, by the sum or for events with their own δ."""
+    sum_full = filter.added is None or filter.added == filter.terms.epsilon
+    tail_full = filter.used == filter.capacity
+    return sum_full and tail_full and filter.leaked == filter.terms.delta
+
+
+def spent_share(filter: Filter) -> float:  # noqa: A002 the field's own term
+    """Return the largest fraction spent of any amount that a filter counts; for display only.
 
     >>> import discreet as dp
     >>> from discreet.ledger.balance import spent_share
     >>> spent_share(dp.open_filter(dp.PureDP(1)))
     0.0
     """
-    pairs = [*zip(filter.used, filter.capacity, strict=True)]
     if filter.adds:
-        pairs = [
-            (max(Fraction(), filter.terms.epsilon - filter.room().epsilon), filter.terms.epsilon)
-        ]
-    return max(
-        (
-            float(used / most)
-            for used, most in [*pairs, (filter.leaked, filter.terms.delta)]
-            if most
-        ),
-        default=0.0,
-    )
+        spent = _spent_epsilon(filter, filter.room().epsilon)
+        pairs = [(spent, filter.terms.epsilon)]
+    else:
+        pairs = list(zip(filter.used, filter.capacity, strict=True))
+    pairs.append((filter.leaked, filter.terms.delta))
+    shares = [float(used / capacity) for used, capacity in pairs if capacity]
+    return max(shares, default=0.0)
 
 
 def _filters(books: Books, part: str | None, *, own: bool) -> Sequence[Filter]:
+    """Return all filters that a question must pass."""
     budget = books.terms.filter
-    found = books.everyone.each(budget, part)
-    return [*found, *books.own.each(books.shares.of(books.who, budget)[0], part)] if own else found
+    filters = books.everyone.each(budget, part)
+    if own:
+        allowance, _ = books.allowances.of(books.who, budget)
+        filters += books.own.each(allowance, part)
+    return filters
 
 
-def _least(rooms: Sequence[RemainingBudget]) -> RemainingBudget:
-    mus = [room.mu.squared for room in rooms if room.mu is not None]
+def _least(remaining: Sequence[RemainingBudget]) -> RemainingBudget:
+    """Return the smallest of each number: a question must fit all filters."""
+    mus = [each.mu.squared for each in remaining if each.mu is not None]
     return replace(
-        rooms[0],
-        epsilon=min(room.epsilon for room in rooms),
+        remaining[0],
+        epsilon=min(each.epsilon for each in remaining),
         mu=GaussianDP.of_square(min(mus)) if mus else None,
-        delta=min(room.delta for room in rooms),
+        delta=min(each.delta for each in remaining),
     )
 
 
 def _narrow(budget: Filter, own: Filter) -> Filter:
     """Return the budget's filter with no more left than an allowance has."""
-    room = zip(budget.capacity, budget.used, own.capacity, own.used, strict=True)
-    used = tuple(max(bu, bc - (oc - ou)) for bc, bu, oc, ou in room)
-    leak = min(budget.terms.delta - budget.leaked, own.terms.delta - own.leaked)
-    return replace(budget, used=used, leaked=budget.terms.delta - leak)
+    used: list[Fraction] = []
+    amounts = zip(budget.capacity, budget.used, own.capacity, own.used, strict=True)
+    for budget_capacity, budget_used, own_capacity, own_used in amounts:
+        own_left = own_capacity - own_used
+        used.append(max(budget_used, budget_capacity - own_left))
+    leak_left = min(budget.terms.delta - budget.leaked, own.terms.delta - own.leaked)
+    return replace(budget, used=tuple(used), leaked=budget.terms.delta - leak_left)

@@ -1,7 +1,8 @@
-"""The books: the whole decision of a ledger, as a frozen value and plain functions of it; no store, no clock.
+"""Books: terms, allowances and accounts of a ledger, and the decision whether an entry is granted.
 
-`after(entry)` gives the books after an entry, or refuses it. The ledger decides by it before it writes, and whoever
-verifies a chain decides by it again, entry by entry.
+The books are frozen values and pure functions of them; no store and no clock is used here.
+`Books.after(entry)` returns the books after an entry, or refuses the entry. The ledger decides by
+it before it writes. A verification replays the chain and decides by it again, entry by entry.
 """
 
 from __future__ import annotations
@@ -19,45 +20,55 @@ from ..privacy.filters.filter import Filter
 from .account import Account, fresh_account, read_account
 from .entry import Entry
 from .parts import label
-from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, account_name
+from .stores.store import ACCOUNT_TREE, ALLOWANCES, EVERYONE, TERMS, account_name
 from .terms import OTHERS, Charter, read_charter
 
 
 @frozen
-class Shares:
-    """The allowances in force: a filter each, None for one that was withdrawn."""
+class Allowances:
+    """The allowances in force: a filter for each name, None for an allowance that was withdrawn."""
 
     named: tuple[tuple[str, Filter | None], ...]
     anyone: bool
-    """Whether who is not named may spend up to the budget."""
+    """Whether a person without an allowance may spend up to the budget."""
 
     def of(self, who: str, budget: Filter) -> tuple[Filter, bool]:
-        """Return the filter somebody stands under, and whether it is a limit of their own.
+        """Return the filter that limits a person, and whether it is an allowance.
 
-        Raises NotAllowed for one who has no allowance.
+        Refuses: a person without an allowance, with NotAllowed.
         """
-        known = dict(self.named)
-        share = known.get(who, known.get(OTHERS))
-        if share is not None:
-            return share, True
-        if self.anyone and who not in known and OTHERS not in known:
+        filters = dict(self.named)
+        # A withdrawn allowance is None here, so it falls through to the refusal below.
+        allowance = filters.get(who, filters.get(OTHERS))
+        if allowance is not None:
+            return allowance, True
+        withdrawn = who in filters or OTHERS in filters
+        if self.anyone and not withdrawn:
             return budget, False
         raise NotAllowed(
             f"{who} has no allowance in this ledger; ask its steward for one: ledger.allow({who!r}, …)"
         )
 
     def text(self) -> str:
-        """Write the allowances as one text, exactly."""
-        named = {who: None if share is None else share.to_json() for who, share in self.named}
+        """Write the allowances as canonical JSON, exactly."""
+        named = {who: _filter_to_json(allowance) for who, allowance in self.named}
         return canonical_json({"named": named, "anyone": self.anyone})
 
 
 @frozen
 class Books:
-    """What was promised and what has been spent, by everyone and by one person."""
+    """Terms, allowances in force, the account of everyone, and the account of one person.
+
+    Guarantee: `after` grants a charge only if the budget's filter and the person's allowance
+    both admit it. The same entries lead to the same books on every store.
+
+    Refuses: BudgetExceeded, NotAllowed and InvalidArgument; the books stay as they are.
+
+    Law: tests/ledger/test_books.py::TestTheLedgerIsThePlainModel
+    """
 
     terms: Charter
-    shares: Shares
+    allowances: Allowances
     everyone: Account
     who: str
     own: Account
@@ -65,57 +76,50 @@ class Books:
     def after(self, entry: Entry) -> Books:
         """Return the books after an entry of this person.
 
-        Raises BudgetExceeded, NotAllowed or InvalidArgument for what cannot be granted; nothing changes then.
+        Raises BudgetExceeded, NotAllowed or InvalidArgument for an entry that is not granted;
+        nothing changes then.
         """
         if entry.kind == "charge":
-            return self._charged(read_event(canonical_json(entry.event)), entry)
+            event = read_event(canonical_json(entry.event))
+            return self._charged(event, entry)
         if entry.kind == "again":
-            after = self._charged(read_event(canonical_json(entry.event)), entry, shared=False)
-            return replace(self, own=after.own)
+            # Everyone's account has paid for this event already, with the charge it refers to.
+            event = read_event(canonical_json(entry.event))
+            charged = self._charged(event, entry, shared=False)
+            return replace(self, own=charged.own)
         if entry.kind == "allow":
-            return replace(self, shares=self._shared(entry.who, entry.terms))
+            return replace(self, allowances=self._allowed(entry.who, entry.terms))
         return self
 
     def at(self, time: str) -> Books:
-        """Return the books as they stand at a time: a new window begins with nothing spent."""
+        """Return the books as they are at a time: a new window begins with nothing spent."""
         window = self.terms.window
-        return replace(self, everyone=self.everyone.at(time, window), own=self.own.at(time, window))
+        everyone = self.everyone.at(time, window)
+        own = self.own.at(time, window)
+        return replace(self, everyone=everyone, own=own)
 
     def texts(self) -> dict[str, str]:
-        """Write the books as the texts a store keeps; the account of this person is the last of them."""
+        """Write the books as the texts a store keeps; the account of this person comes last."""
         return {
             TERMS: self.terms.text(),
-            ALLOWANCES: self.shares.text(),
+            ALLOWANCES: self.allowances.text(),
             EVERYONE: self.everyone.text(),
             account_name(self.who): self.own.text(),
         }
 
     def filter(self, part: str | None) -> Filter:
-        """Return the budget's filter as it stands."""
+        """Return the budget's filter with everyone's spending."""
         return self.everyone.under(self.terms.filter, part)
 
     def own_filter(self, part: str | None) -> Filter:
-        """Return the filter of this person's allowance as it stands."""
-        return self.own.under(self.shares.of(self.who, self.terms.filter)[0], part)
-
-    def _charged(self, event: Event, entry: Entry, *, shared: bool = True) -> Books:
-        """Return the books after a charge; one that is not shared counts in this person's account alone."""
-        now, part = self.at(entry.time), self.part(entry.part)
-        share, limited = self.shares.of(self.who, self.terms.filter)
-        place = "" if part is None else f" on part {entry.part!r}"
-        everyone = now.everyone
-        if shared:
-            everyone = _after(everyone, self.terms.filter, event, part, f"the budget{place}")
-        if limited:
-            own = _after(now.own, share, event, part, f"the allowance of {self.who}{place}")
-        else:
-            own = now.own.noted(share, event, part)
-        return replace(now, everyone=everyone, own=own)
+        """Return the filter of this person's allowance with this person's spending."""
+        allowance, _ = self.allowances.of(self.who, self.terms.filter)
+        return self.own.under(allowance, part)
 
     def part(self, part: object) -> str | None:
-        """Name a part in the books; None is all the data.
+        """Return the label of a part in the accounts; None is all the data.
 
-        Refuses parts that the terms do not list.
+        Refuses: parts that the terms do not list.
         """
         if part is None:
             return None
@@ -125,14 +129,35 @@ class Books:
             )
         return label(self.terms.parts.check(part))
 
-    def _shared(self, who: str, terms: Json | None) -> Shares:
+    def _charged(self, event: Event, entry: Entry, *, shared: bool = True) -> Books:
+        """Return the books after a charge; one not shared counts in this person's account alone."""
+        now = self.at(entry.time)
+        part = self.part(entry.part)
+        allowance, limited = self.allowances.of(self.who, self.terms.filter)
+        suffix = "" if part is None else f" on part {entry.part!r}"
+        everyone = now.everyone
+        # The budget decides first, so a refusal names the budget when both would refuse.
+        if shared:
+            everyone = _after(everyone, self.terms.filter, event, part, f"the budget{suffix}")
+        if limited:
+            whose = f"the allowance of {self.who}{suffix}"
+            own = _after(now.own, allowance, event, part, whose)
+        else:
+            # Without an allowance the person's account only records and cannot refuse.
+            own = now.own.noted(allowance, event, part)
+        return replace(now, everyone=everyone, own=own)
+
+    def _allowed(self, who: str, terms: Json | None) -> Allowances:
+        """Return the allowances after an `allow` entry; None withdraws one."""
         given = None if terms is None else terms.get("allowance")
-        share = None if given is None else Filter.from_json(given)
-        named = dict(self.shares.named) | {who: share}
-        return replace(self.shares, named=tuple(sorted(named.items(), key=lambda item: item[0])))
+        allowance = None if given is None else Filter.from_json(given)
+        named = dict(self.allowances.named)
+        named[who] = allowance
+        return replace(self.allowances, named=_sorted_by_name(named))
 
 
 def _after(account: Account, filter: Filter, event: Event, part: str | None, whose: str) -> Account:  # noqa: A002
+    """Charge an account; a refusal says whose budget has no room."""
     try:
         return account.after(filter, event, part)
     except BudgetExceeded as refusal:
@@ -143,61 +168,81 @@ def _after(account: Account, filter: Filter, event: Event, part: str | None, who
 
 @lru_cache(maxsize=1024)
 def read_event(text: str) -> Event:
-    """Read an event from its text; the same few are charged again and again."""
+    """Read an event from its text; cached, because the same few events are charged repeatedly."""
     return from_json(json.loads(text))
 
 
-def share_terms(share: Filter | None) -> Json:
-    """Write what an `allow` entry states."""
-    return {"allowance": None if share is None else share.to_json()}
+def allowance_terms(allowance: Filter | None) -> Json:
+    """Return the terms of an `allow` entry."""
+    return {"allowance": _filter_to_json(allowance)}
 
 
-def vouch(texts: Mapping[str, str]) -> str:
-    """Return the hash by which an entry vouches for the books after it: terms, allowances, everyone's account, roll."""
-    roll = (texts[ROLL],) if ROLL in texts else ()
-    return digest(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], *roll)
+def books_digest(texts: Mapping[str, str]) -> str:
+    """Return the digest by which an entry vouches for the books after it.
+
+    It covers the terms, the allowances, everyone's account and the root of the account tree.
+    Ledgers of release 0.1.0 have no account tree; their entries hash three texts.
+    """
+    hashed = [texts[TERMS], texts[ALLOWANCES], texts[EVERYONE]]
+    if ACCOUNT_TREE in texts:
+        hashed.append(texts[ACCOUNT_TREE])
+    return digest(*hashed)
 
 
 def open_books(terms: Charter, who: str) -> Books:
     """Return the books of a new ledger."""
-    named = () if terms.allowances is None else terms.allowances
+    allowances = Allowances(terms.allowances or (), terms.allowances is None)
     account = fresh_account(terms.filter, "")
-    return Books(terms, Shares(named, terms.allowances is None), account, who, account)
+    return Books(terms, allowances, account, who, account)
 
 
-def read_books(terms: str, shares: str, everyone: str, who: str, own: str | None) -> Books:
+def read_books(terms: str, allowances: str, everyone: str, who: str, own: str | None) -> Books:
     """Read the books of one person from the texts a store keeps.
 
-    Refuses texts that were torn or changed into something else, and amounts of another measure.
+    Refuses: texts that were torn or changed, and amounts of another measure, with LedgerCorrupt.
     """
-    read = read_charter(terms)
-    mine = fresh_account(read.filter, "") if own is None else read_account(own)
-    books = Books(read, read_shares(shares), read_account(everyone), who, mine)
-    wide = len(read.filter.capacity)
-    for account in (books.everyone, books.own):
-        rows = (account.common, *(used for _, used in account.parts))
-        if any(len(used.amounts) != wide for used in rows):
-            raise LedgerCorrupt(
-                "an account of this ledger counts in another measure than its budget: it was changed"
-            )
+    charter = read_charter(terms)
+    own_account = fresh_account(charter.filter, "") if own is None else read_account(own)
+    books = Books(charter, read_allowances(allowances), read_account(everyone), who, own_account)
+    _check_measure(books.everyone, charter.filter)
+    _check_measure(books.own, charter.filter)
     return books
 
 
+def _check_measure(account: Account, budget: Filter) -> None:
+    """Refuse an account that has more or fewer amounts than its filter counts."""
+    expected = len(budget.capacity)
+    for _, used in account.rows():
+        if len(used.amounts) != expected:
+            raise LedgerCorrupt(
+                "an account of this ledger counts in another measure than its budget: it was changed"
+            )
+
+
 @lru_cache(maxsize=64)
-def read_shares(text: str) -> Shares:
+def read_allowances(text: str) -> Allowances:
     """Read the allowances in force from their text, exactly.
 
-    >>> from discreet.ledger.books import Shares, read_shares
-    >>> read_shares(Shares((), True).text())
-    Shares(named=(), anyone=True)
+    >>> from discreet.ledger.books import Allowances, read_allowances
+    >>> read_allowances(Allowances((), True).text())
+    Allowances(named=(), anyone=True)
     """
     try:
         data = json.loads(text)
-        named = (
-            (who, None if s is None else Filter.from_json(s)) for who, s in data["named"].items()
-        )
-        return Shares(tuple(sorted(named, key=lambda item: item[0])), data["anyone"] is True)
+        named: dict[str, Filter | None] = {}
+        for who, stored in data["named"].items():
+            named[who] = None if stored is None else Filter.from_json(stored)
+        return Allowances(_sorted_by_name(named), data["anyone"] is True)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError):
         raise LedgerCorrupt(
             "the allowances of this ledger cannot be read: they were torn or changed"
         ) from None
+
+
+def _sorted_by_name(named: Mapping[str, Filter | None]) -> tuple[tuple[str, Filter | None], ...]:
+    """Return the pairs in the order of their names: filters themselves have no order."""
+    return tuple((who, named[who]) for who in sorted(named))
+
+
+def _filter_to_json(allowance: Filter | None) -> Json | None:
+    return None if allowance is None else allowance.to_json()

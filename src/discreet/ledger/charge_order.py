@@ -1,18 +1,34 @@
-"""An order: what is to be charged, and what a ledger finds for it, decided from one look at the store.
+"""Charge order: a request to charge, and its settlement, decided from one snapshot of the store.
 
-    an answer is stored under its key                   it is given again, to whoever asks
-    a charge of its key is pending, for the same event  it is run under that charge, whoever was charged: nothing of it
-                                                        has gone out, and of all who run it the first answer is kept
-    otherwise                                           it is charged
+The key of an order is its idempotency key: the same question is charged once.
 
-`Ledger.settle` decides this inside the one transaction that would write the charge, so however many processes ask,
-one of them is charged. Keys of the first format hash the planned events; their answers are looked for by the question,
-and `fits` says whether one of them is what is asked for now.
+    stored under the key of the order               settlement
+    an answer                                       the same answer again, to everyone who asks
+    a pending charge for the same event and part    run under that charge, whoever was charged:
+                                                    nothing of it has gone out, and of several
+                                                    runs the first answer is kept
+    otherwise                                       a new charge
+
+`Ledger.settle` decides this inside the one transaction that would write the charge. However many
+processes ask, one of them is charged.
+
+Keys of the first format hash the planned events. Their answers are looked up by the question, and
+`fits` says whether one of them answers the order.
+
+Guarantee: an answer goes out under exactly one charge for its event and its part; the answer
+stored first under a key is returned for ever.
+
+Refuses: LedgerCorrupt for a body other than the one its entry vouches for; LedgerConflict for a
+closed ledger.
+
+Law: tests/ledger/test_charge_order.py::TestAnOrder,
+tests/ledger/test_schedules.py::test_two_askers_in_every_schedule_are_charged_once_and_told_the_same
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import TypeAlias
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..data.columns.keys import KeyValue
@@ -21,7 +37,7 @@ from ..frozen import field, frozen, replace
 from ..privacy.events import Event
 from ..privacy.events.json import to_json
 from .account import window_of
-from .account_tree import numbers
+from .account_tree import tree_numbers
 from .books import Books
 from .clock import stamp
 from .entry import Entry
@@ -31,12 +47,13 @@ from .stores.store import Lookup, Page, Snapshot
 from .terms import Window
 
 Fits = Callable[[Entry, str], bool]
-"""Whether a charge with a key of the first format, and its stored answer, are what is asked for now."""
+"""Whether a charge with a key of the first format, with its stored answer, answers the order."""
+_Line: TypeAlias = tuple[Entry, str | None]
 
 
 @frozen
 class ChargeOrder:
-    """What is to be charged: to whom, for which event, and the key under which the answer is stored."""
+    """Request to charge: the person, the event, and the key under which the answer is stored."""
 
     who: str
     why: str
@@ -46,17 +63,18 @@ class ChargeOrder:
     part: KeyValue | None = None
     fits: Fits | None = None
     text: str = field(kw_only=True)
-    """What was asked, in words; kept beside the charge for the steward. Nothing if there are no words for it."""
+    """Text of the question, stored beside the charge for the steward; empty if there is none."""
     apart: bool = field(kw_only=True)
-    """Whether what somebody else was charged for counts in this person's own account, as if nobody had asked it."""
+    """Whether a question that others were charged for counts in this person's own account too."""
 
 
 @frozen
 class Settlement:
-    """What a ledger holds for an order: its charge, and its answer unless it is still to be run.
+    """Settlement of an order: its charge, and its answer unless it is still to be run.
 
-    `fresh` says that it was charged just now, by the one who is told so and by nobody else. `own` is the entry of one
-    who asked apart what somebody else was charged for. `ended` is when the answer was stored.
+    `fresh` says that the order was charged just now, by this call and by no other. `own` is the
+    `again` entry of a person who asked apart a question that another person was charged for.
+    `ended` is the time at which the answer was stored.
     """
 
     charge: Entry
@@ -67,20 +85,22 @@ class Settlement:
 
     @property
     def entry(self) -> Entry:
-        """The entry that its asker is shown: the charge, or their own."""
+        """The entry shown to the person who asked: the charge, or their own `again`."""
         return self.charge if self.own is None else self.own
 
 
 def lookup_of(order: ChargeOrder) -> Lookup:
-    """Return which lines decide about an order."""
-    return Lookup(order.key, order.question if order.fits is not None else "")
+    """Return the lines that decide about an order."""
+    question = "" if order.fits is None else order.question
+    return Lookup(order.key, question)
 
 
 def entry_of(order: ChargeOrder) -> Entry:
-    """Return the entry that charges an order, still without its place in the chain.
+    """Return the entry that charges an order, not yet linked into the chain.
 
-    Refuses names and texts that no store can hold.
+    Refuses: names and texts that no store can hold, with InvalidArgument.
     """
+    text = text_of(order)
     return Entry(
         0,
         "charge",
@@ -91,187 +111,238 @@ def entry_of(order: ChargeOrder) -> Entry:
         key=read_text(order.key, "key"),
         part=order.part,
         event=to_json(order.event),
-        body_hash=digest(text) if (text := text_of(order)) else None,
+        body_hash=digest(text) if text else None,
     )
 
 
-def find_standing(
-    order: ChargeOrder, snapshot: Snapshot, window: Window | None
-) -> Settlement | None:
-    """Return what stands for an order: an answer, or a charge to run it under.
-
-    A closed ledger gives its answers and refuses the rest.
-    """
-    found, last = find_answer(order, snapshot), last_of(snapshot)
-    if found is None and last.kind == "close":
-        raise closed(last)
-    return found or find_pending(order, snapshot, window)
+def again_entry(order: ChargeOrder, charge: Entry) -> Entry:
+    """Return the entry that counts another person's charge in the account of one who asks apart."""
+    asked = entry_of(order)
+    # Event, part, question and key are those of the charge: it is the same release.
+    return replace(
+        asked,
+        kind="again",
+        refers=charge.number,
+        part=charge.part,
+        event=charge.event,
+        question=charge.question,
+        key=charge.key,
+    )
 
 
 def text_of(order: ChargeOrder) -> str | None:
-    """Return what is kept beside a charge: the words of what was asked, as JSON that every store can hold."""
-    return canonical_json({"asked": order.text}) if order.text else None
+    """Return the body of a charge: the text of the question as JSON; None if there is no text."""
+    if not order.text:
+        return None
+    return canonical_json({"asked": order.text})
 
 
-def again_of(order: ChargeOrder, charge: Entry) -> Entry:
-    """Return the entry that counts somebody else's charge in the account of one who asks the same, apart."""
-    asked = replace(
-        entry_of(order), kind="again", refers=charge.number, part=charge.part, event=charge.event
-    )
-    return replace(asked, question=charge.question, key=charge.key)
-
-
-def own_of(
-    order: ChargeOrder, standing: Settlement | None, snapshot: Snapshot
+def find_settlement(
+    order: ChargeOrder, snapshot: Snapshot, window: Window | None
 ) -> Settlement | None:
-    """Return what stands for an order as its asker may have it; None if only others have asked it, and it is apart."""
-    if standing is None or not order.apart or standing.charge.who == order.who:
-        return standing
+    """Return the stored answer of an order, or a pending charge to run it under.
+
+    A closed ledger returns its answers and refuses everything else.
+    """
+    answered = find_answer(order, snapshot)
+    if answered is not None:
+        return answered
+    last = last_of(snapshot)
+    if last.kind == "close":
+        raise closed(last)
+    return find_pending(order, snapshot, window)
+
+
+def settlement_for_asker(
+    order: ChargeOrder, settlement: Settlement | None, snapshot: Snapshot
+) -> Settlement | None:
+    """Return the settlement as the person who asks may have it.
+
+    None for an order apart that only others have asked: this person has not paid for it yet.
+    """
+    if settlement is None or not order.apart or settlement.charge.who == order.who:
+        return settlement
     entries = read_found(snapshot.found)
     for entry, _ in entries:
-        asked = (entry.kind, entry.who, entry.refers) == (
-            "again",
-            order.who,
-            standing.charge.number,
-        )
-        if asked and closing_of(entry.number, entries) is None:
-            return replace(standing, own=entry)
+        repeats = entry.kind == "again" and entry.refers == settlement.charge.number
+        if not repeats or entry.who != order.who:
+            continue
+        # An `again` that was stopped has ended; the person must ask, and pay, anew.
+        if closing_of(entry.number, entries) is None:
+            return replace(settlement, own=entry)
     return None
 
 
 def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
     """Return the stored answer to an order, the same one for ever.
 
-    Of several (a slow run may end after its question was planned anew) it is the one that was stored first under the
-    key; of those with a key of the first format one for the very same event, if there is one, else the first. Of one
-    who asks apart it is what they have paid for, and of others only what was paid for by the very same event: nothing
-    that is seen then hangs on whether others have asked.
+    Several answers can be stored, because a slow run may end after its question was planned anew.
+    The one returned is the first in this order:
 
-    Refuses an answer that is not the one that its entry vouches for.
+    1. for an order apart, answers that this person has paid for;
+    2. answers under the key of the order, before those under a key of the first format;
+    3. of those with a key of the first format, answers to the very same event;
+    4. the answer that was stored first.
+
+    For an order apart an answer of others counts only if they paid for the very same event. So
+    nothing that this person sees depends on whether others have asked.
+
+    Refuses: an answer that is not the one its entry vouches for, with LedgerCorrupt.
     """
     if not snapshot.found:
         return None
-    entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
-    mine = _mine(order, entries)
-    found: list[tuple[tuple[bool, bool, bool, int], Settlement]] = []
+    entries = read_found(snapshot.found)
+    order_entry = entry_of(order)
+    paid_by_asker = _paid_by(order.who, entries)
+    best: Settlement | None = None
+    best_rank: tuple[bool, bool, bool, int] | None = None
     for charge, end in _charges(entries):
         if end is None or end[0].kind != "answer" or is_behind(end, snapshot):
             continue
-        body, own, others = check_body(*end), charge.key == order.key, charge.number not in mine
-        if order.apart and others and own and _paid_for(charge) != wanted:
+        answer = end[0]
+        body = check_body(*end)
+        same_key = charge.key == order.key
+        by_others = order.apart and charge.number not in paid_by_asker
+        if by_others and same_key and _priced(charge) != _priced(order_entry):
             continue
-        if own or (order.fits is not None and order.fits(charge, body)):
-            rank = (
-                order.apart and others,
-                not own,
-                not own and charge.event != to_json(order.event),
-                end[0].number,
-            )
-            found.append((rank, Settlement(charge, body, ended=end[0].time)))
-    return min(found, key=lambda one: one[0])[1] if found else None
-
-
-def _mine(order: ChargeOrder, entries: Sequence[tuple[Entry, str | None]]) -> set[int | None]:
-    """Return the numbers of the charges that the asker has paid for: own ones, and others by an `again` that stands."""
-    own = [
-        entry
-        for entry, _ in entries
-        if entry.who == order.who and entry.kind in ("charge", "again")
-    ]
-    charges = {entry.number for entry in own if entry.kind == "charge"}
-    return charges | {
-        e.refers for e in own if e.kind == "again" and closing_of(e.number, entries) is None
-    }
-
-
-def _paid_for(charge: Entry) -> str:
-    return canonical_json([charge.event, charge.part])
+        if not same_key and (order.fits is None or not order.fits(charge, body)):
+            continue
+        other_event = not same_key and charge.event != order_entry.event
+        rank = (by_others, not same_key, other_event, answer.number)
+        if best_rank is None or rank < best_rank:
+            best_rank = rank
+            best = Settlement(charge, body, ended=answer.time)
+    return best
 
 
 def find_pending(
     order: ChargeOrder, snapshot: Snapshot, window: Window | None
 ) -> Settlement | None:
-    """Return a charge that pays for just what is to be run now, and that was neither answered nor failed.
+    """Return a charge that was neither answered nor failed, for exactly the event to be run now.
 
-    The event and the part must be the same: what is run must be what was paid for, also if it was planned by another
-    release. A charge of an earlier window is left alone: what goes out now is paid for now.
+    Event and part must be the same, also if another release planned it: the run must be the one
+    that was paid for. A charge of an earlier window is left alone: an answer that goes out now is
+    paid for now.
     """
     if not snapshot.found:
         return None
-    entries, wanted = read_found(snapshot.found), _paid_for(entry_of(order))
-    mine, found = _mine(order, entries), list[Entry]()
+    entries = read_found(snapshot.found)
+    wanted = _priced(entry_of(order))
+    pending: list[Entry] = []
     for charge, end in _charges(entries):
-        if end is None and _paid_for(charge) == wanted and is_present(charge, snapshot, window):
-            found.append(charge)
-    if order.apart:  # one's own first
-        found.sort(key=lambda charge: charge.number not in mine)
-    return Settlement(found[0]) if found else None
+        if end is None and _priced(charge) == wanted and is_present(charge, snapshot, window):
+            pending.append(charge)
+    if not pending:
+        return None
+    if order.apart:
+        # A person who asks apart runs under a charge of their own if there is one.
+        paid_by_asker = _paid_by(order.who, entries)
+        pending.sort(key=lambda charge: charge.number not in paid_by_asker)
+    return Settlement(pending[0])
+
+
+def _paid_by(who: str, entries: Sequence[_Line]) -> set[int | None]:
+    """Return the numbers of the charges that a person has paid for.
+
+    These are the person's own charges, and those of others by an `again` that was not stopped.
+    """
+    paid: set[int | None] = set()
+    for entry, _ in entries:
+        if entry.who != who:
+            continue
+        if entry.kind == "charge":
+            paid.add(entry.number)
+        elif entry.kind == "again" and closing_of(entry.number, entries) is None:
+            paid.add(entry.refers)
+    return paid
+
+
+def _priced(charge: Entry) -> str:
+    """Return the part of a charge that decides its price, as one text."""
+    return canonical_json([charge.event, charge.part])
 
 
 def stored_answer(snapshot: Snapshot, number: int | None = None) -> tuple[Entry, str] | None:
-    """Return the first answer among the lines of a key, with its charge; or that of the charge of this number.
+    """Return the first answer among the lines of a key, with its charge.
 
-    Refuses an answer without its charge, or that is not the one that its entry vouches for.
+    With a number, return the answer of the charge or the `again` of that number.
+
+    Refuses: an answer without its charge, or that its entry does not vouch for; LedgerCorrupt.
     """
     entries = read_found(snapshot.found)
     charges = {entry.number: entry for entry, _ in entries if entry.kind in ("charge", "again")}
     wanted = None if number is None else charges.get(number)
-    paid = wanted.refers if wanted is not None and wanted.kind == "again" else number
+    charge_number = number
+    if wanted is not None and wanted.kind == "again":
+        # The answer refers to the charge of the other person, not to the `again`.
+        charge_number = wanted.refers
     for entry, body in entries:
-        asked = entry.kind == "answer" and (number is None or entry.refers == paid)
-        if asked and not is_behind((entry, body), snapshot):
-            if entry.refers not in charges:
-                raise LedgerCorrupt(
-                    f"the answer in entry {entry.number} is not the one that was stored"
-                )
-            return wanted or charges[entry.refers], check_body(entry, body)
+        if entry.kind != "answer":
+            continue
+        if number is not None and entry.refers != charge_number:
+            continue
+        if is_behind((entry, body), snapshot):
+            continue
+        if entry.refers not in charges:
+            raise LedgerCorrupt(
+                f"the answer in entry {entry.number} is not the one that was stored"
+            )
+        return wanted or charges[entry.refers], check_body(entry, body)
     return None
 
 
 def pending_charge(snapshot: Snapshot, who: str, window: Window | None) -> Entry | None:
-    """Return a charge of somebody among the lines of a key that has not ended, in the present window."""
+    """Return a charge of a person that has not ended, in the present window."""
     for charge, end in _charges(read_found(snapshot.found)):
         if end is None and charge.who == who and is_present(charge, snapshot, window):
             return charge
     return None
 
 
-def is_behind(answer: tuple[Entry, str | None], snapshot: Snapshot) -> bool:
-    """Return whether an answer stayed behind when the ledger was imported from an export without answers."""
-    return answer[1] is None and answer[0].number <= numbers(snapshot.texts)[1]
+def is_behind(answer: _Line, snapshot: Snapshot) -> bool:
+    """Return whether an answer was left out when the ledger was imported from an export."""
+    entry, body = answer
+    if body is not None:
+        return False
+    _, behind = tree_numbers(snapshot.texts)
+    return entry.number <= behind
 
 
 def is_present(charge: Entry, snapshot: Snapshot, window: Window | None) -> bool:
-    """Return whether a charge counts in the present window; after a repair of the clock nobody knows of older ones."""
+    """Return whether a charge counts in the present window."""
     if window is None:
         return True
     now = stamp(snapshot.now, last_of(snapshot).time)
-    return charge.number > numbers(snapshot.texts)[0] and window_of(
-        charge.time, window
-    ) == window_of(now, window)
+    repair, _ = tree_numbers(snapshot.texts)
+    # Before a repair of the clock times may be wrong, so no such charge is taken as present.
+    if charge.number <= repair:
+        return False
+    return window_of(charge.time, window) == window_of(now, window)
 
 
 def decide_order(
-    order: ChargeOrder, snapshot: Snapshot, standing: Settlement | None, books: Books
+    order: ChargeOrder, snapshot: Snapshot, settlement: Settlement | None, books: Books
 ) -> tuple[Settlement | None, Page | None]:
-    """Return what stands for an order, and what is to be written for it, while nobody else can write.
+    """Return the settlement of an order and the page to write for it, while nobody else can write.
 
-    Of one who asks apart, the page of a new charge is made first, whoever asked before, so that the same is refused.
+    For an order apart the page of a new charge is always made first, so that the refusals are the
+    same whether others have asked or not.
     """
-    known = own_of(order, standing, snapshot)
-    if known is not None:
-        return known, None
-    last, text = last_of(snapshot), text_of(order)
+    settled = settlement_for_asker(order, settlement, snapshot)
+    if settled is not None:
+        return settled, None
+    last = last_of(snapshot)
+    text = text_of(order)
+    # This may raise BudgetExceeded, and must do so before the cheaper `again` is considered.
     page = next_page(snapshot, books, last, entry_of(order), text)
-    if standing is None:
+    if settlement is None:
         return None, page
-    return standing, next_page(snapshot, books, last, again_of(order, standing.charge), text)
+    again = again_entry(order, settlement.charge)
+    return settlement, next_page(snapshot, books, last, again, text)
 
 
-def _charges(
-    entries: Sequence[tuple[Entry, str | None]],
-) -> Iterator[tuple[Entry, tuple[Entry, str | None] | None]]:
-    """List the charges, each with what ended it."""
+def _charges(entries: Sequence[_Line]) -> Iterator[tuple[Entry, _Line | None]]:
+    """List the charges, each with the entry that ended it."""
     for entry, _ in entries:
         if entry.kind == "charge":
             yield entry, closing_of(entry.number, entries)
@@ -285,7 +356,7 @@ def check_body(entry: Entry, body: str | None) -> str:
 
 
 def read_charge(charge: object) -> Entry:
-    """Refuse what is no entry."""
+    """Return an entry; refuse other types with InvalidArgument."""
     if not isinstance(charge, Entry):
         raise InvalidArgument(
             f"an entry is expected, as `charge` gives it, got {type(charge).__name__}"

@@ -1,7 +1,9 @@
-"""What time it is: UTC, to the microsecond, and never earlier than the last entry.
+"""Clock of a ledger: UTC, to the microsecond, and never earlier than the last entry.
 
-A window of a budget begins by the clock, so a clock that goes back must not open an old window again, and one that
-steps back a little (a correction by the time service) must not stop the work.
+A window of a budget begins by the clock. A clock that is set back must not open an old window
+again. A clock that steps back a little (a correction by NTP) must not stop the work.
+
+Law: tests/ledger/test_ledger.py::TestTheClockMayNotGoBack
 """
 
 from __future__ import annotations
@@ -20,18 +22,19 @@ def now() -> datetime:
 
 
 def write_time(time: datetime) -> str:
-    """Write a time so that later ones sort later.
+    """Write a time so that text order is time order.
 
     >>> from datetime import UTC, datetime
     >>> from discreet.ledger.clock import write_time
     >>> write_time(datetime(2026, 5, 1, 9, 30, tzinfo=UTC))
     '2026-05-01T09:30:00.000000Z'
     """
-    return time.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds") + "Z"
+    utc = time.astimezone(UTC).replace(tzinfo=None)
+    return utc.isoformat(timespec="microseconds") + "Z"
 
 
 def read_time(text: str) -> datetime:
-    """Read what `write_time` wrote, and nothing else.
+    """Read a time in exactly the form of `write_time`; raise ValueError for all other text.
 
     >>> from discreet.ledger.clock import read_time
     >>> read_time("2026-05-01T09:30:00.000000Z")
@@ -51,7 +54,7 @@ def stamp(time: datetime, last: str) -> str:
     >>> stamp(datetime(2026, 5, 1, tzinfo=UTC), "2026-05-01T00:00:02.000000Z")
     '2026-05-01T00:00:02.000000Z'
 
-    Refuses a clock that is more than five seconds behind.
+    Refuses: a clock that is more than five seconds behind, with LedgerUnavailable.
 
     >>> stamp(datetime(2026, 5, 1, tzinfo=UTC), "2026-05-02T00:00:00.000000Z")
     Traceback (most recent call last):
@@ -59,9 +62,11 @@ def stamp(time: datetime, last: str) -> str:
     discreet.errors.LedgerUnavailable: the clock says 2026-05-01T00:00:00.000000Z, but the last entry is of ...
     """
     given = write_time(time)
+    # Both texts have the same fixed width, so this compares times.
     if given >= last:
         return given
-    if (read_time(last) - time).total_seconds() > SMALL_STEP:
+    behind = read_time(last) - time
+    if behind.total_seconds() > SMALL_STEP:
         raise LedgerUnavailable(
             f"the clock says {given}, but the last entry is of {last}; nothing was written. Set the clock right; "
             "if it was wrong when that entry was written, see `ledger repair`"

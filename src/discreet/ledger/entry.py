@@ -1,8 +1,17 @@
-"""One line of a ledger: who, when, why, what was asked and which event it cost, and the hash of the line before.
+"""Ledger entry: one line of the hash chain.
 
-The line is canonical JSON (sorted keys, no spaces, ASCII) and its hash is the SHA-256 of that without the hash itself.
-So a chain can be checked with nothing but a JSON reader and SHA-256. Entries carry versioned events, never epsilons:
-what they cost is worked out by whoever reads them.
+An entry says who, when, why, the question, the event that was charged, and the hash of the line
+before. The line is canonical JSON (sorted keys, no spaces, ASCII). Its hash is the SHA-256 of that
+text without the hash itself, so a chain can be checked with a JSON reader and SHA-256 alone.
+
+Entries carry versioned events, never epsilons: readers compute the price from the event.
+
+Guarantee: an entry of format 1 is read for ever, and the same entry is the same text for ever.
+
+Refuses: LedgerCorrupt for a line that is torn, changed or of another format.
+
+Law: tests/ledger/test_books.py::test_a_line_of_the_first_format_is_read_for_ever,
+tests/ledger/test_verify.py::TestEveryCorruptionIsRefused
 """
 
 from __future__ import annotations
@@ -21,18 +30,24 @@ EntryKind: TypeAlias = Literal[
     "open", "charge", "answer", "fail", "allow", "again", "close", "resume", "repair", "upgrade"
 ]
 FORMAT = 1
-"""Of a line; ledgers are kept for decades, so it changes only with a new number."""
+"""Format of a line. Ledgers are kept for decades: any change of the format is a new number."""
 
 
 @frozen
 class Entry:
-    """One line, as it was written.
+    """One line of a ledger, as it was written.
 
-    `terms` are those of an `open` and an `allow`, and say where a `close` leads, where a `resume` comes from and what a
-    `repair` mends; an `upgrade` begins what later releases keep. `event` is of a `charge`; `refers` belongs to what
-    ends a charge, `answer` or `fail`; `body_hash` is that of an answer, or of the text of what was asked; `books` is
-    the digest of the accounts after this line. An `again` refers to the charge of somebody else who asked the same: its
-    event counts in the account of the one who asks again, and not in everyone's. Kinds are only ever added.
+    | field | meaning |
+    |---|---|
+    | `terms` | of an `open` and an `allow`; the target of a `close`, the source of a `resume`, |
+    | | the reason of a `repair`, the file version of an `upgrade` |
+    | `event` | the event of a `charge` or an `again` |
+    | `refers` | number of the charge that an `answer` or a `fail` ends, or that an `again` repeats |
+    | `body_hash` | hash of the answer, or of the text of the question |
+    | `books` | digest of the accounts after this line |
+
+    An `again` repeats the charge of another person who asked the same. Its event counts in the
+    account of the person who asks again, and not in everyone's. Kinds are only ever added.
     """
 
     number: int
@@ -83,20 +98,26 @@ def seal(entry: Entry) -> Entry:
     >>> first.hash == seal(first).hash, first.hash == seal(replace(first, why="else")).hash
     (True, False)
     """
-    return replace(entry, hash=digest(canonical_json(_open(entry))))
+    unsealed = canonical_json(_unsealed(entry))
+    return replace(entry, hash=digest(unsealed))
 
 
 def write_line(entry: Entry) -> str:
     """Write a sealed entry as one line of JSON."""
-    return canonical_json(_open(entry) | {"hash": entry.hash})
+    data = _unsealed(entry)
+    data["hash"] = entry.hash
+    return canonical_json(data)
 
 
-def _open(entry: Entry) -> Json:
-    return {name: getattr(entry, name) for name in _NAMES if name != "hash"} | {"format": FORMAT}
+def _unsealed(entry: Entry) -> Json:
+    """Return the fields that the hash covers: all but the hash itself."""
+    data = {name: getattr(entry, name) for name in _NAMES if name != "hash"}
+    data["format"] = FORMAT
+    return data
 
 
 def read_line(line: str) -> Entry:
-    """Read a line and check that its hash is the hash of the rest.
+    """Read a line and check that its hash is the hash of the other fields.
 
     >>> import discreet as dp
     >>> from discreet.ledger.entry import read_line, seal, write_line
@@ -108,20 +129,22 @@ def read_line(line: str) -> Entry:
     ...
     discreet.errors.LedgerCorrupt: entry 1 does not have the hash that it states: it was changed
 
-    Refuses what is no entry of this format.
+    Refuses: a line that is no entry of this format, with LedgerCorrupt.
     """
-    data = _parsed(line)
+    data = _parse(line)
     entry = Entry(**{name: data[name] for name in _NAMES})  # type: ignore[arg-type]
-    if digest(canonical_json({name: data[name] for name in data if name != "hash"})) != entry.hash:
+    unsealed = {name: data[name] for name in data if name != "hash"}
+    if digest(canonical_json(unsealed)) != entry.hash:
         raise LedgerCorrupt(
             f"entry {entry.number} does not have the hash that it states: it was changed"
         )
     return entry
 
 
-def _parsed(line: str) -> Json:
+def _parse(line: str) -> Json:
+    """Return the fields of a line, each checked for its type."""
     try:
-        data = json.loads(line, parse_constant=_no_constant)
+        data = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, TypeError, RecursionError):
         data = None
     if not isinstance(data, dict) or data.keys() != _TYPES.keys():
@@ -132,19 +155,26 @@ def _parsed(line: str) -> Json:
         raise LedgerCorrupt(
             "a line is of a format that this release does not read; use a newer one"
         )
-    right = all(isinstance(data[name], types) for name, types in _TYPES.items())
-    whole = all(
-        data[name] is not True and data[name] is not False
-        for name in ("number", "refers", "format")
-    )
-    if not right or not whole or not _is_time(data["time"]):
+    if not _has_right_types(data):
         raise LedgerCorrupt(
             "a line has a field of the wrong type: it was changed, or written by something else"
         )
     return data
 
 
-def _no_constant(name: str) -> object:
+def _has_right_types(data: Json) -> bool:
+    for name, types in _TYPES.items():
+        if not isinstance(data[name], types):
+            return False
+    # In Python True is an int, but no number of an entry is written as true or false.
+    for name in ("number", "refers", "format"):
+        if isinstance(data[name], bool):
+            return False
+    return _is_time(str(data["time"]))
+
+
+def _refuse_constant(name: str) -> object:
+    """Refuse NaN and infinities, which Python's reader accepts although JSON does not have them."""
     raise ValueError(f"JSON has no {name}")
 
 

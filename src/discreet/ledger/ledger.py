@@ -1,7 +1,7 @@
-"""The ledger: what has been spent, for good. Reserve, run, release: charge first, then answer, then finish.
+"""Ledger: the durable record of charges. Reserve, run, release: charge, then answer, then finish.
 
-A charge is one conditional durable write. A crash before it costs nothing, a crash after it may waste budget, and no
-crash, race or full disk lets an answer out without its charge.
+A charge is one conditional durable write. A crash before it costs nothing; a crash after it may
+waste budget. No crash, race or full disk lets an answer out without its charge.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import failpoints, review
 from .account import count_for_part
-from .balance import left_of, room_of, spent_of
-from .books import Books, share_terms
+from .balance import left_of, remaining_of, spent_of
+from .books import Books, allowance_terms
 from .charge_order import (
     ChargeOrder,
     Settlement,
     decide_order,
     entry_of,
-    find_standing,
+    find_settlement,
     lookup_of,
-    own_of,
     pending_charge,
     read_charge,
+    settlement_for_asker,
     stored_answer,
 )
 from .clock import stamp
@@ -40,48 +40,73 @@ from .legacy_sums import KnownSums
 from .life.upgrade import upgrade_store
 from .names import read_text, read_who
 from .snapshot import closing_of, last_of, names_for, next_page, read_found
-from .stores.store import NOTHING, ROLL, Decide, LedgerStore, Lookup, Page, Snapshot, step_of
+from .stores.store import (
+    ACCOUNT_TREE,
+    NOTHING,
+    Decide,
+    LedgerStore,
+    Lookup,
+    Page,
+    Snapshot,
+    step_of,
+)
 from .terms import OTHERS, Charter, allowance
 
 _NOBODY = "nobody"
 
 
 class Ledger:
-    """What was promised and what has been spent; made by `open_ledger`.
+    """Promised budget and everything that was charged against it; made by `open_ledger`.
 
     >>> import discreet as dp
     >>> ledger = dp.open_ledger(":memory:", dp.PureDP(1))
     >>> entry = ledger.charge(dp.Laplace(scale=4, sensitivity=1).event, who="ann", why="a first look")
     >>> entry.number, ledger.spent(), ledger.left()
     (2, PureDP(0.25), PureDP(0.75))
+
+    Guarantee: everything that is ever released under the charges of this ledger keeps the budget,
+    in every window if there is one. Of processes that charge at the same time, each decides on the
+    charges of all others.
+
+    Refuses: BudgetExceeded, NotAllowed, InvalidArgument, LedgerConflict, LedgerUnavailable and
+    LedgerCorrupt; a refused call has written nothing.
+
+    Law: tests/ledger/test_books.py::TestTheLedgerIsThePlainModel,
+    tests/ledger/test_race.py::TestManyProcesses,
+    tests/ledger/test_kill.py::test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge
     """
 
     def __init__(self, store: LedgerStore, terms: Charter) -> None:
         self._store = store
-        self._sums, self._forward, self.terms = KnownSums(), False, terms
+        self._sums = KnownSums()
+        self._upgraded = False
+        self.terms = terms
 
     def price(self, event: Event, *, part: KeyValue | None = None) -> Measure:
-        """Return what the budget's filter would take for an event now, in its own measure; changes nothing.
+        """Return the price of an event now, in the measure of the budget's filter; changes nothing.
 
         >>> import discreet as dp
         >>> dp.open_ledger(":memory:", dp.ZCDP(1)).price(dp.Gaussian(scale=10, sensitivity=1).event)
         ZCDP(0.005)
 
-        Refuses events without a finite price in it, and parts that are not listed.
+        Refuses: events without a finite price in that measure, and parts that are not listed.
         """
-        books, place = self._placed(None, part)
-        return books.filter(place).price(event if place is None else count_for_part(event))
+        books, part_label = self._books_and_part(None, part)
+        counted = event if part_label is None else count_for_part(event)
+        return books.filter(part_label).price(counted)
 
     def filter(self, who: str | None = None, part: KeyValue | None = None) -> Filter:
-        """Return the filter that would decide now, as a frozen value: the budget's, or that of somebody's allowance.
+        """Return the filter that would decide now: the budget's, or that of a person's allowance.
 
-        A planner asks it what fits; only `charge` decides.
+        The filter is a frozen value. A planner asks it whether an event fits; only `charge` decides.
         """
-        books, place = self._placed(who, part)
-        return books.filter(place) if who is None else books.own_filter(place)
+        books, part_label = self._books_and_part(who, part)
+        if who is None:
+            return books.filter(part_label)
+        return books.own_filter(part_label)
 
     def admits(self, event: Event, *, who: str, part: KeyValue | None = None) -> bool:
-        """Return whether a charge would be granted now; by the time it is made somebody else may have spent."""
+        """Return whether a charge would be granted now; others may spend before it is made."""
         books, time = self._present(read_who(who))
         probe = Entry(1, "charge", time, who=who, part=part, event=to_json(event))
         try:
@@ -100,111 +125,151 @@ class Ledger:
         key: str = "",
         part: KeyValue | None = None,
     ) -> Entry:
-        """Reserve: charge an event before it is run, in one conditional durable write, and give its entry.
+        """Reserve: charge an event before it is run, in one conditional durable write.
 
-        `question` is its fingerprint, `key` the name under which the answer is to be found again. Raises BudgetExceeded
-        (with what was asked and what is left; its message says whose) and NotAllowed; refuses what the filter cannot
-        price. LedgerConflict: others were first. LedgerUnavailable: the store is locked, full or out of reach. Nothing
-        changes then.
+        Returns the entry of the charge. `question` is the fingerprint of the question, `key` the
+        name under which the answer is found again.
+
+        | raised | reason |
+        |---|---|
+        | BudgetExceeded | the event does not fit; it has `asked` and `left`, and says whose budget |
+        | NotAllowed | the person has no allowance |
+        | InvalidArgument | the filter cannot price the event, or an argument is wrong |
+        | LedgerConflict | others were first |
+        | LedgerUnavailable | the store is locked, full or out of reach |
+
+        Nothing changes then.
         """
-        return self._append(
-            entry_of(ChargeOrder(who, why, question, key, event, part, text="", apart=False))
-        )
+        order = ChargeOrder(who, why, question, key, event, part, text="", apart=False)
+        return self._append(entry_of(order))
 
     def find(self, order: ChargeOrder) -> Settlement | None:
-        """Return what stands here for an order: its stored answer, or a pending charge to run it under, or None.
+        """Return the stored answer of an order, or a pending charge to run it under, or None.
 
-        Raises NotAllowed for one who has no allowance: he is refused also what was paid for by others.
+        Raises NotAllowed for a person without an allowance, also if others have paid.
         """
         snapshot = self._store.read(names_for(order.who), lookup_of(order))
-        return own_of(order, self._standing(order, snapshot), snapshot)
+        settlement = self._find(order, snapshot)
+        return settlement_for_asker(order, settlement, snapshot)
 
     def settle(self, order: ChargeOrder) -> Settlement:
-        """Find what stands here for an order, or else charge it, in one transaction: one charge, whoever asks.
+        """Find the settlement of an order, or else charge it, in one transaction: one charge for all.
 
-        What one asks apart and another was charged for is refused as if it were new, else counted in one's own account.
-        Raises what `charge` and `find` raise; nothing changes then.
+        An order apart that another person was charged for is refused as if it were new; if it is
+        granted it counts in the asker's own account. Raises the errors of `charge` and `find`;
+        nothing changes then.
         """
-        entry, found = entry_of(order), list[Settlement]()
+        entry = entry_of(order)
+        settlements: list[Settlement] = []
 
         def decide(snapshot: Snapshot) -> Page | None:
+            # A store calls this twice if another process makes its file meanwhile: the last counts.
+            settlements.clear()
             books = self._sums.books(snapshot, entry.who)
-            standing, page = decide_order(order, snapshot, self._standing(order, snapshot), books)
-            found[:] = [] if standing is None else [standing]
+            known = self._find(order, snapshot)
+            settlement, page = decide_order(order, snapshot, known, books)
+            if settlement is not None:
+                settlements.append(settlement)
             return page
 
         page = self._write(entry, lookup_of(order), decide)
-        standing = found[0] if found else Settlement(_written(page), fresh=True)
-        return replace(standing, own=page.entry) if found and page else standing
+        if not settlements:
+            return Settlement(_written(page), fresh=True)
+        settlement = settlements[0]
+        if page is None:
+            return settlement
+        # The page holds an `again`: this person now pays for a charge of another person.
+        return replace(settlement, own=page.entry)
 
     def finish(self, charge: Entry, body: str) -> Entry:
-        """Release: store the answer of a charge durably, and give its entry. The first end wins.
+        """Release: store the answer of a charge durably, and return its entry. The first end wins.
 
-        If a charge has ended already, nothing is written and the entry of that end is returned. The caller must then
-        give out *that* answer, `body(charge)`, or tell of the failure, and forget its own: one charge pays for one end.
+        If the charge has ended already, nothing is written and the entry of that end is returned.
+        The caller must then give out *that* answer, `body(charge)`, or tell of the failure, and
+        forget its own: one charge pays for one end.
 
-        Refuses an entry that is no charge of this ledger.
+        Refuses: an entry that is no charge of this ledger, with InvalidArgument.
+
+        Law: tests/ledger/test_ledger.py::TestReserveRunRelease::test_the_first_answer_of_a_charge_wins
         """
         if not isinstance(body, str):
             raise InvalidArgument(f"the body of an answer is JSON text, got {type(body).__name__}")
         return self._close(charge, "answer", body)
 
     def fail(self, charge: Entry) -> Entry:
-        """Note that the run failed after the charge; the charge stays, since what a failure shows was paid for.
+        """Record that the run failed after the charge.
 
-        If a charge has ended already, its end is returned: an answer is then to be given instead of the failure.
+        The charge stays: the failure itself may tell something about the data. If the charge has
+        ended already, its end is returned; an answer is then given out instead of the failure.
         """
         return self._close(charge, "fail", None)
 
     def answer(self, key: str, number: int | None = None) -> tuple[Entry, str] | None:
-        """Return the stored answer of a key: the entry of its charge, or the one of this number, and the body."""
+        """Return the stored answer of a key, or of the charge of this number: its entry and body."""
         return stored_answer(self._found(key), number)
 
     def body(self, charge: Entry) -> str | None:
         """Return the answer that was stored under a charge, if there is one."""
-        end = closing_of(read_charge(charge).number, read_found(self._found(charge.key).found))
+        number = read_charge(charge).number
+        entries = read_found(self._found(charge.key).found)
+        end = closing_of(number, entries)
         return None if end is None else end[1]
 
     def pending(self, key: str, who: str) -> Entry | None:
-        """Return a charge of this key and person that was neither answered nor failed: its process died, or still runs.
+        """Return a charge of this key and person that was neither answered nor failed.
 
-        Nothing went out under it, so it may be run again without a new charge. One of an earlier window is left alone.
+        Its process died, or still runs. Nothing went out under it, so it may be run again without a
+        new charge. A charge of an earlier window is left alone.
         """
         return pending_charge(self._found(key), who, self.terms.window)
 
     def allow(self, who: str, budget: Measure | None) -> Entry:
-        """Return somebody a new, a larger or a smaller allowance; None withdraws it. "*" is everyone who is not named.
+        """Give a person a new, a larger or a smaller allowance; None withdraws it.
 
-        What was spent before stays spent. An allowance limits a share; the promise is the budget's alone. Refuses
-        measures that the ledger does not count in.
+        The name "*" is everyone who is not named. Amounts spent before stay spent. An allowance
+        limits one person; the promise is the budget's alone.
+
+        Refuses: measures that the ledger does not count in, with InvalidArgument.
         """
         name = who if who == OTHERS else read_who(who)
-        share = None if budget is None else allowance(self.terms.filter, budget)
-        return self._append(Entry(0, "allow", "", who=name, terms=share_terms(share)))
+        opened = None if budget is None else allowance(self.terms.filter, budget)
+        return self._append(Entry(0, "allow", "", who=name, terms=allowance_terms(opened)))
 
     def left(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
-        """Return what is left for everyone, or for somebody: never more than there is for everyone.
+        """Return the budget left for everyone, or for a person: never more than for everyone.
 
-        Of an (ε, δ) budget, the largest of one question; `room` says in which ways. Without a part, in the worst one.
+        For an (ε, δ) budget it is the largest single question that fits; `room` has more detail.
+        Without a part it is that of the worst part.
         """
-        return left_of(*self._placed(who, part), own=who is not None)
+        books, part_label = self._books_and_part(who, part)
+        return left_of(books, part_label, own=who is not None)
 
     def room(self, who: str | None = None, part: KeyValue | None = None) -> RemainingBudget:
-        """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now; refuses others."""
-        return room_of(*self._placed(who, part), own=who is not None)
+        """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now.
+
+        Refuses: ledgers whose filter counts in one measure.
+        """
+        books, part_label = self._books_and_part(who, part)
+        return remaining_of(books, part_label, own=who is not None)
 
     def spent(self, who: str | None = None, part: KeyValue | None = None) -> Measure:
-        """Return what was spent, in the budget's measure and in the present window: book-keeping, not a guarantee."""
+        """Return the amount spent in the present window, in the budget's measure.
+
+        It is the filter's own accounting and not a guarantee; the guarantee is `promise`.
+        """
         return spent_of(self.filter(who, part))
 
     def promise(self) -> Measure:
-        """Return what holds for everything that is ever released (in every window, if there is one): the budget."""
+        """Return the guarantee for everything ever released, in every window: the budget."""
         return self.terms.budget
 
     def history(
         self, who: str | None = None, last: int | None = None, *, kinds: review.history.Kinds = None
     ) -> review.history.History:
-        """List the entries, oldest first: all, those of somebody, of some kinds, the last few; with what was asked."""
+        """List the entries, oldest first, with the texts of the questions.
+
+        `who` selects one person, `kinds` some kinds of entries, `last` the last few.
+        """
         return review.history.read_history(self._store, self.filter(), who, last, kinds)
 
     def verify(
@@ -213,27 +278,34 @@ class Ledger:
         *,
         checkpoint: review.verdict.Checkpoint | None = None,
     ) -> review.verdict.Verdict:
-        """Walk the chain: check every hash, re-price every charge through fresh filters, compare with the books.
+        """Replay the chain: check every hash, price every charge again, compare with the books.
 
-        `checkpoint` is a `(number, hash)` that was noted earlier, from `Verdict.checkpoint`: a ledger that was restored
-        from an older copy, or written anew, does not contain it. Raises LedgerCorrupt, saying which entry.
+        `checkpoint` is a `(number, hash)` noted earlier, from `Verdict.checkpoint`. A ledger that
+        was restored from an older copy, or written anew, does not contain it.
+
+        Refuses: a chain that does not hold, with LedgerCorrupt, which names the entry.
         """
         return review.verify.verify_store(self._store, progress, checkpoint)
 
     def export(self, path: str | os.PathLike[str], *, answers: bool = False) -> int:
-        """Write all entries as lines of JSON to a new file, for `verify_export`, `import_ledger`; give their number."""
+        """Write all entries as lines of JSON to a new file and return their number.
+
+        `verify_export` and `import_ledger` read the file.
+        """
         return review.export.export_lines(self._store, path, answers=answers)
 
     def backup(self, path: str | os.PathLike[str]) -> review.verdict.Checkpoint:
-        """Copy a SQLite ledger to a new file while it is in use; give the checkpoint of the copy.
+        """Copy a SQLite ledger to a new file while it is in use; return the checkpoint of the copy.
 
-        Putting it back forgets what was charged since: keep a checkpoint, and verify against it after a restore.
-        Refuses other stores: they have their own means, and `export` works for all.
+        Restoring the copy forgets everything charged since. Keep a checkpoint, and verify against
+        it after a restore.
+
+        Refuses: other stores, which have their own backups; `export` works for all.
         """
         return review.export.backup_file(self._store, path)
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Release the store's connection."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -242,45 +314,54 @@ class Ledger:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
-    def _standing(self, order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
+    def _find(self, order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
+        """Find the settlement of an order; refuse a person without an allowance first."""
         books = self._sums.books(snapshot, read_who(order.who))
-        books.shares.of(books.who, books.terms.filter)  # raises NotAllowed
-        return find_standing(order, snapshot, self.terms.window)
+        # Only for its refusal: without an allowance nobody sees stored answers either.
+        books.allowances.of(books.who, books.terms.filter)
+        return find_settlement(order, snapshot, self.terms.window)
 
-    def _placed(self, who: str | None, part: KeyValue | None) -> tuple[Books, str | None]:
-        """Read the books of somebody, and how they name a part."""
-        books = self._present(_NOBODY if who is None else read_who(who))[0]
+    def _books_and_part(self, who: str | None, part: KeyValue | None) -> tuple[Books, str | None]:
+        """Read the books of a person, or of nobody in particular, and the label of a part."""
+        person = _NOBODY if who is None else read_who(who)
+        books, _ = self._present(person)
         return books, books.part(part)
 
     def _present(self, who: str) -> tuple[Books, str]:
-        """Read the books of somebody as they stand now, and what time it is."""
+        """Read the books of a person as they are now, and the time of the store."""
         self._sums.prepare(self._store, who)
         snapshot = self._store.read(names_for(who))
         time = stamp(snapshot.now, last_of(snapshot).time)
         return self._sums.books(snapshot, who).at(time), time
 
     def _append(self, entry: Entry) -> Entry:
+        """Write an entry that depends on the books alone."""
+
         def decide(snapshot: Snapshot) -> Page:
-            return next_page(
-                snapshot, self._sums.books(snapshot, entry.who), last_of(snapshot), entry
-            )
+            books = self._sums.books(snapshot, entry.who)
+            return next_page(snapshot, books, last_of(snapshot), entry)
 
         return _written(self._write(entry, NOTHING, decide))
 
     def _write(self, entry: Entry, lookup: Lookup, decide: Decide) -> Page | None:
-        """Let the store decide and write, in one turn; a ledger of an earlier release is brought forward first."""
-        if not self._forward:
+        """Let the store decide and write in one exclusive transaction.
+
+        A ledger of an earlier release is upgraded first. Upgrade and sums may replay the whole
+        chain, so both run before the transaction, while others can still write.
+        """
+        if not self._upgraded:
             upgrade_store(self._store)
-            self._forward = True
+            self._upgraded = True
         self._sums.prepare(self._store, entry.who)
         step = step_of(entry)
         failpoints.passed(f"{step}:before")
         page = self._store.append(names_for(entry.who), lookup, decide)
+        # From here on the write is durable, whatever happens to this process.
         failpoints.passed(f"{step}:after")
         return page
 
     def _close(self, charge: Entry, kind: EntryKind, body: str | None) -> Entry:
-        """End a charge, once."""
+        """End a charge once, by an answer or a failure; return the entry of its first end."""
         entry = Entry(
             0,
             kind,
@@ -290,34 +371,38 @@ class Ledger:
             key=charge.key,
             refers=charge.number,
         )
-        ended: list[Entry] = []
+        ends: list[Entry] = []
 
         def decide(snapshot: Snapshot) -> Page | None:
             entries = read_found(snapshot.found)
+            # The hash, not the number: an entry of another ledger may have the same number.
             if not any(known.hash == charge.hash for known, _ in entries):
                 raise InvalidArgument(
                     f"entry {charge.number} is no charge of this ledger; give what `charge` returned"
                 )
             end = closing_of(charge.number, entries)
             if end is not None:
-                ended.append(end[0])
+                ends.append(end[0])
                 return None
             hashed = entry if body is None else replace(entry, body_hash=digest(body))
-            return next_page(
-                snapshot, self._sums.books(snapshot, charge.who), last_of(snapshot), hashed, body
-            )
+            books = self._sums.books(snapshot, charge.who)
+            return next_page(snapshot, books, last_of(snapshot), hashed, body)
 
         page = self._write(entry, Lookup(charge.key), decide)
-        return ended[0] if ended else _written(page)
+        if ends:
+            return ends[0]
+        return _written(page)
 
     def _found(self, key: str) -> Snapshot:
-        return self._store.read((ROLL,), Lookup(read_text(key, "key")))
+        """Read the lines of a key; the account tree says which answers an import left out."""
+        return self._store.read((ACCOUNT_TREE,), Lookup(read_text(key, "key")))
 
     def __repr__(self) -> str:
         return f"<Ledger of {self.terms.budget}, counted as {self.terms.kind}>"
 
 
 def _written(page: Page | None) -> Entry:
+    """Return the entry of a page; a store that wrote nothing is not believed."""
     if page is None or page.entry is None:
         raise LedgerCorrupt("the store wrote nothing; nothing was spent")
     return page.entry

@@ -1,7 +1,10 @@
-"""Σε of a ledger that release 0.1.0 has written: found in its entries, never begun at 0.
+"""Sums of ε for ledgers written by release 0.1.0: found in the entries, never begun at 0.
 
-Its accounts hold what the filter counts and no sum of ε. Without one the sum admits nothing, which is sound; so whoever
-has the time to walk the chain does, and the first charge after that writes the sums into the books.
+The accounts of 0.1.0 hold the filter's amounts and no sum of ε. Without a sum the rule of sums
+admits nothing, which is sound. So the chain is replayed outside any transaction, and the first
+charge after that writes the sums into the books.
+
+Law: tests/ledger/test_sums.py::TestALedgerOf010
 """
 
 from __future__ import annotations
@@ -10,62 +13,74 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import LedgerCorrupt
 from . import review
-from .account import Account
+from .account import Account, Used
 from .books import Books
 from .snapshot import books_at, last_of, names_for
 from .stores.store import LedgerStore, Snapshot
 
 
 def lacks_sums(books: Books) -> bool:
-    """Return whether an account of these books was written without the sum that its filter decides by."""
-    return books.terms.filter.adds and not (books.everyone.common.added and books.own.common.added)
+    """Return whether an account of these books lacks the sum that its filter decides by."""
+    if not books.terms.filter.adds:
+        return False
+    both_summed = books.everyone.common.added and books.own.common.added
+    return not both_summed
 
 
 @dataclass(slots=True)
 class KnownSums:
-    """What was found in the entries up to a number, by person; nobody's sums are looked for twice at one number."""
+    """Cache of sums found in the entries, by person, each valid for one last entry."""
 
     found: dict[str, tuple[int, Account, Account]] = field(default_factory=dict)
-    whole: set[str] = field(default_factory=set)
+    """By person: the number of the last entry, everyone's account and the person's account."""
+    complete: set[str] = field(default_factory=set)
+    """People whose books were seen with sums; books never lose them."""
 
     def prepare(self, store: LedgerStore, who: str) -> None:
-        """Find the sums of somebody's books, if they are missing; outside any transaction, since it may take long."""
-        if who in self.whole:
+        """Find the sums of a person's books if they are missing.
+
+        Call it outside any transaction: a replay of the whole chain may take long.
+        """
+        if who in self.complete:
             return
         snapshot = store.read(names_for(who))
         if not snapshot.number or not lacks_sums(books_at(snapshot, who, last_of(snapshot))):
-            self.whole.add(who)
+            self.complete.add(who)
             return
-        walk = review.walk.Walk()
+        replay = review.replay.Replay()
         try:
-            for found in store.lines(1, snapshot.number):
-                walk.step(found.line, None, bodies=False)
-            books = walk.books(who)
-        except (
-            LedgerCorrupt
-        ):  # a chain that does not hold has no sums to speak of; `verify` says what is wrong
+            for stored in store.lines(1, snapshot.number):
+                replay.step(stored.line, None, bodies=False)
+            books = replay.books(who)
+        except LedgerCorrupt:
+            # A chain that does not hold has no sums; `verify` tells the reason.
             return
         self.found[who] = (snapshot.number, books.everyone, books.own)
 
     def books(self, snapshot: Snapshot, who: str) -> Books:
-        """Read the books of somebody, with the sums if they were found at this very entry."""
+        """Read the books of a person, with the sums if they were found at this very entry."""
         last = last_of(snapshot)
         books = books_at(snapshot, who, last)
         number, everyone, own = self.found.get(who, (0, books.everyone, books.own))
+        # Others may have charged since the replay: sums of another entry would be too small.
         if number != last.number or not lacks_sums(books):
             return books
         return replace(
-            books, everyone=_with_sums(books.everyone, everyone), own=_with_sums(books.own, own)
+            books,
+            everyone=_with_sums(books.everyone, everyone),
+            own=_with_sums(books.own, own),
         )
 
 
-def _with_sums(kept: Account, walked: Account) -> Account:
-    """Return the account with the sums that a walk added up; amounts stay as the books have them."""
-    if kept.common.added or kept.since != walked.since:
+def _with_sums(kept: Account, replayed: Account) -> Account:
+    """Return the account with the sums of a replay; amounts stay as the books have them."""
+    if kept.common.added or kept.since != replayed.since:
         return kept
-    known = dict(walked.parts)
-    parts = tuple(
-        (name, replace(used, added=known[name].added if name in known else (None,)))
-        for name, used in kept.parts
-    )
-    return replace(kept, common=replace(kept.common, added=walked.common.added), parts=parts)
+    known = dict(replayed.parts)
+    parts: list[tuple[str, Used]] = []
+    for name, used in kept.parts:
+        # None: a part without a known sum admits nothing by the sum, which is safe.
+        added = known[name].added if name in known else (None,)
+        parts.append((name, replace(used, added=added)))
+    common = replace(kept.common, added=replayed.common.added)
+    return replace(kept, common=common, parts=tuple(parts))

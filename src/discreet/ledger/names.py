@@ -1,4 +1,4 @@
-"""Who asks, and why: short printable text that every store can hold."""
+"""Names and reasons: short printable text that every store can hold."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import re
 
 from ..errors import InvalidArgument
 
+# Limits of stored texts; the index of names in PostgreSQL holds 200 characters too.
 LONGEST_WHO = 200
 LONGEST_TEXT = 2000
-_NOT_KEPT = re.compile("[\0\ud800-\udfff]")
+# PostgreSQL holds no NUL in text, and UTF-8 has no surrogates.
+_NOT_STORABLE = re.compile("[\0\ud800-\udfff]")
 
 
 def read_who(value: object) -> str:
@@ -22,13 +24,9 @@ def read_who(value: object) -> str:
     ...
     discreet.errors.InvalidArgument: who must be a printable name of at most 200 characters, and not '*'; got '*'
 
-    Refuses the empty name, surrounding spaces and control characters.
+    Refuses: the empty name, surrounding spaces and control characters, with InvalidArgument.
     """
-    if not isinstance(value, str) or not value.isprintable() or not 0 < len(value) <= LONGEST_WHO:
-        right = False
-    else:
-        right = value == value.strip() and value != "*"
-    if not right or not isinstance(value, str):
+    if not isinstance(value, str) or not _is_name(value):
         shown = repr(value)[:60]
         raise InvalidArgument(
             f"who must be a printable name of at most {LONGEST_WHO} characters, and not '*'; got {shown}"
@@ -36,20 +34,28 @@ def read_who(value: object) -> str:
     return value
 
 
+def _is_name(text: str) -> bool:
+    if not text.isprintable() or not 0 < len(text) <= LONGEST_WHO:
+        return False
+    # A star is everyone who is not named (`terms.OTHERS`), so nobody can have it as a name.
+    return text == text.strip() and text != "*"
+
+
 def read_text(value: object, name: str) -> str:
-    r"""Check a text that is only kept.
+    r"""Check a text that is only stored.
 
     >>> from discreet.ledger.names import read_text
     >>> read_text("weekly report,\nsecond try", "why")
     'weekly report,\nsecond try'
 
-    Refuses other types, more than 2000 characters, and characters that no store can hold.
+    Refuses: other types, more than 2000 characters, and characters that no store can hold;
+    InvalidArgument.
     """
     if not isinstance(value, str) or len(value) > LONGEST_TEXT:
         kind = f"{len(value)} characters" if isinstance(value, str) else type(value).__name__
         raise InvalidArgument(
             f"{name} must be text of at most {LONGEST_TEXT} characters, got {kind}"
         )
-    if _NOT_KEPT.search(value):
+    if _NOT_STORABLE.search(value):
         raise InvalidArgument(f"{name} holds a character that no store can hold; leave it out")
     return value

@@ -1,9 +1,20 @@
-"""Open a ledger: a file, a server or memory; make it if it is not there."""
+"""Opening of ledgers: in a file, on a server or in memory; a missing ledger is made.
+
+Guarantee: of several processes that open the same new ledger at once, one makes it and the others
+open it. A ledger that exists keeps its terms.
+
+Refuses: InvalidArgument for other terms than those of the ledger; LedgerConflict for a place to
+which a ledger is about to be moved; LedgerCorrupt for a file that is no ledger.
+
+Law: tests/ledger/test_race.py::TestManyProcesses::test_only_one_of_many_makers_makes_the_ledger,
+tests/ledger/test_ledger.py::TestOpeningAgain
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from fractions import Fraction
 from typing import TypedDict
 
 from ..arithmetic.rational import Number, positive, rational
@@ -12,8 +23,8 @@ from ..errors import InvalidArgument, LedgerConflict
 from ..privacy.filters.options import FilterKind as Kind
 from ..privacy.measures import Measure
 from ..privacy.neighbours import Neighbours
-from .account_tree import whole_roll
-from .books import open_books, vouch
+from .account_tree import build_tree
+from .books import books_digest, open_books
 from .clock import write_time
 from .entry import Entry, seal
 from .ledger import Ledger
@@ -26,10 +37,13 @@ from .stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot, account_n
 from .terms import Charter, Window, make_charter
 
 WAIT = 60.0
-"""Seconds to wait for somebody else's turn before LedgerUnavailable."""
+"""Seconds to wait for the write lock of another process before LedgerUnavailable."""
+_NOBODY = "nobody"
 
 
 class _Wanted(TypedDict):
+    """Terms that the caller gives beside the budget; None for each that is not given."""
+
     kind: Kind | None
     delta: Number | None
     orders: Number | Iterable[Number] | None
@@ -53,21 +67,30 @@ def open_ledger(
     name: str = "main",
     wait: Number = WAIT,
 ) -> Ledger:
-    """Open a ledger, or make a new one: a path (SQLite), "postgresql://…" (several machines), or ":memory:".
+    """Open a ledger, or make a new one.
 
-    A new ledger needs a budget; its terms are fixed then. `kind`, `delta`, `orders` and `neighbours` are those of
-    `open_filter`, but that half of an ApproxDP budget's δ is kept for unknown keys if neither `kind` nor `delta` is
-    given; `allowances` gives each named person a share ("*" is everyone else, None lets everyone spend up to
-    the budget); with a `window` the budget begins anew each calendar day, week, month, quarter or year, in UTC; `parts`
-    are charged in parallel. For one that exists, what is given must be what was fixed. `name` tells ledgers in one
-    PostgreSQL database apart; `wait` is how many seconds somebody else's turn may take.
+    `where` is a path (SQLite), "postgresql://…" (several machines), or ":memory:". A new ledger
+    needs a budget, and its terms are fixed then. For a ledger that exists, every term given must be
+    the one that was fixed.
+
+    | term | meaning |
+    |---|---|
+    | `kind`, `delta`, `orders`, `neighbours` | as in `open_filter`; if neither `kind` nor `delta` is |
+    | | given, half of an ApproxDP budget's δ is kept for unknown keys |
+    | `allowances` | a budget for each named person; "*" is everyone else; None lets everyone spend |
+    | | up to the budget |
+    | `window` | the budget begins anew each calendar day, week, month, quarter or year, in UTC |
+    | `parts` | parts of a table that are charged in parallel |
+    | `name` | tells ledgers in one PostgreSQL database apart |
+    | `wait` | seconds to wait while another process writes |
 
     >>> import discreet as dp
     >>> from discreet.privacy.measures import PureDP
     >>> dp.open_ledger(":memory:", PureDP(3), window="month").left()
     PureDP(3)
 
-    Refuses other terms than those it was opened with; a file that is no ledger is LedgerCorrupt. Nothing changes then.
+    Refuses: terms other than those it was opened with, with InvalidArgument; a file that is no
+    ledger, with LedgerCorrupt. Nothing changes then.
     """
     wanted = _Wanted(
         kind=kind,
@@ -87,9 +110,10 @@ def open_ledger(
 
 
 def open_store(where: object, name: str, wait: float = WAIT) -> LedgerStore:
-    """Return the store at a place, whatever it holds.
+    """Return the store at a path or on a server; its content is not read.
 
-    Refuses what is no place, and what may be meant as a path or as a server (`discreet.connection`).
+    Refuses: a `where` that is neither, and text that could mean a path or a server
+    (`discreet.connection`); InvalidArgument.
     """
     if not isinstance(where, str | os.PathLike) or not str(where) or "\0" in str(where):
         raise InvalidArgument('a ledger is opened at a path, at "postgresql://…" or at ":memory:"')
@@ -108,84 +132,87 @@ def open_store(where: object, name: str, wait: float = WAIT) -> LedgerStore:
 
 
 def _terms(store: LedgerStore, budget: Measure | None, wanted: _Wanted) -> Charter:
-    """Return the terms of the ledger that is there, or write those of a new one."""
-    names = (*names_for("nobody"), DRAFT)
-    found = store.read(names)
-    if not found.number:
-        _no_draft(found)
+    """Return the terms of the ledger that exists, or write those of a new one."""
+    names = (*names_for(_NOBODY), DRAFT)
+    snapshot = store.read(names)
+    if not snapshot.number:
+        _refuse_draft(snapshot)
         if budget is None:
             raise InvalidArgument(
                 "there is no ledger here yet; a new one needs a budget, such as PureDP(1)"
             )
         terms = make_charter(budget, **wanted)
-        page = store.append(
-            names,
-            NOTHING,
-            lambda there: None if there.number else first_page(terms, _no_draft(there)),
-        )
-        found = found if page is not None else store.read(names)
-        if page is not None:
+
+        def decide(now: Snapshot) -> Page | None:
+            # Another process may have made the ledger since it was read, or begun a move to here.
+            if now.number:
+                return None
+            _refuse_draft(now)
+            return first_page(terms, now)
+
+        if store.append(names, NOTHING, decide) is not None:
             return terms
-    stored = books_at(found, "nobody", last_of(found)).terms
+        snapshot = store.read(names)
+    stored = books_at(snapshot, _NOBODY, last_of(snapshot)).terms
     _compare(stored, budget, wanted)
     return stored
 
 
-def _no_draft(snapshot: Snapshot) -> Snapshot:
-    """Refuse a place to which a ledger is about to be moved."""
+def _refuse_draft(snapshot: Snapshot) -> None:
+    """Refuse a store to which a ledger is about to be moved."""
     if DRAFT in snapshot.texts:
         raise LedgerConflict(
             "a ledger is about to be moved here; end that by the same `ledger move`, or wait for it"
         )
-    return snapshot
 
 
 def first_page(terms: Charter, snapshot: Snapshot) -> Page:
     """Return the page that opens a ledger."""
-    texts = open_books(terms, "nobody").texts() | whole_roll({})
-    del texts[account_name("nobody")]
-    entry = Entry(1, "open", write_time(snapshot.now), terms=terms.to_json(), books=vouch(texts))
+    texts = open_books(terms, _NOBODY).texts() | build_tree({})
+    # Nobody has an account yet: accounts are written with the first charge of a person.
+    del texts[account_name(_NOBODY)]
+    entry = Entry(
+        1,
+        "open",
+        write_time(snapshot.now),
+        terms=terms.to_json(),
+        books=books_digest(texts),
+    )
     return Page(seal(entry), texts)
 
 
 def _compare(stored: Charter, budget: Measure | None, wanted: _Wanted) -> None:
-    """Refuse terms that differ from those the ledger was opened with; what is not given does not count."""
+    """Refuse terms that differ from those of the ledger; terms that are not given are not compared."""
     rules = stored.filter.terms
-    pairs: list[tuple[str, object, object]] = [
+    delta = None if wanted["delta"] is None else rational(wanted["delta"], "delta")
+    orders = _read_orders(wanted["orders"])
+    allowances = None if wanted["allowances"] is None else dict(wanted["allowances"])
+    triples: list[tuple[str, object, object]] = [
         ("budget", budget, rules.budget),
         ("kind", wanted["kind"], stored.kind),
-        (
-            "delta",
-            None if wanted["delta"] is None else rational(wanted["delta"], "delta"),
-            rules.delta,
-        ),
-        ("orders", _orders(wanted["orders"]), rules.orders),
+        ("delta", delta, rules.delta),
+        ("orders", orders, rules.orders),
         ("neighbours", wanted["neighbours"], stored.neighbours),
-        ("allowances", _shares(wanted["allowances"]), _budgets(stored)),
+        ("allowances", allowances, _first_allowances(stored)),
         ("window", wanted["window"], stored.window),
         ("parts", wanted["parts"], stored.parts),
     ]
-    for name, given, fixed in pairs:
+    for name, given, fixed in triples:
         if given is not None and given != fixed:
             raise InvalidArgument(
                 f"this ledger was opened with {name} = {fixed!r}, got {given!r}; leave it out, or open another ledger"
             )
 
 
-def _orders(orders: Number | Iterable[Number] | None) -> object:
+def _read_orders(orders: Number | Iterable[Number] | None) -> tuple[Fraction, ...] | None:
     if orders is None:
         return None
     listed = (orders,) if isinstance(orders, Number) else tuple(orders)
-    return tuple(rational(a, "orders") for a in listed)
+    return tuple(rational(order, "orders") for order in listed)
 
 
-def _shares(allowances: Mapping[str, Measure] | None) -> object:
-    return None if allowances is None else dict(allowances)
-
-
-def _budgets(stored: Charter) -> object:
-    return (
-        None
-        if stored.allowances is None
-        else {who: share.terms.budget for who, share in stored.allowances}
-    )
+def _first_allowances(stored: Charter) -> dict[str, Measure] | None:
+    """Return the budgets of the allowances that the ledger was opened with."""
+    if stored.allowances is None:
+        return None
+    return {who: opened.terms.budget for who, opened in stored.allowances}

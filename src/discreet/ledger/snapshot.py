@@ -1,4 +1,4 @@
-"""What a snapshot of a store means: the last entry, the books that it vouches for, and what became of a key."""
+"""Snapshot readers: the last entry of a store, its books, the next page, and the end of a charge."""
 
 from __future__ import annotations
 
@@ -7,22 +7,30 @@ from dataclasses import replace
 from functools import lru_cache
 
 from ..errors import LedgerConflict, LedgerCorrupt
-from .account_tree import changed_roll, check_roll, page_name
-from .books import Books, read_books, vouch
+from .account_tree import check_account, page_name, update_tree
+from .books import Books, books_digest, read_books
 from .clock import stamp
 from .entry import Entry, read_line, seal
-from .stores.store import ALLOWANCES, EVERYONE, ROLL, TERMS, Page, Snapshot, account_name
+from .stores.store import (
+    ACCOUNT_TREE,
+    ALLOWANCES,
+    EVERYONE,
+    TERMS,
+    Page,
+    Snapshot,
+    account_name,
+)
 
 
 def names_for(who: str) -> tuple[str, ...]:
-    """Name the texts that a decision about somebody needs."""
-    return TERMS, ALLOWANCES, EVERYONE, account_name(who), ROLL, page_name(who)
+    """Return the names of the texts that a decision about a person needs."""
+    return TERMS, ALLOWANCES, EVERYONE, account_name(who), ACCOUNT_TREE, page_name(who)
 
 
 def last_of(snapshot: Snapshot) -> Entry:
-    """Read the last entry; it must be the one its number says.
+    """Read the last entry; its number must be the one under which the store keeps it.
 
-    Refuses a store without a ledger, and a last line that was torn or changed.
+    Refuses: a store without a ledger, and a last line that was torn or changed; LedgerCorrupt.
     """
     if not snapshot.number:
         raise LedgerCorrupt("there is no ledger here any more: it was removed while it was open")
@@ -36,63 +44,81 @@ def last_of(snapshot: Snapshot) -> Entry:
 
 @lru_cache(maxsize=64)
 def _read_last(line: str) -> Entry:
-    """Read the last line; one decision looks at it several times."""
+    """Read the last line; cached, because one decision reads it several times."""
     return read_line(line)
 
 
 def books_at(snapshot: Snapshot, who: str, last: Entry) -> Books:
-    """Read the books of somebody as they were written; the last entry must vouch for them.
+    """Read the books of a person as they were written.
 
-    Refuses books that do not belong to the last entry: they were changed, or the last entries were cut off.
+    Guarantee: the last entry vouches for the books returned, the person's account included.
+
+    Refuses: books that do not belong to the last entry, because they were changed or the last
+    entries were cut off; LedgerCorrupt.
+
+    Law: tests/ledger/test_verify.py::TestTheBooksMustBeThoseOfTheChain
     """
     texts = snapshot.texts
     missing = [name for name in (TERMS, ALLOWANCES, EVERYONE) if name not in texts]
     if missing:
         raise LedgerCorrupt(f"the ledger has lost its {', '.join(missing)}; restore it from a copy")
-    books = read_books(
-        texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], who, texts.get(account_name(who))
-    )
-    if vouch(texts) != last.books:
+    own = texts.get(account_name(who))
+    books = read_books(texts[TERMS], texts[ALLOWANCES], texts[EVERYONE], who, own)
+    # The digest covers the root of the account tree, so it must hold before the tree is believed.
+    if books_digest(texts) != last.books:
         raise LedgerCorrupt(
             f"the books are not those after entry {last.number}: they were changed, or entries were lost"
         )
-    check_roll(texts, who)
+    check_account(texts, who)
     return books
 
 
 def closed(last: Entry) -> LedgerConflict:
-    """Return the refusal of a ledger that goes on elsewhere."""
-    place = "" if last.terms is None else f" It goes on as {last.terms.get('to')}."
+    """Return the refusal of a ledger that was moved and goes on elsewhere."""
+    target = "" if last.terms is None else f" It goes on as {last.terms.get('to')}."
     return LedgerConflict(
-        f"this ledger was closed for good on {last.time[:10]}; nothing was spent.{place} Use that one"
+        f"this ledger was closed for good on {last.time[:10]}; nothing was spent.{target} Use that one"
     )
 
 
 def next_page(
     snapshot: Snapshot, books: Books, last: Entry, entry: Entry, body: str | None = None
 ) -> Page:
-    """Return the page of the next entry: its number, time and place in the chain, and the books after it.
+    """Return the page of the next entry: number, time and previous hash, and the books after it.
 
-    Raises what the books raise for an entry that they do not grant.
+    Raises the refusals of `Books.after` for an entry that is not granted.
     """
     if last.kind == "close":
         raise closed(last)
     number = last.number + 1
-    key = entry.key or (f"#{number}" if entry.kind == "charge" else "")
-    placed = replace(
-        entry, number=number, time=stamp(snapshot.now, last.time), key=key, previous=last.hash
-    )
-    after = books.after(placed)
-    changed = {}
-    if after.shares is not books.shares:
-        changed[ALLOWANCES] = after.shares.text()
-    if after.everyone is not books.everyone:
+    key = entry.key
+    if not key and entry.kind == "charge":
+        # A charge without a key gets one of its own, so that its answer can be stored under it.
+        key = f"#{number}"
+    time = stamp(snapshot.now, last.time)
+    linked = replace(entry, number=number, time=time, key=key, previous=last.hash)
+    after = books.after(linked)
+    changed = _changed_texts(snapshot, books, after)
+    # The entry vouches for the texts as they are after it, changed and unchanged ones.
+    books_after = books_digest({**snapshot.texts, **changed})
+    sealed = seal(replace(linked, books=books_after))
+    return Page(sealed, changed, body)
+
+
+def _changed_texts(snapshot: Snapshot, books: Books, after: Books) -> dict[str, str]:
+    """Return the texts that differ after an entry; unchanged books share their objects."""
+    changed: dict[str, str] = {}
+    if after.allowances is not books.allowances:
+        changed[ALLOWANCES] = after.allowances.text()
+    everyone_changed = after.everyone is not books.everyone
+    if everyone_changed:
         changed[EVERYONE] = after.everyone.text()
-    if after.everyone is not books.everyone or after.own is not books.own:
+    if everyone_changed or after.own is not books.own:
         own = after.own.text()
         changed[account_name(books.who)] = own
-        changed |= changed_roll(snapshot.texts, books.who, own) if ROLL in snapshot.texts else {}
-    return Page(seal(replace(placed, books=vouch({**snapshot.texts, **changed}))), changed, body)
+        if ACCOUNT_TREE in snapshot.texts:
+            changed |= update_tree(snapshot.texts, books.who, own)
+    return changed
 
 
 def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str | None]]:
@@ -104,10 +130,13 @@ def closing_of(
     number: int, entries: Sequence[tuple[Entry, str | None]]
 ) -> tuple[Entry, str | None] | None:
     """Return the answer of a charge, or its failure if it has no answer; None while it is pending."""
-    ends = [
-        (entry, body)
-        for entry, body in entries
-        if entry.refers == number and entry.kind in ("answer", "fail")
-    ]
-    answers = [end for end in ends if end[0].kind == "answer"]
-    return next(iter(answers or ends), None)
+    failure = None
+    for entry, body in entries:
+        if entry.refers != number:
+            continue
+        # A chain may hold both a failure and an answer of a charge: the answer then counts.
+        if entry.kind == "answer":
+            return entry, body
+        if entry.kind == "fail" and failure is None:
+            failure = entry, body
+    return failure

@@ -1,7 +1,10 @@
-"""The terms of a ledger: what was promised when it was opened, for good.
+"""Terms of a ledger: budget, allowances, window and parts, fixed for good when it is opened.
 
-They stand in the first entry of the chain. The filters are stored opened, with the amounts that their budgets came to,
-so that a later release with a tighter conversion does not move what people were promised.
+The terms are in the first entry of the chain. The filters are stored opened, with the amounts into
+which their budgets were converted. A later release with a tighter conversion then does not change
+the promise.
+
+Law: tests/ledger/test_books.py::TestTerms
 """
 
 from __future__ import annotations
@@ -26,13 +29,13 @@ from .parts import Parts
 
 Window: TypeAlias = Literal["day", "week", "month", "quarter", "year"]
 OTHERS = "*"
-"""The name under `allowances` that stands for everyone who is not named."""
+"""Name under `allowances` for everyone who is not named."""
 _FIELDS = {"filter", "allowances", "window", "parts"}
 
 
 @frozen
 class Charter:
-    """What was fixed at creation: the opened filter, the first allowances, the window and the parts."""
+    """Terms fixed at creation: the opened filter, the first allowances, the window and the parts."""
 
     filter: Filter
     allowances: tuple[tuple[str, Filter], ...] | None = None
@@ -41,7 +44,7 @@ class Charter:
 
     @property
     def budget(self) -> Measure:
-        """The promise: for everything that is ever released, or for every window if there is one."""
+        """The promise for everything ever released, or for every window if there is one."""
         return self.filter.terms.budget
 
     @property
@@ -51,21 +54,20 @@ class Charter:
 
     @property
     def neighbours(self) -> Neighbours | None:
-        """The relation that was fixed at creation; None: the first event fixes it."""
+        """The relation of neighbours fixed at creation; None if the first event fixes it."""
         return self.filter.neighbours
 
     def to_json(self) -> Json:
         """Write the terms as plain JSON types, exactly."""
-        given = (
-            None
-            if self.allowances is None
-            else {who: share.to_json() for who, share in self.allowances}
-        )
+        allowances = None
+        if self.allowances is not None:
+            allowances = {who: opened.to_json() for who, opened in self.allowances}
+        parts = None if self.parts is None else self.parts.to_json()
         return {
             "filter": self.filter.to_json(),
-            "allowances": given,
+            "allowances": allowances,
             "window": self.window,
-            "parts": None if self.parts is None else self.parts.to_json(),
+            "parts": parts,
         }
 
     def text(self) -> str:
@@ -84,10 +86,11 @@ def make_charter(
     window: Window | None = None,
     parts: Parts | None = None,
 ) -> Charter:
-    """Fix the terms of a new ledger.
+    """Make the terms of a new ledger.
 
-    Of an ApproxDP budget half of δ is kept for events with a δ of their own, as the selection of unknown keys is,
-    unless `kind` or `delta` says otherwise: a ledger that keeps none could never answer such a question.
+    Half of the δ of an ApproxDP budget is kept for events with a δ of their own, such as the
+    selection of unknown keys, unless `kind` or `delta` is given. A ledger that keeps none could
+    never answer such a question.
 
     >>> import discreet as dp
     >>> from discreet.ledger.terms import make_charter
@@ -97,7 +100,8 @@ def make_charter(
     >>> make_charter(dp.ApproxDP(1, "1e-6")).filter.terms.delta
     Fraction(1, 2000000)
 
-    Refuses what `open_filter` refuses, unknown windows, and parts that the filter cannot count in parallel.
+    Refuses: everything that `open_filter` refuses, unknown windows, and parts that the filter
+    cannot count in parallel; InvalidArgument.
     """
     if isinstance(budget, ApproxDP) and budget.delta and kind is None and delta is None:
         delta = budget.delta / 2
@@ -108,20 +112,27 @@ def make_charter(
         )
     if parts is not None:
         _check_parts(parts, opened)
-    shares = None
+    opened_allowances = None
     if allowances is not None:
-        if not isinstance(allowances, Mapping):
-            raise InvalidArgument(
-                f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}"
-            )
-        shares = tuple(
-            sorted((_name(who), allowance(opened, share)) for who, share in allowances.items())
+        opened_allowances = _open_allowances(opened, allowances)
+    return Charter(opened, opened_allowances, window, parts)
+
+
+def _open_allowances(opened: Filter, allowances: object) -> tuple[tuple[str, Filter], ...]:
+    """Open the filter of every allowance, in the order of their names."""
+    if not isinstance(allowances, Mapping):
+        raise InvalidArgument(
+            f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}"
         )
-    return Charter(opened, shares, window, parts)
+    pairs = [(_read_name(who), allowance(opened, share)) for who, share in allowances.items()]
+    # Names are unique in a mapping, so filters are never compared.
+    return tuple(sorted(pairs))
 
 
 def allowance(opened: Filter, share: Measure) -> Filter:
-    """Open the filter of one analyst's share: of the ledger's kind, with the same part of its δ kept for leaks.
+    """Open the filter of one analyst's allowance, of the ledger's kind.
+
+    The same fraction of its δ is kept for events with a δ of their own as in the budget.
 
     >>> import discreet as dp
     >>> from discreet.ledger.terms import allowance
@@ -129,25 +140,26 @@ def allowance(opened: Filter, share: Measure) -> Filter:
     >>> allowance(dp.open_filter(ApproxDP(1, 1e-6), delta=5e-7), ApproxDP(0.5, 1e-7)).terms.delta
     Fraction(1, 20000000)
 
-    Refuses a measure that the ledger's kind does not count in.
+    Refuses: a measure that the ledger's kind does not count in, with InvalidArgument.
     """
-    terms, delta, orders = opened.terms, None, None
+    terms = opened.terms
     if isinstance(share, PureDP) and not isinstance(terms.budget, PureDP):
-        words = ",".join(
-            f"{word}={amount}" for word, amount in budget_to_words(terms.budget).items()
-        )
+        options = budget_to_words(terms.budget).items()
+        written = ",".join(f"{option}={amount}" for option, amount in options)
         raise InvalidArgument(
             f"an allowance is a part of the budget, in its measure: this ledger's is {terms.budget}, and {share} "
-            f"alone is not; write it as the budget is, {words}, or less of each"
+            f"alone is not; write it as the budget is, {written}, or less of each"
         )
-    if (
-        isinstance(share, ApproxDP)
-        and isinstance(terms.budget, ApproxDP)
-        and opened.kind != "approximate"
-    ):
-        delta = share.delta * (terms.delta / terms.budget.delta)
-        orders = terms.orders if opened.kind == "renyi" else None
+    delta = None
+    orders = None
+    if isinstance(share, ApproxDP) and isinstance(terms.budget, ApproxDP):
+        if opened.kind != "approximate":
+            # Exact fractions: an allowance of the whole budget keeps exactly the budget's δ.
+            delta = share.delta * (terms.delta / terms.budget.delta)
+        if opened.kind == "renyi":
+            orders = terms.orders
     made = open_filter(share, opened.kind, delta=delta, orders=orders, neighbours=opened.neighbours)
+    # Amounts at other orders could not be compared with those of the budget.
     if made.terms.orders != terms.orders:
         raise InvalidArgument(
             "an allowance lists the same Rényi orders as the budget; give it at those"
@@ -155,11 +167,14 @@ def allowance(opened: Filter, share: Measure) -> Filter:
     return made
 
 
-def _name(who: str) -> str:
-    return OTHERS if who == OTHERS else read_who(who)
+def _read_name(who: str) -> str:
+    if who == OTHERS:
+        return OTHERS
+    return read_who(who)
 
 
 def _check_parts(parts: object, opened: Filter) -> None:
+    """Refuse parts that a filter cannot count in parallel; `parts` has the proofs."""
     if not isinstance(parts, Parts):
         raise InvalidArgument(
             f"parts are given as Parts(table, column, values), got {type(parts).__name__}"
@@ -187,18 +202,17 @@ def read_charter(text: str) -> Charter:
     >>> read_charter(terms.text()) == terms
     True
 
-    Refuses terms that were changed by hand.
+    Refuses: terms that were changed by hand, with LedgerCorrupt.
     """
     try:
         data = json.loads(text)
-        given = data["allowances"]
-        shares = (
-            None
-            if given is None
-            else tuple(sorted((who, Filter.from_json(s)) for who, s in given.items()))
-        )
+        stored = data["allowances"]
+        allowances = None
+        if stored is not None:
+            pairs = [(who, Filter.from_json(filter_json)) for who, filter_json in stored.items()]
+            allowances = tuple(sorted(pairs))
         parts = None if data["parts"] is None else Parts.from_json(data["parts"])
-        terms = Charter(Filter.from_json(data["filter"]), shares, data["window"], parts)
+        terms = Charter(Filter.from_json(data["filter"]), allowances, data["window"], parts)
     except (DiscreetError, ValueError, TypeError, KeyError, AttributeError) as problem:
         raise LedgerCorrupt(f"the terms of this ledger cannot be read: {problem}") from None
     if data.keys() != _FIELDS or terms.window not in (None, *get_args(Window)):

@@ -1,1 +1,1 @@
-"""A ledger beside its charges: another place, another release, a clock that was wrong, entries that were lost."""
+"""Life of a ledger beside its charges: move, import, upgrade, repair."""

@@ -1,8 +1,11 @@
-"""Import what was exported: the same chain goes on in a new store.
+"""Import of an exported ledger: the same chain goes on in a new store.
 
-An export is a copy. Where its ledger still lives, there are then two that can be charged, each without knowing of the
-other: move a ledger instead, or import where the ledger itself is lost, or was closed. The chain says that it was
-imported. What was charged after the export is not in it; a checkpoint that was kept elsewhere tells.
+An export is a copy. If its ledger still exists, there are then two that can be charged, and neither
+knows of the other. Move a ledger instead, or import only where the ledger itself is lost or closed.
+The chain says that it was imported. Charges after the export are not in it; a checkpoint that was
+kept elsewhere tells.
+
+Law: tests/ledger/test_life.py::TestAnImport
 """
 
 from __future__ import annotations
@@ -16,9 +19,9 @@ from ..entry import read_line
 from ..names import read_who
 from ..open import open_store
 from ..review.export import read_export
+from ..review.replay import Replay
 from ..review.verdict import Checkpoint, Verdict
-from ..review.verify import verify_store, walk_lines
-from ..review.walk import Walk
+from ..review.verify import replay_lines, verify_store
 from ..stores.store import DRAFT, NOTHING, Page, Snapshot
 from .move import empty_target
 
@@ -30,9 +33,10 @@ def import_ledger(
     name: str = "main",
     checkpoint: Checkpoint | None = None,
 ) -> Verdict:
-    """Import a file that `Ledger.export` wrote into a new ledger; give what a verification finds there.
+    """Import a file that `Ledger.export` wrote into a new ledger; return its verification.
 
-    Where the export has no answers, those stay behind: whoever asks such a question again is charged again.
+    If the export has no answers, they are lost: a person who asks such a question again is charged
+    again.
 
     >>> import tempfile
     >>> import discreet as dp
@@ -44,26 +48,33 @@ def import_ledger(
     >>> import_ledger(f"{home}/old.lines", f"{home}/new.ledger").spent
     PureDP(0.25)
 
-    Refuses a chain that does not hold, and a place where there is a ledger already.
+    Refuses: LedgerCorrupt for a chain that does not hold; InvalidArgument for a target that has a
+    ledger already, and for a target in memory.
     """
     if to == ":memory:":
         raise InvalidArgument(
             "a ledger in memory ends with its process; import into a file or a server"
         )
-    listed = read_export(lines)
-    walk = walk_lines(listed, None, checkpoint)
+    exported = read_export(lines)
+    # The whole chain is verified before anything is written.
+    replay = replay_lines(exported, None, checkpoint)
     store = open_store(to, read_who(name))
     try:
-        store.append((DRAFT,), NOTHING, lambda there: _page(walk, listed, there))
+        store.append((DRAFT,), NOTHING, lambda target: _import_page(replay, exported, target))
         return verify_store(store, None, None)
     finally:
         store.close()
 
 
-def _page(walk: Walk, lines: Sequence[tuple[str, str | None]], there: Snapshot) -> Page:
-    if empty_target(there):
+def _import_page(replay: Replay, lines: Sequence[tuple[str, str | None]], target: Snapshot) -> Page:
+    """Return the page with all lines, and a `resume` entry that says that they were imported."""
+    if empty_target(target):
         raise LedgerConflict("a ledger is about to be moved there; name another place")
-    answers = all(body is not None for line, body in lines if read_line(line).body_hash is not None)
+    entries = [(read_line(line), body) for line, body in lines]
+    answers = all(body is not None for entry, body in entries if entry.body_hash is not None)
     terms: dict[str, object] = {"from": "an export", "answers": answers}
-    entry = walk.write("resume", max(write_time(there.now), read_line(lines[-1][0]).time), terms)
-    return Page(entry, walk.texts(), before=[(read_line(line), body) for line, body in lines])
+    last, _ = entries[-1]
+    # The clock of this machine may be behind the one that wrote the export.
+    time = max(write_time(target.now), last.time)
+    entry = replay.write("resume", time, terms)
+    return Page(entry, replay.texts(), before=entries)

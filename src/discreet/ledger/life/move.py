@@ -1,13 +1,22 @@
-"""Move a ledger to another store: the same chain goes on there, and the old one is closed for good.
+"""Move of a ledger to another store: the same chain goes on there, and the old one is closed.
 
-    1  a draft with a secret token is written to the new store    nothing can be charged there
-    2  an entry with the token's hash closes the old ledger       nothing can be charged there any more
-    3  all lines, answers and books go over in one transaction,   from now on it is charged here
-       with an entry that says where they come from
+    step                                                          effect
+    1  a draft with a secret token is written to the new store    no charges in the new store
+    2  an entry with the token's hash closes the old ledger       no more charges in the old store
+    3  all lines, answers and books are copied in one             charges in the new store
+       transaction, with an entry that names their source
 
-The second step decides. Whoever dies before it leaves the old ledger as it was; whoever dies after it leaves a closed
-one, and the same call again ends the move. A closed ledger goes to the store that holds its token and to no other, so
-there are never two ledgers to charge, not even if somebody moves it twice.
+The second step decides. A crash before it leaves the old ledger as it was. A crash after it leaves
+a closed ledger, and the same call again completes the move.
+
+Guarantee: a closed ledger goes to the store that holds its token and to no other. So there are
+never two ledgers to charge, not even if it is moved twice.
+
+Refuses: InvalidArgument for a target with a ledger, LedgerConflict for a target that is reserved
+for another ledger or that is not the one the ledger was closed for.
+
+Law: tests/ledger/test_life.py::TestAMove,
+tests/ledger/test_life.py::test_a_copy_of_a_draft_is_no_third_place
 """
 
 from __future__ import annotations
@@ -24,13 +33,13 @@ from ..clock import stamp, write_time
 from ..entry import Entry, read_line, write_line
 from ..names import read_who
 from ..open import open_store
+from ..review.replay import Replay
 from ..review.verdict import Verdict
 from ..review.verify import verify_store
-from ..review.walk import Walk
 from ..snapshot import last_of
 from ..stores.sqlite import LedgerInSqlite
 from ..stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot
-from .optimistic import append_at_rest, following
+from .optimistic import append_if_unchanged, following_entry
 from .upgrade import upgrade_store
 
 
@@ -41,7 +50,7 @@ def move_ledger(
     name: str = "main",
     to_name: str = "main",
 ) -> Verdict:
-    """Move a ledger: to a new file, or to "postgresql://…"; give what a verification finds there.
+    """Move a ledger to a new file or to "postgresql://…"; return its verification there.
 
     >>> import tempfile
     >>> import discreet as dp
@@ -56,18 +65,24 @@ def move_ledger(
     ...
     discreet.errors.LedgerConflict: this ledger was closed for good on ...
 
-    Refuses a place where there is a ledger already. If it is interrupted, call it again with the same places.
+    Refuses: a target that has a ledger already. If the move is interrupted, call it again with the
+    same arguments.
     """
     if ":memory:" in (where, to):
         raise InvalidArgument(
             "a ledger in memory ends with its process; it is moved neither from there nor to there"
         )
-    source, target = open_store(where, read_who(name)), open_store(to, read_who(to_name))
+    source = open_store(where, read_who(name))
+    target = open_store(to, read_who(to_name))
+    source_label = _label(source, name)
+    target_label = _label(target, to_name)
     try:
         last = last_of(source.read(()))
+        # A closed source means that an earlier call was interrupted after step 2.
         if last.kind != "close":
-            last = _close(source, _draft(source, target), _label(target, to_name))
-        _copy(source, target, last, (_label(source, name), _label(target, to_name)))
+            token = _draft(source, target)
+            last = _close(source, token, target_label)
+        _copy(source, target, last, (source_label, target_label))
         return verify_store(target, None, (last.number, last.hash))
     finally:
         source.close()
@@ -75,72 +90,86 @@ def move_ledger(
 
 
 def _draft(source: LedgerStore, target: LedgerStore) -> str:
-    """Reserve a place in the target; give its token. The same ledger finds its own place again."""
+    """Step 1: reserve the target and return its token; the same ledger finds its draft again."""
     upgrade_store(source)
-    ledger = read_line(next(iter(source.lines(1, 1)))[1]).hash
-    text = canonical_json({"ledger": ledger, "token": secrets.token_hex(16)})
-    target.append(
-        (DRAFT,), NOTHING, lambda there: None if empty_target(there) else Page(None, {DRAFT: text})
-    )
+    first = next(iter(source.lines(1, 1)))
+    # The hash of the first entry identifies a ledger: it covers the terms and the time.
+    ledger = read_line(first.line).hash
+    draft = canonical_json({"ledger": ledger, "token": secrets.token_hex(16)})
+
+    def decide(snapshot: Snapshot) -> Page | None:
+        if empty_target(snapshot):
+            return None
+        return Page(None, {DRAFT: draft})
+
+    target.append((DRAFT,), NOTHING, decide)
+    # Read back: a draft of an interrupted move, or of another ledger, may have been there before.
     kept = json.loads(target.read((DRAFT,)).texts[DRAFT])
     if kept["ledger"] != ledger:
         raise LedgerConflict("another ledger is about to be moved there; name another place")
     return str(kept["token"])
 
 
-def empty_target(there: Snapshot) -> bool:
-    """Return whether a draft stands in a store without a ledger; refuse one that has a ledger."""
-    if there.number:
+def empty_target(target: Snapshot) -> bool:
+    """Return whether a store without a ledger holds a draft; refuse a store that has a ledger."""
+    if target.number:
         raise InvalidArgument("there is a ledger there already; name a new place")
-    return DRAFT in there.texts
+    return DRAFT in target.texts
 
 
 def _close(source: LedgerStore, token: str, label: str) -> Entry:
-    """Verify a ledger and write its last entry; give it. Somebody else may have closed it in the meantime."""
+    """Step 2: verify the source and write its last entry; another process may have closed it."""
 
-    def make(_: Walk, last: Entry, snapshot: Snapshot) -> Page | None:
+    def make(_: Replay, last: Entry, snapshot: Snapshot) -> Page | None:
         if last.kind == "close":
             return None
+        time = stamp(snapshot.now, last.time)
+        # Only the hash: a reader of the old chain must not be able to take over the move.
         terms: Json = {"to": label, "token": digest(token)}
-        return Page(
-            following(last, "close", stamp(snapshot.now, last.time), terms, snapshot.texts), {}
-        )
+        entry = following_entry(last, "close", time, terms, snapshot.texts)
+        return Page(entry, {})
 
-    append_at_rest(source, make)
+    append_if_unchanged(source, make)
     return last_of(source.read(()))
 
 
 def _copy(source: LedgerStore, target: LedgerStore, last: Entry, labels: tuple[str, str]) -> None:
-    """Write all of a closed ledger into the store that it was closed for and that holds its token, unless it is there.
+    """Step 3: write a closed ledger into the store that holds its token, unless it is there already.
 
-    A copy of the draft under another name holds the token too, and is refused.
+    A copy of the draft under another name holds the token too, and is refused by its label.
     """
+    source_label, target_label = labels
     texts = {name: text for name, text in source.read(None).texts.items() if name != DRAFT}
     closing = last.terms or {}
 
-    def decide(there: Snapshot) -> Page | None:
-        if there.number:
+    def decide(snapshot: Snapshot) -> Page | None:
+        if snapshot.number:
             return None
-        held = digest(json.loads(there.texts.get(DRAFT, "{}")).get("token", ""))
-        if (held, labels[1]) != (closing.get("token"), closing.get("to")):
+        draft = json.loads(snapshot.texts.get(DRAFT, "{}"))
+        has_token = digest(draft.get("token", "")) == closing.get("token")
+        if not has_token or target_label != closing.get("to"):
             raise LedgerConflict(
                 f"this ledger was closed for good: it goes on as {closing.get('to')}"
             )
-        time = max(write_time(there.now), last.time)
-        entry = following(last, "resume", time, {"from": labels[0], "answers": True}, texts)
+        # The clock of the target may be behind the one that wrote the last entry.
+        time = max(write_time(snapshot.now), last.time)
+        terms: Json = {"from": source_label, "answers": True}
+        entry = following_entry(last, "resume", time, terms, texts)
         return Page(entry, texts, before=copied_lines(source, last.number))
 
     target.append((DRAFT,), NOTHING, decide)
-    if [found.line for found in target.lines(last.number, last.number)] != [write_line(last)]:
+    # A ledger that was there before must be this one: it holds the closing entry at its number.
+    copied = [stored.line for stored in target.lines(last.number, last.number)]
+    if copied != [write_line(last)]:
         raise LedgerConflict(
-            f"there is another ledger there; this one goes on as {(last.terms or {}).get('to')}"
+            f"there is another ledger there; this one goes on as {closing.get('to')}"
         )
 
 
 def copied_lines(source: LedgerStore, end: int) -> Iterator[tuple[Entry, str | None]]:
     """Read all lines with their bodies, each checked against its hash.
 
-    Refuses a source that was changed in the meantime.
+    Refuses: a source that was changed meanwhile, with LedgerCorrupt.
     """
     number = 0
     for number, line, body, _ in source.lines(1, end):
@@ -155,7 +184,7 @@ def copied_lines(source: LedgerStore, end: int) -> Iterator[tuple[Entry, str | N
 
 
 def _label(store: LedgerStore, name: str) -> str:
-    """Name a place for people, without its path, host or password."""
-    return (
-        store.path.name if isinstance(store, LedgerInSqlite) else f"the ledger {name} in PostgreSQL"
-    )
+    """Return a readable name of a store, without its path, host or password."""
+    if isinstance(store, LedgerInSqlite):
+        return store.path.name
+    return f"the ledger {name} in PostgreSQL"

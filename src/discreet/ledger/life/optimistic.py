@@ -1,51 +1,74 @@
-"""Write what needs a look at the whole chain: walk it outside any transaction, write if nobody has written since."""
+"""Optimistic locking (optimistic concurrency control) for writes that need the whole chain.
+
+A replay of the chain may take minutes, so it runs outside any transaction. The write then happens
+only if the last entry is still the one of the replay; otherwise the replay begins again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ...errors import LedgerConflict
 from ...privacy.events.json import Json
 from .. import review
-from ..books import vouch
+from ..books import books_digest
 from ..entry import Entry, EntryKind, seal
 from ..stores.store import NOTHING, LedgerStore, Page, Snapshot
 
 if TYPE_CHECKING:
-    from ..review.walk import Walk
+    from ..review.replay import Replay
 
-_TRIES = 8
+_ATTEMPTS = 8
+"""Replays before LedgerConflict: a ledger that is charged all the time would never be unchanged."""
+MakePage: TypeAlias = "Callable[[Replay, Entry, Snapshot], Page | None]"
 
 
-def append_at_rest(
-    store: LedgerStore, make: Callable[[Walk, Entry, Snapshot], Page | None]
-) -> Page | None:
-    """Verify a ledger and write a page that was made from the walk, the last entry and all texts; None writes nothing.
+def append_if_unchanged(store: LedgerStore, make: MakePage) -> Page | None:
+    """Verify a ledger and write a page made from the replay, the last entry and all texts.
 
-    Raises LedgerCorrupt for a chain that does not hold, LedgerConflict if others do not stop writing.
+    Guarantee: `make` sees texts and a last entry that the replay has verified.
+
+    Refuses: LedgerCorrupt for a chain that does not hold; LedgerConflict if others do not stop
+    writing. A page of None writes nothing.
     """
-    for _ in range(_TRIES):
-        walk = review.verify.walk_store(store)
-        last, overtaken = walk.last, list[bool]()
-
-        def decide(snapshot: Snapshot, walk: Walk = walk, last: Entry | None = last) -> Page | None:
-            if last is None or snapshot.number != last.number:
-                overtaken.append(True)  # noqa: B023 decided before the next round begins
-                return None
-            return make(walk, last, snapshot)
-
-        page = store.append(None, NOTHING, decide)
-        if not overtaken:
+    for _ in range(_ATTEMPTS):
+        attempt = _Attempt(review.verify.replay_store(store), make)
+        page = store.append(None, NOTHING, attempt.decide)
+        if not attempt.overtaken:
             return page
     raise LedgerConflict(
         "others write to this ledger all the time; nothing was changed. Let them wait, and try again"
     )
 
 
-def following(
+class _Attempt:
+    """One attempt to write after a replay."""
+
+    def __init__(self, replay: Replay, make: MakePage) -> None:
+        self.overtaken = False
+        self._replay = replay
+        self._make = make
+
+    def decide(self, snapshot: Snapshot) -> Page | None:
+        """Make the page if nobody has written since the replay; called under the write lock."""
+        last = self._replay.last
+        if last is None or snapshot.number != last.number:
+            self.overtaken = True
+            return None
+        return self._make(self._replay, last, snapshot)
+
+
+def following_entry(
     last: Entry, kind: EntryKind, time: str, terms: Json, texts: Mapping[str, str]
 ) -> Entry:
-    """Return the entry after the last one, vouching for the texts that stand after it."""
-    entry = Entry(last.number + 1, kind, time, terms=terms, books=vouch(texts), previous=last.hash)
+    """Return the sealed entry after the last one; it vouches for the given texts."""
+    entry = Entry(
+        last.number + 1,
+        kind,
+        time,
+        terms=terms,
+        books=books_digest(texts),
+        previous=last.hash,
+    )
     return seal(entry)

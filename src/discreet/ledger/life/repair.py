@@ -1,12 +1,14 @@
-"""Repair a ledger whose clock was set wrong, or whose last entries were lost: an entry in the chain says so.
+"""Repair of a ledger whose clock was wrong, or whose last entries were lost, by an entry in the chain.
 
-No repair forgets a spend; `review.mend` says what the books are afterwards.
+No repair forgets spending; `review.repaired_books` defines the books afterwards.
+
+Law: tests/ledger/test_life.py::TestAClockThatWasWrong,
+tests/ledger/test_life.py::TestEntriesThatWereLost
 """
 
 from __future__ import annotations
 
 import os
-from functools import partial
 
 from ...errors import InvalidArgument, LedgerCorrupt
 from ...privacy.events.json import Json
@@ -14,66 +16,88 @@ from ..clock import SMALL_STEP, read_time, write_time
 from ..entry import Entry
 from ..names import read_who
 from ..open import WAIT, open_store
-from ..review.walk import Walk
+from ..review.replay import Replay
 from ..snapshot import closed
 from ..stores.sqlite import LedgerInSqlite
 from ..stores.sqlite_checks import noted_end
 from ..stores.store import Page, Snapshot
-from .optimistic import append_at_rest, following
-from .upgrade import roll_as_kept
+from .optimistic import append_if_unchanged, following_entry
+from .upgrade import tree_as_stored
 
 
 def repair_ledger(
     where: str | os.PathLike[str], *, name: str = "main", lost: bool = False
 ) -> Entry:
-    """Repair a clock: go on at the time it is now, though the last entry is of a later one; give the entry of that.
+    """Repair a ledger and return the `repair` entry.
 
-    What was charged in windows that have not come counts in the present one. With `lost`: accept that the last entries
-    of a file are gone; as nobody knows what they have spent, nothing is left of the budget, in this window if there are
-    windows.
+    Without `lost`: the clock was ahead, so the last entry is of a time that has not come. The
+    ledger goes on at the present time. Charges in windows that have not come count in the present
+    one.
 
-    Refuses a ledger that needs no such repair, and one that is closed; a chain that does not hold is LedgerCorrupt.
+    With `lost`: accept that the last entries of a file are gone. Nobody knows what they have spent,
+    so nothing is left of the budget; of this window's budget, if there are windows.
+
+    Refuses: InvalidArgument for a ledger that needs no such repair, LedgerConflict for a closed
+    one, LedgerCorrupt for a chain that does not hold.
     """
-    store = (
-        LedgerInSqlite(where, timeout=WAIT, whole=False)
-        if lost
-        else open_store(where, read_who(name))
-    )
-    noted = noted_end(store.path) if isinstance(store, LedgerInSqlite) and lost else 0
-    try:
-        page = append_at_rest(store, partial(_loss, noted) if lost else _clock)
-    finally:
-        store.close()
+    if lost:
+        page = _repair_loss(where)
+    else:
+        store = open_store(where, read_who(name))
+        try:
+            page = append_if_unchanged(store, _clock_page)
+        finally:
+            store.close()
     if page is None or page.entry is None:
         raise LedgerCorrupt("the store wrote nothing; the ledger is as it was")
     return page.entry
 
 
-def _clock(walk: Walk, last: Entry, snapshot: Snapshot) -> Page:
+def _repair_loss(where: str | os.PathLike[str]) -> Page | None:
+    """Accept the loss of entries in a file."""
+    store = LedgerInSqlite(where, timeout=WAIT, whole=False)
+    # Read before the repair is written, which notes its own, smaller number.
+    noted = noted_end(store.path)
+
+    def make_page(replay: Replay, last: Entry, snapshot: Snapshot) -> Page:
+        return _loss_page(noted, replay, last, snapshot)
+
+    try:
+        return append_if_unchanged(store, make_page)
+    finally:
+        store.close()
+
+
+def _clock_page(replay: Replay, last: Entry, snapshot: Snapshot) -> Page:
+    """Return the page that sets the time of the ledger back to the present."""
     if last.kind == "close":
         raise closed(last)
-    if (read_time(last.time) - snapshot.now).total_seconds() <= SMALL_STEP:
+    ahead = read_time(last.time) - snapshot.now
+    if ahead.total_seconds() <= SMALL_STEP:
         raise InvalidArgument(
             f"the last entry is of {last.time}, which has come: this ledger's clock needs no repair"
         )
     time = write_time(snapshot.now)
     terms: Json = {"clock": last.time}
-    if walk.exact or walk.books("").terms.window is not None:
-        return _written(walk, time, terms)
-    kept = roll_as_kept(
-        snapshot, last.number + 1
-    )  # this release prices otherwise; the books keep what they have
-    return Page(following(last, "repair", time, terms, {**snapshot.texts, **kept}), kept)
+    has_windows = replay.books("").terms.window is not None
+    if replay.exact or has_windows:
+        return _repair_page(replay, time, terms)
+    # This release prices otherwise than the one that wrote; the books keep their amounts.
+    tree = tree_as_stored(snapshot, last.number + 1)
+    entry = following_entry(last, "repair", time, terms, {**snapshot.texts, **tree})
+    return Page(entry, tree)
 
 
-def _loss(noted: int, walk: Walk, last: Entry, snapshot: Snapshot) -> Page:
+def _loss_page(noted: int, replay: Replay, last: Entry, snapshot: Snapshot) -> Page:
+    """Return the page that counts the budget as spent, because entries up to `noted` are gone."""
     if noted <= last.number:
         raise InvalidArgument(
             f"this ledger ends with entry {last.number}, and no later one is noted: nothing is missing"
         )
-    return _written(walk, max(write_time(snapshot.now), last.time), {"lost": noted})
+    time = max(write_time(snapshot.now), last.time)
+    return _repair_page(replay, time, {"lost": noted})
 
 
-def _written(walk: Walk, time: str, terms: Json) -> Page:
-    entry = walk.write("repair", time, terms)
-    return Page(entry, walk.texts())
+def _repair_page(replay: Replay, time: str, terms: Json) -> Page:
+    entry = replay.write("repair", time, terms)
+    return Page(entry, replay.texts())

@@ -1,4 +1,4 @@
-"""Looking back: history, export, verification; loaded when somebody does."""
+"""Review of a ledger: history, export, verification; each module is loaded when it is used."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from ...lazy import lazy_names
 if TYPE_CHECKING:
     from . import export as export
     from . import history as history
+    from . import replay as replay
     from . import verdict as verdict
     from . import verify as verify
-    from . import walk as walk
 
 if not TYPE_CHECKING:
     __getattr__, __dir__, __all__ = lazy_names(
-        __name__, {"export": "", "history": "", "verdict": "", "verify": "", "walk": ""}
+        __name__, {"export": "", "history": "", "replay": "", "verdict": "", "verify": ""}
     )

@@ -1,4 +1,7 @@
-"""Take a ledger along: its lines as text that anyone can check, or a copy of its file."""
+"""Export of a ledger as lines of text that anyone can check, and backup of its file.
+
+Law: tests/ledger/test_verify.py::TestExports, tests/ledger/test_sqlite.py::TestCopies
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,29 @@ from ..entry import read_line
 from ..stores.sqlite import LedgerInSqlite
 from ..stores.store import LedgerStore
 from .verdict import Checkpoint, Verdict
-from .verify import Progress, verdict_of, walk_lines
+from .verify import Progress, replay_lines, verdict_of
 
 _ANSWER = '{"answer":'
+"""Begin of a line with an answer: in entries the first sorted field is `body_hash`."""
 
 
 def export_lines(store: LedgerStore, path: str | os.PathLike[str], *, answers: bool = False) -> int:
-    """Write the lines to a new file, one entry each; give their number.
+    """Write the lines to a new file, one entry each; return their number.
 
-    The hashes of answers always go along; the answers themselves only if they are asked for, each as a line of its own
-    after that of its entry.
+    The hashes of answers are always written; the answers themselves only with `answers`, each as a
+    line of its own after that of its entry.
+
+    Refuses: a file that exists or cannot be written, with InvalidArgument.
     """
     end = store.read(()).number
     try:
-        with open(path, "x", encoding="ascii", newline="\n", opener=_for_its_owner) as file:
-            for _, line, body, _ in store.lines(1, end):
-                file.write(f"{line}\n")
-                if answers and body is not None:
-                    file.write(f"{canonical_json({'answer': body})}\n")
+        # Mode x refuses a file that exists, also one that was made just now.
+        with open(path, "x", encoding="ascii", newline="\n", opener=_open_private) as file:
+            for stored in store.lines(1, end):
+                file.write(f"{stored.line}\n")
+                if answers and stored.body is not None:
+                    answer = canonical_json({"answer": stored.body})
+                    file.write(f"{answer}\n")
             file.flush()
             os.fsync(file.fileno())
     except OSError as problem:
@@ -39,7 +47,8 @@ def export_lines(store: LedgerStore, path: str | os.PathLike[str], *, answers: b
     return end
 
 
-def _for_its_owner(path: str, flags: int) -> int:
+def _open_private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read."""
     return os.open(path, flags, 0o600)
 
 
@@ -49,17 +58,22 @@ def verify_export(
     *,
     checkpoint: Checkpoint | None = None,
 ) -> Verdict:
-    """Verify lines that `Ledger.export` wrote, without the store: every hash, every charge priced again.
+    """Verify lines that `Ledger.export` wrote, without the store.
 
-    Raises LedgerCorrupt, saying which entry; refuses a file that cannot be read.
+    Every hash is checked and every charge is priced again.
+
+    Refuses: a chain that does not hold, with LedgerCorrupt, which names the entry; a file that
+    cannot be read, with InvalidArgument.
     """
-    return verdict_of(walk_lines(read_export(path), progress, checkpoint))
+    replay = replay_lines(read_export(path), progress, checkpoint)
+    return verdict_of(replay)
 
 
 def read_export(path: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
-    """Read lines that were exported, each with its answer if that went along.
+    """Read exported lines, each with its answer if the export has answers.
 
-    Refuses a file that cannot be read or holds something else.
+    Refuses: a file that cannot be read, with InvalidArgument; a torn or foreign one, with
+    LedgerCorrupt.
     """
     try:
         text = Path(path).read_text(encoding="ascii")
@@ -69,16 +83,17 @@ def read_export(path: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
         raise LedgerCorrupt(f"{path} holds something else than lines of a ledger") from None
     if text and not text.endswith("\n"):
         raise LedgerCorrupt(f"{path} ends in the middle of a line: it is torn")
-    found: list[tuple[str, str | None]] = []
+    lines: list[tuple[str, str | None]] = []
     for line in text.splitlines():
-        if found and line.startswith(_ANSWER):
-            found[-1] = (found[-1][0], _answer(line))
+        if lines and line.startswith(_ANSWER):
+            entry_line, _ = lines[-1]
+            lines[-1] = (entry_line, _read_answer(line))
         else:
-            found.append((line, None))
-    return found
+            lines.append((line, None))
+    return lines
 
 
-def _answer(line: str) -> str:
+def _read_answer(line: str) -> str:
     try:
         body = json.loads(line)["answer"]
     except (ValueError, KeyError, TypeError):
@@ -91,7 +106,7 @@ def _answer(line: str) -> str:
 
 
 def backup_file(store: LedgerStore, path: str | os.PathLike[str]) -> Checkpoint:
-    """Copy a SQLite ledger's file to a new place; give where the copy ends."""
+    """Copy a SQLite ledger's file to a new path; return the checkpoint of the copy."""
     if not isinstance(store, LedgerInSqlite):
         raise InvalidArgument("only a ledger in a file has a file to copy; `export` works for all")
     last = read_line(store.backup(path))

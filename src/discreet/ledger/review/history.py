@@ -1,4 +1,4 @@
-"""The entries of a ledger as a table that shows itself."""
+"""History of a ledger: its entries as a table, with display as text and HTML."""
 
 from __future__ import annotations
 
@@ -21,14 +21,17 @@ from ..stores.store import LedgerStore, Newest
 Kinds: TypeAlias = Collection[str] | None
 """Some kinds of entries; None for all."""
 _HEAD = ("number", "time", "kind", "who", "why", "event", "part")
-_ASKED = (*_HEAD, "asked")
+_HEAD_WITH_TEXTS = (*_HEAD, "asked")
 _CHUNK = 1000
-_SHORT = 80
+"""Lines read at once, backwards from the end."""
+_MAX_TEXT = 80
+"""Characters of a question's text that the table shows."""
+_MAX_WHY = 40
 
 
 @frozen
 class History(Sequence[Entry]):
-    """Entries, oldest first, with what was spent so far; `asked` has the texts of what was asked, by their numbers."""
+    """Entries, oldest first, with the budget spent so far; `asked` has texts of questions by number."""
 
     entries: tuple[Entry, ...]
     filter: Filter
@@ -41,14 +44,15 @@ class History(Sequence[Entry]):
         return iter(self.entries)
 
     @overload
-    def __getitem__(self, place: int) -> Entry: ...
+    def __getitem__(self, index: int) -> Entry: ...
     @overload
-    def __getitem__(self, place: slice) -> tuple[Entry, ...]: ...
-    def __getitem__(self, place: int | slice) -> Entry | tuple[Entry, ...]:
-        return self.entries[place]
+    def __getitem__(self, index: slice) -> tuple[Entry, ...]: ...
+    def __getitem__(self, index: int | slice) -> Entry | tuple[Entry, ...]:
+        return self.entries[index]
 
     def __str__(self) -> str:
-        return f"{text_table([self._head(), *self._rows()])}\n{self._foot()}"
+        table = text_table([self._head(), *self._rows()])
+        return f"{table}\n{self._foot()}"
 
     def __repr__(self) -> str:
         return str(self)
@@ -57,77 +61,101 @@ class History(Sequence[Entry]):
         return html_table(self._head(), self._rows(), foot=self._foot())
 
     def _head(self) -> tuple[str, ...]:
-        return _ASKED if self.asked else _HEAD
+        return _HEAD_WITH_TEXTS if self.asked else _HEAD
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for entry in self.entries:
-            text = cut(" ".join(self.asked.get(entry.number, "").split()), _SHORT)
-            yield (*_row(entry), text) if self.asked else _row(entry)
+            row = _row(entry)
+            if self.asked:
+                text = self.asked.get(entry.number, "")
+                one_line = " ".join(text.split())
+                row = (*row, cut(one_line, _MAX_TEXT))
+            yield row
 
     def _foot(self) -> str:
-        return f"spent {spent_of(self.filter)} of {_whole(self.filter)}  {share_bar(spent_share(self.filter))}"
+        spent = spent_of(self.filter)
+        bar = share_bar(spent_share(self.filter))
+        return f"spent {spent} of {_whole_budget(self.filter)}  {bar}"
 
 
-def _whole(filter: Filter) -> Measure:  # noqa: A002 that is what it is
-    """Return what the budget comes to in the measure that the spent is shown in."""
+def _whole_budget(filter: Filter) -> Measure:  # noqa: A002 the field's own term
+    """Return the whole budget in the measure in which the spent budget is shown."""
     if filter.adds:
         return filter.terms.budget
-    return replace(filter, used=filter.capacity, leaked=filter.terms.delta).spent()
+    full = replace(filter, used=filter.capacity, leaked=filter.terms.delta)
+    return full.spent()
 
 
 def _row(entry: Entry) -> tuple[str, ...]:
-    event = "" if entry.event is None else _named(entry.event)
-    ends = _place(entry) if entry.refers is None else f"of {entry.refers}"
+    event = "" if entry.event is None else _event_name(entry.event)
+    if not event:
+        event = _move_text(entry) if entry.refers is None else f"of {entry.refers}"
     part = "" if entry.part is None else str(entry.part)
-    time, why = entry.time[:19].replace("T", " "), " ".join(entry.why.split())[:40]
-    return str(entry.number), time, entry.kind, entry.who, why, event or ends, part
+    time = entry.time[:19].replace("T", " ")
+    why = " ".join(entry.why.split())[:_MAX_WHY]
+    return str(entry.number), time, entry.kind, entry.who, why, event, part
 
 
-def _place(entry: Entry) -> str:
-    """Say where a ledger went or came from."""
+def _move_text(entry: Entry) -> str:
+    """Return the target or the source of a ledger that was moved; empty for other entries."""
     terms = entry.terms or {}
-    return " ".join(f"{word} {terms[word]}" for word in ("to", "from") if word in terms)
+    return " ".join(f"{name} {terms[name]}" for name in ("to", "from") if name in terms)
 
 
-def _named(event: dict[str, object]) -> str:
-    """Name an event shortly; a batch by what is in it."""
+def _event_name(event: dict[str, object]) -> str:
+    """Return a short name of an event; of a batch, its events with their counts."""
     inner = event.get("events")
-    if isinstance(inner, list):
-        kinds = [_named(one) for one in inner]
-        return ", ".join(f"{kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
-    return str(event["event"])
+    if not isinstance(inner, list):
+        return str(event["event"])
+    kinds = [_event_name(each) for each in inner]
+    return ", ".join(f"{kinds.count(kind)} × {kind}" for kind in dict.fromkeys(kinds))
 
 
 def read_history(
     store: LedgerStore,
-    filter: Filter,  # noqa: A002 that is what it is
+    filter: Filter,  # noqa: A002 the field's own term
     who: str | None,
     last: int | None,
     kinds: Kinds = None,
 ) -> History:
-    """Read the entries of everyone or of somebody, of some kinds, all or the last few, from the end backwards."""
+    """Read entries from the end backwards: of everyone or one person, of some kinds, the last few."""
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")
-    most = None if last is None else whole(last, "last", least=1)
+    max_entries = None if last is None else whole(last, "last", least=1)
     kept: list[tuple[Entry, str | None]] = []
     end = store.read(()).number
-    while end > 0 and (most is None or len(kept) < most):
-        size = _CHUNK if most is None or kinds is not None else min(_CHUNK, most - len(kept))
-        chunk = [(read_line(one.line), one.body) for one in store.lines(1, end, Newest(size, who))]
-        shown = [
-            one
-            for one in chunk
-            if who in (None, one[0].who) and (kinds is None or one[0].kind in kinds)
-        ]
-        kept[:0] = [(entry, _text(entry, body)) for entry, body in shown]
+    while end > 0 and (max_entries is None or len(kept) < max_entries):
+        size = _CHUNK
+        if max_entries is not None and kinds is None:
+            # Every line counts then, so no more are read than are still wanted.
+            size = min(_CHUNK, max_entries - len(kept))
+        lines = store.lines(1, end, Newest(size, who))
+        chunk = [(read_line(stored.line), stored.body) for stored in lines]
+        kept[:0] = _selected(chunk, who, kinds)
+        # A short chunk is the last one: there are no more lines of this person before it.
         end = chunk[0][0].number - 1 if len(chunk) == size else 0
-    ends = kept if most is None else kept[-most:]
-    asked = {entry.number: text for entry, text in ends if text}
-    return History(tuple(entry for entry, _ in ends), filter, asked)
+    newest = kept if max_entries is None else kept[-max_entries:]
+    entries = tuple(entry for entry, _ in newest)
+    asked = {entry.number: text for entry, text in newest if text}
+    return History(entries, filter, asked)
 
 
-def _text(entry: Entry, body: str | None) -> str | None:
-    """Return what was asked, if the entry vouches for the text; answers are not shown here."""
+def _selected(
+    chunk: Sequence[tuple[Entry, str | None]], who: str | None, kinds: Kinds
+) -> list[tuple[Entry, str | None]]:
+    """Return the entries of a person and of some kinds, each with the text of its question."""
+    selected: list[tuple[Entry, str | None]] = []
+    for entry, body in chunk:
+        # The store selects by text or by a prefix of the name; the entry itself decides.
+        if who not in (None, entry.who):
+            continue
+        if kinds is None or entry.kind in kinds:
+            selected.append((entry, _question_text(entry, body)))
+    return selected
+
+
+def _question_text(entry: Entry, body: str | None) -> str | None:
+    """Return the text of a question, if the entry vouches for it; answers are not shown here."""
     if entry.kind not in ("charge", "again") or body is None:
         return None
     if digest(body) != entry.body_hash:

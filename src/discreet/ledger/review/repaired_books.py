@@ -1,12 +1,17 @@
-"""What the books are after a repair: of a clock that was set wrong, or of a file whose last entries were lost.
+"""Books after a repair: of a clock that was wrong, or of a file whose last entries were lost.
 
-**A clock.** Entries were written under a clock that was ahead, so the ledger stands in a time that has not come. With a
-window, what was charged then began a window too early, and the books of the true window were put away. After the
-repair everything that was charged in this window or in one that has not come counts in this window; what no longer fits
-into one budget fills it. So no spend is forgotten, and nothing is counted in a window that has passed.
+**A clock.** Entries were written under a clock that was ahead, so the last entry has a time that
+has not come. With windows, charges then began a window too early, and the books of the true window
+were dropped. After the repair all charges of the present window and of windows that have not come
+count in the present one; charges that do not fit into one budget fill it. So no spending is
+forgotten, and nothing is counted in a window that has passed.
 
-**A loss.** Nobody knows what the lost entries have spent; it was at most all, so all of it counts as spent, until the
-next window begins, if there is one.
+**A loss.** Nobody knows what the lost entries have spent. It was at most the whole budget, so the
+whole budget counts as spent, until the next window begins, if there is one.
+
+Law: tests/ledger/test_life.py::TestAClockThatWasWrong,
+tests/ledger/test_life.py::TestEntriesThatWereLost,
+tests/ledger/test_life.py::test_a_loss_is_not_forgotten_by_a_repair_of_the_clock
 """
 
 from __future__ import annotations
@@ -23,47 +28,58 @@ from ..terms import Charter
 
 @frozen
 class CountedCharge:
-    """A charge, or a loss, and the window that it counts in: that of its time, unless that time had not come."""
+    """Charge, `again` or loss, and the start of the window that it counts in."""
 
     since: str
     entry: Entry
 
 
-def mended(
+def repair_books(
     books: Books, owners: Mapping[str, Account], made: Sequence[CountedCharge], entry: Entry
 ) -> tuple[Account, dict[str, Account], list[CountedCharge]]:
-    """Return everyone's account, those of people, and the charges by window, after a repair."""
-    terms = books.terms
+    """Return everyone's account, the accounts of people, and the counted charges after a repair."""
     if entry.terms is not None and "lost" in entry.terms:
-        full = books.everyone.at(entry.time, terms.window).filled(terms.filter)
-        lost = (
-            []
-            if terms.window is None
-            else [CountedCharge(window_of(entry.time, terms.window), entry)]
-        )
-        return full, dict(owners), [*made, *lost]
+        return _after_loss(books, owners, made, entry)
+    terms = books.terms
     if terms.window is None:
+        # Without windows time decides nothing, so the accounts stay as they are.
         return books.everyone, dict(owners), list(made)
     start = window_of(entry.time, terms.window)
-    counted = [replace(one, since=min(one.since, start)) for one in made]
-    present = [one.entry for one in counted if one.since == start]
+    # Charges of windows that have not come move back to the present one; older ones stay.
+    counted = [replace(charge, since=min(charge.since, start)) for charge in made]
+    present = [charge.entry for charge in counted if charge.since == start]
     people = dict(owners)
-    for who in {one.who for one in present if one.kind != "repair"}:
-        people[who] = _again(terms, owners[who], start, [one for one in present if one.who == who])
-    everyone = [
-        one for one in present if one.kind == "charge"
-    ]  # an `again` counts in its asker's account alone
-    account = _again(terms, books.everyone, start, everyone)
-    unknown = any(
-        one.kind == "repair" for one in present
-    )  # after a loss: what was spent is at most all
-    return account.filled(terms.filter) if unknown else account, people, counted
+    for who in {charge.who for charge in present if charge.kind != "repair"}:
+        own = [charge for charge in present if charge.who == who]
+        people[who] = _recount(terms, owners[who], start, own)
+    # An `again` counts in the account of its asker alone, so only charges count for everyone.
+    charges = [charge for charge in present if charge.kind == "charge"]
+    everyone = _recount(terms, books.everyone, start, charges)
+    if any(charge.kind == "repair" for charge in present):
+        # A loss in this window stays: unknown spending is at most the whole budget.
+        everyone = everyone.filled(terms.filter)
+    return everyone, people, counted
 
 
-def _again(terms: Charter, account: Account, start: str, charges: Sequence[Entry]) -> Account:
+def _after_loss(
+    books: Books, owners: Mapping[str, Account], made: Sequence[CountedCharge], entry: Entry
+) -> tuple[Account, dict[str, Account], list[CountedCharge]]:
+    """Return the accounts after a loss: the whole budget of the present window is spent."""
+    terms = books.terms
+    full = books.everyone.at(entry.time, terms.window).filled(terms.filter)
+    counted = list(made)
+    if terms.window is not None:
+        # Recorded beside the charges, so that a later repair of the clock does not forget it.
+        counted.append(CountedCharge(window_of(entry.time, terms.window), entry))
+    return full, dict(owners), counted
+
+
+def _recount(terms: Charter, account: Account, start: str, charges: Sequence[Entry]) -> Account:
     """Count charges into one window, under the same relation of neighbours as before."""
     counted = replace(fresh_account(terms.filter, start), near=account.near)
     for charge in charges:
         part = None if charge.part is None else canonical_json(charge.part)
-        counted = counted.noted(terms.filter, read_event(canonical_json(charge.event)), part)
+        event = read_event(canonical_json(charge.event))
+        # `noted` never refuses: charges that do not fit fill the account.
+        counted = counted.noted(terms.filter, event, part)
     return counted

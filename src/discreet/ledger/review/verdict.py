@@ -1,4 +1,4 @@
-"""What a verification found, as it shows itself."""
+"""Verdict of a verification, with its display as text and HTML."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from ...show.bar import share_bar
 from ...show.table import html_pairs, text_table
 
 Checkpoint: TypeAlias = tuple[int, str]
-"""The number of an entry and its hash: who keeps it can tell later whether the ledger still contains it."""
+"""Number and hash of an entry: kept elsewhere, it tells later whether the ledger still contains it."""
 
 
 @frozen
 class Verdict:
-    """A chain that holds: how long it is, what it adds up to, and where it ends.
+    """Result of a verification of a chain that holds: its length, its sum and its last entry.
 
-    `exact` says that this release prices every charge to the digit as the books have it; if not, it prices them lower,
-    or differs in the last digits of a number, and the books keep the larger amount.
+    `exact` says that this release prices every charge exactly as the books have it. Otherwise it
+    prices them lower, or differs in the last digits, and the books keep the larger amount.
     """
 
     entries: int
@@ -41,16 +41,14 @@ class Verdict:
         return html_pairs(self._rows(), caption="the chain holds")
 
     def _rows(self) -> list[tuple[str, str]]:
-        number, mark = self.checkpoint
+        number, entry_hash = self.checkpoint
+        counts = f"{self.charges} charges, {self.answers} answers, {self.pending} pending"
         priced = "as in the books" if self.exact else "no higher than in the books"
         return [
             ("verdict", "the chain holds, every charge fits its budget"),
-            (
-                "entries",
-                f"{self.entries}: {self.charges} charges, {self.answers} answers, {self.pending} pending",
-            ),
+            ("entries", f"{self.entries}: {counts}"),
             ("promise", str(self.promise)),
             ("spent", f"{self.spent}  {share_bar(self.share)}"),
             ("re-priced", priced),
-            ("checkpoint", f"{number} {mark}"),
+            ("checkpoint", f"{number} {entry_hash}"),
         ]

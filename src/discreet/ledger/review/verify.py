@@ -1,58 +1,69 @@
-"""Verify a ledger: walk its chain, then compare what it adds up to with the books that the store keeps."""
+"""Verification of a ledger: replay its chain, then compare the result with the stored books.
+
+Guarantee: a store that passes has a chain without a gap. Each charge fits the budget and the
+allowance of its time, and the books have at least what the chain adds up to.
+
+Refuses: LedgerCorrupt, which names the entry or the account; InvalidArgument for a checkpoint that
+is none.
+
+Law: tests/ledger/test_verify.py::TestEveryCorruptionIsRefused,
+tests/ledger/test_verify.py::TestAForgedChainMustStillMakeSense,
+tests/ledger/test_verify.py::TestTheBooksMustBeThoseOfTheChain
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from fractions import Fraction
 
 from ...errors import InvalidArgument, LedgerCorrupt
 from ..account import Account, Used, read_account
-from ..account_tree import numbers, whole_roll
+from ..account_tree import build_tree, tree_numbers
 from ..balance import spent_of, spent_share
 from ..snapshot import books_at, last_of
-from ..stores.store import ROLL, LedgerStore, Snapshot, StoredLine, account_name
+from ..stores.store import ACCOUNT_TREE, LedgerStore, Snapshot, StoredLine, accounts_in
+from .replay import SLACK, Replay
 from .verdict import Checkpoint, Verdict
-from .walk import SLACK, Walk
 
 Progress = Callable[[int, int], object]
 _EVERY = 1000
+"""Entries between two calls of `progress`."""
 
 
 def verify_store(
     store: LedgerStore, progress: Progress | None, checkpoint: Checkpoint | None
 ) -> Verdict:
-    """Verify what a store keeps, up to the entry that is the last one when it begins."""
-    return verdict_of(walk_store(store, progress, checkpoint))
+    """Verify a store, up to the entry that is the last one when the verification begins."""
+    return verdict_of(replay_store(store, progress, checkpoint))
 
 
-def walk_store(
+def replay_store(
     store: LedgerStore, progress: Progress | None = None, checkpoint: Checkpoint | None = None
-) -> Walk:
-    """Walk what a store keeps and compare it with the books; give where the walk ended."""
+) -> Replay:
+    """Replay the chain of a store and compare it with the books; return the replay."""
+    # One snapshot has the last entry and the books: later charges are not seen.
     end = store.read(None)
     last_of(end)
-    walk = Walk()
-    _follow(walk, store.lines(1, end.number), end.number, progress, checkpoint, bodies=True)
-    _compare(walk, end)
-    return walk
+    replay = Replay()
+    lines = store.lines(1, end.number)
+    _replay(replay, lines, end.number, progress, checkpoint, bodies=True)
+    _compare_books(replay, end)
+    return replay
 
 
-def walk_lines(
+def replay_lines(
     lines: Sequence[tuple[str, str | None]],
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-) -> Walk:
-    """Walk lines that were exported, with those answers that went along; give where the walk ended."""
-    walk = Walk()
-    found = (
-        StoredLine(place, line, body, None) for place, (line, body) in enumerate(lines, start=1)
-    )
-    _follow(walk, found, len(lines), progress, checkpoint, bodies=False)
-    return walk
+) -> Replay:
+    """Replay exported lines, with those answers that were exported; return the replay."""
+    replay = Replay()
+    stored = (StoredLine(n, line, body, None) for n, (line, body) in enumerate(lines, start=1))
+    _replay(replay, stored, len(lines), progress, checkpoint, bodies=False)
+    return replay
 
 
-def _follow(
-    walk: Walk,
+def _replay(
+    replay: Replay,
     lines: Iterable[StoredLine],
     end: int,
     progress: Progress | None,
@@ -60,10 +71,13 @@ def _follow(
     *,
     bodies: bool,
 ) -> None:
+    """Take all lines into a replay; check keys, the checkpoint and the last number."""
     _check_checkpoint(checkpoint)
-    for found in lines:
-        entry = walk.step(found.line, found.body, bodies=bodies or found.body is not None)
-        if found.key not in (None, entry.key):  # it would not be found, and be paid for again
+    for stored in lines:
+        check_body = bodies or stored.body is not None
+        entry = replay.step(stored.line, stored.body, bodies=check_body)
+        # An answer under another key would not be found, and its question would be charged again.
+        if stored.key not in (None, entry.key):
             raise LedgerCorrupt(
                 f"entry {entry.number} is kept under another key than its own: it was changed"
             )
@@ -73,9 +87,10 @@ def _follow(
             )
         if progress is not None and (entry.number % _EVERY == 0 or entry.number == end):
             progress(entry.number, end)
-    if walk.bare:
-        raise LedgerCorrupt(f"entry {min(walk.bare)} has lost its answer")
-    number = 0 if walk.last is None else walk.last.number
+    # Only now: a later `resume` may say that answers were left out with an export.
+    if replay.missing_bodies:
+        raise LedgerCorrupt(f"entry {min(replay.missing_bodies)} has lost its answer")
+    number = 0 if replay.last is None else replay.last.number
     if number != end:
         raise LedgerCorrupt(f"entries {number + 1} to {end} are missing")
     if checkpoint is not None and checkpoint[0] > number:
@@ -91,84 +106,89 @@ def _check_checkpoint(checkpoint: object) -> None:
     raise InvalidArgument("a checkpoint is a number and a hash, as Verdict.checkpoint gives them")
 
 
-def _compare(walk: Walk, end: Snapshot) -> None:
-    """Compare the accounts with those of the store.
+def _compare_books(replay: Replay, end: Snapshot) -> None:
+    """Compare the replayed accounts with those of the store.
 
-    If every entry's digest of the books was met, they must be equal to the digit. Otherwise this release prices
-    something differently than the one that wrote, and the books must have no less than the chain adds up to.
+    If every entry's digest of the books was met, the accounts must be equal. Otherwise this release
+    prices some event differently than the release that wrote, and the books must have no less than
+    the chain adds up to.
     """
     books = books_at(end, "", last_of(end))
-    kept = {"": books.everyone} | {
-        name.removeprefix(account_name("")): read_account(text)
-        for name, text in end.texts.items()
-        if name.startswith(account_name(""))
-    }
-    added = {"": walk.books("").everyone} | walk.owners
-    if books.terms != walk.terms or books.shares != walk.shares or kept.keys() != added.keys():
+    # The account of everyone is compared under the empty name, which no person can have.
+    kept = {"": books.everyone}
+    for who, text in accounts_in(end.texts).items():
+        kept[who] = read_account(text)
+    replayed = {"": replay.books("").everyone, **replay.owners}
+    same_terms = books.terms == replay.terms and books.allowances == replay.allowances
+    if not same_terms or kept.keys() != replayed.keys():
         raise LedgerCorrupt(
             "the terms, allowances or accounts in the books are not those of the chain"
         )
-    for who, walked in added.items():
-        account = walked if kept[who].common.added else walked.without_sums()
-        if account != kept[who] and (walk.exact or not _covered(account, kept[who])):
+    for who, account in replayed.items():
+        # Without sums it is an account that release 0.1.0 wrote, and that was not charged since.
+        expected = account if kept[who].common.added else account.without_sums()
+        matches = expected == kept[who]
+        if not matches and not replay.exact:
+            matches = _covers(kept[who], expected)
+        if not matches:
             whose = f"the account of {who}" if who else "the account of everyone"
             raise LedgerCorrupt(f"{whose} in the books is not what the chain adds up to")
-    _compare_rolls(walk, end)
+    _compare_trees(replay, end)
 
 
-def _compare_rolls(walk: Walk, end: Snapshot) -> None:
-    """Compare the roll with the accounts that the store keeps."""
-    accounts = {
-        name.removeprefix(account_name("")): text
-        for name, text in end.texts.items()
-        if name.startswith(account_name(""))
-    }
-    kept = {
-        name: text
-        for name, text in end.texts.items()
-        if name == ROLL or name.startswith(f"{ROLL}:")
-    }
-    wanted = {} if walk.roll is None else whole_roll(accounts, *numbers(walk.roll))
-    if kept != wanted:
+def _compare_trees(replay: Replay, end: Snapshot) -> None:
+    """Compare the stored account tree with one built anew from the stored accounts."""
+    kept = {name: text for name, text in end.texts.items() if _is_in_tree(name)}
+    expected: dict[str, str] = {}
+    if replay.tree is not None:
+        repair, behind = tree_numbers(replay.tree)
+        expected = build_tree(accounts_in(end.texts), repair, behind)
+    if kept != expected:
         raise LedgerCorrupt("the roll of people in the books is not that of their accounts")
 
 
-def _covered(added: Account, kept: Account) -> bool:
-    """Return whether the books have at least what was added up, but for the last digits."""
-    if (added.since, added.near) != (kept.since, kept.near) or dict(added.parts).keys() != dict(
-        kept.parts
-    ).keys():
+def _is_in_tree(name: str) -> bool:
+    return name == ACCOUNT_TREE or name.startswith(f"{ACCOUNT_TREE}:")
+
+
+def _covers(kept: Account, replayed: Account) -> bool:
+    """Return whether the books have at least the replayed amounts, but for the last digits."""
+    if (replayed.since, replayed.near) != (kept.since, kept.near):
         return False
-    pairs = [
-        (added.common, kept.common),
-        *((used, dict(kept.parts)[name]) for name, used in added.parts),
-    ]
-    return all(_at_most(a, k) for a, k in pairs)
+    kept_rows = dict(kept.rows())
+    replayed_rows = dict(replayed.rows())
+    if kept_rows.keys() != replayed_rows.keys():
+        return False
+    return all(_at_most(used, kept_rows[name]) for name, used in replayed_rows.items())
 
 
-def _at_most(added: Used, kept: Used) -> bool:
-    amounts: list[tuple[Fraction, Fraction]] = [*zip(added.amounts, kept.amounts, strict=True)]
-    sums = all(
-        k is None or (a is not None and a <= k)
-        for a, k in zip(added.added, kept.added, strict=True)
-    )
-    return sums and all(a <= k * SLACK for a, k in [*amounts, (added.leaked, kept.leaked)])
+def _at_most(replayed: Used, kept: Used) -> bool:
+    """Return whether replayed amounts are at most the kept ones, within the slack of rounding."""
+    for new_sum, old_sum in zip(replayed.added, kept.added, strict=True):
+        # None admits nothing any more, so it is larger than every sum. Sums are exact: no slack.
+        if old_sum is not None and (new_sum is None or new_sum > old_sum):
+            return False
+    # Amounts come from floating-point bounds, whose last digits differ between machines.
+    pairs = [*zip(replayed.amounts, kept.amounts, strict=True), (replayed.leaked, kept.leaked)]
+    return all(new <= old * SLACK for new, old in pairs)
 
 
-def verdict_of(walk: Walk) -> Verdict:
-    """Return what a walk has found."""
-    books = walk.books("")
-    if walk.last is None:
+def verdict_of(replay: Replay) -> Verdict:
+    """Return the verdict of a replay that found no fault."""
+    books = replay.books("")
+    if replay.last is None:
         raise LedgerCorrupt("the chain is empty; a ledger has at least the entry that opened it")
-    now = books.at(walk.last.time).filter(None)
+    last = replay.last
+    pending = replay.charges.keys() - replay.answered - replay.failed
+    now = books.at(last.time).filter(None)
     return Verdict(
-        entries=walk.last.number,
-        charges=len(walk.charges),
-        answers=len(walk.answered),
-        pending=len(walk.charges.keys() - walk.answered - walk.failed),
+        entries=last.number,
+        charges=len(replay.charges),
+        answers=len(replay.answered),
+        pending=len(pending),
         promise=books.terms.budget,
         spent=spent_of(now),
         share=spent_share(now),
-        exact=walk.exact,
-        checkpoint=(walk.last.number, walk.last.hash),
+        exact=replay.exact,
+        checkpoint=(last.number, last.hash),
     )

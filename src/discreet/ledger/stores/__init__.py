@@ -1,1 +1,1 @@
-"""Where a ledger is kept: SQLite, PostgreSQL, memory."""
+"""Stores of a ledger: SQLite file, PostgreSQL, memory."""

@@ -1,11 +1,10 @@
-"""A ledger in memory: for trying things out. It ends with its process, so what it promises does too."""
+"""In-memory store of a ledger, for trials: the ledger and its promise end with the process."""
 
 from __future__ import annotations
 
 import os
 import threading
 from collections.abc import Iterator, Sequence
-from itertools import islice
 
 from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerUnavailable
@@ -15,89 +14,99 @@ from .store import NOTHING, SECOND, Decide, Lookup, Newest, Page, Snapshot, Stor
 
 
 class LedgerInMemory:
-    """Keep lines in lists, behind a lock.
+    """Store in lists, behind a lock; works only in the process that made it.
 
-    After a fork there would be two of it, each with the whole budget; so it works only where it was made.
+    After a fork there would be two copies, each with the whole budget.
+
+    Law: tests/ledger/test_race.py::test_a_ledger_in_memory_does_not_cross_a_fork
     """
 
     def __init__(self) -> None:
+        # Reentrant: `append` reads while it holds the lock.
         self._lock = threading.RLock()
-        self._home = os.getpid()
+        self._process = os.getpid()
         self._lines: list[tuple[str, str | None]] = []
         self._texts: dict[str, str] = {}
-        self._places: dict[Lookup, list[int]] = {}
+        self._index: dict[Lookup, list[int]] = {}
+        """Positions in `_lines` by key, and by question for keys of the first format."""
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
-        """Return what stands here."""
-        self._at_home()
+        """Return the content at one moment."""
+        self._check_process()
         with self._lock:
-            texts = {
-                name: text for name, text in self._texts.items() if names is None or name in names
-            }
-            places = [
-                self._places.get(one, [])
-                for one in (Lookup(key=lookup.key), Lookup(question=lookup.question))
-            ]
-            found = [self._lines[place] for place in dict.fromkeys([*places[0], *places[1]])]
+            texts = self._texts.items()
+            wanted = {name: text for name, text in texts if names is None or name in names}
+            by_key = self._index.get(Lookup(key=lookup.key), [])
+            by_question = self._index.get(Lookup(question=lookup.question), [])
+            # A line may be found both ways; a dict keeps the order and drops the second.
+            positions = dict.fromkeys([*by_key, *by_question])
+            found = [self._lines[position] for position in positions]
             last = self._lines[-1][0] if self._lines else ""
-            return Snapshot(len(self._lines), clock.now(), last, texts, found)
+            return Snapshot(len(self._lines), clock.now(), last, wanted, found)
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write while nobody else can."""
-        self._at_home()
+        self._check_process()
         with self._lock:
             page = decide(self.read(names, lookup))
-            if page is not None:
-                if page.entry is not None:
-                    failpoints.passed(f"{step_of(page.entry)}:written")
-                for entry, body in list(page.entries):
-                    for place in _looks(entry):
-                        self._places.setdefault(place, []).append(len(self._lines))
-                    self._lines.append((write_line(entry), body))
-                self._texts.update(page.texts)
+            if page is None:
+                return None
+            if page.entry is not None:
+                failpoints.passed(f"{step_of(page.entry)}:written")
+            # All entries are read before the first is written: a source that fails writes nothing.
+            for entry, body in list(page.entries):
+                for lookup_key in _lookups(entry):
+                    self._index.setdefault(lookup_key, []).append(len(self._lines))
+                self._lines.append((write_line(entry), body))
+            self._texts.update(page.texts)
             return page
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
         """Return the lines of a range, or the newest of them."""
-        self._at_home()
+        self._check_process()
         if newest is not None:
             yield from self._newest(first, last, newest)
             return
-        found = {
-            place: look.key for look, places in self._places.items() for place in places if look.key
-        }
-        for place in range(max(first, 1) - 1, min(last, len(self._lines))):
-            yield StoredLine(place + 1, *self._lines[place], found.get(place, ""))
+        keys: dict[int, str] = {}
+        for lookup, positions in self._index.items():
+            if lookup.key:
+                keys.update(dict.fromkeys(positions, lookup.key))
+        for position in range(max(first, 1) - 1, min(last, len(self._lines))):
+            line, body = self._lines[position]
+            yield StoredLine(position + 1, line, body, keys.get(position, ""))
 
     def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
+        # Fields are sorted in a line, so the name comes right after the time, which ends with Z.
         mark = "" if newest.who is None else f'Z","who":{canonical_json(newest.who)},'
-        places = (
-            place
-            for place in range(min(last, len(self._lines)), first - 1, -1)
-            if mark in self._lines[place - 1][0]
-        )
-        for place in reversed(list(islice(places, newest.most))):
-            line, body = self._lines[place - 1]
-            yield StoredLine(place, line, None if '"kind":"answer"' in line else body, None)
+        numbers: list[int] = []
+        for number in range(min(last, len(self._lines)), first - 1, -1):
+            if len(numbers) == newest.most:
+                break
+            if mark in self._lines[number - 1][0]:
+                numbers.append(number)
+        for number in reversed(numbers):
+            line, body = self._lines[number - 1]
+            shown = None if '"kind":"answer"' in line else body
+            yield StoredLine(number, line, shown, None)
 
     def close(self) -> None:
-        """Do nothing: what is in memory goes with the ledger."""
+        """Do nothing: memory is freed with the ledger."""
 
-    def _at_home(self) -> None:
-        if os.getpid() != self._home:
+    def _check_process(self) -> None:
+        if os.getpid() != self._process:
             why = "a copy in another process would have the whole budget again"
             raise LedgerUnavailable(
                 f"a ledger in memory works only in the process that opened it: {why}; use a file"
             )
 
 
-def _looks(entry: Entry) -> list[Lookup]:
-    """List by what an entry is found again."""
+def _lookups(entry: Entry) -> list[Lookup]:
+    """List the lookups that find an entry: its key, and its question if the key is an old one."""
     if not entry.key:
         return []
-    first = bool(entry.question) and not entry.key.startswith((SECOND, "#"))
-    return (
-        [Lookup(key=entry.key), Lookup(question=entry.question)]
-        if first
-        else [Lookup(key=entry.key)]
-    )
+    lookups = [Lookup(key=entry.key)]
+    # Keys of the second format and numbered keys are found by themselves alone.
+    is_first_format = not entry.key.startswith((SECOND, "#"))
+    if entry.question and is_first_format:
+        lookups.append(Lookup(question=entry.question))
+    return lookups

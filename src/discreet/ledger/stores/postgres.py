@@ -1,8 +1,13 @@
-"""A ledger in PostgreSQL: for several curators on several machines, at once.
+"""PostgreSQL store of a ledger: for several curators on several machines, at once.
 
-Every write takes the ledger's advisory lock first, then reads what it decides on, then writes: two round trips in one
-transaction, with synchronous_commit on. The lock ends with the transaction, whatever becomes of the one who holds it.
-The time is the server's, so that all curators have the same.
+Every write takes the ledger's advisory lock first, then reads the data of its decision, then
+writes: two round trips in one transaction, with synchronous_commit on. The lock ends with the
+transaction, also if the process that holds it dies. The time is the server's, so that all curators
+have the same.
+
+Law: tests/ledger/test_race.py::TestManyProcesses,
+tests/ledger/test_postgres.py::test_it_is_durable_and_the_time_is_the_servers,
+tests/ledger/test_postgres.py::TestALostConnection
 """
 
 from __future__ import annotations
@@ -23,7 +28,13 @@ from ...connection import why_unconnected
 from ...errors import LedgerUnavailable
 from .. import clock, failpoints
 from ..entry import write_line
-from .postgres_connection import ServerLine, ServerSilent, explain_errors, open_line, within
+from .postgres_connection import (
+    BoundedConnection,
+    ServerSilent,
+    explain_errors,
+    open_connection,
+    within,
+)
 from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
 
 _TABLES = """
@@ -46,7 +57,8 @@ _INDEXED = """
 SELECT num_nulls(to_regclass('discreet_ledger.entry_question'), to_regclass('discreet_ledger.entry_who')) = 0
 """
 _THERE = "SELECT to_regclass('discreet_ledger.state') IS NOT NULL"
-_MAKING = 7305735441932226369  # of the lock under which tables are made, one at a time
+# Number of the advisory lock under which tables are made: `CREATE … IF NOT EXISTS` may fail in a race.
+_MAKING = 7305735441932226369
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _NOW = "SELECT clock_timestamp()"
 _LAST = (
@@ -64,63 +76,73 @@ _NEWEST = """
 SELECT number, line, CASE WHEN position('"kind":"answer"' in line) > 0 THEN NULL ELSE body END, NULL
 FROM discreet_ledger.entry WHERE ledger = %s AND {whose} AND number BETWEEN %s AND %s ORDER BY number DESC LIMIT %s
 """
-_ALL_NEWEST, _OWN_NEWEST = (
-    _NEWEST.format(whose="%s::text IS NULL"),
-    _NEWEST.format(whose=f"{_WHO} = left(%s, 200)"),
-)
+_ALL_NEWEST = _NEWEST.format(whose="%s::text IS NULL")
+# The index holds the first 200 characters of a name; a longer name is compared by those.
+_OWN_NEWEST = _NEWEST.format(whose=f"{_WHO} = left(%s, 200)")
 _ADD = "INSERT INTO discreet_ledger.entry (ledger, number, line, body, key) VALUES (%s, %s, %s, %s, %s)"
 _PUT = """
 INSERT INTO discreet_ledger.state (ledger, name, text) VALUES (%s, %s, %s)
 ON CONFLICT (ledger, name) DO UPDATE SET text = excluded.text
 """
 _CHUNK = 1000
+"""Lines read in one statement, so that every round trip is short."""
 _LONG = 600.0
-"""Seconds for what is done once for all ledgers of a database."""
+"""Seconds for work that is done once for all ledgers of a database, such as making an index."""
 
 T = TypeVar("T")
 _OPEN: weakref.WeakSet[LedgerInPostgres] = weakref.WeakSet()
 _ABANDONED: list[object] = []
+"""Connections of the parent process, kept alive so that they are never closed in a child."""
 
 
 class LedgerInPostgres:
-    """Keep lines in two tables of the schema `discreet_ledger`; one connection, opened when needed, behind a lock.
+    """Store in two tables of the schema `discreet_ledger`; one connection, behind a lock.
 
-    It is opened again after it was lost, and after a fork; a turn that had not begun to write is then tried once more.
-    Functions and operators are looked up in `pg_catalog` alone, whatever the search path of the role.
+    The connection is opened when needed, and again after it was lost and after a fork. A
+    transaction that had not begun to write is then tried once more. Functions and operators are
+    looked up in `pg_catalog` alone, whatever the search path of the role.
     """
 
     def __init__(self, dsn: str, *, name: str, timeout: float) -> None:
-        self._dsn, self._name, self._timeout = dsn, name, timeout
-        self._turn = turn_of(name)
+        self._dsn = dsn
+        self._name = name
+        self._timeout = timeout
+        self._lock_number = turn_of(name)
         self._lock = threading.RLock()
-        self._held: ServerLine | None = None
-        self._made = self._indexed = self._connected = False
+        self._held: BoundedConnection | None = None
+        self._has_tables = False
+        self._has_indexes = False
+        self._connected = False
         _OPEN.add(self)
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
-        """Return what stands there, at one moment."""
+        """Return the content of the tables at one moment."""
         with self._lock, explain_errors():
-            if not self._again(self._tables):
+            if not self._retry(self._find_tables):
                 return Snapshot(0, clock.now())
-            return self._again(lambda connection: self._seen(connection, names, lookup))
+            return self._retry(lambda connection: self._read(connection, names, lookup))
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the ledger's lock from its start."""
         with self._lock, explain_errors():
-            if not self._again(self._tables):
-                self._again(self._make_tables, waits=_LONG)
-            self._again(self._index, waits=_LONG)
-            snapshot = self._again(
-                lambda connection: self._locked(connection, names, lookup), waits=self._timeout
+            if not self._retry(self._find_tables):
+                self._retry(self._make_tables, waits=_LONG)
+            self._retry(self._make_indexes, waits=_LONG)
+            # The lock and the read may be tried twice; the write below never is.
+            snapshot = self._retry(
+                lambda connection: self._read_locked(connection, names, lookup),
+                waits=self._timeout,
             )
-            line = self._line()
+            connection = self._connection()
             try:
                 page = decide(snapshot)
                 if page is not None:
-                    with within(line, _LONG if page.before else 0.0):
-                        self._write(line, page)
+                    # A ledger that is moved here may have many lines to write.
+                    with within(connection, _LONG if page.before else 0.0):
+                        self._write(connection, page)
             finally:
-                self._leave(line)
+                # Also after a refusal of `decide`: the lock must not outlive this call.
+                self._end_transaction(connection)
             return page
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
@@ -129,98 +151,102 @@ class LedgerInPostgres:
             yield from self._newest(first, last, newest)
             return
         for start in range(first, last + 1, _CHUNK):
-            asked = (self._name, start, min(last, start + _CHUNK - 1))
-            with self._lock, explain_errors():
-                rows = self._again(
-                    lambda connection, asked=asked: connection.execute(_RANGE, asked).fetchall()
-                )  # type: ignore[misc]
+            end = min(last, start + _CHUNK - 1)
+            rows = self._fetch(_RANGE, (self._name, start, end))
             yield from map(StoredLine._make, rows)
 
     def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
-        query = _ALL_NEWEST if newest.who is None else _OWN_NEWEST
-        whose = None if newest.who is None else canonical_json(newest.who)
-        asked = (self._name, whose, first, last, newest.most)
-        with self._lock, explain_errors():
-            rows = self._again(lambda connection: connection.execute(query, asked).fetchall())
+        if newest.who is None:
+            query = _ALL_NEWEST
+            whose = None
+        else:
+            query = _OWN_NEWEST
+            whose = canonical_json(newest.who)
+        rows = self._fetch(query, (self._name, whose, first, last, newest.most))
         return map(StoredLine._make, reversed(rows))
 
+    def _fetch(self, query: str, arguments: tuple[object, ...]) -> list[Any]:
+        with self._lock, explain_errors():
+            return self._retry(lambda connection: connection.execute(query, arguments).fetchall())
+
     def close(self) -> None:
-        """Close the connection; it is opened again if it is needed."""
+        """Close the connection; the next call opens it again."""
         with self._lock:
             if self._held is not None:
                 self._held.close()
                 self._held = None
 
-    def _seen(
+    def _read(
         self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
     ) -> Snapshot:
         with connection.pipeline():
+            # Repeatable read: the statements must all see the same moment without a lock.
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            parts = self._ask(connection, names, lookup)
+            cursors = self._select(connection, names, lookup)
             connection.execute("COMMIT")
-        return _snapshot(*parts)
+        return _snapshot(*cursors)
 
-    def _locked(
+    def _read_locked(
         self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
     ) -> Snapshot:
-        """Begin a turn: wait for the ledger's lock, then read what stands there; one round trip."""
+        """Begin a transaction: wait for the ledger's lock, then read; one round trip."""
         with connection.pipeline():
+            # Read committed: each statement sees everything committed before the lock was granted.
+            # A snapshot taken before the wait would miss the charge of the previous holder.
             connection.execute("BEGIN ISOLATION LEVEL READ COMMITTED")
-            connection.execute(_LOCK, (self._turn,))
-            parts = self._ask(connection, names, lookup)
-        return _snapshot(*parts)
+            connection.execute(_LOCK, (self._lock_number,))
+            cursors = self._select(connection, names, lookup)
+        return _snapshot(*cursors)
 
-    def _ask(
+    def _select(
         self, connection: psycopg.Connection, names: Sequence[str] | None, lookup: Lookup
-    ) -> tuple[psycopg.Cursor[Any], ...]:
-        listed = list(names or ())
-        return (
+    ) -> list[psycopg.Cursor[Any]]:
+        """Send all queries of a snapshot; their rows come back at the end of the pipeline."""
+        wanted = list(names or ())
+        cursors = [
             connection.execute(_NOW),
             connection.execute(_LAST, (self._name,)),
-            connection.execute(_TEXT, (self._name, names is None, listed)),
+            connection.execute(_TEXT, (self._name, names is None, wanted)),
             connection.execute(_KEY, (self._name, lookup.key)),
-            *(
-                [connection.execute(_QUESTION, (self._name, lookup.question))]
-                if lookup.question
-                else ()
-            ),
-        )
+        ]
+        if lookup.question:
+            cursors.append(connection.execute(_QUESTION, (self._name, lookup.question)))
+        return cursors
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
-        """Write and commit in one round trip; until then the server undoes the turn of one who stalls or dies."""
-        failpoints.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
+        """Write and commit in one round trip; the server rolls back a client that stalls or dies."""
+        failpoints.passed(f"{step_of(page.entry)}:written")
         with connection.pipeline():
             for entry, body in page.entries:
-                connection.execute(
-                    _ADD, (self._name, entry.number, write_line(entry), body, entry.key)
-                )
+                row = (self._name, entry.number, write_line(entry), body, entry.key)
+                connection.execute(_ADD, row)
             for name, text in page.texts.items():
                 connection.execute(_PUT, (self._name, name, text))
             connection.execute("COMMIT")
 
-    def _leave(self, line: ServerLine) -> None:
-        """End a turn: whatever was not committed is undone, and a connection in doubt is dropped."""
+    def _end_transaction(self, connection: BoundedConnection) -> None:
+        """Roll back whatever was not committed; drop a connection whose state is in doubt."""
         try:
-            if line.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
-                line.execute("ROLLBACK")
+            if connection.info.transaction_status != psycopg.pq.TransactionStatus.IDLE:
+                connection.execute("ROLLBACK")
         except psycopg.Error:
             self.close()
 
-    def _tables(self, connection: psycopg.Connection) -> bool:
-        if not self._made:
+    def _find_tables(self, connection: psycopg.Connection) -> bool:
+        if not self._has_tables:
             row = connection.execute(_THERE).fetchone()
-            self._made = row is not None and bool(row[0])
-        return self._made
+            self._has_tables = row is not None and bool(row[0])
+        return self._has_tables
 
     def _make_tables(self, connection: psycopg.Connection) -> None:
         with connection.transaction():
             connection.execute(_LOCK, (_MAKING,))
             connection.execute(_TABLES)
-        self._made = True
+        self._has_tables = True
 
-    def _index(self, connection: psycopg.Connection) -> None:
-        """Make the index that tables of 0.1.0 do not have; one who may not does without, only slower."""
-        if self._indexed:
+    def _make_indexes(self, connection: psycopg.Connection) -> None:
+        """Make the indexes that tables of 0.1.0 lack; without the privilege it works, but slower."""
+        if self._has_indexes:
             return
         row = connection.execute(_INDEXED).fetchone()
         if row is None or not row[0]:
@@ -228,38 +254,43 @@ class LedgerInPostgres:
                 connection.execute("SET LOCAL statement_timeout = 0")
                 connection.execute(_LOCK, (_MAKING,))
                 connection.execute(_INDEX)
-        self._indexed = True
+        self._has_indexes = True
 
-    def _again(self, work: Callable[[psycopg.Connection], T], *, waits: float = 0.0) -> T:
-        """Do what writes nothing of the ledger, once more if the connection turns out to be lost.
+    def _retry(self, work: Callable[[psycopg.Connection], T], *, waits: float = 0.0) -> T:
+        """Do work that writes no entry, and once more if the connection turns out to be lost.
 
-        `waits` are the seconds that it may take beside the silence that is put up with.
+        `waits` are the seconds that it may take beyond the longest silence of the server.
         """
-        line = self._line()
+        connection = self._connection()
         try:
-            with within(line, waits):
-                return work(line)
+            with within(connection, waits):
+                return work(connection)
         except psycopg.OperationalError as problem:
-            if not line.closed:
-                self._leave(line)
+            if not connection.closed:
+                # The server answered with an error, such as a lock timeout: that is the answer.
+                self._end_transaction(connection)
                 raise
             self.close()
+            # A silent server would be silent again; the caller has waited long enough.
             if isinstance(problem, ServerSilent):
                 raise
-        line = self._line()
-        with within(line, waits):
-            return work(line)
+        connection = self._connection()
+        with within(connection, waits):
+            return work(connection)
 
-    def _line(self) -> ServerLine:
+    def _connection(self) -> BoundedConnection:
         if self._held is None or self._held.closed:
             self.close()
             self._held = self._connect()
         return self._held
 
-    def _connect(self) -> ServerLine:
-        """Connect. Before the first time nothing can have been written: why it cannot be is told, without secrets."""
+    def _connect(self) -> BoundedConnection:
+        """Connect; before the first connection nothing can have been written, and a refusal says so.
+
+        The reason in that refusal has no password.
+        """
         try:
-            line = open_line(self._dsn, self._timeout)
+            connection = open_connection(self._dsn, self._timeout)
         except psycopg.OperationalError as problem:
             if self._connected:
                 raise
@@ -268,35 +299,41 @@ class LedgerInPostgres:
                 f"the ledger's server is out of reach; nothing was spent: {why}"
             ) from None
         self._connected = True
-        return line
-
-    def _connection(self) -> psycopg.Connection:
-        return self._line()
+        return connection
 
 
 def turn_of(name: str) -> int:
-    """Return the number of the advisory lock of a ledger; two names may share one, and then wait for each other.
+    """Return the number of a ledger's advisory lock.
+
+    Two names may have the same number by chance; they then wait for each other, which is harmless.
 
     >>> from discreet.ledger.stores.postgres import turn_of
     >>> turn_of("main")
     -673438411831542195
     """
-    return int.from_bytes(
-        hashlib.sha256(f"discreet ledger {name}".encode()).digest()[:8], "big", signed=True
-    )
+    hashed = hashlib.sha256(f"discreet ledger {name}".encode()).digest()
+    # PostgreSQL's lock numbers are signed integers of 64 bits.
+    return int.from_bytes(hashed[:8], "big", signed=True)
 
 
 def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
     number, line = last.fetchone() or (0, "")
-    rows = list(dict.fromkeys(row for cursor in found for row in cursor.fetchall()))
-    return Snapshot(number, now.fetchone()[0], line, dict(texts.fetchall()), rows)
+    # A line may be found by its key and by its question; a dict keeps the first of equal rows.
+    rows: dict[tuple[str, str | None], None] = {}
+    for cursor in found:
+        rows.update(dict.fromkeys(cursor.fetchall()))
+    time = now.fetchone()[0]
+    return Snapshot(number, time, line, dict(texts.fetchall()), list(rows))
 
 
 def _after_fork() -> None:
-    """Forget the parent's connection without a word to the server, and the locks of threads that are not here."""
+    """Forget the parent's connection without telling the server, and locks of the parent's threads."""
     for store in list(_OPEN):
+        # Closing it here would end the session of the parent process, which still uses it.
         _ABANDONED.append(store._held)  # noqa: SLF001 its own file
-        store._held, store._lock = None, threading.RLock()  # noqa: SLF001
+        store._held = None  # noqa: SLF001
+        # A thread that held the lock at the fork does not exist in this process.
+        store._lock = threading.RLock()  # noqa: SLF001
 
 
 os.register_at_fork(after_in_child=_after_fork)

@@ -1,8 +1,12 @@
-"""A line to PostgreSQL that waits for nobody without end: a server that is paused or cut off is given up in seconds.
+"""Connection to PostgreSQL with timeouts: a server that is paused or cut off is given up in seconds.
 
-Three things can be silent, and each has its own remedy: a server that cannot be reached (`connect_timeout`), a network
-that loses packets (keepalives and `tcp_user_timeout`, by the kernel; not on a socket of this machine), and a server
-that holds the line and says nothing (a deadline counted here, for every round trip).
+| silent | remedy |
+|---|---|
+| a server that cannot be reached | `connect_timeout` |
+| a network that loses packets | keepalives and `tcp_user_timeout` of the kernel; not on a local socket |
+| a server that holds the connection and does not answer | a deadline here, for every round trip |
+
+Law: tests/ledger/test_postgres.py::TestASilentServer
 """
 
 from __future__ import annotations
@@ -19,92 +23,106 @@ from ...connection import connection_facts
 from ...errors import LedgerConflict, LedgerCorrupt, LedgerUnavailable
 
 LONGEST_SILENCE = 15.0
-"""Seconds for one round trip, beside what somebody else's turn may take; no more than a ledger's `wait`."""
-_PATIENCE: dict[str, object] = {
+"""Seconds for one round trip, beside the wait for other writers; at most a ledger's `wait`."""
+_TIMEOUTS: dict[str, object] = {
     "connect_timeout": 5,
     "keepalives_idle": 10,
     "keepalives_interval": 5,
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-"""Seconds, and milliseconds; a connection string may say others."""
+"""In seconds, `tcp_user_timeout` in milliseconds; a connection string may set others."""
 
 
 class ServerSilent(psycopg.OperationalError):
-    """The server holds the line and says nothing."""
+    """The server holds the connection and does not answer."""
 
 
-class ServerLine(psycopg.Connection[Any]):
-    """A connection whose every round trip ends within some seconds; one that does not is closed."""
+class BoundedConnection(psycopg.Connection[Any]):
+    """Connection whose every round trip ends within a deadline; otherwise it is closed."""
 
     seconds = LONGEST_SILENCE
     silence = LONGEST_SILENCE
 
-    def wait(self, gen: Any, *words: Any, **named: Any) -> Any:  # noqa: ANN401 as the driver has it
-        """Wait for a round trip, but not longer than it may take."""
+    def wait(self, gen: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 as the driver has it
+        """Wait for a round trip until the deadline."""
+        deadline = time.monotonic() + self.seconds
         try:
-            return super().wait(_until(gen, time.monotonic() + self.seconds), *words, **named)
+            return super().wait(_until(gen, deadline), *args, **kwargs)
         except ServerSilent:
+            # The answer may still come, so the connection is of no use any more.
             self.close()
             raise
 
 
-def connect(dsn: str, seconds: float, **patience: object) -> ServerLine:
-    """Connect; every statement on the line is answered within so many seconds, or the line is given up."""
-    asked: dict[str, Any] = _PATIENCE | patience | connection_facts(dsn)
-    # nothing is prepared: a pipeline that fails leaves the driver sure of statements that the server never saw
-    made = ServerLine.connect(**asked, autocommit=True, prepare_threshold=None)
-    made.seconds = made.silence = seconds
-    return made
+def connect(dsn: str, seconds: float, **timeouts: object) -> BoundedConnection:
+    """Connect; every statement is answered within these seconds, or the connection is given up."""
+    options: dict[str, Any] = _TIMEOUTS | timeouts | connection_facts(dsn)
+    # Nothing is prepared: after a pipeline that fails, the driver believes in prepared statements
+    # that the server has never seen.
+    connection = BoundedConnection.connect(**options, autocommit=True, prepare_threshold=None)
+    connection.seconds = seconds
+    connection.silence = seconds
+    return connection
 
 
-def open_line(dsn: str, wait: float) -> ServerLine:
-    """Connect, and set what every ledger needs.
+def open_connection(dsn: str, wait: float) -> BoundedConnection:
+    """Connect, and apply the settings of every ledger.
 
-    Whoever may create a function or an operator in a schema of the search path could otherwise decide what a ledger
-    reads: so it is `pg_catalog` first of all, and every table is named with its schema.
+    A role that may create functions or operators in a schema of the search path could otherwise
+    change what a ledger reads. So `pg_catalog` comes first, and every table is named with its schema.
+
+    Law: tests/ledger/test_postgres.py::test_functions_of_others_are_never_called
     """
-    silence = min(max(wait, 2.0), LONGEST_SILENCE)
-    line = connect(dsn, silence, connect_timeout=int(min(max(wait, 2.0), 10.0)))
+    # libpq has no connect_timeout below two seconds, so the deadline has none either.
+    patience = max(wait, 2.0)
+    silence = min(patience, LONGEST_SILENCE)
+    connect_timeout = int(min(patience, 10.0))
+    connection = connect(dsn, silence, connect_timeout=connect_timeout)
     try:
-        _settle(line, wait, wait + silence)
+        _configure(connection, wait, wait + silence)
     except BaseException:
-        line.close()
+        connection.close()
         raise
-    return line
+    return connection
 
 
-def _settle(line: ServerLine, wait: float, most: float) -> None:
-    line.execute("SET search_path = pg_catalog, pg_temp")
+def _configure(connection: BoundedConnection, wait: float, max_statement: float) -> None:
+    """Set search path, timeouts and durability of a session."""
+    # First and alone: no later statement may find functions of others.
+    connection.execute("SET search_path = pg_catalog, pg_temp")
     limits = {
         "lock_timeout": wait,
+        # A client that stalls in a transaction must not hold the ledger's lock for ever.
         "idle_in_transaction_session_timeout": wait,
-        "statement_timeout": most,
+        "statement_timeout": max_statement,
     }
-    with line.pipeline():
+    with connection.pipeline():
         for setting, seconds in limits.items():
-            line.execute("SELECT set_config(%s, %s, false)", (setting, f"{int(1000 * seconds)}ms"))
-        for fixed in ("synchronous_commit = on", "jit = off", "client_encoding = 'UTF8'"):
-            line.execute(f"SET {fixed}")
+            milliseconds = f"{int(1000 * seconds)}ms"
+            connection.execute("SELECT set_config(%s, %s, false)", (setting, milliseconds))
+        # Synchronous: a commit returns only when it is durable on the server.
+        for setting in ("synchronous_commit = on", "jit = off", "client_encoding = 'UTF8'"):
+            connection.execute(f"SET {setting}")
 
 
 @contextmanager
-def within(line: ServerLine, waits: float) -> Iterator[None]:
-    """Put up with so many seconds of silence more, for what may have to wait for somebody else."""
-    line.seconds = line.silence + waits
+def within(connection: BoundedConnection, waits: float) -> Iterator[None]:
+    """Extend the deadline of round trips by some seconds, for work that waits for other writers."""
+    connection.seconds = connection.silence + waits
     try:
         yield
     finally:
-        line.seconds = line.silence
+        connection.seconds = connection.silence
 
 
-def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any]:
-    """Pass a conversation on until its end has come; the driver wakes it ten times a second."""
+def _until(gen: Generator[Any, Any, Any], deadline: float) -> Generator[Any, Any, Any]:
+    """Pass on a psycopg wait generator until a deadline; the driver wakes it ten times a second."""
     try:
         wanted = next(gen)
         while True:
             ready = yield wanted
-            if not ready and time.monotonic() > end:
+            if not ready and time.monotonic() > deadline:
                 raise ServerSilent("the server does not answer")
             wanted = gen.send(ready)
     except StopIteration as ended:
@@ -113,9 +131,9 @@ def _until(gen: Generator[Any, Any, Any], end: float) -> Generator[Any, Any, Any
 
 @contextmanager
 def explain_errors() -> Iterator[None]:
-    """Turn the server's errors into the ledger's own.
+    """Translate the server's errors into the ledger's own.
 
-    | what the server says | raised |
+    | error of the server | raised |
     |---|---|
     | another transaction was first (serialization, deadlock, a number that is taken) | LedgerConflict |
     | locked, full, read-only, out of reach | LedgerUnavailable |
@@ -140,9 +158,11 @@ def explain_errors() -> Iterator[None]:
             "this user may not write the ledger; nothing was spent. Give it the right to"
         ) from None
     except (psycopg.OperationalError, psycopg.InterfaceError) as problem:
-        word = type(problem).__name__
+        error = type(problem).__name__
+        # A commit may have arrived before the connection broke: the text must not deny a charge.
         raise LedgerUnavailable(
-            f"the ledger's server is out of reach ({word}); a charge under way may or may not stand, no answer went out"
+            f"the ledger's server is out of reach ({error}); "
+            "a charge under way may or may not stand, no answer went out"
         ) from None
     except psycopg.Error as problem:
         raise LedgerCorrupt(

@@ -1,8 +1,11 @@
-"""A ledger in one SQLite file: the default, for any number of processes on one machine.
+"""SQLite store of a ledger: one file, the default, for any number of processes on one machine.
 
-The file is in WAL mode with synchronous=FULL: a commit is one append to the log and one fsync. Every write is a `BEGIN
-IMMEDIATE` transaction, so it reads what it decides on while it already holds the only write lock. A new file is made
-beside its place and linked into it when it is complete: there is never half a ledger to be seen.
+The file is in WAL mode with synchronous=FULL: a commit is one append to the log and one fsync.
+Every write is a `BEGIN IMMEDIATE` transaction: it reads the data of its decision while it already
+holds the only write lock. A new file is made beside its path and linked to it when it is complete,
+so nobody ever sees half a ledger.
+
+Law: tests/ledger/test_race.py::TestManyProcesses, tests/ledger/test_sqlite.py::test_it_is_durable
 """
 
 from __future__ import annotations
@@ -45,53 +48,68 @@ _NEWEST = """
 SELECT number, line, CASE WHEN instr(line, '"kind":"answer"') > 0 THEN NULL ELSE body END, NULL
 FROM entry WHERE {whose} AND number BETWEEN ? AND ? ORDER BY number DESC LIMIT ?
 """
-_ALL_NEWEST, _OWN_NEWEST = _NEWEST.format(whose="? IS NULL"), _NEWEST.format(whose=f"{WHO} = ?")
+_ALL_NEWEST = _NEWEST.format(whose="? IS NULL")
+_OWN_NEWEST = _NEWEST.format(whose=f"{WHO} = ?")
 _TEXT = "SELECT name, text FROM state WHERE name = ?"
 _PUT = "INSERT INTO state (name, text) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET text = excluded.text"
 _CHUNK = 1000
+"""Lines read in one transaction: enough for speed, and writers wait only briefly."""
 
 _OPEN: weakref.WeakSet[LedgerInSqlite] = weakref.WeakSet()
+# Order of locks: the lock of a store, then _OPENING inside it. Before a fork: _FORK, then the locks
+# of all stores in one order; _OPENING is held only while the stores are listed.
 _FORK = threading.Lock()
 _STOPPED: list[LedgerInSqlite] = []
 _OPENING = threading.Lock()
 _ABANDONED: list[sqlite3.Connection] = []
+"""Connections that must never be closed, since closing would write an old log into the file."""
 
 
 class LedgerInSqlite:
-    """Keep lines in a file; one connection, opened when needed, behind a lock.
+    """Store in a file; one connection, opened when needed, behind a lock.
 
-    SQLite's connections must not cross a fork, so every connection is closed before one and opened again after it.
-    `whole` is False for one who knows that entries were lost, and is about to say so in the chain.
+    SQLite's connections must not cross a fork, so every connection is closed before a fork and
+    opened again after it. `whole=False` accepts a file whose last entries were lost: a repair
+    opens it so, and records the loss in the chain.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float, whole: bool = True) -> None:
         self.path = Path(path).absolute()
-        self._timeout, self._whole = timeout, whole
+        self._timeout = timeout
+        self._whole = whole
         self._lock = threading.RLock()
         self._held: sqlite3.Connection | None = None
         self._files: tuple[object, object] = (None, None)
-        self._shape, self._noted = -1, 0
+        """Identities of the file and its log when the connection was opened."""
+        self._checked_schema = -1
+        """SQLite's schema version at the last check of objects; -1 before the first."""
+        self._noted = 0
         with _OPENING:
             _OPEN.add(self)
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
-        """Return what stands in the file, at one moment."""
+        """Return the content of the file at one moment."""
         if not self.path.exists():
             return Snapshot(0, clock.now())
-        with self._turn("BEGIN") as connection:
+        with self._transaction("BEGIN") as connection:
             return _snapshot(connection, names, lookup)
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write in one transaction that holds the write lock from its start."""
-        if not self.path.exists() and (made := self._make(decide)) is not None:
-            return made
-        with self._turn("BEGIN IMMEDIATE") as connection:
+        if not self.path.exists():
+            made = self._make(decide)
+            if made is not None:
+                return made
+        with self._transaction("BEGIN IMMEDIATE") as connection:
             page = decide(_snapshot(connection, names, lookup))
             if page is not None:
-                for index in INDEXES:  # a file of 0.1.0 has none of them yet
+                # A file of release 0.1.0 does not have these indexes yet.
+                for index in INDEXES:
                     connection.execute(index)
                 _write(connection, page)
-                self._same_files()
+                # Last before the commit: a write to a removed file would be forgotten.
+                self._check_same_files()
+        # After the commit: a note ahead of the file would refuse a sound ledger after a crash.
         if page is not None and page.entry is not None:
             note_end(self.path, page.entry.number)
         return page
@@ -104,50 +122,49 @@ class LedgerInSqlite:
         start = first
         while start <= last:
             end = min(last, start + _CHUNK - 1)
-            with self._turn("BEGIN") as connection:
+            with self._transaction("BEGIN") as connection:
                 rows = connection.execute(_RANGE, (start, end)).fetchall()
             yield from map(StoredLine._make, rows)
             start = end + 1
 
     def _newest(self, first: int, last: int, newest: Newest) -> Iterator[StoredLine]:
-        with self._turn("BEGIN") as connection:
-            rows = connection.execute(
-                _ALL_NEWEST if newest.who is None else _OWN_NEWEST,
-                (
-                    None if newest.who is None else canonical_json(newest.who),
-                    first,
-                    last,
-                    newest.most,
-                ),
-            ).fetchall()
+        if newest.who is None:
+            query = _ALL_NEWEST
+            whose = None
+        else:
+            query = _OWN_NEWEST
+            whose = canonical_json(newest.who)
+        with self._transaction("BEGIN") as connection:
+            rows = connection.execute(query, (whose, first, last, newest.most)).fetchall()
         return map(StoredLine._make, reversed(rows))
 
     def backup(self, path: str | os.PathLike[str]) -> str:
-        """Copy the file as it stands at one moment to a new place, while others may go on writing; give its last line.
+        """Copy the file at one moment to a new path, while others may write; return its last line.
 
         The copy is complete before it has its name, and only its owner may read it.
         """
-        place = Path(path).absolute()
-        with explain_errors(place), drafted(place) as draft:
+        target = Path(path).absolute()
+        with explain_errors(target), drafted(target) as draft:
             with (
-                self._turn(None) as source,
+                # Without BEGIN: SQLite's backup begins a transaction of its own.
+                self._transaction(None) as source,
                 closing(sqlite3.connect(draft, isolation_level=None)) as copy,
             ):
                 source.backup(copy)
                 last = copy.execute(_LAST).fetchone()
-            if not place_file(draft, place):
-                raise LedgerConflict(f"{place} exists already; name a new file for the copy")
+            if not place_file(draft, target):
+                raise LedgerConflict(f"{target} exists already; name a new file for the copy")
             return str(last[1])
 
     def close(self) -> None:
-        """Close the connection; it is opened again if it is needed."""
+        """Close the connection; the next transaction opens it again."""
         with self._lock:
             if self._held is not None:
                 self._held.close()
                 self._held = None
 
     def _make(self, decide: Decide) -> Page | None:
-        """Make the file with its first page; None if somebody else has made it in the meantime."""
+        """Make the file with its first page; None if another process made it meanwhile."""
         page = decide(Snapshot(0, clock.now()))
         if page is None:
             return None
@@ -156,7 +173,8 @@ class LedgerInSqlite:
         return page if made else None
 
     @contextmanager
-    def _turn(self, begin: str | None) -> Iterator[sqlite3.Connection]:
+    def _transaction(self, begin: str | None) -> Iterator[sqlite3.Connection]:
+        """Hold the lock of this store, and a transaction that is committed or rolled back."""
         with self._lock, explain_errors(self.path):
             connection = self._connection()
             try:
@@ -167,9 +185,11 @@ class LedgerInSqlite:
                 if begin is not None:
                     connection.execute("COMMIT")
             except sqlite3.Error:
-                self.close()  # rolls back; whatever its state is, the next turn begins with a fresh one
+                # Closing rolls back; whatever state the connection is in, the next one is fresh.
+                self.close()
                 raise
             finally:
+                # Also after an error of `decide`, such as BudgetExceeded: nothing is written then.
                 if self._held is not None and connection.in_transaction:
                     connection.execute("ROLLBACK")
 
@@ -177,45 +197,47 @@ class LedgerInSqlite:
         if self._held is None:
             with _OPENING:
                 self._open()
+        # No other thread can close it while this store's lock is held; refuse rather than assume.
         if self._held is None:
             raise LedgerConflict(f"the ledger {self.path} was closed by another thread; ask again")
         return self._held
 
     def _open(self) -> None:
-        """Open the file, after a look at it.
+        """Open the file, after a check of its header and length.
 
-        To close any handle of a file lets go of all locks that this process has on it, those of other connections too,
-        and whoever closes the file elsewhere would then take away the log that those write to. So we look only at a
-        file that nobody here has open.
+        POSIX locks: closing any handle of a file releases all locks of this process on it, those of
+        other connections too. A process elsewhere that closes the file would then delete the log to
+        which those connections write. So the file is checked only if no store here has it open.
         """
         file = identity(self.path)
-        if not any(store._held is not None and store._files[0] == file for store in tuple(_OPEN)):  # noqa: SLF001
+        if not _is_open(file):
             check_file(self.path)
+        # The note is read before the file: one read later could be ahead of what was read.
         self._noted = noted_end(self.path) if self._whole else 0
-        self._held, self._shape = connect(self.path, self._timeout), -1
+        self._held = connect(self.path, self._timeout)
+        self._checked_schema = -1
         self._files = (file, identity(log_of(self.path)))
 
     def _check(self, connection: sqlite3.Connection) -> None:
-        """Look for what does not belong here, when a connection is new and when the tables were changed."""
-        shape = connection.execute("PRAGMA schema_version").fetchone()[0]
-        if shape == self._shape:
+        """Refuse foreign objects, when a connection is new and when the schema was changed."""
+        schema = connection.execute("PRAGMA schema_version").fetchone()[0]
+        if schema == self._checked_schema:
             return
         check_objects(connection, self.path, f"{TABLES};{';'.join(INDEXES)}")
-        if self._shape == -1:
+        if self._checked_schema == -1:
             check_end(connection, self.path, self._noted)
-        self._shape = shape
+        self._checked_schema = schema
 
-    def _same_files(self) -> None:
-        """Refuse to write to files that are no longer those at the path: what they hold would be forgotten."""
+    def _check_same_files(self) -> None:
+        """Refuse to write to files that are no longer at the path: the write would be forgotten."""
         if identity(self.path) != self._files[0]:
             raise LedgerCorrupt(
                 f"{self.path} was removed or replaced while it was open; nothing was written"
             )
         if identity(log_of(self.path)) != self._files[1] and self._held is not None:
             self._held.execute("ROLLBACK")
-            _ABANDONED.append(
-                self._held
-            )  # to close it would write an old log into a file that others have changed
+            # Closing the connection would write an old log into a file that others have changed.
+            _ABANDONED.append(self._held)
             self._held = None
             raise LedgerCorrupt(
                 f"the log {log_of(self.path)} was removed or replaced while it was open; nothing was written. "
@@ -223,35 +245,50 @@ class LedgerInSqlite:
             )
 
 
+def _is_open(file: object) -> bool:
+    """Return whether a store of this process has a connection to a file."""
+    opened = [store for store in tuple(_OPEN) if store._held is not None]  # noqa: SLF001 its own file
+    return any(store._files[0] == file for store in opened)  # noqa: SLF001
+
+
 def _snapshot(
     connection: sqlite3.Connection, names: Sequence[str] | None, lookup: Lookup
 ) -> Snapshot:
+    """Read everything that a decision needs, within the transaction of the connection."""
     last = connection.execute(_LAST).fetchone()
     if names is None:
         texts = connection.execute("SELECT name, text FROM state").fetchall()
     else:
-        texts = [row for name in names for row in connection.execute(_TEXT, (name,))]
-    found = [*connection.execute(_KEY, (lookup.key,))] if lookup.key else []
+        texts = []
+        for name in names:
+            texts += connection.execute(_TEXT, (name,))
+    found: list[tuple[str, str | None]] = []
+    if lookup.key:
+        found += connection.execute(_KEY, (lookup.key,))
     if lookup.question:
-        found += [
-            row for row in connection.execute(_QUESTION, (lookup.question,)) if row not in found
-        ]
+        for row in connection.execute(_QUESTION, (lookup.question,)):
+            if row not in found:
+                found.append(row)
     number, line = last if last is not None else (0, "")
     return Snapshot(number, clock.now(), line, dict(texts), found)
 
 
 def _write(connection: sqlite3.Connection, page: Page) -> None:
+    """Write a page; the caller commits."""
     rows = ((entry.number, write_line(entry), body, entry.key) for entry, body in page.entries)
     connection.executemany("INSERT INTO entry (number, line, body, key) VALUES (?, ?, ?, ?)", rows)
     connection.executemany(_PUT, page.texts.items())
+    # These entries begin the account tree, which a release that knows only version 1 would spoil.
     if page.entry is not None and page.entry.kind in ("repair", "resume", "upgrade"):
         connection.execute(f"PRAGMA user_version = {VERSION}")
-    failpoints.passed(f"{'draft' if page.entry is None else step_of(page.entry)}:written")
+    failpoints.passed(f"{step_of(page.entry)}:written")
 
 
 def _before_fork() -> None:
-    """Wait until nobody is in a transaction, and close: a connection must not be seen by two processes."""
+    """Wait until no transaction runs, and close: two processes must not share a connection."""
+    # Forks of several threads wait for each other, so that each releases only its own locks.
     _FORK.acquire()
+    # _OPENING is released before the stores' locks are taken: a store takes it inside its own.
     with _OPENING:
         stores = sorted(_OPEN, key=id)
     for store in stores:
@@ -261,6 +298,7 @@ def _before_fork() -> None:
 
 
 def _after_fork() -> None:
+    """Release the locks, in the parent and in the child; each opens a connection of its own."""
     while _STOPPED:
         _STOPPED.pop()._lock.release()  # noqa: SLF001 its own file
     _FORK.release()

@@ -1,11 +1,16 @@
-"""What may befall a ledger's file from outside: objects of somebody else in it, a log that is taken away.
+"""Tamper checks of a ledger's SQLite file: foreign objects, a removed log, an older copy.
 
-A file is two tables and three indexes; a trigger or a view in it could change what is written or read: it is refused.
+A file has two tables and three indexes. A trigger or a view in it could change data that is written
+or read, so it is refused.
 
-The newest entries stand in the log (`…-wal`) until they are moved into the file. Who deletes that log, or puts an older
-file in the place of a newer one, forgets what was spent. So the number of the last entry is also noted at the file
-itself, as an extended attribute, after each commit; a file that ends before that number is refused. File systems
-without such attributes do without: there only a checkpoint tells.
+The newest entries are in the write-ahead log (`…-wal`) until SQLite moves them into the file. If
+that log is deleted, or an older file is put in place of a newer one, spending is forgotten. So the
+number of the last entry is also noted as an extended attribute of the file, after each commit. A
+file that ends before that number is refused. File systems without extended attributes have no such
+note: there only a checkpoint tells.
+
+Law: tests/ledger/test_sqlite_checks.py::test_objects_of_somebody_else_are_refused,
+tests/ledger/test_sqlite_checks.py::TestTheLog
 """
 
 from __future__ import annotations
@@ -24,7 +29,7 @@ _END = "SELECT max(number) FROM entry"
 
 
 def check_objects(connection: sqlite3.Connection, path: Path, tables: str) -> None:
-    """Refuse a file that holds anything else than what a ledger is made of.
+    """Refuse a file that holds other objects than the tables and indexes of a ledger.
 
     >>> import sqlite3
     >>> from pathlib import Path
@@ -36,30 +41,32 @@ def check_objects(connection: sqlite3.Connection, path: Path, tables: str) -> No
     ...
     discreet.errors.LedgerCorrupt: people.ledger holds a view that no ledger has: somebody has changed it; ...
     """
+    # The texts of the statements are compared too: an index with another expression is foreign.
+    expected = _objects_of(tables)
     for kind, name, sql in connection.execute(_OBJECTS):
-        if (kind, name, sql) not in _made(tables):
-            what = "nothing was written. Restore it from a copy, or remove that with sqlite3 and verify the ledger"
+        if (kind, name, sql) not in expected:
+            remedy = "nothing was written. Restore it from a copy, or remove that with sqlite3 and verify the ledger"
             raise LedgerCorrupt(
-                f"{path} holds a {kind} that no ledger has: somebody has changed it; {what}"
+                f"{path} holds a {kind} that no ledger has: somebody has changed it; {remedy}"
             )
 
 
 @lru_cache(maxsize=4)
-def _made(tables: str) -> frozenset[tuple[str, str, str]]:
-    """Return what the statements make, in SQLite's own words."""
+def _objects_of(tables: str) -> frozenset[tuple[str, str, str]]:
+    """Return the objects that the statements make, as SQLite itself writes them."""
     with closing(sqlite3.connect(":memory:")) as empty:
         empty.executescript(tables)
         return frozenset(empty.execute(_OBJECTS))
 
 
 def note_end(path: Path, number: int) -> None:
-    """Note at the file which entry is the last one, where the file system can."""
+    """Note the number of the last entry as an attribute of the file, if the file system can."""
     with suppress(OSError, AttributeError):
         os.setxattr(path, _NOTE, str(number).encode())
 
 
 def noted_end(path: Path) -> int:
-    """Return which entry is noted at the file as the last one; 0 where none is."""
+    """Return the number of the last entry that is noted at the file; 0 if there is no note."""
     try:
         return int(os.getxattr(path, _NOTE))
     except (OSError, AttributeError, ValueError):
@@ -67,7 +74,7 @@ def noted_end(path: Path) -> int:
 
 
 def check_end(connection: sqlite3.Connection, path: Path, noted: int) -> None:
-    """Refuse a file that ends before the entry that was noted at it before it was looked at."""
+    """Refuse a file that ends before the noted entry; the note was read before the file."""
     end = connection.execute(_END).fetchone()[0] or 0
     if end < noted:
         raise LedgerCorrupt(

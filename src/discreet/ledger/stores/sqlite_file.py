@@ -1,4 +1,8 @@
-"""The file of a SQLite ledger: how it is made, opened and told from other files, and what SQLite's errors mean here."""
+"""SQLite file of a ledger: schema, creation, opening, recognition, and translation of errors.
+
+A new file is written completely beside its path and then linked to it (`os.link` is atomic), so
+that no process ever sees half a ledger.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,9 @@ from pathlib import Path
 from ...errors import LedgerCorrupt, LedgerUnavailable
 
 APPLICATION = 0x44504C31
-"""DPL1: `file` and SQLite tell a ledger from other databases by it."""
+"""SQLite's application id, the ASCII text DPL1: it tells a ledger from other databases."""
 VERSION = 2
-"""Of the file: 1 has no roll of people; a release that knows only 1 refuses 2 by this number, and does not spoil it."""
+"""Version of the file; version 1 has no account tree. A release that knows only 1 refuses 2 by it."""
 _MAGIC = b"SQLite format 3\0"
 TABLES = """
 CREATE TABLE entry (number INTEGER PRIMARY KEY, line TEXT NOT NULL, body TEXT, key TEXT NOT NULL) STRICT;
@@ -24,20 +28,23 @@ CREATE TABLE state (name TEXT PRIMARY KEY, text TEXT NOT NULL) STRICT, WITHOUT R
 _QUESTION = """substr(line, instr(line, '"question":"') + 12, 64)"""
 _OLD = "key <> '' AND substr(key, 1, 1) <> '#' AND substr(key, 1, 2) <> '2:'"
 OLD_LINE = f"{_OLD} AND {_QUESTION}"
-"""Which lines have a key of the first format, and the fingerprint that they state: quotes within texts are escaped, so
-the first `"question":"` of a line is its field."""
+"""Condition on lines with a key of the first format, and the question that they state.
+
+Quotes within texts are escaped, so the first `"question":"` of a line is its field.
+"""
 _REST = """substr(line, instr(line, 'Z","who":') + 9)"""
 WHO = f"""substr({_REST}, 1, instr({_REST}, ',"why":') - 1)"""
-"""Whose line it is, as JSON: fields are sorted, so the name stands between the time, which ends with Z, and why."""
+"""Person of a line, as JSON: fields are sorted, so the name is between the time (…Z) and why."""
 INDEXES = (
     f"CREATE INDEX IF NOT EXISTS entry_question ON entry ({_QUESTION}, number) WHERE {_OLD}",
     f"CREATE INDEX IF NOT EXISTS entry_who ON entry ({WHO}, number)",
 )
-"""What files of earlier releases do not have yet."""
+"""Indexes that files of earlier releases do not have yet."""
 _BUSY = "somebody else holds it for too long; nothing was spent, ask again"
 _FULL = "the disk is full, or the file may not grow; nothing was spent. Make room and ask again"
 _LOST = "reading or writing failed; if a charge was under way it may or may not stand, its answer did not go out"
-_WORDS = {
+# By prefix of SQLite's error name: extended codes such as SQLITE_IOERR_WRITE begin with it.
+_REASONS = {
     "SQLITE_BUSY": _BUSY,
     "SQLITE_LOCKED": _BUSY,
     "SQLITE_FULL": _FULL,
@@ -52,14 +59,14 @@ _WORDS = {
 
 @contextmanager
 def explain_errors(path: Path) -> Iterator[None]:
-    """Turn SQLite's errors into LedgerUnavailable, or LedgerCorrupt for a file that is no sound ledger."""
+    """Translate SQLite's errors: LedgerUnavailable, or LedgerCorrupt for a file that is no ledger."""
     try:
         yield
     except sqlite3.Error as problem:
         name = getattr(problem, "sqlite_errorname", None) or ""
-        for prefix, words in _WORDS.items():
+        for prefix, reason in _REASONS.items():
             if name.startswith(prefix):
-                raise LedgerUnavailable(f"the ledger {path}: {words} ({name})") from None
+                raise LedgerUnavailable(f"the ledger {path}: {reason} ({name})") from None
         raise LedgerCorrupt(
             f"the ledger {path} cannot be read: it is torn or no ledger ({name or problem})"
         ) from None
@@ -70,7 +77,8 @@ def explain_errors(path: Path) -> Iterator[None]:
 
 
 def connect(path: Path, timeout: float) -> sqlite3.Connection:
-    """Open a ledger's file; refuse other files."""
+    """Open a ledger's file; refuse other files with LedgerCorrupt."""
+    # Transactions are begun by hand (isolation_level=None); the store's own lock serves threads.
     connection = sqlite3.connect(
         f"{path.as_uri()}?mode=rw",
         uri=True,
@@ -80,7 +88,7 @@ def connect(path: Path, timeout: float) -> sqlite3.Connection:
     )
     try:
         _check_kind(connection, path)
-        _settle(connection)
+        _configure(connection)
     except BaseException:
         connection.close()
         raise
@@ -98,7 +106,9 @@ def _check_kind(connection: sqlite3.Connection, path: Path) -> None:
         )
 
 
-def _settle(connection: sqlite3.Connection) -> None:
+def _configure(connection: sqlite3.Connection) -> None:
+    """Set durability, and keep the schema of the file from calling functions."""
+    # FULL: a commit returns only after fsync, so a charge survives a loss of power.
     for setting in (
         "synchronous = FULL",
         "fullfsync = ON",
@@ -109,29 +119,36 @@ def _settle(connection: sqlite3.Connection) -> None:
 
 
 def check_file(path: Path) -> None:
-    """Refuse what is no whole SQLite file: empty, of another format, or shorter than its header says.
+    """Refuse a file that is empty, of another format, or shorter than its header says.
 
-    A log beside it may hold the missing pages (after a crash), so the length is only judged without one.
+    A log beside it may hold the missing pages after a crash, so the length counts only without one.
     """
-    log = log_of(path)
     with path.open("rb") as file:
         head = file.read(100)
         size = os.fstat(file.fileno()).st_size
     if not head.startswith(_MAGIC):
-        what = "is empty: a ledger never is" if not size else "is no ledger"
+        reason = "is empty: a ledger never is" if not size else "is no ledger"
         raise LedgerCorrupt(
-            f"{path} {what}; nothing was changed. Restore it from a copy, or name another file"
+            f"{path} {reason}; nothing was changed. Restore it from a copy, or name another file"
         )
-    page = int.from_bytes(head[16:18], "big")
-    wanted = int.from_bytes(head[28:32], "big") * (65536 if page == 1 else page)
-    if size < wanted and not (log.exists() and log.stat().st_size):
+    # SQLite's header: page size at offset 16, where 1 means 65536, and page count at offset 28.
+    page_size = int.from_bytes(head[16:18], "big")
+    if page_size == 1:
+        page_size = 65536
+    page_count = int.from_bytes(head[28:32], "big")
+    wanted = page_count * page_size
+    if size < wanted and not _has_content(log_of(path)):
         raise LedgerCorrupt(
             f"{path} is torn: {wanted} bytes are expected, {size} are there; restore it from a copy"
         )
 
 
+def _has_content(path: Path) -> bool:
+    return path.exists() and path.stat().st_size > 0
+
+
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return files apart that had the same name one after the other; None if there is none."""
+    """Return device and inode, which tell files of the same name apart; None if there is no file."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -140,16 +157,17 @@ def identity(path: Path) -> tuple[int, int] | None:
 
 
 def log_of(path: Path) -> Path:
-    """Return where SQLite keeps the newest entries of a file, until it moves them into the file."""
+    """Return the path of the write-ahead log, which holds the newest entries of a file."""
     return Path(f"{path}-wal")
 
 
 def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
-    """Make a complete file beside the path and link it there; False if there is one by now."""
+    """Make a complete file beside the path and link it there; False if the path exists by then."""
     with drafted(path) as draft:
+        # The connection is closed before the link: closing moves the log into the file.
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
-            _settle(connection)
+            _configure(connection)
             connection.execute(f"PRAGMA application_id = {APPLICATION}")
             connection.execute(f"PRAGMA user_version = {VERSION}")
             connection.executescript(f"BEGIN IMMEDIATE;{TABLES};{';'.join(INDEXES)};")
@@ -160,34 +178,35 @@ def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
 
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
-    """Make an empty file beside a path, for its owner's eyes only; it goes again with its logs.
+    """Make an empty file beside a path, readable by its owner only; remove it and its logs at the end.
 
-    SQLite gives the log the rights of the file.
+    SQLite gives the log the permissions of the file.
     """
     draft = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
     os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         yield draft
     finally:
-        for rest in ("", "-wal", "-shm"):
+        for suffix in ("", "-wal", "-shm"):
             with suppress(FileNotFoundError):
-                os.unlink(f"{draft}{rest}")
+                os.unlink(f"{draft}{suffix}")
 
 
 def place_file(draft: Path, path: Path) -> bool:
-    """Link a complete file to its name, durably; False if there is one of that name by now."""
+    """Link a complete file to its name, durably; False if a file has that name by then."""
+    # A link, unlike a rename, never replaces a file that another process has made meanwhile.
     try:
         os.link(draft, path)
     except FileExistsError:
         return False
-    _durable(path.parent)
+    _sync_folder(path.parent)
     return True
 
 
-def _durable(folder: Path) -> None:
-    """Make the new name in a folder durable."""
-    place = os.open(folder, os.O_RDONLY)
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder durable: the name is data of the folder, not of the file."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(place)
+        os.fsync(descriptor)
     finally:
-        os.close(place)
+        os.close(descriptor)

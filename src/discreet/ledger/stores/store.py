@@ -1,8 +1,8 @@
-"""What a ledger needs of a store: read, one conditional write, a range of lines, and to close.
+"""Store protocol of a ledger: read, one conditional write, a range of lines, close.
 
-A store keeps lines, the bodies of answers, and a few named texts (the terms, the allowances, the accounts), all changed
-in one durable transaction. `append` gives `decide` what stands in the store while nobody else can write, and writes
-what it returns: that is the condition, and there is no other way to write.
+A store keeps lines, the bodies of answers, and a few named texts (terms, allowances, accounts). All
+of them change in one durable transaction. `append` passes `decide` a snapshot of the store while
+nobody else can write, and writes the page that `decide` returns. There is no other way to write.
 """
 
 from __future__ import annotations
@@ -14,16 +14,20 @@ from typing import NamedTuple, Protocol, TypeAlias
 from ...frozen import field, frozen
 from ..entry import Entry
 
-TERMS, ALLOWANCES, EVERYONE, ROLL = "terms", "allowances", "everyone", "roll"
-"""The names of the texts that every ledger has; those of release 0.1.0 have no roll."""
+# Names of the texts that every ledger has. They are stored, so they never change.
+TERMS = "terms"
+ALLOWANCES = "allowances"
+EVERYONE = "everyone"
+# Root of the account tree, and prefix of its pages; ledgers of release 0.1.0 have none.
+ACCOUNT_TREE = "roll"
 DRAFT = "draft"
-"""The name of the text in a store to which a ledger is about to be moved."""
+"""Name of the text in a store to which a ledger is about to be moved."""
 SECOND = "2:"
-"""How keys of the second format begin; those of the first are found by the question that they were charged for."""
+"""Prefix of keys of the second format; answers under the first format are found by question."""
 
 
 def account_name(who: str) -> str:
-    """Name the text of somebody's account.
+    """Return the name of the text that holds a person's account.
 
     >>> from discreet.ledger.stores.store import account_name
     >>> account_name("ann")
@@ -32,14 +36,30 @@ def account_name(who: str) -> str:
     return f"who:{who}"
 
 
-def step_of(entry: Entry) -> str:
-    """Name the durable step that writes an entry; see `steps`."""
-    return {"answer": "finish", "again": "charge"}.get(entry.kind, entry.kind)
+def accounts_in(texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the texts of all people's accounts among the texts of a store, by person."""
+    prefix = account_name("")
+    accounts = {}
+    for name, text in texts.items():
+        if name.startswith(prefix):
+            accounts[name.removeprefix(prefix)] = text
+    return accounts
+
+
+def step_of(entry: Entry | None) -> str:
+    """Return the name of the durable step that writes an entry (`failpoints`); None writes a draft."""
+    if entry is None:
+        return "draft"
+    if entry.kind == "answer":
+        return "finish"
+    if entry.kind == "again":
+        return "charge"
+    return entry.kind
 
 
 @frozen
 class Lookup:
-    """Which lines a decision needs: those of a key, and those with a key of the first format about a question."""
+    """Lines that a decision needs: those of a key, and those of a question under an old key."""
 
     key: str = ""
     question: str = ""
@@ -50,14 +70,14 @@ NOTHING = Lookup()
 
 @frozen
 class Newest:
-    """The last so many lines, everyone's or somebody's; bodies of answers, which may be long, are left out."""
+    """The newest lines, of everyone or of one person; bodies of answers are left out as too long."""
 
     most: int
     who: str | None = None
 
 
 class StoredLine(NamedTuple):
-    """A line as a store keeps it: its number, its body, and the key by which it is found there, if it is in a store."""
+    """A line as a store keeps it: number, text, body, and its key if the line is in a store."""
 
     number: int
     line: str
@@ -67,7 +87,7 @@ class StoredLine(NamedTuple):
 
 @frozen
 class Snapshot:
-    """What stands in a store at one moment; number 0 means that there is no ledger yet."""
+    """Content of a store at one moment; number 0 means that there is no ledger yet."""
 
     number: int
     now: datetime
@@ -75,15 +95,15 @@ class Snapshot:
     """The last line."""
     texts: Mapping[str, str] = field(default_factory=dict)
     found: Sequence[tuple[str, str | None]] = ()
-    """The lines that were looked for, each with its body: those of the key, then those of the question, in order."""
+    """The lines of the lookup, each with its body: those of the key, then those of the question."""
 
 
 @frozen
 class Page:
-    """What is written at once: a line, its body if it has one, and the texts that it changes.
+    """Content of one write: a line, its body if it has one, and the texts that it changes.
 
-    `before` are the lines of a ledger that is moved here, to be written before it. A page without an entry only
-    changes texts: those of a ledger that is not here yet.
+    `before` are the lines of a ledger that is moved here, to be written before it. A page without
+    an entry only changes texts: those of a ledger that is not here yet.
     """
 
     entry: Entry | None
@@ -103,16 +123,26 @@ Decide: TypeAlias = Callable[[Snapshot], Page | None]
 
 
 class LedgerStore(Protocol):
-    """Where lines are kept. What a store cannot do now raises LedgerUnavailable; what it cannot read, LedgerCorrupt."""
+    """Store of a ledger's lines and texts.
+
+    Guarantee: between the snapshot that `append` passes to `decide` and the end of its write nobody
+    else writes. The page is durable when `append` returns, or nothing of it is there.
+
+    Refuses: LedgerUnavailable for a store that cannot work now, LedgerCorrupt for one that cannot
+    be read.
+
+    Law: tests/ledger/test_race.py::TestManyProcesses,
+    tests/ledger/test_kill.py::test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge
+    """
 
     def read(self, names: Sequence[str] | None, lookup: Lookup = NOTHING) -> Snapshot:
-        """Return what stands there at one moment: the texts named, or all, and the lines that are looked for."""
+        """Return the content at one moment: the texts named, or all, and the lines looked up."""
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
-        """Read, decide and write in one turn that nobody else can enter; None from `decide` writes nothing."""
+        """Read, decide and write in one exclusive transaction; None from `decide` writes nothing."""
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
         """Return the lines from one number to another, all or the newest of them, in order."""
 
     def close(self) -> None:
-        """Let go of the store."""
+        """Release the connection."""
