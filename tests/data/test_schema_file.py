@@ -23,7 +23,7 @@ from discreet.data import (
     schemas_to_toml,
     write_schemas,
 )
-from discreet.data.files.toml_writer import toml_key, toml_value
+from discreet.data.files.schema_file import toml_key, toml_value
 from discreet.errors import InvalidArgument
 
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"]))

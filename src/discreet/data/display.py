@@ -1,4 +1,4 @@
-"""A schema as people read it: a table in the terminal and in a notebook."""
+"""Display of a schema: a table in the terminal and in a notebook."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ if TYPE_CHECKING:
     from .schema import Schema
 
 SHOWN_KEYS = 8
+"""Keys of a Category that are shown; a list may have thousands."""
 
 
 def facts(schema: Schema) -> list[tuple[str, str, str, str]]:
-    """Return one line per column: its name, its kind, its values, its rule for NULL (and whether it needs a word)."""
-    lines = []
+    """Return a row per column: name, kind, values, rule for NULL, and whether it came from the data."""
+    rows = []
     for name, column in schema.declared:
         rule = _null_rule(column)
         if f"columns.{name}" in schema.needs_word:
             rule += "; from the data, needs the steward's word"
-        lines.append((name, str(column.kind), values(column), rule))
-    return lines
+        rows.append((name, str(column.kind), values(column), rule))
+    return rows
 
 
 def heading(schema: Schema) -> str:
-    """Return in one line who is protected and from what."""
+    """Return one line about the table: its privacy unit, neighbour relation, size and version."""
     if schema.public:
         unique = f", unique by {', '.join(schema.key)}" if schema.key else ""
-        unique += "".join(
-            f", at most {most} rows with one {name}" for name, most in schema.max_rows
-        )
+        for name, max_rows in schema.max_rows:
+            unique += f", at most {max_rows} rows with one {name}"
         return f"{schema.name}: public{unique}, version {schema.version}"
-    word = " (from the data, needs the steward's word)" if "unit" in schema.needs_word else ""
+    mark = " (from the data, needs the steward's word)" if "unit" in schema.needs_word else ""
     size = "" if schema.size is None else f", {schema.size} units"
     return (
-        f"{schema.name}: private, the unit is {schema.unit}{word}, {schema.neighbours} neighbours{size}, "
-        f"version {schema.version}"
+        f"{schema.name}: private, the unit is {schema.unit}{mark}, "
+        f"{schema.neighbours} neighbours{size}, version {schema.version}"
     )
 
 
 def values(column: Column) -> str:
-    """Return in words which values a column may have.
+    """Describe the values that a column may have.
 
     >>> import discreet as dp
     >>> from discreet.data.display import values
@@ -68,25 +68,31 @@ def values(column: Column) -> str:
 
 
 def _keys(column: Category) -> str:
-    keys = ", ".join(repr(key) for key in column.values[:SHOWN_KEYS])
-    more = f", … ({len(column.values)} in all)" if len(column.values) > SHOWN_KEYS else ""
-    return keys + more + ("" if column.other is None else f"; others are {column.other!r}")
+    shown = ", ".join(repr(key) for key in column.values[:SHOWN_KEYS])
+    if len(column.values) > SHOWN_KEYS:
+        shown += f", … ({len(column.values)} in all)"
+    if column.other is not None:
+        shown += f"; others are {column.other!r}"
+    return shown
 
 
 def _null_rule(column: Column) -> str:
     default = column.default
-    if default is not None:
-        if isinstance(default, date):
-            return f"NULL is {default.isoformat()}"
-        return f"NULL is {plain(default) if isinstance(default, Fraction) else repr(default)}"
-    return "NULL is a key" if column.null_key else "NULL absent"
+    if default is None:
+        return "NULL is a key" if column.null_key else "NULL absent"
+    if isinstance(default, date):
+        return f"NULL is {default.isoformat()}"
+    if isinstance(default, Fraction):
+        return f"NULL is {plain(default)}"
+    return f"NULL is {default!r}"
 
 
 def schema_text(schema: Schema) -> str:
-    """Draw a schema in characters."""
-    return f"{heading(schema)}\n{text_table(facts(schema), indent='  ')}"
+    """Return a schema as text."""
+    table = text_table(facts(schema), indent="  ")
+    return f"{heading(schema)}\n{table}"
 
 
 def schema_html(schema: Schema) -> str:
-    """Draw a schema as an HTML table; all names and keys are escaped."""
+    """Return a schema as an HTML table; all names and keys are escaped."""
     return html_table(("column", "kind", "values", "NULL"), facts(schema), caption=heading(schema))

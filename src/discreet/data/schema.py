@@ -1,4 +1,7 @@
-"""One table: its columns with public bounds, who is protected, and which tables count as neighbours."""
+"""Schema of one table: columns with public bounds, the privacy unit, and the neighbour relation.
+
+Law: tests/data/test_schema.py::TestEverySchema, tests/data/test_schema.py::TestRefusals
+"""
 
 from __future__ import annotations
 
@@ -17,15 +20,21 @@ from .files.schema_json import schema_from_dict, schema_to_dict
 from .unit import LONGEST_NAME, People, Unit, read_name
 
 TABLE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_MAX_VERSION = 200
 
 
 @frozen(init=False, repr=False)
 class Schema:
-    """Declare what anyone may know about a table; nothing here is read from the data.
+    """Public facts about a table; nothing here is read from the data.
 
-    `unit` says who is protected and `columns` what their values may be; neither has a default. `size` is a *public*
-    number of units, used to show relative errors. `version` is the steward's word for the state of the data: the same
-    question on the same version has the same answer. `needs_word` lists what a draft took from the data (`infer`).
+    | field | meaning |
+    |---|---|
+    | `unit` | the protected unit; it has no default |
+    | `columns` | the values that each column may have; there is no default |
+    | `size` | a *public* number of units, used to show relative errors |
+    | `version` | the steward's name for the state of the data: the same question on the same |
+    | | version has the same answer |
+    | `needs_word` | facts that a draft took from the data (`infer`) |
 
     >>> import discreet as dp
     >>> from discreet.data import Integer, Real, Rows
@@ -35,8 +44,8 @@ class Schema:
       age     integer  0 to 120                  NULL absent
       income  real     0 to 250000, step 1/8192  NULL absent
 
-    Refuses a missing unit, no columns, names that differ only in case, a name that is no identifier, a window over a
-    column that is not declared as a time.
+    Refuses: a missing unit, no columns, names that differ only in case, a name that is no
+    identifier, and a window over a column that is not declared as a time; InvalidArgument.
     """
 
     name: str
@@ -64,20 +73,21 @@ class Schema:
         version: str = "1",
         needs_word: Iterable[str] = (),
     ) -> None:
-        declared = _columns(columns, name)
-        fields = {
-            "name": read_table_name(name),
-            "unit": _unit(unit, dict(declared), flag(public, "public"), name),
-            "declared": declared,
-            "neighbours": read_neighbours(neighbours),
-            "public": public,
-            "key": _key(key, dict(declared), public),
-            "max_rows": _max_rows(max_rows, dict(declared), public),
-            "size": _size(size, public),
-            "version": read_version(version),
-            "needs_word": _marks(needs_word, dict(declared)),
-        }
-        fill(self, **fields)
+        declared = _read_columns(columns, name)
+        by_name = dict(declared)
+        fill(
+            self,
+            name=read_table_name(name),
+            unit=_read_unit(unit, by_name, flag(public, "public"), name),
+            declared=declared,
+            neighbours=read_neighbours(neighbours),
+            public=public,
+            key=_read_key(key, by_name, public),
+            max_rows=_read_max_rows(max_rows, by_name, public),
+            size=_read_size(size, public),
+            version=read_version(version),
+            needs_word=_read_needs_word(needs_word, by_name),
+        )
 
     @classmethod
     def public_table(
@@ -89,10 +99,11 @@ class Schema:
         max_rows: Mapping[str, int] | None = None,
         version: str = "1",
     ) -> Schema:
-        """Declare a table that is no secret: it has no unit, and its keys may be read from it.
+        """Declare a public table: it has no unit, and its keys may be read from it.
 
-        `key` names the columns that together are unique in it: a join on them adds no rows. `max_rows={"ward": 3}` says
-        that at most 3 rows hold the same ward: a join on it makes at most 3 rows of one. The store checks both.
+        `key` names the columns that together are unique: a join on them adds no rows.
+        `max_rows={"ward": 3}` says that at most 3 rows have the same ward: a join on it has a
+        fan-out of at most 3. The store checks both.
 
         >>> import discreet as dp
         >>> from discreet.data import Category, Integer
@@ -103,7 +114,7 @@ class Schema:
         return cls(name, None, columns, public=True, key=key, max_rows=max_rows, version=version)
 
     def most_matches(self, columns: Iterable[str]) -> int | None:
-        """Return how many rows of a public table can hold the same values in these columns, None if nothing says.
+        """Return the fan-out of a join: most rows with equal values in these columns; None if unknown.
 
         >>> import discreet as dp
         >>> from discreet.data import Integer
@@ -112,10 +123,12 @@ class Schema:
         >>> wards.most_matches(["ward", "year"]), wards.most_matches(["ward", "size"]), wards.most_matches(["size"])
         (1, 31, None)
         """
-        among = set(columns)
-        if self.key and set(self.key) <= among:
+        joined = set(columns)
+        if self.key and set(self.key) <= joined:
             return 1
-        return min((most for column, most in self.max_rows if column in among), default=None)
+        # Each bound holds by itself, so the smallest of them holds too.
+        bounds = [max_rows for column, max_rows in self.max_rows if column in joined]
+        return min(bounds, default=None)
 
     @property
     def columns(self) -> dict[str, Column]:
@@ -123,7 +136,7 @@ class Schema:
         return dict(self.declared)
 
     def column(self, name: str) -> tuple[str, Column]:
-        """Find a column by its name in any case, as SQL does; give its declared name and its facts.
+        """Find a column by its name in any case, as SQL does; return its declared name and its type.
 
         >>> import discreet as dp
         >>> from discreet.data import Integer, Rows
@@ -135,15 +148,14 @@ class Schema:
                 return declared, column
         names = [declared for declared, _ in self.declared]
         close = get_close_matches(name, names, n=1)
-        meant = f"; did you mean {close[0]}?" if close else ""
-        raise SchemaMismatch(
-            f"{self.name} has no column {name!r}; it has {', '.join(names)}{meant}"
-        )
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise SchemaMismatch(f"{self.name} has no column {name!r}; it has {', '.join(names)}{hint}")
 
     def ready(self) -> Schema:
-        """Return the schema if every fact in it is the steward's word, refuse it if it is still a draft.
+        """Return the schema if the steward has stated every fact in it; refuse a draft.
 
-        A bound that was read from the data tells about one person; whoever answers questions calls this first.
+        A bound that was read from the data tells about one person. Code that answers questions calls
+        this first.
         """
         if self.needs_word:
             raise InvalidArgument(
@@ -169,9 +181,8 @@ class Schema:
         return schema_from_dict(facts, cls)
 
     def __hash__(self) -> int:
-        return hash(
-            (self.name, self.version)
-        )  # looked up many times on a question's way; few share these
+        # A schema is looked up many times for one question; few schemas share name and version.
+        return hash((self.name, self.version))
 
     def __repr__(self) -> str:
         return f"<Schema {self.name}: {len(self.declared)} columns, {self.unit or 'public'}>"
@@ -192,11 +203,12 @@ def read_table_name(name: object) -> str:
     return str(name)
 
 
-def _columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
+def _read_columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
     if not isinstance(columns, Mapping) or not columns:
         raise InvalidArgument(
             f"{name} needs columns with public bounds, such as columns={{'age': Integer(0, 120)}}"
         )
+    # SQL compares names without case, so two names that differ only in case would be one.
     seen: dict[str, str] = {}
     for label, column in columns.items():
         read_name(label, "a column")
@@ -204,15 +216,16 @@ def _columns(columns: object, name: object) -> tuple[tuple[str, Column], ...]:
             raise InvalidArgument(
                 f"column {label!r} must be declared by a type such as Integer(0, 120), got {column!r}"
             )
-        if label.casefold() in seen:
+        folded = label.casefold()
+        if folded in seen:
             raise InvalidArgument(
-                f"columns {seen[label.casefold()]!r} and {label!r} differ only in case; rename one"
+                f"columns {seen[folded]!r} and {label!r} differ only in case; rename one"
             )
-        seen[label.casefold()] = label
+        seen[folded] = label
     return tuple(columns.items())
 
 
-def _unit(unit: object, columns: dict[str, Column], public: bool, name: object) -> Unit | None:
+def _read_unit(unit: object, columns: dict[str, Column], public: bool, name: object) -> Unit | None:
     if public:
         if unit is not None:
             raise InvalidArgument(
@@ -225,25 +238,27 @@ def _unit(unit: object, columns: dict[str, Column], public: bool, name: object) 
             "unit=People('user_id', max_rows=10); a table that is no secret is Schema.public_table"
         )
     if isinstance(unit, People) and unit.window is not None:
-        _check_window(*unit.window, columns)
+        column, period = unit.window
+        _check_window(column, period, columns)
     return unit
 
 
-def _check_window(label: str, per: str, columns: dict[str, Column]) -> None:
+def _check_window(label: str, period: str, columns: dict[str, Column]) -> None:
     column = columns.get(label)
     if not isinstance(column, Date | Timestamp):
-        times = [name for name, c in columns.items() if isinstance(c, Date | Timestamp)]
+        times = [name for name, other in columns.items() if isinstance(other, Date | Timestamp)]
+        known = f"there is {', '.join(times)}" if times else "no such column is declared"
         raise InvalidArgument(
-            f"the window's column {label!r} must be declared as a Timestamp or a Date; "
-            + (f"there is {', '.join(times)}" if times else "no such column is declared")
+            f"the window's column {label!r} must be declared as a Timestamp or a Date; {known}"
         )
-    if per == "hour" and isinstance(column, Date):
+    if period == "hour" and isinstance(column, Date):
         raise InvalidArgument(
             f"{label!r} is a Date, which has no hours; use 'day' or longer, or declare a Timestamp"
         )
 
 
-def _key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ...]:
+def _read_key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ...]:
+    # A text is iterable too, but it is one name.
     names = tuple(key) if isinstance(key, Iterable) and not isinstance(key, str) else (key,)
     if names and not public:
         raise InvalidArgument(
@@ -257,7 +272,7 @@ def _key(key: object, columns: dict[str, Column], public: bool) -> tuple[str, ..
     return names
 
 
-def _max_rows(
+def _read_max_rows(
     max_rows: object, columns: dict[str, Column], public: bool
 ) -> tuple[tuple[str, int], ...]:
     given = {} if max_rows is None else max_rows
@@ -274,33 +289,29 @@ def _max_rows(
             raise InvalidArgument(
                 f"max_rows speaks of {name!r}, which is no column; there are {', '.join(columns)}"
             )
-    return tuple(
-        (name, whole(given[name], f"max_rows of {name}", least=1))
-        for name in columns
-        if name in given
-    )
+    # In the order of the columns, so that equal schemas have equal texts.
+    named = [name for name in columns if name in given]
+    return tuple((name, whole(given[name], f"max_rows of {name}", least=1)) for name in named)
 
 
-def _size(size: object, public: bool) -> int | None:
-    if size is not None and public:
+def _read_size(size: object, public: bool) -> int | None:
+    if size is None:
+        return None
+    if public:
         raise InvalidArgument("a public table states no size: anyone may count it")
-    return None if size is None else whole(size, "size", least=1)
+    return whole(size, "size", least=1)
 
 
 def read_version(version: object) -> str:
-    """Check the steward's word for the state of the data."""
-    if (
-        not isinstance(version, str)
-        or not version.strip()
-        or not version.isprintable()
-        or len(version) > 200
-    ):
+    """Check the steward's name for the state of the data."""
+    is_text = isinstance(version, str) and version.isprintable() and bool(version.strip())
+    if not is_text or len(str(version)) > _MAX_VERSION:
         raise InvalidArgument(f"version must be a short text such as '2024-06', got {version!r}")
     return str(version)
 
 
-def _marks(marks: Iterable[str], columns: dict[str, Column]) -> tuple[str, ...]:
-    known = ("unit", *(f"columns.{name}" for name in columns))
+def _read_needs_word(marks: Iterable[str], columns: dict[str, Column]) -> tuple[str, ...]:
+    known = ["unit", *(f"columns.{name}" for name in columns)]
     if isinstance(marks, str) or not set(marks) <= set(known):
         raise InvalidArgument(f"needs_word must list some of {', '.join(known)}, got {marks!r}")
     return tuple(path for path in known if path in set(marks))

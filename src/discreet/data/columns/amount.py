@@ -1,15 +1,16 @@
-"""Exact amounts as people write them: a whole number, a short decimal, or a fraction in quotes."""
+"""Exact amounts as people write them: an integer, a short decimal, or a fraction in quotes."""
 
 from __future__ import annotations
 
 from datetime import date
 from fractions import Fraction
 
-INT64_LOW, INT64_HIGH = -(2**63), 2**63 - 1
+INT64_LOW = -(2**63)
+INT64_HIGH = 2**63 - 1
 
 
 def plain(amount: Fraction | int) -> int | float | str:
-    """Return the number, JSON's or TOML's, that `rational` reads back as exactly this amount; text where none does.
+    """Return a JSON or TOML number that `rational` reads back exactly; text where none does.
 
     >>> from discreet.data.columns.amount import plain
     >>> from fractions import Fraction
@@ -23,10 +24,13 @@ def plain(amount: Fraction | int) -> int | float | str:
         short = float(exact)
     except OverflowError:
         return str(exact)
-    return short if Fraction(str(short)) == exact else str(exact)
+    # A float is read by its shortest decimal, so that decimal must be the amount itself.
+    if Fraction(str(short)) == exact:
+        return short
+    return str(exact)
 
 
-def call(name: str, *places: object, **options: object) -> str:
+def call(name: str, *arguments: object, **options: object) -> str:
     """Write the call that makes a value again; options that are None are left out.
 
     >>> from discreet.data.columns.amount import call
@@ -34,12 +38,14 @@ def call(name: str, *places: object, **options: object) -> str:
     >>> call("Real", Fraction(0), Fraction(1, 2), step=None, null_key=True)
     'Real(0, 0.5, null_key=True)'
     """
-    words = [_word(place) for place in places]
-    words += [f"{key}={_word(value)}" for key, value in options.items() if value is not None]
-    return f"{name}({', '.join(words)})"
+    written = [_literal(argument) for argument in arguments]
+    written += [f"{key}={_literal(value)}" for key, value in options.items() if value is not None]
+    return f"{name}({', '.join(written)})"
 
 
-def _word(value: object) -> str:
+def _literal(value: object) -> str:
     if isinstance(value, Fraction):
         return repr(plain(value))
-    return repr(value.isoformat()) if isinstance(value, date) else repr(value)
+    if isinstance(value, date):
+        return repr(value.isoformat())
+    return repr(value)

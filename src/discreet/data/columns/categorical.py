@@ -1,4 +1,9 @@
-"""Columns of keys: a closed public list, yes or no, or free text that only a private selection may show."""
+"""Key columns: a closed public list, a boolean, or free text.
+
+Values of free text are shown only by private partition selection.
+
+Law: tests/data/test_columns.py::TestCategory, tests/data/test_columns.py::TestEveryColumn
+"""
 
 from __future__ import annotations
 
@@ -22,17 +27,18 @@ _READERS: dict[KeyKind, Callable[[object], KeyValue | None]] = {
 
 @frozen(init=False, repr=False)
 class Category:
-    """Declare a closed public list of keys, all text, all whole numbers or all booleans; every one always appears.
+    """Column with a closed public list of keys: all text, all integers or all booleans.
 
-    A value outside the list is NULL, or with `other` a key of its own: `other=True` is the key 'other' of a list of
-    text, `other="Z"` or `other=-1` names it. Text matches exactly, letter by letter; NULL itself is never 'other'.
+    Every key always appears in a result. A value outside the list is NULL, or with `other` a key of
+    its own: `other=True` is the key 'other' of a list of text, `other="Z"` or `other=-1` names it.
+    Text matches exactly, letter by letter; NULL itself is never 'other'.
 
     >>> import discreet as dp
     >>> region = dp.Category(["N", "S", "E", "W"], other=True)
     >>> region.keys(), region.read("S"), region.read("s"), region.read(None)
     (('N', 'S', 'E', 'W', 'other'), 'S', 'other', None)
 
-    Refuses an empty list, duplicates, mixed kinds, floats, None.
+    Refuses: an empty list, duplicates, mixed kinds, floats, None; InvalidArgument.
     """
 
     kind: ClassVar[Literal["category"]] = "category"
@@ -51,20 +57,14 @@ class Category:
         null_key: bool = False,
     ) -> None:
         keys, of = listed(values)
-        extra = other_key(other, keys, of)
-        every = keys if extra is None else (*keys, extra)
-        stand_in = None if default is None else read_key(default, "default")
-        if stand_in is not None and (key_kind(stand_in) != of or stand_in not in every):
+        outside = other_key(other, keys, of)
+        every = keys if outside is None else (*keys, outside)
+        default_key = None if default is None else read_key(default, "default")
+        if default_key is not None and (key_kind(default_key) != of or default_key not in every):
             raise InvalidArgument(f"default must be one of the declared keys, got {default!r}")
-        nulls(stand_in, flag(null_key, "null_key"))
-        fields = {
-            "values": keys,
-            "of": of,
-            "other": extra,
-            "default": stand_in,
-            "null_key": null_key,
-        }
-        fill(self, **fields)
+        # Only for its refusal of a default together with a NULL key.
+        nulls(default_key, flag(null_key, "null_key"))
+        fill(self, values=keys, of=of, other=outside, default=default_key, null_key=null_key)
 
     def __repr__(self) -> str:
         return call(
@@ -81,7 +81,8 @@ class Category:
         return nulls(self.default, self.null_key)
 
     def read(self, value: object) -> KeyValue | None:
-        """Return which key a stored value counts as; None is NULL."""
+        """Return the key that a stored value counts as; None is NULL."""
+        # NULL itself is never the other key, so it is asked for first.
         if absent(value):
             return self.default
         key = _READERS[self.of](value)
@@ -91,18 +92,18 @@ class Category:
 
     def keys(self, most: int | None = None) -> tuple[KeyValue | None, ...]:
         """List every key in the declared order, then the other key, then None if NULL is a key."""
-        every = (
-            *self.values,
-            *(() if self.other is None else (self.other,)),
-            *((None,) if self.null_key else ()),
-        )
-        few(len(every), most, "this Category")
-        return every
+        keys: list[KeyValue | None] = list(self.values)
+        if self.other is not None:
+            keys.append(self.other)
+        if self.null_key:
+            keys.append(None)
+        few(len(keys), most, "this Category")
+        return tuple(keys)
 
 
 @frozen(init=False, repr=False)
 class Boolean:
-    """Declare yes or no: booleans, 1 and 0, and the words true t yes y, false f no n; all else is NULL.
+    """Boolean column: booleans, 1 and 0, true t yes y, false f no n; everything else is NULL.
 
     >>> import discreet as dp
     >>> dp.Boolean().keys(), dp.Boolean().read("No"), dp.Boolean(null_key=True).keys()
@@ -114,9 +115,9 @@ class Boolean:
     null_key: bool
 
     def __init__(self, *, default: bool | None = None, null_key: bool = False) -> None:
-        stand_in = None if default is None else flag(default, "default")
-        nulls(stand_in, flag(null_key, "null_key"))
-        fill(self, default=stand_in, null_key=null_key)
+        checked_default = None if default is None else flag(default, "default")
+        nulls(checked_default, flag(null_key, "null_key"))
+        fill(self, default=checked_default, null_key=null_key)
 
     def __repr__(self) -> str:
         return call("Boolean", default=self.default, null_key=self.null_key or None)
@@ -127,20 +128,20 @@ class Boolean:
         return nulls(self.default, self.null_key)
 
     def read(self, value: object) -> bool | None:
-        """Return what a stored value counts as; None is NULL."""
-        found = truth(value)
-        return self.default if found is None else found
+        """Return the boolean that a stored value counts as; None is NULL."""
+        stored = truth(value)
+        return self.default if stored is None else stored
 
     def keys(self, most: int | None = None) -> tuple[bool | None, ...]:
         """List no, yes, and None if NULL is a key."""
-        every = (False, True, None) if self.null_key else (False, True)
-        few(len(every), most, "Boolean()")
-        return every
+        keys = (False, True, None) if self.null_key else (False, True)
+        few(len(keys), most, "Boolean()")
+        return keys
 
 
 @frozen(init=False, repr=False)
 class Text:
-    """Declare free text, cut after `max_length` characters; its keys are unknown, so showing one needs δ.
+    """Free-text column, cut after `max_length` characters; its keys are unknown, so they need δ.
 
     >>> import discreet as dp
     >>> dp.Text(max_length=5).read("Trondheim")
@@ -155,18 +156,23 @@ class Text:
     def __init__(
         self, max_length: int, *, default: str | None = None, null_key: bool = False
     ) -> None:
+        # The largest length that engines take as a 32-bit integer in `substring`.
         longest = whole(max_length, "max_length", least=1, most=2**31 - 1)
-        stand_in = None if default is None else read_key(default, "default")
-        if stand_in is not None and (not isinstance(stand_in, str) or len(stand_in) > longest):
+        default_text = None if default is None else read_key(default, "default")
+        fits = isinstance(default_text, str) and len(default_text) <= longest
+        if default_text is not None and not fits:
             raise InvalidArgument(
                 f"default must be text of at most {longest} characters, got {default!r}"
             )
-        nulls(stand_in, flag(null_key, "null_key"))
-        fill(self, max_length=longest, default=stand_in, null_key=null_key)
+        nulls(default_text, flag(null_key, "null_key"))
+        fill(self, max_length=longest, default=default_text, null_key=null_key)
 
     def __repr__(self) -> str:
         return call(
-            "Text", max_length=self.max_length, default=self.default, null_key=self.null_key or None
+            "Text",
+            max_length=self.max_length,
+            default=self.default,
+            null_key=self.null_key or None,
         )
 
     @property
@@ -175,9 +181,9 @@ class Text:
         return nulls(self.default, self.null_key)
 
     def read(self, value: object) -> str | None:
-        """Return what a stored value counts as; None is NULL."""
-        found = text(value)
-        return self.default if found is None else found[: self.max_length]
+        """Return the text that a stored value counts as; None is NULL."""
+        stored = text(value)
+        return self.default if stored is None else stored[: self.max_length]
 
     def keys(self, most: int | None = None) -> tuple[None, ...]:  # noqa: ARG002
         """Refuse: the keys of free text are not public."""

@@ -1,7 +1,12 @@
-"""How one stored value is read: total functions, the reference every engine must agree with.
+"""Cell readers: total functions that read one stored value; every engine must agree with them.
 
-None stands for NULL: NULL itself, NaN, and whatever cannot be read. Nothing here raises, so no error depends on data.
-The grammar of text is narrow on purpose: each engine can test it with one regular expression before it casts.
+None is NULL: NULL itself, NaN, and every value that cannot be read. Nothing here raises, so that no
+error depends on data. The grammar of text is narrow on purpose: each engine can test it with one
+regular expression before it casts.
+
+Guarantee: no reader raises, whatever a cell holds.
+
+Law: tests/data/test_cell.py::TestReadingIsTotal
 """
 
 from __future__ import annotations
@@ -12,17 +17,22 @@ from decimal import Decimal
 from fractions import Fraction
 
 LONGEST_NUMERAL = 40
-"""Longer numerals are NULL; with two digits of exponent no engine's cast to a double can over- or underflow."""
+"""Longer numerals are NULL; with two digits of exponent no cast to a double can over- or underflow."""
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
+# Eighteen digits always fit in 64 bits, so engines agree on them exactly.
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 MOMENT = re.compile(
-    r"([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?Z?)?"
+    r"([0-9]{4})-([0-9]{2})-([0-9]{2})"
+    r"(?:[T ]([0-9]{2}):([0-9]{2})(?::([0-9]{2})(?:\.[0-9]{1,9})?)?Z?)?"
 )
-TRUE, FALSE = frozenset({"true", "t", "yes", "y", "1"}), frozenset({"false", "f", "no", "n", "0"})
+TRUE = frozenset({"true", "t", "yes", "y", "1"})
+FALSE = frozenset({"false", "f", "no", "n", "0"})
 
 
 def absent(value: object) -> bool:
-    """Return whether a stored value is NULL before any reading: None, NaN, not-a-time, a type no column can hold.
+    """Return whether a stored value is NULL before it is read.
+
+    These are None, NaN, not-a-time, and types that no column can hold.
 
     >>> from discreet.data.columns.cell import absent
     >>> absent(None), absent(float("nan")), absent([1]), absent("")
@@ -30,31 +40,37 @@ def absent(value: object) -> bool:
     """
     plain = native(value)
     if isinstance(plain, Decimal):
+        # Comparing a signalling NaN raises, so equality is not used here.
         return plain.is_nan()
-    if isinstance(plain, float | date):  # NaN and not-a-time are unequal to themselves
+    if isinstance(plain, float | date):
+        # NaN and pandas' not-a-time are unequal to themselves.
         return bool(plain != plain)  # noqa: PLR0124
     return not isinstance(plain, int | str)
 
 
 def native(value: object) -> object:
-    """Turn a NumPy scalar into Python's own, a datetime64 of any unit into one of whole seconds.
+    """Turn a NumPy scalar into a Python value, and datetime64 of any unit into whole seconds.
 
-    A complex number without an imaginary part is its real part: one complex cell makes pandas and NumPy write all
-    others of its column as complex numbers too.
+    A complex number without an imaginary part is its real part: one complex cell makes pandas and
+    NumPy write all others of its column as complex numbers too.
     """
     if type(value).__module__ == "numpy":
         if type(value).__name__ == "datetime64":
+            # In nanoseconds `item` would return an integer rather than a datetime.
             value = value.astype("datetime64[s]")  # type: ignore[attr-defined]
         item = getattr(value, "item", None)
         if item is not None and getattr(value, "shape", None) == ():
             value = item()
-    return value.real if type(value) is complex and value.imag == 0 else value
+    if type(value) is complex and value.imag == 0:
+        return value.real
+    return value
 
 
 def number(value: object) -> int | float | None:
-    """Read a number: whole ones exactly, others as the nearest double; infinities stay, a boolean counts 0 or 1.
+    """Read a number: integers exactly, others as the nearest double; a boolean counts 0 or 1.
 
-    Text is a numeral of at most 40 characters between spaces; whole numerals of up to 18 digits are exact.
+    Infinities stay. Text is a numeral of at most 40 characters between spaces; integers of up to 18
+    digits are exact.
 
     >>> from discreet.data.columns.cell import number
     >>> number(" 12 "), number("1.5e3"), number("inf"), number("12a"), number(float("nan")), number(True)
@@ -67,30 +83,35 @@ def number(value: object) -> int | float | None:
         return int(plain)
     if isinstance(plain, float | Decimal):
         return float(plain)
-    return _numeral(plain.strip(" ")) if isinstance(plain, str) else None
+    if isinstance(plain, str):
+        return _numeral(plain.strip(" "))
+    return None
 
 
-def _numeral(words: str) -> int | float | None:
-    if WHOLE.fullmatch(words):
-        return int(words)
-    return float(words) if len(words) <= LONGEST_NUMERAL and NUMERAL.fullmatch(words) else None
+def _numeral(text: str) -> int | float | None:
+    if WHOLE.fullmatch(text):
+        return int(text)
+    # The length comes first: a cell of a megabyte is not matched against the expression.
+    if len(text) <= LONGEST_NUMERAL and NUMERAL.fullmatch(text):
+        return float(text)
+    return None
 
 
 def key_number(value: object) -> int | None:
-    """Read a whole number that is compared, not added up: 3 and 3.0 and "3" are 3; 3.5 is NULL.
+    """Read an integer that is compared, not added up: 3, 3.0 and "3" are 3; 3.5 is NULL.
 
     >>> from discreet.data.columns.cell import key_number
     >>> key_number("3"), key_number(3.0), key_number(3.5)
     (3, 3, None)
     """
     x = number(value)
-    if isinstance(x, float):
-        return int(x) if x.is_integer() else None
-    return x
+    if not isinstance(x, float):
+        return x
+    return int(x) if x.is_integer() else None
 
 
 def nearest(value: float | Fraction) -> int:
-    """Round to the nearest whole number, halves to the even one, exactly: the rounding of IEEE 754, and of every store.
+    """Round to the nearest integer, halves to even, exactly: the rounding of IEEE 754.
 
     >>> from discreet.data.columns.cell import nearest
     >>> nearest(2.5), nearest(-2.5), nearest(3.5), nearest(0.49999999999999994)
@@ -100,7 +121,7 @@ def nearest(value: float | Fraction) -> int:
 
 
 def truth(value: object) -> bool | None:
-    """Read yes or no: booleans, 1 and 0, and the words true t yes y 1, false f no n 0 in any case.
+    """Read a boolean: booleans, 1 and 0, and true t yes y 1, false f no n 0 in any case.
 
     >>> from discreet.data.columns.cell import truth
     >>> truth("Yes"), truth(0), truth("0"), truth(2), truth("maybe")
@@ -108,14 +129,16 @@ def truth(value: object) -> bool | None:
     """
     plain = native(value)
     if isinstance(plain, str):
-        word = plain.strip(" ").lower()
-        return word in TRUE if word in TRUE | FALSE else None
+        answer = plain.strip(" ").lower()
+        if answer in TRUE:
+            return True
+        return False if answer in FALSE else None
     x = number(plain)
     return bool(x) if x in (0, 1) else None
 
 
 def text(value: object) -> str | None:
-    """Read text as it is; whole numbers as their digits, booleans as 'true' and 'false', anything else is NULL.
+    """Read text as it is, integers as digits, booleans as 'true' and 'false'; others are NULL.
 
     >>> from discreet.data.columns.cell import text
     >>> text(" N "), text(12), text(True), text(1.5)
@@ -125,21 +148,25 @@ def text(value: object) -> str | None:
     if isinstance(plain, bool):
         return "true" if plain else "false"
     if isinstance(plain, int):
-        return _written(int(plain))
-    return (
-        str.__str__(plain) if isinstance(plain, str) else None
-    )  # of a subclass no method is called
+        return _digits(int(plain))
+    if isinstance(plain, str):
+        # Of a subclass of str no method is called: it could raise.
+        return str.__str__(plain)
+    return None
 
 
-def _written(whole: int) -> str | None:
+def _digits(integer: int) -> str | None:
     try:
-        return str(whole)
-    except ValueError:  # more digits than Python writes
+        return str(integer)
+    except ValueError:
+        # Python refuses to write integers of more than 4,300 digits.
         return None
 
 
 def moment(value: object) -> datetime | None:
-    """Read a time in UTC, cut to whole seconds: a datetime (naive means UTC), a date, ISO text with or without Z.
+    """Read a time in UTC, cut to whole seconds.
+
+    It may be a datetime (naive means UTC), a date, or ISO text with or without Z.
 
     >>> from discreet.data.columns.cell import moment
     >>> moment("2024-05-01 09:30:15.75"), moment("2024-05-01"), moment("1 May 2024")
@@ -148,23 +175,32 @@ def moment(value: object) -> datetime | None:
     plain = native(value)
     if absent(plain):
         return None
+    # A datetime is a date too, so it is asked for first.
     if isinstance(plain, datetime):
         return _utc(plain)
     if isinstance(plain, date):
         return datetime(plain.year, plain.month, plain.day)
-    found = MOMENT.fullmatch(plain.strip(" ")) if isinstance(plain, str) else None
+    if not isinstance(plain, str):
+        return None
+    match = MOMENT.fullmatch(plain.strip(" "))
+    if match is None:
+        return None
+    fields = [int(field or 0) for field in match.groups()]
     try:
-        return datetime(*(int(part or 0) for part in found.groups())) if found else None  # type: ignore[arg-type]
-    except ValueError:  # a thirtieth of February
+        return datetime(*fields)  # type: ignore[arg-type]
+    except ValueError:
+        # The expression lets a thirtieth of February through.
         return None
 
 
 def _utc(time: datetime) -> datetime | None:
-    try:
-        shifted = time if time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
-    except OverflowError:  # within hours of year 1 or 9999
-        return None
-    return datetime(*shifted.timetuple()[:6])
+    if time.tzinfo is not None:
+        try:
+            time = time.astimezone(UTC).replace(tzinfo=None)
+        except OverflowError:
+            # Within hours of the years 1 and 9999 UTC may be out of range.
+            return None
+    return datetime(*time.timetuple()[:6])
 
 
 def day(value: object) -> date | None:

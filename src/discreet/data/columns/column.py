@@ -1,15 +1,16 @@
-"""The columns a schema may declare: what anyone may know about one value without looking at the data.
+"""Column types of a schema: public facts about one value, known without looking at the data.
 
-    Integer(low, high)            whole numbers, clipped
+    Integer(low, high)            integers, clipped
     Real(low, high, step=None)    numbers on a grid, clipped, rounded to the nearest step
     Date(low, high)               days, clipped
     Timestamp(low, high)          seconds of UTC, clipped
     Category(values)              a closed public list of keys
-    Boolean()                     yes or no
+    Boolean()                     true or false
     Text(max_length)              free text; its keys are not public
 
-Each says what a stored value counts as (`read`), names its rule for NULL (`nulls`), and lists its public keys (`keys`)
-or says why it cannot. The first four are ordered: they count in whole steps (`steps`, `ends`, `width`, `at`).
+Each type reads a stored value (`read`), has a rule for NULL (`nulls`), and lists its public keys
+(`keys`) or refuses with the reason. The first four are ordered: they count in whole steps (`steps`,
+`ends`, `width`, `at`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Public keys: which values may name a group, and how many of them a list may hold."""
+"""Public keys: values that may name a group, and how many of them a list may hold."""
 
 from __future__ import annotations
 
@@ -32,12 +32,13 @@ def few(count: int, most: int | None, what: str) -> None:
 
 
 def key_kind(key: KeyValue) -> KeyKind:
-    """Name the kind of a key; True and 1 are different keys.
+    """Return the kind of a key; True and 1 are different keys.
 
     >>> from discreet.data.columns.keys import key_kind
     >>> key_kind(True), key_kind(1), key_kind("1")
     ('boolean', 'integer', 'text')
     """
+    # In Python a bool is an int, so it is asked for first.
     if isinstance(key, bool):
         return "boolean"
     return "integer" if isinstance(key, int) else "text"
@@ -52,7 +53,8 @@ def read_key(value: object, name: str) -> KeyValue:
     ...
     discreet.errors.InvalidArgument: values: 1.5 is no key; keys are text, whole numbers or booleans, such as ['N', ...
 
-    Refuses other types, None (`null_key=True` is the way), numbers beyond 64 bits, text no store can hold.
+    Refuses: other types, None (`null_key=True` is the way), numbers beyond 64 bits, and text that no
+    store can hold; InvalidArgument.
     """
     key = native(value)
     if key is None:
@@ -62,6 +64,7 @@ def read_key(value: object, name: str) -> KeyValue:
     if not isinstance(key, str | int):
         raise InvalidArgument(f"{name}: {value!r} is no key; {KEYS}")
     if isinstance(key, str):
+        # PostgreSQL holds no NUL in text, and UTF-8 has no surrogates.
         if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in key):
             raise InvalidArgument(
                 f"{name}: {key!r} holds a character that not every store can hold; {KEYS}"
@@ -73,12 +76,13 @@ def read_key(value: object, name: str) -> KeyValue:
 
 
 def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
-    """Read a closed list of keys of one kind, without duplicates, and name the kind.
+    """Read a closed list of keys of one kind, without duplicates, and return its kind too.
 
     >>> from discreet.data.columns.keys import listed
     >>> listed(["N", "S"])
     (('N', 'S'), 'text')
     """
+    # A text is iterable too, but its letters are hardly meant as keys.
     if isinstance(values, str) or not isinstance(values, Iterable):
         raise InvalidArgument(f"Category takes a list of keys, got {values!r}; {KEYS}")
     keys = tuple(read_key(value, "values") for value in values)
@@ -86,21 +90,16 @@ def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:
     if not keys:
         raise InvalidArgument(f"Category needs at least one key; {KEYS}")
     if len(kinds) > 1:
-        raise InvalidArgument(
-            f"the keys mix {' and '.join(sorted(kinds))}; use one kind, such as text, for all"
-        )
-    twice = (
-        [key for key in dict.fromkeys(keys) if keys.count(key) > 1]
-        if len(set(keys)) < len(keys)
-        else []
-    )
-    if twice:
-        raise InvalidArgument(f"the key {twice[0]!r} is listed more than once; list each key once")
+        mixed = " and ".join(sorted(kinds))
+        raise InvalidArgument(f"the keys mix {mixed}; use one kind, such as text, for all")
+    if len(set(keys)) < len(keys):
+        repeated = next(key for key in keys if keys.count(key) > 1)
+        raise InvalidArgument(f"the key {repeated!r} is listed more than once; list each key once")
     return keys, kinds.pop()
 
 
 def other_key(other: object, keys: tuple[KeyValue, ...], of: KeyKind) -> KeyValue | None:
-    """Read the key that stands for all values outside the list; False means that there is none.
+    """Read the key for all values outside the list; False means that there is none.
 
     >>> from discreet.data.columns.keys import other_key
     >>> other_key(True, ("N", "S"), "text"), other_key(-1, (1, 2), "integer"), other_key(False, (1, 2), "integer")

@@ -1,6 +1,7 @@
-"""What becomes of NULL: one rule for each column, declared, the same on every engine.
+"""Rule for NULL: one for each column, declared, the same on every engine.
 
-A stored value is first read as its column's type (`cell`); what cannot be read is NULL, as NULL and NaN are. Then
+A stored value is first read as its column's type (`cell`). NULL, NaN and every value that cannot be
+read are NULL. Then
 
     drop      NULL is absent: COUNT(column) skips it, SUM adds nothing, a row with a NULL key is in no group
     default   NULL counts as one public value of the column, everywhere
@@ -17,7 +18,7 @@ Nulls: TypeAlias = Literal["drop", "default", "key"]
 
 
 def flag(value: object, name: str) -> bool:
-    """Read a yes or no.
+    """Read a boolean option.
 
     >>> from discreet.data.columns.nulls import flag
     >>> flag("no", "null_key")
@@ -31,11 +32,13 @@ def flag(value: object, name: str) -> bool:
 
 
 def nulls(default: object, null_key: bool) -> Nulls:
-    """Name the rule that a default and a NULL key declare together; both at once contradict each other.
+    """Return the rule that a default and a NULL key declare together.
 
     >>> from discreet.data.columns.nulls import nulls
     >>> nulls(None, False), nulls(0, False), nulls(None, True)
     ('drop', 'default', 'key')
+
+    Refuses: both at once, with InvalidArgument.
     """
     if default is not None and null_key:
         raise InvalidArgument(

@@ -1,4 +1,7 @@
-"""Columns of numbers: clipped to public bounds, rounded to a public grid, added up as whole steps of it."""
+"""Numeric columns: clipped to public bounds, rounded to a public grid, added up as whole steps.
+
+Law: tests/data/test_columns.py::TestOrdered, tests/data/test_columns.py::TestReal
+"""
 
 from __future__ import annotations
 
@@ -17,25 +20,26 @@ from .nulls import Nulls, flag, nulls
 from .text_format import check_marks, check_unit, plain_numeral
 
 MOST_STEPS = 2**62
-"""A value is at most this many steps from zero, so that one value always fits in 64 bits with a bit to spare."""
-LEAST, MOST = Fraction("1e-290"), Fraction("1e290")
-"""Real bounds stay where doubles neither overflow nor lose bits, scaled or not."""
+"""Most steps of a value from zero, so that one value fits in 64 bits with a bit to spare."""
+# Range of real bounds: doubles neither overflow nor lose bits there, scaled or not.
+MIN_BOUND = Fraction("1e-290")
+MAX_BOUND = Fraction("1e290")
 PUBLIC = "state bounds that anyone may know without looking at the data"
 
 
 @frozen(init=False, repr=False)
 class Integer:
-    """Declare whole numbers from `low` to `high`: values beyond are clipped, fractions are rounded, halves to even.
+    """Integer column from `low` to `high`: other values are clipped, fractions rounded to even.
 
-    `thousands=","` says that text is written 12,345: cells written otherwise are then unreadable. `unit="kg"` says that
-    the unit may stand beside the number.
+    `thousands=","` says that text is written 12,345; cells written otherwise are then unreadable.
+    `unit="kg"` says that the unit may be written beside the number.
 
     >>> import discreet as dp
     >>> age = dp.Integer(0, 120)
     >>> age.width(), age.read(130), age.read("37"), age.read("unknown")
     (120, 120, 37, None)
 
-    Refuses low ≥ high, fractions, bounds beyond 64 bits.
+    Refuses: low ≥ high, fractions, bounds beyond 64 bits; InvalidArgument.
     """
 
     kind: ClassVar[Literal["integer"]] = "integer"
@@ -57,25 +61,40 @@ class Integer:
         thousands: str | None = None,
         unit: str | None = None,
     ) -> None:
-        least, most = _whole(low, "low"), _whole(high, "high")
-        if least >= most:
+        exact_low = _read_integer(low, "low")
+        exact_high = _read_integer(high, "high")
+        if exact_low >= exact_high:
             raise InvalidArgument(
-                f"Integer needs low < high, got {least} and {most}; {PUBLIC}: Integer(0, 120)"
+                f"Integer needs low < high, got {exact_low} and {exact_high}; {PUBLIC}: Integer(0, 120)"
             )
-        stand_in = None if default is None else _whole(default, "default")
-        if stand_in is not None and not least <= stand_in <= most:
-            raise InvalidArgument(f"default must lie from {least} to {most}, got {stand_in}")
-        nulls(stand_in, flag(null_key, "null_key"))
-        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
-        fill(self, **fields, thousands=check_marks(thousands, None)[0], unit=check_unit(unit))
+        exact_default = None if default is None else _read_integer(default, "default")
+        if exact_default is not None and not exact_low <= exact_default <= exact_high:
+            raise InvalidArgument(
+                f"default must lie from {exact_low} to {exact_high}, got {exact_default}"
+            )
+        # Only for its refusal of a default together with a NULL key.
+        nulls(exact_default, flag(null_key, "null_key"))
+        separator, _ = check_marks(thousands, None)
+        fill(
+            self,
+            low=exact_low,
+            high=exact_high,
+            default=exact_default,
+            null_key=null_key,
+            thousands=separator,
+            unit=check_unit(unit),
+        )
 
     def __repr__(self) -> str:
-        options = {
-            "default": self.default,
-            "null_key": self.null_key or None,
-            "thousands": self.thousands,
-        }
-        return call("Integer", self.low, self.high, **options, unit=self.unit)
+        return call(
+            "Integer",
+            self.low,
+            self.high,
+            default=self.default,
+            null_key=self.null_key or None,
+            thousands=self.thousands,
+            unit=self.unit,
+        )
 
     @property
     def nulls(self) -> Nulls:
@@ -93,13 +112,14 @@ class Integer:
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        x = number(plain_numeral(value, self.thousands, None, self.unit))
+        numeral = plain_numeral(value, self.thousands, None, self.unit)
+        x = number(numeral)
         if x is None:
             return self.default
         return _clamp(x, self.ends)
 
     def read(self, value: object) -> int | None:
-        """Return what a stored value counts as; None is NULL."""
+        """Return the value that a stored value counts as; None is NULL."""
         return self.steps(value)
 
     def at(self, steps: int) -> int:
@@ -114,19 +134,22 @@ class Integer:
         (1, 2, 3, None)
         """
         few(self.width() + 1, MOST_KEYS if most is None else most, repr(self))
-        return (*range(self.low, self.high + 1), *((None,) if self.null_key else ()))
+        keys = tuple(range(self.low, self.high + 1))
+        return (*keys, None) if self.null_key else keys
 
 
 @frozen(init=False, repr=False)
 class Real:
-    """Declare real numbers from `low` to `high`, rounded to the nearest whole multiple of `step`, halves to even.
+    """Real column from `low` to `high`, rounded to the nearest multiple of `step`, halves to even.
 
-    A stored number is a double x. Its steps are nearest(x·n) if step = 1/n, nearest(x/n) if step = n, clamped to the
-    steps of the bounds: one IEEE operation, so every engine agrees, and exact if the step is a power of two. Rounding
-    is monotone, so this is clipping first and rounding then; no value is more than `ends` from zero.
-    `thousands` and `decimal` say how numbers are written in text, such as 1.688,80: cells written otherwise are then
-    unreadable. The default step is the power of two at most 2^-30 of the larger bound (see `default_step`); a float
-    such as 2**-30 means that power.
+    A stored number is a double x. Its steps are nearest(x·n) if step = 1/n and nearest(x/n) if
+    step = n, clamped to the steps of the bounds. That is one IEEE operation, so every engine agrees;
+    it is exact if the step is a power of two. Rounding is monotone, so the result is the same as
+    clipping first and rounding then; no value is more than `ends` from zero.
+
+    `thousands` and `decimal` say how numbers are written in text, such as 1.688,80; cells written
+    otherwise are then unreadable. The default step is the power of two at most 2^-30 of the larger
+    bound (`default_step`); a float such as 2**-30 means that power.
 
     >>> import discreet as dp
     >>> from fractions import Fraction
@@ -136,7 +159,8 @@ class Real:
     >>> dp.Real(0, 250_000).step == Fraction(1, 2**13)
     True
 
-    Refuses low ≥ high, a NaN or an infinite bound, a step that is neither n nor 1/n, a step that is too coarse or fine.
+    Refuses: low ≥ high, a NaN or an infinite bound, a step that is neither n nor 1/n, and a step
+    that is too coarse or too fine; InvalidArgument.
     """
 
     kind: ClassVar[Literal["real"]] = "real"
@@ -161,38 +185,47 @@ class Real:
         decimal: str | None = None,
         unit: str | None = None,
     ) -> None:
-        least, most = _bounds(rational(low, "low"), rational(high, "high"))
-        grid = default_step(least, most) if step is None else _step(step)
-        _check_grid(least, most, grid)
-        stand_in = None if default is None else rational(default, "default")
-        if stand_in is not None and not least <= stand_in <= most:
+        exact_low = rational(low, "low")
+        exact_high = rational(high, "high")
+        _check_bounds(exact_low, exact_high)
+        exact_step = default_step(exact_low, exact_high) if step is None else _read_step(step)
+        _check_grid(exact_low, exact_high, exact_step)
+        exact_default = None if default is None else rational(default, "default")
+        if exact_default is not None and not exact_low <= exact_default <= exact_high:
             raise InvalidArgument(
-                f"default must lie from {plain(least)} to {plain(most)}, got {default}"
+                f"default must lie from {plain(exact_low)} to {plain(exact_high)}, got {default}"
             )
-        nulls(stand_in, flag(null_key, "null_key"))
-        groups, point = check_marks(thousands, decimal)
-        said = {
-            "null_key": null_key,
-            "thousands": groups,
-            "decimal": point,
-            "unit": check_unit(unit),
-        }
-        fill(self, low=least, high=most, step=grid, default=stand_in, **said)
+        # Only for its refusal of a default together with a NULL key.
+        nulls(exact_default, flag(null_key, "null_key"))
+        separator, point = check_marks(thousands, decimal)
+        fill(
+            self,
+            low=exact_low,
+            high=exact_high,
+            step=exact_step,
+            default=exact_default,
+            null_key=null_key,
+            thousands=separator,
+            decimal=point,
+            unit=check_unit(unit),
+        )
 
     def __repr__(self) -> str:
-        step = None if self.rounded else self.step
-        options = {
-            "default": self.default,
-            "null_key": self.null_key or None,
-            "thousands": self.thousands,
-        }
         return call(
-            "Real", self.low, self.high, step=step, **options, decimal=self.decimal, unit=self.unit
+            "Real",
+            self.low,
+            self.high,
+            step=None if self.rounded else self.step,
+            default=self.default,
+            null_key=self.null_key or None,
+            thousands=self.thousands,
+            decimal=self.decimal,
+            unit=self.unit,
         )
 
     @property
     def rounded(self) -> bool:
-        """Whether decimals were rounded to the default step; a declared one says that values are multiples of it."""
+        """Whether the step is the default one; a declared step says that values are multiples of it."""
         return self.step == default_step(self.low, self.high)
 
     @property
@@ -212,14 +245,18 @@ class Real:
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as whole steps; None is NULL."""
-        x = number(plain_numeral(value, self.thousands, self.decimal, self.unit))
+        numeral = plain_numeral(value, self.thousands, self.decimal, self.unit)
+        x = number(numeral)
         if x is None:
             return None if self.default is None else nearest(self.default / self.step)
-        times, ends = _grid(self.low, self.high, self.step)
-        return _clamp(_double(x) / float(self.step) if times is None else _double(x) * times, ends)
+        per_one, ends = _grid(self.low, self.high, self.step)
+        # One IEEE operation in doubles, as in every engine: exact fractions would round otherwise.
+        if per_one is None:
+            return _clamp(_double(x) / float(self.step), ends)
+        return _clamp(_double(x) * per_one, ends)
 
     def read(self, value: object) -> Fraction | None:
-        """Return what a stored value counts as, exactly; None is NULL."""
+        """Return the value that a stored value counts as, exactly; None is NULL."""
         steps = self.steps(value)
         return None if steps is None else self.at(steps)
 
@@ -236,20 +273,24 @@ class Real:
 
 @lru_cache(maxsize=1024)
 def _grid(low: Fraction, high: Fraction, step: Fraction) -> tuple[float | None, tuple[int, int]]:
-    """Return how many steps one is, where that is whole, and the ends in steps: once, not for every cell."""
-    many = 1 / step
-    return float(many) if many.denominator == 1 else None, (
-        nearest(low / step),
-        nearest(high / step),
-    )
+    """Return the number of steps in one, if it is whole, and the ends in steps.
+
+    Cached: it is the same for every cell of a column.
+    """
+    ends = nearest(low / step), nearest(high / step)
+    steps_in_one = 1 / step
+    if steps_in_one.denominator != 1:
+        return None, ends
+    return float(steps_in_one), ends
 
 
 @lru_cache(maxsize=1024)
 def default_step(low: Fraction, high: Fraction) -> Fraction:
-    """Choose the grid: a power of two, 2^-30 of the larger bound or a little finer, so that 2^31 rows fit in 64 bits.
+    """Return the default grid: a power of two, 2^-30 of the larger bound or a little finer.
 
-    Bounds that are close together but far from zero get 2^-20 of their distance instead, if that is finer; nothing gets
-    a step finer than a double at the larger bound can tell apart.
+    The sum of 2^31 rows then fits in 64 bits. Bounds that are close together but far from zero get
+    2^-20 of their distance instead, if that is finer. No step is finer than a double at the larger
+    bound can tell apart.
 
     >>> from discreet.data.columns.numeric import default_step
     >>> from fractions import Fraction
@@ -257,17 +298,22 @@ def default_step(low: Fraction, high: Fraction) -> Fraction:
     (Fraction(1, 1073741824), Fraction(1, 1))
     """
     largest = max(abs(low), abs(high))
-    wanted = min(_power_of_two(largest / 2**30), _power_of_two((high - low) / 2**20))
-    return max(wanted, _power_of_two(largest / 2**52))
+    for_sums = _power_of_two(largest / 2**30)
+    for_distance = _power_of_two((high - low) / 2**20)
+    # A double has 53 bits, so neighbouring doubles below `largest` are about 2^-52 of it apart.
+    finest = _power_of_two(largest / 2**52)
+    return max(min(for_sums, for_distance), finest)
 
 
 def _power_of_two(bound: Fraction) -> Fraction:
     """Return the greatest power of two that is at most the bound."""
-    power = Fraction(2) ** (bound.numerator.bit_length() - bound.denominator.bit_length())
+    exponent = bound.numerator.bit_length() - bound.denominator.bit_length()
+    power = Fraction(2) ** exponent
+    # Bit lengths give the exponent or one too many; one step down is then right.
     return power if power <= bound else power / 2
 
 
-def _whole(value: object, name: str) -> int:
+def _read_integer(value: object, name: str) -> int:
     exact = rational(value, name)
     if exact.denominator != 1:
         raise InvalidArgument(
@@ -280,31 +326,26 @@ def _whole(value: object, name: str) -> int:
     return int(exact)
 
 
-def _bounds(low: Fraction, high: Fraction) -> tuple[Fraction, Fraction]:
+def _check_bounds(low: Fraction, high: Fraction) -> None:
     if low >= high:
         raise InvalidArgument(
             f"Real needs low < high, got {plain(low)} and {plain(high)}; {PUBLIC}: Real(0, 1)"
         )
-    if not LEAST <= max(abs(low), abs(high)) <= MOST:
+    if not MIN_BOUND <= max(abs(low), abs(high)) <= MAX_BOUND:
         raise InvalidArgument(
             "the larger bound of a Real column must lie from 1e-290 to 1e290; use another unit"
         )
-    return low, high
 
 
-def _step(value: Number) -> Fraction:
+def _read_step(value: Number) -> Fraction:
     step = rational(value, "step")
     if isinstance(value, float) and abs(math.frexp(value)[0]) == 0.5:
-        step = Fraction(
-            value
-        )  # 2**-30 as a float means 2^-30, not the shortest decimal that prints it
-    whole = Fraction(max(step.numerator, step.denominator))
-    if (
-        step <= 0
-        or 1 not in (step.numerator, step.denominator)
-        or whole > MOST
-        or int(float(whole)) != whole
-    ):
+        # 2**-30 as a float means 2^-30, not the shortest decimal that prints it.
+        step = Fraction(value)
+    is_unit_fraction = 1 in (step.numerator, step.denominator)
+    n = Fraction(max(step.numerator, step.denominator))
+    # The double of n must be n itself: otherwise engines would round by different steps.
+    if step <= 0 or not is_unit_fraction or n > MAX_BOUND or int(float(n)) != n:
         raise InvalidArgument(
             f"step must be n or 1/n for a whole number n that a double holds, so that every store rounds alike, "
             f"got {value}; try 1, 0.5 or 0.01"
@@ -313,7 +354,8 @@ def _step(value: Number) -> Fraction:
 
 
 def _check_grid(low: Fraction, high: Fraction, step: Fraction) -> None:
-    bottom, top = nearest(low / step), nearest(high / step)
+    bottom = nearest(low / step)
+    top = nearest(high / step)
     if bottom == top:
         raise InvalidArgument(
             f"the bounds {plain(low)} and {plain(high)} round to the same multiple of the step {plain(step)}; "
@@ -328,10 +370,12 @@ def _check_grid(low: Fraction, high: Fraction, step: Fraction) -> None:
 def _double(x: float) -> float:
     try:
         return float(x)
-    except OverflowError:  # a whole number beyond every double
+    except OverflowError:
+        # An integer beyond every double is clipped as an infinity is.
         return math.inf if x > 0 else -math.inf
 
 
 def _clamp(x: float, ends: tuple[int, int]) -> int:
-    """Round between the ends; both are whole, so it does not matter which comes first."""
-    return nearest(min(max(x, ends[0]), ends[1]))
+    """Clip and round; both ends are whole, so the order of the two does not matter."""
+    low, high = ends
+    return nearest(min(max(x, low), high))

@@ -1,4 +1,7 @@
-"""Columns of time: days, and seconds of UTC, clipped to public bounds."""
+"""Time columns: days, and seconds of UTC, clipped to public bounds.
+
+Law: tests/data/test_columns.py::TestOrdered, tests/data/test_cell.py::TestTimes
+"""
 
 from __future__ import annotations
 
@@ -15,22 +18,23 @@ from .nulls import Nulls, flag, nulls
 from .text_format import check_format, iso_text
 
 EPOCH = datetime(1970, 1, 1)
-"""Steps of time are counted from here: days for a Date, seconds for a Timestamp."""
+"""Origin of the steps of time: days for a Date, seconds for a Timestamp."""
 SECOND = timedelta(seconds=1)
 
 
 @frozen(init=False, repr=False)
 class Date:
-    """Declare days from `low` to `high`: earlier and later ones are clipped. One step is one day since 1970.
+    """Day column from `low` to `high`: other days are clipped. One step is one day since 1970.
 
-    `format="%d/%m/%Y"` says how days are written in text, instead of ISO: cells written otherwise are then unreadable.
+    `format="%d/%m/%Y"` says how days are written in text, instead of ISO; cells written otherwise
+    are then unreadable.
 
     >>> import discreet as dp
     >>> joined = dp.Date("2024-01-01", "2024-12-31")
     >>> joined.width(), joined.read("2031-05-01"), joined.steps("2024-01-02"), joined.at(19724)
     (365, datetime.date(2024, 12, 31), 19724, datetime.date(2024, 1, 2))
 
-    Refuses low ≥ high, text that is no ISO day, bounds with a time of day.
+    Refuses: low ≥ high, text that is no ISO day, bounds with a time of day; InvalidArgument.
     """
 
     kind: ClassVar[Literal["date"]] = "date"
@@ -50,20 +54,30 @@ class Date:
         null_key: bool = False,
         format: str | None = None,  # noqa: A002
     ) -> None:
-        least, most = _day(low, "low"), _day(high, "high")
-        stand_in = None if default is None else _day(default, "default")
-        _check("Date", least, most, stand_in, "Date('2024-01-01', '2024-12-31')")
-        nulls(stand_in, flag(null_key, "null_key"))
-        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
-        fill(self, **fields, format=check_format(format))
+        exact_low = _read_day(low, "low")
+        exact_high = _read_day(high, "high")
+        exact_default = None if default is None else _read_day(default, "default")
+        _check("Date", exact_low, exact_high, exact_default, "Date('2024-01-01', '2024-12-31')")
+        # Only for its refusal of a default together with a NULL key.
+        nulls(exact_default, flag(null_key, "null_key"))
+        fill(
+            self,
+            low=exact_low,
+            high=exact_high,
+            default=exact_default,
+            null_key=null_key,
+            format=check_format(format),
+        )
 
     def __repr__(self) -> str:
-        options = {
-            "default": self.default,
-            "null_key": self.null_key or None,
-            "format": self.format,
-        }
-        return call("Date", self.low, self.high, **options)
+        return call(
+            "Date",
+            self.low,
+            self.high,
+            default=self.default,
+            null_key=self.null_key or None,
+            format=self.format,
+        )
 
     @property
     def nulls(self) -> Nulls:
@@ -80,14 +94,16 @@ class Date:
         return _days(self.high) - _days(self.low)
 
     def read(self, value: object) -> date | None:
-        """Return which day a stored value counts as; None is NULL."""
-        found = day(iso_text(value, self.format))
-        return self.default if found is None else min(max(found, self.low), self.high)
+        """Return the day that a stored value counts as; None is NULL."""
+        stored = day(iso_text(value, self.format))
+        if stored is None:
+            return self.default
+        return min(max(stored, self.low), self.high)
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as days since 1970; None is NULL."""
-        found = self.read(value)
-        return None if found is None else _days(found)
+        counted = self.read(value)
+        return None if counted is None else _days(counted)
 
     def at(self, steps: int) -> date:
         """Turn days since 1970 back into a day."""
@@ -95,14 +111,15 @@ class Date:
 
     def keys(self, most: int | None = None) -> tuple[date | None, ...]:
         """List every day as a public key, if there are at most `most` (1,000 by default)."""
-        few(self.width() + 1, MOST_KEYS if most is None else most, repr(self))
-        days = (self.low + timedelta(days=k) for k in range(self.width() + 1))
-        return (*days, *((None,) if self.null_key else ()))
+        count = self.width() + 1
+        few(count, MOST_KEYS if most is None else most, repr(self))
+        days = tuple(self.low + timedelta(days=k) for k in range(count))
+        return (*days, None) if self.null_key else days
 
 
 @frozen(init=False, repr=False)
 class Timestamp:
-    """Declare times from `low` to `high` in UTC, cut to whole seconds; earlier and later ones are clipped.
+    """Time column from `low` to `high` in UTC, cut to whole seconds; other times are clipped.
 
     `format="%d/%m/%Y %H:%M"` says how times are written in text, instead of ISO.
 
@@ -111,7 +128,8 @@ class Timestamp:
     >>> visited.read("2024-05-01 09:30:15.75"), visited.steps("1999-01-01")
     (datetime.datetime(2024, 5, 1, 9, 30, 15), 1704067200)
 
-    Refuses low ≥ high, text that is no ISO time, a bare day (is its start meant, or its end?), fractions of a second.
+    Refuses: low ≥ high, text that is no ISO time, a bare day (is its start meant, or its end?),
+    fractions of a second; InvalidArgument.
     """
 
     kind: ClassVar[Literal["timestamp"]] = "timestamp"
@@ -131,26 +149,31 @@ class Timestamp:
         null_key: bool = False,
         format: str | None = None,  # noqa: A002
     ) -> None:
-        least, most = _moment(low, "low"), _moment(high, "high")
-        stand_in = None if default is None else _moment(default, "default")
-        _check(
-            "Timestamp",
-            least,
-            most,
-            stand_in,
-            "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')",
+        exact_low = _read_moment(low, "low")
+        exact_high = _read_moment(high, "high")
+        exact_default = None if default is None else _read_moment(default, "default")
+        example = "Timestamp('2024-01-01T00:00:00', '2024-12-31T23:59:59')"
+        _check("Timestamp", exact_low, exact_high, exact_default, example)
+        # Only for its refusal of a default together with a NULL key.
+        nulls(exact_default, flag(null_key, "null_key"))
+        fill(
+            self,
+            low=exact_low,
+            high=exact_high,
+            default=exact_default,
+            null_key=null_key,
+            format=check_format(format),
         )
-        nulls(stand_in, flag(null_key, "null_key"))
-        fields = {"low": least, "high": most, "default": stand_in, "null_key": null_key}
-        fill(self, **fields, format=check_format(format))
 
     def __repr__(self) -> str:
-        options = {
-            "default": self.default,
-            "null_key": self.null_key or None,
-            "format": self.format,
-        }
-        return call("Timestamp", self.low, self.high, **options)
+        return call(
+            "Timestamp",
+            self.low,
+            self.high,
+            default=self.default,
+            null_key=self.null_key or None,
+            format=self.format,
+        )
 
     @property
     def nulls(self) -> Nulls:
@@ -167,14 +190,16 @@ class Timestamp:
         return _seconds(self.high) - _seconds(self.low)
 
     def read(self, value: object) -> datetime | None:
-        """Return which second a stored value counts as; None is NULL."""
-        found = moment(iso_text(value, self.format))
-        return self.default if found is None else min(max(found, self.low), self.high)
+        """Return the second that a stored value counts as; None is NULL."""
+        stored = moment(iso_text(value, self.format))
+        if stored is None:
+            return self.default
+        return min(max(stored, self.low), self.high)
 
     def steps(self, value: object) -> int | None:
         """Read a stored value as seconds since 1970; None is NULL."""
-        found = self.read(value)
-        return None if found is None else _seconds(found)
+        counted = self.read(value)
+        return None if counted is None else _seconds(counted)
 
     def at(self, steps: int) -> datetime:
         """Turn seconds since 1970 back into a time."""
@@ -187,7 +212,8 @@ class Timestamp:
         )
 
 
-def _day(value: object, name: str) -> date:
+def _read_day(value: object, name: str) -> date:
+    # Ten characters: a longer text would have a time of day, which a bound must not have.
     if isinstance(value, str) and len(value) == 10:
         value = day(value)
     if not isinstance(value, date) or isinstance(value, datetime):
@@ -197,18 +223,18 @@ def _day(value: object, name: str) -> date:
     return value
 
 
-def _moment(value: object, name: str) -> datetime:
+def _read_moment(value: object, name: str) -> datetime:
     hint = "write datetime.datetime or text such as '2024-12-31T23:59:59', in whole seconds of UTC"
     if isinstance(value, str) and len(value) > 10 and "." not in value:
         value = moment(value)
     if not isinstance(value, datetime):
         raise InvalidArgument(f"{name} of a Timestamp column must be a time; {hint}")
-    found = moment(value)
-    if found is None or value.microsecond:
+    utc = moment(value)
+    if utc is None or value.microsecond:
         raise InvalidArgument(
             f"{name} of a Timestamp column must be a whole second of the years 1 to 9999; {hint}"
         )
-    return found
+    return utc
 
 
 def _check(kind: str, low: date, high: date, default: date | None, example: str) -> None:

@@ -1,1 +1,1 @@
-"""From a file to the draft of a schema."""
+"""Drafting of a schema from a file, a data frame or rows."""

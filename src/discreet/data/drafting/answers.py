@@ -1,4 +1,4 @@
-"""The steward's answers as typed on a command line: `age=0:120`, `region=N,S,E,W`."""
+"""Parser of the steward's answers on a command line: `age=0:120`, `region=N,S,E,W`."""
 
 from __future__ import annotations
 
@@ -17,29 +17,36 @@ def split_answer(answer: str, names: Iterable[str]) -> tuple[str, str]:
     ('income>=50K', '0,1')
     """
     known = tuple(names)
+    # Longest first: `income>=50K` begins with `income` and an equals sign follows later.
     for name in sorted(known, key=len, reverse=True):
-        if answer.startswith(f"{name}="):
-            return name, answer[len(name) + 1 :]
+        prefix = f"{name}="
+        if answer.startswith(prefix):
+            return name, answer.removeprefix(prefix)
     raise InvalidArgument(
         f"{answer!r} names no column; write NAME=ANSWER, with one of {', '.join(known)}"
     )
 
 
 def bounded(kind: ColumnType, answer: str) -> Column:
-    """Read bounds for a column of a kind: `low:high`, with `:step` for numbers, `low..high` for times.
+    """Read the bounds of a column: `low:high`, with `:step` for numbers, `low..high` for times.
 
     >>> from discreet.data.drafting.answers import bounded
     >>> bounded("integer", "0:120"), bounded("real", "0:500:0.01"), bounded("date", "2024-01-01:2024-12-31")
     (Integer(0, 120), Real(0, 500, step=0.01), Date('2024-01-01', '2024-12-31'))
     """
-    parts = [part.strip() for part in answer.split(".." if ".." in answer else ":")]
-    if len(parts) == 2 and kind == "date":
-        return Date(*parts)
-    if len(parts) == 2 and kind == "timestamp":
-        return Timestamp(*parts)
-    if len(parts) in (2, 3) and kind in ("integer", "real"):
-        exact = [rational(part, "a bound") for part in parts]
-        if kind == "integer" and len(parts) == 2 and all(bound.denominator == 1 for bound in exact):
+    # Times of day hold colons themselves, so two points separate them.
+    separator = ".." if ".." in answer else ":"
+    bounds = [bound.strip() for bound in answer.split(separator)]
+    if len(bounds) == 2 and kind == "date":
+        return Date(*bounds)
+    if len(bounds) == 2 and kind == "timestamp":
+        return Timestamp(*bounds)
+    if len(bounds) in (2, 3) and kind in ("integer", "real"):
+        exact = [rational(bound, "a bound") for bound in bounds]
+        has_step = len(bounds) == 3
+        all_whole = all(bound.denominator == 1 for bound in exact)
+        # Fractions or a step make a Real column even where the cells are integers.
+        if kind == "integer" and all_whole and not has_step:
             return Integer(int(exact[0]), int(exact[1]))
         return Real(*exact)
     raise InvalidArgument(
@@ -50,20 +57,21 @@ def bounded(kind: ColumnType, answer: str) -> Column:
 
 
 def keyed(kind: ColumnType, answer: str) -> Category:
-    """Read a closed list of keys; whole numbers if the column holds them.
+    """Read a closed list of keys; integers if the column holds them.
 
     >>> from discreet.data.drafting.answers import keyed
     >>> keyed("text", "N, S"), keyed("integer", "0,1")
     (Category(['N', 'S']), Category([0, 1]))
     """
-    words = [word.strip() for word in answer.split(",")]
-    if kind == "integer":
-        return Category([int(word) if word.lstrip("+-").isdecimal() else word for word in words])
-    return Category(words)
+    keys = [key.strip() for key in answer.split(",")]
+    if kind != "integer":
+        return Category(keys)
+    # A key that is no integer stays text; Category then refuses the mixture.
+    return Category([int(key) if key.lstrip("+-").isdecimal() else key for key in keys])
 
 
 def lengthy(answer: str) -> Text:
-    """Read the most characters of a text.
+    """Read the maximal length of a text column.
 
     >>> from discreet.data.drafting.answers import lengthy
     >>> lengthy("50")

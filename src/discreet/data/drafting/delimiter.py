@@ -1,4 +1,4 @@
-"""What may stand between the fields of a text file; which of them it is, the line of names says."""
+"""Delimiters that a text file may have between its fields; the header line decides which."""
 
 from __future__ import annotations
 

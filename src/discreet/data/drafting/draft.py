@@ -1,4 +1,10 @@
-"""A schema in the making: what is said, what is still open, and what came from the data and needs a word."""
+"""Draft of a schema: stated facts, missing facts, and facts from the data that the steward must confirm.
+
+Guarantee: a fact that was read from the data is marked `needs_word`, and a schema with such a mark
+does not load until the steward removes it.
+
+Law: tests/data/test_infer.py::TestDraft
+"""
 
 from __future__ import annotations
 
@@ -22,7 +28,7 @@ HEAD = """\
 
 @frozen
 class Draft:
-    """A schema that may still lack facts: a column known only by its kind, a unit known only by its id, or none."""
+    """Schema that may lack facts: a column may be only its type, the unit only its id or None."""
 
     name: str
     unit: Unit | str | None
@@ -31,58 +37,59 @@ class Draft:
     version: str
     needs_word: tuple[str, ...]
     hints: tuple[tuple[str, str], ...] = ()
-    """What cells look like, by the name of their column: a declaration that would read them, a step that fits them."""
+    """By column: a declaration that would read its cells, or a step that fits them."""
 
     @property
     def open(self) -> dict[str, str]:
-        """What the steward has still to say, by the path of the fact."""
-        said = {}
+        """Facts that the steward has still to state, by their paths."""
+        missing = {}
         if self.unit is None:
-            said["unit"] = WHO
+            missing["unit"] = WHO
         elif isinstance(self.unit, str):
-            said["unit"] = "say max_rows, the most rows of one person that may count"
+            missing["unit"] = "say max_rows, the most rows of one person that may count"
+        hints = dict(self.hints)
         for name, column in self.columns:
             if isinstance(column, str):
-                hint = dict(self.hints).get(name)
-                said[f"columns.{name}"] = (
-                    "say " + " and ".join(SHAPES[column].needs) + (f"; {hint}" if hint else "")
-                )
-        return said
+                request = "say " + " and ".join(SHAPES[column].needs)
+                if hints.get(name):
+                    request += f"; {hints[name]}"
+                missing[f"columns.{name}"] = request
+        return missing
 
     def schema(self) -> Schema:
-        """Return the schema if nothing is open; what came from the data still needs the steward's word."""
-        if self.open:
+        """Return the schema if no fact is missing; facts from the data keep their mark in it."""
+        missing = self.open
+        if missing:
             raise InvalidArgument(
-                f"the draft of {self.name} lacks {', '.join(self.open)}; fill them in first"
+                f"the draft of {self.name} lacks {', '.join(missing)}; fill them in first"
             )
         columns = {name: column for name, column in self.columns if not isinstance(column, str)}
         unit = None if isinstance(self.unit, str) else self.unit
-        options = {
-            "neighbours": self.neighbours,
-            "version": self.version,
-            "needs_word": self.needs_word,
-        }
-        return Schema(self.name, unit, columns, **options)  # type: ignore[arg-type]
+        return Schema(
+            self.name,
+            unit,
+            columns,
+            neighbours=self.neighbours,
+            version=self.version,
+            needs_word=self.needs_word,
+        )
 
     def to_toml(self) -> str:
-        """Write the draft as a schema file; what is open stands there as a comment, and the file does not load yet."""
+        """Write the draft as a schema file; missing facts are comments, and it does not load yet."""
         facts: dict[str, object] = {"version": self.version, "neighbours": self.neighbours}
-        if self.unit is not None:
-            known = (
-                {"kind": "people", "id": self.unit}
-                if isinstance(self.unit, str)
-                else unit_to_dict(self.unit)
-            )
-            facts["unit"] = known | self._mark("unit")
-        facts["columns"] = {
-            name: (
-                ({"type": c} if isinstance(c, str) else column_to_dict(c))
-                | self._mark(f"columns.{name}")
-            )
-            for name, c in self.columns
-        }
+        if isinstance(self.unit, str):
+            facts["unit"] = {"kind": "people", "id": self.unit} | self._mark("unit")
+        elif self.unit is not None:
+            facts["unit"] = unit_to_dict(self.unit) | self._mark("unit")
+        columns: dict[str, object] = {}
+        for name, column in self.columns:
+            stated = {"type": column} if isinstance(column, str) else column_to_dict(column)
+            columns[name] = stated | self._mark(f"columns.{name}")
+        facts["columns"] = columns
+        # A missing fact has the more important comment, so it replaces the other.
         remarks = dict.fromkeys(self.needs_word, FROM_DATA) | self.open
-        return f"{HEAD}format = {FORMAT}\n\n{table_toml(self.name, facts, remarks)}"
+        table = table_toml(self.name, facts, remarks)
+        return f"{HEAD}format = {FORMAT}\n\n{table}"
 
     def _mark(self, path: str) -> dict[str, object]:
         return {"needs_word": True} if path in self.needs_word else {}

@@ -1,14 +1,17 @@
-"""The forms of cells that could not be read, and the declaration that would read them."""
+"""Forms of unreadable cells (digits as 9, letters as a), and the declaration that would read them.
+
+Law: tests/data/test_infer.py::TestWritten
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from ..columns.column import ColumnType
 
 LONGEST = 24
-"""Longer cells are shown by their beginning: a form tells the kind of a cell, not the cell."""
+"""Characters of a form: longer cells are cut, since a form tells the kind of a cell, not the cell."""
 _PLAIN = re.compile(r"[+-]?9*\.?9*")
 _NUMBERS = (
     (re.compile(r"[+-]?9{1,3}(,9{2,3})*,9{3}(\.9*)?"), "thousands=','"),
@@ -22,6 +25,7 @@ _SIGNS = "[a%‰°/$€£¥]+"
 _BESIDE = re.compile(
     rf"(?P<before>{_SIGNS} ?)?(?P<bare>[+-]?9[9.,'  ]*)(?P<after>(?<! ) ?{_SIGNS})?"
 )
+"""A number with a unit before or after it."""
 _DAYS = (
     (re.compile(r"99/99/9999"), "format='%d/%m/%Y' or '%m/%d/%Y'"),
     (re.compile(r"99\.99\.9999"), "format='%d.%m.%Y'"),
@@ -29,35 +33,46 @@ _DAYS = (
     (re.compile(r"9999/99/99"), "format='%Y/%m/%d'"),
     (re.compile(r"99999999"), "format='%Y%m%d'"),
 )
-_TIMES = tuple(
-    (
-        re.compile(shape.pattern + " 99:99" + seconds),
-        word.replace("'", f" %H:%M{part}'").replace(f" %H:%M{part}'%", "'%"),
-    )
-    for shape, word in _DAYS
-    for seconds, part in ((":99", ":%S"), ("", ""))
-)
+
+
+def _with_clock() -> Iterator[tuple[re.Pattern[str], str]]:
+    """Yield the formats of days with hours and minutes, with and without seconds."""
+    for day_form, declaration in _DAYS:
+        for seconds_form, seconds_code in ((":99", ":%S"), ("", "")):
+            form = re.compile(f"{day_form.pattern} 99:99{seconds_form}")
+            # The clock goes before each closing quote: every format of a day ends with Y or d.
+            timed = re.sub(r"(?<=[Yd])'", f" %H:%M{seconds_code}'", declaration)
+            yield form, timed
+
+
+_TIMES = tuple(_with_clock())
+_FORMATS = {
+    "integer": _NUMBERS,
+    "real": _NUMBERS,
+    "date": _DAYS,
+    "timestamp": (*_TIMES, *_DAYS),
+}
 
 
 def form_of(cell: str) -> str:
-    """Return the form of a cell: digits as 9, letters as a, the rest as it is.
+    """Return the form of a cell: digits as 9, letters as a, other characters as they are.
 
     >>> from discreet.data.drafting.forms import form_of
     >>> form_of(" 1,688.80 "), form_of("31/12/2024"), form_of("12 kg")
     ('9,999.99', '99/99/9999', '99 aa')
     """
-    word = cell.strip(" ")[:LONGEST]
-    return "".join(map(_letter, word))
+    shown = cell.strip(" ")[:LONGEST]
+    return "".join(map(_mask, shown))
 
 
-def _letter(letter: str) -> str:
-    if letter.isdigit():
+def _mask(character: str) -> str:
+    if character.isdigit():
         return "9"
-    return "a" if letter.isalpha() else letter
+    return "a" if character.isalpha() else character
 
 
 def advice(declared: str, forms: Sequence[str]) -> str:
-    """Return what to declare so that cells of these forms can be read, "" if nothing is known.
+    """Return a declaration under which cells of these forms can be read; "" if none is known.
 
     >>> from discreet.data.drafting.forms import advice
     >>> advice("real", ["9,999.99", "99,999.99"]), advice("date", ["99/99/9999"]), advice("real", ["aaa"])
@@ -65,44 +80,51 @@ def advice(declared: str, forms: Sequence[str]) -> str:
     >>> advice("real", ["99 aa"]), advice("real", ["9,999.99 €"])
     ('declare unit=…', "declare thousands=',', unit='€'")
     """
-    known = {
-        "integer": _NUMBERS,
-        "real": _NUMBERS,
-        "date": _DAYS,
-        "timestamp": (*_TIMES, *_DAYS),
-    }.get(declared, ())
-    for shape, word in known:
-        if any(shape.fullmatch(form) for form in forms):
-            return f"declare {word}"
-    said = (_unit(form) for form in forms) if declared in ("integer", "real") else ()
-    return next(filter(None, said), "")
+    for pattern, declaration in _FORMATS.get(declared, ()):
+        if any(pattern.fullmatch(form) for form in forms):
+            return f"declare {declaration}"
+    if declared in ("integer", "real"):
+        for form in forms:
+            with_unit = _unit_advice(form)
+            if with_unit:
+                return with_unit
+    return ""
 
 
-def _unit(form: str) -> str:
-    """Return what to declare for a number with a unit before or after it; a unit of letters is not in its form."""
-    found = _BESIDE.fullmatch(form)
-    if found is None or (found["before"] is None) == (found["after"] is None):
+def _unit_advice(form: str) -> str:
+    """Return a declaration for a number with a unit beside it; a form does not hold its letters."""
+    match = _BESIDE.fullmatch(form)
+    if match is None or (match["before"] is None) == (match["after"] is None):
         return ""
-    unit, bare = (found["before"] or found["after"]).strip(), found["bare"].strip()
-    marks = [word for shape, word in _NUMBERS if shape.fullmatch(bare)][:1]
-    if not marks and not _PLAIN.fullmatch(bare):
+    unit = (match["before"] or match["after"]).strip()
+    bare = match["bare"].strip()
+    options = [declaration for pattern, declaration in _NUMBERS if pattern.fullmatch(bare)][:1]
+    if not options and not _PLAIN.fullmatch(bare):
         return ""
-    return f"declare {', '.join([*marks, 'unit=' + ('…' if 'a' in unit else repr(unit))])}"
+    shown_unit = "…" if "a" in unit else repr(unit)
+    options.append(f"unit={shown_unit}")
+    return f"declare {', '.join(options)}"
 
 
 def proposal(forms: Collection[str]) -> tuple[ColumnType, str] | None:
-    """Return the kind and the declaration under which cells of all these forms can be read, None if there is none.
+    """Return the type and the declaration that read cells of all these forms; None if there is none.
 
     >>> from discreet.data.drafting.forms import proposal
     >>> proposal(["9,999.99", "99.9"]), proposal(["99/99/9999"]), proposal(["aaa", "9,999"])
     (('real', "declare thousands=','"), ('date', "declare format='%d/%m/%Y' or '%m/%d/%Y'"), None)
     """
+    # A code such as 12AB is no number with a unit, unless a space is between them.
     if any(re.search("9a|a9", form) for form in forms):
-        return None  # a code, such as 12AB, unless a space stands before the unit
-    odd = [form for form in forms if not _PLAIN.fullmatch(form)]
-    kinds: tuple[ColumnType, ...] = ("real", "date", "timestamp")
-    for kind in kinds:
-        said = {advice(kind, [form]) for form in (odd if kind == "real" else forms)}
-        if len(said) == 1 and "" not in said:
-            return kind, said.pop()
+        return None
+    not_plain = [form for form in forms if not _PLAIN.fullmatch(form)]
+    candidates: tuple[tuple[ColumnType, Collection[str]], ...] = (
+        ("real", not_plain),
+        ("date", forms),
+        ("timestamp", forms),
+    )
+    for kind, cells in candidates:
+        declarations = {advice(kind, [form]) for form in cells}
+        # All forms must agree on one declaration, and each must have one.
+        if len(declarations) == 1 and "" not in declarations:
+            return kind, declarations.pop()
     return None

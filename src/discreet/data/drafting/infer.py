@@ -1,4 +1,7 @@
-"""From a file to a draft: its columns and the steward's answers, its values only if the steward says so."""
+"""Inference of a draft schema: column names and the steward's answers, values only on request.
+
+Law: tests/data/test_infer.py::TestDraft, tests/data/test_infer.py::TestKinds
+"""
 
 from __future__ import annotations
 
@@ -30,15 +33,21 @@ def infer(
     version: str = "1",
     from_data: bool = False,
 ) -> Draft:
-    """Draft a schema from the columns of a file, a data frame or rows, and from the steward's answers.
+    """Draft a schema from the columns of a file, a data frame or rows, and from answers.
 
-    The file may be CSV, Parquet or DuckDB's (`company.duckdb#sales.people`); a table of PostgreSQL is named as
-    `postgresql://db/company#hr.staff`.
+    The file may be CSV, Parquet or DuckDB's (`company.duckdb#sales.people`); a table of PostgreSQL
+    is named as `postgresql://db/company#hr.staff`.
 
-    Names come from the header and kinds from a guess at the first rows (`types` overrules it); bounds come from
-    `columns`. `people` names the id where its max_rows is not known yet. With `from_data` what is not answered is read
-    from all rows and marked: such a draft can be written and read, but not used until the steward takes the mark away.
-    Kinds and names are in principle private too: they tell what values there are. Look at them before publishing.
+    | fact | source |
+    |---|---|
+    | names | the header |
+    | types | a guess from the first rows; `types` overrules it |
+    | bounds | `columns` |
+    | unit | `unit`, or `people`, the id column, if max_rows is not known yet |
+
+    With `from_data`, missing facts are read from all rows and marked. Such a draft can be written
+    and read, but not used until the steward removes the marks. Types and names are in principle
+    private too, because they tell about values: look at them before publishing.
 
     >>> import discreet as dp
     >>> from discreet.data import infer
@@ -48,97 +57,116 @@ def infer(
     >>> infer(rows, name="people", from_data=True).needs_word
     ('columns.age', 'columns.region')
 
-    Refuses answers about columns that are not there, both a unit and `people`, and what `Schema` refuses.
+    Refuses: answers about columns that do not exist, both a unit and `people`, and everything that
+    `Schema` refuses; InvalidArgument.
     """
-    person = unit.id if isinstance(unit, People) else people
+    id_column = unit.id if isinstance(unit, People) else people
     if unit is not None and people is not None:
         raise InvalidArgument("give the unit, or only the people's id, not both")
-    looks = look(source, every_row=from_data, person=person)
-    answers, kinds = dict(columns or {}), dict(types or {})
-    skipped = {*leave_out} | ({person} if person is not None and person not in answers else set())
-    _all_known({*answers, *kinds, *skipped}, looks.columns)
-    drafted = [
-        (n, _column(n, seen, answers, kinds, from_data))
-        for n, seen in looks.columns.items()
-        if n not in skipped
-    ]
-    marks = [
-        f"columns.{n}"
-        for n, c in drafted
-        if from_data and n not in answers and not isinstance(c, str | Boolean)
-    ]
-    counted = people is not None and from_data and looks.most_rows is not None
-    who = People(people, max_rows=looks.most_rows) if counted else unit or people  # type: ignore[arg-type]
-    needs_word = (*(("unit",) if counted else ()), *marks)
-    table = read_table_name(_name(source) if name is None else name)
-    hints = tuple((n, hint) for n, seen in looks.columns.items() if (hint := _hint(seen)))
+    looks = look(source, every_row=from_data, person=id_column)
+    answers = dict(columns or {})
+    types_given = dict(types or {})
+    skipped = set(leave_out)
+    # The id tells people apart; it is no column to ask about unless it is declared as one.
+    if id_column is not None and id_column not in answers:
+        skipped.add(id_column)
+    _check_exist({*answers, *types_given, *skipped}, looks.columns)
+    drafted: list[tuple[str, Column | ColumnType]] = []
+    needs_word: list[str] = []
+    hints: list[tuple[str, str]] = []
+    for label, seen in looks.columns.items():
+        hint = _hint(seen)
+        if hint:
+            hints.append((label, hint))
+        if label in skipped:
+            continue
+        column = _column(label, seen, answers, types_given, from_data)
+        drafted.append((label, column))
+        # A Boolean has no bounds, so nothing of it was read from the data.
+        if from_data and label not in answers and not isinstance(column, str | Boolean):
+            needs_word.append(f"columns.{label}")
+    privacy_unit: Unit | str | None = unit or people
+    if people is not None and from_data and looks.most_rows is not None:
+        privacy_unit = People(people, max_rows=looks.most_rows)
+        needs_word.insert(0, "unit")
     draft = Draft(
-        table,
-        who,
+        read_table_name(_table_name(source) if name is None else name),
+        privacy_unit,
         tuple(drafted),
         read_neighbours(neighbours),
         read_version(version),
-        needs_word,
-        hints,
+        tuple(needs_word),
+        tuple(hints),
     )
     if not draft.open:
-        draft.schema()  # facts that contradict each other are refused here, not when the file is read
+        # Facts that contradict each other are refused here, not when the file is read.
+        draft.schema()
     return draft
 
 
 def _hint(seen: Look) -> str:
-    """Propose how cells are written, and a decimal step for numbers with a few decimals."""
+    """Propose a text format of cells, or a decimal step for numbers with a few decimals."""
     if seen.proposal is not None:
         return seen.proposal[1]
-    return (
-        f"step = {10**-seen.places:.{seen.places}f} fits its decimals"
-        if seen.kind == "real" and seen.places
-        else ""
-    )
+    if seen.kind != "real" or not seen.places:
+        return ""
+    step = 10**-seen.places
+    return f"step = {step:.{seen.places}f} fits its decimals"
 
 
-def _all_known(named: set[str], known: Mapping[str, object]) -> None:
+def _check_exist(named: set[str], known: Mapping[str, object]) -> None:
     for name in sorted(named - set(known)):
         raise InvalidArgument(f"there is no column {name!r}; there are {', '.join(known)}")
 
 
-def _name(source: InferSource) -> str:
+def _table_name(source: InferSource) -> str:
+    """Return a name of a table from the path of its source."""
     if not isinstance(source, str | Path):
         raise InvalidArgument("rows have no name; say name='people'")
-    table = str(source).partition("#")[2].rpartition(".")[2]
-    words = re.sub(r"[^A-Za-z0-9_]+", "_", table or Path(str(source).removesuffix(".gz")).stem)
-    return words if re.match("[A-Za-z_]", words) else f"table_{words}"
+    # A database is followed by the name of a table, perhaps with its schema.
+    _, _, qualified = str(source).partition("#")
+    table = qualified.rpartition(".")[2]
+    if not table:
+        table = Path(str(source).removesuffix(".gz")).stem
+    name = re.sub(r"[^A-Za-z0-9_]+", "_", table)
+    return name if re.match("[A-Za-z_]", name) else f"table_{name}"
 
 
 def _column(
     name: str,
     seen: Look,
     answers: Mapping[str, Column],
-    kinds: Mapping[str, ColumnType],
+    types: Mapping[str, ColumnType],
     from_data: bool,
 ) -> Column | ColumnType:
+    """Return the column as declared, or from its extremes, or only its type."""
     if name in answers:
         return answers[name]
-    kind = kinds.get(name, seen.kind if seen.proposal is None else seen.proposal[0])
+    guessed = seen.kind if seen.proposal is None else seen.proposal[0]
+    kind = types.get(name, guessed)
     if kind not in SHAPES:
         raise InvalidArgument(f"{kind!r} is no kind of column; use one of {', '.join(SHAPES)}")
     if kind == "boolean":
         return Boolean()
-    return (_from_extremes(kind, seen) or kind) if from_data else kind
+    if not from_data:
+        return kind
+    return _from_extremes(kind, seen) or kind
 
 
 def _from_extremes(kind: ColumnType, seen: Look) -> Column | None:
     """Make a column of the extremes seen; None where there are none or they make no column."""
-    column: Column | None = None
+    # Equal extremes make no column; a refusal would tell that, so the fact just stays missing.
     with suppress(InvalidArgument):
         if kind == "text":
-            column = Text(max_length=seen.longest)
-        elif kind == "integer" and seen.numbers:
-            column = Integer(*(int(x) for x in seen.numbers))
-        elif kind == "real" and seen.numbers:
-            column = Real(*seen.numbers)
-        elif kind == "date" and seen.times:
-            column = Date(*(time.date() for time in seen.times))
-        elif kind == "timestamp" and seen.times:
-            column = Timestamp(*seen.times)
-    return column
+            return Text(max_length=seen.longest)
+        if kind == "integer" and seen.numbers:
+            low, high = seen.numbers
+            return Integer(int(low), int(high))
+        if kind == "real" and seen.numbers:
+            return Real(*seen.numbers)
+        if kind == "date" and seen.times:
+            first, last = seen.times
+            return Date(first.date(), last.date())
+        if kind == "timestamp" and seen.times:
+            return Timestamp(*seen.times)
+    return None

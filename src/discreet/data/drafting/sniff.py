@@ -1,7 +1,11 @@
-"""What a file or rows look like: the names of the columns, a guess of each one's kind, and its extremes.
+"""Sniffing of a file or rows: the names of columns, a guess of each type, and its extremes.
 
-Everything here is read from the data, so it is as private as the data: a guess goes into a draft for the steward, and
-extremes only when the steward asks for them. No refusal carries a value.
+Everything here is read from the data, so it is as private as the data. Guesses go into a draft for
+the steward, and extremes only if the steward asks for them.
+
+Guarantee: no refusal carries a value.
+
+Law: tests/data/test_infer.py::TestFiles, tests/data/test_infer.py::TestSources
 """
 
 from __future__ import annotations
@@ -11,180 +15,190 @@ import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import IO, Any, TypeAlias
 
+from ...connection import connection_facts, server_table, why_unconnected
 from ...errors import InvalidArgument
 from ...frozen import frozen
+from ...optional import load
 from ..columns.cell import absent, moment, native, number, truth
 from ..columns.column import ColumnType
 from ..unit import read_name
 from .delimiter import DELIMITERS
 from .forms import form_of, proposal
-from .source_rows import frame_rows, stored_rows
 
 InferSource: TypeAlias = Any
-"""The path of a CSV, Parquet or DuckDB file (FILE.duckdb#TABLE), a table of PostgreSQL (postgresql://…#TABLE), a data
-frame, or rows as mappings."""
+"""A path of CSV, Parquet or DuckDB (FILE.duckdb#TABLE), a table of PostgreSQL
+(postgresql://…#TABLE), a data frame, or rows as mappings."""
+Row: TypeAlias = Mapping[str, object]
 FIRST_ROWS = 1000
-"""Kinds are guessed from this many rows, unless extremes are wanted too."""
+"""Rows from which types are guessed, unless extremes are wanted too."""
+BATCH = 2048
+"""Rows read at once from a table."""
 CODE = re.compile(r"[+-]?0[0-9]+|[+-]?[0-9]{19,}")
 """Leading zeros or too many digits for 64 bits: a code to compare, not a number to add up."""
 MOST_FORMS = 40
+"""Forms kept of one column; a column with more has no format that could be proposed."""
 DECIMALS = re.compile(r"[+-]?[0-9]*\.([0-9]{1,4})")
 NUMBERS: frozenset[ColumnType] = frozenset({"integer", "real"})
+DAYS: frozenset[ColumnType] = frozenset({"date", "timestamp"})
+
+
+_ALL_KINDS: frozenset[ColumnType] = frozenset(
+    {"boolean", "integer", "real", "date", "timestamp", "text"}
+)
 
 
 @dataclass(slots=True)
 class Look:
-    """What one column looks like so far."""
+    """Types, extremes and forms of the values of one column so far."""
 
-    kinds: frozenset[ColumnType] = frozenset(
-        {"boolean", "integer", "real", "date", "timestamp", "text"}
-    )
+    kinds: frozenset[ColumnType] = _ALL_KINDS
+    """Types that all values so far fit."""
     numbers: tuple[float, float] | None = None
     times: tuple[datetime, datetime] | None = None
     longest: int = 0
     forms: set[str] = field(default_factory=set)
-    """Forms of the cells that are text; no more than a few are kept, since a form that is rare proposes nothing."""
+    """Forms of the cells that are text, at most MOST_FORMS."""
     places: int = 0
     """The most decimals of a cell."""
 
     @property
     def proposal(self) -> tuple[ColumnType, str] | None:
-        """The kind and the declaration that would read all text cells seen so far, if they are no plain text."""
-        return (
-            proposal(self.forms) if self.kind == "text" and len(self.forms) < MOST_FORMS else None
-        )
+        """The type and declaration that would read all text cells so far, if they are no plain text."""
+        if self.kind != "text" or len(self.forms) >= MOST_FORMS:
+            return None
+        return proposal(self.forms)
 
     @property
     def kind(self) -> ColumnType:
-        """The narrowest kind all values seen so far fit; text if there were none."""
+        """The narrowest type that all values so far fit; text if there were none."""
+        if self.kinds == _ALL_KINDS:
+            return "text"
         order: tuple[ColumnType, ...] = ("boolean", "integer", "real", "date", "timestamp")
-        return next((kind for kind in order if kind in self.kinds and len(self.kinds) < 6), "text")
+        return next((kind for kind in order if kind in self.kinds), "text")
 
     def take(self, value: object) -> None:
-        """Look at one more value."""
+        """Count one more value."""
         if _blank(value):
             return
         self.kinds &= _kinds(value)
-        self.longest = max(self.longest, len(str(value)))
+        shown = str(value)
+        self.longest = max(self.longest, len(shown))
         if isinstance(value, str) and len(self.forms) < MOST_FORMS:
             self.forms.add(form_of(value))
-        self.places = max(self.places, _decimals(str(value)))
-        x, time = number(value), moment(value)
+        self.places = max(self.places, _decimals(shown))
+        x = number(value)
         if x is not None and abs(x) != float("inf"):
-            self.numbers = (
-                (x, x)
-                if self.numbers is None
-                else (min(x, self.numbers[0]), max(x, self.numbers[1]))
-            )
+            low, high = self.numbers or (x, x)
+            self.numbers = min(x, low), max(x, high)
+        time = moment(value)
         if time is not None:
-            self.times = (
-                (time, time)
-                if self.times is None
-                else (min(time, self.times[0]), max(time, self.times[1]))
-            )
+            first, last = self.times or (time, time)
+            self.times = min(time, first), max(time, last)
 
 
 @frozen
 class Looks:
-    """What all columns look like, and the most rows of one person if an id was given."""
+    """The looks of all columns, and the most rows of one person if an id was given."""
 
     columns: dict[str, Look]
     most_rows: int | None
 
 
 def look(source: InferSource, *, every_row: bool = False, person: str | None = None) -> Looks:
-    """Look at a CSV file with a header, or at rows as mappings: the first 1,000 rows, or every one.
+    """Read the first 1,000 rows of a source, or every row, and return the looks of its columns.
 
     >>> rows = [{"age": "37", "paid": "12.50", "zip": "0152"}, {"age": "41", "paid": "", "zip": "0481"}]
     >>> [look.kind for look in look(rows).columns.values()]
     ['integer', 'real', 'text']
 
-    Refuses a file that cannot be read, one without a header, names no column can have, an id that is no column.
+    Refuses: a file that cannot be read, one without a header, names that no column can have, and an
+    id that is no column; InvalidArgument.
     """
     names, rows = _table(source)
     if person is not None and person not in names:
         raise InvalidArgument(
             f"there is no column {person!r} to tell people by; there are {', '.join(names)}"
         )
-    looks, people = {name: Look() for name in names}, Counter[str]()
+    looks = {name: Look() for name in names}
+    rows_of: Counter[str] = Counter()
     for row in rows if every_row else islice(rows, FIRST_ROWS):
         for name in names:
             looks[name].take(row.get(name))
+        # From some rows alone the most rows of one person cannot be told.
         if person is not None and every_row and not _blank(row.get(person)):
-            people[str(row[person])] += 1
-    return Looks(looks, max(people.values(), default=None))
+            rows_of[str(row[person])] += 1
+    return Looks(looks, max(rows_of.values(), default=None))
 
 
-def _table(source: InferSource) -> tuple[list[str], Iterator[Mapping[str, object]]]:
+def _table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
+    """Return the names and the rows of a source."""
     if isinstance(source, str | Path):
-        stored = stored_rows(str(source))
-        return _file(Path(source)) if stored is None else (_names(stored[0]), stored[1])
-    frame = frame_rows(source)
-    if frame is not None:
-        return _names(frame[0]), frame[1]
+        table = _stored_table(str(source))
+        if table is None:
+            return _csv_table(Path(source))
+    else:
+        table = _frame_table(source) or _mapping_table(source)
+    names, rows = table
+    return _read_names(names), rows
+
+
+def _mapping_table(source: InferSource) -> tuple[list[str], Iterator[Row]]:
     rows = iter(source)
     first = next(rows, None)
     if not isinstance(first, Mapping):
         raise InvalidArgument(
             "infer takes the path of a CSV file, or at least one row as a mapping of names to values"
         )
-    return _names(list(first)), _chain(first, rows)
+    return list(first), chain([first], rows)
 
 
-def _chain(
-    first: Mapping[str, object], rows: Iterator[Mapping[str, object]]
-) -> Iterator[Mapping[str, object]]:
-    yield first
-    yield from rows
-
-
-def _file(path: Path) -> tuple[list[str], Iterator[Mapping[str, object]]]:
+def _csv_table(path: Path) -> tuple[list[str], Iterator[Row]]:
     rows = _csv_rows(path)
-    header = next(rows, [])
-    names = _names(header)
+    names = _read_names(next(rows, []))
     if all(number(name) is not None or moment(name) is not None for name in names):
         raise InvalidArgument(
             f"the first line of {path.name} looks like values; infer needs a first line of names"
         )
+    # Not strict: a short row has NULL in its last columns.
     return names, (dict(zip(names, row, strict=False)) for row in rows)
 
 
 def _csv_rows(path: Path) -> Iterator[list[str]]:
     try:
-        with _text(path) as lines:
-            first = lines.readline()
+        with _open_text(path) as lines:
+            header = lines.readline()
             lines.seek(0)
-            yield from csv.reader(lines, delimiter=max(DELIMITERS, key=first.count))
+            delimiter = max(DELIMITERS, key=header.count)
+            yield from csv.reader(lines, delimiter=delimiter)
     except (OSError, EOFError, zlib.error, csv.Error):
         raise InvalidArgument(
             f"{path.name} cannot be read as CSV; give a text file with one header line"
         ) from None
 
 
-def _text(path: Path) -> IO[str]:
+def _open_text(path: Path) -> IO[str]:
     """Open a text file, compressed or not."""
     if path.name.lower().endswith(".gz"):
         return gzip.open(path, "rt", encoding="utf-8-sig", errors="replace", newline="")
     return path.open(encoding="utf-8-sig", errors="replace", newline="")
 
 
-def _names(header: list[object] | list[str]) -> list[str]:
+def _read_names(header: list[object] | list[str]) -> list[str]:
     names = []
-    for place, name in enumerate(header, start=1):
+    for position, name in enumerate(header, start=1):
         try:
-            names.append(read_name(name, f"column {place}"))
-        except (
-            InvalidArgument
-        ):  # the refusal would show the name, which is a value if there is no header
+            names.append(read_name(name, f"column {position}"))
+        except InvalidArgument:
+            # The first refusal would show the name, which is a value if there is no header.
             raise InvalidArgument(
-                f"column {place} needs a printable name of at most 63 bytes without quotes"
+                f"column {position} needs a printable name of at most 63 bytes without quotes"
             ) from None
     if not names or len({name.casefold() for name in names}) < len(names):
         raise InvalidArgument(
@@ -197,10 +211,10 @@ def _blank(value: object) -> bool:
     return absent(value) or (isinstance(value, str) and not value.strip(" "))
 
 
-def _decimals(word: str) -> int:
-    """Count the decimals of a numeral, 0 for all else; many are none that anybody wrote."""
-    found = DECIMALS.fullmatch(word.strip(" "))
-    return len(found[1]) if found else 0
+def _decimals(cell: str) -> int:
+    """Count the decimals of a numeral, 0 for other text and for more than four: nobody wrote those."""
+    match = DECIMALS.fullmatch(cell.strip(" "))
+    return len(match[1]) if match else 0
 
 
 def _kinds(value: object) -> frozenset[ColumnType]:
@@ -209,26 +223,138 @@ def _kinds(value: object) -> frozenset[ColumnType]:
     plain = native(value)
     if isinstance(plain, bool):
         return frozenset({"boolean"})
+    # A datetime is a date too, so it is asked for first.
+    if isinstance(plain, datetime):
+        return frozenset({"timestamp"})
     if isinstance(plain, date):
-        return (
-            frozenset({"timestamp"})
-            if isinstance(plain, datetime)
-            else frozenset({"date", "timestamp"})
-        )
+        return DAYS
     x = number(plain)
     if x is None:
         return frozenset({"text"})
+    return _kinds_of_number(x)
+
+
+def _kinds_of_text(cell: str) -> frozenset[ColumnType]:
+    if CODE.fullmatch(cell):
+        return frozenset()
+    x = number(cell)
+    if x is not None:
+        return _kinds_of_number(x)
+    if truth(cell) is not None:
+        return frozenset({"boolean"})
+    if moment(cell) is not None:
+        # Ten characters are a bare day; a longer text has a time of day.
+        return DAYS if len(cell) == 10 else frozenset({"timestamp"})
+    return frozenset()
+
+
+def _kinds_of_number(x: float) -> frozenset[ColumnType]:
     return NUMBERS if isinstance(x, int) else frozenset({"real"})
 
 
-def _kinds_of_text(word: str) -> frozenset[ColumnType]:
-    if CODE.fullmatch(word):
-        return frozenset()
-    x = number(word)
-    if x is not None:
-        return NUMBERS if isinstance(x, int) else frozenset({"real"})
-    if truth(word) is not None:
-        return frozenset({"boolean"})
-    if moment(word) is not None:
-        return frozenset({"date", "timestamp"}) if len(word) == 10 else frozenset({"timestamp"})
-    return frozenset()
+def _frame_table(source: Any) -> tuple[list[str], Iterator[Row]] | None:  # noqa: ANN401
+    """Return the names and rows of a pandas, Polars or Arrow table, None for anything else.
+
+    >>> import pyarrow as pa
+    >>> from discreet.data.drafting.sniff import _frame_table
+    >>> names, rows = _frame_table(pa.table({"age": [37]}))
+    >>> names, list(rows)
+    (['age'], [{'age': 37}])
+    """
+    # By the module's name: none of these libraries is imported for a check.
+    library = type(source).__module__.split(".")[0]
+    if library == "pandas" and hasattr(source, "columns"):
+        names = [str(name) for name in source.columns]
+        tuples = source.itertuples(index=False, name=None)
+        return names, (dict(zip(names, row, strict=True)) for row in tuples)
+    if library == "polars":
+        frame = source.collect() if hasattr(source, "collect") else source
+        return list(frame.columns), iter(frame.iter_rows(named=True))
+    if library == "pyarrow" and hasattr(source, "to_batches"):
+        return list(source.column_names), _rows_of_batches(source.to_batches(BATCH))
+    return None
+
+
+def _rows_of_batches(batches: Iterable[Any]) -> Iterator[Row]:
+    """Yield the rows of Arrow's batches, one batch in memory at a time."""
+    for batch in batches:
+        yield from batch.to_pylist()
+
+
+def _stored_table(path: str) -> tuple[list[str], Iterator[Row]] | None:
+    """Return names and rows of a Parquet file, or a table of DuckDB or PostgreSQL; None otherwise.
+
+    Refuses: a file or table that cannot be read, with InvalidArgument.
+    """
+    server = server_table(path)
+    if server:
+        return _postgres_table(*server)
+    file, _, table = path.partition("#")
+    suffix = Path(file).suffix.lower()
+    if suffix in (".parquet", ".pq"):
+        return _parquet_table(file)
+    if suffix in (".duckdb", ".ddb", ".db"):
+        return _duckdb_table(file, table or Path(file).stem)
+    return None
+
+
+def _parquet_table(path: str) -> tuple[list[str], Iterator[Row]]:
+    module = load("pyarrow.parquet", "tables")
+    try:
+        file = module.ParquetFile(path)
+    except (OSError, ValueError):
+        # Arrow's own errors are of these kinds.
+        raise InvalidArgument(f"{Path(path).name} cannot be read as Parquet") from None
+    names = [str(name) for name in file.schema_arrow.names]
+    return names, _rows_of_batches(file.iter_batches(BATCH))
+
+
+def _duckdb_table(path: str, table: str) -> tuple[list[str], Iterator[Row]]:
+    duckdb = load("duckdb", "tables")
+    try:
+        cursor = duckdb.connect(path, read_only=True).execute(f"FROM {_quoted(table)}")
+    except duckdb.Error:
+        raise InvalidArgument(
+            f"{Path(path).name} has no table {table} that can be read; name one as FILE.duckdb#TABLE"
+        ) from None
+    names = [str(column[0]) for column in cursor.description]
+    rows = iter(cursor.fetchone, None)
+    return names, (dict(zip(names, row, strict=True)) for row in rows)
+
+
+def _quoted(table: str) -> str:
+    """Quote a name of a table, perhaps with its schema, for SQL."""
+    names = [name.replace('"', '""') for name in table.split(".")]
+    return ".".join(f'"{name}"' for name in names)
+
+
+def _postgres_table(address: str, table: str) -> tuple[list[str], Iterator[Row]]:
+    """Read a table of PostgreSQL, some rows at a time."""
+    rows = _postgres_rows(address, _quoted(table))
+    try:
+        names = list(next(rows))
+    except load("psycopg", "postgres").Error:
+        raise InvalidArgument(
+            f"the server has no table {table or '(none named)'} that can be read; name one as postgresql://…#hr.staff"
+        ) from None
+    return names, rows
+
+
+def _postgres_rows(address: str, quoted: str) -> Iterator[Row]:
+    """Yield the names of a table's columns, as a row without values, and then its rows."""
+    psycopg = load("psycopg", "postgres")
+    # Read-only: a look at a table must not be able to change it.
+    settings = {"options": "-c default_transaction_read_only=on", "client_encoding": "utf8"}
+    try:
+        opened = psycopg.connect(**(connection_facts(address) | settings))
+    except psycopg.OperationalError as problem:
+        reason = why_unconnected(problem, address)
+        raise InvalidArgument(f"the PostgreSQL server cannot be used: {reason}") from None
+    # A named cursor is on the server, so that a large table is not fetched at once.
+    with opened as connection, connection.cursor(name="look") as cursor:
+        cursor.itersize = BATCH
+        cursor.execute(f"TABLE {quoted}")
+        names = [str(column.name) for column in cursor.description]
+        yield dict.fromkeys(names)
+        for row in cursor:
+            yield dict(zip(names, row, strict=True))

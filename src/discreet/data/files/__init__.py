@@ -1,1 +1,1 @@
-"""Schemas as plain values, JSON and TOML."""
+"""Schemas as plain values, JSON and TOML files."""

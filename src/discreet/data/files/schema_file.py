@@ -1,4 +1,4 @@
-"""Schemas in a TOML file: several tables, written by people, read without loss.
+"""Schema files in TOML: several tables, written by people, read without loss.
 
 format = 1
 
@@ -10,10 +10,16 @@ unit = { kind = "people", id = "user_id", max_rows = 10 }
 [tables.people.columns]
 age = { type = "integer", low = 0, high = 120 }
 income = { type = "real", low = 0, high = 250000, step = 0.01 }
+
+The standard library reads TOML (`tomllib`) and does not write it; `toml_key` and `toml_value` write
+the few shapes that a schema needs.
+
+Law: tests/data/test_schema_file.py::TestRoundTrip, tests/data/test_schema_file.py::TestReading
 """
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
@@ -22,15 +28,21 @@ from pathlib import Path
 from ...errors import InvalidArgument
 from ..schema import Schema
 from .schema_json import FORMAT, check_format, schema_to_dict, table_from_dict
-from .toml_writer import toml_key, toml_value
+
+_BARE = re.compile(r"[A-Za-z0-9_-]+")
+"""Keys that TOML takes without quotes."""
+_UNSAFE = re.compile(r"[\x00-\x1f\x7f\"\\]")
+"""Characters that a basic string of TOML must escape."""
 
 
 def read_schemas(path: str | Path, *, draft: bool = False) -> tuple[Schema, ...]:
     """Read the tables of a schema file, in order.
 
-    A file with a fact that was taken from the data (`needs_word = true`) is refused; with `draft=True` it is read, and
-    each schema still refuses to be used (`Schema.ready`).
-    Refuses a file that is not there or no TOML, keys it does not know, facts that are missing: by path and key.
+    A file with a fact that was taken from the data (`needs_word = true`) is refused. With
+    `draft=True` it is read, and each schema still refuses to be used (`Schema.ready`).
+
+    Refuses: a file that does not exist or is no TOML, unknown keys, and missing facts, by path and
+    key; InvalidArgument.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -42,12 +54,12 @@ def read_schemas(path: str | Path, *, draft: bool = False) -> tuple[Schema, ...]
 
 
 def write_schemas(path: str | Path, schemas: Iterable[Schema]) -> None:
-    """Write tables to a schema file, in order; what was in the file is lost."""
+    """Write tables to a schema file, in order; a file that exists is overwritten."""
     write_toml(path, schemas_to_toml(schemas))
 
 
 def write_toml(path: str | Path, text: str) -> None:
-    """Write the text of a schema file; a place that cannot be written is refused."""
+    """Write the text of a schema file; refuse a path that cannot be written."""
     try:
         Path(path).write_text(text, encoding="utf-8")
     except OSError:
@@ -72,6 +84,7 @@ def schemas_from_toml(
     ['people']
     """
     try:
+        # Decimals keep 0.1 exact; a float would be another bound.
         facts = tomllib.loads(text, parse_float=Decimal)
     except tomllib.TOMLDecodeError as refusal:
         raise InvalidArgument(f"{where} is no TOML: {refusal}") from None
@@ -79,57 +92,99 @@ def schemas_from_toml(
     unknown = [key for key in facts if key not in ("format", "tables")]
     tables = facts.get("tables")
     if unknown or not isinstance(tables, dict) or not tables:
-        found = f"{unknown[0]} is not known here" if unknown else "there are no tables"
+        problem = f"{unknown[0]} is not known here" if unknown else "there are no tables"
         raise InvalidArgument(
-            f"{where}: {found}; write format = {FORMAT} and [tables.people], with the table's name"
+            f"{where}: {problem}; write format = {FORMAT} and [tables.people], with the table's name"
         )
-    schemas = tuple(
-        table_from_dict(name, table, f"{where}: tables.{name}", Schema)
-        for name, table in tables.items()
-    )
-    return schemas if draft else tuple(_ready(schema, where) for schema in schemas)
+    schemas = []
+    for name, table in tables.items():
+        schemas.append(table_from_dict(name, table, f"{where}: tables.{name}", Schema))
+    if not draft:
+        for schema in schemas:
+            _check_ready(schema, where)
+    return tuple(schemas)
 
 
-def _ready(schema: Schema, where: str) -> Schema:
+def _check_ready(schema: Schema, where: str) -> None:
     try:
-        return schema.ready()
+        schema.ready()
     except InvalidArgument as refusal:
         raise InvalidArgument(f"{where}: {refusal}") from None
 
 
 def schemas_to_toml(schemas: Iterable[Schema]) -> str:
-    """Write tables as TOML text; amounts that are no short decimals stand in quotes, so nothing is lost."""
-    several = tuple(schemas)
-    tables = {schema.name: schema_to_dict(schema) for schema in several}
-    if not tables or len(tables) < len(several):
+    """Write tables as TOML text; amounts that are no short decimals are quoted, so nothing is lost."""
+    listed = tuple(schemas)
+    tables = {schema.name: schema_to_dict(schema) for schema in listed}
+    if not tables or len(tables) < len(listed):
+        names = ", ".join(tables) or "none"
         raise InvalidArgument(
-            f"a schema file holds at least one table, each name once; got {', '.join(tables) or 'none'}"
+            f"a schema file holds at least one table, each name once; got {names}"
         )
-    return "\n".join(
-        (f"format = {FORMAT}\n", *(table_toml(name, facts) for name, facts in tables.items()))
-    )
+    texts = [f"format = {FORMAT}\n"]
+    texts += [table_toml(name, facts) for name, facts in tables.items()]
+    return "\n".join(texts)
 
 
 def table_toml(
     name: str, facts: Mapping[str, object], remarks: Mapping[str, str] | None = None
 ) -> str:
     """Write one table as TOML; `remarks` are comments for the fact at `unit` or `columns.<name>`."""
-    said = remarks or {}
+    comments = remarks or {}
     lines = [f"[tables.{toml_key(name)}]"]
-    lines += [
-        _line(key, value, said.get(key))
-        for key, value in facts.items()
-        if key not in ("format", "name", "columns")
-    ]
-    if "unit" in said and "unit" not in facts:
-        lines.append(f"# unit: {said['unit']}")
-    lines += ["", f"[tables.{toml_key(name)}.columns]"]
+    for key, value in facts.items():
+        if key not in ("format", "name", "columns"):
+            lines.append(_toml_line(key, value, comments.get(key)))
+    if "unit" in comments and "unit" not in facts:
+        lines.append(f"# unit: {comments['unit']}")
+    lines.append("")
+    lines.append(f"[tables.{toml_key(name)}.columns]")
     columns: Mapping[str, object] = facts["columns"]  # type: ignore[assignment]
-    lines += [
-        _line(label, column, said.get(f"columns.{label}")) for label, column in columns.items()
-    ]
+    for label, column in columns.items():
+        lines.append(_toml_line(label, column, comments.get(f"columns.{label}")))
     return "\n".join(lines) + "\n"
 
 
-def _line(key: str, value: object, remark: str | None) -> str:
-    return f"{toml_key(key)} = {toml_value(value)}" + (f"  # {remark}" if remark else "")
+def _toml_line(key: str, value: object, comment: str | None) -> str:
+    line = f"{toml_key(key)} = {toml_value(value)}"
+    return f"{line}  # {comment}" if comment else line
+
+
+def toml_key(name: str) -> str:
+    """Write a key, quoted where it must be.
+
+    >>> from discreet.data.files.schema_file import toml_key
+    >>> toml_key("age"), toml_key("Time spent (minutes)")
+    ('age', '"Time spent (minutes)"')
+    """
+    return name if _BARE.fullmatch(name) else _quoted(name)
+
+
+def toml_value(value: object) -> str:
+    """Write a text, a number, a boolean, a list, or a mapping as an inline table.
+
+    >>> from discreet.data.files.schema_file import toml_value
+    >>> toml_value({"type": "integer", "low": 0, "step": 0.5, "keys": ["N", True]})
+    '{ type = "integer", low = 0, step = 0.5, keys = ["N", true] }'
+    """
+    # In Python a bool is an int, so it is asked for first.
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, Mapping):
+        pairs = [f"{toml_key(key)} = {toml_value(inner)}" for key, inner in value.items()]
+        return "{ " + ", ".join(pairs) + " }"
+    if isinstance(value, list | tuple):
+        items = ", ".join(toml_value(inner) for inner in value)
+        return f"[{items}]"
+    return _quoted(str(value))
+
+
+def _quoted(text: str) -> str:
+    escaped = _UNSAFE.sub(_escape, text)
+    return f'"{escaped}"'
+
+
+def _escape(match: re.Match[str]) -> str:
+    return f"\\u{ord(match.group()):04x}"

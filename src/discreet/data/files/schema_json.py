@@ -1,4 +1,10 @@
-"""A schema as plain values, for JSON and TOML, and back without loss; a refusal names the path of the key."""
+"""Serialization of schemas as plain values, for JSON and TOML; refusals name the path of the key.
+
+Guarantee: `schema_from_dict(schema_to_dict(schema)) == schema`. Fields that earlier releases did not
+have are left out where they say nothing, so that fingerprints of older schemas stay.
+
+Law: tests/data/test_schema.py::TestPlainValues
+"""
 
 from __future__ import annotations
 
@@ -18,11 +24,11 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 FORMAT = 1
-"""Format 1 also fixes the default step of a Real column; a new meaning is a new number."""
+"""Format of stored schemas; it also fixes the default step of a Real column."""
 
 
 class Shape(NamedTuple):
-    """What a `type` stands for, which facts it needs (each with an example), which it may have."""
+    """Constructor of a `type`, its required facts (each with an example), and its optional facts."""
 
     make: Callable[..., Column]
     needs: dict[str, str]
@@ -31,7 +37,7 @@ class Shape(NamedTuple):
 
 NULLS = ("default", "null_key")
 WRITTEN = ("thousands", "decimal", "unit", "format")
-"""How cells are written; left out where nothing is said, so that older schemas keep their fingerprints."""
+"""Text formats of cells; left out where none is declared, so that old fingerprints stay."""
 SHAPES = {
     "integer": Shape(Integer, {"low": "0", "high": "120"}, (*NULLS, "thousands", "unit")),
     "real": Shape(
@@ -61,17 +67,23 @@ def column_to_dict(column: Column) -> dict[str, object]:
     if isinstance(column, Category):
         facts["values"] = list(column.values)
     for name in ("low", "high", "step", "max_length", "other", "default", *WRITTEN):
-        if getattr(column, name, None) is not None:
-            facts[name] = _plain(getattr(column, name))
+        value = getattr(column, name, None)
+        if value is not None:
+            facts[name] = _to_plain(value)
+    # Other types have one step each (an integer, a day, a second), so it is not written.
     if not isinstance(column, Real) or column.step == default_step(column.low, column.high):
-        facts.pop("step", None)  # a whole number, a day and a second are the steps of their kinds
-    return facts | ({"null_key": True} if column.null_key else {})
+        facts.pop("step", None)
+    if column.null_key:
+        facts["null_key"] = True
+    return facts
 
 
-def _plain(value: object) -> object:
+def _to_plain(value: object) -> object:
     if isinstance(value, Fraction):
         return plain(value)
-    return value if isinstance(value, int | str) else value.isoformat()  # type: ignore[attr-defined]
+    if isinstance(value, int | str):
+        return value
+    return value.isoformat()  # type: ignore[attr-defined]
 
 
 def unit_to_dict(unit: Unit) -> dict[str, object]:
@@ -84,14 +96,12 @@ def unit_to_dict(unit: Unit) -> dict[str, object]:
     """
     if isinstance(unit, Rows):
         return {"kind": "rows"}
-    window = None if unit.window is None else list(unit.window)
-    facts = {
-        "id": unit.id,
-        "max_rows": unit.max_rows,
-        "max_groups": unit.max_groups,
-        "window": window,
-    }
-    return {"kind": "people"} | {name: value for name, value in facts.items() if value is not None}
+    facts: dict[str, object] = {"kind": "people", "id": unit.id, "max_rows": unit.max_rows}
+    if unit.max_groups is not None:
+        facts["max_groups"] = unit.max_groups
+    if unit.window is not None:
+        facts["window"] = list(unit.window)
+    return facts
 
 
 def schema_to_dict(schema: Schema) -> dict[str, object]:
@@ -101,17 +111,17 @@ def schema_to_dict(schema: Schema) -> dict[str, object]:
         facts |= {"public": True, "key": list(schema.key)}
     else:
         facts["neighbours"] = schema.neighbours
-    if (
-        schema.max_rows
-    ):  # left out where there is none, so that older schemas keep their fingerprints
+    # Left out where there is none, so that older schemas keep their fingerprints.
+    if schema.max_rows:
         facts["max_rows"] = dict(schema.max_rows)
     if schema.size is not None:
         facts["size"] = schema.size
     if schema.unit is not None:
         facts["unit"] = unit_to_dict(schema.unit) | _mark("unit", schema)
-    facts["columns"] = {
-        name: column_to_dict(c) | _mark(f"columns.{name}", schema) for name, c in schema.declared
-    }
+    columns: dict[str, object] = {}
+    for name, column in schema.declared:
+        columns[name] = column_to_dict(column) | _mark(f"columns.{name}", schema)
+    facts["columns"] = columns
     return facts
 
 
@@ -120,39 +130,38 @@ def _mark(path: str, schema: Schema) -> dict[str, object]:
 
 
 def schema_from_dict(facts: object, make: Callable[..., Schema]) -> Schema:
-    """Read a schema from plain values; `make` is the class itself, which needs this module."""
-    table = _mapping(facts, "the schema")
+    """Read a schema from plain values; `make` is the class Schema, which imports this module."""
+    table = _read_mapping(facts, "the schema")
     check_format(table, "format")
-    name = table.get("name")
-    rest = {key: value for key, value in table.items() if key not in ("format", "name")}
-    return table_from_dict(name, rest, "schema", make)
+    return table_from_dict(table.get("name"), _without(table, "format", "name"), "schema", make)
 
 
 def check_format(facts: Mapping[str, object], where: str) -> None:
-    """Refuse another format than the one this version reads and writes."""
+    """Refuse another format than the one that this version reads and writes."""
     if facts.get("format") != FORMAT:
-        found = "is missing" if "format" not in facts else f"is {facts['format']!r}"
-        raise InvalidArgument(f"{where} {found}; this version reads format = {FORMAT}")
+        problem = "is missing" if "format" not in facts else f"is {facts['format']!r}"
+        raise InvalidArgument(f"{where} {problem}; this version reads format = {FORMAT}")
 
 
 def table_from_dict(name: object, facts: object, where: str, make: Callable[..., Schema]) -> Schema:
     """Read one table; `where` is the path of its keys, for refusals."""
-    table = _mapping(facts, where)
-    _known(table, TABLE, where)
-    columns = _mapping(table.get("columns", {}), f"{where}.columns")
-    read = {
-        label: column_from_dict(column, f"{where}.columns.{label}")
-        for label, column in columns.items()
-    }
-    marks = [
-        f"columns.{label}"
-        for label, column in columns.items()
-        if _marked(column, f"{where}.columns.{label}")
-    ]
-    marks += ["unit"] if _marked(table.get("unit"), f"{where}.unit") else []
-    unit = None if "unit" not in table else unit_from_dict(table["unit"], f"{where}.unit")
-    rest = {key: value for key, value in table.items() if key not in ("unit", "columns")}
-    return _made(where, make, name, unit, read, needs_word=marks, **rest)
+    table = _read_mapping(facts, where)
+    _check_known(table, TABLE, where)
+    column_facts = _read_mapping(table.get("columns", {}), f"{where}.columns")
+    columns: dict[str, Column] = {}
+    for label, column in column_facts.items():
+        columns[label] = column_from_dict(column, f"{where}.columns.{label}")
+    needs_word = []
+    for label, column in column_facts.items():
+        if _is_marked(column, f"{where}.columns.{label}"):
+            needs_word.append(f"columns.{label}")
+    if _is_marked(table.get("unit"), f"{where}.unit"):
+        needs_word.append("unit")
+    unit = None
+    if "unit" in table:
+        unit = unit_from_dict(table["unit"], f"{where}.unit")
+    options = _without(table, "unit", "columns")
+    return _make(where, make, name, unit, columns, needs_word=needs_word, **options)
 
 
 def column_from_dict(facts: object, where: str) -> Column:
@@ -164,41 +173,42 @@ def column_from_dict(facts: object, where: str) -> Column:
     ...
     discreet.errors.InvalidArgument: tables.people.columns.age.high is missing; write it, such as high = 120
     """
-    column = _mapping(facts, where)
+    column = _read_mapping(facts, where)
     shape = SHAPES.get(str(column.get("type")))
     if shape is None:
-        found = f"is {column['type']!r}" if "type" in column else "is missing"
-        raise InvalidArgument(f"{where}.type {found}; use one of {', '.join(SHAPES)}")
-    given = {key: value for key, value in column.items() if key not in ("type", "needs_word")}
-    _known(given, (*shape.needs, *shape.may), where)
-    _all_there(given, shape.needs, where)
-    return _made(where, shape.make, **given)
+        problem = f"is {column['type']!r}" if "type" in column else "is missing"
+        raise InvalidArgument(f"{where}.type {problem}; use one of {', '.join(SHAPES)}")
+    given = _without(column, "type", "needs_word")
+    _check_known(given, (*shape.needs, *shape.may), where)
+    _check_complete(given, shape.needs, where)
+    return _make(where, shape.make, **given)
 
 
 def unit_from_dict(facts: object, where: str) -> Unit:
     """Read a unit; `where` is the path of its keys, for refusals."""
-    unit = _mapping(facts, where)
-    given = {key: value for key, value in unit.items() if key not in ("kind", "needs_word")}
+    unit = _read_mapping(facts, where)
+    given = _without(unit, "kind", "needs_word")
     if unit.get("kind") == "rows":
-        _known(given, (), where)
+        _check_known(given, (), where)
         return Rows()
     if unit.get("kind") == "people":
-        _known(given, (*PEOPLE, "max_groups", "window"), where)
-        _all_there(given, PEOPLE, where)
-        return _made(where, People, **given)
+        _check_known(given, (*PEOPLE, "max_groups", "window"), where)
+        _check_complete(given, PEOPLE, where)
+        return _make(where, People, **given)
     raise InvalidArgument(
         f'{where}.kind must be "rows" or "people"; write unit = {{ kind = "rows" }}'
     )
 
 
-def _made(where: str, make: Callable[..., T], *places: object, **options: object) -> T:
+def _make(where: str, make: Callable[..., T], *arguments: object, **options: object) -> T:
+    """Call a constructor; its refusal gets the path of the keys."""
     try:
-        return make(*places, **options)
+        return make(*arguments, **options)
     except InvalidArgument as refusal:
         raise InvalidArgument(f"{where}: {refusal}") from None
 
 
-def _mapping(value: object, where: str) -> Mapping[str, object]:
+def _read_mapping(value: object, where: str) -> Mapping[str, object]:
     if not isinstance(value, Mapping) or not all(isinstance(key, str) for key in value):
         raise InvalidArgument(
             f"{where} must be a table of names and values, got {type(value).__name__}"
@@ -206,20 +216,24 @@ def _mapping(value: object, where: str) -> Mapping[str, object]:
     return value
 
 
-def _known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
+def _without(facts: Mapping[str, object], *names: str) -> dict[str, object]:
+    return {key: value for key, value in facts.items() if key not in names}
+
+
+def _check_known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
     for key in facts:
         if key not in names:
             known = ", ".join(names) or "nothing more"
             raise InvalidArgument(f"{where}.{key} is not known here; what may stand here: {known}")
 
 
-def _all_there(facts: Mapping[str, object], needs: dict[str, str], where: str) -> None:
+def _check_complete(facts: Mapping[str, object], needs: dict[str, str], where: str) -> None:
     for key, example in needs.items():
         if key not in facts:
             raise InvalidArgument(f"{where}.{key} is missing; write it, such as {key} = {example}")
 
 
-def _marked(facts: object, where: str) -> bool:
-    return isinstance(facts, Mapping) and flag(
-        facts.get("needs_word", False), f"{where}.needs_word"
-    )
+def _is_marked(facts: object, where: str) -> bool:
+    if not isinstance(facts, Mapping):
+        return False
+    return flag(facts.get("needs_word", False), f"{where}.needs_word")
