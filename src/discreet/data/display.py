@@ -79,7 +79,9 @@ def _keys(column: Category) -> str:
 def _null_rule(column: Column) -> str:
     default = column.default
     if default is None:
-        return "NULL is a key" if column.null_key else "NULL absent"
+        if column.null_key:
+            return "NULL is a key"
+        return "NULL absent"
     if isinstance(default, date):
         return f"NULL is {default.isoformat()}"
     if isinstance(default, Fraction):

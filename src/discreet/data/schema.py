@@ -147,6 +147,7 @@ class Schema:
             if declared.casefold() == name.casefold():
                 return declared, column
         names = [declared for declared, _ in self.declared]
+        # Names are declared and hence public, so a refusal may list them.
         close = get_close_matches(name, names, n=1)
         hint = f"; did you mean {close[0]}?" if close else ""
         raise SchemaMismatch(f"{self.name} has no column {name!r}; it has {', '.join(names)}{hint}")
@@ -275,23 +276,28 @@ def _read_key(key: object, columns: dict[str, Column], public: bool) -> tuple[st
 def _read_max_rows(
     max_rows: object, columns: dict[str, Column], public: bool
 ) -> tuple[tuple[str, int], ...]:
-    given = {} if max_rows is None else max_rows
-    if not isinstance(given, Mapping):
+    if max_rows is None:
+        return ()
+    if not isinstance(max_rows, Mapping):
         raise InvalidArgument(
             f"max_rows of a public table is given by column, such as {{'ward': 3}}, got {max_rows!r}"
         )
-    if given and not public:
+    if max_rows and not public:
         raise InvalidArgument(
             "only a public table states max_rows by column; of a private table People(…) says it"
         )
-    for name in given:
+    for name in max_rows:
         if name not in columns:
             raise InvalidArgument(
                 f"max_rows speaks of {name!r}, which is no column; there are {', '.join(columns)}"
             )
     # In the order of the columns, so that equal schemas have equal texts.
-    named = [name for name in columns if name in given]
-    return tuple((name, whole(given[name], f"max_rows of {name}", least=1)) for name in named)
+    bounds = []
+    for name in columns:
+        if name in max_rows:
+            bound = whole(max_rows[name], f"max_rows of {name}", least=1)
+            bounds.append((name, bound))
+    return tuple(bounds)
 
 
 def _read_size(size: object, public: bool) -> int | None:

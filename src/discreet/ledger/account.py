@@ -243,12 +243,14 @@ def _charge_together(
     a decision part by part is not sound. An event that only the sums admit exhausts every tail.
     """
     before = {name: used.under(filter) for name, used in rows.items()}
-    prices = {name: before[name].cost(event) for name in touched}
-    nothing = FilterPrice(tuple(Fraction() for _ in filter.capacity), Fraction(), Fraction())
     # Rows that the event does not touch are asked too, at the price of nothing: a tail that is
     # exhausted in one part is exhausted for all.
-    paid = all(row.pays(prices.get(name, nothing)) for name, row in before.items())
-    summed = all(row.sums(prices.get(name, nothing)) for name, row in before.items())
+    nothing = FilterPrice(tuple(Fraction() for _ in filter.capacity), Fraction(), Fraction())
+    prices = dict.fromkeys(before, nothing)
+    for name in touched:
+        prices[name] = before[name].cost(event)
+    paid = all(row.pays(prices[name]) for name, row in before.items())
+    summed = all(row.sums(prices[name]) for name, row in before.items())
     for name in touched:
         keeps = before[name].keeps(prices[name])
         if keeps and (paid or summed):

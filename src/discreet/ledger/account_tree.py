@@ -70,7 +70,9 @@ def check_account(texts: Mapping[str, str], who: str) -> None:
 
 
 def _digest_or_none(text: str | None) -> str | None:
-    return None if text is None else digest(text)
+    if text is None:
+        return None
+    return digest(text)
 
 
 def update_tree(texts: Mapping[str, str], who: str, account: str) -> dict[str, str]:

@@ -245,4 +245,6 @@ def _sorted_by_name(named: Mapping[str, Filter | None]) -> tuple[tuple[str, Filt
 
 
 def _filter_to_json(allowance: Filter | None) -> Json | None:
-    return None if allowance is None else allowance.to_json()
+    if allowance is None:
+        return None
+    return allowance.to_json()

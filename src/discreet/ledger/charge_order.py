@@ -28,7 +28,6 @@ tests/ledger/test_schedules.py::test_two_askers_in_every_schedule_are_charged_on
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import TypeAlias
 
 from ..arithmetic.canonical import canonical_json, digest
 from ..data.columns.keys import KeyValue
@@ -43,12 +42,11 @@ from .clock import stamp
 from .entry import Entry
 from .names import read_text, read_who
 from .snapshot import closed, closing_of, last_of, next_page, read_found
-from .stores.store import Lookup, Page, Snapshot
+from .stores.store import EntryWithBody, Lookup, Page, Snapshot
 from .terms import Window
 
 Fits = Callable[[Entry, str], bool]
 """Whether a charge with a key of the first format, with its stored answer, answers the order."""
-_Line: TypeAlias = tuple[Entry, str | None]
 
 
 @frozen
@@ -86,7 +84,9 @@ class Settlement:
     @property
     def entry(self) -> Entry:
         """The entry shown to the person who asked: the charge, or their own `again`."""
-        return self.charge if self.own is None else self.own
+        if self.own is None:
+            return self.charge
+        return self.own
 
 
 def lookup_of(order: ChargeOrder) -> Lookup:
@@ -194,8 +194,7 @@ def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
     entries = read_found(snapshot.found)
     order_entry = entry_of(order)
     paid_by_asker = _paid_by(order.who, entries)
-    best: Settlement | None = None
-    best_rank: tuple[bool, bool, bool, int] | None = None
+    ranked: dict[tuple[bool, bool, bool, int], Settlement] = {}
     for charge, end in _charges(entries):
         if end is None or end[0].kind != "answer" or is_behind(end, snapshot):
             continue
@@ -208,11 +207,12 @@ def find_answer(order: ChargeOrder, snapshot: Snapshot) -> Settlement | None:
         if not same_key and (order.fits is None or not order.fits(charge, body)):
             continue
         other_event = not same_key and charge.event != order_entry.event
+        # False sorts before True; the number makes every rank unique.
         rank = (by_others, not same_key, other_event, answer.number)
-        if best_rank is None or rank < best_rank:
-            best_rank = rank
-            best = Settlement(charge, body, ended=answer.time)
-    return best
+        ranked[rank] = Settlement(charge, body, ended=answer.time)
+    if not ranked:
+        return None
+    return ranked[min(ranked)]
 
 
 def find_pending(
@@ -241,7 +241,7 @@ def find_pending(
     return Settlement(pending[0])
 
 
-def _paid_by(who: str, entries: Sequence[_Line]) -> set[int | None]:
+def _paid_by(who: str, entries: Sequence[EntryWithBody]) -> set[int | None]:
     """Return the numbers of the charges that a person has paid for.
 
     These are the person's own charges, and those of others by an `again` that was not stopped.
@@ -299,7 +299,7 @@ def pending_charge(snapshot: Snapshot, who: str, window: Window | None) -> Entry
     return None
 
 
-def is_behind(answer: _Line, snapshot: Snapshot) -> bool:
+def is_behind(answer: EntryWithBody, snapshot: Snapshot) -> bool:
     """Return whether an answer was left out when the ledger was imported from an export."""
     entry, body = answer
     if body is not None:
@@ -341,7 +341,7 @@ def decide_order(
     return settlement, next_page(snapshot, books, last, again, text)
 
 
-def _charges(entries: Sequence[_Line]) -> Iterator[tuple[Entry, _Line | None]]:
+def _charges(entries: Sequence[EntryWithBody]) -> Iterator[tuple[Entry, EntryWithBody | None]]:
     """List the charges, each with the entry that ended it."""
     for entry, _ in entries:
         if entry.kind == "charge":

@@ -213,7 +213,9 @@ class Ledger:
         number = read_charge(charge).number
         entries = read_found(self._found(charge.key).found)
         end = closing_of(number, entries)
-        return None if end is None else end[1]
+        if end is None:
+            return None
+        return end[1]
 
     def pending(self, key: str, who: str) -> Entry | None:
         """Return a charge of this key and person that was neither answered nor failed.

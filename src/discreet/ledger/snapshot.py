@@ -16,6 +16,8 @@ from .stores.store import (
     ALLOWANCES,
     EVERYONE,
     TERMS,
+    EntryWithBody,
+    LineWithBody,
     Page,
     Snapshot,
     account_name,
@@ -121,14 +123,12 @@ def _changed_texts(snapshot: Snapshot, books: Books, after: Books) -> dict[str, 
     return changed
 
 
-def read_found(found: Sequence[tuple[str, str | None]]) -> list[tuple[Entry, str | None]]:
+def read_found(found: Sequence[LineWithBody]) -> list[EntryWithBody]:
     """Read the entries of one key, in order, with their bodies."""
     return [(read_line(line), body) for line, body in found]
 
 
-def closing_of(
-    number: int, entries: Sequence[tuple[Entry, str | None]]
-) -> tuple[Entry, str | None] | None:
+def closing_of(number: int, entries: Sequence[EntryWithBody]) -> EntryWithBody | None:
     """Return the answer of a charge, or its failure if it has no answer; None while it is pending."""
     failure = None
     for entry, body in entries:

@@ -88,7 +88,9 @@ class Category:
         key = _READERS[self.of](value)
         if key is not None and key in self.values:
             return key
-        return self.default if self.other is None else self.other
+        if self.other is None:
+            return self.default
+        return self.other
 
     def keys(self, most: int | None = None) -> tuple[KeyValue | None, ...]:
         """List every key in the declared order, then the other key, then None if NULL is a key."""
@@ -130,7 +132,9 @@ class Boolean:
     def read(self, value: object) -> bool | None:
         """Return the boolean that a stored value counts as; None is NULL."""
         stored = truth(value)
-        return self.default if stored is None else stored
+        if stored is None:
+            return self.default
+        return stored
 
     def keys(self, most: int | None = None) -> tuple[bool | None, ...]:
         """List no, yes, and None if NULL is a key."""
@@ -183,7 +187,9 @@ class Text:
     def read(self, value: object) -> str | None:
         """Return the text that a stored value counts as; None is NULL."""
         stored = text(value)
-        return self.default if stored is None else stored[: self.max_length]
+        if stored is None:
+            return self.default
+        return stored[: self.max_length]
 
     def keys(self, most: int | None = None) -> tuple[None, ...]:  # noqa: ARG002
         """Refuse: the keys of free text are not public."""

@@ -107,7 +107,9 @@ def key_number(value: object) -> int | None:
     x = number(value)
     if not isinstance(x, float):
         return x
-    return int(x) if x.is_integer() else None
+    if x.is_integer():
+        return int(x)
+    return None
 
 
 def nearest(value: float | Fraction) -> int:
@@ -132,9 +134,13 @@ def truth(value: object) -> bool | None:
         answer = plain.strip(" ").lower()
         if answer in TRUE:
             return True
-        return False if answer in FALSE else None
+        if answer in FALSE:
+            return False
+        return None
     x = number(plain)
-    return bool(x) if x in (0, 1) else None
+    if x in (0, 1):
+        return bool(x)
+    return None
 
 
 def text(value: object) -> str | None:
@@ -211,4 +217,6 @@ def day(value: object) -> date | None:
     (datetime.date(2024, 5, 1), datetime.date(2024, 5, 1), None)
     """
     time = moment(value)
-    return None if time is None else time.date()
+    if time is None:
+        return None
+    return time.date()

@@ -41,7 +41,9 @@ def key_kind(key: KeyValue) -> KeyKind:
     # In Python a bool is an int, so it is asked for first.
     if isinstance(key, bool):
         return "boolean"
-    return "integer" if isinstance(key, int) else "text"
+    if isinstance(key, int):
+        return "integer"
+    return "text"
 
 
 def read_key(value: object, name: str) -> KeyValue:
@@ -72,7 +74,9 @@ def read_key(value: object, name: str) -> KeyValue:
         return str(key)
     if not INT64_LOW <= key <= INT64_HIGH:
         raise InvalidArgument(f"{name}: {key} does not fit in 64 bits; declare it as text")
-    return key if isinstance(key, bool) else int(key)
+    if isinstance(key, bool):
+        return key
+    return int(key)
 
 
 def listed(values: Iterable[object]) -> tuple[tuple[KeyValue, ...], KeyKind]:

@@ -46,4 +46,6 @@ def nulls(default: object, null_key: bool) -> Nulls:
         )
     if default is not None:
         return "default"
-    return "key" if null_key else "drop"
+    if null_key:
+        return "key"
+    return "drop"

@@ -135,7 +135,9 @@ class Integer:
         """
         few(self.width() + 1, MOST_KEYS if most is None else most, repr(self))
         keys = tuple(range(self.low, self.high + 1))
-        return (*keys, None) if self.null_key else keys
+        if self.null_key:
+            return (*keys, None)
+        return keys
 
 
 @frozen(init=False, repr=False)
@@ -248,7 +250,9 @@ class Real:
         numeral = plain_numeral(value, self.thousands, self.decimal, self.unit)
         x = number(numeral)
         if x is None:
-            return None if self.default is None else nearest(self.default / self.step)
+            if self.default is None:
+                return None
+            return nearest(self.default / self.step)
         per_one, ends = _grid(self.low, self.high, self.step)
         # One IEEE operation in doubles, as in every engine: exact fractions would round otherwise.
         if per_one is None:
@@ -258,7 +262,9 @@ class Real:
     def read(self, value: object) -> Fraction | None:
         """Return the value that a stored value counts as, exactly; None is NULL."""
         steps = self.steps(value)
-        return None if steps is None else self.at(steps)
+        if steps is None:
+            return None
+        return self.at(steps)
 
     def at(self, steps: int) -> Fraction:
         """Turn whole steps back into a value."""
@@ -310,7 +316,9 @@ def _power_of_two(bound: Fraction) -> Fraction:
     exponent = bound.numerator.bit_length() - bound.denominator.bit_length()
     power = Fraction(2) ** exponent
     # Bit lengths give the exponent or one too many; one step down is then right.
-    return power if power <= bound else power / 2
+    if power <= bound:
+        return power
+    return power / 2
 
 
 def _read_integer(value: object, name: str) -> int:
@@ -372,7 +380,9 @@ def _double(x: float) -> float:
         return float(x)
     except OverflowError:
         # An integer beyond every double is clipped as an infinity is.
-        return math.inf if x > 0 else -math.inf
+        if x > 0:
+            return math.inf
+        return -math.inf
 
 
 def _clamp(x: float, ends: tuple[int, int]) -> int:

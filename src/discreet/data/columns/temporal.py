@@ -103,7 +103,9 @@ class Date:
     def steps(self, value: object) -> int | None:
         """Read a stored value as days since 1970; None is NULL."""
         counted = self.read(value)
-        return None if counted is None else _days(counted)
+        if counted is None:
+            return None
+        return _days(counted)
 
     def at(self, steps: int) -> date:
         """Turn days since 1970 back into a day."""
@@ -114,7 +116,9 @@ class Date:
         count = self.width() + 1
         few(count, MOST_KEYS if most is None else most, repr(self))
         days = tuple(self.low + timedelta(days=k) for k in range(count))
-        return (*days, None) if self.null_key else days
+        if self.null_key:
+            return (*days, None)
+        return days
 
 
 @frozen(init=False, repr=False)
@@ -199,7 +203,9 @@ class Timestamp:
     def steps(self, value: object) -> int | None:
         """Read a stored value as seconds since 1970; None is NULL."""
         counted = self.read(value)
-        return None if counted is None else _seconds(counted)
+        if counted is None:
+            return None
+        return _seconds(counted)
 
     def at(self, steps: int) -> datetime:
         """Turn seconds since 1970 back into a time."""

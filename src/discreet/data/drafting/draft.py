@@ -92,4 +92,6 @@ class Draft:
         return f"{HEAD}format = {FORMAT}\n\n{table}"
 
     def _mark(self, path: str) -> dict[str, object]:
-        return {"needs_word": True} if path in self.needs_word else {}
+        if path in self.needs_word:
+            return {"needs_word": True}
+        return {}

@@ -68,7 +68,9 @@ def form_of(cell: str) -> str:
 def _mask(character: str) -> str:
     if character.isdigit():
         return "9"
-    return "a" if character.isalpha() else character
+    if character.isalpha():
+        return "a"
+    return character
 
 
 def advice(declared: str, forms: Sequence[str]) -> str:

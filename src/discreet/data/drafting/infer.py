@@ -129,7 +129,9 @@ def _table_name(source: InferSource) -> str:
     if not table:
         table = Path(str(source).removesuffix(".gz")).stem
     name = re.sub(r"[^A-Za-z0-9_]+", "_", table)
-    return name if re.match("[A-Za-z_]", name) else f"table_{name}"
+    if re.match("[A-Za-z_]", name):
+        return name
+    return f"table_{name}"
 
 
 def _column(

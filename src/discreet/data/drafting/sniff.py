@@ -128,7 +128,9 @@ def look(source: InferSource, *, every_row: bool = False, person: str | None = N
         )
     looks = {name: Look() for name in names}
     rows_of: Counter[str] = Counter()
-    for row in rows if every_row else islice(rows, FIRST_ROWS):
+    if not every_row:
+        rows = islice(rows, FIRST_ROWS)
+    for row in rows:
         for name in names:
             looks[name].take(row.get(name))
         # From some rows alone the most rows of one person cannot be told.
@@ -214,7 +216,9 @@ def _blank(value: object) -> bool:
 def _decimals(cell: str) -> int:
     """Count the decimals of a numeral, 0 for other text and for more than four: nobody wrote those."""
     match = DECIMALS.fullmatch(cell.strip(" "))
-    return len(match[1]) if match else 0
+    if match:
+        return len(match[1])
+    return 0
 
 
 def _kinds(value: object) -> frozenset[ColumnType]:
@@ -244,12 +248,16 @@ def _kinds_of_text(cell: str) -> frozenset[ColumnType]:
         return frozenset({"boolean"})
     if moment(cell) is not None:
         # Ten characters are a bare day; a longer text has a time of day.
-        return DAYS if len(cell) == 10 else frozenset({"timestamp"})
+        if len(cell) == 10:
+            return DAYS
+        return frozenset({"timestamp"})
     return frozenset()
 
 
 def _kinds_of_number(x: float) -> frozenset[ColumnType]:
-    return NUMBERS if isinstance(x, int) else frozenset({"real"})
+    if isinstance(x, int):
+        return NUMBERS
+    return frozenset({"real"})
 
 
 def _frame_table(source: Any) -> tuple[list[str], Iterator[Row]] | None:  # noqa: ANN401
@@ -268,8 +276,10 @@ def _frame_table(source: Any) -> tuple[list[str], Iterator[Row]] | None:  # noqa
         tuples = source.itertuples(index=False, name=None)
         return names, (dict(zip(names, row, strict=True)) for row in tuples)
     if library == "polars":
-        frame = source.collect() if hasattr(source, "collect") else source
-        return list(frame.columns), iter(frame.iter_rows(named=True))
+        # A lazy frame is a query that has not run yet.
+        if hasattr(source, "collect"):
+            source = source.collect()
+        return list(source.columns), iter(source.iter_rows(named=True))
     if library == "pyarrow" and hasattr(source, "to_batches"):
         return list(source.column_names), _rows_of_batches(source.to_batches(BATCH))
     return None

@@ -147,7 +147,9 @@ def table_toml(
 
 def _toml_line(key: str, value: object, comment: str | None) -> str:
     line = f"{toml_key(key)} = {toml_value(value)}"
-    return f"{line}  # {comment}" if comment else line
+    if comment:
+        return f"{line}  # {comment}"
+    return line
 
 
 def toml_key(name: str) -> str:
@@ -157,7 +159,9 @@ def toml_key(name: str) -> str:
     >>> toml_key("age"), toml_key("Time spent (minutes)")
     ('age', '"Time spent (minutes)"')
     """
-    return name if _BARE.fullmatch(name) else _quoted(name)
+    if _BARE.fullmatch(name):
+        return name
+    return _quoted(name)
 
 
 def toml_value(value: object) -> str:

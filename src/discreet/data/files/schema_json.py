@@ -126,7 +126,9 @@ def schema_to_dict(schema: Schema) -> dict[str, object]:
 
 
 def _mark(path: str, schema: Schema) -> dict[str, object]:
-    return {"needs_word": True} if path in schema.needs_word else {}
+    if path in schema.needs_word:
+        return {"needs_word": True}
+    return {}
 
 
 def schema_from_dict(facts: object, make: Callable[..., Schema]) -> Schema:

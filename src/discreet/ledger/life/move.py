@@ -38,7 +38,7 @@ from ..review.verdict import Verdict
 from ..review.verify import verify_store
 from ..snapshot import last_of
 from ..stores.sqlite import LedgerInSqlite
-from ..stores.store import DRAFT, NOTHING, LedgerStore, Page, Snapshot
+from ..stores.store import DRAFT, NOTHING, EntryWithBody, LedgerStore, Page, Snapshot
 from .optimistic import append_if_unchanged, following_entry
 from .upgrade import upgrade_store
 
@@ -166,7 +166,7 @@ def _copy(source: LedgerStore, target: LedgerStore, last: Entry, labels: tuple[s
         )
 
 
-def copied_lines(source: LedgerStore, end: int) -> Iterator[tuple[Entry, str | None]]:
+def copied_lines(source: LedgerStore, end: int) -> Iterator[EntryWithBody]:
     """Read all lines with their bodies, each checked against its hash.
 
     Refuses: a source that was changed meanwhile, with LedgerCorrupt.

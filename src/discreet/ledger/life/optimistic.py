@@ -7,6 +7,7 @@ only if the last entry is still the one of the replay; otherwise the replay begi
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ...errors import LedgerConflict
@@ -33,30 +34,25 @@ def append_if_unchanged(store: LedgerStore, make: MakePage) -> Page | None:
     writing. A page of None writes nothing.
     """
     for _ in range(_ATTEMPTS):
-        attempt = _Attempt(review.verify.replay_store(store), make)
-        page = store.append(None, NOTHING, attempt.decide)
-        if not attempt.overtaken:
+        replay = review.verify.replay_store(store)
+        overtaken: list[int] = []
+        page = store.append(None, NOTHING, partial(_decide, replay, make, overtaken))
+        if not overtaken:
             return page
     raise LedgerConflict(
         "others write to this ledger all the time; nothing was changed. Let them wait, and try again"
     )
 
 
-class _Attempt:
-    """One attempt to write after a replay."""
-
-    def __init__(self, replay: Replay, make: MakePage) -> None:
-        self.overtaken = False
-        self._replay = replay
-        self._make = make
-
-    def decide(self, snapshot: Snapshot) -> Page | None:
-        """Make the page if nobody has written since the replay; called under the write lock."""
-        last = self._replay.last
-        if last is None or snapshot.number != last.number:
-            self.overtaken = True
-            return None
-        return self._make(self._replay, last, snapshot)
+def _decide(
+    replay: Replay, make: MakePage, overtaken: list[int], snapshot: Snapshot
+) -> Page | None:
+    """Make the page if nobody has written since the replay; called under the write lock."""
+    last = replay.last
+    if last is None or snapshot.number != last.number:
+        overtaken.append(snapshot.number)
+        return None
+    return make(replay, last, snapshot)
 
 
 def following_entry(

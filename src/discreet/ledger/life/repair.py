@@ -9,6 +9,7 @@ tests/ledger/test_life.py::TestEntriesThatWereLost
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from ...errors import InvalidArgument, LedgerCorrupt
 from ...privacy.events.json import Json
@@ -58,12 +59,8 @@ def _repair_loss(where: str | os.PathLike[str]) -> Page | None:
     store = LedgerInSqlite(where, timeout=WAIT, whole=False)
     # Read before the repair is written, which notes its own, smaller number.
     noted = noted_end(store.path)
-
-    def make_page(replay: Replay, last: Entry, snapshot: Snapshot) -> Page:
-        return _loss_page(noted, replay, last, snapshot)
-
     try:
-        return append_if_unchanged(store, make_page)
+        return append_if_unchanged(store, partial(_loss_page, noted))
     finally:
         store.close()
 

@@ -13,7 +13,7 @@ from ...arithmetic.canonical import canonical_json
 from ...errors import InvalidArgument, LedgerCorrupt
 from ..entry import read_line
 from ..stores.sqlite import LedgerInSqlite
-from ..stores.store import LedgerStore
+from ..stores.store import LedgerStore, LineWithBody
 from .verdict import Checkpoint, Verdict
 from .verify import Progress, replay_lines, verdict_of
 
@@ -69,7 +69,7 @@ def verify_export(
     return verdict_of(replay)
 
 
-def read_export(path: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
+def read_export(path: str | os.PathLike[str]) -> list[LineWithBody]:
     """Read exported lines, each with its answer if the export has answers.
 
     Refuses: a file that cannot be read, with InvalidArgument; a torn or foreign one, with
@@ -83,7 +83,7 @@ def read_export(path: str | os.PathLike[str]) -> list[tuple[str, str | None]]:
         raise LedgerCorrupt(f"{path} holds something else than lines of a ledger") from None
     if text and not text.endswith("\n"):
         raise LedgerCorrupt(f"{path} ends in the middle of a line: it is torn")
-    lines: list[tuple[str, str | None]] = []
+    lines: list[LineWithBody] = []
     for line in text.splitlines():
         if lines and line.startswith(_ANSWER):
             entry_line, _ = lines[-1]

@@ -16,7 +16,7 @@ from ...show.bar import share_bar
 from ...show.table import cut, html_table, text_table
 from ..balance import spent_of, spent_share
 from ..entry import Entry, read_line
-from ..stores.store import LedgerStore, Newest
+from ..stores.store import EntryWithBody, LedgerStore, Newest
 
 Kinds: TypeAlias = Collection[str] | None
 """Some kinds of entries; None for all."""
@@ -61,7 +61,9 @@ class History(Sequence[Entry]):
         return html_table(self._head(), self._rows(), foot=self._foot())
 
     def _head(self) -> tuple[str, ...]:
-        return _HEAD_WITH_TEXTS if self.asked else _HEAD
+        if self.asked:
+            return _HEAD_WITH_TEXTS
+        return _HEAD
 
     def _rows(self) -> Iterator[tuple[str, ...]]:
         for entry in self.entries:
@@ -122,7 +124,7 @@ def read_history(
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")
     max_entries = None if last is None else whole(last, "last", least=1)
-    kept: list[tuple[Entry, str | None]] = []
+    kept: list[EntryWithBody] = []
     end = store.read(()).number
     while end > 0 and (max_entries is None or len(kept) < max_entries):
         size = _CHUNK
@@ -140,11 +142,9 @@ def read_history(
     return History(entries, filter, asked)
 
 
-def _selected(
-    chunk: Sequence[tuple[Entry, str | None]], who: str | None, kinds: Kinds
-) -> list[tuple[Entry, str | None]]:
+def _selected(chunk: Sequence[EntryWithBody], who: str | None, kinds: Kinds) -> list[EntryWithBody]:
     """Return the entries of a person and of some kinds, each with the text of its question."""
-    selected: list[tuple[Entry, str | None]] = []
+    selected: list[EntryWithBody] = []
     for entry, body in chunk:
         # The store selects by text or by a prefix of the name; the entry itself decides.
         if who not in (None, entry.who):

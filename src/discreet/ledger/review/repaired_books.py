@@ -17,6 +17,7 @@ tests/ledger/test_life.py::test_a_loss_is_not_forgotten_by_a_repair_of_the_clock
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeAlias
 
 from ...arithmetic.canonical import canonical_json
 from ...frozen import frozen, replace
@@ -34,9 +35,13 @@ class CountedCharge:
     entry: Entry
 
 
+Repaired: TypeAlias = tuple[Account, dict[str, Account], list[CountedCharge]]
+"""Everyone's account, the accounts of people, and the counted charges."""
+
+
 def repair_books(
     books: Books, owners: Mapping[str, Account], made: Sequence[CountedCharge], entry: Entry
-) -> tuple[Account, dict[str, Account], list[CountedCharge]]:
+) -> Repaired:
     """Return everyone's account, the accounts of people, and the counted charges after a repair."""
     if entry.terms is not None and "lost" in entry.terms:
         return _after_loss(books, owners, made, entry)
@@ -63,7 +68,7 @@ def repair_books(
 
 def _after_loss(
     books: Books, owners: Mapping[str, Account], made: Sequence[CountedCharge], entry: Entry
-) -> tuple[Account, dict[str, Account], list[CountedCharge]]:
+) -> Repaired:
     """Return the accounts after a loss: the whole budget of the present window is spent."""
     terms = books.terms
     full = books.everyone.at(entry.time, terms.window).filled(terms.filter)

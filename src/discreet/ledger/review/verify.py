@@ -20,7 +20,14 @@ from ..account import Account, Used, read_account
 from ..account_tree import build_tree, tree_numbers
 from ..balance import spent_of, spent_share
 from ..snapshot import books_at, last_of
-from ..stores.store import ACCOUNT_TREE, LedgerStore, Snapshot, StoredLine, accounts_in
+from ..stores.store import (
+    ACCOUNT_TREE,
+    LedgerStore,
+    LineWithBody,
+    Snapshot,
+    StoredLine,
+    accounts_in,
+)
 from .replay import SLACK, Replay
 from .verdict import Checkpoint, Verdict
 
@@ -51,7 +58,7 @@ def replay_store(
 
 
 def replay_lines(
-    lines: Sequence[tuple[str, str | None]],
+    lines: Sequence[LineWithBody],
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
 ) -> Replay:
@@ -138,17 +145,15 @@ def _compare_books(replay: Replay, end: Snapshot) -> None:
 
 def _compare_trees(replay: Replay, end: Snapshot) -> None:
     """Compare the stored account tree with one built anew from the stored accounts."""
-    kept = {name: text for name, text in end.texts.items() if _is_in_tree(name)}
+    # The root has the name of the tree, and pages have it before a colon.
+    texts = end.texts.items()
+    kept = {name: text for name, text in texts if name.partition(":")[0] == ACCOUNT_TREE}
     expected: dict[str, str] = {}
     if replay.tree is not None:
         repair, behind = tree_numbers(replay.tree)
         expected = build_tree(accounts_in(end.texts), repair, behind)
     if kept != expected:
         raise LedgerCorrupt("the roll of people in the books is not that of their accounts")
-
-
-def _is_in_tree(name: str) -> bool:
-    return name == ACCOUNT_TREE or name.startswith(f"{ACCOUNT_TREE}:")
 
 
 def _covers(kept: Account, replayed: Account) -> bool:

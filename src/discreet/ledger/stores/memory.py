@@ -10,7 +10,18 @@ from ...arithmetic.canonical import canonical_json
 from ...errors import LedgerUnavailable
 from .. import clock, failpoints
 from ..entry import Entry, write_line
-from .store import NOTHING, SECOND, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
+from .store import (
+    NOTHING,
+    SECOND,
+    Decide,
+    LineWithBody,
+    Lookup,
+    Newest,
+    Page,
+    Snapshot,
+    StoredLine,
+    step_of,
+)
 
 
 class LedgerInMemory:
@@ -25,7 +36,7 @@ class LedgerInMemory:
         # Reentrant: `append` reads while it holds the lock.
         self._lock = threading.RLock()
         self._process = os.getpid()
-        self._lines: list[tuple[str, str | None]] = []
+        self._lines: list[LineWithBody] = []
         self._texts: dict[str, str] = {}
         self._index: dict[Lookup, list[int]] = {}
         """Positions in `_lines` by key, and by question for keys of the first format."""
@@ -34,15 +45,15 @@ class LedgerInMemory:
         """Return the content at one moment."""
         self._check_process()
         with self._lock:
-            texts = self._texts.items()
-            wanted = {name: text for name, text in texts if names is None or name in names}
+            wanted = self._texts.keys() if names is None else names
+            texts = {name: text for name, text in self._texts.items() if name in wanted}
             by_key = self._index.get(Lookup(key=lookup.key), [])
             by_question = self._index.get(Lookup(question=lookup.question), [])
             # A line may be found both ways; a dict keeps the order and drops the second.
             positions = dict.fromkeys([*by_key, *by_question])
             found = [self._lines[position] for position in positions]
             last = self._lines[-1][0] if self._lines else ""
-            return Snapshot(len(self._lines), clock.now(), last, wanted, found)
+            return Snapshot(len(self._lines), clock.now(), last, texts, found)
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
         """Decide and write while nobody else can."""

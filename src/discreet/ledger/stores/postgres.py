@@ -35,7 +35,17 @@ from .postgres_connection import (
     open_connection,
     within,
 )
-from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
+from .store import (
+    NOTHING,
+    Decide,
+    LineWithBody,
+    Lookup,
+    Newest,
+    Page,
+    Snapshot,
+    StoredLine,
+    step_of,
+)
 
 _TABLES = """
 CREATE SCHEMA IF NOT EXISTS discreet_ledger;
@@ -319,7 +329,7 @@ def turn_of(name: str) -> int:
 def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa: ANN401 cursors of any row
     number, line = last.fetchone() or (0, "")
     # A line may be found by its key and by its question; a dict keeps the first of equal rows.
-    rows: dict[tuple[str, str | None], None] = {}
+    rows: dict[LineWithBody, None] = {}
     for cursor in found:
         rows.update(dict.fromkeys(cursor.fetchall()))
     time = now.fetchone()[0]

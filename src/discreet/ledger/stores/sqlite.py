@@ -38,7 +38,17 @@ from .sqlite_file import (
     make_file,
     place_file,
 )
-from .store import NOTHING, Decide, Lookup, Newest, Page, Snapshot, StoredLine, step_of
+from .store import (
+    NOTHING,
+    Decide,
+    LineWithBody,
+    Lookup,
+    Newest,
+    Page,
+    Snapshot,
+    StoredLine,
+    step_of,
+)
 
 _LAST = "SELECT number, line FROM entry ORDER BY number DESC LIMIT 1"
 _KEY = "SELECT line, body FROM entry WHERE key = ? AND key <> '' ORDER BY number"
@@ -170,7 +180,9 @@ class LedgerInSqlite:
             return None
         with explain_errors(self.path):
             made = make_file(self.path, lambda connection: _write(connection, page))
-        return page if made else None
+        if made:
+            return page
+        return None
 
     @contextmanager
     def _transaction(self, begin: str | None) -> Iterator[sqlite3.Connection]:
@@ -247,8 +259,7 @@ class LedgerInSqlite:
 
 def _is_open(file: object) -> bool:
     """Return whether a store of this process has a connection to a file."""
-    opened = [store for store in tuple(_OPEN) if store._held is not None]  # noqa: SLF001 its own file
-    return any(store._files[0] == file for store in opened)  # noqa: SLF001
+    return any(store._held is not None and store._files[0] == file for store in tuple(_OPEN))  # noqa: SLF001
 
 
 def _snapshot(
@@ -262,7 +273,7 @@ def _snapshot(
         texts = []
         for name in names:
             texts += connection.execute(_TEXT, (name,))
-    found: list[tuple[str, str | None]] = []
+    found: list[LineWithBody] = []
     if lookup.key:
         found += connection.execute(_KEY, (lookup.key,))
     if lookup.question:

@@ -137,14 +137,11 @@ def check_file(path: Path) -> None:
         page_size = 65536
     page_count = int.from_bytes(head[28:32], "big")
     wanted = page_count * page_size
-    if size < wanted and not _has_content(log_of(path)):
+    log = log_of(path)
+    if size < wanted and not (log.exists() and log.stat().st_size):
         raise LedgerCorrupt(
             f"{path} is torn: {wanted} bytes are expected, {size} are there; restore it from a copy"
         )
-
-
-def _has_content(path: Path) -> bool:
-    return path.exists() and path.stat().st_size > 0
 
 
 def identity(path: Path) -> tuple[int, int] | None:

@@ -14,6 +14,8 @@ from typing import NamedTuple, Protocol, TypeAlias
 from ...frozen import field, frozen
 from ..entry import Entry
 
+LineWithBody: TypeAlias = tuple[str, str | None]
+EntryWithBody: TypeAlias = tuple[Entry, str | None]
 # Names of the texts that every ledger has. They are stored, so they never change.
 TERMS = "terms"
 ALLOWANCES = "allowances"
@@ -94,7 +96,7 @@ class Snapshot:
     last: str = ""
     """The last line."""
     texts: Mapping[str, str] = field(default_factory=dict)
-    found: Sequence[tuple[str, str | None]] = ()
+    found: Sequence[LineWithBody] = ()
     """The lines of the lookup, each with its body: those of the key, then those of the question."""
 
 
@@ -109,10 +111,10 @@ class Page:
     entry: Entry | None
     texts: Mapping[str, str]
     body: str | None = None
-    before: Iterable[tuple[Entry, str | None]] = ()
+    before: Iterable[EntryWithBody] = ()
 
     @property
-    def entries(self) -> Iterator[tuple[Entry, str | None]]:
+    def entries(self) -> Iterator[EntryWithBody]:
         """All lines in order, each with its body."""
         yield from self.before
         if self.entry is not None:
