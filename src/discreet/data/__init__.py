@@ -1,9 +1,11 @@
-"""Public facts about private data: what its columns may hold, who is protected, which tables are neighbours.
+"""Schemas: public facts about private data, the privacy unit, and the neighbour relation.
 
-Start at `columns` and `unit`, then `schema`; `schema_file` is the same in TOML, `infer` drafts one.
+Start at `columns` and `unit`, then `schema`; `schema_file` reads and writes TOML, `infer` drafts a
+schema.
 
 >>> import discreet as dp
->>> people = dp.Schema("people", unit=dp.People("user_id", max_rows=10), columns={"age": dp.Integer(0, 120)}, size=1000)
+>>> unit = dp.People("user_id", max_rows=10)
+>>> people = dp.Schema("people", unit=unit, columns={"age": dp.Integer(0, 120)}, size=1000)
 >>> print(people)
 people: private, the unit is one person (user_id), at most 10 rows, add-remove neighbours, 1000 units, version 1
   age  integer  0 to 120  NULL absent

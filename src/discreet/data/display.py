@@ -18,7 +18,7 @@ SHOWN_KEYS = 8
 
 
 def facts(schema: Schema) -> list[tuple[str, str, str, str]]:
-    """Return a row per column: name, kind, values, rule for NULL, and whether it came from the data."""
+    """Return a row per column: name, kind, values, and rule for NULL with the mark of a draft."""
     rows = []
     for name, column in schema.declared:
         rule = _null_rule(column)

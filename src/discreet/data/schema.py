@@ -114,7 +114,7 @@ class Schema:
         return cls(name, None, columns, public=True, key=key, max_rows=max_rows, version=version)
 
     def most_matches(self, columns: Iterable[str]) -> int | None:
-        """Return the fan-out of a join: most rows with equal values in these columns; None if unknown.
+        """Return the fan-out of a join on these columns: the most rows with equal values, or None.
 
         >>> import discreet as dp
         >>> from discreet.data import Integer
@@ -136,7 +136,7 @@ class Schema:
         return dict(self.declared)
 
     def column(self, name: str) -> tuple[str, Column]:
-        """Find a column by its name in any case, as SQL does; return its declared name and its type.
+        """Find a column by its name in any case, as SQL does; return its declared name and type.
 
         >>> import discreet as dp
         >>> from discreet.data import Integer, Rows
@@ -155,8 +155,8 @@ class Schema:
     def ready(self) -> Schema:
         """Return the schema if the steward has stated every fact in it; refuse a draft.
 
-        A bound that was read from the data tells about one person. Code that answers questions calls
-        this first.
+        A bound that was read from the data tells about one person. Code that answers questions
+        calls this first.
         """
         if self.needs_word:
             raise InvalidArgument(
@@ -166,7 +166,7 @@ class Schema:
         return self
 
     def to_dict(self) -> dict[str, object]:
-        """Return the schema as plain values for JSON; `from_dict` reads exactly the same schema back."""
+        """Return the schema as plain values for JSON; `from_dict` reads the same schema back."""
         return schema_to_dict(self)
 
     @classmethod

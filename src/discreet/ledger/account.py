@@ -49,7 +49,7 @@ class Used:
     leaked: Fraction
     added: tuple[Sum, ...] = ()
 
-    def under(self, filter: Filter) -> Filter:  # noqa: A002 the field's own term
+    def under(self, filter: Filter) -> Filter:  # noqa: A002
         """Return the filter with this much spent, at most all of it."""
         if self.leaked > filter.terms.delta:
             # More δ was leaked than is kept for leaks, so the tail's δ is gone: no tail is left.
@@ -82,7 +82,7 @@ class Used:
         added = (after.added,) if self.added else ()
         return Used(amounts, self.leaked + leaked, added)
 
-    def full(self, filter: Filter) -> Used:  # noqa: A002 the field's own term
+    def full(self, filter: Filter) -> Used:  # noqa: A002
         """Return these amounts with the tail used up, and never less than was used."""
         pairs = zip(self.amounts, filter.capacity, strict=True)
         amounts = tuple(max(used, capacity) for used, capacity in pairs)
@@ -123,7 +123,7 @@ class Account:
         )
         return Account(start, self.near, nothing)
 
-    def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002 the field's own term
+    def under(self, filter: Filter, part: str | None) -> Filter:  # noqa: A002
         """Return the filter for a part, or for all the data: there the worst part counts."""
         fixed = self._fixed(filter)
         if part is not None:
@@ -136,7 +136,7 @@ class Account:
         worst_leak = max(used.leaked for used in rows)
         return Used(worst_amounts, worst_leak, _worst_sum(rows)).under(fixed)
 
-    def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002 the field's own term
+    def each(self, filter: Filter, part: str | None) -> list[Filter]:  # noqa: A002
         """Return the filters that must all admit an event on a part, or on all the data."""
         fixed = self._fixed(filter)
         # Under "replace" one decision is made for all parts, by the worst amounts of all.
@@ -146,7 +146,7 @@ class Account:
             return [self.under(filter, part)]
         return [used.under(fixed) for _, used in self.rows()]
 
-    def after(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 the field's own term
+    def after(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002
         """Return the account after an event on a part, or on all the data.
 
         Raises BudgetExceeded if some part has too little left. Under "replace" an event on a part
@@ -171,14 +171,14 @@ class Account:
         parts = tuple(sorted(rows.items()))
         return replace(self, near=event.neighbours, common=common, parts=parts)
 
-    def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002 the field's own term
+    def noted(self, filter: Filter, event: Event, part: str | None) -> Account:  # noqa: A002
         """Return the account after an event that no allowance limits; a too large one fills it."""
         try:
             return self.after(filter, event, part)
         except BudgetExceeded:
             return replace(self.filled(filter), near=event.neighbours)
 
-    def filled(self, filter: Filter) -> Account:  # noqa: A002 the field's own term
+    def filled(self, filter: Filter) -> Account:  # noqa: A002
         """Return the account with all of a filter spent, on every part."""
         no_sums = tuple(None for _ in self.common.added)
         full = Used(filter.capacity, filter.terms.delta, no_sums)
@@ -204,7 +204,7 @@ class Account:
         parts = tuple((name, replace(used, added=())) for name, used in self.parts)
         return replace(self, common=common, parts=parts)
 
-    def _fixed(self, filter: Filter) -> Filter:  # noqa: A002 the field's own term
+    def _fixed(self, filter: Filter) -> Filter:  # noqa: A002
         """Return the filter under the relation of neighbours that the first event fixed."""
         if self.near is None:
             return filter
@@ -212,7 +212,7 @@ class Account:
 
 
 def _worst_sum(rows: Sequence[Used]) -> tuple[Sum, ...]:
-    """Return the largest Σε of all rows; None once a row has none, and empty if no row keeps sums."""
+    """Return the largest Σε of all rows: None once a row has none, empty if no row keeps sums."""
     if not any(used.added for used in rows):
         return ()
     sums: list[Fraction] = []
@@ -234,7 +234,7 @@ def count_for_part(event: Event) -> Event:
 def _charge_together(
     rows: dict[str, Used],
     touched: Sequence[str],
-    filter: Filter,  # noqa: A002 the field's own term
+    filter: Filter,  # noqa: A002
     event: Event,
 ) -> dict[str, Used]:
     """Return all rows after an event under "replace".
@@ -269,8 +269,8 @@ def _charge_together(
     return after
 
 
-def _charge_row(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002 the field's own term
-    """Return one row after an event; raise BudgetExceeded if its filter does not admit the event."""
+def _charge_row(used: Used, filter: Filter, event: Event) -> Used:  # noqa: A002
+    """Return one row after an event; raise BudgetExceeded if its filter does not admit it."""
     before = used.under(filter)
     price = before.cost(event)
     after = before.after(event)
@@ -291,7 +291,7 @@ def window_of(time: str, window: Window | None) -> str:
     return write_time(start)
 
 
-def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002 the field's own term
+def fresh_account(filter: Filter, since: str) -> Account:  # noqa: A002
     """Return an account on which nothing was spent."""
     added: tuple[Sum, ...] = (filter.added,) if filter.adds else ()
     nothing = Used(filter.used, filter.leaked, added)

@@ -156,7 +156,13 @@ class Books:
         return replace(self.allowances, named=_sorted_by_name(named))
 
 
-def _after(account: Account, filter: Filter, event: Event, part: str | None, whose: str) -> Account:  # noqa: A002
+def _after(
+    account: Account,
+    filter: Filter,  # noqa: A002
+    event: Event,
+    part: str | None,
+    whose: str,
+) -> Account:
     """Charge an account; a refusal says whose budget has no room."""
     try:
         return account.after(filter, event, part)

@@ -4,7 +4,7 @@ The key of an order is its idempotency key: the same question is charged once.
 
     stored under the key of the order               settlement
     an answer                                       the same answer again, to everyone who asks
-    a pending charge for the same event and part    run under that charge, whoever was charged:
+    a pending charge for the same event and part    run under that charge of any person:
                                                     nothing of it has gone out, and of several
                                                     runs the first answer is kept
     otherwise                                       a new charge

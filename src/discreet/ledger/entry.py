@@ -42,7 +42,7 @@ class Entry:
     | `terms` | of an `open` and an `allow`; the target of a `close`, the source of a `resume`, |
     | | the reason of a `repair`, the file version of an `upgrade` |
     | `event` | the event of a `charge` or an `again` |
-    | `refers` | number of the charge that an `answer` or a `fail` ends, or that an `again` repeats |
+    | `refers` | the charge that an `answer` or a `fail` ends, or that an `again` repeats |
     | `body_hash` | hash of the answer, or of the text of the question |
     | `books` | digest of the accounts after this line |
 

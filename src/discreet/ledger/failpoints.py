@@ -9,7 +9,8 @@ Tests replace `passed` to kill the process, or to stop one thread, exactly at su
 | `charge:after`, `finish:after`, … | durable, not yet told to the caller |
 | `run:before`, `run:after` | around the question itself, by the curator |
 
-Law: tests/ledger/test_kill.py::test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge
+Law:
+tests/ledger/test_kill.py::test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ class Ledger:
     def filter(self, who: str | None = None, part: KeyValue | None = None) -> Filter:
         """Return the filter that would decide now: the budget's, or that of a person's allowance.
 
-        The filter is a frozen value. A planner asks it whether an event fits; only `charge` decides.
+        The filter is a frozen value. A planner asks whether an event fits; only `charge` decides.
         """
         books, part_label = self._books_and_part(who, part)
         if who is None:
@@ -132,7 +132,7 @@ class Ledger:
 
         | raised | reason |
         |---|---|
-        | BudgetExceeded | the event does not fit; it has `asked` and `left`, and says whose budget |
+        | BudgetExceeded | the event does not fit; `asked` and `left`, and whose budget it is |
         | NotAllowed | the person has no allowance |
         | InvalidArgument | the filter cannot price the event, or an argument is wrong |
         | LedgerConflict | others were first |
@@ -153,7 +153,7 @@ class Ledger:
         return settlement_for_asker(order, settlement, snapshot)
 
     def settle(self, order: ChargeOrder) -> Settlement:
-        """Find the settlement of an order, or else charge it, in one transaction: one charge for all.
+        """Find the settlement of an order, or charge it, in one transaction: one charge for all.
 
         An order apart that another person was charged for is refused as if it were new; if it is
         granted it counts in the asker's own account. Raises the errors of `charge` and `find`;
@@ -190,7 +190,8 @@ class Ledger:
 
         Refuses: an entry that is no charge of this ledger, with InvalidArgument.
 
-        Law: tests/ledger/test_ledger.py::TestReserveRunRelease::test_the_first_answer_of_a_charge_wins
+        Law:
+        tests/ledger/test_ledger.py::TestReserveRunRelease::test_the_first_answer_of_a_charge_wins
         """
         if not isinstance(body, str):
             raise InvalidArgument(f"the body of an answer is JSON text, got {type(body).__name__}")
@@ -205,7 +206,7 @@ class Ledger:
         return self._close(charge, "fail", None)
 
     def answer(self, key: str, number: int | None = None) -> tuple[Entry, str] | None:
-        """Return the stored answer of a key, or of the charge of this number: its entry and body."""
+        """Return the stored answer of a key, or of a charge by number: its entry and body."""
         return stored_answer(self._found(key), number)
 
     def body(self, charge: Entry) -> str | None:
@@ -226,7 +227,7 @@ class Ledger:
         return pending_charge(self._found(key), who, self.terms.window)
 
     def allow(self, who: str, budget: Measure | None) -> Entry:
-        """Give a person a new, a larger or a smaller allowance; None withdraws it.
+        """Set the allowance of a person, new, larger or smaller; None withdraws it.
 
         The name "*" is everyone who is not named. Amounts spent before stay spent. An allowance
         limits one person; the promise is the budget's alone.
@@ -247,7 +248,7 @@ class Ledger:
         return left_of(books, part_label, own=who is not None)
 
     def room(self, who: str | None = None, part: KeyValue | None = None) -> RemainingBudget:
-        """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now.
+        """Return the largest pure ε, the largest μ and the δ for keys that fit the budget now.
 
         Refuses: ledgers whose filter counts in one measure.
         """

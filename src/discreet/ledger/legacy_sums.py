@@ -47,7 +47,7 @@ class KnownSums:
         if not snapshot.number or not lacks_sums(books_at(snapshot, who, last_of(snapshot))):
             self.complete.add(who)
             return
-        replay = review.replay.Replay()
+        replay = review.chain_replay.ChainReplay()
         try:
             for stored in store.lines(1, snapshot.number):
                 replay.step(stored.line, None, bodies=False)

@@ -75,10 +75,10 @@ def open_ledger(
 
     | term | meaning |
     |---|---|
-    | `kind`, `delta`, `orders`, `neighbours` | as in `open_filter`; if neither `kind` nor `delta` is |
-    | | given, half of an ApproxDP budget's δ is kept for unknown keys |
-    | `allowances` | a budget for each named person; "*" is everyone else; None lets everyone spend |
-    | | up to the budget |
+    | `kind`, `delta`, `orders`, `neighbours` | as in `open_filter`; without `kind` and `delta` |
+    | | half of an ApproxDP budget's δ is kept for unknown keys |
+    | `allowances` | a budget for each named person; "*" is everyone else; None lets everyone |
+    | | spend up to the budget |
     | `window` | the budget begins anew each calendar day, week, month, quarter or year, in UTC |
     | `parts` | parts of a table that are charged in parallel |
     | `name` | tells ledgers in one PostgreSQL database apart |
@@ -182,7 +182,7 @@ def first_page(terms: Charter, snapshot: Snapshot) -> Page:
 
 
 def _compare(stored: Charter, budget: Measure | None, wanted: _Wanted) -> None:
-    """Refuse terms that differ from those of the ledger; terms that are not given are not compared."""
+    """Refuse given terms that differ from those of the ledger."""
     rules = stored.filter.terms
     delta = None if wanted["delta"] is None else rational(wanted["delta"], "delta")
     orders = _read_orders(wanted["orders"])

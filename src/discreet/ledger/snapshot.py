@@ -1,4 +1,4 @@
-"""Snapshot readers: the last entry of a store, its books, the next page, and the end of a charge."""
+"""Snapshot readers: the last entry of a store, its books, the next page, the end of a charge."""
 
 from __future__ import annotations
 
@@ -129,7 +129,7 @@ def read_found(found: Sequence[LineWithBody]) -> list[EntryWithBody]:
 
 
 def closing_of(number: int, entries: Sequence[EntryWithBody]) -> EntryWithBody | None:
-    """Return the answer of a charge, or its failure if it has no answer; None while it is pending."""
+    """Return the answer of a charge, else its failure; None while it is pending."""
     failure = None
     for entry, body in entries:
         if entry.refers != number:

@@ -35,7 +35,7 @@ _FIELDS = {"filter", "allowances", "window", "parts"}
 
 @frozen
 class Charter:
-    """Terms fixed at creation: the opened filter, the first allowances, the window and the parts."""
+    """Terms fixed at creation: the opened filter, the first allowances, window and parts."""
 
     filter: Filter
     allowances: tuple[tuple[str, Filter], ...] | None = None

@@ -1,1 +1,1 @@
-"""The kinds of columns, and how one stored value of each is read."""
+"""Column types, and the readers of one stored value of each."""

@@ -17,7 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 LONGEST_NUMERAL = 40
-"""Longer numerals are NULL; with two digits of exponent no cast to a double can over- or underflow."""
+"""Longer numerals are NULL: up to here, no engine's cast to a double can over- or underflow."""
 NUMERAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,2})?")
 # Eighteen digits always fit in 64 bits, so engines agree on them exactly.
 WHOLE = re.compile(r"[+-]?[0-9]{1,18}")

@@ -55,8 +55,8 @@ def read_key(value: object, name: str) -> KeyValue:
     ...
     discreet.errors.InvalidArgument: values: 1.5 is no key; keys are text, whole numbers or booleans, such as ['N', ...
 
-    Refuses: other types, None (`null_key=True` is the way), numbers beyond 64 bits, and text that no
-    store can hold; InvalidArgument.
+    Refuses: other types, None (`null_key=True` is the way), numbers beyond 64 bits, and text that
+    no store can hold; InvalidArgument.
     """
     key = native(value)
     if key is None:

@@ -3,7 +3,8 @@
 A stored value is first read as its column's type (`cell`). NULL, NaN and every value that cannot be
 read are NULL. Then
 
-    drop      NULL is absent: COUNT(column) skips it, SUM adds nothing, a row with a NULL key is in no group
+    drop      NULL is absent: COUNT(column) skips it, SUM adds nothing,
+              a row with a NULL key is in no group
     default   NULL counts as one public value of the column, everywhere
     key       as drop, but rows with a NULL key are one group of their own, which always appears
 """

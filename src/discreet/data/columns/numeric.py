@@ -145,9 +145,9 @@ class Real:
     """Real column from `low` to `high`, rounded to the nearest multiple of `step`, halves to even.
 
     A stored number is a double x. Its steps are nearest(x·n) if step = 1/n and nearest(x/n) if
-    step = n, clamped to the steps of the bounds. That is one IEEE operation, so every engine agrees;
-    it is exact if the step is a power of two. Rounding is monotone, so the result is the same as
-    clipping first and rounding then; no value is more than `ends` from zero.
+    step = n, clamped to the steps of the bounds. That is one IEEE operation, so every engine
+    agrees; it is exact if the step is a power of two. Rounding is monotone, so the result is the
+    same as clipping first and rounding then; no value is more than `ends` from zero.
 
     `thousands` and `decimal` say how numbers are written in text, such as 1.688,80; cells written
     otherwise are then unreadable. The default step is the power of two at most 2^-30 of the larger
@@ -227,7 +227,7 @@ class Real:
 
     @property
     def rounded(self) -> bool:
-        """Whether the step is the default one; a declared step says that values are multiples of it."""
+        """Whether the step is the default; a declared step says that values are multiples of it."""
         return self.step == default_step(self.low, self.high)
 
     @property

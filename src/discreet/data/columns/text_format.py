@@ -53,7 +53,7 @@ def _check_mark(mark: object, name: str, allowed: str) -> str | None:
 
 
 def check_unit(unit: object) -> str | None:
-    """Check a unit that may be written beside a number: up to 16 letters and signs such as "kg", "€".
+    """Check a unit beside a number: up to 16 letters and signs, such as "kg" or "€".
 
     >>> from discreet.data.columns.text_format import check_unit
     >>> check_unit("km/h")
@@ -140,7 +140,7 @@ def _numeral(thousands: str | None, decimal: str | None, unit: str | None) -> re
 def plain_numeral(
     value: object, thousands: str | None, decimal: str | None, unit: str | None = None
 ) -> object:
-    """Return the plain numeral of text in a format, "" for other text; other types stay as they are.
+    """Return the plain numeral of text in a format, "" for other text; other types stay.
 
     >>> from discreet.data.columns.text_format import plain_numeral
     >>> plain_numeral("1,688.80", ",", None), plain_numeral("1.688,80", ".", ","), plain_numeral("1,2", ",", None)

@@ -1,4 +1,4 @@
-"""Draft of a schema: stated facts, missing facts, and facts from the data that the steward must confirm.
+"""Draft of a schema: stated facts, missing facts, and facts from the data to be confirmed.
 
 Guarantee: a fact that was read from the data is marked `needs_word`, and a schema with such a mark
 does not load until the steward removes it.
@@ -75,7 +75,7 @@ class Draft:
         )
 
     def to_toml(self) -> str:
-        """Write the draft as a schema file; missing facts are comments, and it does not load yet."""
+        """Write the draft as a schema file; missing facts are comments, so it does not load."""
         facts: dict[str, object] = {"version": self.version, "neighbours": self.neighbours}
         if isinstance(self.unit, str):
             facts["unit"] = {"kind": "people", "id": self.unit} | self._mark("unit")

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Sequence
 from ..columns.column import ColumnType
 
 LONGEST = 24
-"""Characters of a form: longer cells are cut, since a form tells the kind of a cell, not the cell."""
+"""Characters of a form; longer cells are cut: a form tells the kind of a cell, not the cell."""
 _PLAIN = re.compile(r"[+-]?9*\.?9*")
 _NUMBERS = (
     (re.compile(r"[+-]?9{1,3}(,9{2,3})*,9{3}(\.9*)?"), "thousands=','"),
@@ -109,7 +109,7 @@ def _unit_advice(form: str) -> str:
 
 
 def proposal(forms: Collection[str]) -> tuple[ColumnType, str] | None:
-    """Return the type and the declaration that read cells of all these forms; None if there is none.
+    """Return the type and declaration that read cells of all these forms; None if none does.
 
     >>> from discreet.data.drafting.forms import proposal
     >>> proposal(["9,999.99", "99.9"]), proposal(["99/99/9999"]), proposal(["aaa", "9,999"])

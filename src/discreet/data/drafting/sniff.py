@@ -70,7 +70,7 @@ class Look:
 
     @property
     def proposal(self) -> tuple[ColumnType, str] | None:
-        """The type and declaration that would read all text cells so far, if they are no plain text."""
+        """The type and declaration that would read all text cells so far; None for plain text."""
         if self.kind != "text" or len(self.forms) >= MOST_FORMS:
             return None
         return proposal(self.forms)
@@ -214,7 +214,7 @@ def _blank(value: object) -> bool:
 
 
 def _decimals(cell: str) -> int:
-    """Count the decimals of a numeral, 0 for other text and for more than four: nobody wrote those."""
+    """Count the decimals of a numeral; 0 for other text and for more than four decimals."""
     match = DECIMALS.fullmatch(cell.strip(" "))
     if match:
         return len(match[1])

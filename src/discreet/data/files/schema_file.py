@@ -113,7 +113,7 @@ def _check_ready(schema: Schema, where: str) -> None:
 
 
 def schemas_to_toml(schemas: Iterable[Schema]) -> str:
-    """Write tables as TOML text; amounts that are no short decimals are quoted, so nothing is lost."""
+    """Write tables as TOML text; amounts that are no short decimals are quoted and stay exact."""
     listed = tuple(schemas)
     tables = {schema.name: schema_to_dict(schema) for schema in listed}
     if not tables or len(tables) < len(listed):
@@ -129,7 +129,7 @@ def schemas_to_toml(schemas: Iterable[Schema]) -> str:
 def table_toml(
     name: str, facts: Mapping[str, object], remarks: Mapping[str, str] | None = None
 ) -> str:
-    """Write one table as TOML; `remarks` are comments for the fact at `unit` or `columns.<name>`."""
+    """Write one table as TOML; `remarks` are comments by path, `unit` or `columns.<name>`."""
     comments = remarks or {}
     lines = [f"[tables.{toml_key(name)}]"]
     for key, value in facts.items():

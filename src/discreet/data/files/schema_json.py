@@ -1,7 +1,7 @@
 """Serialization of schemas as plain values, for JSON and TOML; refusals name the path of the key.
 
-Guarantee: `schema_from_dict(schema_to_dict(schema)) == schema`. Fields that earlier releases did not
-have are left out where they say nothing, so that fingerprints of older schemas stay.
+Guarantee: `schema_from_dict(schema_to_dict(schema)) == schema`. Fields that earlier releases did
+not have are left out where they say nothing, so that fingerprints of older schemas stay.
 
 Law: tests/data/test_schema.py::TestPlainValues
 """
@@ -28,7 +28,7 @@ FORMAT = 1
 
 
 class Shape(NamedTuple):
-    """Constructor of a `type`, its required facts (each with an example), and its optional facts."""
+    """Constructor of a `type`, its required facts with examples, and its optional facts."""
 
     make: Callable[..., Column]
     needs: dict[str, str]

@@ -18,8 +18,8 @@ from ..clock import write_time
 from ..entry import read_line
 from ..names import read_who
 from ..open import open_store
+from ..review.chain_replay import ChainReplay
 from ..review.export import read_export
-from ..review.replay import Replay
 from ..review.verdict import Checkpoint, Verdict
 from ..review.verify import replay_lines, verify_store
 from ..stores.store import DRAFT, NOTHING, LineWithBody, Page, Snapshot
@@ -66,7 +66,7 @@ def import_ledger(
         store.close()
 
 
-def _import_page(replay: Replay, lines: Sequence[LineWithBody], target: Snapshot) -> Page:
+def _import_page(replay: ChainReplay, lines: Sequence[LineWithBody], target: Snapshot) -> Page:
     """Return the page with all lines, and a `resume` entry that says that they were imported."""
     if empty_target(target):
         raise LedgerConflict("a ledger is about to be moved there; name another place")

@@ -33,7 +33,7 @@ from ..clock import stamp, write_time
 from ..entry import Entry, read_line, write_line
 from ..names import read_who
 from ..open import open_store
-from ..review.replay import Replay
+from ..review.chain_replay import ChainReplay
 from ..review.verdict import Verdict
 from ..review.verify import verify_store
 from ..snapshot import last_of
@@ -120,7 +120,7 @@ def empty_target(target: Snapshot) -> bool:
 def _close(source: LedgerStore, token: str, label: str) -> Entry:
     """Step 2: verify the source and write its last entry; another process may have closed it."""
 
-    def make(_: Replay, last: Entry, snapshot: Snapshot) -> Page | None:
+    def make(_: ChainReplay, last: Entry, snapshot: Snapshot) -> Page | None:
         if last.kind == "close":
             return None
         time = stamp(snapshot.now, last.time)
@@ -134,7 +134,7 @@ def _close(source: LedgerStore, token: str, label: str) -> Entry:
 
 
 def _copy(source: LedgerStore, target: LedgerStore, last: Entry, labels: tuple[str, str]) -> None:
-    """Step 3: write a closed ledger into the store that holds its token, unless it is there already.
+    """Step 3: write a closed ledger into the store that holds its token, unless it is there.
 
     A copy of the draft under another name holds the token too, and is refused by its label.
     """

@@ -18,11 +18,11 @@ from ..entry import Entry, EntryKind, seal
 from ..stores.store import NOTHING, LedgerStore, Page, Snapshot
 
 if TYPE_CHECKING:
-    from ..review.replay import Replay
+    from ..review.chain_replay import ChainReplay
 
 _ATTEMPTS = 8
 """Replays before LedgerConflict: a ledger that is charged all the time would never be unchanged."""
-MakePage: TypeAlias = "Callable[[Replay, Entry, Snapshot], Page | None]"
+MakePage: TypeAlias = "Callable[[ChainReplay, Entry, Snapshot], Page | None]"
 
 
 def append_if_unchanged(store: LedgerStore, make: MakePage) -> Page | None:
@@ -45,7 +45,7 @@ def append_if_unchanged(store: LedgerStore, make: MakePage) -> Page | None:
 
 
 def _decide(
-    replay: Replay, make: MakePage, overtaken: list[int], snapshot: Snapshot
+    replay: ChainReplay, make: MakePage, overtaken: list[int], snapshot: Snapshot
 ) -> Page | None:
     """Make the page if nobody has written since the replay; called under the write lock."""
     last = replay.last

@@ -1,6 +1,7 @@
-"""Repair of a ledger whose clock was wrong, or whose last entries were lost, by an entry in the chain.
+"""Repair of a ledger whose clock was wrong, or whose last entries were lost.
 
-No repair forgets spending; `review.repaired_books` defines the books afterwards.
+A repair is an entry in the chain. No repair forgets spending; `review.repaired_books` defines the
+books afterwards.
 
 Law: tests/ledger/test_life.py::TestAClockThatWasWrong,
 tests/ledger/test_life.py::TestEntriesThatWereLost
@@ -17,7 +18,7 @@ from ..clock import SMALL_STEP, read_time, write_time
 from ..entry import Entry
 from ..names import read_who
 from ..open import WAIT, open_store
-from ..review.replay import Replay
+from ..review.chain_replay import ChainReplay
 from ..snapshot import closed
 from ..stores.sqlite import LedgerInSqlite
 from ..stores.sqlite_checks import noted_end
@@ -65,7 +66,7 @@ def _repair_loss(where: str | os.PathLike[str]) -> Page | None:
         store.close()
 
 
-def _clock_page(replay: Replay, last: Entry, snapshot: Snapshot) -> Page:
+def _clock_page(replay: ChainReplay, last: Entry, snapshot: Snapshot) -> Page:
     """Return the page that sets the time of the ledger back to the present."""
     if last.kind == "close":
         raise closed(last)
@@ -85,7 +86,7 @@ def _clock_page(replay: Replay, last: Entry, snapshot: Snapshot) -> Page:
     return Page(entry, tree)
 
 
-def _loss_page(noted: int, replay: Replay, last: Entry, snapshot: Snapshot) -> Page:
+def _loss_page(noted: int, replay: ChainReplay, last: Entry, snapshot: Snapshot) -> Page:
     """Return the page that counts the budget as spent, because entries up to `noted` are gone."""
     if noted <= last.number:
         raise InvalidArgument(
@@ -95,6 +96,6 @@ def _loss_page(noted: int, replay: Replay, last: Entry, snapshot: Snapshot) -> P
     return _repair_page(replay, time, {"lost": noted})
 
 
-def _repair_page(replay: Replay, time: str, terms: Json) -> Page:
+def _repair_page(replay: ChainReplay, time: str, terms: Json) -> Page:
     entry = replay.write("repair", time, terms)
     return Page(entry, replay.texts())

@@ -24,7 +24,7 @@ from ..stores.store import ACCOUNT_TREE, LedgerStore, Page, Snapshot, accounts_i
 from .optimistic import append_if_unchanged, following_entry
 
 if TYPE_CHECKING:
-    from ..review.replay import Replay
+    from ..review.chain_replay import ChainReplay
 
 
 def upgrade_store(store: LedgerStore) -> None:
@@ -37,7 +37,7 @@ def upgrade_store(store: LedgerStore) -> None:
         append_if_unchanged(store, _upgrade_page)
 
 
-def _upgrade_page(replay: Replay, last: Entry, snapshot: Snapshot) -> Page | None:
+def _upgrade_page(replay: ChainReplay, last: Entry, snapshot: Snapshot) -> Page | None:
     # Another process may have upgraded the ledger since it was read.
     if ACCOUNT_TREE in snapshot.texts:
         return None

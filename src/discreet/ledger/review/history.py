@@ -31,7 +31,7 @@ _MAX_WHY = 40
 
 @frozen
 class History(Sequence[Entry]):
-    """Entries, oldest first, with the budget spent so far; `asked` has texts of questions by number."""
+    """Entries, oldest first, with the budget spent; `asked` has texts of questions by number."""
 
     entries: tuple[Entry, ...]
     filter: Filter
@@ -120,7 +120,7 @@ def read_history(
     last: int | None,
     kinds: Kinds = None,
 ) -> History:
-    """Read entries from the end backwards: of everyone or one person, of some kinds, the last few."""
+    """Read entries backwards from the end: of one person, of some kinds, the last few."""
     if who is not None and not isinstance(who, str):
         raise InvalidArgument(f"who is a name, got {type(who).__name__}")
     max_entries = None if last is None else whole(last, "last", least=1)

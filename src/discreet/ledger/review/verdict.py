@@ -10,7 +10,7 @@ from ...show.bar import share_bar
 from ...show.table import html_pairs, text_table
 
 Checkpoint: TypeAlias = tuple[int, str]
-"""Number and hash of an entry: kept elsewhere, it tells later whether the ledger still contains it."""
+"""Number and hash of an entry; kept elsewhere, it tells whether a ledger still contains it."""
 
 
 @frozen

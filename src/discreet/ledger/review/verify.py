@@ -28,7 +28,7 @@ from ..stores.store import (
     StoredLine,
     accounts_in,
 )
-from .replay import SLACK, Replay
+from .chain_replay import SLACK, ChainReplay
 from .verdict import Checkpoint, Verdict
 
 Progress = Callable[[int, int], object]
@@ -45,12 +45,12 @@ def verify_store(
 
 def replay_store(
     store: LedgerStore, progress: Progress | None = None, checkpoint: Checkpoint | None = None
-) -> Replay:
+) -> ChainReplay:
     """Replay the chain of a store and compare it with the books; return the replay."""
     # One snapshot has the last entry and the books: later charges are not seen.
     end = store.read(None)
     last_of(end)
-    replay = Replay()
+    replay = ChainReplay()
     lines = store.lines(1, end.number)
     _replay(replay, lines, end.number, progress, checkpoint, bodies=True)
     _compare_books(replay, end)
@@ -61,16 +61,16 @@ def replay_lines(
     lines: Sequence[LineWithBody],
     progress: Progress | None = None,
     checkpoint: Checkpoint | None = None,
-) -> Replay:
+) -> ChainReplay:
     """Replay exported lines, with those answers that were exported; return the replay."""
-    replay = Replay()
+    replay = ChainReplay()
     stored = (StoredLine(n, line, body, None) for n, (line, body) in enumerate(lines, start=1))
     _replay(replay, stored, len(lines), progress, checkpoint, bodies=False)
     return replay
 
 
 def _replay(
-    replay: Replay,
+    replay: ChainReplay,
     lines: Iterable[StoredLine],
     end: int,
     progress: Progress | None,
@@ -113,7 +113,7 @@ def _check_checkpoint(checkpoint: object) -> None:
     raise InvalidArgument("a checkpoint is a number and a hash, as Verdict.checkpoint gives them")
 
 
-def _compare_books(replay: Replay, end: Snapshot) -> None:
+def _compare_books(replay: ChainReplay, end: Snapshot) -> None:
     """Compare the replayed accounts with those of the store.
 
     If every entry's digest of the books was met, the accounts must be equal. Otherwise this release
@@ -143,7 +143,7 @@ def _compare_books(replay: Replay, end: Snapshot) -> None:
     _compare_trees(replay, end)
 
 
-def _compare_trees(replay: Replay, end: Snapshot) -> None:
+def _compare_trees(replay: ChainReplay, end: Snapshot) -> None:
     """Compare the stored account tree with one built anew from the stored accounts."""
     # The root has the name of the tree, and pages have it before a colon.
     texts = end.texts.items()
@@ -178,7 +178,7 @@ def _at_most(replayed: Used, kept: Used) -> bool:
     return all(new <= old * SLACK for new, old in pairs)
 
 
-def verdict_of(replay: Replay) -> Verdict:
+def verdict_of(replay: ChainReplay) -> Verdict:
     """Return the verdict of a replay that found no fault."""
     books = replay.books("")
     if replay.last is None:

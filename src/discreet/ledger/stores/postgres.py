@@ -67,7 +67,7 @@ _INDEXED = """
 SELECT num_nulls(to_regclass('discreet_ledger.entry_question'), to_regclass('discreet_ledger.entry_who')) = 0
 """
 _THERE = "SELECT to_regclass('discreet_ledger.state') IS NOT NULL"
-# Number of the advisory lock under which tables are made: `CREATE … IF NOT EXISTS` may fail in a race.
+# Advisory lock under which tables are made: `CREATE … IF NOT EXISTS` may fail in a race.
 _MAKING = 7305735441932226369
 _LOCK = "SELECT pg_advisory_xact_lock(%s)"
 _NOW = "SELECT clock_timestamp()"
@@ -224,7 +224,7 @@ class LedgerInPostgres:
         return cursors
 
     def _write(self, connection: psycopg.Connection, page: Page) -> None:
-        """Write and commit in one round trip; the server rolls back a client that stalls or dies."""
+        """Write and commit in one round trip; the server rolls back a client that stalls."""
         failpoints.passed(f"{step_of(page.entry)}:written")
         with connection.pipeline():
             for entry, body in page.entries:
@@ -255,7 +255,7 @@ class LedgerInPostgres:
         self._has_tables = True
 
     def _make_indexes(self, connection: psycopg.Connection) -> None:
-        """Make the indexes that tables of 0.1.0 lack; without the privilege it works, but slower."""
+        """Make the indexes that tables of 0.1.0 lack; without the privilege reads are slower."""
         if self._has_indexes:
             return
         row = connection.execute(_INDEXED).fetchone()
@@ -295,7 +295,7 @@ class LedgerInPostgres:
         return self._held
 
     def _connect(self) -> BoundedConnection:
-        """Connect; before the first connection nothing can have been written, and a refusal says so.
+        """Connect; a refusal before the first connection says that nothing was spent.
 
         The reason in that refusal has no password.
         """
@@ -337,7 +337,7 @@ def _snapshot(now: Any, last: Any, texts: Any, *found: Any) -> Snapshot:  # noqa
 
 
 def _after_fork() -> None:
-    """Forget the parent's connection without telling the server, and locks of the parent's threads."""
+    """Forget the parent's connection and the locks of its threads, without telling the server."""
     for store in list(_OPEN):
         # Closing it here would end the session of the parent process, which still uses it.
         _ABANDONED.append(store._held)  # noqa: SLF001 its own file

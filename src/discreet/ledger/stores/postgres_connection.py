@@ -1,9 +1,9 @@
-"""Connection to PostgreSQL with timeouts: a server that is paused or cut off is given up in seconds.
+"""Connection to PostgreSQL with timeouts: a server that is paused or cut off is given up soon.
 
 | silent | remedy |
 |---|---|
 | a server that cannot be reached | `connect_timeout` |
-| a network that loses packets | keepalives and `tcp_user_timeout` of the kernel; not on a local socket |
+| a network that loses packets | keepalives and `tcp_user_timeout`; not on a local socket |
 | a server that holds the connection and does not answer | a deadline here, for every round trip |
 
 Law: tests/ledger/test_postgres.py::TestASilentServer
@@ -70,7 +70,7 @@ def open_connection(dsn: str, wait: float) -> BoundedConnection:
     """Connect, and apply the settings of every ledger.
 
     A role that may create functions or operators in a schema of the search path could otherwise
-    change what a ledger reads. So `pg_catalog` comes first, and every table is named with its schema.
+    change what a ledger reads. So `pg_catalog` comes first, and tables are named with their schema.
 
     Law: tests/ledger/test_postgres.py::test_functions_of_others_are_never_called
     """
@@ -135,7 +135,7 @@ def explain_errors() -> Iterator[None]:
 
     | error of the server | raised |
     |---|---|
-    | another transaction was first (serialization, deadlock, a number that is taken) | LedgerConflict |
+    | another transaction was first (serialization, deadlock, a taken number) | LedgerConflict |
     | locked, full, read-only, out of reach | LedgerUnavailable |
     | anything else: the tables are no ledger | LedgerCorrupt |
     """

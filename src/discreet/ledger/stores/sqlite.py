@@ -259,7 +259,8 @@ class LedgerInSqlite:
 
 def _is_open(file: object) -> bool:
     """Return whether a store of this process has a connection to a file."""
-    return any(store._held is not None and store._files[0] == file for store in tuple(_OPEN))  # noqa: SLF001
+    stores = tuple(_OPEN)
+    return any(store._held is not None and store._files[0] == file for store in stores)  # noqa: SLF001
 
 
 def _snapshot(

@@ -18,7 +18,7 @@ from ...errors import LedgerCorrupt, LedgerUnavailable
 APPLICATION = 0x44504C31
 """SQLite's application id, the ASCII text DPL1: it tells a ledger from other databases."""
 VERSION = 2
-"""Version of the file; version 1 has no account tree. A release that knows only 1 refuses 2 by it."""
+"""Version of the file; 1 has no account tree, and a release that knows only 1 refuses 2."""
 _MAGIC = b"SQLite format 3\0"
 TABLES = """
 CREATE TABLE entry (number INTEGER PRIMARY KEY, line TEXT NOT NULL, body TEXT, key TEXT NOT NULL) STRICT;
@@ -59,7 +59,7 @@ _REASONS = {
 
 @contextmanager
 def explain_errors(path: Path) -> Iterator[None]:
-    """Translate SQLite's errors: LedgerUnavailable, or LedgerCorrupt for a file that is no ledger."""
+    """Translate SQLite's errors into LedgerUnavailable, or LedgerCorrupt for a bad file."""
     try:
         yield
     except sqlite3.Error as problem:
@@ -145,7 +145,7 @@ def check_file(path: Path) -> None:
 
 
 def identity(path: Path) -> tuple[int, int] | None:
-    """Return device and inode, which tell files of the same name apart; None if there is no file."""
+    """Return device and inode, which tell files of one name apart; None if there is no file."""
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -175,7 +175,7 @@ def make_file(path: Path, fill: Callable[[sqlite3.Connection], None]) -> bool:
 
 @contextmanager
 def drafted(path: Path) -> Iterator[Path]:
-    """Make an empty file beside a path, readable by its owner only; remove it and its logs at the end.
+    """Make a private empty file beside a path; remove it and its logs at the end.
 
     SQLite gives the log the permissions of the file.
     """

@@ -49,7 +49,7 @@ def accounts_in(texts: Mapping[str, str]) -> dict[str, str]:
 
 
 def step_of(entry: Entry | None) -> str:
-    """Return the name of the durable step that writes an entry (`failpoints`); None writes a draft."""
+    """Return the name of the step that writes an entry (`failpoints`); None writes a draft."""
     if entry is None:
         return "draft"
     if entry.kind == "answer":
@@ -72,7 +72,7 @@ NOTHING = Lookup()
 
 @frozen
 class Newest:
-    """The newest lines, of everyone or of one person; bodies of answers are left out as too long."""
+    """The newest lines, of everyone or of one person, without the bodies of answers."""
 
     most: int
     who: str | None = None
@@ -141,7 +141,7 @@ class LedgerStore(Protocol):
         """Return the content at one moment: the texts named, or all, and the lines looked up."""
 
     def append(self, names: Sequence[str] | None, lookup: Lookup, decide: Decide) -> Page | None:
-        """Read, decide and write in one exclusive transaction; None from `decide` writes nothing."""
+        """Read, decide and write in one exclusive transaction; a page of None writes nothing."""
 
     def lines(self, first: int, last: int, newest: Newest | None = None) -> Iterator[StoredLine]:
         """Return the lines from one number to another, all or the newest of them, in order."""

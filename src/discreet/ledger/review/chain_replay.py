@@ -37,7 +37,7 @@ _EMPTY = "the chain is empty; a ledger has at least the entry that opened it"
 
 
 @dataclass(slots=True)
-class Replay:
+class ChainReplay:
     """State of a replay: the last entry, the accounts, and the charges with their ends."""
 
     last: Entry | None = None
@@ -148,7 +148,7 @@ class Replay:
             raise LedgerCorrupt(f"entry {number} was written after the ledger was closed")
 
     def _check_body(self, entry: Entry, body: str | None) -> None:
-        """Check a body against its hash; record one that is missing, unless an export left it out."""
+        """Check a body against its hash; record a missing one, unless an export left it out."""
         needs_body = entry.kind == "answer" or entry.body_hash is not None
         if body is None and needs_body:
             self.missing_bodies.add(entry.number)
