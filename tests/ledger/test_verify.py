@@ -15,8 +15,8 @@ from discreet.arithmetic.canonical import canonical_json, digest
 from discreet.ledger import Verdict, open_ledger, verify_export
 from discreet.ledger.account import read_account
 from discreet.ledger.entry import Entry, read_line, seal, write_line
-from discreet.ledger.review import history as history_file
 from discreet.ledger.review import chain_replay as replay_file
+from discreet.ledger.review import history as history_file
 from discreet.ledger.review import verify as verify_file
 from discreet.ledger.review.verify import replay_lines, verdict_of
 from discreet.privacy.events import GaussianNoise, LaplaceNoise, Repeated
