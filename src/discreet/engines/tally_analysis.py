@@ -1,13 +1,17 @@
-"""A tally, understood: what every engine must know before it runs, worked out from public facts alone.
+"""Static analysis of a tally: the public facts that every engine needs before it runs one.
 
-All refusals are made here, so that every engine refuses the same tallies, before it touches a row. The bounds keep all
-arithmetic of a share within 64-bit integers: |c|, and r·|c| of a clipped sum, are at most 2^62.
+All refusals of a tally are made here, from its text and the schemas alone. So every engine refuses
+the same tallies, and does so before it touches a row. The analysis never depends on data.
+
+The bounds keep all arithmetic of one contribution within 64-bit integers: |c|, and r·|c| of a
+clipped sum, are at most 2^62.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import lru_cache
 
 from ..data.unit import People
 from ..errors import InvalidArgument, UnboundedSensitivity, UnsupportedQuery
@@ -31,8 +35,11 @@ from ..query.domains.domain import MOST_STEPS, Day, Domain, Second, Truth, Whole
 from ..query.domains.domain_of import domain_of
 from ..query.meaning.like import MOST_WILDCARDS, wildcards
 
-MOST_SHARE = 1 << 31
-"""Shares of more rows or groups than this are refused: n·k of a person's n rows must stay within 64 bits."""
+MAX_SHARE = 1 << 31
+"""Largest number of rows or groups in a share: n·k of a person's n rows must fit into 64 bits."""
+
+RECENT_TALLIES = 32
+"""Analyses that are remembered: more than the tallies of one question, few enough to hold."""
 
 
 @frozen
@@ -46,58 +53,82 @@ class TermFacts:
 
     @property
     def counts(self) -> bool:
-        """Whether the term counts rows for which a condition holds."""
+        """Tell whether the term counts rows for which a condition holds."""
         return isinstance(self.domain, Truth)
 
 
 @frozen
 class TallyFacts:
-    """A tally with the domains of its columns and keys, its parts, and whose rows they are."""
+    """A tally with the domains of its columns and keys, the facts of its terms, and its person."""
 
     tally: Tally
     columns: dict[str, Domain]
     keys: tuple[Domain, ...]
-    parts: tuple[TermFacts, ...]
+    terms: tuple[TermFacts, ...]
     person: People | None
 
 
+# A question is analysed for its check before the charge and again for its run after it. The result
+# depends on the tally alone, never on data, so the second call takes it from this cache.
+# Refusals are exceptions, which `lru_cache` does not keep. It is safe across threads.
+@lru_cache(maxsize=RECENT_TALLIES)
 def understand(tally: Tally) -> TallyFacts:
-    """Work out all static facts of a tally.
+    """Compute all static facts of a tally.
 
-    Refuses shares of people where a row is the unit, terms that are no numbers or truths, contributions beyond 64-bit
-    integers, joins that make too many rows of one unit, text constants that not every store can hold, patterns with
-    hundreds of wildcards, public keys of the wrong length, no terms at all.
+    Guarantee: a tally that is accepted needs no integer beyond 64 bits for one contribution.
+
+    Refuses: shares of people where a row is the unit; terms that are neither numbers nor
+    conditions; contributions beyond 64-bit integers; joins that make too many rows of one unit;
+    text constants that not every store can hold; patterns with hundreds of wildcards; public keys
+    of the wrong length; a tally without terms.
+
+    Law: tests/engines/test_refusals.py::TestRefusals
     """
-    columns, unit = columns_of(tally.rows), unit_of(tally.rows)
+    columns = columns_of(tally.rows)
+    unit = unit_of(tally.rows)
     person = unit if isinstance(unit, People) else None
-    if person is None and (
-        tally.people
-        or isinstance(tally.share, RowShare | GroupShare | KeptKeys)
-        or _personal(tally.rows)
-    ):
+    if person is None and _needs_people(tally):
         raise UnboundedSensitivity(
             'shares of people need tables whose unit is a person: People("id", max_rows=…)'
         )
     check_joins(tally.rows)
-    for expression in (
-        *tally.keys,
-        *(term.expression for term in tally.terms),
-        *_expressions(tally.rows),
-    ):
-        _storable(expression)
+    for expression in _all_expressions(tally):
+        _check_storable(expression)
     keys = tuple(domain_of(key, columns) for key in tally.keys)
-    listed = tally.listed
-    if tally.only is not None and any(
-        len(key) != listed or len(key) > len(keys) for key in tally.only
-    ):
-        raise InvalidArgument(
-            f"each public key must be a tuple of {len(keys)} values, one for each key of the tally"
-        )
+    _check_public_keys(tally, len(keys))
     if not tally.terms:
         raise InvalidArgument("a tally needs at least one term; count rows with Constant(True)")
     _check_share(tally)
-    parts = tuple(_part(term, domain_of(term.expression, columns), tally) for term in tally.terms)
-    return TallyFacts(tally, columns, keys, parts, person)
+    terms = []
+    for term in tally.terms:
+        domain = domain_of(term.expression, columns)
+        terms.append(_term_facts(term, domain, tally))
+    return TallyFacts(tally, columns, keys, tuple(terms), person)
+
+
+def _needs_people(tally: Tally) -> bool:
+    """Tell whether a tally bounds, counts, joins or groups by the person."""
+    if tally.people or isinstance(tally.share, RowShare | GroupShare | KeptKeys):
+        return True
+    return _uses_person(tally.rows)
+
+
+def _all_expressions(tally: Tally) -> Iterator[Expression]:
+    yield from tally.keys
+    for term in tally.terms:
+        yield term.expression
+    yield from _expressions(tally.rows)
+
+
+def _check_public_keys(tally: Tally, width: int) -> None:
+    if tally.only is None:
+        return
+    listed = tally.listed
+    for key in tally.only:
+        if len(key) != listed or len(key) > width:
+            raise InvalidArgument(
+                f"each public key must be a tuple of {width} values, one for each key of the tally"
+            )
 
 
 def _check_share(tally: Tally) -> None:
@@ -108,71 +139,90 @@ def _check_share(tally: Tally) -> None:
             sizes = [groups, rows]
         case _:
             sizes = []
-    if any(not 1 <= size <= MOST_SHARE for size in sizes):
-        raise InvalidArgument("a share is of at least 1 and at most 2^31 rows or groups")
+    for size in sizes:
+        if not 1 <= size <= MAX_SHARE:
+            raise InvalidArgument("a share is of at least 1 and at most 2^31 rows or groups")
 
 
-def _part(term: Term, domain: Domain, tally: Tally) -> TermFacts:
+def _term_facts(term: Term, domain: Domain, tally: Tally) -> TermFacts:
     if not isinstance(domain, Whole | Truth):
         raise UnsupportedQuery(
             "only numbers and conditions can be added up; text and times can be counted"
         )
     if term.weight < 1 or term.low > term.high:
         raise InvalidArgument("a term needs a weight of at least 1, and low ≤ high")
+    # A condition that holds counts as 1; rows for which it does not hold add nothing.
     ends = (domain.low, domain.high) if isinstance(domain, Whole) else (1, 1)
     rows = tally.share.rows if isinstance(tally.share, GroupShare | KeptKeys) else 1
-    reach = max(term.weight * max(map(abs, ends)), rows * max(abs(term.low), abs(term.high)))
-    if reach > MOST_STEPS:
+    # Both the weighted value before clipping and the clipped sum of all rows have to fit.
+    largest_value = term.weight * max(map(abs, ends))
+    largest_sum = rows * max(abs(term.low), abs(term.high))
+    if max(largest_value, largest_sum) > MOST_STEPS:
         raise UnsupportedQuery(
             "one person's total could exceed 64-bit integers; clip the expression, or declare tighter bounds, "
             "a coarser step or fewer rows"
         )
-    low, high = (min(max(term.weight * end, term.low), term.high) for end in ends)
+    low = _clip(term.weight * ends[0], term)
+    high = _clip(term.weight * ends[1], term)
     return TermFacts(term, domain, low, high)
 
 
-def _personal(relation: Relation) -> bool:
+def _clip(contribution: int, term: Term) -> int:
+    return min(max(contribution, term.low), term.high)
+
+
+def _uses_person(relation: Relation) -> bool:
     """Return whether a relation joins or groups by the person."""
     match relation:
         case Scan():
             return False
         case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows):
-            return _personal(rows)
+            return _uses_person(rows)
         case Union(parts=parts):
-            return any(map(_personal, parts))
+            return any(map(_uses_person, parts))
         case JoinPeople() | PerPerson():
             return True
 
 
 def _expressions(relation: Relation) -> Iterator[Expression]:
-    """List every expression of a relation, and check what no domain covers: the steps of a person's totals."""
+    """List every expression of a relation.
+
+    Also checks the steps of a person's totals, which no domain covers.
+    """
     match relation:
         case Scan():
             return
         case Where(rows=rows, condition=condition):
             yield condition
         case Select(rows=rows, columns=columns):
-            yield from (expression for _, expression in columns)
+            for _, expression in columns:
+                yield expression
         case JoinPublic(rows=rows, on=on):
-            yield from (expression for expression, _ in on)
+            for expression, _ in on:
+                yield expression
         case JoinPeople(left=left, right=rows, on=pairs):
-            yield from (expression for pair in pairs for expression in pair)
+            for pair in pairs:
+                yield from pair
             yield from _expressions(left)
         case Union(parts=parts):
             for part in parts:
                 yield from _expressions(part)
             return
         case PerPerson(rows=rows, keys=keys, totals=totals):
-            yield from (expression for _, expression in keys)
-            yield from (total.expression for _, total in totals if total.expression is not None)
+            for _, expression in keys:
+                yield expression
+            for _, total in totals:
+                if total.expression is not None:
+                    yield total.expression
             for _, total in totals:
                 times_of(total, columns_of(rows))
     yield from _expressions(rows)
 
 
-def _storable(expression: Expression) -> None:
+def _check_storable(expression: Expression) -> None:
     match expression:
         case Constant(value=str(text)):
+            # PostgreSQL has no NUL in text, and lone surrogates have no UTF-8.
             if any(letter == "\0" or "\ud800" <= letter <= "\udfff" for letter in text):
                 raise UnsupportedQuery(
                     "a text constant holds a character that not every store can hold"
@@ -185,16 +235,19 @@ def _storable(expression: Expression) -> None:
             )
         case Call(arguments=arguments):
             for argument in arguments:
-                _storable(argument)
+                _check_storable(argument)
 
 
 def times_of(total: Total, columns: dict[str, Domain]) -> int:
-    """Return how many of a total's steps one step of its expression is.
+    """Return the number of a total's steps in one step of its expression.
 
-    Refuses a total of text or truths, and a step that does not divide that of the expression.
+    Refuses: a total of text or conditions, and a step that does not divide that of the expression.
     """
-    domain = Whole(Fraction(1), 0, 1) if total.what == "count" else _sum_domain(total, columns)
-    step = domain.step if isinstance(domain, Whole) else Fraction(1)
+    if total.what == "count":
+        step = Fraction(1)
+    else:
+        domain = _number_domain(total, columns)
+        step = domain.step if isinstance(domain, Whole) else Fraction(1)
     times = step / total.step
     if times.denominator != 1 or not 1 <= times <= MOST_STEPS:
         raise UnsupportedQuery(
@@ -203,10 +256,13 @@ def times_of(total: Total, columns: dict[str, Domain]) -> int:
     return int(times)
 
 
-def _sum_domain(total: Total, columns: dict[str, Domain]) -> Domain:
-    domain = None if total.expression is None else domain_of(total.expression, columns)
-    if isinstance(domain, Whole) or (isinstance(domain, Day | Second) and total.what != "sum"):
-        return domain
+def _number_domain(total: Total, columns: dict[str, Domain]) -> Domain:
+    if total.expression is not None:
+        domain = domain_of(total.expression, columns)
+        # Times have a least and a greatest value, but no sum.
+        is_time = isinstance(domain, Day | Second) and total.what != "sum"
+        if is_time or isinstance(domain, Whole):
+            return domain
     raise UnsupportedQuery(
         f"a person's {total.what} needs a number; count rows, or use CASE to make one"
     )

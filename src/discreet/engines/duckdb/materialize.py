@@ -21,7 +21,7 @@ from .cell_sql import PERSON, cells_sql, id_class, kept_type, seen_columns, seen
 from .dialect import DUCKDB, stored_class
 
 ROWS, SHARE = "\\rows", "\\share"
-MOST_COUNTS = 16
+MAX_COUNTS = 16
 FIRST = 1
 """People are numbered from here, so that 0 is nobody's."""
 
@@ -119,7 +119,7 @@ def layout_of(schema: Schema, ids: str) -> PreparedLayout:
         for n, c in schema.columns.items()
         if isinstance(c, Category | Boolean) and c.default is None
     ]
-    return PreparedLayout(ids, ("", *listed[:MOST_COUNTS]), first=FIRST)
+    return PreparedLayout(ids, ("", *listed[:MAX_COUNTS]), first=FIRST)
 
 
 def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:

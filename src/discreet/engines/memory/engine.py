@@ -86,7 +86,7 @@ class Memory:
     def explain(self, tally: Tally) -> str:
         """Return what would be done; there is no SQL."""
         facts = understand(tally)
-        return f"totals of {len(facts.parts)} terms by {len(facts.keys)} keys in memory, share {tally.share}"
+        return f"totals of {len(facts.terms)} terms by {len(facts.keys)} keys in memory, share {tally.share}"
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table; in memory any value has any type."""
@@ -124,7 +124,7 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
         (meaning_of(key, columns), domain)
         for key, domain in zip(tally.keys, facts.keys, strict=True)
     ]
-    parts = [(meaning_of(part.term.expression, columns), part) for part in facts.parts]
+    parts = [(meaning_of(part.term.expression, columns), part) for part in facts.terms]
     for one in owned_rows(tally.rows, tables, needed):
         key = tuple(value_of(hold(meaning(one.row), domain), domain) for meaning, domain in keys)
         if only is None or key[:listed] in only:
@@ -226,7 +226,7 @@ def _clip(
     groups: dict[tuple[Hashable, GroupKey], list[tuple[int | None, ...]]] = defaultdict(list)
     for entry in entries:
         groups[entry.owner, entry.key].append(entry.parts)
-    ends = [(min(0, rows * part.term.low), max(0, rows * part.term.high)) for part in facts.parts]
+    ends = [(min(0, rows * part.term.low), max(0, rows * part.term.high)) for part in facts.terms]
     return {
         group: tuple(
             min(max(sum(value or 0 for value in column), low), high)

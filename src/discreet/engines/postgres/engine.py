@@ -22,7 +22,7 @@ from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows.relation import person_column
 from ..sql.store import SqlStore
-from ..sql.table_name import read_place
+from ..sql.table_name import read_table_name
 from .catalog import AskServer, find_table, is_total
 from .dialect import POSTGRES
 from .export import export_sql, save_blocks
@@ -67,7 +67,7 @@ class Postgres:
                 'Postgres takes a connection string, such as "host=db dbname=company"'
             )
         self._dsn = server
-        self._places = {name: read_place(place, 2) for name, place in (tables or {}).items()}
+        self._places = {name: read_table_name(place, 2) for name, place in (tables or {}).items()}
         self._trusted = frozenset(trusted)
         self._progress = progress
         self._lock = threading.RLock()
@@ -138,7 +138,7 @@ class Postgres:
         Refuses what `check` refuses, and to replace a table that was not prepared.
         """
         listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
-        (place,) = read_place(home, 1)
+        (place,) = read_table_name(home, 1)
         for schema in listed:
             self.check(schema)
         psycopg = load("psycopg", "postgres")

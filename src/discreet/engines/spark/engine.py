@@ -17,7 +17,7 @@ from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.rows.prepared import FIRST, prepared_table
 from ..sql.store import SqlStore
-from ..sql.table_name import read_place
+from ..sql.table_name import read_table_name
 from .dialect import SPARK, stored_class
 from .log_filter import quiet
 from .plan_safety import is_total
@@ -124,7 +124,7 @@ class Spark:
         Refuses what `check` refuses, and to replace a table that was not prepared.
         """
         listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
-        place = ".".join(map(SPARK.quote, read_place(home, 2)))
+        place = ".".join(map(SPARK.quote, read_table_name(home, 2)))
         for schema in listed:
             self.check(schema)
         try:

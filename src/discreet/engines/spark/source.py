@@ -13,7 +13,7 @@ from typing import Any
 from uuid import uuid4
 
 from ...errors import InvalidArgument, SchemaMismatch
-from ..sql.table_name import read_place
+from ..sql.table_name import read_table_name
 from .dialect import SPARK
 from .log_filter import quiet
 
@@ -39,7 +39,7 @@ def is_path(source: object) -> bool:
 def place_of(name: str, source: Any) -> str:  # noqa: ANN401
     """Return what stands after FROM for a name or a data frame."""
     if isinstance(source, str) and "${" not in source:
-        return ".".join(map(SPARK.quote, read_place(source, 3)))
+        return ".".join(map(SPARK.quote, read_table_name(source, 3)))
     if not callable(getattr(source, "createOrReplaceTempView", None)):
         raise InvalidArgument(
             f"{name} is no table of Spark; give a data frame, a path, or the name of a table without ${{"

@@ -1,1 +1,1 @@
-"""From a tally to one SQL text, and from its rows back to exact totals: what all SQL stores share."""
+"""SQL stores: write a tally as one SQL text, and read its rows back as exact totals."""

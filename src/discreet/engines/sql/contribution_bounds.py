@@ -1,9 +1,9 @@
-"""Shares as SQL: a person's contributions are scaled by exact integer arithmetic, never sampled.
+"""Contribution bounding as SQL: contributions are scaled by exact integer arithmetic, not sampled.
 
-Each person's rows (or keys) are counted once, and s = ⌊2^20·k/max(n, k)⌋ is that person's share in parts of 2^20: both
-cases of `query.tally` in one. A row then costs one product and one division by a constant; a count is s itself. The
-counts come by a join, or by a window where that is faster; the proof of what one person can change is in
-`query.sensitivity`.
+Each person's rows (or keys) are counted once. The person's share in parts of 2^20 is
+s = ⌊2^20·k/max(n, k)⌋, which covers both cases of `query.algebra.tally`. A row then costs one
+product and one division by a constant; a count is s itself. The counts come by a join, or by a
+window where that is faster. The influence of one person is proved in `query.bounds.sensitivity`.
 """
 
 from __future__ import annotations
@@ -20,23 +20,36 @@ from .rows.join_barrier import JoinSide, join_sql
 from .select import named_cells, select_sql
 
 
-def shared_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
-    """Write the totals of each key, keys first; a part that counts is to be multiplied by what one count is worth
-    under Free, and is complete under the other shares.
+def bounded_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
+    """Write the totals of each key, keys first.
+
+    Under Free, the total of a term that counts is a plain count: the caller multiplies it by the
+    value of one count. Under the other shares it is complete.
+
+    Guarantee: one person changes the totals by no more than `query.algebra.tally` states.
+
+    Law: tests/engines/test_contribution_bounds.py::TestOnePersonsInfluence
     """
     match share:
         case Free():
-            cells = [
-                _count(value) if value.part.counts else _sum(value, dialect)
-                for value in rows.values
-            ]
-            return _group(cells, rows, f"({rows.sql}) AS t")
-        case RowShare(rows=most):
-            return _by_rows(rows, most, dialect)
-        case GroupShare(groups=groups, rows=most):
-            return _by_groups(rows, groups, most, dialect)
+            return _unbounded(rows, dialect)
+        case RowShare(rows=max_rows):
+            return _by_rows(rows, max_rows, dialect)
+        case GroupShare(groups=max_groups, rows=max_rows):
+            return _by_groups(rows, max_groups, max_rows, dialect)
         case KeptKeys():
-            return _by_kept(rows, share, dialect)
+            return _by_kept_keys(rows, share, dialect)
+
+
+def _unbounded(rows: Entries, dialect: Dialect) -> str:
+    cells = [_unbounded_total(value, dialect) for value in rows.values]
+    return _group(cells, rows, f"({rows.sql}) AS t")
+
+
+def _unbounded_total(value: EntryNumber, dialect: Dialect) -> str:
+    if value.facts.counts:
+        return _count(value)
+    return _sum(value, dialect)
 
 
 def _group_by(names: Sequence[str]) -> str:
@@ -44,213 +57,291 @@ def _group_by(names: Sequence[str]) -> str:
 
 
 def _count(value: EntryNumber) -> str:
-    return f"count({value.column})" if value.sign > 0 else f"count(*) - count({value.column})"
+    count = f"count({value.column})"
+    return count if value.sign > 0 else f"count(*) - {count}"
 
 
 def _sum(value: EntryNumber, dialect: Dialect) -> str:
     """Write a sum of numbers, 0 if there are none."""
-    column = value.column if dialect.hide is None else dialect.hide(value.column, "Whole")
-    less = f" - {dialect.wide(f'count({column})')} * {bigint(value.less)}" if value.less else ""
-    total = dialect.total(value.column, _reach(value.part) + abs(value.less))
-    return f"COALESCE({'-' * (value.sign < 0)}{total}{less}, 0)"
+    # Without the offset the summed column may be that much farther from 0.
+    max_size = _max_size(value.facts) + abs(value.offset)
+    total = dialect.total(value.column, max_size)
+    sign = "-" if value.sign < 0 else ""
+    offset = ""
+    if value.offset:
+        column = value.column
+        if dialect.hide is not None:
+            column = dialect.hide(column, "Whole")
+        offset = f" - {dialect.wide(f'count({column})')} * {bigint(value.offset)}"
+    return f"COALESCE({sign}{total}{offset}, 0)"
 
 
-def _reach(part: TermFacts) -> int:
-    """Return how far from 0 one row's contribution can be."""
-    return max(abs(part.low), abs(part.high))
+def _max_size(facts: TermFacts) -> int:
+    """Return the largest absolute value of one row's contribution."""
+    return max(abs(facts.low), abs(facts.high))
 
 
-def _totals(shares: Iterable[tuple[str, int]], rows: Entries, source: str, dialect: Dialect) -> str:
-    """Write totals of shares, each with its reach."""
-    return _group(
-        [f"COALESCE({dialect.total(share, reach)}, 0)" for share, reach in shares], rows, source
-    )
+def _totals(
+    numbers: Iterable[tuple[str, int]], rows: Entries, source: str, dialect: Dialect
+) -> str:
+    """Write totals of bounded contributions, each with its largest absolute value."""
+    cells = [f"COALESCE({dialect.total(sql, size)}, 0)" for sql, size in numbers]
+    return _group(cells, rows, source)
 
 
 def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
-    """Write totals by key. Keys that are still as they are stored are read only now, once for each that occurs."""
-    if not rows.late:
-        return select_sql([*rows.keys, *cells], source, _group_by(rows.keys))
-    names = [f"x{place}" for place in range(len(cells))]
-    sql = select_sql(
-        [*rows.keys, *named_cells(zip(names, cells, strict=True))], source, _group_by(rows.keys)
-    )
-    by = [f"y{place}" for place in range(len(rows.keys))]
-    keys = named_cells(zip(by, (rows.late.get(key, key) for key in rows.keys), strict=True))
-    read = select_sql([*keys, *names], f"({sql}) AS t")
-    return select_sql([*by, *(f"sum({name})" for name in names)], f"({read}) AS t", _group_by(by))
+    """Write totals by key; deferred keys are read here, once for each that occurs."""
+    by_stored_keys = _group_by(rows.keys)
+    if not rows.deferred:
+        return select_sql([*rows.keys, *cells], source, by_stored_keys)
+    names = _numbered("x", len(cells))
+    totals = named_cells(zip(names, cells, strict=True))
+    sql = select_sql([*rows.keys, *totals], source, by_stored_keys)
+    # Several stored texts may read as NULL, so totals are added up again by the keys as read.
+    read_names = _numbered("y", len(rows.keys))
+    readers = [rows.deferred.get(key, key) for key in rows.keys]
+    read_keys = named_cells(zip(read_names, readers, strict=True))
+    read = select_sql([*read_keys, *names], f"({sql}) AS t")
+    sums = [f"sum({name})" for name in names]
+    return select_sql([*read_names, *sums], f"({read}) AS t", _group_by(read_names))
 
 
-def _by_rows(rows: Entries, most: int, dialect: Dialect) -> str:
-    shares = [(_row_share(value, dialect), _reach(value.part)) for value in rows.values]
-    source = (
-        _with_heavy_share(rows, most, dialect)
-        if dialect.heavy
-        else _with_share(rows, most, dialect)
-    )
-    return _totals(shares, rows, source, dialect)
+def _numbered(letter: str, count: int) -> list[str]:
+    return [f"{letter}{number}" for number in range(count)]
+
+
+def _by_rows(rows: Entries, max_rows: int, dialect: Dialect) -> str:
+    numbers = [(_row_share(value, dialect), _max_size(value.facts)) for value in rows.values]
+    with_share = _with_heavy_share if dialect.heavy else _with_share
+    source = with_share(rows, max_rows, dialect)
+    return _totals(numbers, rows, source, dialect)
 
 
 def _row_share(value: EntryNumber, dialect: Dialect) -> str:
-    part, column = value.part, value.column
-    if not part.counts:
-        return _share(column, (part.low, part.high), dialect)
-    share = "s" if part.high == FINE else _share(bigint(part.high), (part.high, part.high), dialect)
-    return share if column == "*" else f"CASE WHEN {column} IS NOT NULL THEN {share} END"
+    """Write the bounded contribution of one row."""
+    facts = value.facts
+    if not facts.counts:
+        return _scaled(value.column, (facts.low, facts.high), dialect)
+    # A count that is worth 2^20 parts contributes exactly the share.
+    share = "s"
+    if facts.high != FINE:
+        share = _scaled(bigint(facts.high), (facts.high, facts.high), dialect)
+    if value.column == "*":
+        return share
+    return f"CASE WHEN {value.column} IS NOT NULL THEN {share} END"
 
 
-def _share(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
-    """Write the share of a value between two ends: division rounds towards 0. Where c·s could overflow, c = q·2^20 + r
-    is split, and q·s + r·s/2^20 is rounded alike, since q and r have the sign of c.
+def _scaled(value: str, ends: tuple[int, int], dialect: Dialect) -> str:
+    """Write a value between two ends, scaled by the person's share s in parts of 2^20.
+
+    Division rounds towards 0, so that no contribution grows by rounding. Where c·s could overflow,
+    c = q·2^20 + r is split: q·s + r·s/2^20 is rounded alike, since q and r have the sign of c.
     """
     if max(map(abs, ends)) * FINE > MOST_STEPS:
-        return f"({dialect.divide(value, str(FINE))} * s + {dialect.divide(f'({value} % {FINE} * s)', str(FINE))})"
+        quotient = dialect.divide(value, str(FINE))
+        remainder = dialect.divide(f"({value} % {FINE} * s)", str(FINE))
+        return f"({quotient} * s + {remainder})"
+    product = f"({value} * s)"
+    # A shift rounds down, which is towards 0 only where nothing is negative.
     if ends[0] >= 0 and dialect.shift is not None:
-        return dialect.shift(f"({value} * s)", FINE.bit_length() - 1)
-    return dialect.divide(f"({value} * s)", str(FINE))
+        return dialect.shift(product, FINE.bit_length() - 1)
+    return dialect.divide(product, str(FINE))
 
 
-def _with_share(rows: Entries, most: int, dialect: Dialect, first: str = "") -> str:
-    """Write a source of the rows with s; `first` names them if they are written before and read twice."""
-    share = (
-        f"CAST({dialect.divide(bigint(FINE * most), f'GREATEST({{}}, {bigint(most)})')} AS INTEGER)"
-    )
+def _share_sql(count: str, max_count: int, dialect: Dialect) -> str:
+    """Write s = ⌊2^20·k/max(n, k)⌋, rounded down so that n shares are at most k."""
+    divisor = f"GREATEST({count}, {bigint(max_count)})"
+    return f"CAST({dialect.divide(bigint(FINE * max_count), divisor)} AS INTEGER)"
+
+
+def _owner_pairs(rows: Entries) -> list[tuple[str, str]]:
+    """Pair each column of the owner with its name on the side of the counts."""
+    return [(f"h{number}", name) for number, name in enumerate(rows.owner)]
+
+
+def _equal(pairs: Iterable[tuple[str, str]]) -> str:
+    return " AND ".join(f"{name} = {other}" for other, name in pairs)
+
+
+def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = "") -> str:
+    """Write a source of the rows with s.
+
+    `first` names the rows if the text has them in a WITH clause, so that they are read twice.
+    """
     if rows.count:
-        stored = (
-            f"CAST({rows.count} AS BIGINT)"
-            if rows.shared
-            else f"CAST({share.format(rows.count)} AS BIGINT)"
-        )
-        return f"({select_sql(['*', f'{stored} AS s'], f'({rows.sql}) AS t')}) AS r"
+        return _with_stored_share(rows, max_count, dialect)
     count = f"count({_wanted_rows(rows)})"
     if dialect.joined is None:
-        counted = share.format(f"{count} OVER (PARTITION BY {', '.join(rows.owner)})")
-        return f"({select_sql(['*', f'{counted} AS s'], f'({rows.sql}) AS t')}) AS r"
+        window = f"{count} OVER (PARTITION BY {', '.join(rows.owner)})"
+        share = _share_sql(window, max_count, dialect)
+        return f"({select_sql(['*', f'{share} AS s'], f'({rows.sql}) AS t')}) AS r"
     source = first or f"({rows.sql})"
-    people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
-    cells = named_cells([*people, ("h", share.format(count))])
+    pairs = _owner_pairs(rows)
+    cells = named_cells([*pairs, ("h", _share_sql(count, max_count, dialect))])
     counts = select_sql(cells, f"{source} AS t", _group_by(rows.owner))
     share = f"{dialect.joined('h')} AS s"
-    if first:  # written before, so neither side is read anew
-        same = " AND ".join(f"{name} = {other}" for other, name in people)
-        return (
-            f"({select_sql(['r.*', share], f'{source} AS r JOIN ({counts}) AS q ON {same}')}) AS r"
-        )
+    if first:
+        # The WITH clause is materialized, so neither side is read anew: a plain join will do.
+        joined = f"{source} AS r JOIN ({counts}) AS q ON {_equal(pairs)}"
+        return f"({select_sql(['r.*', share], joined)}) AS r"
     if rows.nobody:
-        return _never_empty(rows, cells[-1], people[0], share)
-    mine = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
-    return f"({join_sql(mine, JoinSide(counts, 'q', [other for other, _ in people], (), [share]), dialect)}) AS r"
+        return _never_empty(rows, cells[-1], pairs[0], share)
+    left = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
+    right = JoinSide(counts, "q", [other for other, _ in pairs], (), [share])
+    return f"({join_sql(left, right, dialect)}) AS r"
 
 
-def _never_empty(rows: Entries, counted: str, same: tuple[str, str], share: str) -> str:
-    """Write the join of rows and counts with a row of nobody's on each side, which meet: no side is ever empty, so the
-    other is read whatever it holds, and nobody is the first for whom rows are grouped. A side alone could be seen to
-    match nothing, and be left out.
+def _with_stored_share(rows: Entries, max_count: int, dialect: Dialect) -> str:
+    """Write a source of the rows with s, from the stored share or number of rows."""
+    stored = rows.count
+    if not rows.is_share:
+        stored = _share_sql(rows.count, max_count, dialect)
+    return f"({select_sql(['*', f'CAST({stored} AS BIGINT) AS s'], f'({rows.sql}) AS t')}) AS r"
+
+
+def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str) -> str:
+    """Write the join of rows and counts with a row of nobody's on each side, which match.
+
+    So no side is ever empty, and the other side is read whatever it holds. Nobody is also the first
+    for whom rows are grouped. On one side alone, the row could be seen to match nothing and be left
+    out.
     """
-    other, name = same
-    mine = f"{rows.sql} UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
-    marked = (
-        f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {counted.removesuffix(' AS h')} END AS h"
-    )
-    yours = select_sql([f"{name} AS {other}", marked], f"({mine}) AS t", _group_by(rows.owner))
-    joined = f"({mine}) AS r JOIN ({yours}) AS q ON {name} = {other}"
-    both = f"WHERE CAST({name} AS BIGINT) + h >= 0"  # of both sides, so that it cannot be tested on one of them
-    return f"({select_sql(['r.*', share], joined, both)}) AS r"
+    other, name = pair
+    left = f"{rows.sql} UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
+    share_of_group = counted.removesuffix(" AS h")
+    marked = f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {share_of_group} END AS h"
+    right = select_sql([f"{name} AS {other}", marked], f"({left}) AS t", _group_by(rows.owner))
+    joined = f"({left}) AS r JOIN ({right}) AS q ON {name} = {other}"
+    # The test reads both sides, so that no optimizer can run it on one of them alone.
+    test = f"WHERE CAST({name} AS BIGINT) + h >= 0"
+    return f"({select_sql(['r.*', share], joined, test)}) AS r"
 
 
-def _with_heavy_share(rows: Entries, most: int, dialect: Dialect) -> str:
-    """Write a source of the rows with s, where rows stay where they are: each person's are counted in place, the counts
-    are sent to each other, and only those of people with more rows than may count come back.
+def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
+    """Write a source of the rows with s, where rows are not moved between machines.
+
+    Each person's rows are counted in place, and the counts are exchanged. Only the counts of people
+    with more rows than may count come back.
     """
     count = f"count({_wanted_rows(rows)})"
-    share = f"CAST({dialect.divide(bigint(FINE * most), count)} AS INTEGER)"
-    people = [(f"h{place}", name) for place, name in enumerate(rows.owner)]
-    tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(most)}"
-    heavy = select_sql(named_cells([*people, ("h", share)]), f"({rows.sql}) AS t", tail)
-    same = " AND ".join(f"{name} = {other}" for other, name in people)
+    share = f"CAST({dialect.divide(bigint(FINE * max_rows), count)} AS INTEGER)"
+    pairs = _owner_pairs(rows)
+    tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(max_rows)}"
+    heavy = select_sql(named_cells([*pairs, ("h", share)]), f"({rows.sql}) AS t", tail)
     cells = ["r.*", f"COALESCE(h, {FINE}) AS s"]
-    return f"({select_sql(cells, f'({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {same}')}) AS r"
+    joined = f"({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {_equal(pairs)}"
+    return f"({select_sql(cells, joined)}) AS r"
 
 
 def _wanted_rows(rows: Entries) -> str:
-    """Write what is not NULL in rows whose keys are wanted."""
-    keys = [key if key in rows.sure else rows.late.get(key, key) for key in rows.tested]
-    if len(keys) > 1:
-        return f"CASE WHEN {' AND '.join(f'{key} IS NOT NULL' for key in keys)} THEN 1 END"
-    return keys[0] if keys else "*"
+    """Write an argument of count() that is not NULL in rows whose keys are wanted."""
+    keys = [_tested_key(key, rows) for key in rows.tested]
+    if not keys:
+        return "*"
+    if len(keys) == 1:
+        return keys[0]
+    present = " AND ".join(f"{key} IS NOT NULL" for key in keys)
+    return f"CASE WHEN {present} THEN 1 END"
 
 
-def _sums_sql(rows: Entries, most: int, dialect: Dialect) -> tuple[str, list[str], list[int]]:
-    """Write each person's clipped sums in each key; with their names, and how far from 0 they can be."""
-    names = [f"t{place}" for place in range(len(rows.values))]
-    cells = zip(names, (_clipped_sum(value, most, dialect) for value in rows.values), strict=True)
-    by = [*rows.owner, *rows.keys]
-    sql = select_sql([*by, *named_cells(cells)], f"({_compact(rows, dialect)}) AS t", _group_by(by))
-    return (
-        sql,
-        names,
-        [most * max(abs(value.part.term.low), abs(value.part.term.high)) for value in rows.values],
-    )
+def _tested_key(key: str, rows: Entries) -> str:
+    """Write a key that is NULL where the key as read is NULL."""
+    if key in rows.exact_nulls:
+        return key
+    return rows.deferred.get(key, key)
 
 
-def _by_kept(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
-    """Number each person's keys by the hash of salt, person and key, then by the key itself; keep the first ones."""
-    sql, names, reaches = _sums_sql(rows, share.rows, dialect)
-    if not rows.keys:  # everybody is in one key
-        return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
+def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list[str], list[int]]:
+    """Write each person's clipped sums in each key, with their names and largest absolute values."""
+    names = _numbered("t", len(rows.values))
+    sums = [_clipped_sum(value, max_rows, dialect) for value in rows.values]
+    cells = named_cells(zip(names, sums, strict=True))
+    groups = [*rows.owner, *rows.keys]
+    source = f"({_compact(rows, dialect)}) AS t"
+    sql = select_sql([*groups, *cells], source, _group_by(groups))
+    sizes = []
+    for value in rows.values:
+        term = value.facts.term
+        sizes.append(max_rows * max(abs(term.low), abs(term.high)))
+    return sql, names, sizes
+
+
+def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
+    """Write totals of the first keys of each person.
+
+    Keys are in the order of the hash of salt, person and key, then of the key itself.
+    """
+    sql, names, sizes = _sums_sql(rows, share.rows, dialect)
+    numbers = list(zip(names, sizes, strict=True))
+    if not rows.keys:
+        # Without keys everybody is in one group, of which nothing is dropped.
+        return _totals(numbers, rows, f"({sql}) AS t", dialect)
+    hashed = [dialect.literal(share.salt)]
+    hashed += [f"{dialect.as_text(name)} || '/'" for name in rows.owner]
+    hashed += [_hashed_key(key, dialect) for key in rows.keys]
+    order = [f"md5({' || '.join(hashed)})"]
+    order += [f"{key} NULLS FIRST" for key in rows.keys]
+    window = f"PARTITION BY {', '.join(rows.owner)} ORDER BY {', '.join(order)}"
+    rank = f"row_number() OVER ({window}) AS s"
     wanted = " AND ".join(f"{key} IS NOT NULL" for key in rows.tested)
-    words = [
-        f"CASE WHEN {key} IS NULL THEN '0' ELSE '1' || {dialect.as_text(key)} END"
-        for key in rows.keys
-    ]
-    people = [f"{dialect.as_text(name)} || '/'" for name in rows.owner]
-    mixed = f"md5({' || '.join([dialect.literal(share.salt), *people, *words])})"
-    order = ", ".join([mixed, *(f"{key} NULLS FIRST" for key in rows.keys)])
-    place = f"row_number() OVER (PARTITION BY {', '.join(rows.owner)} ORDER BY {order}) AS s"
-    placed = select_sql(["*", place], f"({sql}) AS t", f"WHERE {wanted}" if wanted else "")
-    source = f"({placed}) AS r WHERE s <= {share.groups}"
-    return _totals(zip(names, reaches, strict=True), replace(rows, late={}), source, dialect)
+    ranked = select_sql(["*", rank], f"({sql}) AS t", f"WHERE {wanted}" if wanted else "")
+    source = f"({ranked}) AS r WHERE s <= {share.groups}"
+    return _totals(numbers, replace(rows, deferred={}), source, dialect)
 
 
-def _by_groups(rows: Entries, groups: int, most: int, dialect: Dialect) -> str:
-    sql, names, reaches = _sums_sql(rows, most, dialect)
-    if not rows.keys:  # everybody is in one key
-        return _totals(zip(names, reaches, strict=True), rows, f"({sql}) AS t", dialect)
-    lows = [
-        -reach if min(v.part.low, v.part.high) < 0 else 0
-        for v, reach in zip(rows.values, reaches, strict=True)
-    ]
-    bounds = zip(lows, reaches, strict=True)
-    shares = [
-        (_share(name, ends, dialect), ends[1]) for name, ends in zip(names, bounds, strict=True)
-    ]
-    first, people = "" if dialect.joined is None else "w", replace(rows, sql=sql, late={})
-    text = _totals(shares, people, _with_share(people, groups, dialect, first), dialect)
-    return f"WITH w AS MATERIALIZED ({sql}) {text}" if first else text
+def _hashed_key(key: str, dialect: Dialect) -> str:
+    """Write a key as text; the first letter tells NULL from text."""
+    return f"CASE WHEN {key} IS NULL THEN '0' ELSE '1' || {dialect.as_text(key)} END"
+
+
+def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) -> str:
+    sql, names, sizes = _sums_sql(rows, max_rows, dialect)
+    if not rows.keys:
+        # Without keys everybody is in one group: the sums are clipped, and nothing is scaled.
+        return _totals(zip(names, sizes, strict=True), rows, f"({sql}) AS t", dialect)
+    numbers = []
+    for value, name, size in zip(rows.values, names, sizes, strict=True):
+        low = -size if min(value.facts.low, value.facts.high) < 0 else 0
+        numbers.append((_scaled(name, (low, size), dialect), size))
+    people = replace(rows, sql=sql, deferred={})
+    if dialect.joined is None:
+        source = _with_share(people, max_groups, dialect)
+        return _totals(numbers, people, source, dialect)
+    # Materialized: the sums are needed for the counts and for the totals, and are made once.
+    source = _with_share(people, max_groups, dialect, "w")
+    text = _totals(numbers, people, source, dialect)
+    return f"WITH w AS MATERIALIZED ({sql}) {text}"
 
 
 def _compact(rows: Entries, dialect: Dialect) -> str:
     """Write the rows with their keys read, in a form and an order that is grouped faster."""
-    columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
-    listed = (
-        {}
-        if dialect.listed is None
-        else {key: dialect.listed(key, rows.labels[key]) for key in rows.labels}
-    )
     order = dialect.in_order([*rows.owner, *rows.keys])
-    if not listed and not rows.late:
+    enums = {}
+    if dialect.listed is not None:
+        for key, labels in rows.labels.items():
+            enums[key] = dialect.listed(key, labels)
+    if not enums and not rows.deferred:
         return rows.sql + order
-    keys = [(key, listed.get(key, rows.late.get(key, key))) for key in rows.keys]
-    return select_sql([*rows.owner, *named_cells(keys), *columns], f"({rows.sql}) AS t") + order
+    keys = []
+    for key in rows.keys:
+        as_read = rows.deferred.get(key, key)
+        keys.append((key, enums.get(key, as_read)))
+    columns = dict.fromkeys(value.column for value in rows.values if value.column != "*")
+    cells = [*rows.owner, *named_cells(keys), *columns]
+    return select_sql(cells, f"({rows.sql}) AS t") + order
 
 
-def _clipped_sum(value: EntryNumber, most: int, dialect: Dialect) -> str:
+def _clipped_sum(value: EntryNumber, max_rows: int, dialect: Dialect) -> str:
     """Write one person's sum in one key, clipped; it is 0 if there is nothing to add."""
-    part = value.part
-    low, high = min(0, most * part.term.low), max(0, most * part.term.high)
-    if part.counts and part.high == part.term.high > 0:
-        return f"LEAST(count({value.column}), {bigint(most)}) * {part.high}"
-    counted = f"{dialect.wide(f'count({value.column})')} * {part.high}"
-    found = counted if part.counts else _sum(value, dialect)
-    above = found if min(part.low, part.high) >= 0 else f"GREATEST({found}, {bigint(low)})"
-    return f"CAST(LEAST({above}, {bigint(high)}) AS BIGINT)"
+    facts = value.facts
+    if facts.counts and facts.high == facts.term.high > 0:
+        return f"LEAST(count({value.column}), {bigint(max_rows)}) * {facts.high}"
+    total = f"{dialect.wide(f'count({value.column})')} * {facts.high}"
+    if not facts.counts:
+        total = _sum(value, dialect)
+    # 0 is always within the bounds: a person without rows in a key adds nothing to it.
+    low = min(0, max_rows * facts.term.low)
+    high = max(0, max_rows * facts.term.high)
+    if min(facts.low, facts.high) < 0:
+        total = f"GREATEST({total}, {bigint(low)})"
+    return f"CAST(LEAST({total}, {bigint(high)}) AS BIGINT)"

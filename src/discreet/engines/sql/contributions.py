@@ -1,4 +1,8 @@
-"""What each row contributes, as SQL: its owner, its keys, and a column for each number that is added up."""
+"""Contribution of each row, as SQL: its owner, its keys, and a column for each number that is summed.
+
+Numbers are written so that a store adds up as little as possible: Σ(x − m) is Σx − m·n, so a sum,
+a mean and a count of one column need one sum and one count.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ from ...query.domains.domain import MOST_STEPS, Domain, Texts, Whole
 from ...query.domains.domain_of import domain_of
 from ..base import find_column
 from ..tally_analysis import TallyFacts, TermFacts
-from .deferred_keys import late_keys
+from .deferred_keys import deferred_keys
 from .expression import expression_sql
 from .public_keys import only_sql
 from .reading.number import clip_sql
@@ -26,25 +30,26 @@ from .select import named_cells, select_sql
 
 @frozen
 class EntryNumber:
-    """What a row adds to one total: `sign`·`column` − `less`, and nothing where the column is NULL.
+    """Contribution of a row to one total: `sign`·`column` − `offset`, nothing if the column is NULL.
 
-    A part that counts adds what one count is worth wherever the column is not NULL, or with the sign −1 wherever it is;
-    "*" is never NULL.
+    A term that counts adds the value of one count wherever the column is not NULL. With the sign −1
+    it adds that value wherever the column is NULL. The column "*" is never NULL.
     """
 
-    part: TermFacts
+    facts: TermFacts
     column: str
     sign: int = 1
-    less: int = 0
+    offset: int = 0
 
 
 @frozen
 class Entries:
-    """A SELECT of what each row, or each person in a key, contributes: the SQL names of its columns.
+    """A SELECT of the contributions of each row, or of each person in a key.
 
-    Rows with a NULL in a `tested` key count nowhere, but stay in it, since nobody reads what they add up to: a test
-    less for each row. `labels` lists the values of those keys that are text and can only be one of a few. `late` says
-    how to read the keys that are still as they are stored; those that are `sure` are NULL only where that is.
+    Rows with a NULL in a `tested` key count nowhere. They stay in the SELECT, since their totals
+    are never read: that saves a test for each row. `labels` lists the values of those keys that are
+    text of a few public values. `deferred` has the SQL that reads the keys which are still as they
+    are stored; those in `exact_nulls` are NULL only where the stored value is.
     """
 
     sql: str
@@ -53,137 +58,196 @@ class Entries:
     values: tuple[EntryNumber, ...]
     tested: tuple[str, ...]
     labels: Mapping[str, Sequence[str]]
-    late: Mapping[str, str]
+    deferred: Mapping[str, str]
     count: str = ""
-    """The column that holds how many rows of their person count, if the store has it; or, if `shared`, their share."""
-    shared: bool = False
-    sure: frozenset[str] = frozenset()
+    """Column with the number of rows of their person that count, if the store keeps it."""
+    is_share: bool = False
+    """Tells that `count` holds the person's share instead of the number of rows."""
+    exact_nulls: frozenset[str] = frozenset()
     nobody: str = ""
     """A number that no owner has, if the store has one."""
+
+
+@frozen
+class _Contribution:
+    """SQL of one row's contribution before it is named: `sign`·`sql` − `offset`."""
+
+    sql: str
+    sign: int = 1
+    offset: int = 0
+
+
+@frozen
+class _StoredCount:
+    """Stored column with a person's number of rows, or with the person's share; "" for none."""
+
+    column: str = ""
+    is_share: bool = False
 
 
 def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     """Write one row for each row that counts."""
     tally = facts.tally
     names = tuple(writer.fresh("k") for _ in tally.keys)
-    test, tested = ("TRUE", ()) if tally.only is None else _only_sql(facts, names, writer)
-    late = {} if test != "TRUE" or tally.people else late_keys(tally, names, writer)
-    needed = frozenset().union(
-        *map(fields_of, (*tally.keys, *(term.expression for term in tally.terms)))
-    )
-    keyed = dict(zip(names, tally.keys, strict=True))
-    count, shared = _stored_count(tally, keyed, tested, writer) if test == "TRUE" else ("", False)
-    reader = replace(writer, late=frozenset(key.column for key in late.values()), count=count)
-    frame = frame_of(tally.rows, needed, reader)
+    test = "TRUE"
+    tested: tuple[str, ...] = ()
+    if tally.only is not None:
+        test, tested = _only_sql(facts, names, writer)
+    # A test of keys reads them, and so does grouping by person: then they cannot be deferred.
+    tests_keys = test != "TRUE"
+    deferred = {}
+    if not tests_keys and not tally.people:
+        deferred = deferred_keys(tally, names, writer)
+    stored = _StoredCount()
+    if not tests_keys:
+        keys_by_name = dict(zip(names, tally.keys, strict=True))
+        stored = _stored_count(tally, keys_by_name, tested, writer)
+    unread = frozenset(key.column for key in deferred.values())
+    reader = replace(writer, deferred=unread, count=stored.column)
+    frame = frame_of(tally.rows, _needed_columns(tally), reader)
     scope = scope_of(frame, writer)
-    keys = dict(zip(names, (expression_sql(key, scope) for key in tally.keys), strict=True))
-    shifts = not isinstance(tally.share, RowShare)  # rows are rounded one by one there
-    mirrors = (
-        isinstance(tally.share, Free) and not tally.people
-    )  # nobody asks for the greatest of them
-    values = [(part, *_value(part, scope, shifts, mirrors)) for part in facts.parts]
-    named = {
-        sql: writer.fresh("v")
-        for sql in dict.fromkeys(sql for _, sql, _, _ in values)
-        if sql != "*"
-    }
-    cells = [*keys.items(), *((name, sql) for sql, name in named.items())]
-    sql = select_sql(
-        [*frame.owner, *([COUNT] if count else ()), *named_cells(cells)], f"({frame.sql}) AS t"
-    )
-    sql = sql if test == "TRUE" else select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
-    columns = tuple(
-        EntryNumber(part, named.get(sql, sql), sign, less) for part, sql, sign, less in values
-    )
-    readers = {name: key.sql for name, key in late.items()}
-    labels, stored = _labels(names, facts.keys), COUNT if count else ""
-    sure = frozenset(name for name, key in late.items() if key.sure)
-    nobody = _nobody(tally, writer) if len(frame.owner) == 1 else ""
+    keys = [(name, expression_sql(key, scope)) for name, key in zip(names, tally.keys, strict=True)]
+    contributions = [_contribution(term, scope, tally) for term in facts.terms]
+    columns = _column_names(contributions, writer)
+    cells = list(frame.owner)
+    if stored.column:
+        cells.append(COUNT)
+    cells += named_cells(keys)
+    cells += named_cells((name, sql) for sql, name in columns.items())
+    sql = select_sql(cells, f"({frame.sql}) AS t")
+    if tests_keys:
+        sql = select_sql(["*"], f"({sql}) AS t", f"WHERE {test}")
     return Entries(
-        sql, frame.owner, names, columns, tested, labels, readers, stored, shared, sure, nobody
+        sql=sql,
+        owner=frame.owner,
+        keys=names,
+        values=_numbers(facts, contributions, columns),
+        tested=tested,
+        labels=_labels(names, facts.keys),
+        deferred={name: key.sql for name, key in deferred.items()},
+        count=COUNT if stored.column else "",
+        is_share=stored.is_share,
+        exact_nulls=frozenset(name for name, key in deferred.items() if key.exact_null),
+        nobody=_nobody(tally, writer) if len(frame.owner) == 1 else "",
     )
+
+
+def _needed_columns(tally: Tally) -> frozenset[str]:
+    """List the columns that keys and terms read."""
+    needed: frozenset[str] = frozenset()
+    for key in tally.keys:
+        needed |= fields_of(key)
+    for term in tally.terms:
+        needed |= fields_of(term.expression)
+    return needed
+
+
+def _column_names(contributions: Sequence[_Contribution], writer: Writer) -> dict[str, str]:
+    """Name each SQL text once: terms that add up the same column share it."""
+    columns: dict[str, str] = {}
+    for contribution in contributions:
+        if contribution.sql != "*" and contribution.sql not in columns:
+            columns[contribution.sql] = writer.fresh("v")
+    return columns
+
+
+def _numbers(
+    facts: TallyFacts, contributions: Sequence[_Contribution], columns: Mapping[str, str]
+) -> tuple[EntryNumber, ...]:
+    numbers = []
+    for term, each in zip(facts.terms, contributions, strict=True):
+        column = columns.get(each.sql, each.sql)
+        numbers.append(EntryNumber(term, column, each.sign, each.offset))
+    return tuple(numbers)
 
 
 def _nobody(tally: Tally, writer: Writer) -> str:
     """Return the number that no person of any table has; "" if there is none."""
-    found = {writer.table(schema.name).nobody for schema in tables_of(tally.rows)}
-    return found.pop() if len(found) == 1 else ""
+    numbers = {writer.table(schema.name).nobody for schema in tables_of(tally.rows)}
+    return numbers.pop() if len(numbers) == 1 else ""
 
 
 def _stored_count(
     tally: Tally, keys: Mapping[str, Expression], tested: Sequence[str], writer: Writer
-) -> tuple[str, bool]:
-    """Find the stored number of each person's rows that count, or their share: of a whole table, by at most one key
-    that may be NULL and is read as it was when the store took it in.
+) -> _StoredCount:
+    """Find the stored number of each person's rows that count, or the person's share.
+
+    It exists for a whole table, by at most one key that may be NULL. That key has to be read as it
+    was when the store took it in.
     """
-    if (
-        not isinstance(tally.rows, Scan)
-        or not isinstance(tally.share, RowShare)
-        or tally.people
-        or len(tested) > 1
-    ):
-        return "", False
-    schema, key = tally.rows.schema, keys[tested[0]] if tested else None
-    table, name = writer.table(schema.name), ""
-    if key is not None:
-        found = find_column(key.name, table.columns) if isinstance(key, Field) else None
-        if (
-            not isinstance(key, Field)
-            or found is None
-            or table.columns[found].kept != schema.columns[key.name]
-        ):
-            return "", False
-        name = found
-    shared = table.share_rows == tally.share.rows and name in table.shares
-    return (table.shares if shared else table.counts).get(name, ""), shared
+    if not isinstance(tally.rows, Scan) or not isinstance(tally.share, RowShare):
+        return _StoredCount()
+    if tally.people or len(tested) > 1:
+        return _StoredCount()
+    schema = tally.rows.schema
+    table = writer.table(schema.name)
+    counted_by = ""
+    if tested:
+        key = keys[tested[0]]
+        if not isinstance(key, Field):
+            return _StoredCount()
+        column = find_column(key.name, table.columns)
+        if column is None or table.columns[column].kept != schema.columns[key.name]:
+            return _StoredCount()
+        counted_by = column
+    if table.share_rows == tally.share.rows and counted_by in table.shares:
+        return _StoredCount(table.shares[counted_by], is_share=True)
+    return _StoredCount(table.counts.get(counted_by, ""))
 
 
 def _only_sql(
     facts: TallyFacts, names: Sequence[str], writer: Writer
 ) -> tuple[str, tuple[str, ...]]:
-    """Write the test of the keys that are listed; the others are free."""
+    """Write the test of the keys that are listed; the other keys may have any value."""
     listed = facts.tally.listed
     return only_sql(facts.tally.only or (), names[:listed], facts.keys[:listed], writer.dialect)
 
 
 def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[str]]:
-    return {
-        name: [str(key) for key in domain.keys if key is not None]
-        for name, domain in zip(names, domains, strict=True)
-        if isinstance(domain, Texts) and domain.keys is not None and len(domain.keys) <= MOST_KEYS
-    }
+    labels = {}
+    for name, domain in zip(names, domains, strict=True):
+        if not isinstance(domain, Texts) or domain.keys is None:
+            continue
+        if len(domain.keys) <= MOST_KEYS:
+            labels[name] = [str(key) for key in domain.keys if key is not None]
+    return labels
 
 
-def _value(part: TermFacts, scope: SqlScope, shifts: bool, mirrors: bool) -> tuple[str, int, int]:
-    """Write a number's contribution, its sign and what is to be taken from it, or something that is not NULL where a
-    condition holds; * if it always does.
+def _contribution(facts: TermFacts, scope: SqlScope, tally: Tally) -> _Contribution:
+    """Write the contribution of a row to one term.
+
+    For a condition that is SQL which is not NULL where it holds, "*" if it always holds.
     """
-    expression, term = part.term.expression, part.term
-    if not isinstance(part.domain, Whole):
-        return _condition(expression, scope, mirrors)
-    inside = (
-        term.low <= part.domain.low * term.weight and part.domain.high * term.weight <= term.high
-    )
-    x, sign, less = (
-        _shift(expression, part.domain, term.weight, scope)
-        if shifts and inside
-        else (expression, 1, 0)
-    )
-    if sign < 0 and not mirrors:
-        x, sign, less = expression, 1, 0
-    sql = expression_sql(x, scope)
-    weighted = sql if term.weight == 1 else f"({sql} * {term.weight})"
-    return (
-        weighted if inside else clip_sql(weighted, term.low, term.high, weighted),
-        sign,
-        less * term.weight,
-    )
+    term = facts.term
+    # A negative sign cannot be undone where the greatest contribution of a person is taken.
+    allow_negative = isinstance(tally.share, Free) and not tally.people
+    if not isinstance(facts.domain, Whole):
+        return _condition(term.expression, scope, allow_negative)
+    lowest = facts.domain.low * term.weight
+    highest = facts.domain.high * term.weight
+    needs_no_clip = term.low <= lowest and highest <= term.high
+    expression, sign, offset = term.expression, 1, 0
+    # Under RowShare each row is rounded by itself, so x − m cannot be taken apart there.
+    if needs_no_clip and not isinstance(tally.share, RowShare):
+        shifted, its_sign, its_offset = _shift(term.expression, facts.domain, term.weight, scope)
+        if its_sign > 0 or allow_negative:
+            expression, sign, offset = shifted, its_sign, its_offset
+    sql = expression_sql(expression, scope)
+    if term.weight != 1:
+        sql = f"({sql} * {term.weight})"
+    if not needs_no_clip:
+        sql = clip_sql(sql, term.low, term.high, sql)
+    return _Contribution(sql, sign, offset * term.weight)
 
 
 def _shift(
     expression: Expression, domain: Whole, weight: int, scope: SqlScope
 ) -> tuple[Expression, int, int]:
-    """Take x − m apart, or m − x, in the same steps: Σ(x − m) = Σx − m·n, and a store may have Σx and n already."""
+    """Take x − m or m − x apart into x, its sign and an offset in the same steps.
+
+    Σ(x − m) = Σx − m·n, and a store may have Σx and n already.
+    """
+    unchanged = (expression, 1, 0)
     match expression:
         case Call(function=Function.SUBTRACT, arguments=(x, Constant(value=m) as constant)) if (
             m is not None
@@ -194,51 +258,60 @@ def _shift(
         ):
             sign = -1
         case _:
-            return expression, 1, 0
-    whole, less = domain_of(x, scope.domains), domain_of(constant, scope.domains)
-    if not isinstance(whole, Whole) or not isinstance(less, Whole) or whole.step != domain.step:
-        return expression, 1, 0
-    if max(abs(whole.low), abs(whole.high)) * weight > MOST_STEPS:
-        return expression, 1, 0
-    return x, sign, sign * int(less.low * less.step / domain.step)
+            return unchanged
+    minuend = domain_of(x, scope.domains)
+    subtrahend = domain_of(constant, scope.domains)
+    if not isinstance(minuend, Whole) or not isinstance(subtrahend, Whole):
+        return unchanged
+    if minuend.step != domain.step:
+        return unchanged
+    # x alone may be larger than x − m, whose range was checked: it has to fit into 64 bits too.
+    if max(abs(minuend.low), abs(minuend.high)) * weight > MOST_STEPS:
+        return unchanged
+    offset = int(subtrahend.low * subtrahend.step / domain.step)
+    return x, sign, sign * offset
 
 
-def _condition(expression: Expression, scope: SqlScope, mirrors: bool) -> tuple[str, int, int]:
-    """Write what a count counts, behind a veil: an optimizer that knows of no NULL need not look at the column."""
+def _condition(expression: Expression, scope: SqlScope, allow_negative: bool) -> _Contribution:
+    """Write the SQL that a count counts, with columns hidden from the optimizer's statistics.
+
+    An optimizer that knows of no NULL need not look at the column.
+    """
     match expression:
         case Constant(value=True):
-            return "*", 1, 0
-        case Call(function=Function.IS_NULL, arguments=(x,)) if mirrors and not isinstance(
+            return _Contribution("*")
+        case Call(function=Function.IS_NULL, arguments=(x,)) if allow_negative and not isinstance(
             x, Constant
         ):
-            return expression_sql(x, scope.veil()), -1, 0
-    tested = _not_null(expression)
+            return _Contribution(expression_sql(x, scope.hide_columns()), sign=-1)
+    tested = _tested_for_null(expression)
     if tested is not None:
-        return expression_sql(tested, scope.veil()), 1, 0
-    return f"CASE WHEN {expression_sql(expression, scope)} THEN 1 END", 1, 0
+        return _Contribution(expression_sql(tested, scope.hide_columns()))
+    return _Contribution(f"CASE WHEN {expression_sql(expression, scope)} THEN 1 END")
 
 
-def _not_null(expression: Expression) -> Expression | None:
-    """Find x if the condition is that x is not NULL: then COUNT(x) says it."""
+def _tested_for_null(expression: Expression) -> Expression | None:
+    """Return x if the condition is `x IS NOT NULL`: then COUNT(x) counts it."""
     match expression:
         case Call(
             function=Function.NOT, arguments=(Call(function=Function.IS_NULL, arguments=(x,)),)
-        ):
-            return None if isinstance(x, Constant) else x
+        ) if not isinstance(x, Constant):
+            return x
     return None
 
 
-def once_sql(rows: Entries) -> Entries:
+def once_per_person(rows: Entries) -> Entries:
     """Let each person count once in a key, with the greatest of each contribution."""
     groups = [*rows.owner, *rows.keys]
-    cells = {
-        v.column: f"CASE WHEN count({v.column}) > 0 THEN 1 END"
-        for v in rows.values
-        if v.column != "*"
-    }
-    # A column that is counted and added up as well: its greatest value is NULL only where there is none to count.
-    cells |= {v.column: f"max({v.column})" for v in rows.values if not v.part.counts}
+    cells = {}
+    for value in rows.values:
+        if value.column != "*":
+            cells[value.column] = f"CASE WHEN count({value.column}) > 0 THEN 1 END"
+    # A column may be counted and summed as well. Its greatest value replaces the count: it is NULL
+    # only where there is nothing to count.
+    for value in rows.values:
+        if not value.facts.counts:
+            cells[value.column] = f"max({value.column})"
     tail = f"GROUP BY {', '.join(groups)}"
-    return replace(
-        rows, sql=select_sql([*groups, *named_cells(cells.items())], f"({rows.sql}) AS t", tail)
-    )
+    sql = select_sql([*groups, *named_cells(cells.items())], f"({rows.sql}) AS t", tail)
+    return replace(rows, sql=sql)

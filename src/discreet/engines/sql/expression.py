@@ -1,7 +1,8 @@
-"""Row expressions as SQL over 64-bit whole steps: the same meaning as `query.evaluate`, on every store.
+"""Row expressions as SQL over 64-bit whole steps: the meaning of `query.meaning.evaluate` on every store.
 
-Numbers are rescaled to a shared step before they are added or compared; their domains bound all that is computed, so
-nothing can overflow. Division rounds half up by an explicit formula. NULL is kept where SQL's own functions drop it.
+Numbers are rescaled to a shared step before they are added or compared. Their domains bound every
+intermediate result, so nothing can overflow. Division rounds half up by an explicit formula. NULL
+is kept where SQL's own functions drop it.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from ...query.domains.rounded_edges import Binned, RoundedTest, rounded_bin, rou
 from ...query.domains.time_functions import TIMES
 from .dialect import bigint, null
 from .division import floor_between, floor_of, modulo_sql, quotient_sql, root_sql, rounded_sql
-from .scope import SqlScope, short
-from .text_functions import time_sql, words_sql
+from .scope import SqlScope, check_length
+from .text_functions import text_sql, time_sql
 
 _NUMBERS = (
     Function.ADD,
@@ -33,16 +34,25 @@ _NUMBERS = (
     Function.ROUND,
     Function.ROOT,
 )
-_COMPARED = {
+_COMPARISONS = {
     Function.EQUAL: "=",
     Function.UNEQUAL: "<>",
     Function.LESS: "<",
     Function.AT_MOST: "<=",
 }
+_UNIT = Whole(Fraction(1), 0, 0)
+"""Domain of integers, where only the step matters."""
 
 
 def expression_sql(expression: Expression, scope: SqlScope) -> str:
-    """Write an expression: whole steps of its domain, a truth, text, days or seconds."""
+    """Write an expression: whole steps of its domain, a truth, text, days or seconds.
+
+    Guarantee: the SQL has the value of the reference on every row, and cannot fail on any.
+
+    Refuses: expressions that are nested too deeply (`UnsupportedQuery`).
+
+    Law: tests/engines/test_functions.py::TestEveryEngineMeansTheSame
+    """
     match expression:
         case Field(name=name):
             return scope.names[name]
@@ -51,7 +61,7 @@ def expression_sql(expression: Expression, scope: SqlScope) -> str:
         case Constant():
             return _constant(expression, scope)
         case Call():
-            return short(_call(expression, scope.veil()))
+            return check_length(_call(expression, scope.hide_columns()))
 
 
 def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
@@ -65,29 +75,35 @@ def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
     if isinstance(expression, Constant):
         return bigint(int(own.low * own.step / domain.step))
     times = int(own.step / domain.step)
-    return (
-        f"({sql} * {times if times <= MOST_STEPS else 0})"  # more only where the number is always 0
-    )
+    # A factor beyond 64 bits occurs only where the number is always 0.
+    if times > MOST_STEPS:
+        times = 0
+    return f"({sql} * {times})"
 
 
 def alike_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> tuple[str, str]:
-    """Write two expressions over different columns so that they can be compared: their numbers in a shared step."""
-    (left, here), (right, there) = x, y
+    """Write two expressions of different scopes so that they can be compared, in a shared step."""
+    left, here = x
+    right, there = y
     domains = [domain_of(left, here.domains), domain_of(right, there.domains)]
     domain = _shared_domain(domains)
     return scaled_sql(left, domain, here), scaled_sql(right, domain, there)
 
 
 def _shared_domain(domains: Sequence[Domain]) -> Domain:
-    """Return a domain whose step all numbers can be counted in; other domains are as they are."""
-    wholes = [domain for domain in domains if isinstance(domain, Whole)]
-    return Whole(shared_step([domain.step for domain in wholes]), 0, 0) if wholes else domains[0]
+    """Return a domain whose step divides the steps of all numbers; other domains are unchanged."""
+    steps = [domain.step for domain in domains if isinstance(domain, Whole)]
+    if not steps:
+        return domains[0]
+    return Whole(shared_step(steps), 0, 0)
 
 
 def _type(domain: Domain, scope: SqlScope) -> str:
     if isinstance(domain, Truth):
         return "BOOLEAN"
-    return scope.dialect.words if isinstance(domain, Texts) else "BIGINT"
+    if isinstance(domain, Texts):
+        return scope.dialect.text_type
+    return "BIGINT"
 
 
 def _constant(constant: Constant, scope: SqlScope) -> str:
@@ -97,28 +113,31 @@ def _constant(constant: Constant, scope: SqlScope) -> str:
         case str(text):
             return scope.dialect.literal(text)
     domain = domain_of(constant, scope.domains)
-    return bigint(domain.low if not isinstance(domain, Truth | Texts) else 0)
+    if isinstance(domain, Truth | Texts):
+        return bigint(0)
+    return bigint(domain.low)
 
 
 def _call(call: Call, scope: SqlScope) -> str:
-    function, arguments = call.function, call.arguments
-    if (test := rounded_test(call, scope.domains)) is not None:
-        return _test(test, scope)
-    if (bins := rounded_bin(call, scope.domains)) is not None:
-        return _bin(bins, scope)
+    function = call.function
+    arguments = call.arguments
+    # Comparisons and bins of a rounded column come first: their edges are rounded as its values.
+    test = rounded_test(call, scope.domains)
+    if test is not None:
+        return _rounded_test(test, scope)
+    bins = rounded_bin(call, scope.domains)
+    if bins is not None:
+        return _rounded_bin(bins, scope)
     if function in _NUMBERS:
         return _number(call, scope)
-    if function in _COMPARED or function is Function.AMONG:
+    if function in _COMPARISONS or function is Function.AMONG:
         return _compare(function, arguments, scope)
     if function in TIMES:
         return _time(call, scope)
     match function:
         case Function.AND | Function.OR:
-            return (
-                "("
-                + f" {function.upper()} ".join(expression_sql(a, scope) for a in arguments)
-                + ")"
-            )
+            conditions = [expression_sql(argument, scope) for argument in arguments]
+            return "(" + f" {function.upper()} ".join(conditions) + ")"
         case Function.NOT:
             return f"(NOT {expression_sql(arguments[0], scope)})"
         case Function.IS_NULL:
@@ -126,109 +145,118 @@ def _call(call: Call, scope: SqlScope) -> str:
         case Function.CASE:
             return _case(call, scope)
         case Function.CONCAT:
-            return "(" + " || ".join(words_of(a, scope) for a in arguments) + ")"
+            texts = [_plain_text(argument, scope) for argument in arguments]
+            return "(" + " || ".join(texts) + ")"
         case Function.COALESCE | Function.LEAST | Function.GREATEST:
             return _choose(call, scope)
         case _:
-            inner = domain_of(arguments[0], scope.domains)
-            return words_sql(call, expression_sql(arguments[0], scope), inner, scope.dialect)
+            domain = domain_of(arguments[0], scope.domains)
+            return text_sql(call, expression_sql(arguments[0], scope), domain, scope.dialect)
 
 
-def words_of(expression: Expression, scope: SqlScope) -> str:
+def _plain_text(expression: Expression, scope: SqlScope) -> str:
     """Write text as text: a store may hold listed text as numbers of its list."""
-    return f"CAST({scaled_sql(expression, Texts(0), scope)} AS {scope.dialect.words})"
+    sql = scaled_sql(expression, Texts(0), scope)
+    return f"CAST({sql} AS {scope.dialect.text_type})"
 
 
 def _time(call: Call, scope: SqlScope) -> str:
     """Write a function of a time, or a time from a number of days or seconds."""
-    inner = domain_of(call.arguments[0], scope.domains)
+    argument = call.arguments[0]
+    domain = domain_of(argument, scope.domains)
     if call.function in (Function.FROM_UNIX_DATE, Function.FROM_UNIX_SECONDS):
-        return scaled_sql(call.arguments[0], Whole(Fraction(1), 0, 0), scope)
-    return time_sql(call, expression_sql(call.arguments[0], scope), inner, scope.dialect)
+        return scaled_sql(argument, _UNIT, scope)
+    return time_sql(call, expression_sql(argument, scope), domain, scope.dialect)
 
 
 def _compare(function: Function, arguments: Sequence[Expression], scope: SqlScope) -> str:
-    domain = _shared_domain([domain_of(a, scope.domains) for a in arguments])
-    first, *rest = (scaled_sql(a, domain, scope) for a in arguments)
+    domain = _shared_domain([domain_of(argument, scope.domains) for argument in arguments])
+    first, *others = (scaled_sql(argument, domain, scope) for argument in arguments)
     if function is Function.AMONG:
-        return f"({first} IN ({', '.join(rest)}))"
-    return f"({first} {_COMPARED[function]} {rest[0]})"
+        return f"({first} IN ({', '.join(others)}))"
+    return f"({first} {_COMPARISONS[function]} {others[0]})"
 
 
-def _test(test: RoundedTest, scope: SqlScope) -> str:
+def _rounded_test(test: RoundedTest, scope: SqlScope) -> str:
     """Write a comparison of a column's steps with literals that are rounded as its values were."""
-    x, steps = scope.names[test.column], [bigint(each) for each in test.steps]
+    x = scope.names[test.column]
+    steps = [bigint(step) for step in test.steps]
     if test.function is Function.AMONG:
         return f"({x} IN ({', '.join(steps)}))"
-    left, right = (steps[0], x) if test.turned else (x, steps[0])
-    return f"({left} {_COMPARED[test.function]} {right})"
+    left, right = x, steps[0]
+    if test.turned:
+        left, right = right, left
+    return f"({left} {_COMPARISONS[test.function]} {right})"
 
 
-def _bin(bins: Binned, scope: SqlScope) -> str:
+def _rounded_bin(bins: Binned, scope: SqlScope) -> str:
     """Write the bin of a column's steps, between edges that are rounded as its values were."""
-    x, domain = scope.names[bins.column], scope.domains[bins.column]
-    ends = (
-        [bins.top(end) for end in (domain.low, domain.high)] if isinstance(domain, Whole) else [0]
-    )
+    x = scope.names[bins.column]
+    domain = scope.domains[bins.column]
+    numerators = [0]
+    if isinstance(domain, Whole):
+        numerators = [bins.top(domain.low), bins.top(domain.high)]
     top = f"({x} * {2 * bins.side * bins.d} + {bins.d + 2 * bins.v} - abs({x} % 2))"
-    found = floor_between(top, min(ends) - 1, max(ends), 2 * bins.u, scope.dialect)
-    return found if bins.sign > 0 else f"(-{found})"
+    # |x mod 2| is at most 1, so the numerator may be 1 below that of the lower end.
+    low = min(numerators) - 1
+    number = floor_between(top, low, max(numerators), 2 * bins.u, scope.dialect)
+    return number if bins.sign > 0 else f"(-{number})"
 
 
 def _case(call: Call, scope: SqlScope) -> str:
     domain = domain_of(call, scope.domains)
-    pairs = zip(call.arguments[:-1:2], call.arguments[1::2], strict=True)
-    branches = [
-        f"WHEN {expression_sql(test, scope)} THEN {scaled_sql(value, domain, scope)}"
-        for test, value in pairs
-    ]
-    return f"(CASE {' '.join(branches)} ELSE {scaled_sql(call.arguments[-1], domain, scope)} END)"
+    tests = call.arguments[:-1:2]
+    values = call.arguments[1::2]
+    branches = []
+    for test, value in zip(tests, values, strict=True):
+        condition = expression_sql(test, scope)
+        branches.append(f"WHEN {condition} THEN {scaled_sql(value, domain, scope)}")
+    otherwise = scaled_sql(call.arguments[-1], domain, scope)
+    return f"(CASE {' '.join(branches)} ELSE {otherwise} END)"
 
 
 def _choose(call: Call, scope: SqlScope) -> str:
-    """Write COALESCE, or LEAST and GREATEST that are NULL if any argument is: the stores' own would skip it."""
+    """Write COALESCE, or LEAST and GREATEST that are NULL if any argument is.
+
+    The stores' own LEAST and GREATEST skip a NULL.
+    """
     domain = domain_of(call, scope.domains)
-    arguments = [scaled_sql(a, domain, scope) for a in call.arguments]
+    arguments = [scaled_sql(argument, domain, scope) for argument in call.arguments]
     if call.function is Function.COALESCE:
         return f"COALESCE({', '.join(arguments)})"
-    unknown = [
-        f"{sql} IS NULL"
-        for a, sql in zip(call.arguments, arguments, strict=True)
-        if not _present(a)
-    ]
     chosen = f"{call.function.upper()}({', '.join(arguments)})"
-    return f"(CASE WHEN {' OR '.join(unknown)} THEN NULL ELSE {chosen} END)" if unknown else chosen
-
-
-def _present(expression: Expression) -> bool:
-    return isinstance(expression, Constant) and expression.value is not None
+    null_tests = []
+    for argument, sql in zip(call.arguments, arguments, strict=True):
+        if not isinstance(argument, Constant) or argument.value is None:
+            null_tests.append(f"{sql} IS NULL")
+    if not null_tests:
+        return chosen
+    return f"(CASE WHEN {' OR '.join(null_tests)} THEN NULL ELSE {chosen} END)"
 
 
 def _number(call: Call, scope: SqlScope) -> str:
     domain = _whole(call, scope)
-    match call.function, [_whole(a, scope) for a in call.arguments]:
+    match call.function, [_whole(argument, scope) for argument in call.arguments]:
         case Function.ADD | Function.SUBTRACT, _:
-            x, y = (scaled_sql(a, domain, scope) for a in call.arguments)
-            return f"({x} {'+' if call.function is Function.ADD else '-'} {y})"
+            x, y = (scaled_sql(argument, domain, scope) for argument in call.arguments)
+            operator = "+" if call.function is Function.ADD else "-"
+            return f"({x} {operator} {y})"
         case Function.MULTIPLY, _:
-            x, y = (expression_sql(a, scope) for a in call.arguments)
+            x, y = (expression_sql(argument, scope) for argument in call.arguments)
             return f"({x} * {y})"
-        case Function.MODULO, [x_kind, y_kind]:
+        case Function.MODULO, [x_domain, y_domain]:
             x = scaled_sql(call.arguments[0], domain, scope)
-            low = int(x_kind.low * x_kind.step / domain.step)
-            return modulo_sql(x, low, int(y_kind.low * y_kind.step / domain.step))
-        case Function.DIVIDE, [x_kind, y_kind]:
-            x, y = (expression_sql(a, scope) for a in call.arguments)
-            return quotient_sql((x, x_kind), (y, y_kind), domain, scope.dialect)
-    return _one_number(
-        call.function,
-        expression_sql(call.arguments[0], scope),
-        _whole(call.arguments[0], scope),
-        scope,
-    )
+            low = int(x_domain.low * x_domain.step / domain.step)
+            divisor = int(y_domain.low * y_domain.step / domain.step)
+            return modulo_sql(x, low, divisor)
+        case Function.DIVIDE, [x_domain, y_domain]:
+            x, y = (expression_sql(argument, scope) for argument in call.arguments)
+            return quotient_sql((x, x_domain), (y, y_domain), domain, scope.dialect)
+    x = expression_sql(call.arguments[0], scope)
+    return _function_of_one_number(call.function, x, _whole(call.arguments[0], scope), scope)
 
 
-def _one_number(function: Function, x: str, domain: Whole, scope: SqlScope) -> str:
+def _function_of_one_number(function: Function, x: str, domain: Whole, scope: SqlScope) -> str:
     match function:
         case Function.NEGATE:
             return f"(-{x})"
@@ -237,14 +265,17 @@ def _one_number(function: Function, x: str, domain: Whole, scope: SqlScope) -> s
         case Function.FLOOR:
             return floor_of(x, domain, scope.dialect)
         case Function.CEILING:
+            # ⌈x⌉ = −⌊−x⌋, so one formula for rounding is enough.
             negative = Whole(domain.step, -domain.high, -domain.low)
-            return f"(-{floor_of(f'(-{x})', negative, scope.dialect)})"
+            floor = floor_of(f"(-{x})", negative, scope.dialect)
+            return f"(-{floor})"
         case Function.ROOT:
             return root_sql(x, domain, scope.dialect)
-        case _:  # ROUND
+        case _:
+            # Only ROUND is left of the functions of one number.
             return rounded_sql(x, domain, scope.dialect)
 
 
 def _whole(expression: Expression, scope: SqlScope) -> Whole:
     domain = domain_of(expression, scope.domains)
-    return domain if isinstance(domain, Whole) else Whole(Fraction(1), 0, 0)
+    return domain if isinstance(domain, Whole) else _UNIT

@@ -1,4 +1,4 @@
-"""Keys as a store holds them: whole steps for numbers, and text, truth, days and seconds as they are."""
+"""Codec of keys: whole steps for numbers; text, truths, days and seconds as they are."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import TypeAlias
 from ...query.domains.domain import Domain, Scalar, Texts, Truth, Whole
 
 Held: TypeAlias = int | str | bool | None
+"""A key as a store holds it."""
 
 
 def holdable(value: Scalar, domain: Domain) -> bool:
-    """Return whether an expression of this domain could ever have a value; NULL it always could.
+    """Return whether an expression of this domain could ever have a value; NULL is always possible.
 
     >>> from discreet.engines.sql.key_codec import holdable
     >>> from discreet.query.domains.domain import Whole
@@ -27,23 +28,21 @@ def holdable(value: Scalar, domain: Domain) -> bool:
         case Texts():
             return isinstance(value, str)
         case Whole(step=step, low=low, high=high):
-            return (
-                not isinstance(value, str)
-                and _whole(value / step)
-                and low * step <= value <= high * step
-            )
+            if isinstance(value, str) or not _is_integer(value / step):
+                return False
+            return low * step <= value <= high * step
         case _:
-            return (
-                not isinstance(value, str) and _whole(value) and domain.low <= value <= domain.high
-            )
+            if isinstance(value, str) or not _is_integer(value):
+                return False
+            return domain.low <= value <= domain.high
 
 
-def _whole(number: Fraction | int) -> bool:
+def _is_integer(number: Fraction | int) -> bool:
     return Fraction(number).denominator == 1
 
 
 def hold(value: Scalar, domain: Domain) -> Held:
-    """Return a key as a store holds it; only for what is `holdable`.
+    """Return a key as a store holds it; only for a value that is `holdable`.
 
     >>> from discreet.engines.sql.key_codec import hold
     >>> from discreet.query.domains.domain import Texts, Truth, Whole
@@ -79,7 +78,9 @@ def value_of(held: object, domain: Domain) -> Scalar:
         case Truth():
             return bool(held)
         case Whole(step=step):
-            value, parts = int(held) * step.numerator, step.denominator  # type: ignore[call-overload]
-            return Fraction(value, parts) if value % parts else value // parts
+            numerator = int(held) * step.numerator  # type: ignore[call-overload]
+            if numerator % step.denominator:
+                return Fraction(numerator, step.denominator)
+            return numerator // step.denominator  # type: ignore[no-any-return]
         case _:
             return int(held)  # type: ignore[call-overload, no-any-return]

@@ -1,4 +1,4 @@
-"""A SQL text in lines, for people: the very same words, only the blanks between them change."""
+"""SQL text in lines, for people: the same tokens, only the blanks between them change."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 _TOKEN = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|[A-Za-z_][A-Za-z_0-9]*|[()]|\s+|.", re.DOTALL
 )
-_BREAKS = {"FROM", "WHERE", "GROUP", "JOIN", "SELECT", "UNION", "HAVING", "ORDER", "LEFT"}
+_CLAUSES = {"FROM", "WHERE", "GROUP", "JOIN", "SELECT", "UNION", "HAVING", "ORDER", "LEFT"}
 
 
 def in_lines(sql: str) -> str:
@@ -22,21 +22,23 @@ def in_lines(sql: str) -> str:
       WHERE a IN (1, 2)) AS t
     GROUP BY a
     """
-    words = [match[0] for match in _TOKEN.finditer(sql)]
-    selects = [True]  # for every open bracket: whether a SELECT stands in it
+    pieces = [match[0] for match in _TOKEN.finditer(sql)]
+    # For every open bracket: whether it holds a SELECT. The whole text counts as the first one.
+    selects = [True]
     lines = [""]
-    for place, word in enumerate(words):
-        if word == ")" and len(selects) > 1:
+    for index, piece in enumerate(pieces):
+        if piece == ")" and len(selects) > 1:
             selects.pop()
-        if (
-            word in _BREAKS
-            and selects[-1]
-            and lines[-1].strip()
-            and not lines[-1].endswith(" LEFT ")
-        ):
+        if piece in _CLAUSES and selects[-1] and _breaks_before(lines[-1]):
             lines[-1] = lines[-1].rstrip()
-            lines.append("  " * (sum(selects) - 1))
-        lines[-1] += " " if word.isspace() else word
-        if word == "(":
-            selects.append(words[place + 1 : place + 2] == ["SELECT"])
+            depth = sum(selects) - 1
+            lines.append("  " * depth)
+        lines[-1] += " " if piece.isspace() else piece
+        if piece == "(":
+            selects.append(pieces[index + 1 : index + 2] == ["SELECT"])
     return "\n".join(lines)
+
+
+def _breaks_before(line: str) -> bool:
+    """Tell whether a clause begins a new line: not in an empty line, nor between LEFT and JOIN."""
+    return bool(line.strip()) and not line.endswith(" LEFT ")

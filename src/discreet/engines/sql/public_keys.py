@@ -1,4 +1,4 @@
-"""The public keys of a tally as SQL: the test that a row's key is one of them."""
+"""Public keys of a tally as SQL: the test that a row's key is one of a public list."""
 
 from __future__ import annotations
 
@@ -18,62 +18,90 @@ def only_sql(
     domains: Sequence[Domain],
     dialect: Dialect,
 ) -> tuple[str, tuple[str, ...]]:
-    """Write the test that a row's keys are wanted; or TRUE, and which keys must not be NULL, if that is all of it.
+    """Write the test that a row's keys are wanted, and list the keys that must not be NULL.
 
-    A list of all combinations is tested key by key, any other as a whole. A key whose domain lists its values needs no
-    test but for NULL, if all of them are wanted.
+    If no key may be NULL and nothing else has to be tested, the test is TRUE. A list of all
+    combinations is tested key by key, any other list as a whole. A key whose domain lists its
+    values needs no test but for NULL, if all of them are wanted.
     """
-    listed = list(only)
-    # each value of a column once: a hundred thousand keys have a few hundred values
-    held = [
-        {value: hold(value, domain) for value in set(column) if holdable(value, domain)}
-        for column, domain in zip(zip(*listed, strict=True), domains, strict=bool(listed))
-    ]
-    keys = {
-        tuple(known[value] for value, known in zip(key, held, strict=True))
-        for key in listed
-        if all(value in known for value, known in zip(key, held, strict=True))
-    }
+    keys = _held_keys(list(only), domains)
     if not keys:
         return "FALSE", ()
     columns = [set(column) for column in zip(*keys, strict=True)]
-    if len(keys) == prod(map(len, columns)):
-        tests = [_one(n, k, c, dialect) for n, k, c in zip(names, domains, columns, strict=True)]
-        if all(test in ("", _there(name)) for name, test in zip(names, tests, strict=True)):
-            return "TRUE", tuple(name for name, test in zip(names, tests, strict=True) if test)
-        return " AND ".join(test for test in tests if test), ()
-    return _together(keys, names, dialect), ()
+    if len(keys) != prod(map(len, columns)):
+        return _test_together(keys, names, dialect), ()
+    tests = []
+    for name, domain, values in zip(names, domains, columns, strict=True):
+        tests.append(_test_one(name, domain, values, dialect))
+    not_null = []
+    for name, test in zip(names, tests, strict=True):
+        if test == _not_null(name):
+            not_null.append(name)
+    written = [test for test in tests if test]
+    if len(not_null) == len(written):
+        return "TRUE", tuple(not_null)
+    return " AND ".join(written), ()
 
 
-def _there(name: str) -> str:
+def _held_keys(
+    listed: Sequence[tuple[Scalar, ...]], domains: Sequence[Domain]
+) -> set[tuple[Held, ...]]:
+    """List the keys as a store holds them; keys that no row can have are left out."""
+    # Each value of a column is converted once: a hundred thousand keys have a few hundred values.
+    known = []
+    for column, domain in zip(zip(*listed, strict=True), domains, strict=bool(listed)):
+        held = {}
+        for value in set(column):
+            if holdable(value, domain):
+                held[value] = hold(value, domain)
+        known.append(held)
+    keys = set()
+    for key in listed:
+        pairs = list(zip(key, known, strict=True))
+        if all(value in held for value, held in pairs):
+            keys.add(tuple(held[value] for value, held in pairs))
+    return keys
+
+
+def _not_null(name: str) -> str:
     return f"{name} IS NOT NULL"
 
 
-def _one(name: str, domain: Domain, values: set[Held], dialect: Dialect) -> str:
-    listed = None if domain.keys is None else {hold(key, domain) for key in domain.keys} - {None}
-    if listed is not None and listed <= values:
-        return "" if None in values else _there(name)
-    some = ", ".join(constant_sql(value, dialect) for value in sorted(values - {None}, key=repr))
-    among = f"{name} IN ({some})" if some else "FALSE"
+def _test_one(name: str, domain: Domain, values: set[Held], dialect: Dialect) -> str:
+    """Write the test of one key; "" if every row passes it."""
+    if domain.keys is not None:
+        possible = {hold(key, domain) for key in domain.keys} - {None}
+        if possible <= values:
+            return "" if None in values else _not_null(name)
+    ordered = sorted(values - {None}, key=repr)
+    listed = ", ".join(constant_sql(value, dialect) for value in ordered)
+    among = f"{name} IN ({listed})" if listed else "FALSE"
     return f"({among} OR {name} IS NULL)" if None in values else among
 
 
-def _together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: Dialect) -> str:
+def _test_together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: Dialect) -> str:
     """Write a test of whole keys; a key with NULL is tested by itself, since NULL equals nothing."""
-    full = sorted((key for key in keys if None not in key), key=repr)
+    # Sorted, so that one list of keys always gives one text.
+    ordered = sorted(keys, key=repr)
     tests = []
-    if full:
-        listed = ", ".join(
-            "(" + ", ".join(constant_sql(v, dialect) for v in key) + ")" for key in full
-        )
-        columns = ", ".join(f"k{place}" for place in range(len(names)))
-        tests.append(
-            f"({', '.join(names)}) IN ({select_sql(['*'], f'(VALUES {listed}) AS v({columns})')})"
-        )
-    for key in sorted((key for key in keys if None in key), key=repr):
-        each = (
-            f"{name} IS NULL" if value is None else f"{name} = {constant_sql(value, dialect)}"
-            for name, value in zip(names, key, strict=True)
-        )
-        tests.append("(" + " AND ".join(each) + ")")
+    complete = [_tuple_sql(key, dialect) for key in ordered if None not in key]
+    if complete:
+        columns = ", ".join(f"k{number}" for number in range(len(names)))
+        source = f"(VALUES {', '.join(complete)}) AS v({columns})"
+        tests.append(f"({', '.join(names)}) IN ({select_sql(['*'], source)})")
+    tests += [_test_key_with_null(key, names, dialect) for key in ordered if None in key]
     return "(" + " OR ".join(tests) + ")"
+
+
+def _tuple_sql(key: tuple[Held, ...], dialect: Dialect) -> str:
+    return "(" + ", ".join(constant_sql(value, dialect) for value in key) + ")"
+
+
+def _test_key_with_null(key: tuple[Held, ...], names: Sequence[str], dialect: Dialect) -> str:
+    tests = []
+    for name, value in zip(names, key, strict=True):
+        if value is None:
+            tests.append(f"{name} IS NULL")
+        else:
+            tests.append(f"{name} = {constant_sql(value, dialect)}")
+    return "(" + " AND ".join(tests) + ")"

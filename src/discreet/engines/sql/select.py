@@ -1,4 +1,7 @@
-"""One SELECT: the only place where a query is put together. Nothing enters it but made-up names and quoted parts."""
+"""Builder of one SELECT: the only function that puts a query together.
+
+Nothing enters a query but made-up names and quoted parts.
+"""
 
 from __future__ import annotations
 
@@ -22,5 +25,8 @@ def select_sql(cells: Iterable[str], source: str, tail: str = "") -> str:
     >>> select_sql([], '"people" AS t', "WHERE t.a")
     'SELECT 1 AS one FROM "people" AS t WHERE t.a'
     """
-    listed = ", ".join(cells) or "1 AS one"
-    return f"SELECT {listed} FROM {source}" + (f" {tail}" if tail else "")  # noqa: S608
+    columns = ", ".join(cells) or "1 AS one"
+    query = f"SELECT {columns} FROM {source}"  # noqa: S608
+    if tail:
+        query = f"{query} {tail}"
+    return query

@@ -1,9 +1,14 @@
-"""What all SQL stores have in common: a tally becomes one text, its answer becomes exact totals."""
+"""SQL store: the steps that DuckDB, PostgreSQL and Spark share.
+
+A tally becomes one SQL text, and the answer of the store becomes exact totals.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cache, partial
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 
 from ...data.columns.column import Column
 from ...data.schema import Schema
@@ -23,7 +28,7 @@ from ...query.algebra.tree import (
 from ...query.bounds.relation_facts import tables_of
 from ...query.domains.domain import domain_of_column
 from ..base import PublicKeys, in_order, require_columns, require_matches, require_public
-from ..tally_analysis import TallyFacts, understand
+from ..tally_analysis import RECENT_TALLIES, TallyFacts, understand
 from .dialect import Dialect, StoredColumn, StoredTable
 from .key_codec import value_of
 from .pretty import in_lines
@@ -32,21 +37,57 @@ from .rows.frame import Writer
 from .rows.prepared import require_fit
 from .rows.relation import stored_column
 from .select import select_sql
-from .tally import crowd_sql, distinct_sql, read_totals, tally_sql
+from .tally import distinct_sql, max_repeats_sql, read_totals, tally_sql
 
-_NOTHING = ("null", "void")
-"""The type of a column in which nothing stands yet: one cell would give it another."""
+_EMPTY_TYPES = ("null", "void")
+"""Types of a column that holds nothing yet: one cell would give it another type."""
 Fetch = Callable[[str], Sequence[Sequence[object]]]
+Described = Mapping[str, StoredTable]
+
+
+class TextCache:
+    """Bounded cache of SQL texts: the text made for a check is used again for the run.
+
+    Guarantee: a text is returned only if every table of the tally is described as when it was
+    written. A text depends on the tally and these descriptions alone, never on data.
+    """
+
+    def __init__(self, size: int = RECENT_TALLIES) -> None:
+        self._size = size
+        # Several threads ask one store: finding moves an entry, so it needs the lock as well.
+        self._lock = threading.Lock()
+        self._texts: OrderedDict[Tally, tuple[Described, str]] = OrderedDict()
+
+    def find(self, tally: Tally, tables: Described) -> str | None:
+        """Return the text of a tally over tables that are described alike, if there is one."""
+        with self._lock:
+            known = self._texts.get(tally)
+            if known is None or known[0] != tables:
+                return None
+            self._texts.move_to_end(tally)
+            return known[1]
+
+    def keep(self, tally: Tally, tables: Described, sql: str) -> None:
+        """Keep the text of a tally; the one that was not used for longest is dropped."""
+        with self._lock:
+            self._texts[tally] = (tables, sql)
+            self._texts.move_to_end(tally)
+            if len(self._texts) > self._size:
+                self._texts.popitem(last=False)
 
 
 @frozen
 class SqlStore:
-    """Tables in one dialect, and a way to run a text; knows which public tables have been counted."""
+    """Tables in one dialect, and a function that runs a text.
+
+    `counted` holds the public tables whose repeated values were compared with their schema.
+    """
 
     dialect: Dialect
     table: Callable[[str], StoredTable]
     fetch: Fetch
     counted: set[Schema] = field(default_factory=set)
+    texts: TextCache = field(default_factory=TextCache, repr=False, compare=False)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -57,68 +98,96 @@ class SqlStore:
 
     def explain(self, tally: Tally) -> str:
         """Return the SQL text of a tally, in lines."""
-        return in_lines(self._write(tally)[1])
+        _, sql = self._write(tally)
+        return in_lines(sql)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not there or cannot be read, or whose values repeat too often.
+        """Check that a schema fits its stored table.
 
-        Reading no row asks for all rights that a question needs, and tells nothing about any row; of its own tables a
-        store has them.
+        Refuses: a table or columns that are missing or cannot be read, and values of a public
+        table that repeat more often than declared.
         """
         table = self.table(schema.name)
         require_fit(schema, table)
         require_columns(schema, table.columns)
         require_readable(schema, [table])
-        try:
-            if not table.own:
-                names = [stored_column(name, table).sql for name, _ in schema.declared]
-                self.fetch(select_sql(names, f"{table.sql} AS t", "LIMIT 0"))
-        except EngineFailure:
-            raise SchemaMismatch(f"the store has no table {schema.name} that it can read") from None
+        if not table.own:
+            self._check_rights(schema, table)
         self._check_matches(schema)
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        """List the distinct values of a column of a public table, or tuples of several columns.
+
+        They are in order; NULL is left out.
+        """
         require_public(table, *columns)
-        named = [table.column(column) for column in columns]
-        domains = [domain_of_column(declared) for _, declared in named]
-        rows = self.fetch(distinct_sql(table, [name for name, _ in named], self._writer()))
+        declared = [table.column(column) for column in columns]
+        names = [name for name, _ in declared]
+        domains = [domain_of_column(column) for _, column in declared]
+        rows = self.fetch(distinct_sql(table, names, self._writer()))
         return in_order([tuple(map(value_of, row, domains)) for row in rows])
 
     def _writer(self) -> Writer:
-        return Writer(
-            self.dialect, cache(self.table)
-        )  # described anew for every text: types may have changed
+        # Tables are described anew for every text, since their types may have changed.
+        return Writer(self.dialect, cache(self.table))
 
     def _write(self, tally: Tally) -> tuple[TallyFacts, str]:
-        facts, writer = understand(tally), self._writer()
+        # The analysis comes first: it refuses a tally before the store is asked for anything.
+        facts = understand(tally)
+        writer = self._writer()
+        tables = {}
         for schema in (*tables_of(tally.rows), *public_tables(tally.rows)):
-            require_fit(schema, writer.table(schema.name))
-        return facts, tally_sql(facts, writer)
+            table = writer.table(schema.name)
+            require_fit(schema, table)
+            tables[schema.name] = table
+        sql = self.texts.find(tally, tables)
+        if sql is None:
+            sql = tally_sql(facts, writer)
+            self.texts.keep(tally, tables, sql)
+        return facts, sql
+
+    def _check_rights(self, schema: Schema, table: StoredTable) -> None:
+        """Refuse a table that this session may not read.
+
+        Reading no row asks for all rights that a question needs, and tells nothing about any row.
+        """
+        names = [stored_column(name, table).sql for name, _ in schema.declared]
+        try:
+            self.fetch(select_sql(names, f"{table.sql} AS t", "LIMIT 0"))
+        except EngineFailure:
+            raise SchemaMismatch(f"the store has no table {schema.name} that it can read") from None
 
     def _check_matches(self, schema: Schema) -> None:
-        if schema not in self.counted:
-            require_matches(
-                schema, lambda columns: self.fetch(crowd_sql(schema, columns, self._writer()))[0][0]
-            )
-            self.counted.add(schema)
+        if schema in self.counted:
+            return
+
+        def count_repeats(columns: tuple[str, ...]) -> object:
+            rows = self.fetch(max_repeats_sql(schema, columns, self._writer()))
+            return rows[0][0]
+
+        require_matches(schema, count_repeats)
+        self.counted.add(schema)
 
 
 def require_readable(schema: Schema, parts: Sequence[StoredTable]) -> None:
-    """Refuse columns whose stored type has no value that they could read, in no part of a table."""
+    """Refuse columns that would be NULL in every row of every part of a table.
+
+    The stored type of such a column has no value that its declaration can read.
+    """
     for name, column in schema.declared:
-        found = [stored_column(name, part) for part in parts]
-        if not any(map(partial(_readable, column), found)):
-            stored = found[0]
+        stored = [stored_column(name, part) for part in parts]
+        if not any(_is_readable(column, each) for each in stored):
             raise SchemaMismatch(
-                f"{schema.name}.{name} is stored as {stored.type}, of which a column of kind {column.kind} reads "
+                f"{schema.name}.{name} is stored as {stored[0].type}, of which a column of kind {column.kind} reads "
                 "nothing: it would be NULL in every row. Declare it as it is stored, or store it as text"
             )
 
 
-def _readable(column: Column, stored: StoredColumn) -> bool:
-    taken = stored.kept is not None  # read when the store took it in
-    return taken or is_readable(column, stored.stored) or stored.type.strip('"').lower() in _NOTHING
+def _is_readable(column: Column, stored: StoredColumn) -> bool:
+    # A column with `kept` was read by its declaration when the store took it in.
+    if stored.kept is not None or is_readable(column, stored.stored):
+        return True
+    return stored.type.strip('"').lower() in _EMPTY_TYPES
 
 
 def public_tables(relation: Relation) -> Iterable[Schema]:

@@ -1,10 +1,10 @@
-"""A tally as one SQL text: rows with their owner, keys and contributions; then shares; then totals by key.
+"""A tally as one SQL text: rows with owner, keys and contributions; contribution bounds; totals.
 
     Free          SELECT keys, totals FROM rows GROUP BY keys
     RowShare      … FROM rows JOIN (each person's share, by the count of rows): scaled row by row
     GroupShare    … FROM (sums by person and key, clipped) JOIN (each person's share, by the count of keys)
 
-All sums are wide integers, so the text has no arithmetic that could overflow, and nothing in it can fail on any data.
+All sums are wide integers, so no arithmetic of the text can overflow, and no data can make it fail.
 """
 
 from __future__ import annotations
@@ -18,66 +18,100 @@ from ...query.algebra.tally import Free, Totals
 from ...query.bounds.relation_facts import tables_of
 from ..base import failure
 from ..tally_analysis import TallyFacts
-from .contribution_bounds import shared_sql
-from .contributions import entries_of, once_sql
+from .contribution_bounds import bounded_sql
+from .contributions import entries_of, once_per_person
 from .key_codec import value_of
-from .rows.frame import Writer
+from .rows.frame import SqlFrame, Writer
 from .rows.person import require_alike
 from .rows.relation import person_column, public_frame
 from .select import select_sql
 
 
 def tally_sql(facts: TallyFacts, writer: Writer) -> str:
-    """Write a tally; refuses ids of different types, and expressions nested too deeply."""
+    """Write the SQL text of a tally.
+
+    Refuses: ids that are stored as different types, and expressions that are nested too deeply.
+
+    Law: tests/engines/test_random.py::TestEveryEngineAgreesWithMemory
+    """
+    tally = facts.tally
     rows = entries_of(facts, writer)
     _check_ids(facts, writer)
-    # Whoever is counted in one reading and added up in another could count for more than the share.
-    steady = all(writer.table(schema.name).steady for schema in tables_of(facts.tally.rows))
-    dialect = writer.dialect if steady else replace(writer.dialect, heavy=False)
-    return shared_sql(once_sql(rows) if facts.tally.people else rows, facts.tally.share, dialect)
+    dialect = writer.dialect
+    # Joining heavy people alone reads the tables twice. If the second reading saw other rows, a
+    # person counted in one and added up in the other could contribute more than the bound.
+    if not all(writer.table(schema.name).steady for schema in tables_of(tally.rows)):
+        dialect = replace(dialect, heavy=False)
+    if tally.people:
+        rows = once_per_person(rows)
+    return bounded_sql(rows, tally.share, dialect)
 
 
 def read_totals(facts: TallyFacts, answer: Iterable[Sequence[object]]) -> Totals:
-    """Read what a store returned: keys as exact values, totals as integers; what has no key that was asked for, not.
+    """Read the answer of a store: keys as exact values, totals as integers.
 
-    Two stored keys that are one in Python would lose a total: the store has failed then, and the key is not shown.
+    Rows whose key was not asked for are left out.
+
+    Refuses: two stored keys that are equal in Python, with the constant failure that shows no key.
+    One of their totals would be lost otherwise.
+
+    Law: tests/engines/test_snapshot.py::TestKeysNeverMeet
     """
-    free, width = isinstance(facts.tally.share, Free), len(facts.keys)
-    worth = [part.high if free and part.counts else 1 for part in facts.parts]
-    only, listed = set(facts.tally.only) if facts.tally.only and width else None, facts.tally.listed
+    tally = facts.tally
+    width = len(facts.keys)
+    listed = tally.listed
+    wanted = set(tally.only) if tally.only and width else None
+    factors = _count_values(facts)
     totals: Totals = {}
     for row in answer:
-        key = tuple(
-            value_of(held, domain) for held, domain in zip(row[:width], facts.keys, strict=True)
-        )
+        cells = zip(row[:width], facts.keys, strict=True)
+        key = tuple(value_of(stored, domain) for stored, domain in cells)
         if key in totals:
             raise failure()
-        if only is None or key[:listed] in only:
-            found = zip(row[width:], worth, strict=True)
-            totals[key] = tuple(int(total) * each for total, each in found)  # type: ignore[call-overload]
+        if wanted is None or key[:listed] in wanted:
+            numbers = zip(row[width:], factors, strict=True)
+            totals[key] = tuple(int(total) * factor for total, factor in numbers)  # type: ignore[call-overload]
     return totals
 
 
+def _count_values(facts: TallyFacts) -> list[int]:
+    """List the value of one unit of each total: without bounds, counts come back unweighted."""
+    if not isinstance(facts.tally.share, Free):
+        return [1] * len(facts.terms)
+    return [term.high if term.counts else 1 for term in facts.terms]
+
+
 def _check_ids(facts: TallyFacts, writer: Writer) -> None:
-    tables = {schema.name: schema.unit for schema in tables_of(facts.tally.rows)}
-    people = [(name, unit) for name, unit in tables.items() if isinstance(unit, People)]
-    require_alike([(name, person_column(unit.id, writer.table(name))) for name, unit in people])
+    units = {schema.name: schema.unit for schema in tables_of(facts.tally.rows)}
+    ids = []
+    for name, unit in units.items():
+        if isinstance(unit, People):
+            ids.append((name, person_column(unit.id, writer.table(name))))
+    require_alike(ids)
 
 
 def distinct_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
-    """Write the distinct values of columns of a public table, rows with a NULL left out."""
+    """Write the distinct values of columns of a public table; rows with a NULL are left out."""
+    frame, names, present = _public_columns(table, columns, writer)
+    return select_sql([f"DISTINCT {', '.join(names)}"], f"({frame.sql}) AS t", f"WHERE {present}")
+
+
+def max_repeats_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
+    """Write the greatest number of rows of a public table with the same values in some columns.
+
+    A NULL joins with nothing, so rows with one are left out.
+    """
+    frame, names, present = _public_columns(table, columns, writer)
+    tail = f"WHERE {present} GROUP BY {', '.join(names)}"
+    counts = select_sql(["count(*) AS n"], f"({frame.sql}) AS t", tail)
+    return select_sql(["COALESCE(max(n), 0)"], f"({counts}) AS t")
+
+
+def _public_columns(
+    table: Schema, columns: Sequence[str], writer: Writer
+) -> tuple[SqlFrame, list[str], str]:
+    """Write columns of a public table, with their SQL names and the test that none is NULL."""
     frame = public_frame(table, frozenset(columns), writer)
     names = [frame.names[column] for column in columns]
-    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    return select_sql([f"DISTINCT {', '.join(names)}"], f"({frame.sql}) AS t", f"WHERE {there}")
-
-
-def crowd_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
-    """Write how many rows of a public table hold the same values in some columns, at most; NULL matches nothing."""
-    frame = public_frame(table, frozenset(columns), writer)
-    names = [frame.names[name] for name in columns]
-    there = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    counts = select_sql(
-        ["count(*) AS n"], f"({frame.sql}) AS t", f"WHERE {there} GROUP BY {', '.join(names)}"
-    )
-    return select_sql(["COALESCE(max(n), 0)"], f"({counts}) AS t")
+    present = " AND ".join(f"{name} IS NOT NULL" for name in names)
+    return frame, names, present

@@ -1,1 +1,1 @@
-"""How a stored value is read, as SQL that cannot fail."""
+"""Reading of stored values, as SQL that cannot fail."""

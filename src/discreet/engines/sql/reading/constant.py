@@ -1,4 +1,4 @@
-"""Public values as SQL."""
+"""Public values as SQL constants."""
 
 from __future__ import annotations
 
@@ -8,8 +8,13 @@ from ..dialect import Dialect, bigint
 
 def constant_sql(value: KeyValue | None, dialect: Dialect) -> str:
     """Write a public value: a truth, whole steps or text."""
-    if value is None:
-        return "NULL"
-    if isinstance(value, bool):
-        return "TRUE" if value else "FALSE"
-    return bigint(value) if isinstance(value, int) else dialect.literal(value)
+    match value:
+        case None:
+            return "NULL"
+        # Before integers: in Python a truth is an integer too.
+        case bool():
+            return "TRUE" if value else "FALSE"
+        case int():
+            return bigint(value)
+        case _:
+            return dialect.literal(value)

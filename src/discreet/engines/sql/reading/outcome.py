@@ -1,11 +1,13 @@
-"""What became of a cell, in SQL: a small number for the steward's report, NULL for a cell that was read as written.
+"""Outcome of reading a cell, in SQL: a small number for the steward's report.
 
-    0    nothing was there
-    1    it could not be read
-    2    it was clipped to the bounds, or cut to the greatest length
-    3    it is not in the list
+    NULL  it was read as written
+    0     nothing was there
+    1     it could not be read
+    2     it was clipped to the bounds, or cut to the greatest length
+    3     it is not in the list
 
-A cell is read a second time, without bounds, only where the first reading leaves a doubt: it is NULL, or at an end.
+A cell is read a second time, without bounds, only where the first reading leaves a doubt: it is
+NULL, or at an end.
 """
 
 from __future__ import annotations
@@ -26,43 +28,52 @@ OUTCOMES = 4
 def outcome_sql(
     column: Column, raw: StoredColumn, x: StoredColumn, kept: str, dialect: Dialect
 ) -> str:
-    """Write what became of a cell that is stored as `raw`, prepared as `x`, and read as `kept`."""
-    nan = f" OR {dialect.is_nan(raw.sql)}" if raw.stored in dialect.nan_types else ""
-    gone = f"{raw.sql} IS NULL{nan}"
-    if x.kept is not None:  # objects, whose cells are gone: only what is missing can be told
-        return f"CAST(CASE WHEN {gone} THEN 0 END AS SMALLINT)"
-    wide = read(widest(column), x, dialect)
-    tests = f"WHEN ({wide}) IS NULL THEN {3 if isinstance(column, Category) else 1}"
+    """Write the outcome of a cell that is stored as `raw`, prepared as `x`, and read as `kept`."""
+    missing = f"{raw.sql} IS NULL"
+    if raw.stored in dialect.nan_types:
+        missing += f" OR {dialect.is_nan(raw.sql)}"
+    # The cells of objects are gone when this is asked: only missing ones can still be told.
+    if x.kept is not None:
+        return f"CAST(CASE WHEN {missing} THEN 0 END AS SMALLINT)"
+    unbounded = read(widest(column), x, dialect)
+    unread = 3 if isinstance(column, Category) else 1
+    tests = f"WHEN ({unbounded}) IS NULL THEN {unread}"
     doubts = [f"{kept} IS NULL"]
     match column:
         case Integer() | Real() | Date() | Timestamp():
             low, high = column.ends
-            tests += f" WHEN ({wide}) < {low} OR ({wide}) > {high} THEN 2"
+            tests += f" WHEN ({unbounded}) < {low} OR ({unbounded}) > {high} THEN 2"
             doubts += [f"{kept} = {low}", f"{kept} = {high}"]
         case Text() if raw.stored == "text":
             tests += f" WHEN length({raw.sql}) > {column.max_length} THEN 2"
             doubts.append(f"length({kept}) = {column.max_length}")
         case _:
             pass
-    sure = column.default is None and getattr(column, "other", None) is None
-    doubt = " OR ".join(doubts) if sure else "TRUE"
-    return f"CAST(CASE WHEN {gone} THEN 0 WHEN {doubt} THEN CASE {tests} END END AS SMALLINT)"
+    # With a default or another key, a cell that could not be read looks like any other.
+    hides_failures = column.default is not None or getattr(column, "other", None) is not None
+    doubt = "TRUE" if hides_failures else " OR ".join(doubts)
+    judged = f"WHEN {doubt} THEN CASE {tests} END"
+    return f"CAST(CASE WHEN {missing} THEN 0 {judged} END AS SMALLINT)"
 
 
 def widest(column: Column) -> Column:
-    """Return the same rule without a default, another key or bounds, so that what these hide can be told."""
+    """Return the same rule without a default, another key or bounds: they hide outcomes."""
     wide = copy(column)
-    ends = dict(zip(("low", "high"), _farthest(wide), strict=False))
-    fill(wide, default=None, **({"other": None} if isinstance(wide, Category) else {}), **ends)
+    changes: dict[str, object] = {"default": None}
+    if isinstance(column, Category):
+        changes["other"] = None
+    changes |= zip(("low", "high"), _widest_bounds(column), strict=False)
+    fill(wide, **changes)
     return wide
 
 
-def _farthest(column: Column) -> tuple[object, ...]:
-    """Return the widest bounds there are for a kind of column, nothing for one without."""
+def _widest_bounds(column: Column) -> tuple[object, ...]:
+    """Return the widest bounds there are for a type of column, nothing for one without."""
     match column:
         case Integer():
             return -MOST_STEPS, MOST_STEPS
         case Real():
+            # Below 1e290, so that no double in between is infinite.
             most = min(MOST_STEPS // 4, int(Fraction("1e290") / column.step))
             return -most * column.step, most * column.step
         case Date():

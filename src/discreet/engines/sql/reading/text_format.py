@@ -1,4 +1,7 @@
-"""Text whose way of writing is declared, as SQL: 1,688.80 as 1688.80, 31/12/2024 as 2024-12-31; other text as none."""
+"""Text in a declared format, as SQL: 1,688.80 as 1688.80, 31/12/2024 as 2024-12-31.
+
+Text that is not in the declared format becomes empty.
+"""
 
 from __future__ import annotations
 
@@ -10,35 +13,47 @@ from ..dialect import Dialect, StoredColumn
 
 
 def write_plainly(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
-    """Write stored text as a plain numeral or ISO time, by the column's declaration; all else as it is."""
+    """Write stored text as a plain numeral or ISO time, by the column's declaration.
+
+    Every other stored value is left as it is.
+    """
     if x.stored != "text":
         return x
-    word = dialect.trim(dialect.as_text(x.sql))
+    text = dialect.trim(dialect.as_text(x.sql))
     match column:
         case Integer(thousands=thousands, unit=unit) if thousands or unit:
-            return _number(x, word, (thousands, None, unit), dialect)
+            return _number(x, text, (thousands, None, unit), dialect)
         case Real(thousands=thousands, decimal=decimal, unit=unit) if thousands or decimal or unit:
-            return _number(x, word, (thousands, decimal, unit), dialect)
+            return _number(x, text, (thousands, decimal, unit), dialect)
         case Date(format=str(given)) | Timestamp(format=str(given)):
             pattern, pieces = iso_pieces(given)
-            parts = [
-                f"'{before}' || substr({word}, {place}, {width})" for before, place, width in pieces
-            ]
-            return _if(x, word, pattern, f"({' || '.join(parts)})", dialect)
+            parts = []
+            for before, start, width in pieces:
+                parts.append(f"'{before}' || substr({text}, {start}, {width})")
+            return _if_matches(x, text, pattern, f"({' || '.join(parts)})", dialect)
         case _:
             return x
 
 
 def _number(
-    x: StoredColumn, word: str, marks: tuple[str | None, str | None, str | None], dialect: Dialect
+    x: StoredColumn, text: str, marks: tuple[str | None, str | None, str | None], dialect: Dialect
 ) -> StoredColumn:
     thousands, decimal, unit = marks
-    plain = word
-    for mark in (thousands, unit, unit and " "):
-        plain = f"replace({plain}, {dialect.literal(mark)}, '')" if mark else plain
-    pointed = f"replace({plain}, {dialect.literal(decimal)}, '.')" if decimal else plain
-    return _if(x, word, numeral_pattern(*marks), pointed, dialect)
+    removed = [thousands]
+    if unit:
+        # A blank may separate the unit from the number.
+        removed += [unit, " "]
+    plain = text
+    for mark in removed:
+        if mark:
+            plain = f"replace({plain}, {dialect.literal(mark)}, '')"
+    if decimal:
+        plain = f"replace({plain}, {dialect.literal(decimal)}, '.')"
+    return _if_matches(x, text, numeral_pattern(*marks), plain, dialect)
 
 
-def _if(x: StoredColumn, word: str, pattern: str, plain: str, dialect: Dialect) -> StoredColumn:
-    return replace(x, sql=f"(CASE WHEN {dialect.matches(word, pattern)} THEN {plain} ELSE '' END)")
+def _if_matches(
+    x: StoredColumn, text: str, pattern: str, plain: str, dialect: Dialect
+) -> StoredColumn:
+    test = dialect.matches(text, pattern)
+    return replace(x, sql=f"(CASE WHEN {test} THEN {plain} ELSE '' END)")

@@ -1,22 +1,23 @@
-"""How a stored value is read as a day or a second, in SQL: the rules of `data.cell.moment`, without errors.
+"""Stored value as a day or a second, in SQL: the rules of `data.columns.cell`, without errors.
 
-Text is cast only after a regular expression has shown that it is a valid day of the years 1 to 9999. Bounds are
-compared before a time is turned into a number, so that stored infinities are clipped like any late or early time.
+Text is cast only after a regular expression has shown that it is a valid day of the years 1 to
+9999. Bounds are compared before a time is turned into a number, so that stored infinities are
+clipped like any late or early time.
 """
 
 from __future__ import annotations
 
-from datetime import datetime, time
+from datetime import date, datetime, time
 
 from ....data.columns.column import Date, Timestamp
 from ....query.domains.calendar import DAY_SECONDS
 from ..dialect import Dialect, StoredColumn, bigint, null
 from .number import clip_sql
 
-_LEAP = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
+_LEAP_DAY = "([0-9]{2}(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)-02-29"
 _DAY = (
     "([0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)"
-    f"|02-(0[1-9]|1[0-9]|2[0-8]))|{_LEAP})"
+    f"|02-(0[1-9]|1[0-9]|2[0-8]))|{_LEAP_DAY})"
 )
 MOMENT = f"{_DAY}([T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.][0-9]{{1,9}})?)?Z?)?"
 
@@ -27,11 +28,11 @@ def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> s
         case "date", Date():
             return _clip(x, column, dialect, dialect.days(x.sql))
         case "date", Timestamp():
-            return _clip(x, column, dialect, f"{dialect.days(x.sql)} * {DAY_SECONDS}")
+            midnight = f"{dialect.days(x.sql)} * {DAY_SECONDS}"
+            return _clip(x, column, dialect, midnight)
         case "timestamp" | "zoned", Date():
-            return _clip(
-                x, column, dialect, floor_sql(dialect.seconds(x.sql, x), DAY_SECONDS, dialect)
-            )
+            day = floor_sql(dialect.seconds(x.sql, x), DAY_SECONDS, dialect)
+            return _clip(x, column, dialect, day)
         case "timestamp" | "zoned", Timestamp():
             return _clip(x, column, dialect, dialect.seconds(x.sql, x))
         case "text", _:
@@ -41,35 +42,52 @@ def moment_sql(column: Date | Timestamp, x: StoredColumn, dialect: Dialect) -> s
 
 
 def floor_sql(x: str, divisor: int, dialect: Dialect) -> str:
-    """Write ⌊x/divisor⌋ of a 64-bit integer; stores disagree about negative ones, so these are turned around."""
-    up, down = dialect.divide(x, str(divisor)), dialect.divide(f"(-1 - {x})", str(divisor))
-    return f"(CASE WHEN {x} >= 0 THEN {up} ELSE -1 - {down} END)"
+    """Write ⌊x/divisor⌋ of a 64-bit integer.
+
+    Stores disagree about negative numbers, so these are turned around: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.
+    """
+    positive = dialect.divide(x, str(divisor))
+    turned = dialect.divide(f"(-1 - {x})", str(divisor))
+    return f"(CASE WHEN {x} >= 0 THEN {positive} ELSE -1 - {turned} END)"
 
 
 def _clip(x: StoredColumn, column: Date | Timestamp, dialect: Dialect, inside: str) -> str:
     low, high = column.ends
-    before, after = _literals(x, column, dialect)
-    clipped = clip_sql(inside, low, high, inside) if x.stored == "date" else inside
-    return f"CASE WHEN {x.sql} < {before} THEN {bigint(low)} WHEN {x.sql} > {after} THEN {bigint(high)} ELSE {clipped} END"
-
-
-def _literals(x: StoredColumn, column: Date | Timestamp, dialect: Dialect) -> tuple[str, str]:
-    """Write the bounds in the stored type; for a day the last one starts at midnight, and later is clipped to it."""
-    first, last = column.low, column.high
+    first, last = _bounds(x, column, dialect)
+    # The bounds of a date are whole days, so the number is clipped to exact seconds as well.
     if x.stored == "date":
-        days = [bound.date() if isinstance(bound, datetime) else bound for bound in (first, last)]
-        return f"DATE '{days[0].isoformat()}'", f"DATE '{days[1].isoformat()}'"
-    times = [
-        bound if isinstance(bound, datetime) else datetime.combine(bound, time())
-        for bound in (first, last)
-    ]
+        inside = clip_sql(inside, low, high, inside)
+    before = f"WHEN {x.sql} < {first} THEN {bigint(low)}"
+    after = f"WHEN {x.sql} > {last} THEN {bigint(high)}"
+    return f"CASE {before} {after} ELSE {inside} END"
+
+
+def _bounds(x: StoredColumn, column: Date | Timestamp, dialect: Dialect) -> tuple[str, str]:
+    """Write the bounds in the stored type.
+
+    The last bound of a day is its midnight: any later time of that day is clipped to the same day.
+    """
+    return (
+        _bound_literal(column.low, x, dialect),
+        _bound_literal(column.high, x, dialect),
+    )
+
+
+def _bound_literal(bound: date, x: StoredColumn, dialect: Dialect) -> str:
+    if x.stored == "date":
+        day = bound.date() if isinstance(bound, datetime) else bound
+        return f"DATE '{day.isoformat()}'"
+    moment = bound if isinstance(bound, datetime) else datetime.combine(bound, time())
     if x.type == "TIMESTAMP_NS":
-        return _nano_literal(times[0]), _nano_literal(times[1])
-    return dialect.time_literal(times[0], x.stored), dialect.time_literal(times[1], x.stored)
+        return _nanosecond_literal(moment)
+    return dialect.time_literal(moment, x.stored)
 
 
-def _nano_literal(bound: datetime) -> str:
-    """Write a bound for DuckDB's nanoseconds, which reach from 1677 to 2262; beyond, their first or last time does."""
+def _nanosecond_literal(bound: datetime) -> str:
+    """Write a bound for DuckDB's nanoseconds, which reach from 1677 to 2262.
+
+    Beyond, the first or last time of that type is used instead.
+    """
     text = bound.isoformat(sep=" ")
     if bound < datetime(1677, 9, 21, 0, 12, 44):
         text = "1677-09-21 00:12:43.145224194"
@@ -78,20 +96,21 @@ def _nano_literal(bound: datetime) -> str:
     return f"CAST('{text}' AS TIMESTAMP_NS)"
 
 
-def _text(column: Date | Timestamp, word: str, dialect: Dialect) -> str:
+def _text(column: Date | Timestamp, text: str, dialect: Dialect) -> str:
     low, high = column.ends
-    days = dialect.days(dialect.day_of(f"substr({word}, 1, 10)"))
+    number = dialect.days(dialect.day_of(f"substr({text}, 1, 10)"))
     if isinstance(column, Timestamp):
-        days = f"({days} * {DAY_SECONDS} + {_clock(word, dialect)})"
-    valid = f"{dialect.matches(word, MOMENT)} AND substr({word}, 1, 4) <> '0000'"
-    return f"CASE WHEN {valid} THEN {clip_sql(days, low, high, days)} END"
+        number = f"({number} * {DAY_SECONDS} + {_clock(text, dialect)})"
+    valid = f"{dialect.matches(text, MOMENT)} AND substr({text}, 1, 4) <> '0000'"
+    return f"CASE WHEN {valid} THEN {clip_sql(number, low, high, number)} END"
 
 
-def _clock(word: str, dialect: Dialect) -> str:
+def _clock(text: str, dialect: Dialect) -> str:
     """Write the seconds since midnight of text that is a valid time."""
-    hours, minutes, seconds = (
-        dialect.integer_of(f"substr({word}, {place}, 2)") for place in (12, 15, 18)
-    )
-    short = f"{hours} * 3600 + {minutes} * 60"
-    exact = f"CASE WHEN substr({word}, 17, 1) = ':' THEN {seconds} ELSE 0 END"
-    return f"CASE WHEN length({word}) >= 16 THEN {short} + {exact} ELSE 0 END"
+    # Positions of HH, MM and SS in YYYY-MM-DD HH:MM:SS.
+    hours = dialect.integer_of(f"substr({text}, 12, 2)")
+    minutes = dialect.integer_of(f"substr({text}, 15, 2)")
+    seconds = dialect.integer_of(f"substr({text}, 18, 2)")
+    full_minutes = f"{hours} * 3600 + {minutes} * 60"
+    given_seconds = f"CASE WHEN substr({text}, 17, 1) = ':' THEN {seconds} ELSE 0 END"
+    return f"CASE WHEN length({text}) >= 16 THEN {full_minutes} + {given_seconds} ELSE 0 END"

@@ -1,13 +1,16 @@
-"""Which stored types a declared column can read at all: what would be NULL in every row is refused, not charged for."""
+"""Stored types that a declared column can read at all.
+
+A column that would be NULL in every row is refused before anything is charged for.
+"""
 
 from __future__ import annotations
 
 from ....data.columns.column import Category, Column, Date, Text, Timestamp
 from ..dialect import Stored
 
-_TIMES: frozenset[Stored] = frozenset({"date", "timestamp", "zoned", "text"})
-_WORDS: frozenset[Stored] = frozenset({"text", "integer", "wide", "boolean"})
-_NUMBERS: frozenset[Stored] = _WORDS | {"float", "decimal"}
+_TIME_TYPES: frozenset[Stored] = frozenset({"date", "timestamp", "zoned", "text"})
+_TEXT_TYPES: frozenset[Stored] = frozenset({"text", "integer", "wide", "boolean"})
+_NUMBER_TYPES: frozenset[Stored] = _TEXT_TYPES | {"float", "decimal"}
 
 
 def is_readable(column: Column, stored: Stored) -> bool:
@@ -20,10 +23,10 @@ def is_readable(column: Column, stored: Stored) -> bool:
     """
     match column:
         case Date() | Timestamp():
-            return stored in _TIMES
+            return stored in _TIME_TYPES
         case Text():
-            return stored in _WORDS
+            return stored in _TEXT_TYPES
         case Category(of="text"):
-            return stored in _WORDS
+            return stored in _TEXT_TYPES
         case _:
-            return stored in _NUMBERS
+            return stored in _NUMBER_TYPES

@@ -1,1 +1,1 @@
-"""Relations as SQL: frames, whose rows they are, and a person cut before rows multiply."""
+"""Relations as SQL: frames, owners of rows, joins, and truncation before rows multiply."""

@@ -1,4 +1,4 @@
-"""A table with every cell read, as SQL: for a store that takes it in once, and for the steward's report on it."""
+"""Table with every cell read, as SQL: for a store that takes it in once, and for its report."""
 
 from __future__ import annotations
 
@@ -23,32 +23,43 @@ def read_cells_sql(
     *,
     seen: bool = True,
 ) -> str:
-    """Write the cells of column i as ki, whose row it is as p, NULL for nobody's, and if `seen` what became of each
-    cell as oi: that is most of the text.
+    """Write the cells of column i as ki and the owner of the row as p, NULL for nobody's.
+
+    If `seen`, the outcome of reading each cell is oi: that is most of the text.
     """
+    # Three nested SELECTs: stored values are prepared (qi), then read (ki), then judged (oi).
+    # So no SQL text of a step is repeated inside the next one.
     inner: dict[str, str] = {}
     middle: dict[str, str] = {}
     outer: dict[str, str] = {}
-    for place, (name, column) in enumerate(schema.columns.items()):
-        raw, q, k = (f"{letter}{place}" for letter in "rqk")
+    for number, (name, column) in enumerate(schema.columns.items()):
+        raw = f"r{number}"
+        prepared_name = f"q{number}"
+        cell = f"k{number}"
+        outcome = f"o{number}"
         stored = stored_column(name, part)
-        x = prepare(column, stored, dialect)
-        inner[q], middle[k], outer[k] = x.sql, read(column, replace(x, sql=q), dialect), k
+        prepared = prepare(column, stored, dialect)
+        inner[prepared_name] = prepared.sql
+        named = replace(prepared, sql=prepared_name)
+        middle[cell] = read(column, named, dialect)
+        outer[cell] = cell
         if seen and stored.seen:
-            inner[f"o{place}"], middle[f"o{place}"], outer[f"o{place}"] = (
-                f"t.{stored.seen}",
-                f"o{place}",
-                f"o{place}",
-            )
+            inner[outcome] = f"t.{stored.seen}"
+            middle[outcome] = outcome
+            outer[outcome] = outcome
         elif seen:
-            inner[raw], middle[raw], middle[q] = stored.sql, raw, q
-            outer[f"o{place}"] = outcome_sql(
-                column, replace(stored, sql=raw), replace(x, sql=q), k, dialect
-            )
+            inner[raw] = stored.sql
+            middle[raw] = raw
+            middle[prepared_name] = prepared_name
+            raw_column = replace(stored, sql=raw)
+            outer[outcome] = outcome_sql(column, raw_column, named, cell, dialect)
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, part)
         inner["p"] = f"CASE WHEN {present_sql(person, dialect)} THEN {id_sql(person)} END"
-        middle["p"] = outer["p"] = "p"
+        middle["p"] = "p"
+        outer["p"] = "p"
     source = select_sql(named_cells(inner.items()), f"{part.sql} AS t")
     cells = select_sql(named_cells(middle.items()), f"({source}) AS t")
-    return select_sql(named_cells(outer.items()), f"({cells}) AS t") if seen else cells
+    if not seen:
+        return cells
+    return select_sql(named_cells(outer.items()), f"({cells}) AS t")

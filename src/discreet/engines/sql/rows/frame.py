@@ -1,4 +1,4 @@
-"""A relation as SQL while it is being written: the SELECT so far, and what is needed to go on."""
+"""Frame: a relation as SQL while it is being written, and the writer that names its columns."""
 
 from __future__ import annotations
 
@@ -23,16 +23,17 @@ class SqlFrame:
 
 @frozen
 class Writer:
-    """What is needed to write SQL: the dialect, the stored tables, a supply of fresh names, and which columns of a
-    table are left as they are stored, to be read later.
+    """Context for writing one SQL text: the dialect, the stored tables and a supply of names.
+
+    `deferred` lists the columns of a table that are left as they are stored, to be read later.
     """
 
     dialect: Dialect
     table: Callable[[str], StoredTable]
     numbers: Iterator[int] = field(default_factory=count)
-    late: ColumnNames = frozenset()
+    deferred: ColumnNames = frozenset()
     count: str = ""
-    """The stored column that holds how many rows a person has, if it is wanted."""
+    """The stored column that holds the number of rows of a person, if it is wanted."""
 
     def fresh(self, letter: str) -> str:
         """Return a name that is not yet used in this text."""

@@ -1,15 +1,17 @@
-"""Joins whose sides are always read to the end, as SQL, for stores that skip one side where the other is empty.
+"""Joins whose sides are always read to the end, as SQL: a barrier against a timing side channel.
 
-That one side is empty may hang on one person's row, and whether a million rows are read can be seen on a clock. So each
-side gets one row more, which matches nothing: a flag in the condition is 0 for rows that may match, and differs for the
-rows that were added. A row that may match has no NULL among its keys; owners are never NULL. The condition compares
-with IS NOT DISTINCT FROM, since the added rows are NULL but for their flag, and must not be dropped for that. Flags are
-hidden from statistics, by which an optimizer would find that the added row cannot match.
+A store may skip one side of a join where the other is empty. Whether one side is empty may depend
+on one person's row, and whether a million rows are read can be seen on a clock. So each side gets
+one more row, which matches nothing. A flag in the condition is 0 for rows that may match, and
+differs for the rows that were added. A row that may match has no NULL among its keys; owners are
+never NULL. The condition compares with IS NOT DISTINCT FROM: the added rows are NULL but for their
+flag, and must not be dropped for that. Flags are hidden from statistics, by which an optimizer
+would find that the added row cannot match.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, TypeAlias
 
 from ....frozen import frozen
@@ -19,7 +21,11 @@ from ..select import select_sql
 
 @frozen
 class JoinSide:
-    """One side of a join: its SELECT, its letter, the owners to be equal, and the keys, of which none may be NULL."""
+    """One side of a join.
+
+    It has its SELECT, its letter, the owners that have to be equal, and the keys that have to be
+    equal and not NULL.
+    """
 
     sql: str
     letter: str
@@ -31,38 +37,48 @@ class JoinSide:
 
 Kept: TypeAlias = Literal["", "left", "full"]
 _VERBS = {"": "JOIN", "left": "LEFT JOIN", "full": "FULL JOIN"}
-_LEAST = {"": 2, "left": 1, "full": 0}
+_MIN_MATCH = {"": 2, "left": 1, "full": 0}
+"""A row stays if 2·(left side is there) + (right side is there) is above this number."""
+_GUARDS_DROPPED = {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}
+"""Test that drops the added rows, where rows without a match stay."""
 
 
 def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = "") -> str:
-    """Write a join of two sides on equal owners and keys; `keep` says of which sides rows stay that match nothing."""
-    pairs = [*zip(left.owner, right.owner, strict=True), *zip(left.keys, right.keys, strict=True)]
-    cells, verb = [*left.cells, *right.cells], _VERBS[keep]
+    """Write a join of two sides on equal owners and keys.
+
+    `keep` says which sides keep their rows that match nothing.
+
+    Guarantee: both sides are read whatever the other one holds.
+
+    Law: tests/engines/test_plans.py::test_one_null_changes_no_plan
+    """
+    owners = zip(left.owner, right.owner, strict=True)
+    keys = zip(left.keys, right.keys, strict=True)
+    pairs = [*owners, *keys]
+    cells = [*left.cells, *right.cells]
     if dialect.whole_joins:
-        return _whole(left, right, cells, pairs, keep=keep)
+        return _full_join(left, right, cells, pairs, keep=keep)
+    verb = _VERBS[keep]
     if not dialect.guarded:
-        matched = " AND ".join(f"{mine} = {yours}" for mine, yours in pairs)
-        return select_sql(
-            cells,
-            f"({left.sql}) AS {left.letter} {verb} ({right.sql}) AS {right.letter} ON {matched}",
-        )
-    flags = (
-        "fl = fr"
-        if dialect.hide is None
-        else f"{dialect.hide('fl', 'Whole')} = {dialect.hide('fr', 'Whole')}"
-    )
-    matched = " AND ".join(
-        [flags, *(f"{mine} IS NOT DISTINCT FROM {yours}" for mine, yours in pairs)]
-    )
-    sides = f"({_guard(left, 'fl', 1)}) AS {left.letter} {verb} ({_guard(right, 'fr', 2)}) AS {right.letter}"
-    return select_sql(
-        cells,
-        f"{sides} ON {matched}",
-        {"": "", "left": "WHERE fl < 3", "full": "WHERE COALESCE(fl, fr) < 3"}[keep],
-    )
+        sides = f"({left.sql}) AS {left.letter} {verb} ({right.sql}) AS {right.letter}"
+        return select_sql(cells, f"{sides} ON {_all_equal(pairs)}")
+    flags = ["fl", "fr"]
+    if dialect.hide is not None:
+        flags = [dialect.hide(flag, "Whole") for flag in flags]
+    tests = [" = ".join(flags)]
+    for mine, yours in pairs:
+        tests.append(f"{mine} IS NOT DISTINCT FROM {yours}")
+    guarded_left = f"({_guard(left, 'fl', 1)}) AS {left.letter}"
+    guarded_right = f"({_guard(right, 'fr', 2)}) AS {right.letter}"
+    joined = f"{guarded_left} {verb} {guarded_right} ON {' AND '.join(tests)}"
+    return select_sql(cells, joined, _GUARDS_DROPPED[keep])
 
 
-def _whole(
+def _all_equal(pairs: Iterable[tuple[str, str]]) -> str:
+    return " AND ".join(f"{mine} = {yours}" for mine, yours in pairs)
+
+
+def _full_join(
     left: JoinSide,
     right: JoinSide,
     cells: Sequence[str],
@@ -70,38 +86,38 @@ def _whole(
     *,
     keep: Kept,
 ) -> str:
-    """Write a full join, of which no side may be left out; what has no partner is dropped afterwards.
+    """Write a full join, of which no side may be left out; rows without a match are dropped after.
 
-    The test for that is over both sides, so no planner can move it below the join or make an inner one of it.
+    The test for that reads both sides. So no planner can move it below the join, nor turn the join
+    into an inner one.
     """
-    keys = [
-        (f"lk{place}", f"rk{place}") for place in range(len(pairs))
-    ]  # columns: a constant cannot be joined on
-    here = select_sql(
-        [
-            "*",
-            "1 AS lm",
-            *(f"{mine} AS {k}" for (mine, _), (k, _) in zip(pairs, keys, strict=True)),
-        ],
-        f"({left.sql}) AS t",
-    )
-    there = select_sql(
-        [
-            "*",
-            "1 AS rm",
-            *(f"{yours} AS {k}" for (_, yours), (_, k) in zip(pairs, keys, strict=True)),
-        ],
-        f"({right.sql}) AS t",
-    )
-    matched = " AND ".join(f"{mine} = {yours}" for mine, yours in keys)
-    test = f"2 * COALESCE(lm, 0) + COALESCE(rm, 0) > {_LEAST[keep]}"  # 3 matched, 2 has a left side only, 1 a right one
-    sides = f"({here}) AS {left.letter} FULL JOIN ({there}) AS {right.letter}"
+    # Keys are joined on as columns, since a constant cannot be joined on.
+    left_keys = [f"lk{number}" for number in range(len(pairs))]
+    right_keys = [f"rk{number}" for number in range(len(pairs))]
+    marked_left = _marked(left.sql, "lm", [mine for mine, _ in pairs], left_keys)
+    marked_right = _marked(right.sql, "rm", [yours for _, yours in pairs], right_keys)
+    matched = _all_equal(zip(left_keys, right_keys, strict=True))
+    # 3: both sides are there; 2: the left one only; 1: the right one only.
+    test = f"2 * COALESCE(lm, 0) + COALESCE(rm, 0) > {_MIN_MATCH[keep]}"
+    sides = f"({marked_left}) AS {left.letter} FULL JOIN ({marked_right}) AS {right.letter}"
     return select_sql(cells, f"{sides} ON {matched}", f"WHERE {test}")
 
 
+def _marked(sql: str, mark: str, keys: Sequence[str], names: Sequence[str]) -> str:
+    """Add a mark that is 1 in every row, and the keys under new names."""
+    cells = ["*", f"1 AS {mark}"]
+    for key, name in zip(keys, names, strict=True):
+        cells.append(f"{key} AS {name}")
+    return select_sql(cells, f"({sql}) AS t")
+
+
 def _guard(side: JoinSide, flag: str, number: int) -> str:
-    """Add a flag and one row: 0 may match; 1 or 2 holds a NULL among its keys; 3 or 4 is the row that was added."""
-    unknown = " OR ".join(f"{key} IS NULL" for key in side.keys)
-    test = f"CASE WHEN {unknown} THEN {number} ELSE 0 END" if unknown else "0"
-    flagged = select_sql(["*", f"{test} AS {flag}"], f"({side.sql}) AS t")
+    """Add a flag and one row.
+
+    The flag is 0 for rows that may match, 1 or 2 for rows with a NULL among their keys, and 3 or 4
+    for the added row. So the flags of two sides are equal only for rows that may match.
+    """
+    has_null = " OR ".join(f"{key} IS NULL" for key in side.keys)
+    value = f"CASE WHEN {has_null} THEN {number} ELSE 0 END" if has_null else "0"
+    flagged = select_sql(["*", f"{value} AS {flag}"], f"({side.sql}) AS t")
     return f"{flagged} UNION ALL BY NAME SELECT {number + 2} AS {flag}"

@@ -1,4 +1,4 @@
-"""People as SQL: whose row it is, in which window, and what a person's rows add up to."""
+"""People as SQL: the owner of a row, the calendar window of a row, and a person's totals."""
 
 from __future__ import annotations
 
@@ -17,17 +17,24 @@ from ..text_functions import days_sql
 
 def id_sql(x: StoredColumn, dialect: Dialect) -> str:
     """Write an id as it is stored; text without padding and compared letter by letter."""
-    return dialect.as_text(x.sql) if x.stored == "text" else x.sql
+    if x.stored == "text":
+        return dialect.as_text(x.sql)
+    return x.sql
 
 
 def present_sql(x: StoredColumn, dialect: Dialect) -> str:
-    """Write that there is an id: neither NULL nor NaN, nor bytes that are no text."""
-    number = f" AND NOT {dialect.is_nan(x.sql)}" if x.stored in dialect.nan_types else ""
-    return f"{id_sql(x, dialect)} IS NOT NULL{number}"
+    """Write the test that there is an id: neither NULL nor NaN, nor bytes that are no text."""
+    present = f"{id_sql(x, dialect)} IS NOT NULL"
+    if x.stored in dialect.nan_types:
+        present += f" AND NOT {dialect.is_nan(x.sql)}"
+    return present
 
 
 def require_alike(ids: Sequence[tuple[str, StoredColumn]]) -> None:
-    """Refuse to tell people by ids that are stored as different types: a comparison would cast, and could fail."""
+    """Refuse ids of one person that are stored as different types.
+
+    A comparison would cast one of them, and the cast could fail on a row.
+    """
     types = {_id_type(column): table for table, column in ids}
     if len(types) > 1:
         raise SchemaMismatch(
@@ -37,6 +44,7 @@ def require_alike(ids: Sequence[tuple[str, StoredColumn]]) -> None:
 
 def _id_type(x: StoredColumn) -> str:
     match x.stored:
+        # Types of one class compare without a cast that could fail.
         case "integer" | "text" | "float":
             return x.stored
         case _:
@@ -44,38 +52,49 @@ def _id_type(x: StoredColumn) -> str:
 
 
 def window_sql(time: str, domain: Domain, per: Period, dialect: Dialect) -> str:
-    """Write the number of the calendar window that a day or second falls in: different windows, different numbers."""
+    """Write the number of the calendar window of a day or second.
+
+    Different windows have different numbers.
+    """
     if per == "hour":
         return floor_sql(time, 3600, dialect)
     days = days_sql(time, domain, dialect)
+    year = dialect.part(Function.YEAR, days)
     match per:
         case "day":
             return days
-        case "week":  # the first of January 1970 was a Thursday
+        case "week":
+            # Day 0 was a Thursday: three days later, windows begin on Mondays.
             return floor_sql(f"({days} + 3)", 7, dialect)
         case "month":
-            return (
-                f"({dialect.part(Function.YEAR, days)} * 12 + {dialect.part(Function.MONTH, days)})"
-            )
+            month = dialect.part(Function.MONTH, days)
+            return f"({year} * 12 + {month})"
         case "quarter":
-            return f"({dialect.part(Function.YEAR, days)} * 4 + {dialect.part(Function.QUARTER, days)})"
+            quarter = dialect.part(Function.QUARTER, days)
+            return f"({year} * 4 + {quarter})"
         case _:
-            return dialect.part(Function.YEAR, days)
+            return year
 
 
 def total_sql(total: Total, times: int, value: str, dialect: Dialect) -> str:
-    """Write one person's total in whole steps, clipped; `times` is how many of its steps one step of the value is."""
+    """Write one person's total in whole steps, clipped.
+
+    `times` is the number of the total's steps in one step of the value.
+    """
     match total.what:
         case "count":
-            found = f"count({value})"
+            unclipped = f"count({value})"
         case "sum":
-            found = dialect.total(value, MOST_STEPS)
+            unclipped = dialect.total(value, MOST_STEPS)
         case "least":
-            found = f"min({value})"
+            unclipped = f"min({value})"
         case "greatest":
-            found = f"max({value})"
-    low, high = total.low // times, -(-total.high // times)
-    clipped = clip_sql(found, low, high, f"CAST({found} AS BIGINT)")
+            unclipped = f"max({value})"
+    # Clipped twice: first outwards in steps of the value, so that the product cannot overflow,
+    # then to the exact ends in steps of the total.
+    low = total.low // times
+    high = -(-total.high // times)
+    clipped = clip_sql(unclipped, low, high, f"CAST({unclipped} AS BIGINT)")
     if times == 1:
         return clipped
     scaled = f"({clipped} * {times})"

@@ -1,7 +1,7 @@
-"""A table that a server prepared of one of its own: every cell read once, each person's rows counted beside them.
+"""Prepared table of a server: every cell is read once, each person's rows are counted beside them.
 
-Columns are kept_0, kept_1, … in the order of the schema, `person` is whose row it is, and rows_0, … are counts. What
-they mean is in a mark that the server keeps beside the table.
+Columns are kept_0, kept_1, … in the order of the schema, `person` is the owner of the row, and
+rows_0, … are counts. Their meaning is in a mark that the server keeps beside the table.
 """
 
 from __future__ import annotations
@@ -22,29 +22,37 @@ from .relation import person_column
 FORMAT = 1
 MARK = "discreet prepared "
 FIRST = "kept_0"
-"""The first column of every such table."""
-MOST_COUNTS = 16
+"""The first column of every prepared table."""
+MAX_COUNTS = 16
+"""Keys whose rows are counted for each person: each one is a column more in every row."""
 _INTEGERS = (("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63))
 
 
 def prepared_sql(schema: Schema, table: StoredTable, dialect: Dialect) -> str:
-    """Write the rows of a table as they are kept; those of nobody, which count nowhere, are left out."""
-    cells = {
-        f"kept_{place}": _cell(f"k{place}", column, dialect)
-        for place, column in enumerate(schema.columns.values())
-    }
-    rows = f"({read_cells_sql(schema, table, dialect, lambda x: id_sql(x, dialect))}) AS t"
+    """Write the rows of a table as they are kept.
+
+    Rows of nobody, which count nowhere, are left out.
+
+    Law: tests/engines/test_prepared.py::test_prepared_tables_answer_as_what_they_were_read_from
+    """
+    cells = {}
+    for number, column in enumerate(schema.columns.values()):
+        cells[f"kept_{number}"] = _cell(f"k{number}", column, dialect)
+
+    def id_of(person: StoredColumn) -> str:
+        return id_sql(person, dialect)
+
+    rows = f"({read_cells_sql(schema, table, dialect, id_of)}) AS t"
     if not isinstance(schema.unit, People):
         return select_sql(named_cells(cells.items()), rows)
-    places = {name: f"k{place}" for place, name in enumerate(schema.columns)}
-    for place, name in enumerate(_counted_by(schema)):
-        cells[f"rows_{place}"] = (
-            f"CAST(count({places[name] if name else '*'}) OVER (PARTITION BY p) AS BIGINT)"
-        )
-    # By person: what is added up for each of them lies in one place.
-    return select_sql(
-        named_cells((cells | {"person": "p"}).items()), rows, "WHERE p IS NOT NULL ORDER BY p"
-    )
+    cell_names = {name: f"k{number}" for number, name in enumerate(schema.columns)}
+    for number, name in enumerate(_counted_by(schema)):
+        counted = cell_names[name] if name else "*"
+        count = f"count({counted}) OVER (PARTITION BY p)"
+        cells[f"rows_{number}"] = f"CAST({count} AS BIGINT)"
+    cells["person"] = "p"
+    # Sorted by person, so that the rows that are added up for one of them are stored together.
+    return select_sql(named_cells(cells.items()), rows, "WHERE p IS NOT NULL ORDER BY p")
 
 
 def _cell(cell: str, column: Column, dialect: Dialect) -> str:
@@ -61,28 +69,29 @@ def _type(column: Column) -> str:
             return "BOOLEAN"
         case Category(of="integer"):
             keys = [int(key) for key in (*column.values, column.other) if key is not None]
-            ends = min(keys), max(keys)
+            low, high = min(keys), max(keys)
         case Category():
             return "BOOLEAN" if column.of == "boolean" else "text"
         case _:
-            ends = column.ends
-    return next(name for name, bits in _INTEGERS if -(2**bits) <= ends[0] and ends[1] < 2**bits)
+            low, high = column.ends
+    # The narrowest integer that holds both ends.
+    return next(name for name, bits in _INTEGERS if -(2**bits) <= low and high < 2**bits)
 
 
 def _counted_by(schema: Schema) -> tuple[str, ...]:
-    """List what a person's rows are counted by: all of them (""), and those with a value in a listed key."""
+    """List the columns by which a person's rows are counted: "" is all rows, then listed keys."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
         return ()
-    listed = [
-        n
-        for n, c in schema.columns.items()
-        if isinstance(c, Category | Boolean) and c.default is None
-    ]
-    return ("", *listed[:MOST_COUNTS])
+    listed = []
+    for name, column in schema.columns.items():
+        # With a default a key is never NULL, and the count of all rows is right for it.
+        if isinstance(column, Category | Boolean) and column.default is None:
+            listed.append(name)
+    return ("", *listed[:MAX_COUNTS])
 
 
 def mark_of(schema: Schema, table: StoredTable) -> str:
-    """Write what a server keeps beside a prepared table, in letters that need no quotes."""
+    """Write the mark that a server keeps beside a prepared table, in letters that need no quotes."""
     facts: dict[str, object] = {"format": FORMAT, "schema": schema.to_dict()}
     if isinstance(schema.unit, People):
         person = person_column(schema.unit.id, table)
@@ -93,7 +102,7 @@ def mark_of(schema: Schema, table: StoredTable) -> str:
 def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> StoredTable:
     """Describe a prepared table by its mark.
 
-    Refuses a mark of another version.
+    Refuses: a mark of another version.
     """
     facts = json.loads(bytes.fromhex(mark.removeprefix(MARK)))
     if facts.get("format") != FORMAT:
@@ -101,21 +110,18 @@ def prepared_table(name: str, place: str, mark: str, dialect: Dialect) -> Stored
             f"{name} was prepared by another version, which this one cannot read; prepare it again"
         )
     schema = Schema.from_dict(facts["schema"])
-    columns = {
-        label: StoredColumn(
-            dialect.quote(f"kept_{number}"), _type(column), _class(column), kept=column
-        )
-        for number, (label, column) in enumerate(schema.columns.items())
-    }
+    columns = {}
+    for number, (label, column) in enumerate(schema.columns.items()):
+        sql = dialect.quote(f"kept_{number}")
+        columns[label] = StoredColumn(sql, _type(column), _class(column), kept=column)
     if not isinstance(schema.unit, People):
         return StoredTable(place, columns, read_by=schema)
-    person = StoredColumn(
-        dialect.quote("person"), facts["person"]["type"], facts["person"]["stored"]
-    )
+    stored_id = facts["person"]
+    person = StoredColumn(dialect.quote("person"), stored_id["type"], stored_id["stored"])
     columns.setdefault(schema.unit.id, person)
-    counts = {
-        label: dialect.quote(f"rows_{number}") for number, label in enumerate(_counted_by(schema))
-    }
+    counts = {}
+    for number, label in enumerate(_counted_by(schema)):
+        counts[label] = dialect.quote(f"rows_{number}")
     return StoredTable(place, columns, person, counts, read_by=schema)
 
 
@@ -125,8 +131,10 @@ def _class(column: Column) -> Stored:
 
 def require_fit(schema: Schema, table: StoredTable) -> None:
     """Refuse a schema that is neither the one by which a table was prepared nor narrower."""
-    why = None if table.read_by is None else misfit(schema, table.read_by)
-    if why is not None:
+    if table.read_by is None:
+        return
+    reason = misfit(schema, table.read_by)
+    if reason is not None:
         raise SchemaMismatch(
-            f"the prepared table {schema.name} does not fit its schema: {why}; prepare it again"
+            f"the prepared table {schema.name} does not fit its schema: {reason}; prepare it again"
         )
