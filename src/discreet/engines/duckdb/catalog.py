@@ -1,4 +1,4 @@
-"""Where a DuckDB engine finds its tables: sources by name, a DuckDB file or connection, or a prepared store."""
+"""Catalog of a DuckDB engine: sources by name, a DuckDB file or connection, or a prepared store."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ from .findings import count_cells
 from .manifest import Manifest, read_mark
 from .materialize import IngestedTable, keep_table, kept_table
 from .parts import describe, is_view, names_of, parts_of, table_sql, wanted_columns
-from .session import StoreLimits, blindfold, open_session, require_own_functions
+from .session import StoreLimits, ignore_values, open_session, require_own_functions
 from .sources import CsvFiles, DatabaseTable, OpenSource, ParquetFiles, open_source
 
-IN_MEMORY = 1 << 30
+MAX_IN_MEMORY = 1 << 30
 """Text files of more bytes than this are kept in a private file instead of in memory."""
+_BINARY_COLLATIONS = ([("",)], [("binary",)])
 
 
 class TableCatalog(Protocol):
@@ -47,97 +48,126 @@ class TableCatalog(Protocol):
         ...
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
-        """Count what became of the cells of some tables."""
+        """Count the outcomes of reading the cells of some tables."""
         ...
 
 
-def open_shelf(
+def open_catalog(
     tables: object, workspace: Path, limits: StoreLimits, trusted: frozenset[str] = frozenset()
 ) -> TableCatalog:
-    """Open whatever tables were given.
+    """Open the tables that were given to an engine.
 
-    Refuses what is no mapping, path or connection, a file that is none of DuckDB's, and a collation.
+    Refuses: objects other than a mapping, a path or a connection, a file that is none of DuckDB's,
+    and a collation.
     """
     if isinstance(tables, duckdb.DuckDBPyConnection):
-        if tables.execute("SELECT current_setting('default_collation')").fetchall() not in (
-            [("",)],
-            [("binary",)],
-        ):
-            raise InvalidArgument(
-                "the connection compares text by a collation; SET default_collation = 'binary' first"
-            )
-        blindfold(tables, kept=False)
-        require_own_functions(tables, "the connection")
-        return DatabaseCatalog(tables, trusted)
+        return _connection_catalog(tables, trusted)
     if isinstance(tables, Mapping):
-        return _sources(tables, workspace, limits)
+        return _source_catalog(tables, workspace, limits)
     if not isinstance(tables, str | Path):
         raise InvalidArgument(
             'DuckDB takes tables by name, such as {"people": "people.csv"}, a DuckDB file or a connection'
         )
     require_path(tables)
+    file_name = Path(tables).name
     try:
         connection = open_session(str(tables), limits, read_only=True)
     except duckdb.Error:
-        raise InvalidArgument(f"{Path(tables).name} cannot be opened as a DuckDB file") from None
-    mark = read_mark(connection, Path(tables).name)
-    if mark is not None:
-        return PreparedCatalog(connection, mark, str(tables))
-    require_own_functions(connection, Path(tables).name)
+        raise InvalidArgument(f"{file_name} cannot be opened as a DuckDB file") from None
+    manifest = read_mark(connection, file_name)
+    if manifest is not None:
+        return PreparedCatalog(connection, manifest, str(tables))
+    require_own_functions(connection, file_name)
     return DatabaseCatalog(connection, trusted)
 
 
-def _sources(tables: Mapping[str, Any], workspace: Path, limits: StoreLimits) -> TableCatalog:
+def _connection_catalog(
+    connection: duckdb.DuckDBPyConnection, trusted: frozenset[str]
+) -> TableCatalog:
+    setting = connection.execute("SELECT current_setting('default_collation')")
+    if setting.fetchall() not in _BINARY_COLLATIONS:
+        raise InvalidArgument(
+            "the connection compares text by a collation; SET default_collation = 'binary' first"
+        )
+    ignore_values(connection, kept=False)
+    require_own_functions(connection, "the connection")
+    return DatabaseCatalog(connection, trusted)
+
+
+def _source_catalog(
+    tables: Mapping[str, Any], workspace: Path, limits: StoreLimits
+) -> TableCatalog:
     opened = {name: open_source(source, name, workspace) for name, source in tables.items()}
-    size = sum(
-        file.path.stat().st_size
-        for source in opened.values()
-        if isinstance(source, CsvFiles)
-        for file in source.files
-    )
-    connection = open_session(
-        str(workspace / "kept.duckdb") if size > IN_MEMORY else ":memory:", limits
-    )
+    database = ":memory:"
+    if _text_bytes(opened) > MAX_IN_MEMORY:
+        database = str(workspace / "kept.duckdb")
+    connection = open_session(database, limits)
     for source in opened.values():
+        # Database files are attached now: later the session may open no file any more.
         if isinstance(source, DatabaseTable):
-            names_of(source, connection)  # attached while files can still be opened
-    dropped = frozenset(name for name, source in opened.items() if _dropped(source, tables[name]))
-    kept = all(isinstance(source, CsvFiles) for source in opened.values())
-    return SourceCatalog(connection, opened, _files(opened), dropped, kept, _whole(opened, tables))
+            names_of(source, connection)
+    dropped = set()
+    for name, source in opened.items():
+        if _dropped_records(source, tables[name]):
+            dropped.add(name)
+    return SourceCatalog(
+        connection,
+        opened,
+        files=_files(opened),
+        dropped=frozenset(dropped),
+        kept=all(isinstance(source, CsvFiles) for source in opened.values()),
+        whole=_holds_all_records(opened, tables),
+    )
 
 
-def _whole(opened: Mapping[str, OpenSource], given: Mapping[str, Any]) -> bool:
-    """Return whether no record can be left out, by the steward's words alone: what a file holds has no part in it."""
+def _text_bytes(opened: Mapping[str, OpenSource]) -> int:
+    size = 0
+    for source in opened.values():
+        if isinstance(source, CsvFiles):
+            size += sum(file.path.stat().st_size for file in source.files)
+    return size
+
+
+def _holds_all_records(opened: Mapping[str, OpenSource], given: Mapping[str, Any]) -> bool:
+    """Return whether no record can be left out.
+
+    Only the steward's options decide, never the content of a file: the answer is public.
+    """
+    # A table of a database may be a view, which leaves out rows by their content.
     if any(isinstance(source, DatabaseTable) for source in opened.values()):
-        return False  # it may be a view, which leaves out rows by what they hold
+        return False
     return all(getattr(source, "on_bad_record", "refuse") != "drop" for source in given.values())
 
 
-def _dropped(source: OpenSource, given: object) -> bool:
-    bad = isinstance(source, CsvFiles) and any(file.bad for file in source.files)
-    return bad and getattr(given, "on_bad_record", "") == "drop"
+def _dropped_records(source: OpenSource, given: object) -> bool:
+    if getattr(given, "on_bad_record", "") != "drop":
+        return False
+    return isinstance(source, CsvFiles) and any(file.bad for file in source.files)
 
 
 def _is_copied(source: OpenSource) -> bool:
-    """Text is read into a table, and so are several files, which may differ in types; all else stays in place."""
-    return isinstance(source, CsvFiles) or (
-        isinstance(source, ParquetFiles) and len(source.paths) > 1
-    )
+    """Tell whether a source is read into a table.
+
+    Text is, and so are several Parquet files, which may differ in types. All else stays in place.
+    """
+    if isinstance(source, ParquetFiles):
+        return len(source.paths) > 1
+    return isinstance(source, CsvFiles)
 
 
 def _files(sources: Mapping[str, OpenSource]) -> tuple[str, ...]:
-    found: list[str] = []
+    paths: list[str] = []
     for source in sources.values():
         if isinstance(source, CsvFiles):
-            found += [str(file.path) for file in source.files]
+            paths += [str(file.path) for file in source.files]
         elif isinstance(source, ParquetFiles):
-            found += map(str, source.paths)
-    return tuple(found)
+            paths += map(str, source.paths)
+    return tuple(paths)
 
 
 @dataclass(slots=True)
 class SourceCatalog:
-    """Files and frames by name: text and objects are kept, what has types that fit stays where it is."""
+    """Catalog of files and frames: text and objects are copied, columns of fitting types are not."""
 
     connection: duckdb.DuckDBPyConnection
     sources: dict[str, OpenSource]
@@ -152,33 +182,35 @@ class SourceCatalog:
         return names_of(self._source(table), self.connection)
 
     def table(self, schema: Schema) -> StoredTable:
-        """Read a source as its schema declares: Parquet and frames in place, all else into a table of its own."""
+        """Read a source as its schema declares: in place, or into a table of its own."""
         source = self._source(schema.name)
         parts = list(parts_of(source, schema, self.connection))
         if isinstance(source, DatabaseTable) and is_view(source, self.connection):
-            return _copy(self.connection, schema, parts[0])
+            return _copy_view(self.connection, schema, parts[0])
         if not _is_copied(source):
             return parts[0]
         self.made += 1
-        target = DUCKDB.quote(schema.name if self.made == 1 else f"{schema.name} {self.made}")
+        # One source may be read by several schemas of its name, each into its own table.
+        name = schema.name if self.made == 1 else f"{schema.name} {self.made}"
+        target = DUCKDB.quote(name)
+        # Numbers of people can be joined only if no table is read in place, with its own ids.
         number = all(map(_is_copied, self.sources.values()))
         taken = take_in(self.connection, source, schema, parts, target, number=number, count=False)
         return replace(kept_table(target, schema, taken.layout), own=True)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the sources again, and count."""
-        found = []
+        reports = []
         for schema in schemas:
             source = self._source(schema.name)
-            rows, nobody, columns = count_cells(
-                self.connection, schema, list(parts_of(source, schema, self.connection))
-            )
-            bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
-            word = "drop" if schema.name in self.dropped else "null"
-            found.append(
-                TableReport(schema.name, rows, nobody, bad, word if bad else "refuse", columns)
-            )
-        return StewardReport(tuple(found))
+            parts = list(parts_of(source, schema, self.connection))
+            rows, nobody, columns = count_cells(self.connection, schema, parts)
+            bad = source.bad if isinstance(source, CsvFiles) else 0
+            action = "refuse"
+            if bad:
+                action = "drop" if schema.name in self.dropped else "null"
+            reports.append(TableReport(schema.name, rows, nobody, bad, action, columns))
+        return StewardReport(tuple(reports))
 
     def _source(self, name: str) -> OpenSource:
         if name not in self.sources:
@@ -199,7 +231,10 @@ def take_in(
     count: bool = True,
     settled: Callable[[], object] = lambda: None,
 ) -> IngestedTable:
-    """Keep a source; refuses a text file in which DuckDB finds other records than the grammar does."""
+    """Ingest a source into a table.
+
+    Refuses: a text file in which DuckDB finds other records than the grammar does.
+    """
     try:
         taken = keep_table(
             connection, schema, parts, target, number=number, count=count, settled=settled
@@ -207,7 +242,8 @@ def take_in(
     except (duckdb.InvalidInputException, duckdb.ConversionException):
         taken = None
     files = source.files if isinstance(source, CsvFiles) else ()
-    if taken is None or (files and taken.rows != tuple(file.rows for file in files)):
+    rows_by_grammar = tuple(file.rows for file in files)
+    if taken is None or (files and taken.rows != rows_by_grammar):
         names = ", ".join(file.path.name for file in files) or schema.name
         raise InvalidArgument(
             f"{names} cannot be read: DuckDB finds other records in it than it holds"
@@ -217,9 +253,10 @@ def take_in(
 
 @dataclass(slots=True)
 class DatabaseCatalog:
-    """Tables of a DuckDB file or connection; a view is read once, so that what fails in it fails now.
+    """Catalog of a DuckDB file or connection.
 
-    A view of which the steward gives his word that no row can make it fail is `trusted`, and read in place.
+    A view is read once, so that it fails now if it fails on some row. A `trusted` view is read in
+    place: the steward declares that no row can make it fail.
     """
 
     connection: duckdb.DuckDBPyConnection
@@ -231,43 +268,49 @@ class DatabaseCatalog:
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a stored table."""
-        return {name: column.type for name, column in self._found(table).columns.items()}
+        return {name: column.type for name, column in self._describe(table).columns.items()}
 
     def table(self, schema: Schema) -> StoredTable:
         """Find a stored table, in any schema of the file."""
-        table = self._found(schema.name)
+        table = self._describe(schema.name)
         require_columns(schema, table.columns)
-        copied = schema.name not in self.trusted and self._is_view(schema.name)
-        return _copy(self.connection, schema, table) if copied else table
+        if schema.name not in self.trusted and self._is_view(schema.name):
+            return _copy_view(self.connection, schema, table)
+        return table
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
         """Read the tables, and count."""
-        found = []
+        reports = []
         for schema in schemas:
-            rows, nobody, columns = count_cells(self.connection, schema, [self._found(schema.name)])
-            found.append(TableReport(schema.name, rows, nobody, 0, "refuse", columns))
-        return StewardReport(tuple(found))
+            table = self._describe(schema.name)
+            rows, nobody, columns = count_cells(self.connection, schema, [table])
+            reports.append(TableReport(schema.name, rows, nobody, 0, "refuse", columns))
+        return StewardReport(tuple(reports))
 
     def _is_view(self, name: str) -> bool:
-        text = select_sql(
-            ["count(*)"], "duckdb_views()", "WHERE NOT internal AND lower(view_name) = lower(?)"
-        )
-        return bool(self.connection.execute(text, [name]).fetchall()[0][0])
+        named = "WHERE NOT internal AND lower(view_name) = lower(?)"
+        text = select_sql(["count(*)"], "duckdb_views()", named)
+        ((count,),) = self.connection.execute(text, [name]).fetchall()
+        return bool(count)
 
-    def _found(self, name: str) -> StoredTable:
+    def _describe(self, name: str) -> StoredTable:
         try:
             return describe(self.connection, DUCKDB.quote(name))
         except duckdb.CatalogException:
-            database = self.connection.execute("SELECT current_database()").fetchall()[0][0]
+            # Not in the default schema: look for it in the others.
+            ((database,),) = self.connection.execute("SELECT current_database()").fetchall()
             return describe(self.connection, table_sql((name,), self.connection, database))
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable) -> StoredTable:
-    """Copy the declared columns of a view: whether its text fails on a row must not wait for a question."""
+def _copy_view(
+    connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTable
+) -> StoredTable:
+    """Copy the declared columns of a view: if it fails on some row, it must not fail in a question."""
     copy = DUCKDB.quote(f"\\view {schema.name}")
-    cells = [
-        DUCKDB.quote(find_column(name, view.columns) or name) for name in wanted_columns(schema)
-    ]
+    cells = []
+    for name in wanted_columns(schema):
+        stored = find_column(name, view.columns) or name
+        cells.append(DUCKDB.quote(stored))
     try:
         connection.execute(f"CREATE OR REPLACE TEMP TABLE {copy} AS {select_sql(cells, view.sql)}")
     except duckdb.Error:
@@ -279,7 +322,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, schema: Schema, view: StoredTab
 
 @dataclass(slots=True)
 class PreparedCatalog:
-    """A prepared store: its tables are as they were read, and asked by the same schemas or narrower ones."""
+    """Catalog of a prepared store: its tables are asked by the same schemas or narrower ones."""
 
     connection: duckdb.DuckDBPyConnection
     mark: Manifest
@@ -290,36 +333,40 @@ class PreparedCatalog:
     whole: bool = field(init=False)
 
     def __post_init__(self) -> None:
-        kept = self.mark.tables.items()
-        self.whole = all(table.whole for _, table in kept)
-        self.dropped = frozenset(
-            n for n, t in kept if t.report.bad_records and t.report.on_bad_record == "drop"
-        )
+        tables = self.mark.tables
+        self.whole = all(table.whole for table in tables.values())
+        dropped = set()
+        for name, table in tables.items():
+            if table.report.bad_records and table.report.on_bad_record == "drop":
+                dropped.add(name)
+        self.dropped = frozenset(dropped)
 
     def columns(self, table: str) -> dict[str, str]:
-        """List the columns that were read, with what they were declared as."""
+        """List the columns that were read, with their declared types."""
         if table not in self.mark.tables:
             raise SchemaMismatch(
                 f"there is no table {table} here; there are {', '.join(self.mark.tables)}"
             )
-        return {
-            name: column.kind for name, column in self.mark.tables[table].schema.columns.items()
-        }
+        declared = self.mark.tables[table].schema.columns
+        return {name: column.kind for name, column in declared.items()}
 
     def table(self, schema: Schema) -> StoredTable:
-        """Open a table; refuses a schema that is not the same or narrower, with the line that prepares it anew."""
+        """Open a table.
+
+        Refuses: a schema that is not the same or narrower, with the command that prepares it anew.
+        """
         self.columns(schema.name)
-        kept = self.mark.tables[schema.name]
-        why = misfit(schema, kept.schema)
-        if why is not None:
-            place = Path(self.path).name
+        prepared = self.mark.tables[schema.name]
+        reason = misfit(schema, prepared.schema)
+        if reason is not None:
+            file_name = Path(self.path).name
             raise SchemaMismatch(
-                f"{place} does not fit the schema of {schema.name}: {why}. Read the source again: "
-                f"discreet prepare SOURCE --schema SCHEMA.toml --out {place}"
+                f"{file_name} does not fit the schema of {schema.name}: {reason}. Read the source again: "
+                f"discreet prepare SOURCE --schema SCHEMA.toml --out {file_name}"
             )
-        return kept_table(DUCKDB.quote(schema.name), kept.schema, kept.layout)
+        return kept_table(DUCKDB.quote(schema.name), prepared.schema, prepared.layout)
 
     def report(self, schemas: tuple[Schema, ...]) -> StewardReport:
-        """Return what was counted when the store was prepared, and which sources have changed since."""
+        """Return the counts of the preparation, and the sources that have changed since."""
         del schemas
         return StewardReport(tuple(table.seen() for table in self.mark.tables.values()))

@@ -1,8 +1,10 @@
-"""The cells of a table as a store keeps them, in SQL: each read once, beside it what became of it.
+"""Cells of a table as a store keeps them, in SQL: each is read once, with its outcome beside it.
 
-whole numbers, reals, days, seconds    whole steps, in as few bytes as the declared range needs
-listed text                            an enumeration of the list
-truths, free text                      as they are
+| declared | kept as |
+|---|---|
+| whole numbers, reals, days, seconds | whole steps, in as few bytes as the declared range needs |
+| listed text | an enumeration of the list |
+| truths, free text | as they are |
 """
 
 from __future__ import annotations
@@ -19,9 +21,12 @@ from ..sql.rows.relation import person_column
 from ..sql.select import named_cells, select_sql
 from .dialect import DUCKDB
 
-PERSON, SEEN = "\\person", "\\seen"
-"""No declared column can be called so: a backslash is in no name."""
-MOST_LISTED = 60_000
+PERSON = "\\person"
+"""Column of the owner. No declared column can have this name: a backslash is in no name."""
+SEEN = "\\seen"
+"""Columns of outcomes begin so."""
+MAX_LISTED = 60_000
+"""Longest list that becomes an enumeration; text of a longer list is kept as it is."""
 _INTEGERS = (("TINYINT", 7), ("SMALLINT", 15), ("INTEGER", 31), ("BIGINT", 63))
 
 
@@ -35,44 +40,53 @@ def kept_type(column: Column) -> str:
     """
     match column:
         case Integer() | Real() | Date() | Timestamp():
-            return _integer(column.ends)
+            return _integer_type(*column.ends)
         case Boolean():
             return "BOOLEAN"
         case Text():
             return "VARCHAR"
         case Category(of="text"):
-            keys = [str(key) for key in _keys(column)]
-            return (
-                f"ENUM({', '.join(map(DUCKDB.literal, keys))})"
-                if len(keys) <= MOST_LISTED
-                else "VARCHAR"
-            )
+            labels = [DUCKDB.literal(str(key)) for key in _keys(column)]
+            if len(labels) > MAX_LISTED:
+                return "VARCHAR"
+            return f"ENUM({', '.join(labels)})"
         case Category(of="boolean"):
             return "BOOLEAN"
         case Category():
             numbers = [int(key) for key in _keys(column)]
-            return _integer((min(numbers), max(numbers)))
+            return _integer_type(min(numbers), max(numbers))
 
 
 def _keys(column: Category) -> list[KeyValue]:
-    return [*column.values, *(() if column.other is None else (column.other,))]
+    keys = list(column.values)
+    if column.other is not None:
+        keys.append(column.other)
+    return keys
 
 
-def _integer(ends: tuple[int, int]) -> str:
-    return next(name for name, bits in _INTEGERS if -(2**bits) <= ends[0] and ends[1] < 2**bits)
+def _integer_type(low: int, high: int) -> str:
+    """Return the narrowest integer type that holds both ends."""
+    return next(name for name, bits in _INTEGERS if -(2**bits) <= low and high < 2**bits)
 
 
 def id_class(schema: Schema, part: StoredTable) -> str:
-    """Return how the ids of a part are compared, "" where there are no people; whole numbers are alike at any size."""
+    """Return the class in which the ids of a part are compared, "" where there are no people.
+
+    Integers of any size are in one class.
+    """
     if not isinstance(schema.unit, People):
         return ""
     x = person_column(schema.unit.id, part)
-    if x.stored in ("integer", "wide"):
-        return "whole"
-    return x.stored if x.stored in ("float", "text") else x.type
+    match x.stored:
+        case "integer" | "wide":
+            return "whole"
+        case "float" | "text":
+            return x.stored
+        case _:
+            return x.type
 
 
-def _id(x: StoredColumn) -> str:
+def _kept_id(x: StoredColumn) -> str:
     match x.stored:
         case "integer":
             return f"CAST({x.sql} AS BIGINT)"
@@ -85,35 +99,37 @@ def _id(x: StoredColumn) -> str:
 
 
 def cells_sql(schema: Schema, part: StoredTable, *, seen: bool = True) -> str:
-    """Write the columns of a part as they are kept, if `seen` what became of each cell, the id of each row's person."""
+    """Write the columns of a part as they are kept, with the id of each row's person.
+
+    If `seen`, the outcome of each cell is there as well.
+    """
     cells = {}
-    for place, (name, column) in enumerate(schema.columns.items()):
-        cells[DUCKDB.quote(name)] = f"CAST(k{place} AS {kept_type(column)})"
+    for number, (name, column) in enumerate(schema.columns.items()):
+        cells[DUCKDB.quote(name)] = f"CAST(k{number} AS {kept_type(column)})"
         if seen:
-            cells[_outcome_name(place)] = f"o{place}"
+            cells[_outcome_name(number)] = f"o{number}"
     if isinstance(schema.unit, People):
         cells[DUCKDB.quote(PERSON)] = "p"
-    return select_sql(
-        named_cells(cells.items()), f"({read_cells_sql(schema, part, DUCKDB, _id, seen=seen)}) AS t"
-    )
+    rows = read_cells_sql(schema, part, DUCKDB, _kept_id, seen=seen)
+    return select_sql(named_cells(cells.items()), f"({rows}) AS t")
 
 
-def _outcome_name(place: int) -> str:
-    return DUCKDB.quote(f"{SEEN} {place}")
+def _outcome_name(number: int) -> str:
+    return DUCKDB.quote(f"{SEEN} {number}")
 
 
 def seen_columns(schema: Schema) -> list[str]:
-    """List the columns that tell what became of each cell, in quotes."""
-    return [_outcome_name(place) for place in range(len(schema.columns))]
+    """List the columns of outcomes, in quotes."""
+    return [_outcome_name(number) for number in range(len(schema.columns))]
 
 
 def seen_sql(schema: Schema, source: str) -> str:
-    """Write how many rows there are, how many without a person, and of each column how often which outcome."""
-    people = isinstance(schema.unit, People)
-    cells = ["count(*)", f"count(*) - count({DUCKDB.quote(PERSON)})" if people else "0"]
-    cells += [
-        f"count(CASE WHEN {seen} = {outcome} THEN 1 END)"
-        for seen in seen_columns(schema)
-        for outcome in range(OUTCOMES)
-    ]
+    """Write the counts of a table: rows, rows without a person, and each outcome of each column."""
+    without_person = "0"
+    if isinstance(schema.unit, People):
+        without_person = f"count(*) - count({DUCKDB.quote(PERSON)})"
+    cells = ["count(*)", without_person]
+    for column in seen_columns(schema):
+        for outcome in range(OUTCOMES):
+            cells.append(f"count(CASE WHEN {column} = {outcome} THEN 1 END)")  # noqa: PERF401
     return select_sql(cells, source)

@@ -1,4 +1,4 @@
-"""The dialect of DuckDB: TRY_CAST where a cast could fail, HUGEINT sums, code points, times as microseconds."""
+"""SQL dialect of DuckDB: TRY_CAST where a cast could fail, HUGEINT sums, times as microseconds."""
 
 from __future__ import annotations
 
@@ -43,31 +43,37 @@ def stored_class(type_name: str) -> Stored:
 
 
 def _decimal_double(x: str, type_name: str) -> str:
-    """Up to 15 digits the cast is one exact division; beyond, only the parser rounds correctly.
+    """Write a decimal as a double, NULL outside the precision of its type.
 
-    Outside the type's precision it is NULL. Bits of a Parquet file need not keep to it, and DuckDB cannot write −2^127
-    as text: without the test that one cell would fail every question. The test stands inside the cast, which DuckDB
-    may do for a whole dictionary at once, whatever stands around it.
+    Bits of a Parquet file need not keep to that precision, and DuckDB cannot write −2^127 as text:
+    without the test that one cell would fail every question. The test is inside the cast, which
+    DuckDB may do for a whole dictionary at once, whatever is around it.
     """
     digits, scale = map(int, re.findall(r"\d+", type_name))
-    most = f"{'9' * (digits - scale)}.{'9' * scale}"
-    least, greatest = (f"CAST('{sign}{most}' AS {type_name})" for sign in ("-", ""))
-    within = f"CASE WHEN {x} BETWEEN {least} AND {greatest} THEN {x} END"
-    return (
-        f"CAST({within} AS DOUBLE)"
-        if digits <= 15
-        else f"TRY_CAST(CAST({within} AS VARCHAR) AS DOUBLE)"
-    )
+    largest = f"{'9' * (digits - scale)}.{'9' * scale}"
+    low = f"CAST('-{largest}' AS {type_name})"
+    high = f"CAST('{largest}' AS {type_name})"
+    within = f"CASE WHEN {x} BETWEEN {low} AND {high} THEN {x} END"
+    # Up to 15 digits the cast is one exact division; beyond, only the parser rounds correctly.
+    if digits <= 15:
+        return f"CAST({within} AS DOUBLE)"
+    return f"TRY_CAST(CAST({within} AS VARCHAR) AS DOUBLE)"
 
 
 def _time_literal(time: datetime, stored: Stored) -> str:
-    zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
-    return zone.format(time.isoformat(sep=" "))
+    text = time.isoformat(sep=" ")
+    return f"TIMESTAMPTZ '{text}+00'" if stored == "zoned" else f"TIMESTAMP '{text}'"
 
 
 def _seconds(x: str, column: StoredColumn) -> str:
-    count, unit = ("epoch_ns", 10**9) if column.type == "TIMESTAMP_NS" else ("epoch_us", 10**6)
-    return f"CASE WHEN {count}({x}) >= 0 THEN {count}({x}) // {unit} ELSE -1 - (-1 - {count}({x})) // {unit} END"
+    since_1970 = f"epoch_us({x})"
+    unit = 10**6
+    if column.type == "TIMESTAMP_NS":
+        since_1970 = f"epoch_ns({x})"
+        unit = 10**9
+    # Negative numbers are turned around, so that the division rounds down: ⌊x/d⌋ = −1 − ⌊(−1−x)/d⌋.
+    before_1970 = f"-1 - (-1 - {since_1970}) // {unit}"
+    return f"CASE WHEN {since_1970} >= 0 THEN {since_1970} // {unit} ELSE {before_1970} END"
 
 
 def _part(function: Function, days: str) -> str:
@@ -76,8 +82,10 @@ def _part(function: Function, days: str) -> str:
 
 
 def _letters(x: str, case: str) -> str:
-    """Text of ASCII has as many bytes as characters, and there `lower` means the same; `translate` takes 200 times as
-    long, and is left for the rest.
+    """Write text with its ASCII letters in one case.
+
+    Text of ASCII has as many bytes as characters, and there `lower` means the same. `translate`
+    takes 200 times as long, and is used for all other text.
     """
     return f"CASE WHEN strlen({x}) = length({x}) THEN {case}({x}) ELSE {letters_sql(x, case)} END"
 
@@ -93,12 +101,16 @@ def _months_later(days: str, months: int) -> str:
 
 
 def _listed_type(x: str, values: Sequence[str]) -> str:
-    """An enumeration: one byte instead of text, and looked up once for each distinct value where text is compressed."""
-    return f"TRY_CAST({x} AS ENUM({', '.join(put_quotes(value, chr(39)) for value in values)}))"
+    """Write text as an enumeration: one byte instead of text.
+
+    Where text is compressed, each distinct value is looked up once.
+    """
+    labels = ", ".join(put_quotes(value, "'") for value in values)
+    return f"TRY_CAST({x} AS ENUM({labels}))"
 
 
 def _hide(x: str, domain: str) -> str:
-    """No statistics pass through these functions, and nothing is changed by them."""
+    """Write a value unchanged, by a function through which no statistics pass."""
     match domain:
         case "Truth":
             return f"(xor(CAST({x} AS TINYINT), 0) = 1)"
@@ -121,9 +133,8 @@ DUCKDB = Dialect(
     matches=lambda x, pattern: f"regexp_full_match({x}, {put_quotes(pattern, chr(39))})",
     like=lambda x, pattern: f"({x} LIKE {put_quotes(pattern, chr(39))})",
     trim=lambda x: f"trim({x}, ' ')",
-    as_text=lambda x: (
-        f'(CAST({x} AS VARCHAR) COLLATE "binary")'
-    ),  # a cast alone keeps a column's collation
+    # A cast alone keeps a column's collation.
+    as_text=lambda x: f'(CAST({x} AS VARCHAR) COLLATE "binary")',
     integer_of=lambda x: f"TRY_CAST({x} AS BIGINT)",
     as_double=lambda x: f"CAST({x} AS DOUBLE)",
     double_of=lambda x: f"TRY_CAST({x} AS DOUBLE)",
@@ -142,9 +153,8 @@ DUCKDB = Dialect(
     in_order=lambda _: "",
     whole_joins=False,
     heavy=False,
-    joined=lambda x: (
-        f"xor(CAST({x} AS BIGINT), 0)"
-    ),  # no change, but each row's is looked up once; a cast would move
+    # `xor` changes nothing, but each row's share is looked up once: a cast alone would be moved.
+    joined=lambda x: f"xor(CAST({x} AS BIGINT), 0)",
     hide=_hide,
     letters=_letters,
     shift=lambda x, bits: f"({x} >> {bits})",

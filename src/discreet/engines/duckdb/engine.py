@@ -1,10 +1,10 @@
-"""DuckDB: the embedded store, over CSV and Parquet files, pandas, Polars and Arrow tables, and DuckDB's own files."""
+"""DuckDB engine: the embedded store, over files, pandas, Polars and Arrow tables, and DuckDB files."""
 
 from __future__ import annotations
 
 import copy
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -20,22 +20,23 @@ from ..base import PublicKeys, cancelled, failure, require_public
 from ..progress import watch
 from ..sql.dialect import StoredTable
 from ..sql.pretty import in_lines
-from ..sql.store import SqlStore, public_tables
-from .catalog import TableCatalog, open_shelf
+from ..sql.store import SqlStore, TextCache, public_tables
+from .catalog import TableCatalog, open_catalog
 from .dialect import DUCKDB
-from .session import close_doors, open_workspace, read_limits, show_progress
+from .session import lock_session, open_workspace, read_limits, show_progress
 from .sources import TableSource
 
 
 class DuckDB:
     """Answer from DuckDB: `DuckDB({"people": "people.csv"})`, `DuckDB("people.store")`, or an open connection.
 
-    Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name. A text file and Python objects are
-    read once, strictly, when a schema is first given (`check`, or a curator's making); columns of Parquet and Arrow
-    stay where they are. A DuckDB file is opened for reading only; a prepared store (`dp.prepare`) is known by a mark
-    inside. A view of a DuckDB file is copied when its schema is first given, so that what fails in it fails then; those
-    named by `trusted`, of which the steward gives his word that no row can make them fail, are read in place. `memory`
-    and `threads` limit what a query may use; `progress` shows a bar while one runs.
+    Tables are files (CSV, Parquet) or pandas, Polars and Arrow tables, by name. A text file and
+    Python objects are read once, strictly, when a schema is first given (`check`, or a curator's
+    making); columns of Parquet and Arrow stay where they are. A DuckDB file is opened for reading
+    only; a prepared store (`dp.prepare`) is known by a mark inside. A view of a DuckDB file is
+    copied when its schema is first given, so that it fails then if it fails on some row. Views
+    named by `trusted` are read in place: the steward declares that no row can make them fail.
+    `memory` and `threads` limit the resources of a query; `progress` shows a bar while one runs.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tally import Tally
@@ -49,8 +50,10 @@ class DuckDB:
     >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120),), Free()))
     {(): (157,)}
 
-    Refuses files and objects it cannot read, and a connection with a default collation; whatever DuckDB says while it
-    runs becomes one constant failure.
+    Refuses: files and objects it cannot read, and a connection with a default collation. Every
+    error of DuckDB while it runs becomes one constant failure.
+
+    Law: tests/engines/test_suite.py::test_every_engine_keeps_the_contract
     """
 
     def __init__(
@@ -63,78 +66,94 @@ class DuckDB:
         trusted: Collection[str] = (),
     ) -> None:
         self._original: DuckDB | None = None
-        self._progress, self._trusted = progress, frozenset(trusted)
-        self._lock = self._reading = threading.Lock()
-        self._held: dict[Schema, StoredTable] = {}
+        self._progress = progress
+        self._trusted = frozenset(trusted)
+        # One lock at first: reading a table and asking a question use the same connection. A twin
+        # asks over its own connection under its own lock, and still reads under this one.
+        self._lock = threading.Lock()
+        self._reading = self._lock
+        self._tables: dict[Schema, StoredTable] = {}
+        self._texts = TextCache()
         self._limits = read_limits(memory, threads)
         self._workspace = open_workspace(self)
-        self._shelf: TableCatalog = self._open(tables)
-        self._answer_over(self._shelf.connection)
+        self._catalog: TableCatalog = self._open(tables)
+        self._answer_over(self._catalog.connection)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
         return self._over(_schemas(tally)).tally(tally)
 
     def explain(self, tally: Tally) -> str:
-        """Return the SQL text of a tally, in lines; a file stands there by the name of its table."""
+        """Return the SQL text of a tally, in lines, with the name of its table for each file."""
         schemas = tuple(_schemas(tally))
         text = self._over(schemas).explain(tally)
         for schema in schemas:
             source = self._stored(schema).sql
-            if source.startswith("read_"):  # where a file lies is nobody's business
+            # The path of a file is the steward's own business: it is not shown.
+            if source.startswith("read_"):
                 text = text.replace(in_lines(source), DUCKDB.quote(schema.name))
         return text
 
     def check(self, schema: Schema) -> None:
-        """Read a table as its schema declares; refuse one whose table or columns are not in the store.
+        """Read a table as its schema declares.
 
-        Refuses as well a public table whose values repeat more than its schema states.
+        Refuses: a schema whose table or columns are not in the store, and a public table whose
+        values repeat more than its schema states.
         """
         self._over([schema]).check(schema)
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        """List the distinct values of a column of a public table, or tuples of several columns.
+
+        They are in order; NULL is left out.
+        """
         require_public(table, *columns)
         return self._over([table]).public_values(table, *columns)
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
         with self._reading:
-            return self._shelf.columns(table)
+            return self._catalog.columns(table)
 
     @property
     def report(self) -> StewardReport:
-        """What the steward should know of how the tables were read, cell by cell. Private: never show it to others.
+        """Report for the steward on how the tables were read, cell by cell.
 
-        Tables whose schema was not given yet are not in it.
+        Private: never show it to others. Tables whose schema was not given yet are not in it.
         """
         with self._reading:
-            return self._shelf.report(tuple(self._held))
+            return self._catalog.report(tuple(self._tables))
 
     @property
     def dropped(self) -> frozenset[str]:
-        """The tables from which records were dropped by the steward's word: how many rows they have is then no longer
-        public under replace neighbours, since it depends on what a record holds.
+        """Tables from which records were dropped, as the steward allowed.
+
+        Their number of rows is then no longer public under replace neighbours, since it depends on
+        the content of records.
         """
-        return self._shelf.dropped
+        return self._catalog.dropped
 
     @property
     def rows_public(self) -> bool:
-        """Whether every record that was given is held, so that under "replace" neighbours the number of rows is public.
+        """Tell whether every record that was given is held.
 
-        Files, frames and prepared stores do, unless the steward lets bad records be dropped, whether or not there are
-        any; tables of a database do not say so: they may be views.
+        Then the number of rows is public under "replace" neighbours. Files, frames and prepared
+        stores hold all records, unless the steward lets bad records be dropped, whether or not
+        there are any. Tables of a database may be views, so they do not count as complete.
         """
-        return self._shelf.whole
+        return self._catalog.whole
 
     def twin(self) -> DuckDB:
-        """Return an engine for another thread over the same tables, read once; stopping one stops no other.
+        """Return an engine for another thread over the same tables, read once.
 
-        Data frames and Arrow tables that are read in place belong to one connection: they have no twin.
+        Stopping one stops no other. Data frames and Arrow tables that are read in place belong to
+        one connection: they have no twin.
         """
         other = copy.copy(self)
-        other._original, other._lock = self, threading.Lock()  # noqa: SLF001 the original keeps the folder of what was read
-        other._answer_over(self._connection.cursor())  # noqa: SLF001 of its own class
+        # The original is held, since it keeps the folder of the files that were read.
+        other._original = self  # noqa: SLF001 of its own class
+        other._lock = threading.Lock()  # noqa: SLF001
+        other._answer_over(self._connection.cursor())  # noqa: SLF001
         return other
 
     def interrupt(self) -> None:
@@ -152,62 +171,71 @@ class DuckDB:
         self.close()
 
     def _open(self, tables: object) -> TableCatalog:
-        shelf = open_shelf(tables, self._workspace, self._limits, self._trusted)
-        if not isinstance(tables, duckdb.DuckDBPyConnection):
-            files = shelf.files if isinstance(tables, Mapping) else None
-            close_doors(shelf.connection, files, kept=shelf.kept, progress=self._progress)
-        elif self._progress:
-            show_progress(shelf.connection)
-        return shelf
+        catalog = open_catalog(tables, self._workspace, self._limits, self._trusted)
+        if isinstance(tables, duckdb.DuckDBPyConnection):
+            # A connection of the caller keeps its rights; only progress is switched on.
+            if self._progress:
+                show_progress(catalog.connection)
+            return catalog
+        files = catalog.files if isinstance(tables, Mapping) else None
+        lock_session(catalog.connection, files, kept=catalog.kept, progress=self._progress)
+        return catalog
 
     def _answer_over(self, connection: duckdb.DuckDBPyConnection) -> None:
         self._connection = connection
-        self._store = SqlStore(DUCKDB, self._described, self._fetch)
+        self._store = SqlStore(DUCKDB, self._no_table, self._fetch, texts=self._texts)
 
-    def _over(self, schemas: Iterator[Schema] | Sequence[Schema]) -> SqlStore:
-        """Return a store over the tables that some schemas declare, each read as it says."""
+    def _over(self, schemas: Iterable[Schema]) -> SqlStore:
+        """Return a store over the tables that some schemas declare, each read by its schema."""
         tables = {schema.name: self._stored(schema) for schema in schemas}
         return replace(self._store, table=tables.__getitem__)
 
     def _stored(self, schema: Schema) -> StoredTable:
-        if (held := self._held.get(schema)) is not None:  # no wait for a question that runs
-            return held
+        # Without the lock first: a known table need not wait for a question that runs.
+        known = self._tables.get(schema)
+        if known is not None:
+            return known
         with self._reading:
-            if schema not in self._held:
-                try:
-                    self._held[schema] = self._read(schema)
-                except duckdb.ConnectionException:
-                    raise failure() from None
-                except duckdb.Error:
-                    raise InvalidArgument(
-                        f"{schema.name} could not be read into the store; is there memory and space on the disk left?"
-                    ) from None
-            return self._held[schema]
+            # Another thread may have read the table while this one waited.
+            if schema not in self._tables:
+                self._tables[schema] = self._read(schema)
+            return self._tables[schema]
 
     def _read(self, schema: Schema) -> StoredTable:
-        shelf, connection = self._shelf, self._shelf.connection
-        if not self._progress:
-            return shelf.table(schema)
-        return watch(
-            lambda: shelf.table(schema), connection.query_progress, connection.interrupt, "reading"
-        )
+        catalog = self._catalog
+        connection = catalog.connection
 
-    def _described(self, name: str) -> StoredTable:
+        def read_table() -> StoredTable:
+            return catalog.table(schema)
+
+        try:
+            if not self._progress:
+                return read_table()
+            return watch(read_table, connection.query_progress, connection.interrupt, "reading")
+        except duckdb.ConnectionException:
+            raise failure() from None
+        except duckdb.Error:
+            raise InvalidArgument(
+                f"{schema.name} could not be read into the store; is there memory and space on the disk left?"
+            ) from None
+
+    def _no_table(self, name: str) -> StoredTable:
         raise InvalidArgument(f"no schema of {name} was given")
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+        connection = self._connection
+        # One query at a time on a connection; progress and interrupt belong to that query.
         with self._lock:
             try:
                 if not self._progress:
                     return self._run(sql)
                 return watch(
-                    lambda: self._run(sql),
-                    self._connection.query_progress,
-                    self._connection.interrupt,
+                    lambda: self._run(sql), connection.query_progress, connection.interrupt
                 )
             except duckdb.InterruptException:
                 raise cancelled() from None
             except duckdb.Error:
+                # The message of DuckDB may show a value of a row, so it is dropped.
                 raise failure() from None
 
     def _run(self, sql: str) -> Sequence[Sequence[object]]:

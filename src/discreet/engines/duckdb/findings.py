@@ -1,4 +1,7 @@
-"""What became of the cells of a table, counted in SQL: missing, unreadable, clipped, unlisted; and their forms."""
+"""Outcomes of the cells of a table, counted in SQL for the steward's report.
+
+A cell is missing, unreadable, clipped or unlisted. Unreadable cells are shown by their forms.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from ...data.columns.column import Column
 from ...data.drafting.forms import LONGEST
 from ...data.schema import Schema
 from ...intake.report import ColumnReport
-from ..sql.dialect import StoredTable
+from ..sql.dialect import StoredColumn, StoredTable
 from ..sql.reading.outcome import OUTCOMES, widest
 from ..sql.reading.value import prepare, read
 from ..sql.rows.relation import stored_column
@@ -18,20 +21,19 @@ from ..sql.select import select_sql
 from .cell_sql import cells_sql, seen_sql
 from .dialect import DUCKDB
 
-MOST_FORMS = 5
+MAX_FORMS = 5
 
 
 def count_cells(
     connection: duckdb.DuckDBPyConnection, schema: Schema, parts: list[StoredTable]
 ) -> tuple[int, int, tuple[ColumnReport, ...]]:
-    """Return the number of rows, of those without an id, and what became of the cells of each column."""
-    found = [
-        connection.execute(seen_sql(schema, f"({cells_sql(schema, part)}) AS t")).fetchall()[0]
-        for part in parts
-    ]
-    return make_report(
-        connection, schema, parts, [sum(column) for column in zip(*found, strict=True)]
-    )
+    """Return the number of rows, of those without an id, and the outcomes of each column."""
+    counts = []
+    for part in parts:
+        text = seen_sql(schema, f"({cells_sql(schema, part)}) AS t")
+        counts.append(connection.execute(text).fetchall()[0])
+    sums = [sum(column) for column in zip(*counts, strict=True)]
+    return make_report(connection, schema, parts, sums)
 
 
 def make_report(
@@ -40,13 +42,15 @@ def make_report(
     parts: list[StoredTable],
     seen: Sequence[int],
 ) -> tuple[int, int, tuple[ColumnReport, ...]]:
-    """Make a report of what was counted; where a column has unreadable cells, their forms are looked up."""
+    """Make a report of the counts of `seen_sql`, with the forms of unreadable cells."""
+    rows, nobody = seen[:2]
     reports = []
-    for place, (name, column) in enumerate(schema.columns.items()):
-        null, unreadable, clipped, unlisted = seen[2 + OUTCOMES * place :][:OUTCOMES]
+    for number, (name, column) in enumerate(schema.columns.items()):
+        first = 2 + OUTCOMES * number
+        null, unreadable, clipped, unlisted = seen[first : first + OUTCOMES]
         forms = _forms(connection, name, column, parts) if unreadable else ()
         reports.append(ColumnReport(name, column.kind, null, unreadable, clipped, unlisted, forms))
-    return seen[0], seen[1], tuple(reports)
+    return rows, nobody, tuple(reports)
 
 
 def _forms(
@@ -58,18 +62,25 @@ def _forms(
         stored = stored_column(name, part)
         if stored.stored != "text" or stored.kept is not None:
             continue
-        x = prepare(widest(column), stored, DUCKDB)
-        digits = f"regexp_replace(left(trim({stored.sql}), {LONGEST}), '[0-9]', '9', 'g')"
-        form = f"regexp_replace({digits}, '[\\p{{L}}]', 'a', 'g')"
-        source = select_sql(
-            [f"{form} AS f", f"({read(widest(column), x, DUCKDB)}) AS c", f"{stored.sql} AS r"],
-            f"{part.sql} AS t",
-        )
-        text = select_sql(
-            ["f", "count(*)"],
-            f"({source}) AS t",
-            f"WHERE c IS NULL AND r IS NOT NULL GROUP BY f ORDER BY 2 DESC, 1 LIMIT {MOST_FORMS}",
-        )
-        for found, times in connection.execute(text).fetchall():
-            counts[found] = counts.get(found, 0) + times
-    return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:MOST_FORMS])
+        text = _forms_sql(column, stored, part)
+        for form, times in connection.execute(text).fetchall():
+            counts[form] = counts.get(form, 0) + times
+    commonest = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(commonest[:MAX_FORMS])
+
+
+def _forms_sql(column: Column, stored: StoredColumn, part: StoredTable) -> str:
+    """Write the query for forms: 9 stands for a digit, a for a letter."""
+    unbounded = widest(column)
+    prepared = prepare(unbounded, stored, DUCKDB)
+    digits = f"regexp_replace(left(trim({stored.sql}), {LONGEST}), '[0-9]', '9', 'g')"
+    form = f"regexp_replace({digits}, '[\\p{{L}}]', 'a', 'g')"
+    cells = [
+        f"{form} AS f",
+        f"({read(unbounded, prepared, DUCKDB)}) AS c",
+        f"{stored.sql} AS r",
+    ]
+    source = select_sql(cells, f"{part.sql} AS t")
+    unreadable = "WHERE c IS NULL AND r IS NOT NULL"
+    tail = f"{unreadable} GROUP BY f ORDER BY 2 DESC, 1 LIMIT {MAX_FORMS}"
+    return select_sql(["f", "count(*)"], f"({source}) AS t", tail)

@@ -1,4 +1,8 @@
-"""The mark of a prepared store: one table in a DuckDB file, with all that was known when it was made."""
+"""Manifest of a prepared store: metadata in one table of a DuckDB file.
+
+It has everything that was known when the store was made: for each table the schema, the layout, the
+digests of its sources, and the steward's report.
+"""
 
 from __future__ import annotations
 
@@ -20,19 +24,21 @@ from .session import StoreLimits, open_session
 
 FORMAT = 1
 MARK = '"\\discreet"'
-"""No declared table can be called so."""
+"""Name of the manifest's table. No declared table can have it: a backslash is in no name."""
 
 
 @frozen
 class PreparedTable:
-    """One table of a store: the schema it was read by, how it lies, where it came from, and what the steward saw."""
+    """One table of a store: its schema, its layout, its sources and the steward's report."""
 
     schema: Schema
     layout: PreparedLayout
     stamps: tuple[SourceDigest, ...]
     report: TableReport
     whole: bool = False
-    """Whether no record can have been left out, whatever it holds; stores that do not say so may have dropped some."""
+    """No record can have been left out, whatever it holds.
+
+    Stores that do not say so may have dropped some."""
 
     def seen(self) -> TableReport:
         """Return the steward's report, with the sources that have changed since."""
@@ -48,11 +54,9 @@ class Manifest:
 
 
 def write_mark(connection: duckdb.DuckDBPyConnection, mark: Manifest) -> None:
-    """Mark a DuckDB file as a prepared store."""
-    facts = {
-        "format": FORMAT,
-        "tables": {name: _table_facts(table) for name, table in mark.tables.items()},
-    }
+    """Write the manifest that makes a DuckDB file a prepared store."""
+    tables = {name: _table_facts(table) for name, table in mark.tables.items()}
+    facts = {"format": FORMAT, "tables": tables}
     connection.execute(f"CREATE TABLE {MARK} (facts VARCHAR)")
     connection.execute(f"INSERT INTO {MARK} VALUES (?)", [json.dumps(facts)])  # noqa: S608
 
@@ -70,9 +74,11 @@ def _table_facts(table: PreparedTable) -> dict[str, Any]:
 
 
 def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Manifest | None:
-    """Read the mark of a store, None if a DuckDB file has none.
+    """Read the manifest of a store; None if a DuckDB file has none.
 
-    Refuses a mark of a later format.
+    Refuses: a manifest of another format.
+
+    Law: tests/intake/test_prepare.py::TestStores
     """
     try:
         rows = connection.execute(select_sql(["facts"], MARK)).fetchall()
@@ -83,19 +89,25 @@ def read_mark(connection: duckdb.DuckDBPyConnection, name: str) -> Manifest | No
         raise InvalidArgument(
             f"{name} was prepared by another version, which this one cannot read; prepare it again"
         )
-    return Manifest({name: _table(each) for name, each in facts["tables"].items()})
+    return Manifest({table: _table(each) for table, each in facts["tables"].items()})
 
 
-def is_store(place: Path) -> bool:
-    """Return whether a file is a prepared store, of this version or another; one that cannot be looked into may be."""
+def is_store(path: Path) -> bool:
+    """Return whether a file is a prepared store, of this version or another.
+
+    A file that cannot be looked into may be one, so it counts as a store.
+    """
     try:
-        if not place.is_file():  # a device or a pipe, which would wait for somebody to write
+        # A device or a pipe would wait for somebody to write.
+        if not path.is_file():
             return False
-        with place.open("rb") as file:
-            if file.read(12)[8:] != b"DUCK":
-                return False
-        with open_session(str(place), StoreLimits(), read_only=True) as connection:
-            return read_mark(connection, place.name) is not None
+        with path.open("rb") as file:
+            header = file.read(12)
+        # DuckDB files have these letters after a checksum of eight bytes.
+        if header[8:] != b"DUCK":
+            return False
+        with open_session(str(path), StoreLimits(), read_only=True) as connection:
+            return read_mark(connection, path.name) is not None
     except (duckdb.Error, InvalidArgument):
         return True
     except OSError:
@@ -103,9 +115,12 @@ def is_store(place: Path) -> bool:
 
 
 def _table(facts: Mapping[str, Any]) -> PreparedTable:
-    layout = PreparedLayout(
-        str(facts["ids"]), tuple(facts["counts"]), first=int(facts.get("first", 0))
+    # Stores of older versions have no "first" and no "whole".
+    first = int(facts.get("first", 0))
+    return PreparedTable(
+        schema=Schema.from_dict(facts["schema"]),
+        layout=PreparedLayout(str(facts["ids"]), tuple(facts["counts"]), first=first),
+        stamps=tuple(map(SourceDigest.from_dict, facts["stamps"])),
+        report=table_from_dict(facts["report"]),
+        whole=facts.get("whole") is True,
     )
-    stamps = tuple(map(SourceDigest.from_dict, facts["stamps"]))
-    report, whole = table_from_dict(facts["report"]), facts.get("whole") is True
-    return PreparedTable(Schema.from_dict(facts["schema"]), layout, stamps, report, whole)

@@ -1,6 +1,7 @@
-"""A table as a store keeps it: each cell read once, people numbered from 1, nothing left that could fail later.
+"""Materialized table of a store: each cell is read once, so that nothing is left that could fail.
 
-Beside each person's number stands how many rows they have, and what share of each counts under the declared cap.
+People are numbered from 1. Beside each person's number are the number of their rows, and the share
+of each row that counts under the declared bound.
 """
 
 from __future__ import annotations
@@ -20,17 +21,21 @@ from ..sql.select import named_cells, select_sql
 from .cell_sql import PERSON, cells_sql, id_class, kept_type, seen_columns, seen_sql
 from .dialect import DUCKDB, stored_class
 
-ROWS, SHARE = "\\rows", "\\share"
+ROWS = "\\rows"
+SHARE = "\\share"
 MAX_COUNTS = 16
+"""Keys whose rows are counted for each person: each one is two columns more in every row."""
 FIRST = 1
-"""People are numbered from here, so that 0 is nobody's."""
+"""People are numbered from this number, so that 0 is nobody's."""
 
 
 @frozen
 class PreparedLayout:
-    """How a kept table lies: how people's ids were compared ("" without people), and which columns have counts.
+    """Layout of a kept table.
 
-    `type` is that of the ids where they were left as they are. People are numbered from `first`.
+    `ids` is the class in which people's ids were compared ("" without people), `counts` the columns
+    that have counts. `type` is that of the ids where they were left as they are. People are
+    numbered from `first`.
     """
 
     ids: str
@@ -41,7 +46,7 @@ class PreparedLayout:
 
 @frozen
 class IngestedTable:
-    """A table that was kept: its layout, how many rows each part had, and the counts of `seen_sql`."""
+    """A table that was kept: its layout, the rows of each part, and the counts of `seen_sql`."""
 
     layout: PreparedLayout
     rows: tuple[int, ...]
@@ -58,67 +63,76 @@ def keep_table(
     count: bool = True,
     settled: Callable[[], object] = lambda: None,
 ) -> IngestedTable:
-    """Read the parts of a table into `target`, a name in quotes; its people are numbered as those of other tables.
+    """Read the parts of a table into `target`, a name in quotes.
 
-    Without `number` ids stay, so that tables which are read in place can be joined. Without `count` nobody counts what
-    became of the cells: whoever asks for that reads the parts again. `settled` is called when all cells have been read.
+    | option | meaning |
+    |---|---|
+    | `number` | people get numbers, the same in all tables; else ids stay, for joins with other tables |
+    | `count` | outcomes of cells are counted; else a report has to read the parts again |
+    | `settled` | called when all cells have been read |
 
-    Refuses parts whose ids are stored as different types.
+    Refuses: parts whose ids are stored as different types.
     """
-    people = number and isinstance(schema.unit, People)
-    staged, person = (
-        (f'"{target.strip(chr(34))}\\staged"' if people else target),
-        DUCKDB.quote(PERSON),
-    )
-    verb = f"CREATE {'TEMP ' if people else ''}TABLE {staged} AS"  # what is numbered is written once more
+    numbers_people = number and isinstance(schema.unit, People)
+    person = DUCKDB.quote(PERSON)
+    staged = target
+    verb = f"CREATE TABLE {staged} AS"
+    if numbers_people:
+        # Rows with numbered people are written once more, so the first table is temporary.
+        staged = f'"{target.strip(chr(34))}\\staged"'
+        verb = f"CREATE TEMP TABLE {staged} AS"
     ids = ""
     rows: list[int] = []
     for part in parts:
-        cells, kind = cells_sql(schema, part, seen=count), id_class(schema, part)
-        if rows and kind != ids:
+        cells = cells_sql(schema, part, seen=count)
+        part_ids = id_class(schema, part)
+        if rows and part_ids != ids:
             raise SchemaMismatch(
                 f"the person's id of {schema.name} is stored as different types; store it as one type"
             )
-        if rows and kind:
+        if rows and part_ids:
             _widen(connection, staged, person, _type(connection, person, f"({cells})"))
-        rows.append(int(connection.execute(f"{verb} {cells}").fetchall()[0][0]))
-        ids, verb = kind, f"INSERT INTO {staged} BY NAME"
+        ((inserted,),) = connection.execute(f"{verb} {cells}").fetchall()
+        rows.append(int(inserted))
+        ids = part_ids
+        verb = f"INSERT INTO {staged} BY NAME"
     settled()
-    seen = connection.execute(seen_sql(schema, staged)).fetchall()[0] if count else ()
-    layout = (
-        layout_of(schema, ids)
-        if people or not ids
-        else PreparedLayout(ids, (), _type(connection, person, target))
-    )
-    if people:
-        _number(connection, schema, layout, staged, target)
+    seen: tuple[int, ...] = ()
+    if count:
+        seen = connection.execute(seen_sql(schema, staged)).fetchall()[0]
+    if numbers_people or not ids:
+        layout = layout_of(schema, ids)
     else:
-        for column in seen_columns(schema) if count else ():
+        layout = PreparedLayout(ids, (), _type(connection, person, target))
+    if numbers_people:
+        _number_people(connection, schema, layout, staged, target)
+    elif count:
+        for column in seen_columns(schema):
             connection.execute(f"ALTER TABLE {target} DROP COLUMN {column}")
     return IngestedTable(layout, tuple(rows), tuple(map(int, seen)))
 
 
 def _type(connection: duckdb.DuckDBPyConnection, column: str, source: str) -> str:
-    return str(
-        connection.execute(f"DESCRIBE {select_sql([column], f'{source} AS t')}").fetchall()[0][1]
-    )
+    text = f"DESCRIBE {select_sql([column], f'{source} AS t')}"
+    described = connection.execute(text).fetchall()[0]
+    return str(described[1])
 
 
 def _widen(connection: duckdb.DuckDBPyConnection, table: str, column: str, other: str) -> None:
-    """Hold whole numbers by their digits where others beyond 64 bits are, so that both can be compared."""
+    """Turn integers into text of digits, if they meet others beyond 64 bits, which are text."""
     if other == "VARCHAR" and _type(connection, column, table) != other:
         connection.execute(f"ALTER TABLE {table} ALTER {column} TYPE VARCHAR")
 
 
 def layout_of(schema: Schema, ids: str) -> PreparedLayout:
-    """Decide which columns get counts of their person's rows: listed keys that may be NULL, if there are few."""
+    """Choose the columns that get counts of their person's rows: a few listed keys without default."""
     if not isinstance(schema.unit, People) or schema.unit.window is not None:
         return PreparedLayout(ids, (), first=FIRST)
-    listed = [
-        n
-        for n, c in schema.columns.items()
-        if isinstance(c, Category | Boolean) and c.default is None
-    ]
+    listed = []
+    for name, column in schema.columns.items():
+        # With a default a key is never NULL, and the count of all rows is right for it.
+        if isinstance(column, Category | Boolean) and column.default is None:
+            listed.append(name)
     return PreparedLayout(ids, ("", *listed[:MAX_COUNTS]), first=FIRST)
 
 
@@ -128,66 +142,81 @@ def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
     if not isinstance(schema.unit, People):
         return StoredTable(sql, columns)
     stored = stored_class(layout.type) if layout.type else "other"
-    person = StoredColumn(DUCKDB.quote(PERSON), layout.type or f"numbers of {layout.ids}", stored)
+    person_type = layout.type or f"numbers of {layout.ids}"
+    person = StoredColumn(DUCKDB.quote(PERSON), person_type, stored)
     columns.setdefault(schema.unit.id, person)
-    counts = {name: DUCKDB.quote(_count(name)) for name in layout.counts}
-    shares = {name: DUCKDB.quote(_count(name, SHARE)) for name in layout.counts}
-    nobody = "CAST(0 AS UINTEGER)" if layout.first else ""
-    return StoredTable(sql, columns, person, counts, shares, schema.unit.max_rows, nobody=nobody)
-
-
-def _kept_column(name: str, column: Column) -> StoredColumn:
-    text = isinstance(column, Category) and column.of == "text"
-    return StoredColumn(
-        DUCKDB.quote(name), kept_type(column), "text" if text else "other", packed=True, kept=column
+    return StoredTable(
+        sql,
+        columns,
+        person,
+        counts={name: _count_name(name, ROWS) for name in layout.counts},
+        shares={name: _count_name(name, SHARE) for name in layout.counts},
+        share_rows=schema.unit.max_rows,
+        nobody="CAST(0 AS UINTEGER)" if layout.first else "",
     )
 
 
-def _count(column: str, what: str = ROWS) -> str:
-    return f"{what} {column}".rstrip()
+def _kept_column(name: str, column: Column) -> StoredColumn:
+    is_text = isinstance(column, Category) and column.of == "text"
+    stored_type = kept_type(column)
+    sql = DUCKDB.quote(name)
+    if is_text:
+        return StoredColumn(sql, stored_type, "text", packed=True, kept=column)
+    return StoredColumn(sql, stored_type, "other", packed=True, kept=column)
 
 
-def _number(
+def _count_name(column: str, prefix: str) -> str:
+    return DUCKDB.quote(f"{prefix} {column}".rstrip())
+
+
+def _number_people(
     connection: duckdb.DuckDBPyConnection,
     schema: Schema,
     layout: PreparedLayout,
     staged: str,
     target: str,
 ) -> None:
-    """Give each person a number, the same in all tables with ids of one class, and the counts of their rows."""
-    ids, person = DUCKDB.quote(f"\\ids {layout.ids}"), DUCKDB.quote(PERSON)
-    none = select_sql([f"{person} AS id", "CAST(0 AS UINTEGER) AS n"], staged, "LIMIT 0")
-    connection.execute(f"CREATE TABLE IF NOT EXISTS {ids} AS {none}")
+    """Give each person a number and the counts of their rows.
+
+    A person has the same number in all tables with ids of one class.
+    """
+    ids = DUCKDB.quote(f"\\ids {layout.ids}")
+    person = DUCKDB.quote(PERSON)
+    empty = select_sql([f"{person} AS id", "CAST(0 AS UINTEGER) AS n"], staged, "LIMIT 0")
+    connection.execute(f"CREATE TABLE IF NOT EXISTS {ids} AS {empty}")
+    # Both ways: either this table or an earlier one may be the first with ids beyond 64 bits.
     _widen(connection, ids, "id", _type(connection, person, staged))
     _widen(connection, staged, person, _type(connection, "id", ids))
-    named = [(f"c{place}", name) for place, name in enumerate(layout.counts)]
-    counts = [(cell, f"count({DUCKDB.quote(name) if name else '*'})") for cell, name in named]
-    counted = select_sql(
-        [f"{person} AS id", *named_cells(counts)], staged, f"WHERE {person} IS NOT NULL GROUP BY 1"
-    )
+    named = [(f"c{number}", name) for number, name in enumerate(layout.counts)]
+    counts = []
+    for cell, name in named:
+        counted_column = DUCKDB.quote(name) if name else "*"
+        counts.append((cell, f"count({counted_column})"))
+    by_person = f"WHERE {person} IS NOT NULL GROUP BY 1"
+    counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, by_person)
     connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
-    first = connection.execute(select_sql(["count(*)"], ids)).fetchall()[0][0]
-    new = select_sql(
-        ["id", f"{first} + row_number() OVER () + {FIRST - 1}"],
-        f"counted ANTI JOIN {ids} USING (id)",
-    )
+    ((known,),) = connection.execute(select_sql(["count(*)"], ids)).fetchall()
+    next_number = f"{known} + row_number() OVER () + {FIRST - 1}"
+    new = select_sql(["id", next_number], f"counted ANTI JOIN {ids} USING (id)")
     connection.execute(f"INSERT INTO {ids} {new}")
     cells = [f"q.n AS {person}"]
-    cells += [f"CAST(q.{cell} AS UINTEGER) AS {DUCKDB.quote(_count(name))}" for cell, name in named]
-    cells += [
-        f"{_share(f'q.{cell}', schema)} AS {DUCKDB.quote(_count(name, SHARE))}"
-        for cell, name in named
-    ]
+    for cell, name in named:
+        cells.append(f"CAST(q.{cell} AS UINTEGER) AS {_count_name(name, ROWS)}")
+    for cell, name in named:
+        cells.append(f"{_share_sql(f'q.{cell}', schema)} AS {_count_name(name, SHARE)}")
     cells += [f"s.{DUCKDB.quote(name)}" for name in schema.columns]
     people = select_sql(["*"], f"counted JOIN {ids} USING (id)")
     joined = f"{staged} AS s JOIN ({people}) AS q ON s.{person} = q.id"
-    # By person: what is added up for each of them is then added up in one place.
+    # Sorted by person, so that the rows that are added up for one of them are stored together.
     connection.execute(f"CREATE TABLE {target} AS {select_sql(cells, joined, 'ORDER BY q.n')}")
     connection.execute(f"DROP TABLE {staged}")
     connection.execute("DROP TABLE counted")
 
 
-def _share(count: str, schema: Schema) -> str:
-    """Write the share of each row of a person who has so many: the same as at question time, by the declared cap."""
-    most = schema.unit.max_rows if isinstance(schema.unit, People) else 1
-    return f"CAST({FINE * most} // GREATEST({count}, {most}) AS INTEGER)"
+def _share_sql(count: str, schema: Schema) -> str:
+    """Write the share of each row of a person with so many rows, under the declared bound.
+
+    It is ⌊2^20·k/max(n, k)⌋, as at question time (`engines.sql.contribution_bounds`).
+    """
+    max_rows = schema.unit.max_rows if isinstance(schema.unit, People) else 1
+    return f"CAST({FINE * max_rows} // GREATEST({count}, {max_rows}) AS INTEGER)"

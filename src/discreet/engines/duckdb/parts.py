@@ -1,14 +1,15 @@
-"""The parts of a source as DuckDB reads them: what stands after FROM, and the columns that a schema declares."""
+"""Parts of a source as DuckDB reads them: the SQL after FROM, and the columns of a schema."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import count
+from typing import Any
 
 import duckdb
 
-from ...data.columns.column import Category
+from ...data.columns.column import Category, Column
 from ...data.schema import Schema
 from ...data.unit import People
 from ...errors import InvalidArgument, SchemaMismatch
@@ -23,7 +24,10 @@ from ..sql.select import select_sql
 from .dialect import DUCKDB, stored_class
 from .sources import CsvFiles, DatabaseTable, Frame, OpenSource, ParquetFiles, ServerTable
 
-_HELD = count()
+_FRAME_NUMBERS = count()
+"""Numbers for the names of frames: each is registered once in this process."""
+_MIN_LINE_SIZE = 1 << 21
+"""Least buffer for one record of a text file, as DuckDB has it by default."""
 
 
 def names_of(source: OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[str, str]:
@@ -32,7 +36,7 @@ def names_of(source: OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[
         case CsvFiles(files=files):
             return dict.fromkeys(files[0].header, "VARCHAR")
         case Frame(columns=columns):
-            return {name: _type(column) for name, column in columns.items()}
+            return {name: _frame_type(column) for name, column in columns.items()}
         case ParquetFiles(paths=paths):
             return _types(describe(connection, _parquet_sql([str(paths[0])])))
         case DatabaseTable():
@@ -45,19 +49,19 @@ def _types(table: StoredTable) -> dict[str, str]:
     return {name: column.type for name, column in table.columns.items()}
 
 
-def _type(column: object) -> str:
-    return "objects" if isinstance(column, list) else str(column.type)  # type: ignore[attr-defined]
+def _frame_type(column: Any) -> str:  # noqa: ANN401
+    return "objects" if isinstance(column, list) else str(column.type)
 
 
 def describe(
     connection: duckdb.DuckDBPyConnection, source: str, packed: bool = True
 ) -> StoredTable:
-    """Describe what stands after FROM."""
+    """Describe a source that may follow FROM."""
     rows = connection.execute(f"DESCRIBE {select_sql(['*'], source)}").fetchall()
-    columns = {
-        row[0]: StoredColumn(DUCKDB.quote(row[0]), row[1], stored_class(row[1]), packed)
-        for row in rows
-    }
+    columns = {}
+    for name, type_name, *_ in rows:
+        sql = DUCKDB.quote(name)
+        columns[name] = StoredColumn(sql, type_name, stored_class(type_name), packed)
     return StoredTable(source, columns)
 
 
@@ -66,17 +70,12 @@ def parts_of(
 ) -> Iterator[StoredTable]:
     """Yield the parts of a source, each a table with the columns that the schema declares.
 
-    Refuses a part that lacks one of them, and a file that cannot be read.
+    Refuses: a part that lacks one of them, and a file that cannot be read.
     """
     match source:
         case CsvFiles(files=files):
             for file in files:
-                columns = {
-                    name: StoredColumn(DUCKDB.quote(name), "VARCHAR", "text")
-                    for name in file.header
-                }
-                require_columns(schema, columns)
-                yield StoredTable(csv_sql(file), columns)
+                yield _csv(file, schema)
         case Frame():
             require_columns(schema, source.columns)
             yield _register(source, schema, connection)
@@ -91,116 +90,161 @@ def parts_of(
             yield _export(source, schema)
 
 
+def _csv(file: CsvFile, schema: Schema) -> StoredTable:
+    columns = {}
+    for name in file.header:
+        columns[name] = StoredColumn(DUCKDB.quote(name), "VARCHAR", "text")
+    require_columns(schema, columns)
+    return StoredTable(csv_sql(file), columns)
+
+
 def csv_sql(file: CsvFile, types: Mapping[str, str] | None = None) -> str:
-    """Write how a file that keeps the grammar is read: every setting is given, so that nothing is detected.
+    """Write the reading of a file that keeps the grammar.
 
-    With `types` it is one that a server wrote, in which empty text has quotes and a missing cell has none.
+    Every setting is given, so that nothing is detected from values. With `types` a server wrote the
+    file: there empty text has quotes and a missing cell has none.
     """
-    found = file.records
-    listed = types or dict.fromkeys(file.header, "VARCHAR")
-    columns = ", ".join(f"{put_quotes(label, chr(39))}: '{kind}'" for label, kind in listed.items())
-    facts = {
+    records = file.records
+    column_types = types or dict.fromkeys(file.header, "VARCHAR")
+    columns = []
+    for label, type_name in column_types.items():
+        columns.append(f"{_quoted(label)}: '{type_name}'")
+    options = {
         "auto_detect": "false",
-        "header": "true" if file.named else "false",
-        "columns": f"{{{columns}}}",
-        "delim": put_quotes(file.delimiter, "'"),
-        "quote": put_quotes(file.quote, "'"),
-        "escape": put_quotes(file.quote, "'"),
+        "header": _flag(file.named),
+        "columns": f"{{{', '.join(columns)}}}",
+        "delim": _quoted(file.delimiter),
+        "quote": _quoted(file.quote),
+        "escape": _quoted(file.quote),
         "strict_mode": "true",
-        "parallel": "false" if found.quoted_ends else "true",
-        "allow_quoted_nulls": "true" if types is None else "false",
-        "hive_partitioning": "false",  # a folder's name is no column
-        "max_line_size": str(max(1 << 21, 2 * found.longest)),
+        # Threads begin at line ends, and would take one inside quotes for the end of a record.
+        "parallel": _flag(not records.quoted_ends),
+        "allow_quoted_nulls": _flag(types is None),
+        # The name of a folder is no column.
+        "hive_partitioning": "false",
+        "max_line_size": str(max(_MIN_LINE_SIZE, 2 * records.longest)),
     }
-    if not found.crlf:
-        facts["new_line"] = r"'\n'"  # whatever the first line end inside quotes is
-    settings = ", ".join(f"{key} = {value}" for key, value in facts.items())
-    return f"read_csv([{put_quotes(str(file.path), chr(39))}], {settings})"
+    if not records.crlf:
+        # Given, whatever the first line end inside quotes is.
+        options["new_line"] = r"'\n'"
+    settings = ", ".join(f"{name} = {value}" for name, value in options.items())
+    return f"read_csv([{_quoted(str(file.path))}], {settings})"
 
 
-_SAVED = {
+def _quoted(text: str) -> str:
+    return put_quotes(text, "'")
+
+
+def _flag(value: bool) -> str:
+    return "true" if value else "false"
+
+
+_SAVED_TYPES = {
     "text": "VARCHAR",
     "boolean": "BOOLEAN",
     "category text": "VARCHAR",
     "category boolean": "BOOLEAN",
 }
-_SAVED_IDS = {"integer": "BIGINT", "float": "DOUBLE"}
+_SAVED_ID_TYPES = {"integer": "BIGINT", "float": "DOUBLE"}
 
 
 def _export(source: ServerTable, schema: Schema) -> StoredTable:
-    """Take the cells of a server's table out into a private file, and describe them: they have been read there."""
-    place = source.workspace / f"{len(list(source.workspace.iterdir()))}.csv"
-    person = source.store.export(schema, place)
-    types, columns = {FIRST: "TINYINT"}, {}
+    """Export the cells of a server's table into a private file; the server has read them."""
+    path = source.workspace / f"{len(list(source.workspace.iterdir()))}.csv"
+    person = source.store.export(schema, path)
+    types = {FIRST: "TINYINT"}
+    columns = {}
     for number, (name, column) in enumerate(schema.columns.items()):
-        kind = f"category {column.of}" if isinstance(column, Category) else column.kind
-        types |= {f"k{number}": _SAVED.get(kind, "BIGINT"), f"o{number}": "SMALLINT"}
-        columns[name] = StoredColumn(
-            f"k{number}", types[f"k{number}"], "other", kept=column, seen=f"o{number}"
-        )
+        cell = f"k{number}"
+        outcome = f"o{number}"
+        types[cell] = _saved_type(column)
+        types[outcome] = "SMALLINT"
+        columns[name] = StoredColumn(cell, types[cell], "other", kept=column, seen=outcome)
     if person is not None and isinstance(schema.unit, People):
-        types["p"] = _SAVED_IDS.get(person.stored, "VARCHAR")
-        person = replace(
-            person, sql="p", stored="other" if person.stored == "decimal" else person.stored
-        )
+        types["p"] = _SAVED_ID_TYPES.get(person.stored, "VARCHAR")
+        person = replace(person, sql="p")
+        # Decimals are saved as text, and compared by their digits.
+        if person.stored == "decimal":
+            person = replace(person, stored="other")
         columns.setdefault(schema.unit.id, person)
-    file = open_csv(Csv(place, delimiter=",", header=False, names=tuple(types)))
+    file = open_csv(Csv(path, delimiter=",", header=False, names=tuple(types)))
     return StoredTable(csv_sql(file, types), columns, person)
 
 
+def _saved_type(column: Column) -> str:
+    kind = f"category {column.of}" if isinstance(column, Category) else column.kind
+    return _SAVED_TYPES.get(kind, "BIGINT")
+
+
 def _parquet_sql(paths: list[str]) -> str:
-    """Write how Parquet files are read; in a list that no folder's listing is asked for."""
-    return f"read_parquet([{', '.join(put_quotes(path, chr(39)) for path in paths)}], hive_partitioning = false)"
+    """Write the reading of Parquet files; a list asks for no listing of a folder."""
+    listed = ", ".join(_quoted(path) for path in paths)
+    return f"read_parquet([{listed}], hive_partitioning = false)"
 
 
 def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
-    """Read a file in place if DuckDB's reader gets through it, else by Arrow's, whose cells are then made total."""
-    name = path.rpartition("/")[2]
+    """Read a file in place if DuckDB can read all of it.
+
+    Otherwise Arrow reads it, and its cells are then made total.
+    """
+    file_name = path.rpartition("/")[2]
     try:
-        table, labels = describe(connection, _parquet_sql([path])), _parquet_names(path, connection)
+        table = describe(connection, _parquet_sql([path]))
+        labels = _parquet_names(path, connection)
     except duckdb.Error:
-        raise InvalidArgument(f"{name} cannot be read as Parquet") from None
-    if len({label.casefold() for label in labels}) < len(labels):  # of which DuckDB renames one
-        raise InvalidArgument(f"{name} has columns whose names differ only in case; rename one")
+        raise InvalidArgument(f"{file_name} cannot be read as Parquet") from None
+    # DuckDB would rename one of two columns whose names differ only in case.
+    if len({label.casefold() for label in labels}) < len(labels):
+        raise InvalidArgument(
+            f"{file_name} has columns whose names differ only in case; rename one"
+        )
     require_columns(schema, table.columns)
-    if _readable(table, schema, connection):
+    if _is_readable(table, schema, connection):
         return table
     parquet = load("pyarrow.parquet", "tables")
-    names = [find_column(name, table.columns) or name for name in wanted_columns(schema)]
-    held = parquet.read_table(path, columns=names, partitioning=None)
-    return _register(
-        Frame(dict(zip(names, held.columns, strict=True)), held.num_rows), schema, connection
-    )
+    names = [_stored_name(name, table.columns) for name in wanted_columns(schema)]
+    read = parquet.read_table(path, columns=names, partitioning=None)
+    frame = Frame(dict(zip(names, read.columns, strict=True)), read.num_rows)
+    return _register(frame, schema, connection)
 
 
 def _parquet_names(path: str, connection: duckdb.DuckDBPyConnection) -> list[str]:
-    """List the columns of a file as it names them: what follows a nested one are its parts."""
+    """List the columns of a file by their own names; entries after a nested column are its parts."""
     text = select_sql(["name", "num_children"], "parquet_schema(?)")
-    names, inside = [], 0
-    for label, parts in connection.execute(text, [path]).fetchall()[1:]:
-        if not inside:
+    names = []
+    open_parts = 0
+    # The first entry is the root of the schema.
+    for label, children in connection.execute(text, [path]).fetchall()[1:]:
+        if open_parts:
+            open_parts -= 1
+        else:
             names.append(str(label))
-        inside += (parts or 0) - (1 if inside else 0)
+        open_parts += children or 0
     return names
 
 
 def wanted_columns(schema: Schema) -> list[str]:
     """List the stored columns that a schema reads."""
-    person = [schema.unit.id] if isinstance(schema.unit, People) else []
-    return list(dict.fromkeys([*schema.columns, *person]))
+    wanted = list(schema.columns)
+    if isinstance(schema.unit, People) and schema.unit.id not in wanted:
+        wanted.append(schema.unit.id)
+    return wanted
 
 
-def _readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
-    """Read every text and time of a file once: text that is not UTF-8 and times out of range raise in the reader."""
-    stored = [
-        table.columns[find_column(name, table.columns) or name] for name in wanted_columns(schema)
-    ]
-    cells = [f"sum(length({x.sql}))" for x in stored if x.stored == "text"]
-    cells += [
-        f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)"
-        for x in stored
-        if x.stored in ("timestamp", "zoned")
-    ]
+def _stored_name(name: str, columns: Mapping[str, object]) -> str:
+    return find_column(name, columns) or name
+
+
+def _is_readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
+    """Read every text and time of a file once.
+
+    Text that is not UTF-8 and times out of range raise errors in DuckDB's reader.
+    """
+    names = [_stored_name(name, table.columns) for name in wanted_columns(schema)]
+    columns = [table.columns[name] for name in names]
+    cells = [f"sum(length({x.sql}))" for x in columns if x.stored == "text"]
+    times = [x.sql for x in columns if x.stored in ("timestamp", "zoned")]
+    cells += [f"count(CASE WHEN {time} > {time} THEN 1 END)" for time in times]
     if not cells:
         return True
     try:
@@ -213,34 +257,41 @@ def _readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyCon
 
 
 def _register(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
-    """Hand the declared columns of a frame to DuckDB: Arrow columns made total, objects read one by one."""
+    """Give the declared columns of a frame to DuckDB.
+
+    Arrow columns are made total; Python objects are read one by one.
+    """
     pa = load("pyarrow", "tables")
-    name = f"held_{next(_HELD)}"
-    columns, arrays = {}, []
-    for place, (declared, rule) in enumerate(schema.columns.items()):
-        stored = find_column(declared, frame.columns) or declared
-        given = frame.columns[stored]
-        kept = isinstance(given, list)
-        arrays.append(read_cells(given, rule) if kept else total_column(given))
-        columns[stored] = StoredColumn(f"c{place}", "", "other", kept=rule if kept else None)
-    person = None
+    table_name = f"held_{next(_FRAME_NUMBERS)}"
+    arrays = {}
+    labels = {}
+    read_by: dict[str, Column | None] = {}
+    for number, (declared, rule) in enumerate(schema.columns.items()):
+        stored = _stored_name(declared, frame.columns)
+        cells = frame.columns[stored]
+        label = f"c{number}"
+        labels[stored] = label
+        if isinstance(cells, list):
+            arrays[label] = read_cells(cells, rule)
+            read_by[stored] = rule
+        else:
+            arrays[label] = total_column(cells)
+            read_by[stored] = None
+    id_name = ""
     if isinstance(schema.unit, People):
-        given = frame.columns[find_column(schema.unit.id, frame.columns) or schema.unit.id]
-        arrays.append(id_cells(given) if isinstance(given, list) else total_column(given))
-        person = StoredColumn("person", "", "other")
-    labels = [column.sql for column in columns.values()] + ([] if person is None else [person.sql])
-    connection.register(name, pa.table(dict(zip(labels, arrays, strict=True))))
-    types = describe(connection, name, packed=False).columns
-    known = {stored: _with_type(column, types) for stored, column in columns.items()}
-    if person is not None and isinstance(schema.unit, People):
-        person = _with_type(person, types)
-        known.setdefault(find_column(schema.unit.id, frame.columns) or schema.unit.id, person)
-    return StoredTable(name, known, person)
-
-
-def _with_type(column: StoredColumn, types: dict[str, StoredColumn]) -> StoredColumn:
-    found = types[column.sql]
-    return StoredColumn(found.sql, found.type, found.stored, kept=column.kept)
+        id_name = _stored_name(schema.unit.id, frame.columns)
+        ids = frame.columns[id_name]
+        arrays["person"] = id_cells(ids) if isinstance(ids, list) else total_column(ids)
+    connection.register(table_name, pa.table(arrays))
+    types = describe(connection, table_name, packed=False).columns
+    columns = {}
+    for stored, label in labels.items():
+        columns[stored] = replace(types[label], kept=read_by[stored])
+    person = None
+    if id_name:
+        person = types["person"]
+        columns.setdefault(id_name, person)
+    return StoredTable(table_name, columns, person)
 
 
 def _alias(source: DatabaseTable) -> str:
@@ -248,45 +299,49 @@ def _alias(source: DatabaseTable) -> str:
 
 
 def is_view(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> bool:
-    """Return whether an attached file has a view of that name: then its text, not its cells, says what may fail."""
+    """Return whether an attached file has a view of that name: its text may fail on some row."""
     named = "WHERE database_name = ? AND lower(view_name) = lower(?) AND NOT internal"
     text = select_sql(["count(*)"], "duckdb_views()", named)
-    return bool(connection.execute(text, [_alias(source), source.names[-1]]).fetchall()[0][0])
+    ((views,),) = connection.execute(text, [_alias(source), source.names[-1]]).fetchall()
+    return bool(views)
 
 
 def _attach(source: DatabaseTable, connection: duckdb.DuckDBPyConnection) -> str:
-    """Attach a DuckDB file for reading, and write its table's name; outside `main` if only one schema has it."""
+    """Attach a DuckDB file for reading, and write the name of its table with its schema."""
     alias = _alias(source)
+    path = _quoted(str(source.path))
     try:
-        connection.execute(
-            f"ATTACH IF NOT EXISTS {put_quotes(str(source.path), chr(39))} AS {alias} (READ_ONLY)"
-        )
+        connection.execute(f"ATTACH IF NOT EXISTS {path} AS {alias} (READ_ONLY)")
     except duckdb.Error:
         raise InvalidArgument(f"{source.path.name} cannot be opened as a DuckDB file") from None
     return f"{alias}.{table_sql(source.names, connection, alias)}"
 
 
 def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, database: str) -> str:
-    """Write the name of a table with its schema: `main`'s, else that of the only schema which has such a table."""
-    kinds = [("duckdb_tables()", "table_name"), ("duckdb_views()", "view_name")]
+    """Write the name of a table with its schema: `main`, else the only one with such a table.
+
+    Refuses: a name that no schema has, and one that several have.
+    """
     texts = [
-        select_sql(
-            ["schema_name", name],
-            table,
-            f"WHERE database_name = ? AND lower({name}) = lower(?) AND NOT internal",
-        )
-        for table, name in kinds
+        _named_sql("duckdb_tables()", "table_name"),
+        _named_sql("duckdb_views()", "view_name"),
     ]
-    found = connection.execute(" UNION ALL ".join(texts), [database, names[-1]] * 2).fetchall()
-    places = [row for row in found if len(names) < 2 or row[0] == names[0]]
-    first = [row for row in places if row[0] == "main"] or places
-    if len(first) != 1:
-        several = (
-            f"it is in {', '.join(sorted(row[0] for row in first))}: say which"
-            if first
-            else "it is not there"
-        )
-        raise SchemaMismatch(
-            f"the store has no table {'.'.join(names)} that it can read: {several}"
-        )
-    return ".".join(DUCKDB.quote(name) for name in first[0])
+    rows = connection.execute(" UNION ALL ".join(texts), [database, names[-1]] * 2).fetchall()
+    if len(names) > 1:
+        rows = [row for row in rows if row[0] == names[0]]
+    matches = [row for row in rows if row[0] == "main"] or rows
+    if len(matches) != 1:
+        reason = "it is not there"
+        if matches:
+            reason = f"it is in {_schema_names(matches)}: say which"
+        raise SchemaMismatch(f"the store has no table {'.'.join(names)} that it can read: {reason}")
+    return ".".join(DUCKDB.quote(name) for name in matches[0])
+
+
+def _named_sql(listing: str, column: str) -> str:
+    named = f"WHERE database_name = ? AND lower({column}) = lower(?) AND NOT internal"
+    return select_sql(["schema_name", column], listing, named)
+
+
+def _schema_names(rows: Iterable[tuple[str, ...]]) -> str:
+    return ", ".join(sorted(row[0] for row in rows))

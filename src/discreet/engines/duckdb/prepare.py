@@ -1,4 +1,7 @@
-"""Prepare a store: read sources once, strictly, and keep what was read in one file, or leave nothing behind."""
+"""Ingest of data into a prepared store: sources are read once, strictly, into one DuckDB file.
+
+Either the whole store is written, or nothing is left behind.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import duckdb
 from rich.console import Console
@@ -28,8 +32,9 @@ from .engine import DuckDB
 from .findings import make_report
 from .manifest import Manifest, PreparedTable, is_store, write_mark
 from .parts import parts_of
-from .session import StoreLimits, blindfold, open_session, read_limits, see_again
+from .session import StoreLimits, ignore_values, open_session, read_limits, use_values
 from .sources import (
+    TEXT_SUFFIXES,
     CsvFiles,
     DatabaseTable,
     OpenSource,
@@ -41,6 +46,8 @@ from .sources import (
 )
 
 Tell = Callable[[str], None]
+_STEPS = 3
+"""Steps of each table that progress shows: checking, reading, counting."""
 
 
 def prepare(
@@ -56,13 +63,14 @@ def prepare(
     threads: int | None = None,
     progress: bool = False,
 ) -> DuckDB:
-    r"""Read tables once, as their schemas declare, into a store that opens at once; what was at `out` is replaced.
+    r"""Read tables once, as their schemas declare, into a store that opens at once.
 
-    Sources are files, frames, tables of a DuckDB file ("company.duckdb#sales.people") or of PostgreSQL, given by a
-    `Postgres` or as "postgresql://db/company#hr.staff". Every cell is read by itself and its column's declaration;
-    people's ids become numbers. The words about text files
-    hold for every one; `Csv(…)` says them for one source. The store is written beside `out` and put in its place when
-    it is whole. Then `dp.DuckDB(out)` opens it, and `report` tells the steward what became of the cells.
+    Sources are files, frames, tables of a DuckDB file ("company.duckdb#sales.people") or of
+    PostgreSQL, given by a `Postgres` or as "postgresql://db/company#hr.staff". Every cell is read
+    by itself and its column's declaration; people's ids become numbers. The options for text files
+    apply to every one; `Csv(…)` gives them for one source. The store is written beside `out` and
+    replaces it when it is complete. Then `dp.DuckDB(out)` opens it, and `report` tells the steward
+    how the cells were read.
 
     >>> import discreet as dp
     >>> import pathlib, tempfile
@@ -76,31 +84,37 @@ def prepare(
       age: 1 unreadable, 1 clipped, such as aaa
       region: every cell read
 
-    Refuses a source without a schema and a schema without a source, two schemas of one name, columns that are not
-    there, records that break the grammar, a place that cannot be written, a disk that is full.
+    Refuses: a source without a schema and a schema without a source, two schemas of one name,
+    columns that are not there, records that break the grammar, a path that cannot be written, a
+    disk that is full.
+
+    Law: tests/intake/test_prepare.py::TestNothingHalfWritten
     """
-    tables, declared = dict(sources), _declared_tables(schemas, sources)
-    form = {
+    tables = dict(sources)
+    declared = _declared_tables(schemas, sources)
+    text_options = {
         "delimiter": delimiter,
         "quote": quote,
         "encoding": encoding,
         "on_bad_record": on_bad_record,
     }
     require_path(out)
-    limits, target = read_limits(memory, threads), Path(out)
-    given = {name: _add_words(source, form) for name, source in tables.items()}
+    limits = read_limits(memory, threads)
+    target = Path(out)
+    given = {name: _add_options(source, text_options) for name, source in tables.items()}
     folder = _folder_beside(target)
     try:
         with (
-            _open_servers(given) as given,
+            _open_servers(given) as opened,
             Progress(console=Console(stderr=True), transient=True, disable=not progress) as bar,
         ):
-            task = bar.add_task("reading", total=3 * len(given))
+            task = bar.add_task("reading", total=_STEPS * len(opened))
 
-            def tell(what: str) -> None:
-                bar.update(task, description=what, advance=1)
+            def tell(step: str) -> None:
+                bar.update(task, description=step, advance=1)
 
-            _write(given, declared, folder, limits, tell)
+            _write_store(opened, declared, folder, limits, tell)
+        # One renaming: readers see the old store or the new one, never a part of it.
         os.replace(folder / "store", target)
     except OSError:
         raise InvalidArgument(
@@ -117,63 +131,76 @@ def prepare(
 
 def _declared_tables(schemas: Iterable[Schema], sources: Mapping[str, object]) -> dict[str, Schema]:
     listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
-    found = {schema.name: schema.ready() for schema in listed}
-    if len(found) < len(listed):
+    declared = {schema.name: schema.ready() for schema in listed}
+    if len(declared) < len(listed):
         raise InvalidArgument("two schemas have the same name; a table is declared once")
-    if set(found) != set(sources):
-        odd = ", ".join(sorted(set(found) ^ set(sources)))
-        raise SchemaMismatch(f"each table needs a schema and a source; {odd} has only one of them")
-    if not found:
+    unmatched = set(declared) ^ set(sources)
+    if unmatched:
+        names = ", ".join(sorted(unmatched))
+        raise SchemaMismatch(
+            f"each table needs a schema and a source; {names} has only one of them"
+        )
+    if not declared:
         raise InvalidArgument(
             "there is no table to prepare; give at least one source and its schema"
         )
-    return found
+    return declared
 
 
 @contextmanager
 def _open_servers(tables: Mapping[str, TableSource]) -> Iterator[dict[str, TableSource]]:
-    """Open the servers among the sources, each once, and hold their data still: all tables of one are in one state."""
-    found_at = {name: server_table(source) for name, source in tables.items()}
-    named = {name: found for name, found in found_at.items() if found is not None}
-    places: dict[str, dict[str, str]] = {}
-    for name, (address, place) in named.items():
-        if not place:
+    """Open each server among the sources once, in one snapshot for all of its tables."""
+    addresses: dict[str, str] = {}
+    stored_names: dict[str, dict[str, str]] = {}
+    for name, source in tables.items():
+        server = server_table(source)
+        if server is None:
+            continue
+        address, stored_name = server
+        if not stored_name:
             raise InvalidArgument(
                 f"name the table of {name} behind a #, as in postgresql://db/company#hr.staff"
             )
-        places.setdefault(address, {})[name] = place
-    with ExitStack() as held:
-        stores = {
-            address: held.enter_context(Postgres(address, tables=at))
-            for address, at in places.items()
-        }
-        found = {
-            name: stores[named[name][0]] if name in named else source
-            for name, source in tables.items()
-        }
-        for store in {
-            id(source): source for source in found.values() if isinstance(source, Postgres)
-        }.values():
-            held.enter_context(store.snapshot())
-        yield found
+        addresses[name] = address
+        stored_names.setdefault(address, {})[name] = stored_name
+    with ExitStack() as opened:
+        servers = {}
+        for address, named in stored_names.items():
+            servers[address] = opened.enter_context(Postgres(address, tables=named))
+        sources = dict(tables)
+        for name, address in addresses.items():
+            sources[name] = servers[address]
+        for store in _distinct_servers(sources.values()):
+            opened.enter_context(store.snapshot())
+        yield sources
 
 
-def _add_words(source: TableSource, form: Mapping[str, object]) -> TableSource:
-    """Add the words about text files to a source that is one and says none itself."""
+def _distinct_servers(sources: Iterable[TableSource]) -> Iterable[Postgres]:
+    """List each server once, by identity: one may hold several tables."""
+    servers = {}
+    for source in sources:
+        if isinstance(source, Postgres):
+            servers[id(source)] = source
+    return servers.values()
+
+
+def _add_options(source: TableSource, options: Mapping[str, Any]) -> TableSource:
+    """Add the options for text files to a source that is one and gives none itself."""
     if not isinstance(source, str | Path | list | tuple) or server_table(source) is not None:
         return source
     if isinstance(source, str) and "#" in source:
         return source
     names = [path.name.lower().removesuffix(".gz") for path in paths_of(source)]
-    return (
-        Csv(source, **form) if all(n.endswith((".csv", ".tsv", ".txt")) for n in names) else source
-    )  # type: ignore[arg-type]
+    if all(name.endswith(TEXT_SUFFIXES) for name in names):
+        return Csv(source, **options)
+    return source
 
 
 def _folder_beside(target: Path) -> Path:
-    """Make a private folder where the store will be, so that it can be put in place by one renaming.
+    """Make a private folder beside the store's path, so that one renaming puts it in place.
 
-    Refuses a place where something else lies than a store: a source that is named by mistake must not be lost.
+    Refuses: a path with something else than a store. A source that is named by mistake must not be
+    lost.
     """
     if target.is_dir():
         raise InvalidArgument(f"{target} is a folder; give the path of a file")
@@ -189,32 +216,41 @@ def _folder_beside(target: Path) -> Path:
         ) from None
 
 
-def _write(
+def _write_store(
     sources: Mapping[str, TableSource],
     schemas: Mapping[str, Schema],
     folder: Path,
     limits: StoreLimits,
     tell: Tell,
 ) -> None:
-    place, workspace = folder / "store", folder / "scratch"
+    path = folder / "store"
+    workspace = folder / "scratch"
     workspace.mkdir()
-    connection = open_session(str(place), limits)
+    connection = open_session(str(path), limits)
     try:
         connection.execute("SET preserve_insertion_order = false")
-        take = partial(_take, connection, workspace, tell)
-        mark = Manifest({name: take(sources[name], schema) for name, schema in schemas.items()})
-        for (name,) in connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '\\ids %'"
-        ).fetchall():
-            connection.execute(f"DROP TABLE {DUCKDB.quote(name)}")
-        write_mark(connection, mark)
+        tables = {}
+        for name, schema in schemas.items():
+            tables[name] = _ingest(connection, workspace, tell, sources[name], schema)
+        _drop_ids(connection)
+        write_mark(connection, Manifest(tables))
         connection.execute("CHECKPOINT")
     finally:
         connection.close()
-    place.chmod(0o600)
+    # Only the owner may read the store: it holds private rows.
+    path.chmod(0o600)
 
 
-def _take(
+def _drop_ids(connection: duckdb.DuckDBPyConnection) -> None:
+    """Drop the tables that map ids to numbers: a store does not hold people's ids."""
+    tables = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE table_name LIKE '\\ids %'"
+    )
+    for (name,) in tables.fetchall():
+        connection.execute(f"DROP TABLE {DUCKDB.quote(name)}")
+
+
+def _ingest(
     connection: duckdb.DuckDBPyConnection,
     workspace: Path,
     tell: Tell,
@@ -223,34 +259,42 @@ def _take(
 ) -> PreparedTable:
     name = schema.name
     tell(f"checking {name}")
-    server = isinstance(given, Postgres)
-    source = ServerTable(given, workspace) if server else open_source(given, name, workspace)
+    source = _open_table(given, name, workspace)
+    # Digests are taken before reading: a file that changes meanwhile then counts as changed.
     stamps = tuple(map(digest_source, _origins(given, source)))
     parts = list(parts_of(source, schema, connection))
     require_readable(schema, parts)
     tell(f"reading {name}")
-    blindfold(
-        connection, kept=False
-    )  # what a file says of its least and greatest value leaves out NaN
+    # The least and greatest value that a file states leave out NaN, so they must not be used.
+    ignore_values(connection, kept=False)
     taken = take_in(
         connection,
         source,
         schema,
         parts,
         DUCKDB.quote(name),
-        settled=partial(see_again, connection),
+        settled=partial(use_values, connection),
     )
-    blindfold(connection, kept=False)
+    ignore_values(connection, kept=False)
     tell(f"counting {name}")
     rows, nobody, columns = make_report(connection, schema, parts, taken.seen)
-    bad = sum(file.bad for file in source.files) if isinstance(source, CsvFiles) else 0
-    word = given.on_bad_record if isinstance(given, Csv) else "refuse"
-    whole = word != "drop" and not isinstance(
-        source, ServerTable | DatabaseTable
-    )  # which may be views
+    bad = source.bad if isinstance(source, CsvFiles) else 0
+    action = given.on_bad_record if isinstance(given, Csv) else "refuse"
+    # Tables of databases may be views, which leave out rows by their content.
+    may_be_view = isinstance(source, ServerTable | DatabaseTable)
     return PreparedTable(
-        schema, taken.layout, stamps, TableReport(name, rows, nobody, bad, word, columns), whole
+        schema,
+        taken.layout,
+        stamps,
+        report=TableReport(name, rows, nobody, bad, action, columns),
+        whole=action != "drop" and not may_be_view,
     )
+
+
+def _open_table(given: TableSource, name: str, workspace: Path) -> OpenSource:
+    if isinstance(given, Postgres):
+        return ServerTable(given, workspace)
+    return open_source(given, name, workspace)
 
 
 def _origins(given: TableSource, source: OpenSource) -> Sequence[Path]:

@@ -1,4 +1,8 @@
-"""A connection that can do no more than answer: no files, no network, no extensions, no settings, private scratch."""
+"""Sandbox for DuckDB connections: they answer, and can do no more.
+
+A locked session reads no other files, uses no network, loads no extensions, changes no settings,
+and writes to a private scratch folder only.
+"""
 
 from __future__ import annotations
 
@@ -20,24 +24,26 @@ from ..sql.dialect import put_quotes
 from ..sql.select import select_sql
 
 DENSE_BITS = 20
-"""Ids that are integers in a range of up to 2^20 are counted in an array of that length instead of a hash table."""
-BLIND = (
+"""Integer ids in a range of up to 2^20 are counted in an array of that length, not a hash table."""
+VALUE_OPTIMIZERS = (
     "row_group_pruner",
     "join_filter_pushdown",
     "filter_pushdown",
     "empty_result_pullup",
     "compressed_materialization",
 )
-"""What an optimizer does that looks at values, so that one row could decide whether a million others are read."""
+"""Optimizer passes that look at values: one row could decide whether a million others are read."""
 STATISTICS = "statistics_propagation"
-"""Simplifies what it can decide by the least and greatest values; kept tables hide theirs, but for people's numbers."""
+"""Optimizer pass that simplifies expressions by the least and greatest values.
+
+Kept tables hide theirs, but for the numbers of people."""
 
 _PROGRESS = ("SET enable_progress_bar = true", "SET enable_progress_bar_print = false")
 
 
 @frozen
 class StoreLimits:
-    """How much a store may use: memory such as "2GB", threads; None leaves it to DuckDB."""
+    """Limits of a store: memory such as "2GB", and threads; None leaves them to DuckDB."""
 
     memory: str | None = None
     threads: int | None = None
@@ -50,42 +56,54 @@ def read_limits(memory: object, threads: object) -> StoreLimits:
     >>> read_limits("2GB", 2)
     StoreLimits(memory='2GB', threads=2)
     """
+    max_memory = None
+    if memory is not None:
+        _check_memory(memory)
+        max_memory = str(memory)
+    max_threads = None
+    if threads is not None:
+        max_threads = whole(threads, "threads", least=1)
+    return StoreLimits(max_memory, max_threads)
+
+
+def _check_memory(memory: object) -> None:
+    """Refuse an amount of memory that DuckDB does not understand."""
     try:
-        if memory is not None:
-            duckdb.connect(config={"memory_limit": str(memory)}).close()
+        duckdb.connect(config={"memory_limit": str(memory)}).close()
     except duckdb.Error:
         raise InvalidArgument(f"memory must be an amount such as '2GB', got {memory!r}") from None
-    return StoreLimits(
-        None if memory is None else str(memory),
-        None if threads is None else whole(threads, "threads", least=1),
-    )
 
 
 def open_workspace(owner: object) -> Path:
-    """Make a folder that only this user can read; it goes when its owner does."""
-    place = tempfile.mkdtemp(prefix="discreet-")  # 0700
-    weakref.finalize(owner, shutil.rmtree, place, ignore_errors=True)
-    return Path(place)
+    """Make a folder that only this user can read; it is removed together with its owner."""
+    # mkdtemp gives the folder mode 0700.
+    folder = tempfile.mkdtemp(prefix="discreet-")
+    weakref.finalize(owner, shutil.rmtree, folder, ignore_errors=True)
+    return Path(folder)
 
 
 @cache
-def _scratch(process: int) -> str:
-    """Make the private folder of one process in which queries that need more than memory write; it goes at the end."""
-    place = tempfile.mkdtemp(prefix=f"discreet-{process}-")
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    return place
+def _scratch_folder(process: int) -> str:
+    """Make the private folder of one process for queries that need more than memory.
+
+    It is removed when the process ends.
+    """
+    folder = tempfile.mkdtemp(prefix=f"discreet-{process}-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
 
 
 def open_session(
     database: str, limits: StoreLimits, *, read_only: bool = False
 ) -> duckdb.DuckDBPyConnection:
-    """Connect with settings that do not depend on where the process runs, and are the same for all its connections:
-    DuckDB opens a file once in a process.
+    """Connect with settings that do not depend on the environment of the process.
+
+    They are the same for all connections of the process: DuckDB opens a file once in a process.
     """
     config: dict[str, str | bool | int | float | list[str]] = {
         "python_enable_replacements": False,
         "perfect_ht_threshold": DENSE_BITS,
-        "temp_directory": _scratch(os.getpid()),
+        "temp_directory": _scratch_folder(os.getpid()),
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "allow_community_extensions": False,
@@ -99,21 +117,29 @@ def open_session(
     return duckdb.connect(database, read_only=read_only, config=config)
 
 
-def _blind(*, kept: bool) -> str:
-    return f"SET disabled_optimizers = '{','.join(BLIND if kept else (*BLIND, STATISTICS))}'"
+def _ignore_values_sql(*, kept: bool) -> str:
+    passes = list(VALUE_OPTIMIZERS)
+    if not kept:
+        passes.append(STATISTICS)
+    return f"SET disabled_optimizers = '{','.join(passes)}'"
 
 
-def blindfold(connection: duckdb.DuckDBPyConnection, *, kept: bool) -> None:
-    """Let the optimizer look at no values; `kept`: all tables are kept ones."""
-    connection.execute(_blind(kept=kept))
+def ignore_values(connection: duckdb.DuckDBPyConnection, *, kept: bool) -> None:
+    """Disable the optimizer passes that look at values; `kept`: all tables are kept ones.
+
+    Guarantee: no stored value changes the plan of a query.
+
+    Law: tests/engines/test_plans.py::test_one_null_changes_no_plan
+    """
+    connection.execute(_ignore_values_sql(kept=kept))
 
 
-def see_again(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let the optimizer look at values again: those of our own tables, which are as they say."""
+def use_values(connection: duckdb.DuckDBPyConnection) -> None:
+    """Enable all optimizer passes, for our own tables, whose statistics are right."""
     connection.execute("SET disabled_optimizers = ''")
 
 
-def close_doors(
+def lock_session(
     connection: duckdb.DuckDBPyConnection,
     files: Iterable[Path | str] | None,
     *,
@@ -122,32 +148,45 @@ def close_doors(
 ) -> None:
     """Let a connection read these files and no others, and change no setting from now on.
 
-    None: it reads a database file alone, which may be open in this process already, with its doors closed.
+    Without `files` it reads a database file alone, which may be open in this process already, by a
+    session that is locked.
+
+    Law: tests/intake/test_prepare.py::TestDoors
     """
-    settings = [_blind(kept=kept), *(_PROGRESS if progress else ())]
+    settings = [_ignore_values_sql(kept=kept)]
+    if progress:
+        settings += _PROGRESS
     if files is not None:
         listed = ", ".join(put_quotes(str(file), "'") for file in files)
-        settings += [f"SET allowed_paths = [{listed}]", "SET enable_external_access = false"]
-    elif connection.execute("SELECT current_setting('lock_configuration')").fetchall()[0][0]:
+        settings.append(f"SET allowed_paths = [{listed}]")
+        settings.append("SET enable_external_access = false")
+    elif _is_locked(connection):
         return
-    connection.execute("; ".join([*settings, "SET lock_configuration = true"]))
+    # Locked last: no setting can be changed after it.
+    settings.append("SET lock_configuration = true")
+    connection.execute("; ".join(settings))
+
+
+def _is_locked(connection: duckdb.DuckDBPyConnection) -> bool:
+    setting = connection.execute("SELECT current_setting('lock_configuration')")
+    ((locked,),) = setting.fetchall()
+    return bool(locked)
 
 
 def show_progress(connection: duckdb.DuckDBPyConnection) -> None:
-    """Let DuckDB count how far a query is, without printing it."""
+    """Let DuckDB measure the progress of a query, without printing it."""
     connection.execute("; ".join(_PROGRESS))
 
 
 def require_own_functions(connection: duckdb.DuckDBPyConnection, name: str) -> None:
-    """Refuse functions of others that are called like DuckDB's own: they would be called in their place."""
-    listed = "system.main.duckdb_functions()"
-    named = [
-        select_sql(["function_name"], listed, f"WHERE {test}")
-        for test in ("NOT internal", "internal")
-    ]
-    found = sorted(row[0] for row in connection.execute(" INTERSECT ".join(named)).fetchall())
-    if found:
+    """Refuse functions of others with names of DuckDB's own: they would be called instead."""
+    functions = "system.main.duckdb_functions()"
+    foreign = select_sql(["function_name"], functions, "WHERE NOT internal")
+    internal = select_sql(["function_name"], functions, "WHERE internal")
+    rows = connection.execute(f"{foreign} INTERSECT {internal}").fetchall()
+    replaced = sorted(row[0] for row in rows)
+    if replaced:
         raise InvalidArgument(
-            f"{name} has functions of its own that are called like DuckDB's ({', '.join(found)}) and would take their "
-            'place; drop them, or name the tables: DuckDB({"people": "company.duckdb"})'
+            f"{name} has functions of its own that are called like DuckDB's ({', '.join(replaced)}) and would "
+            'take their place; drop them, or name the tables: DuckDB({"people": "company.duckdb"})'
         )

@@ -1,9 +1,13 @@
-"""Where a table comes from: files, frames in memory, tables of a DuckDB file. No reading may depend on sampled values.
+"""Sources of a table: files, frames in memory, tables of databases.
 
-CSV        text throughout, checked against the grammar to its last byte; each cell is read by its declaration
-Parquet    columns by their stored types, file by file; what DuckDB's reader stumbles over is read by Arrow's
-frames     Arrow columns by their types, made total (`intake.arrow`); Python objects one by one (`intake.cells`)
-tables     of a DuckDB file, "company.duckdb#sales.people", by their stored types; of PostgreSQL, read by the server
+No reading may depend on sampled values.
+
+| source | reading |
+|---|---|
+| CSV | text throughout, checked against the grammar to its last byte; a cell is read by its declaration |
+| Parquet | columns by their stored types, file by file; files that DuckDB cannot read are read by Arrow |
+| frames | Arrow columns by their types (`intake.arrow`); objects one by one (`intake.object_cells`) |
+| tables | of a DuckDB file, "company.duckdb#sales.people", by their stored types; of PostgreSQL, read by the server |
 """
 
 from __future__ import annotations
@@ -24,8 +28,10 @@ from ..postgres.engine import Postgres
 TableSource: TypeAlias = Any
 """The path of a file, a pattern or a list of them, `Csv(…)`, or a pandas, Polars or Arrow table."""
 
+TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+_PARQUET_SUFFIXES = (".parquet", ".pq")
+_DATABASE_SUFFIXES = (".duckdb", ".ddb", ".db")
 _PATTERN = re.compile(r"[*?\[]")
-_TEXT = (".csv", ".tsv", ".txt")
 _READABLE = "give the path of a .csv, .tsv or .parquet file, or a pandas, Polars or Arrow table"
 
 
@@ -34,6 +40,11 @@ class CsvFiles:
     """Text files that keep the grammar."""
 
     files: tuple[CsvFile, ...]
+
+    @property
+    def bad(self) -> int:
+        """Count the records that break the grammar."""
+        return sum(file.bad for file in self.files)
 
 
 @frozen
@@ -45,7 +56,7 @@ class ParquetFiles:
 
 @frozen
 class Frame:
-    """A table in memory: columns by name, each an Arrow column or a pandas one of Python objects."""
+    """A table in memory: columns by name, each an Arrow column or a list of Python objects."""
 
     columns: dict[str, Any]
     rows: int
@@ -61,7 +72,7 @@ class DatabaseTable:
 
 @frozen
 class ServerTable:
-    """A table of PostgreSQL, and the private folder into which its cells are taken out, read as a schema says."""
+    """A table of PostgreSQL, and the private folder into which its cells are exported."""
 
     store: Postgres
     workspace: Path
@@ -71,21 +82,18 @@ OpenSource: TypeAlias = CsvFiles | ParquetFiles | Frame | DatabaseTable | Server
 
 
 def open_source(source: TableSource, name: str, workspace: Path | None = None) -> OpenSource:
-    """Find out what a source is, and check it as far as no schema is needed.
+    """Recognize a source, and check it as far as no schema is needed.
 
     >>> from discreet.engines.duckdb.sources import open_source
     >>> open_source("visits.parquet", "visits").paths[0].name
     'visits.parquet'
 
-    Refuses other kinds of files, text files without a header line, and those that are not well-formed.
+    Refuses: other kinds of files, text files without a header line, and those that are not
+    well-formed.
     """
     if isinstance(source, Csv):
-        paths = paths_of(source.path)
-        return CsvFiles(
-            tuple(
-                _plain(open_csv(replace(source, path=path), workspace), workspace) for path in paths
-            )
-        )
+        files = [replace(source, path=path) for path in paths_of(source.path)]
+        return _text_files(files, workspace)
     if isinstance(source, str | Path | list | tuple):
         return _files(source, name, workspace)
     return _frame(source, name)
@@ -97,73 +105,89 @@ def _files(source: Any, name: str, workspace: Path | None) -> OpenSource:  # noq
         require_path(source)
         return DatabaseTable(Path(path), tuple(table.split(".")))
     paths = paths_of(source)
-    plain = {"".join(path.suffixes[-2:]).lower().removesuffix(".gz") for path in paths}
-    if all(kind.endswith((".parquet", ".pq")) for kind in plain):
-        return ParquetFiles(tuple(_plain_name(path, workspace) for path in paths))
-    if all(kind.endswith(_TEXT) for kind in plain):
-        return CsvFiles(tuple(_plain(open_csv(path, workspace), workspace) for path in paths))
-    if len(paths) == 1 and paths[0].suffix.lower() in (".duckdb", ".ddb", ".db"):
-        return DatabaseTable(paths[0], (name,))
-    raise InvalidArgument(f"{paths[0].name or paths[0]} is no file this engine reads; {_READABLE}")
+    suffixes = {"".join(path.suffixes[-2:]).lower().removesuffix(".gz") for path in paths}
+    if all(suffix.endswith(_PARQUET_SUFFIXES) for suffix in suffixes):
+        return ParquetFiles(tuple(_literal_path(path, workspace) for path in paths))
+    if all(suffix.endswith(TEXT_SUFFIXES) for suffix in suffixes):
+        return _text_files(paths, workspace)
+    first = paths[0]
+    if len(paths) == 1 and first.suffix.lower() in _DATABASE_SUFFIXES:
+        return DatabaseTable(first, (name,))
+    raise InvalidArgument(f"{first.name or first} is no file this engine reads; {_READABLE}")
+
+
+def _text_files(given: Iterable[Csv | Path], workspace: Path | None) -> CsvFiles:
+    files = []
+    for each in given:
+        file = open_csv(each, workspace)
+        files.append(replace(file, path=_literal_path(file.path, workspace)))
+    return CsvFiles(tuple(files))
 
 
 def paths_of(source: object) -> tuple[Path, ...]:
-    """List the files that a path, a pattern or a list of them means, in order; a file's own name is no pattern.
+    """List the files of a path, a pattern or a list of them, in order.
+
+    The name of a file that exists is no pattern.
 
     >>> from discreet.engines.duckdb.sources import paths_of
     >>> [path.name for path in paths_of(["a.csv", "b.csv"])]
     ['a.csv', 'b.csv']
     """
     given: Iterable[object] = source if isinstance(source, list | tuple) else (source,)
-    found: list[Path] = []
+    paths: list[Path] = []
     for each in given:
         text = str(each)
-        pattern = _PATTERN.search(text) is not None and not Path(text).exists()
-        matches = sorted(map(Path, glob.glob(text, recursive=True))) if pattern else [Path(text)]
+        matches = [Path(text)]
+        if _PATTERN.search(text) is not None and not Path(text).exists():
+            matches = sorted(map(Path, glob.glob(text, recursive=True)))
         if not matches or not matches[0].exists():
-            require_path(
-                each
-            )  # before any refusal shows it: host=web/part.csv is a file only if it is there
+            # Before any refusal shows the text, which may be a connection string with a password:
+            # host=web/part.csv is a file only if it exists.
+            require_path(each)
         if not matches:
             raise InvalidArgument(f"no file matches {text}; give the path of a file that is there")
-        found += matches
-    if not found:
+        paths += matches
+    if not paths:
         raise InvalidArgument("a list of no files is no table; give at least one")
-    return tuple(found)
+    return tuple(paths)
 
 
-def _plain(file: CsvFile, workspace: Path | None) -> CsvFile:
-    return replace(file, path=_plain_name(file.path, workspace))
+def _literal_path(path: Path, workspace: Path | None) -> Path:
+    """Return a path that DuckDB cannot take for a pattern.
 
-
-def _plain_name(path: Path, workspace: Path | None) -> Path:
-    """Return a name of a file that DuckDB cannot take for a pattern: its own, or that of a link in a private folder."""
+    It is the file's own path, or that of a link in a private folder.
+    """
     if workspace is None or _PATTERN.search(str(path)) is None:
         return path
-    link = workspace / f"{len(list(workspace.iterdir()))}{''.join(path.suffixes[-2:])}"
+    number = len(list(workspace.iterdir()))
+    link = workspace / f"{number}{''.join(path.suffixes[-2:])}"
     link.symlink_to(path.resolve())
     return link
 
 
 def _frame(source: Any, name: str) -> Frame:  # noqa: ANN401
-    """Take a pandas, Polars or Arrow table apart into its columns."""
+    """Split a pandas, Polars or Arrow table into its columns."""
     pa = load("pyarrow", "tables")
-    kind = type(source).__module__.split(".")[0]
-    if kind == "polars":
-        source = source.collect() if hasattr(source, "collect") else source
+    library = type(source).__module__.split(".")[0]
+    if library == "polars":
+        # A lazy frame is computed first.
+        if hasattr(source, "collect"):
+            source = source.collect()
         columns = {label: _polars(source[label]) for label in source.columns}
-    elif kind == "pandas" and hasattr(source, "columns"):
-        columns = {str(label): _pandas(source[label]) for label in _labels(source.columns, name)}
+    elif library == "pandas" and hasattr(source, "columns"):
+        labels = _check_labels(source.columns, name)
+        columns = {str(label): _pandas(source[label]) for label in labels}
     elif isinstance(source, pa.Table | pa.RecordBatch):
         table = pa.table(source) if isinstance(source, pa.RecordBatch) else source
-        columns = dict(zip(_labels(table.column_names, name), table.columns, strict=True))
+        labels = _check_labels(table.column_names, name)
+        columns = dict(zip(labels, table.columns, strict=True))
     else:
         raise InvalidArgument(f"{name} is no table this engine reads; {_READABLE}")
-    _labels(list(columns), name)
+    _check_labels(list(columns), name)
     return Frame(columns, len(source))
 
 
-def _labels(labels: Iterable[Any], name: str) -> Sequence[Any]:
+def _check_labels(labels: Iterable[Any], name: str) -> Sequence[Any]:
     """Refuse column names that differ only in case: DuckDB could not tell them apart."""
     listed = list(labels)
     if len({str(label).casefold() for label in listed}) < len(listed):
@@ -172,12 +196,10 @@ def _labels(labels: Iterable[Any], name: str) -> Sequence[Any]:
 
 
 def _polars(column: Any) -> Any:  # noqa: ANN401
-    """Return an Arrow column, or a list of objects where there is no type for them."""
-    pa = load("pyarrow", "tables")
-    if str(column.dtype) in ("Object", "Int128", "UInt128"):  # for which Arrow has no type
+    """Return an Arrow column, or a list of objects where Arrow has no type for them."""
+    if str(column.dtype) in ("Object", "Int128", "UInt128"):
         return column.to_list()
-    found = column.to_arrow()
-    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+    return _chunked(column.to_arrow())
 
 
 def _pandas(column: Any) -> Any:  # noqa: ANN401
@@ -186,16 +208,17 @@ def _pandas(column: Any) -> Any:  # noqa: ANN401
     Categories are objects too: their values may be of several types.
     """
     pa = load("pyarrow", "tables")
-    if str(column.dtype) in ("object", "category") or str(column.dtype).startswith(
-        ("Sparse", "period", "interval")
-    ):
+    dtype = str(column.dtype)
+    if dtype in ("object", "category") or dtype.startswith(("Sparse", "period", "interval")):
         return column.tolist()
     try:
-        found = pa.array(column, from_pandas=True)
-    except (
-        pa.ArrowException,
-        UnicodeError,
-        OverflowError,
-    ):  # half a character is no text, and no other cell's business
+        array = pa.array(column, from_pandas=True)
+    except (pa.ArrowException, UnicodeError, OverflowError):
+        # One cell that Arrow cannot hold, such as half a character, must not affect the others.
         return column.tolist()
-    return found if isinstance(found, pa.ChunkedArray) else pa.chunked_array([found])
+    return _chunked(array)
+
+
+def _chunked(array: Any) -> Any:  # noqa: ANN401
+    pa = load("pyarrow", "tables")
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])

@@ -1,4 +1,7 @@
-"""The dialect of PostgreSQL: no TRY_CAST, so every cast stands behind a test; numeric sums; overflow is an error."""
+"""SQL dialect of PostgreSQL: every cast follows a test, since there is no TRY_CAST.
+
+Sums are numeric. An overflow or underflow of a double is an error, so both are tested for.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ _CLASSES: dict[str, Stored] = {
     "timestamp without time zone": "timestamp",
     "timestamp with time zone": "zoned",
 }
-_LEAST = "2.470328229206232721e-324"
+_SMALLEST = "2.470328229206232721e-324"
+"""Just above 2^-1075, half of the smallest positive double: below it the nearest double is 0."""
 _PARTS = {Function.WEEKDAY: "isodow", Function.YEARDAY: "doy"}
 
 
@@ -27,26 +31,35 @@ def stored_class(type_name: str, category: str) -> Stored:
     >>> stored_class("numeric", "N"), stored_class("character varying", "S"), stored_class("uuid", "U")
     ('decimal', 'text', 'other')
     """
-    return "text" if category in ("S", "E") else _CLASSES.get(type_name, "other")
+    if category in ("S", "E"):
+        return "text"
+    return _CLASSES.get(type_name, "other")
 
 
 def _decimal_double(x: str, _: str) -> str:
-    """A numeric beyond a double is an error, so it is clipped first; what is below 2^-1075 is 0 as a double."""
-    return (
-        f"CASE WHEN {x} = 'NaN' THEN NULL WHEN {x} > 1e300 THEN {POSTGRES.double(1e300)} "
-        f"WHEN {x} < -1e300 THEN {POSTGRES.double(-1e300)} WHEN abs({x}) < {_LEAST} THEN {POSTGRES.double(0.0)} "
-        f"ELSE CAST({x} AS double precision) END"
-    )
+    """Write a numeric as a double; one beyond a double is an error, so it is clipped first."""
+    tests = [
+        f"WHEN {x} = 'NaN' THEN NULL",
+        f"WHEN {x} > 1e300 THEN {POSTGRES.double(1e300)}",
+        f"WHEN {x} < -1e300 THEN {POSTGRES.double(-1e300)}",
+        f"WHEN abs({x}) < {_SMALLEST} THEN {POSTGRES.double(0.0)}",
+    ]
+    return f"CASE {' '.join(tests)} ELSE CAST({x} AS double precision) END"
 
 
 def _quotient(x: str, y: str) -> str:
-    """An underflow is an error; the divisor is at least 1, so what is this small is no step."""
-    return f"CASE WHEN abs({x}) < {POSTGRES.double(1e-280)} THEN {POSTGRES.double(0.0)} ELSE {x} / {y} END"
+    """Write a quotient of doubles without underflow, which is an error.
+
+    The divisor is at least 1, so a dividend this small is less than a step.
+    """
+    smallest = POSTGRES.double(1e-280)
+    zero = POSTGRES.double(0.0)
+    return f"CASE WHEN abs({x}) < {smallest} THEN {zero} ELSE {x} / {y} END"
 
 
 def _time_literal(time: datetime, stored: Stored) -> str:
-    zone = "TIMESTAMPTZ '{}+00'" if stored == "zoned" else "TIMESTAMP '{}'"
-    return zone.format(time.isoformat(sep=" "))
+    text = time.isoformat(sep=" ")
+    return f"TIMESTAMPTZ '{text}+00'" if stored == "zoned" else f"TIMESTAMP '{text}'"
 
 
 def _part(function: Function, days: str) -> str:
@@ -60,9 +73,8 @@ def _start(unit: str, days: str) -> str:
 
 
 def _months_later(days: str, months: int) -> str:
-    later = (
-        f"CAST((DATE '1970-01-01' + CAST({days} AS integer)) + INTERVAL '{months} months' AS date)"
-    )
+    day = f"DATE '1970-01-01' + CAST({days} AS integer)"
+    later = f"CAST(({day}) + INTERVAL '{months} months' AS date)"
     return f"CAST({later} - DATE '1970-01-01' AS bigint)"
 
 
@@ -95,9 +107,8 @@ POSTGRES = Dialect(
     months_later=_months_later,
     listed=None,
     distance=False,
-    in_order=lambda names: (
-        f" ORDER BY {', '.join(names)} OFFSET 0"
-    ),  # and each cell is worked out once
+    # OFFSET 0 keeps the planner from merging the query into the outer one: cells are computed once.
+    in_order=lambda names: f" ORDER BY {', '.join(names)} OFFSET 0",
     whole_joins=True,
     heavy=False,
     joined=None,

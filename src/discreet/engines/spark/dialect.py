@@ -1,4 +1,4 @@
-"""The dialect of Spark SQL: try_cast, DECIMAL sums, text constants that no setting of the session can change."""
+"""SQL dialect of Spark: try_cast, DECIMAL sums, and text constants that no setting can change."""
 
 from __future__ import annotations
 
@@ -27,6 +27,7 @@ _PARTS = {
 _END = "(?![^a]|a)"
 """The end of the text in a regular expression; a dollar or a backslash would depend on the session."""
 _LIMB = 1 << 23
+"""Sums of 2^40 numbers below this fit into 64 bits."""
 
 
 def stored_class(type_name: str) -> Stored:
@@ -49,31 +50,36 @@ def _literal(text: str) -> str:
     Whether a backslash escapes depends on the session, and `${env:HOME}` is replaced in the whole text of a query,
     within quotes too, before it is parsed.
     """
-    return f"'{text}'" if _PLAIN.fullmatch(text) else f"CAST(X'{text.encode().hex()}' AS STRING)"
+    if _PLAIN.fullmatch(text):
+        return f"'{text}'"
+    return f"CAST(X'{text.encode().hex()}' AS STRING)"
 
 
 def _like(x: str, pattern: str) -> str:
-    """Spark's own LIKE is a regular expression that goes back, so that one row could decide how long it takes."""
+    """Write LIKE as a regular expression without backtracking.
+
+    Spark's own LIKE backtracks, so that one row could decide how long it takes.
+    """
     if not wildcards(pattern):
         return f"({x} = {_literal(pattern)})"
-    return f"({x} RLIKE {_literal(f'(?s)^{like_regex(pattern, _letter)}{_END}')})"
+    regex = f"(?s)^{like_regex(pattern, _letter)}{_END}"
+    return f"({x} RLIKE {_literal(regex)})"
 
 
 def _letter(letter: str) -> str:
     return f"\\x{{{ord(letter):x}}}"
 
 
-def _total(x: str, reach: int) -> str:
-    """DECIMAL sums are slow, so numbers are added up as 64-bit integers, in two parts if they are larger: 2^40 rows of
-    less than 2^23 each cannot overflow.
+def _total(x: str, max_size: int) -> str:
+    """Write a sum; DECIMAL sums are slow, so numbers are added up as 64-bit integers if they can be.
+
+    2^40 rows of less than 2^23 each cannot overflow; larger numbers are added up in two parts.
     """
-    if reach < _LIMB:
+    if max_size < _LIMB:
         return f"CAST(sum({x}) AS DECIMAL(20, 0))"
-    if reach < _LIMB**2:
-        high, low = (
-            f"CAST(sum({part}) AS DECIMAL(20, 0))"
-            for part in (f"shiftright({x}, 23)", f"{x} & {_LIMB - 1}")
-        )
+    if max_size < _LIMB**2:
+        high = f"CAST(sum(shiftright({x}, 23)) AS DECIMAL(20, 0))"
+        low = f"CAST(sum({x} & {_LIMB - 1}) AS DECIMAL(20, 0))"
         return f"({high} * {_LIMB} + {low})"
     return f"sum(CAST({x} AS DECIMAL(20, 0)))"
 
@@ -84,7 +90,7 @@ def _time_literal(time: datetime, stored: Stored) -> str:
 
 
 def _seconds(x: str, column: StoredColumn) -> str:
-    """A time without a zone is taken apart, since a cast would use the zone of the session."""
+    """Write a time as seconds; without a zone by its parts, as a cast would use the session's zone."""
     if column.stored == "zoned":
         return f"unix_seconds({x})"
     clock = f"hour({x}) * 3600 + minute({x}) * 60 + second({x})"
@@ -101,9 +107,8 @@ def _start(unit: str, days: str) -> str:
 
 
 def _months_later(days: str, months: int) -> str:
-    return (
-        f"CAST(unix_date(add_months(date_from_unix_date(CAST({days} AS INT)), {months})) AS BIGINT)"
-    )
+    later = f"add_months(date_from_unix_date(CAST({days} AS INT)), {months})"
+    return f"CAST(unix_date({later}) AS BIGINT)"
 
 
 SPARK = Dialect(
@@ -119,9 +124,8 @@ SPARK = Dialect(
     matches=lambda x, pattern: f"({x} RLIKE {_literal(f'^(?:{pattern}){_END}')})",
     like=_like,
     trim=lambda x: f"trim(BOTH ' ' FROM {x})",
-    as_text=lambda x: (
-        f"(try_validate_utf8(CAST({x} AS STRING)) COLLATE UTF8_BINARY)"
-    ),  # other bytes are no text
+    # Bytes that are not UTF-8 are no text.
+    as_text=lambda x: f"(try_validate_utf8(CAST({x} AS STRING)) COLLATE UTF8_BINARY)",
     integer_of=lambda x: f"try_cast({x} AS BIGINT)",
     as_double=lambda x: f"CAST({x} AS DOUBLE)",
     double_of=lambda x: f"try_cast({x} AS DOUBLE)",
