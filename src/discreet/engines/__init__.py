@@ -1,7 +1,7 @@
-"""Stores that answer exactly: DuckDB, PostgreSQL, Spark, and rows in memory as the reference.
+"""Engines that answer exactly: DuckDB, PostgreSQL, Spark, and rows in memory as the reference.
 
-Start at `base`, then `memory`; `sql` turns a tally into one SQL text, in the dialect of each store. Names are imported
-when they are touched, so that no driver is needed but the one that is used.
+Start at `base`, then `memory`; `sql` turns a tally into one SQL text, in the dialect of each store.
+Names are imported lazily, so that no driver is needed but the one that is used.
 """
 
 from __future__ import annotations

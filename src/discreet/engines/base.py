@@ -1,7 +1,8 @@
-"""What every store can do: answer a tally exactly, show how, check a schema, list the values of a public column.
+"""Contract of an engine: answer a tally exactly, explain it, check a schema, list public values.
 
-An engine adds up; it knows nothing of noise or budgets. Nothing it says but the totals may depend on a private row: a
-store's own error becomes `EngineFailure` with one constant message, and what the driver said is dropped.
+An engine adds up; it knows nothing of noise or budgets. Nothing but the totals may depend on a
+private row: an error of the store becomes `EngineFailure` with one constant message, and the
+message of the driver is dropped.
 """
 
 from __future__ import annotations
@@ -22,14 +23,22 @@ PublicKeys: TypeAlias = tuple[Scalar | tuple[Scalar, ...], ...]
 class Engine(Protocol):
     """A store that answers tallies.
 
-    `rows_public` is optional: `keeps_all_rows` reads it, and an engine without it counts as False. An engine has no
-    member for randomness or for waiting: noise comes from `discreet.noise`, and whoever runs a curator passes how to
-    stop it by `RunControl`. Other attributes of an engine are never read for either.
+    `rows_public` is optional: `keeps_all_rows` reads it, and an engine without it counts as False.
+    An engine has no member for randomness or for waiting: noise comes from `discreet.noise`, and
+    the caller of a curator passes a `RunControl` that stops it. Other attributes of an engine are
+    never read for either.
+
+    Guarantee: totals are exact, and nothing else that an engine returns or raises depends on a row.
+
+    Law: tests/engines/test_suite.py::test_every_engine_keeps_the_contract
     """
 
     @property
     def rows_public(self) -> bool:
-        """Whether the store holds every record that it was given; the number of rows is then public under replace."""
+        """Tell whether the store holds every record that it was given.
+
+        The number of rows is then public under replace neighbours.
+        """
         return False
 
     def tally(self, tally: Tally) -> Totals:
@@ -37,7 +46,10 @@ class Engine(Protocol):
         ...
 
     def explain(self, tally: Tally) -> str:
-        """Show what would be run, without running it; refuses what `tally` would refuse."""
+        """Return the text that would be run, without running it.
+
+        Refuses: every tally that `tally` would refuse.
+        """
         ...
 
     def check(self, schema: Schema) -> None:
@@ -45,14 +57,17 @@ class Engine(Protocol):
         ...
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        """List the distinct values of a column of a public table, or tuples of several columns.
+
+        They are in order; NULL is left out.
+        """
         ...
 
 
 def keeps_all_rows(engine: object) -> bool:
-    """Return whether a store says that it holds every record it was given.
+    """Return whether a store declares that it holds every record it was given.
 
-    An engine that does not have the optional `rows_public` may have dropped some.
+    An engine without the optional `rows_public` may have dropped some.
 
     >>> import discreet as dp
     >>> from discreet.engines.base import keeps_all_rows
@@ -63,7 +78,7 @@ def keeps_all_rows(engine: object) -> bool:
 
 
 def failure() -> EngineFailure:
-    """Return the one message for whatever goes wrong inside a store.
+    """Return the one error for every problem inside a store; its message is constant.
 
     >>> from discreet.engines.base import failure
     >>> failure()
@@ -75,12 +90,12 @@ def failure() -> EngineFailure:
 
 
 def cancelled() -> Cancelled:
-    """Return the one error for a query that somebody stopped."""
+    """Return the one error for a query that was stopped."""
     return Cancelled()
 
 
 def find_column(name: str, stored: Mapping[str, object]) -> str | None:
-    """Find a declared name among the stored ones: as it is, else in any case if that is unique.
+    """Find a declared name among the stored ones: the same, else the only one that differs in case.
 
     >>> from discreet.engines.base import find_column
     >>> find_column("Age", {"age": "int"}), find_column("age", {"AGE": "int", "Age": "int"})
@@ -88,8 +103,8 @@ def find_column(name: str, stored: Mapping[str, object]) -> str | None:
     """
     if name in stored:
         return name
-    found = [other for other in stored if other.casefold() == name.casefold()]
-    return found[0] if len(found) == 1 else None
+    matches = [other for other in stored if other.casefold() == name.casefold()]
+    return matches[0] if len(matches) == 1 else None
 
 
 def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
@@ -123,24 +138,24 @@ def in_order(rows: Iterable[tuple[Scalar, ...]]) -> PublicKeys:
     >>> in_order([("b",), ("a",)]), in_order([("b", 1), ("a", 2)])
     (('a', 'b'), (('a', 2), ('b', 1)))
     """
-    listed = sorted(rows)
-    return tuple(row[0] if len(row) == 1 else row for row in listed)
+    return tuple(row[0] if len(row) == 1 else row for row in sorted(rows))
 
 
 def require_matches(table: Schema, count: Callable[[tuple[str, ...]], object]) -> None:
-    """Refuse a public table whose values repeat more than its schema states: a join would make more rows than that.
+    """Refuse a public table whose values repeat more than its schema states.
 
-    `count` returns how many rows hold the same values in some columns, at most, as the schema reads them.
+    A join would make more rows of a person than the sensitivity allows for. `count` returns the
+    greatest number of rows with the same values in some columns, as the schema reads them.
     """
     if table.key and int(str(count(table.key))) > 1:
         raise SchemaMismatch(
             f"two rows of the public table {table.name} share its declared key {', '.join(table.key)}, as the schema "
             "reads it; make the key unique, or declare none"
         )
-    for column, most in table.max_rows:
-        found = int(str(count((column,))))
-        if found > most:
+    for column, declared in table.max_rows:
+        counted = int(str(count((column,))))
+        if counted > declared:
             raise SchemaMismatch(
-                f"{found} rows of the public table {table.name} share one {column}, as the schema reads it; it states "
-                f"{most}: declare max_rows={{{column!r}: {found}}}"
+                f"{counted} rows of the public table {table.name} share one {column}, as the schema reads it; it "
+                f"states {declared}: declare max_rows={{{column!r}: {counted}}}"
             )

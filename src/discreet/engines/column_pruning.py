@@ -1,4 +1,7 @@
-"""Which columns a relation reads of those below it: what a store need not read, and by what a person's rows are cut."""
+"""Column pruning: the columns that a relation reads of the relations below it.
+
+A store need not read the others. A person's rows are truncated in the order of these columns.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ def fields_in(expressions: Iterable[Expression]) -> ColumnNames:
 
 
 def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, ...]:
-    """List which columns of each relation below are read, if `needed` are those that are read of this one.
+    """List the columns of each relation below that are read, if `needed` are read of this one.
 
     >>> from discreet.engines.column_pruning import needed_below
     >>> from discreet.query.algebra.tree import Scan, Select
@@ -45,16 +48,22 @@ def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, 
         case Select(columns=columns):
             return (fields_in(expression for name, expression in columns if name in needed),)
         case JoinPublic(columns=columns, on=on):
-            return ((needed - set(dict(columns))) | fields_in(expression for expression, _ in on),)
+            own = needed - set(dict(columns))
+            return (own | fields_in(expression for expression, _ in on),)
         case JoinPeople(left=left, right=right, on=on):
-            return (
-                (needed & set(columns_of(left))) | fields_in(mine for mine, _ in on),
-                (needed & set(columns_of(right))) | fields_in(yours for _, yours in on),
-            )
+            left_needed = needed & set(columns_of(left))
+            right_needed = needed & set(columns_of(right))
+            left_keys = fields_in(mine for mine, _ in on)
+            right_keys = fields_in(yours for _, yours in on)
+            return left_needed | left_keys, right_needed | right_keys
         case Union(parts=parts):
             return (needed,) * len(parts)
         case PerPerson(keys=keys, totals=totals):
-            added = (total.expression for name, total in totals if name in needed)
-            return (fields_in([*dict(keys).values(), *(x for x in added if x is not None)]),)
+            # All keys are read, needed or not: they decide which rows are one group.
+            read = fields_in(expression for _, expression in keys)
+            for name, total in totals:
+                if name in needed and total.expression is not None:
+                    read |= fields_of(total.expression)
+            return (read,)
         case _:
             assert_never(relation)

@@ -1,4 +1,4 @@
-"""One question, one state of the data: an engine that can, sees the same rows in all tallies of one question."""
+"""Snapshot of the data: all tallies of one question see the same rows, if the engine can do that."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 
 @runtime_checkable
 class Snapshots(Protocol):
-    """An engine that can hold the data still; what it can beyond that is another protocol's."""
+    """An engine that can hold one state of the data for several tallies."""
 
     def snapshot(self) -> AbstractContextManager[object]:
         """Return a context in which all tallies of this thread see one state of the data."""
@@ -16,10 +16,12 @@ class Snapshots(Protocol):
 
 
 def one_snapshot(engine: object) -> AbstractContextManager[object]:
-    """Return a context in which all tallies see one state of the data, if the engine can hold it still.
+    """Return a context in which all tallies see one state of the data, if the engine has one.
 
     >>> from discreet.engines.snapshot import one_snapshot
     >>> with one_snapshot("an engine that cannot"):
     ...     pass
     """
-    return engine.snapshot() if isinstance(engine, Snapshots) else nullcontext()
+    if isinstance(engine, Snapshots):
+        return engine.snapshot()
+    return nullcontext()

@@ -1,11 +1,11 @@
-"""The reference: rows in memory, totals by the definition. Slow, and obviously right."""
+"""Reference engine: rows in memory, totals by the definition. It is slow, and easy to verify."""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping
-from typing import ClassVar
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import ClassVar, TypeAlias
 
 from ...data.schema import Schema
 from ...errors import InvalidArgument, SchemaMismatch
@@ -20,20 +20,25 @@ from ..sql.key_codec import hold, value_of
 from ..tally_analysis import TallyFacts, TermFacts, understand
 from .rows import StoredRows, check_matches, names_of, owned_rows, public_rows
 
-GroupKey = tuple[Scalar, ...]
+GroupKey: TypeAlias = tuple[Scalar, ...]
+PersonSums: TypeAlias = dict[tuple[Hashable, GroupKey], tuple[int, ...]]
+"""Sums of each person in each key, one for each term."""
 
 
 @frozen
 class Contribution:
-    """What one row, or one person in one key, contributes: None where a term is NULL."""
+    """Contribution of one row, or of one person in one key: None where a term is NULL."""
 
     owner: Hashable
     key: GroupKey
-    parts: tuple[int | None, ...]
+    values: tuple[int | None, ...]
 
 
 def _as_mapping(row: object) -> Mapping[str, object]:
-    """Return a row as it is; one that is no mapping is empty, so that it refuses no table of others."""
+    """Return a row as it is, and an empty one for a row that is no mapping.
+
+    One such row must not make the whole table fail.
+    """
     return row if isinstance(row, Mapping) else {}
 
 
@@ -52,7 +57,11 @@ class Memory:
     >>> store.tally(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120), Term(Constant(True), 1, 1, 1)), Free()))
     {(): (157, 3)}
 
-    A row that is no mapping has no cells; refuses tables none of whose rows is one.
+    A row that is no mapping has no cells.
+
+    Refuses: tables none of whose rows is a mapping.
+
+    Law: tests/engines/test_contribution_bounds.py::TestTheDefinitionByHand
     """
 
     rows_public: ClassVar[bool] = True
@@ -60,14 +69,13 @@ class Memory:
     tables: StoredRows
 
     def __init__(self, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
-        held = {name: tuple(rows) for name, rows in tables.items()}
-        if any(
-            rows and not any(isinstance(row, Mapping) for row in rows) for rows in held.values()
-        ):
-            raise InvalidArgument(
-                'Memory takes rows as mappings, such as {"people": [{"age": 37}]}'
-            )
-        fill(self, tables={name: tuple(map(_as_mapping, rows)) for name, rows in held.items()})
+        given = {name: tuple(rows) for name, rows in tables.items()}
+        for rows in given.values():
+            if rows and not any(isinstance(row, Mapping) for row in rows):
+                raise InvalidArgument(
+                    'Memory takes rows as mappings, such as {"people": [{"age": 37}]}'
+                )
+        fill(self, tables={name: tuple(map(_as_mapping, rows)) for name, rows in given.items()})
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -76,15 +84,18 @@ class Memory:
             self.columns(schema.name)
         entries = _entries(facts, self.tables)
         if tally.people:
-            entries = _once(entries)
-        totals: dict[GroupKey, list[int]] = {} if tally.keys else {(): [0] * len(tally.terms)}
-        for key, values in _apply_share(facts, entries):
+            entries = _once_per_person(entries)
+        totals: dict[GroupKey, list[int]] = {}
+        # Without keys there is one total, even of no rows, as in SQL.
+        if not tally.keys:
+            totals[()] = [0] * len(tally.terms)
+        for key, values in _bounded(facts, entries):
             sums = totals.setdefault(key, [0] * len(tally.terms))
-            totals[key] = [a + b for a, b in zip(sums, values, strict=True)]
+            totals[key] = [total + value for total, value in zip(sums, values, strict=True)]
         return {key: tuple(sums) for key, sums in totals.items()}
 
     def explain(self, tally: Tally) -> str:
-        """Return what would be done; there is no SQL."""
+        """Describe the tally in words; there is no SQL."""
         facts = understand(tally)
         return f"totals of {len(facts.terms)} terms by {len(facts.keys)} keys in memory, share {tally.share}"
 
@@ -97,9 +108,10 @@ class Memory:
         return names_of(self.tables[table])
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not there, or whose values repeat more than it states.
+        """Check that a schema fits its table; a table without rows fits every schema.
 
-        A table without rows has whatever columns it needs.
+        Refuses: a table or columns that are missing, and values of a public table that repeat more
+        often than declared.
         """
         stored = self.columns(schema.name)
         if stored:
@@ -108,129 +120,166 @@ class Memory:
             check_matches(schema, public_rows(schema, self.tables))
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        """List the distinct values of a column of a public table, or tuples of several columns.
+
+        They are in order; NULL is left out.
+        """
         require_public(table, *columns)
         names = [table.column(column)[0] for column in columns]
-        found = {tuple(row[name] for name in names) for row in public_rows(table, self.tables)}
-        return in_order(row for row in found if None not in row)
+        values = set()
+        for row in public_rows(table, self.tables):
+            values.add(tuple(row[name] for name in names))
+        return in_order(row for row in values if None not in row)
 
 
 def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
-    tally, columns = facts.tally, facts.columns
-    only, listed = None if tally.only is None else set(tally.only), tally.listed
-    found = []
-    needed = fields_in((*tally.keys, *(term.expression for term in tally.terms)))
-    keys = [
-        (meaning_of(key, columns), domain)
-        for key, domain in zip(tally.keys, facts.keys, strict=True)
-    ]
-    parts = [(meaning_of(part.term.expression, columns), part) for part in facts.terms]
-    for one in owned_rows(tally.rows, tables, needed):
-        key = tuple(value_of(hold(meaning(one.row), domain), domain) for meaning, domain in keys)
-        if only is None or key[:listed] in only:
-            added = tuple(_contribution(meaning(one.row), part) for meaning, part in parts)
-            found.append(Contribution(one.owner, key, added))
-    return found
+    """List the contributions of all rows whose key is wanted."""
+    tally = facts.tally
+    columns = facts.columns
+    wanted = None if tally.only is None else set(tally.only)
+    expressions = [term.expression for term in tally.terms]
+    key_meanings = [meaning_of(key, columns) for key in tally.keys]
+    term_meanings = [meaning_of(expression, columns) for expression in expressions]
+    entries = []
+    for owned in owned_rows(tally.rows, tables, fields_in((*tally.keys, *expressions))):
+        key = []
+        for meaning, domain in zip(key_meanings, facts.keys, strict=True):
+            # Through the form of a store, so that equal keys of different types are one key.
+            key.append(value_of(hold(meaning(owned.row), domain), domain))
+        if wanted is not None and tuple(key[: tally.listed]) not in wanted:
+            continue
+        values = []
+        for meaning, term in zip(term_meanings, facts.terms, strict=True):
+            values.append(_contribution(meaning(owned.row), term))
+        entries.append(Contribution(owned.owner, tuple(key), tuple(values)))
+    return entries
 
 
-def _contribution(value: Scalar, part: TermFacts) -> int | None:
+def _contribution(value: Scalar, facts: TermFacts) -> int | None:
     if value is None or value is False:
         return None
-    steps = 1 if part.counts else hold(value, part.domain)
-    return min(max(int(steps or 0) * part.term.weight, part.term.low), part.term.high)
+    steps = 1 if facts.counts else hold(value, facts.domain)
+    weighted = int(steps or 0) * facts.term.weight
+    return min(max(weighted, facts.term.low), facts.term.high)
 
 
-def _once(entries: Iterable[Contribution]) -> list[Contribution]:
+def _once_per_person(entries: Iterable[Contribution]) -> list[Contribution]:
     """Let each person count once in a key, with the greatest of each contribution."""
-    groups: dict[tuple[Hashable, GroupKey], list[Contribution]] = defaultdict(list)
+    once = []
+    for (owner, key), rows in _by_person_and_key(entries).items():
+        greatest = tuple(_greatest(values) for values in zip(*rows, strict=True))
+        once.append(Contribution(owner, key, greatest))
+    return once
+
+
+def _by_person_and_key(
+    entries: Iterable[Contribution],
+) -> dict[tuple[Hashable, GroupKey], list[tuple[int | None, ...]]]:
+    groups: dict[tuple[Hashable, GroupKey], list[tuple[int | None, ...]]] = defaultdict(list)
     for entry in entries:
-        groups[entry.owner, entry.key].append(entry)
-    return [
-        Contribution(
-            owner,
-            key,
-            tuple(_greatest(parts) for parts in zip(*(e.parts for e in group), strict=True)),
-        )
-        for (owner, key), group in groups.items()
-    ]
+        groups[entry.owner, entry.key].append(entry.values)
+    return groups
 
 
-def _greatest(parts: Iterable[int | None]) -> int | None:
-    return max((part for part in parts if part is not None), default=None)
+def _greatest(values: Iterable[int | None]) -> int | None:
+    return max((value for value in values if value is not None), default=None)
 
 
-def _apply_share(
+def _bounded(
     facts: TallyFacts, entries: list[Contribution]
 ) -> Iterable[tuple[GroupKey, tuple[int, ...]]]:
-    """Apply the share, exactly as `tally` defines it; NULL adds nothing."""
+    """Bound the contributions of each person, exactly as `Tally` defines it; NULL adds nothing."""
     match facts.tally.share:
         case Free():
-            return [(e.key, tuple(part or 0 for part in e.parts)) for e in entries]
-        case RowShare(rows=k):
-            counts = Counter(e.owner for e in entries)
-            return [
-                (e.key, tuple(_share(part or 0, k, counts[e.owner]) for part in e.parts))
-                for e in entries
-            ]
-        case GroupShare(groups=groups, rows=rows):
-            sums = _clip(facts, entries, rows)
-            keys = Counter(owner for owner, _ in sums)
-            return [
-                (key, tuple(_share(t, groups, keys[owner]) for t in ts))
-                for (owner, key), ts in sums.items()
-            ]
-        case KeptKeys(groups=groups, rows=rows, salt=salt):
-            sums = _clip(facts, entries, rows)
-            kept = _kept_keys(sums, groups, salt)
-            return [(key, ts) for (owner, key), ts in sums.items() if key in kept[owner]]
+            for entry in entries:
+                yield entry.key, _without_null(entry.values)
+        case RowShare(rows=max_rows):
+            rows = Counter(entry.owner for entry in entries)
+            for entry in entries:
+                values = _without_null(entry.values)
+                yield entry.key, _scaled(values, max_rows, rows[entry.owner])
+        case GroupShare(groups=max_groups, rows=max_rows):
+            sums = _clipped_sums(facts, entries, max_rows)
+            groups = Counter(owner for owner, _ in sums)
+            for (owner, key), values in sums.items():
+                yield key, _scaled(values, max_groups, groups[owner])
+        case KeptKeys(groups=max_groups, rows=max_rows, salt=salt):
+            sums = _clipped_sums(facts, entries, max_rows)
+            kept = _kept_keys(sums, max_groups, salt)
+            for (owner, key), values in sums.items():
+                if key in kept[owner]:
+                    yield key, values
+
+
+def _without_null(values: Iterable[int | None]) -> tuple[int, ...]:
+    return tuple(value or 0 for value in values)
 
 
 def _kept_keys(
-    found: Iterable[tuple[Hashable, GroupKey]], groups: int, salt: str
+    sums: Iterable[tuple[Hashable, GroupKey]], max_groups: int, salt: str
 ) -> dict[Hashable, set[GroupKey]]:
-    """Keep of each person's keys those with the smallest hash; the order of rows has no say in it."""
+    """Keep those of each person's keys with the smallest hash; the order of rows does not matter."""
     keys: dict[Hashable, list[GroupKey]] = defaultdict(list)
-    for owner, key in found:
+    for owner, key in sums:
         keys[owner].append(key)
-
-    def order(owner: Hashable, key: GroupKey) -> tuple[str, str]:
-        parts = owner if isinstance(owner, tuple) else (owner,)
-        words = [
-            *(f"{part}/" for part in parts),
-            *("0" if value is None else f"1{_word(value)}" for value in key),
-        ]
-        mixed = f"{salt}{''.join(words)}".encode()
-        return hashlib.md5(mixed, usedforsecurity=False).hexdigest(), repr(key)
-
-    return {
-        owner: set(sorted(own, key=lambda key: order(owner, key))[:groups])
-        for owner, own in keys.items()
-    }
+    kept = {}
+    for owner, own_keys in keys.items():
+        # Equal hashes go by the key.
+        ranks = {key: (_hash(salt, owner, key), repr(key)) for key in own_keys}
+        ordered = sorted(own_keys, key=ranks.__getitem__)
+        kept[owner] = set(ordered[:max_groups])
+    return kept
 
 
-def _word(value: object) -> str:
-    """Write a key's value as stores do."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _hash(salt: str, owner: Hashable, key: GroupKey) -> str:
+    """Hash salt, person and key, as all stores do; it mixes, and protects nothing."""
+    ids = owner if isinstance(owner, tuple) else (owner,)
+    hashed = [salt]
+    hashed += [f"{part}/" for part in ids]
+    hashed += [_key_text(value) for value in key]
+    return hashlib.md5("".join(hashed).encode(), usedforsecurity=False).hexdigest()
 
 
-def _share(c: int, most: int, found: int) -> int:
-    """Scale a contribution by most/found if there are too many, in parts of 2^20, rounding towards 0."""
-    scaled = abs(c) * (FINE * most // found) // FINE if found > most else abs(c)
-    return scaled if c >= 0 else -scaled
+def _key_text(value: object) -> str:
+    """Write a key's value as stores do; the first letter tells NULL from text."""
+    if value is None:
+        return "0"
+    text = str(value)
+    if isinstance(value, bool):
+        text = text.lower()
+    return f"1{text}"
 
 
-def _clip(
-    facts: TallyFacts, entries: Iterable[Contribution], rows: int
-) -> dict[tuple[Hashable, GroupKey], tuple[int, ...]]:
+def _scaled(values: Iterable[int], max_count: int, count: int) -> tuple[int, ...]:
+    """Scale contributions by max_count/count if there are too many, in parts of 2^20.
+
+    Both divisions round towards 0, so that no person contributes more than the bound.
+    """
+    if count <= max_count:
+        return tuple(values)
+    share = FINE * max_count // count
+    scaled = []
+    for value in values:
+        size = abs(value) * share // FINE
+        scaled.append(size if value >= 0 else -size)
+    return tuple(scaled)
+
+
+def _clipped_sums(facts: TallyFacts, entries: Iterable[Contribution], max_rows: int) -> PersonSums:
     """Add up each person's contributions in each key, and clip the sums."""
-    groups: dict[tuple[Hashable, GroupKey], list[tuple[int | None, ...]]] = defaultdict(list)
-    for entry in entries:
-        groups[entry.owner, entry.key].append(entry.parts)
-    ends = [(min(0, rows * part.term.low), max(0, rows * part.term.high)) for part in facts.terms]
-    return {
-        group: tuple(
-            min(max(sum(value or 0 for value in column), low), high)
-            for column, (low, high) in zip(zip(*parts, strict=True), ends, strict=True)
-        )
-        for group, parts in groups.items()
-    }
+    sums = {}
+    for group, rows in _by_person_and_key(entries).items():
+        columns = zip(*rows, strict=True)
+        clipped = []
+        for values, term in zip(columns, facts.terms, strict=True):
+            clipped.append(_clipped_sum(values, term, max_rows))
+        sums[group] = tuple(clipped)
+    return sums
+
+
+def _clipped_sum(values: Sequence[int | None], facts: TermFacts, max_rows: int) -> int:
+    # 0 is always within the bounds: a person without rows in a key adds nothing to it.
+    low = min(0, max_rows * facts.term.low)
+    high = max(0, max_rows * facts.term.high)
+    total = sum(_without_null(values))
+    return min(max(total, low), high)

@@ -1,9 +1,9 @@
-"""Relations over rows in memory, as plainly as can be: the reference for what every store must return."""
+"""Relations over rows in memory, written plainly: the reference for the answer of every store."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from fractions import Fraction
 from functools import partial
@@ -36,6 +36,7 @@ from ..column_pruning import ColumnNames, needed_below
 
 ReadRow: TypeAlias = Mapping[str, Scalar]
 StoredRows: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
+Meaning: TypeAlias = Callable[[ReadRow], Scalar]
 
 
 @frozen
@@ -51,92 +52,135 @@ def owned_rows(relation: Relation, tables: StoredRows, needed: ColumnNames) -> l
     match relation:
         case Scan(schema=schema):
             return _scan(schema, tables[schema.name])
-        case Where(rows=rows, condition=condition):
-            holds = meaning_of(condition, columns_of(rows))
-            found = owned_rows(rows, tables, *needed_below(relation, needed))
-            return [one for one in found if holds(one.row) is True]
-        case Select(rows=rows, columns=chosen):
-            columns = columns_of(rows)
-            meanings = [(name, meaning_of(expression, columns)) for name, expression in chosen]
-            return [
-                Owned(one.owner, {name: meaning(one.row) for name, meaning in meanings})
-                for one in owned_rows(rows, tables, *needed_below(relation, needed))
-            ]
+        case Where():
+            return _where(relation, tables, needed)
+        case Select():
+            return _select(relation, tables, needed)
         case JoinPublic():
-            return _join(relation, tables, needed)
+            return _join_public(relation, tables, needed)
         case JoinPeople():
-            return _pair(relation, tables, needed)
+            return _join_people(relation, tables, needed)
         case Union(parts=parts):
-            return [one for part in parts for one in owned_rows(part, tables, needed)]
+            rows = []
+            for part in parts:
+                rows += owned_rows(part, tables, needed)
+            return rows
         case PerPerson():
             return _per_person(relation, tables, needed)
 
 
-def _cut_rows(
-    rows: Relation, most: int | None, tables: StoredRows, needed: ColumnNames
+def _where(relation: Where, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    holds = meaning_of(relation.condition, columns_of(relation.rows))
+    (below,) = needed_below(relation, needed)
+    rows = owned_rows(relation.rows, tables, below)
+    # NULL is not true: such a row is left out.
+    return [owned for owned in rows if holds(owned.row) is True]
+
+
+def _select(relation: Select, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    columns = columns_of(relation.rows)
+    meanings = {name: meaning_of(expression, columns) for name, expression in relation.columns}
+    (below,) = needed_below(relation, needed)
+    rows = []
+    for owned in owned_rows(relation.rows, tables, below):
+        row = {name: meaning(owned.row) for name, meaning in meanings.items()}
+        rows.append(Owned(owned.owner, row))
+    return rows
+
+
+def _truncated_rows(
+    rows: Relation, max_rows: int | None, tables: StoredRows, needed: ColumnNames
 ) -> list[Owned]:
-    """Return rows of which each person keeps at most so many, evenly spread in the order of what is read of them."""
-    found = owned_rows(rows, tables, needed)
-    if most is None:
-        return found
+    """Return rows of which each person keeps at most so many.
+
+    The kept ones are evenly spread in the order of the columns that are read.
+    """
+    owned = owned_rows(rows, tables, needed)
+    if max_rows is None:
+        return owned
     order = [name for name in columns_of(rows) if name in needed]
     people: dict[Hashable, list[Owned]] = defaultdict(list)
-    for one in found:
-        people[one.owner].append(one)
-    return [one for mine in people.values() for one in _spread(mine, most, order)]
+    for each in owned:
+        people[each.owner].append(each)
+    kept = []
+    for own in people.values():
+        kept += _evenly_spread(own, max_rows, order)
+    return kept
 
 
-def _spread(rows: list[Owned], most: int, order: Sequence[str]) -> list[Owned]:
+def _evenly_spread(rows: list[Owned], max_rows: int, order: Sequence[str]) -> list[Owned]:
+    """Keep k of n rows: row r (from 1) if (r·k + ⌊n/2⌋) mod n < k, as in `sql.rows.truncation`."""
     n = len(rows)
-    if n <= most:
+    if n <= max_rows:
         return rows
-    placed = sorted(
-        rows, key=lambda one: [() if one.row[name] is None else (one.row[name],) for name in order]
-    )
-    return [one for place, one in enumerate(placed, start=1) if (place * most + n // 2) % n < most]
+
+    def sort_key(owned: Owned) -> list[tuple[Scalar, ...]]:
+        # An empty tuple is less than all others: NULL comes first.
+        values = [owned.row[name] for name in order]
+        return [() if value is None else (value,) for value in values]
+
+    kept = []
+    for rank, owned in enumerate(sorted(rows, key=sort_key), start=1):
+        if (rank * max_rows + n // 2) % n < max_rows:
+            kept.append(owned)
+    return kept
 
 
 def read_cell(column: Column, value: object) -> Scalar:
-    """Read a stored value as its column says: an exact number, text, truth, days or seconds since 1970, or NULL.
+    """Read a stored value by its column: an exact number, text, truth, time or NULL.
+
+    A time is the number of days or seconds since 1970.
 
     >>> from discreet.engines.memory.rows import read_cell
     >>> from discreet.data import Date, Real
     >>> read_cell(Real(0, 1, step=0.5), "0.6"), read_cell(Date("1970-01-01", "1970-12-31"), "1970-02-01")
     (Fraction(1, 2), 31)
     """
-    return column.steps(value) if isinstance(column, Date | Timestamp) else column.read(value)
+    if isinstance(column, Date | Timestamp):
+        return column.steps(value)
+    return column.read(value)
 
 
 def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
-    found = []
-    stored_as = names_of(rows)
-    places = {name: find_column(name, stored_as) or name for name in _read(schema)}
-    read = {
-        name: total_reader(partial(read_cell, column), read_cell(column, None))
-        for name, column in schema.declared
-    }
+    stored_names = names_of(rows)
+    names = {name: find_column(name, stored_names) or name for name in _wanted_names(schema)}
+    readers = {}
+    for name, column in schema.declared:
+        missing = read_cell(column, None)
+        readers[name] = total_reader(partial(read_cell, column), missing)
     owner_of = total_reader(partial(_owner, schema), None)
+    owned = []
     for stored in rows:
-        cells = {name: stored.get(place) for name, place in places.items()}
+        cells = {name: stored.get(stored_name) for name, stored_name in names.items()}
         owner = owner_of(cells)
-        if owner is not None or not isinstance(schema.unit, People):
-            row = {name: read[name](cells[name]) for name, _ in schema.declared}
-            found.append(Owned(owner, row))
-    return found
+        if owner is None and isinstance(schema.unit, People):
+            continue
+        row = {name: read(cells[name]) for name, read in readers.items()}
+        owned.append(Owned(owner, row))
+    return owned
 
 
 def names_of(rows: Iterable[Mapping[str, object]]) -> dict[str, str]:
     """List the columns that occur in any row."""
-    return dict.fromkeys((name for row in rows for name in row), "any")
+    names: dict[str, str] = {}
+    for row in rows:
+        for name in row:
+            names[name] = "any"
+    return names
 
 
-def _read(schema: Schema) -> list[str]:
+def _wanted_names(schema: Schema) -> list[str]:
     names = [name for name, _ in schema.declared]
-    return [*names, schema.unit.id] if isinstance(schema.unit, People) else names
+    if isinstance(schema.unit, People):
+        names.append(schema.unit.id)
+    return names
 
 
 def _owner(schema: Schema, cells: Mapping[str, object]) -> Hashable:
-    """Return the person's id, with the start of the window if there is one; None: the row counts nowhere."""
+    """Return the person's id, with the start of the window if there is one.
+
+    None means that the row counts nowhere.
+    """
     unit = schema.unit
     if not isinstance(unit, People):
         return None
@@ -147,12 +191,13 @@ def _owner(schema: Schema, cells: Mapping[str, object]) -> Hashable:
     time = schema.columns[column].read(cells[column])
     if not isinstance(time, date):
         return None
-    return person, window_start(datetime(*time.timetuple()[:6]), per)
+    moment = datetime(*time.timetuple()[:6])
+    return person, window_start(moment, per)
 
 
 @frozen
 class WrittenId:
-    """An id that is no key in Python, such as a list: by its type and how it is written, so that it meets no text."""
+    """An id that is no key in Python, such as a list: its type and its text, so it equals no text."""
 
     kind: str
     text: str
@@ -168,7 +213,8 @@ def _id(value: object) -> Hashable:
             return None
         hash(plain)
     except ArithmeticError:
-        return None  # a signalling NaN
+        # A signalling NaN raises even in a comparison.
+        return None
     except Exception:  # noqa: BLE001 the object's own code, of which nothing is known
         listed = plain.tolist() if hasattr(plain, "tolist") else plain
         return WrittenId(type(plain).__name__, repr(listed))
@@ -177,98 +223,124 @@ def _id(value: object) -> Hashable:
 
 def public_rows(schema: Schema, tables: StoredRows) -> list[ReadRow]:
     """Read the rows of a public table."""
-    return [one.row for one in _scan(schema, tables[schema.name])]
+    return [owned.row for owned in _scan(schema, tables[schema.name])]
 
 
 def check_matches(schema: Schema, rows: Sequence[ReadRow]) -> None:
     """Refuse a public table whose values repeat more than it states; a NULL matches nothing."""
 
-    def count(columns: tuple[str, ...]) -> int:
-        keys = (tuple(row[name] for name in columns) for row in rows)
-        return max(Counter(key for key in keys if None not in key).values(), default=0)
+    def count_repeats(columns: tuple[str, ...]) -> int:
+        keys = [tuple(row[name] for name in columns) for row in rows]
+        counts = Counter(key for key in keys if None not in key)
+        return max(counts.values(), default=0)
 
-    require_matches(schema, count)
+    require_matches(schema, count_repeats)
 
 
-def _join(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
-    public, columns = public_rows(join.table, tables), columns_of(join.rows)
+def _key_of(meanings: Iterable[Meaning], row: ReadRow) -> tuple[Scalar, ...]:
+    return tuple(meaning(row) for meaning in meanings)
+
+
+def _join_public(join: JoinPublic, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    public = public_rows(join.table, tables)
+    columns = columns_of(join.rows)
     check_matches(join.table, public)
     matches: dict[tuple[Scalar, ...], list[ReadRow]] = defaultdict(list)
     for row in public:
-        matches[tuple(row[name] for _, name in join.on)].append(row)
-    found, on = [], [meaning_of(expression, columns) for expression, _ in join.on]
-    for one in _cut_rows(join.rows, find_cut(join), tables, *needed_below(join, needed)):
-        key = tuple(meaning(one.row) for meaning in on)
-        partners: list[ReadRow] = [] if None in key else matches.get(key, [])
+        key = tuple(row[name] for _, name in join.on)
+        matches[key].append(row)
+    key_meanings = [meaning_of(expression, columns) for expression, _ in join.on]
+    (below,) = needed_below(join, needed)
+    joined = []
+    for owned in _truncated_rows(join.rows, find_cut(join), tables, below):
+        key = _key_of(key_meanings, owned.row)
+        partners: list[ReadRow] = []
+        # NULL equals nothing, not even another NULL.
+        if None not in key:
+            partners = matches.get(key, [])
         if not partners and join.keep:
             partners = [dict.fromkeys(join.table.columns)]
-        found += [
-            Owned(
-                one.owner, {**one.row, **{name: partner[column] for name, column in join.columns}}
-            )
-            for partner in partners
-        ]
-    return found
+        for partner in partners:
+            added = {name: partner[column] for name, column in join.columns}
+            joined.append(Owned(owned.owner, {**owned.row, **added}))
+    return joined
 
 
-def _pair(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
-    left, right = columns_of(join.left), columns_of(join.right)
-    sides = zip((join.left, join.right), find_cuts(join), needed_below(join, needed), strict=True)
-    mine, yours = (_cut_rows(side, most, tables, below) for side, most, below in sides)
+def _join_people(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
+    left_columns = columns_of(join.left)
+    right_columns = columns_of(join.right)
+    left_max, right_max = find_cuts(join)
+    left_needed, right_needed = needed_below(join, needed)
+    left = _truncated_rows(join.left, left_max, tables, left_needed)
+    right = _truncated_rows(join.right, right_max, tables, right_needed)
+    left_key = [meaning_of(mine, left_columns) for mine, _ in join.on]
+    right_key = [meaning_of(yours, right_columns) for _, yours in join.on]
     partners: dict[object, list[Owned]] = defaultdict(list)
-    on = [(meaning_of(one, left), meaning_of(other, right)) for one, other in join.on]
-    for one in yours:
-        key = tuple(meaning(one.row) for _, meaning in on)
+    for owned in right:
+        key = _key_of(right_key, owned.row)
+        # NULL equals nothing, not even another NULL.
         if None not in key:
-            partners[one.owner, key].append(one)
-    found, met, nothing = [], set(), [Owned(None, dict.fromkeys(right))]
-    for one in mine:
-        key = tuple(meaning(one.row) for meaning, _ in on)
-        matches = partners.get((one.owner, key), [])
-        met |= set(map(id, matches))
-        found += [
-            Owned(one.owner, {**one.row, **other.row})
-            for other in matches or (nothing if join.outer else [])
-        ]
+            partners[owned.owner, key].append(owned)
+    # Rows of the right side that matched, by identity: equal rows are different rows.
+    matched: set[int] = set()
+    unmatched = [Owned(None, dict.fromkeys(right_columns))] if join.outer else []
+    joined = []
+    for owned in left:
+        key = _key_of(left_key, owned.row)
+        matches = partners.get((owned.owner, key), [])
+        matched |= set(map(id, matches))
+        for other in matches or unmatched:
+            joined.append(Owned(owned.owner, {**owned.row, **other.row}))  # noqa: PERF401
     if join.outer == "full":
-        found += [
-            Owned(one.owner, {**dict.fromkeys(left), **one.row})
-            for one in yours
-            if id(one) not in met
-        ]
-    return found
+        for owned in right:
+            if id(owned) not in matched:
+                row = {**dict.fromkeys(left_columns), **owned.row}
+                joined.append(Owned(owned.owner, row))
+    return joined
 
 
 def _per_person(relation: PerPerson, tables: StoredRows, needed: ColumnNames) -> list[Owned]:
     columns = columns_of(relation.rows)
-    keys = [meaning_of(expression, columns) for _, expression in relation.keys]
+    key_names = [name for name, _ in relation.keys]
+    key_meanings = [meaning_of(expression, columns) for _, expression in relation.keys]
+    (below,) = needed_below(relation, needed)
     groups: dict[tuple[Hashable, tuple[Scalar, ...]], list[ReadRow]] = defaultdict(list)
-    for one in owned_rows(relation.rows, tables, *needed_below(relation, needed)):
-        groups[one.owner, tuple(meaning(one.row) for meaning in keys)].append(one.row)
-    return [
-        Owned(
-            owner,
-            dict(zip((name for name, _ in relation.keys), key, strict=True))
-            | {name: _total(total, rows, columns) for name, total in relation.totals},
-        )
-        for (owner, key), rows in groups.items()
-    ]
+    for owned in owned_rows(relation.rows, tables, below):
+        key = _key_of(key_meanings, owned.row)
+        groups[owned.owner, key].append(owned.row)
+    totals = []
+    for (owner, key), rows in groups.items():
+        row = dict(zip(key_names, key, strict=True))
+        for name, total in relation.totals:
+            row[name] = _total(total, rows, columns)
+        totals.append(Owned(owner, row))
+    return totals
 
 
 def _total(total: Total, rows: Iterable[ReadRow], columns: Mapping[str, Domain]) -> Scalar:
-    """Work out one person's total, clipped; the steps are whole since the step divides that of the expression."""
-    expression: Expression = Constant(1) if total.expression is None else total.expression
+    """Compute one person's total, clipped.
+
+    Its steps are whole, since the step divides that of the expression.
+    """
+    expression: Expression = Constant(1)
+    if total.expression is not None:
+        expression = total.expression
     meaning = meaning_of(expression, columns)
-    values = [Fraction(v) for row in rows if (v := meaning(row)) is not None]
+    values = []
+    for row in rows:
+        value = meaning(row)
+        if value is not None:
+            values.append(Fraction(value))
     if not values and total.what != "count":
         return None
     match total.what:
         case "count":
-            found = Fraction(len(values))
+            exact = Fraction(len(values))
         case "sum":
-            found = sum(values, Fraction(0))
+            exact = sum(values, Fraction(0))
         case "least":
-            found = min(values)
+            exact = min(values)
         case "greatest":
-            found = max(values)
-    return min(max(int(found / total.step), total.low), total.high) * total.step
+            exact = max(values)
+    steps = int(exact / total.step)
+    return min(max(steps, total.low), total.high) * total.step
