@@ -1,1 +1,1 @@
-"""DuckDB: the engine, its dialect, and where it finds tables."""
+"""DuckDB engine, its dialect, and its sources of tables."""

@@ -1,1 +1,1 @@
-"""The reference engine: rows in memory, totals by the definition."""
+"""Reference engine: rows in memory, totals by the definition."""

@@ -1,1 +1,1 @@
-"""PostgreSQL: the engine and its dialect."""
+"""PostgreSQL engine and its dialect."""

@@ -1,9 +1,10 @@
-"""What PostgreSQL's catalogue tells about a table: its columns and their types, and whether reading it could fail.
+"""Catalogue of PostgreSQL: the columns of a table and their types, and whether reading it can fail.
 
-A cast of text or a division inside a view raises on some rows, and whoever asks about one person then learns that
-person's value from whether the question fails. A view passes if its stored tree is made of columns, constants and
-conditions, and every function in it is marked LEAKPROOF: PostgreSQL's own word that nothing but the result tells about
-the arguments, errors included. Rows of a foreign table and a policy of row-level security can fail too.
+A cast of text or a division inside a view raises on some rows. A question about one person would
+then tell that person's value by failing. A view passes if its stored tree is made of columns,
+constants and conditions, and every function in it is marked LEAKPROOF. By that mark PostgreSQL
+states that nothing but the result tells about the arguments, errors included. Rows of a foreign
+table and a policy of row-level security can fail too.
 """
 
 from __future__ import annotations
@@ -35,8 +36,10 @@ WHERE c.relname = %s AND n.nspname = ANY (s.names) AND c.relkind IN ('r', 'p', '
 AND has_schema_privilege(n.oid, 'USAGE') AND has_column_privilege(c.oid, a.attnum, 'SELECT')
 AND a.attnum > 0 AND NOT a.attisdropped ORDER BY array_position(s.names, n.nspname), a.attnum
 """
-"""Columns of every table of a name that may be read, those of the schema that stands first in the path first; a domain
-counts as the type that it is made of. An enumeration whose owner made a cast to text is no text."""
+"""Columns of every table of a name that may be read, in the order of the schemas in the path.
+
+A domain counts as the type that it is made of. An enumeration whose owner made a cast to text is no
+text."""
 _TREES = """
 SELECT c.oid,
   c.relkind = 'f' OR (c.relrowsecurity AND EXISTS (SELECT 1 FROM pg_policy AS p WHERE p.polrelid = c.oid))
@@ -57,6 +60,8 @@ _MARK = """
 SELECT COALESCE(obj_description(c.oid, 'pg_class'), '')
 FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace WHERE (n.nspname, c.relname) = (%s, %s)
 """
+# Nodes of a stored tree that compute nothing but columns, constants and conditions. Functions and
+# operators among them are looked up by `_OPEN`.
 _NODES = frozenset({
     "QUERY", "RTE", "RANGETBLENTRY", "RTEPERMISSIONINFO", "RANGETBLREF", "JOINEXPR", "FROMEXPR", "TARGETENTRY",
     "ALIAS", "VAR", "CONST", "OPEXPR", "BOOLEXPR", "NULLTEST", "BOOLEANTEST", "CASEEXPR", "CASE", "CASEWHEN",
@@ -66,51 +71,69 @@ _NODES = frozenset({
 
 
 def find_table(ask: AskServer, schema: str | None, table: str) -> tuple[str, StoredTable] | None:
-    """Find a table, in a schema or by the path of the connection: its schema and its columns; None if there is none."""
-    rows = ask(_COLUMNS, (None if schema is None else [schema], table))
+    """Find a table, in a schema or by the path of the connection.
+
+    Returns its schema and its columns; None if there is none.
+    """
+    schemas = None if schema is None else [schema]
+    rows = ask(_COLUMNS, (schemas, table))
     if not rows:
         return None
+    # The first schema of the path that has the table; others are hidden by it.
     home = str(rows[0][0])
-    columns = {
-        str(label): StoredColumn(
-            POSTGRES.quote(str(label)), str(type_), stored_class(str(type_), str(category))
-        )
-        for found, label, type_, category in rows
-        if found == home
-    }
-    place = f"{POSTGRES.quote(home)}.{POSTGRES.quote(table)}"
-    mark = find_mark(ask, home, table) if FIRST in columns else None
-    if mark is not None and mark.startswith(MARK):
-        return home, prepared_table(table, place, mark, POSTGRES)
-    return home, StoredTable(place, columns)
+    columns = {}
+    for row in rows:
+        if row[0] == home:
+            name, type_name, category = map(str, row[1:])
+            stored = stored_class(type_name, category)
+            columns[name] = StoredColumn(POSTGRES.quote(name), type_name, stored)
+    sql = f"{POSTGRES.quote(home)}.{POSTGRES.quote(table)}"
+    if FIRST in columns:
+        mark = find_mark(ask, home, table)
+        if mark is not None and mark.startswith(MARK):
+            return home, prepared_table(table, sql, mark, POSTGRES)
+    return home, StoredTable(sql, columns)
 
 
 def find_mark(ask: AskServer, schema: str, table: str) -> str | None:
-    """Return what the server keeps beside a table, "" if nothing; None if there is no such table."""
+    """Return the comment on a table, "" without one; None if there is no such table."""
     rows = ask(_MARK, (schema, table))
     return str(rows[0][0]) if rows else None
 
 
 def is_total(ask: AskServer, schema: str, table: str) -> bool:
-    """Return whether no row can make a table or view fail, as far as the catalogue tells."""
-    found = [row[0] for row in ask(_OID, (schema, table))]
+    """Return whether no row can make a table or view fail, as far as the catalogue tells.
+
+    Law: tests/engines/test_postgres.py::TestWhatCouldFail
+    """
+    unchecked = [row[0] for row in ask(_OID, (schema, table))]
     seen: set[object] = set()
-    while found:
-        seen |= set(found)
+    # Views and partitions are followed down to tables; `seen` ends the loop on any cycle.
+    while unchecked:
+        seen |= set(unchecked)
         below: set[object] = set()
-        for _, fails, tree in ask(_TREES, (found,)):
-            if fails or (tree is not None and not _is_safe(str(tree), ask)):
+        for _, can_fail, tree in ask(_TREES, (unchecked,)):
+            if can_fail:
                 return False
-            below |= {int(oid) for oid in re.findall(r":relid (\d+)", str(tree or ""))}
-        below |= {row[0] for row in ask(_PARTS, (found,))}
-        found = list(below - seen)
+            if tree is not None:
+                if not _is_safe(str(tree), ask):
+                    return False
+                below |= set(_object_ids("relid", str(tree)))
+        below |= {row[0] for row in ask(_PARTS, (unchecked,))}
+        unchecked = list(below - seen)
     return True
 
 
 def _is_safe(tree: str, ask: AskServer) -> bool:
-    if not set(re.findall(r"(?<!\\)\{([A-Z_0-9]+)", tree)) <= _NODES:
+    nodes = set(re.findall(r"(?<!\\)\{([A-Z_0-9]+)", tree))
+    if not nodes <= _NODES:
         return False
-    functions, operators = (
-        [int(oid) for oid in re.findall(rf":{label} (\d+)", tree)] for label in ("funcid", "opno")
-    )
-    return ask(_OPEN, (functions, operators))[0][0] == 0
+    functions = _object_ids("funcid", tree)
+    operators = _object_ids("opno", tree)
+    unsafe = ask(_OPEN, (functions, operators))[0][0]
+    return unsafe == 0
+
+
+def _object_ids(label: str, tree: str) -> list[int]:
+    """List the object ids that follow a label in a stored tree."""
+    return [int(oid) for oid in re.findall(rf":{label} (\d+)", tree)]

@@ -1,4 +1,4 @@
-"""PostgreSQL: a server, asked in read-only transactions."""
+"""PostgreSQL engine: a server, asked in read-only transactions."""
 
 from __future__ import annotations
 
@@ -20,34 +20,38 @@ from ...query.algebra.tally import Tally, Totals
 from ..base import PublicKeys, cancelled, failure
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.rows.prepared import MARK, mark_of, prepared_sql
 from ..sql.rows.relation import person_column
 from ..sql.store import SqlStore
 from ..sql.table_name import read_table_name
-from .catalog import AskServer, find_table, is_total
+from .catalog import AskServer, find_mark, find_table, is_total
 from .dialect import POSTGRES
 from .export import export_sql, save_blocks
-from .prepare import keep_tables
 from .session import NoSession, open_session
 
 if TYPE_CHECKING:
     import psycopg
 
 _CANCEL_SECONDS = 3.0
+"""Time for the server to take a request to cancel; after it the connection is cut."""
 
 
 class Postgres:
     """Answer from PostgreSQL: `Postgres("host=db dbname=company")`, any connection string that libpq reads.
 
-    `tables` says where a table of a schema is stored, if its name and the search path of the connection do not:
-    `{"people": "hr.staff"}`. The connection is opened when it is first needed, reads only, looks functions and
-    operators up in `pg_catalog` alone, and is opened again after it was lost. All tallies of one question see one state
-    of the data. `progress` shows a bar while a query runs; Ctrl-C cancels it.
+    `tables` gives the stored name of a table of a schema, if its name and the search path of the
+    connection do not: `{"people": "hr.staff"}`. The connection is opened when it is first needed,
+    reads only, looks functions and operators up in `pg_catalog` alone, and is opened again after it
+    was lost. All tallies of one question see one state of the data. `progress` shows a bar while a
+    query runs; Ctrl-C cancels it.
 
-    `trusted` names tables for which the steward gives his word that no row can make them fail; without it, `check`
-    refuses foreign tables, views with casts or arithmetic, and tables with policies.
+    `trusted` names tables for which the steward declares that no row can make them fail. Without
+    it, `check` refuses foreign tables, views with casts or arithmetic, and tables with policies.
 
-    Refuses tables that are no identifiers, and a database without an encoding; whatever the server says becomes one
-    constant failure.
+    Refuses: tables that are no identifiers, and a database without an encoding. Every message of
+    the server becomes one constant failure.
+
+    Law: tests/engines/test_suite.py::test_every_engine_keeps_the_contract
     """
 
     rows_public: ClassVar[bool] = False
@@ -67,17 +71,22 @@ class Postgres:
                 'Postgres takes a connection string, such as "host=db dbname=company"'
             )
         self._dsn = server
-        self._places = {name: read_table_name(place, 2) for name, place in (tables or {}).items()}
+        self._stored_names = {}
+        for name, stored_name in (tables or {}).items():
+            self._stored_names[name] = read_table_name(stored_name, 2)
         self._trusted = frozenset(trusted)
         self._progress = progress
+        # Reentrant: a snapshot holds it while the questions inside take it again.
         self._lock = threading.RLock()
         self._connection: psycopg.Connection | None = None
-        self._holding = self._connected = False
+        self._in_snapshot = False
+        self._was_connected = False
         self._store = SqlStore(POSTGRES, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
-        with self.snapshot():  # how a table is described belongs to it
+        # The description of a table belongs to the same state of the data as its rows.
+        with self.snapshot():
             return self._store.tally(tally)
 
     def explain(self, tally: Tally) -> str:
@@ -85,10 +94,14 @@ class Postgres:
         return self._store.explain(tally)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not there, cannot be read, could fail, or repeat too often."""
+        """Check that a schema fits its stored table.
+
+        Refuses: a table or columns that are missing, cannot be read, or could fail on some row, and
+        values of a public table that repeat more often than declared.
+        """
         self._store.check(schema)
-        home, place, _ = self._find(schema.name)
-        if schema.name not in self._trusted and not is_total(self._ask, home, place):
+        home, stored_name, _ = self._find(schema.name)
+        if schema.name not in self._trusted and not is_total(self._ask, home, stored_name):
             raise SchemaMismatch(
                 f"{schema.name} may fail on some row (a view with a cast, a division or function, a foreign table, or "
                 "a policy): whether a question fails would tell of that row. Make it a table or a materialized view, "
@@ -96,7 +109,10 @@ class Postgres:
             )
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        """List the distinct values of a column of a public table, or tuples of several columns.
+
+        They are in order; NULL is left out.
+        """
         return self._store.public_values(table, *columns)
 
     def columns(self, table: str) -> dict[str, str]:
@@ -105,50 +121,64 @@ class Postgres:
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
-        """Hold the data still: all that this thread asks inside sees one state; others wait for the connection."""
+        """Hold one state of the data for all queries of this thread inside the context.
+
+        Other threads wait for the connection.
+
+        Law: tests/engines/test_postgres.py::TestOneStateOfTheData
+        """
         with self._lock:
-            if self._holding:  # inside another: one state for all of it
+            # Inside another snapshot: one state for all of it.
+            if self._in_snapshot:
                 yield
                 return
             self._ask("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            self._holding = True
+            self._in_snapshot = True
             try:
                 yield
             finally:
-                self._holding = False
+                self._in_snapshot = False
                 self._end()
 
     def export(self, schema: Schema, place: Path) -> StoredColumn | None:
-        """Write the cells of a table into a new file, each as the schema reads it; return how a person's id is stored.
+        """Write the cells of a table into a new file, each as the schema reads it.
 
-        Refuses what `check` refuses.
+        Returns the stored column of a person's id, if there are people.
+
+        Refuses: everything that `check` refuses.
         """
         with self.snapshot():
             self.check(schema)
             table = self._table(schema.name)
             self._copy(export_sql(schema, table), place)
-        return person_column(schema.unit.id, table) if isinstance(schema.unit, People) else None
+        if isinstance(schema.unit, People):
+            return person_column(schema.unit.id, table)
+        return None
 
     def prepare(self, schemas: Iterable[Schema], home: str) -> Postgres:
-        """Read tables once, for speed, into tables of the schema `home` on the same server; return an engine over them.
+        """Read tables once, for speed, into tables of the schema `home`; return an engine over them.
 
-        Every cell is read as its declaration says, and each person's rows are counted; ids stay as they are. All tables
-        are read in one state and appear together, or nothing changes. The role needs the right to create tables there.
+        `home` is on the same server. Every cell is read as its declaration says, and each person's
+        rows are counted; ids stay as they are. All tables are read in one state and appear
+        together, or nothing changes. The role needs the right to create tables there.
 
-        Refuses what `check` refuses, and to replace a table that was not prepared.
+        Refuses: everything that `check` refuses, and to replace a table that was not prepared.
+
+        Law: tests/engines/test_prepared.py::test_prepared_tables_answer_as_what_they_were_read_from
         """
         listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
-        (place,) = read_table_name(home, 1)
+        (home_schema,) = read_table_name(home, 1)
         for schema in listed:
             self.check(schema)
         psycopg = load("psycopg", "postgres")
+        # A connection of its own, since that of questions reads only.
         connection = self._connect()
         try:
             connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE")
             ask = partial(_run, connection)
-            keep_tables(
-                ask, [(schema, self._find(schema.name, ask)[2]) for schema in listed], place
-            )
+            described = [(schema, self._find(schema.name, ask)[2]) for schema in listed]
+            for schema, table in described:
+                _keep_table(ask, schema, table, home_schema)
             connection.execute("COMMIT")
         except psycopg.Error:
             raise InvalidArgument(
@@ -156,27 +186,28 @@ class Postgres:
             ) from None
         finally:
             connection.close()
-        return Postgres(
-            self._dsn,
-            tables={one.name: f"{home}.{one.name}" for one in listed},
-            progress=self._progress,
-        )
+        tables = {schema.name: f"{home}.{schema.name}" for schema in listed}
+        return Postgres(self._dsn, tables=tables, progress=self._progress)
 
     def interrupt(self) -> None:
         """Cancel the query that is running, from another thread."""
-        connection, psycopg = self._connection, load("psycopg", "postgres")
+        connection = self._connection
+        psycopg = load("psycopg", "postgres")
         if connection is not None:
             try:
                 connection.cancel_safe(timeout=_CANCEL_SECONDS)
-            except psycopg.Error:  # it does not even hear that
+            except psycopg.Error:
+                # The server does not answer even to that.
                 self.hang_up()
 
     def hang_up(self) -> None:
-        """Cut the line, from another thread: for a server that is silent and cannot be told to stop."""
+        """Cut the connection, from another thread: for a server that is silent and cannot be stopped."""
         connection = self._connection
         if connection is not None and not connection.closed:
-            with socket.socket(fileno=os.dup(connection.fileno())) as line, suppress(OSError):
-                line.shutdown(socket.SHUT_RDWR)
+            # A copy of the file descriptor, so that closing it here does not close libpq's own.
+            descriptor = os.dup(connection.fileno())
+            with socket.socket(fileno=descriptor) as link, suppress(OSError):
+                link.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
         """Close the connection."""
@@ -203,11 +234,12 @@ class Postgres:
 
     def _find(self, name: str, ask: AskServer | None = None) -> tuple[str, str, StoredTable]:
         """Find a table as it is now: its schema, its name and its columns."""
-        *schema, table = self._places.get(name, (name,))
-        found = find_table(ask or self._ask, schema[0] if schema else None, table)
+        *schema, stored_name = self._stored_names.get(name, (name,))
+        found = find_table(ask or self._ask, schema[0] if schema else None, stored_name)
         if found is None:
             raise SchemaMismatch(f"the store has no table {name} that it can read")
-        return found[0], table, found[1]
+        home, table = found
+        return home, stored_name, table
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
         return self._ask(sql, watched=self._progress)
@@ -216,47 +248,53 @@ class Postgres:
         self, sql: str, values: tuple[object, ...] | None = None, *, watched: bool = False
     ) -> Sequence[Sequence[object]]:
         psycopg = load("psycopg", "postgres")
+        # One query at a time on the connection.
         with self._lock:
             try:
                 connection = self._open()
                 if not watched:
                     return _run(connection, sql, values)
+                # PostgreSQL does not tell the progress of a query, so it is unknown (below 0).
                 return watch(lambda: _run(connection, sql, values), lambda: -1.0, self.interrupt)
             except psycopg.errors.QueryCanceled:
                 raise cancelled() from None
-            except InvalidArgument:  # of the connection string, before anything was asked
+            except InvalidArgument:
+                # Of the connection string, before anything was asked.
                 raise
-            except (
-                psycopg.Error,
-                ValueError,
-            ):  # ValueError: text or numbers that Python cannot hold
+            except (psycopg.Error, ValueError):
+                # The message may show a value of a row, so it is dropped. A ValueError is text or
+                # a number that Python cannot hold.
                 raise failure() from None
 
-    def _copy(self, sql: str, place: Path) -> None:
+    def _copy(self, sql: str, path: Path) -> None:
         psycopg = load("psycopg", "postgres")
         try:
             with self._open().cursor() as cursor, cursor.copy(sql.encode()) as blocks:
-                save_blocks(blocks, place)
+                save_blocks(blocks, path)
         except psycopg.Error:
             raise failure() from None
 
     def _open(self) -> psycopg.Connection:
         if self._connection is None or self._connection.closed:
-            if self._holding:
-                raise failure()  # a new connection would see another state of the data
+            # Inside a snapshot a new connection would see another state of the data.
+            if self._in_snapshot:
+                raise failure()
             self._connection = self._connect()
         return self._connection
 
     def _connect(self) -> psycopg.Connection:
-        """Open a session. Only before the first one does it tell why it cannot: later a row may have ended the last."""
+        """Open a session.
+
+        Only before the first one does it tell why it cannot: later a row may have ended the last.
+        """
         try:
-            made = open_session(self._dsn)
+            connection = open_session(self._dsn)
         except NoSession as problem:
-            if self._connected:
+            if self._was_connected:
                 raise failure() from None
             raise EngineFailure(str(problem)) from None
-        self._connected = True
-        return made
+        self._was_connected = True
+        return connection
 
 
 def _run(
@@ -264,3 +302,25 @@ def _run(
 ) -> Sequence[Sequence[object]]:
     cursor = connection.execute(sql.encode(), values or None)
     return [] if cursor.description is None else cursor.fetchall()
+
+
+def _keep_table(ask: AskServer, schema: Schema, table: StoredTable, home: str) -> None:
+    """Write a prepared table into the schema `home` of the server, by its declared name.
+
+    It runs in a transaction of the caller, so that readers see the old table until that ends.
+
+    Refuses: to replace a table that was not prepared.
+    """
+    target = f"{POSTGRES.quote(home)}.{POSTGRES.quote(schema.name)}"
+    fresh = f"{POSTGRES.quote(home)}.{POSTGRES.quote(f'{schema.name} new')}"
+    mark = find_mark(ask, home, schema.name)
+    if mark is not None and not mark.startswith(MARK):
+        raise InvalidArgument(
+            f"{home}.{schema.name} is there, and was not prepared: give another place for it"
+        )
+    ask(f"CREATE TABLE {fresh} AS {prepared_sql(schema, table, POSTGRES)}", ())
+    ask(f"COMMENT ON TABLE {fresh} IS '{mark_of(schema, table)}'", ())
+    ask(f"REVOKE ALL ON TABLE {fresh} FROM PUBLIC", ())
+    ask(f"DROP TABLE IF EXISTS {target}", ())
+    ask(f"ALTER TABLE {fresh} RENAME TO {POSTGRES.quote(schema.name)}", ())
+    ask(f"ANALYZE {target}", ())

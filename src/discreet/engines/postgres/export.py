@@ -1,4 +1,4 @@
-"""A table of PostgreSQL taken out of the server: every cell is read there, as it is where questions are answered."""
+"""Export of a table of PostgreSQL: the server reads every cell, as it does for questions."""
 
 from __future__ import annotations
 
@@ -13,33 +13,34 @@ from ..sql.select import select_sql
 from .dialect import POSTGRES
 
 FIRST = "z"
-"""A column that is never NULL stands first: no line of what is taken out is empty."""
+"""The first column of the file is never NULL, so that no line of it is empty."""
 
 
 def export_sql(schema: Schema, table: StoredTable) -> str:
-    """Write a COPY of the cells of a table, as CSV whose missing cells are empty and whose empty text has quotes."""
-    cells = select_sql(
-        [f"0 AS {FIRST}", "*"], f"({read_cells_sql(schema, table, POSTGRES, _id)}) AS t"
-    )
+    """Write a COPY of the cells of a table as CSV: missing cells are empty, empty text has quotes."""
+    rows = read_cells_sql(schema, table, POSTGRES, _id)
+    cells = select_sql([f"0 AS {FIRST}", "*"], f"({rows}) AS t")
     return f"COPY ({cells}) TO STDOUT (FORMAT csv)"
 
 
 def _id(x: StoredColumn) -> str:
-    """An id that is equal to another if and only if its text is."""
+    """Write an id as text: two ids are equal if and only if their texts are."""
     match x.stored:
         case "text":
             return id_sql(x, POSTGRES)
         case "decimal":
             return f"CAST(trim_scale({x.sql}) AS text)"
         case "float":
-            return f"CAST(CAST({x.sql} AS double precision) + 0 AS text)"  # -0 is 0
+            # Adding 0 turns -0 into 0, which equals it.
+            return f"CAST(CAST({x.sql} AS double precision) + 0 AS text)"
         case _:
             return f"CAST({x.sql} AS text)"
 
 
-def save_blocks(blocks: Iterable[bytes | bytearray | memoryview], place: Path) -> None:
-    """Write what a server sends into a file that only this user can read."""
-    with place.open("xb") as file:
-        place.chmod(0o600)
+def save_blocks(blocks: Iterable[bytes | bytearray | memoryview], path: Path) -> None:
+    """Write the blocks of a server into a new file that only this user can read."""
+    with path.open("xb") as file:
+        # Before the first block is written: the file holds private rows.
+        path.chmod(0o600)
         for block in blocks:
             file.write(block)

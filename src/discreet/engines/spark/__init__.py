@@ -1,1 +1,1 @@
-"""Spark SQL: the engine and its dialect."""
+"""Spark engine and its dialect."""

@@ -1,4 +1,4 @@
-"""Spark SQL: a session that somebody else started, with tables of its catalogue, data frames or files."""
+"""Spark engine: a session of the caller, with tables of its catalogue, data frames or files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 from uuid import uuid4
 
 from ...data.schema import Schema
@@ -15,30 +15,37 @@ from ...query.algebra.tally import Tally, Totals
 from ..base import PublicKeys, cancelled, failure
 from ..progress import watch
 from ..sql.dialect import StoredColumn, StoredTable
-from ..sql.rows.prepared import FIRST, prepared_table
+from ..sql.rows.prepared import FIRST, MARK, mark_of, prepared_sql, prepared_table
 from ..sql.store import SqlStore
 from ..sql.table_name import read_table_name
 from .dialect import SPARK, stored_class
 from .log_filter import quiet
 from .plan_safety import is_total
-from .prepare import find_mark, keep_tables
-from .source import failing_setting, is_guessed, is_path, place_of, read_files, view_of
+from .source import failing_setting, is_guessed, is_path, read_files, table_sql, view_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+RunText: TypeAlias = Callable[[str], Sequence[Sequence[object]]]
+_PROPERTY = "discreet_prepared"
+"""Property of a table in the catalogue that holds the mark of a prepared one."""
 
 
 class Spark:
     """Answer from Spark: `Spark(session)` for tables of its catalogue, `Spark(session, {"people": frame})` for others.
 
-    A table is a data frame, the name of a table such as "hr.staff", or the path of Parquet or CSV files. The session is
-    one of this process or of Spark Connect; its time zone, ANSI mode, escape settings and variables do not matter: the
-    text is written so that they cannot change its meaning. `progress` shows a bar while a query runs, Ctrl-C cancels.
+    A table is a data frame, the name of a table such as "hr.staff", or the path of Parquet or CSV
+    files. The session is one of this process or of Spark Connect. Its time zone, ANSI mode, escape
+    settings and variables do not matter: the text is written so that they cannot change its
+    meaning. `progress` shows a bar while a query runs, Ctrl-C cancels.
 
-    `trusted` names tables for which the steward gives his word that no row can make them fail, and that no type in them
-    was guessed; `check` refuses views with casts or arithmetic, and guessed partitions, without it.
+    `trusted` names tables for which the steward declares that no row can make them fail, and that
+    no type in them was guessed. Without it, `check` refuses views with casts or arithmetic, and
+    guessed partitions.
 
-    Refuses what is no session; whatever Spark says becomes one constant failure.
+    Refuses: objects other than a session. Every message of Spark becomes one constant failure.
+
+    Law: tests/engines/test_suite.py::test_every_engine_keeps_the_contract
     """
 
     rows_public: ClassVar[bool] = False
@@ -52,28 +59,31 @@ class Spark:
         trusted: Collection[str] = (),
         progress: bool = False,
     ) -> None:
-        if not callable(getattr(session, "sql", None)) or not callable(
-            getattr(session, "table", None)
-        ):
-            raise InvalidArgument(
-                "Spark takes a running session, such as SparkSession.builder.getOrCreate()"
-            )
+        for method in ("sql", "table"):
+            if not callable(getattr(session, method, None)):
+                raise InvalidArgument(
+                    "Spark takes a running session, such as SparkSession.builder.getOrCreate()"
+                )
         self._session = session
-        self._context: Any = getattr(session, "_sc", None)  # over Spark Connect there is none
+        # Over Spark Connect there is no context in this process.
+        self._context: Any = getattr(session, "_sc", None)
         self._trusted = frozenset(trusted)
         self._progress = progress
         self._lock = threading.Lock()
         self._stopped = threading.Event()
         self._tag = f"discreet-{uuid4().hex}"
-        self._files = {name for name, source in (tables or {}).items() if is_path(source)}
-        read = {
-            n: read_files(session, s, n) if n in self._files else s
-            for n, s in (tables or {}).items()
-        }  # type: ignore[arg-type]
-        self._frames = {
-            name: source for name, source in read.items() if not isinstance(source, str)
-        }
-        self._places = {name: place_of(name, source) for name, source in read.items()}
+        self._files: set[str] = set()
+        self._frames: dict[str, Any] = {}
+        sources: dict[str, Any] = {}
+        for name, source in (tables or {}).items():
+            sources[name] = source
+            if is_path(source):
+                self._files.add(name)
+                sources[name] = read_files(session, source, name)  # type: ignore[arg-type]
+            if not isinstance(sources[name], str):
+                self._frames[name] = sources[name]
+        # Views are made only when all sources could be read.
+        self._table_sql = {name: table_sql(name, source) for name, source in sources.items()}
         self._store = SqlStore(SPARK, self._table, self._fetch)
 
     def tally(self, tally: Tally) -> Totals:
@@ -85,12 +95,17 @@ class Spark:
         return self._store.explain(tally)
 
     def check(self, schema: Schema) -> None:
-        """Refuse a schema whose table or columns are not there, cannot be read, could fail, or repeat too often."""
+        """Check that a schema fits its stored table.
+
+        Refuses: a table or columns that are missing, cannot be read, or could fail on some row, and
+        values of a public table that repeat more often than declared.
+        """
         self._store.check(schema)
         if schema.name in self._trusted:
             return
         with quiet():
-            if setting := failing_setting(self._session):
+            setting = failing_setting(self._session)
+            if setting:
                 raise SchemaMismatch(
                     f"by {setting} one day before 1582 fails every question; set it to CORRECTED"
                 )
@@ -108,7 +123,10 @@ class Spark:
                 )
 
     def public_values(self, table: Schema, *columns: str) -> PublicKeys:
-        """List the distinct values of a column of a public table, or tuples of several, in order, NULL left out."""
+        """List the distinct values of a column of a public table, or tuples of several columns.
+
+        They are in order; NULL is left out.
+        """
         return self._store.public_values(table, *columns)
 
     def columns(self, table: str) -> dict[str, str]:
@@ -116,27 +134,30 @@ class Spark:
         return {name: column.type for name, column in self._table(table).columns.items()}
 
     def prepare(self, schemas: Iterable[Schema], home: str) -> Spark:
-        """Read tables once, for speed, into Parquet tables of the database `home`; return the engine over them.
+        """Read tables once, for speed, into Parquet tables of the database `home`.
 
-        Every cell is read as its declaration says, and each person's rows are counted; ids stay as they are. Old tables
-        are replaced when all new ones are written. Each table is read in a query of its own.
+        Returns the engine over them. Every cell is read as its declaration says, and each person's
+        rows are counted; ids stay as they are. Old tables are replaced when all new ones are
+        written. Each table is read in a query of its own.
 
-        Refuses what `check` refuses, and to replace a table that was not prepared.
+        Refuses: everything that `check` refuses, and to replace a table that was not prepared.
+
+        Law: tests/engines/test_prepared.py::test_prepared_tables_answer_as_what_they_were_read_from
         """
         listed = [schemas] if isinstance(schemas, Schema) else list(schemas)
-        place = ".".join(map(SPARK.quote, read_table_name(home, 2)))
+        database = ".".join(map(SPARK.quote, read_table_name(home, 2)))
         for schema in listed:
             self.check(schema)
         try:
             tables = [(schema, self._table(schema.name)) for schema in listed]
-            keep_tables(self._run, self._session, tables, place)
+            _keep_tables(self._run, self._session, tables, database)
         except DiscreetError:
             raise
         except Exception:  # noqa: BLE001 whatever Spark and its bridges raise
             raise InvalidArgument(
                 f"nothing could be prepared in {home}; is it a database of the catalogue that can be written?"
             ) from None
-        named = {one.name: f"{place}.{SPARK.quote(one.name)}" for one in listed}
+        named = {schema.name: f"{database}.{SPARK.quote(schema.name)}" for schema in listed}
         return Spark(self._session, named, progress=self._progress)
 
     def interrupt(self) -> None:
@@ -144,14 +165,16 @@ class Spark:
         self._stopped.set()
         if self._context is None:
             self._session.interruptTag(self._tag)
-        else:  # its session would stop only what this very thread began
+        else:
+            # By the context: the session would stop only queries that this very thread began.
             self._context.cancelJobsWithTag(self._tag)
 
     def close(self) -> None:
-        """Forget the views that were made for data frames; the session is somebody else's and goes on."""
-        with quiet(), suppress(Exception):  # the session may have ended
+        """Drop the views that were made for data frames; the session belongs to the caller."""
+        # The session may have ended before.
+        with quiet(), suppress(Exception):
             for name in self._frames:
-                self._session.catalog.dropTempView(self._places[name].strip("`"))
+                self._session.catalog.dropTempView(self._table_sql[name].strip("`"))
 
     def __enter__(self) -> Self:
         return self
@@ -159,39 +182,41 @@ class Spark:
     def __exit__(self, *raised: object) -> None:
         self.close()
 
+    def _sql_name(self, name: str) -> str:
+        return self._table_sql.get(name, SPARK.quote(name))
+
     def _frame(self, name: str) -> Any:  # noqa: ANN401
-        return self._session.table(self._places.get(name, SPARK.quote(name)))
+        return self._session.table(self._sql_name(name))
 
     def _table(self, name: str) -> StoredTable:
-        """Describe a table as it is now; columns whose names Spark would take for variables get others, in a view."""
+        """Describe a table as it is now.
+
+        Columns whose names Spark would take for variables get other names, in a view.
+        """
         with quiet():
             try:
                 frame = self._frame(name)
                 types = frame.dtypes
-                names = [
-                    f"discreet_{n}" if "${" in label else label
-                    for n, (label, _) in enumerate(types)
-                ]
-                place = self._places.get(name, SPARK.quote(name))
+                names = _safe_names([label for label, _ in types])
+                sql = self._sql_name(name)
                 if names != [label for label, _ in types]:
-                    place = view_of(
-                        frame.toDF(*names), f"{self._tag}_{name.encode().hex()}".replace("-", "_")
-                    )
+                    view = f"{self._tag}_{name.encode().hex()}".replace("-", "_")
+                    sql = view_of(frame.toDF(*names), view)
             except Exception:  # noqa: BLE001 whatever Spark and its bridges raise
                 raise SchemaMismatch(f"the store has no table {name} that it can read") from None
-        if (
-            names[:1] == [FIRST]
-            and name not in self._frames
-            and (mark := find_mark(self._run, place))
-        ):
-            return prepared_table(name, place, mark, SPARK)
-        columns = {
-            label: StoredColumn(SPARK.quote(own), kind, stored_class(kind))
-            for own, (label, kind) in zip(names, types, strict=True)
-        }
-        return StoredTable(place, columns, steady=name in self._files)
+        # A frame that begins with such a column is none that was prepared.
+        if names[:1] == [FIRST] and name not in self._frames:
+            mark = _find_mark(self._run, sql)
+            if mark:
+                return prepared_table(name, sql, mark, SPARK)
+        columns = {}
+        for own_name, (label, type_name) in zip(names, types, strict=True):
+            quoted = SPARK.quote(own_name)
+            columns[label] = StoredColumn(quoted, type_name, stored_class(type_name))
+        return StoredTable(sql, columns, steady=name in self._files)
 
     def _fetch(self, sql: str) -> Sequence[Sequence[object]]:
+        # One query at a time: the flag that tells a cancelled query belongs to it.
         with self._lock:
             self._stopped.clear()
             try:
@@ -214,21 +239,75 @@ class Spark:
                 remove(self._tag)
 
     def _percent(self) -> float:
-        """Return how many of the tasks that are known have ended, below 0 where nobody tells (Spark Connect)."""
+        """Return the share of known tasks that have ended; below 0 over Spark Connect."""
         if self._context is None:
             return -1.0
         tracker = self._context.statusTracker()
-        stages = [tracker.getStageInfo(stage) for stage in tracker.getActiveStageIds()]
-        tasks = sum(stage.numTasks for stage in stages if stage)
-        return (
-            100 * sum(stage.numCompletedTasks for stage in stages if stage) / tasks
-            if tasks
-            else -1.0
-        )
+        tasks = 0
+        completed = 0
+        for stage_id in tracker.getActiveStageIds():
+            stage = tracker.getStageInfo(stage_id)
+            # A stage may have ended since it was listed.
+            if stage:
+                tasks += stage.numTasks
+                completed += stage.numCompletedTasks
+        return 100 * completed / tasks if tasks else -1.0
+
+
+def _safe_names(labels: Sequence[str]) -> list[str]:
+    """Give other names to columns whose names Spark would take for variables."""
+    names = []
+    for number, label in enumerate(labels):
+        names.append(f"discreet_{number}" if "${" in label else label)
+    return names
 
 
 def _tagging(context: Any, session: Any) -> tuple[Callable[[str], None], Callable[[str], None]]:  # noqa: ANN401
-    """Return how the jobs of this thread are tagged, and how that ends."""
+    """Return the functions that add a tag to the jobs of this thread and remove it."""
     if context is None:
         return session.addTag, session.removeTag
     return context.addJobTag, context.removeJobTag
+
+
+def _keep_tables(
+    run: RunText,
+    session: Any,  # noqa: ANN401
+    tables: Sequence[tuple[Schema, StoredTable]],
+    database: str,
+) -> None:
+    """Write each table into a database of the catalogue, by its declared name.
+
+    Tables that were prepared there before are dropped at the end.
+
+    Refuses: to replace a table that was not prepared.
+    """
+    targets = {schema.name: f"{database}.{SPARK.quote(schema.name)}" for schema, _ in tables}
+    fresh = {name: f"{database}.{SPARK.quote(f'{name}__new')}" for name in targets}
+    for target in targets.values():
+        if session.catalog.tableExists(target) and not _find_mark(run, target):
+            raise InvalidArgument(
+                f"{target} is there, and was not prepared: give another place for it"
+            )
+    try:
+        for schema, table in tables:
+            new = fresh[schema.name]
+            run(f"DROP TABLE IF EXISTS {new}")
+            mark = f"TBLPROPERTIES ('{_PROPERTY}' = '{mark_of(schema, table)}')"
+            rows = prepared_sql(schema, table, SPARK)
+            run(f"CREATE TABLE {new} USING parquet {mark} AS {rows}")
+        for name, target in targets.items():
+            run(f"DROP TABLE IF EXISTS {target}")
+            run(f"ALTER TABLE {fresh[name]} RENAME TO {target}")
+    finally:
+        for new in fresh.values():
+            run(f"DROP TABLE IF EXISTS {new}")
+
+
+def _find_mark(run: RunText, table: str) -> str:
+    """Return the mark of a prepared table in the catalogue, "" for all others."""
+    try:
+        rows = run(f"SHOW TBLPROPERTIES {table} ('{_PROPERTY}')")
+    except Exception:  # noqa: BLE001 a view has no properties
+        return ""
+    mark = str(rows[0][-1]) if rows else ""
+    return mark if mark.startswith(MARK) else ""

@@ -1,7 +1,8 @@
-"""What PySpark logs of an error in a query may hold a private value: it is dropped while one of ours runs.
+"""Filter of PySpark's log: a message about a failed query may hold a private value.
 
-PySpark writes the message of a failed query to stderr by loggers of its own, whatever the log level of the session.
-What Java logs is set by the cluster: see `docs/engines.md`.
+PySpark writes the message of a failed query to stderr by loggers of its own, whatever the log level
+of the session. It is dropped while one of our queries runs. Logs of Java are set by the cluster:
+see `docs/engines.md`.
 """
 
 from __future__ import annotations
@@ -17,16 +18,17 @@ _LOGGERS = ("DataFrameQueryContextLogger", "SQLQueryContextLogger", "pyspark.sql
 _ASKING: ContextVar[bool] = ContextVar("asking", default=False)
 
 
-def _is_told(_: logging.LogRecord) -> bool:
+def _is_logged(_: logging.LogRecord) -> bool:
     return not _ASKING.get()
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Drop what PySpark's loggers say in this thread, while others go on being told."""
-    known = load("pyspark.logger", "spark").PySparkLogger
+    """Drop the messages of PySpark's loggers in this thread; those of other threads are logged."""
+    loggers = load("pyspark.logger", "spark").PySparkLogger
     for name in _LOGGERS:
-        known.getLogger(name).addFilter(_is_told)  # nothing happens where it is there already
+        # A filter that a logger has already is not added again.
+        loggers.getLogger(name).addFilter(_is_logged)
     before = _ASKING.set(True)
     try:
         yield

@@ -1,4 +1,4 @@
-"""A Spark session for the command line, by its address."""
+"""Spark session for the command line, by its address."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from ...optional import load
 
 
 def is_address(source: str) -> bool:
-    """Return whether a source is the address of Spark: sc://host (Spark Connect), spark://host:7077, spark:local[4].
+    """Return whether a source is the address of Spark.
+
+    Addresses are sc://host (Spark Connect), spark://host:7077 and spark:local[4].
 
     >>> from discreet.engines.spark.session import is_address
     >>> is_address("sc://cluster:15002"), is_address("spark:local[2]"), is_address("spark.csv")
@@ -20,20 +22,19 @@ def is_address(source: str) -> bool:
 
 
 def open_session(address: str) -> Any:  # noqa: ANN401
-    """Open a session, or join the one that runs in this process; what Java would log about rows is off.
+    """Open a session, or join the one that runs in this process, with Java's log off.
 
-    Refuses an address that Spark cannot open.
+    Refuses: an address that Spark cannot open.
     """
     builder = load("pyspark.sql", "spark").SparkSession.builder
     try:
         if address.startswith("sc://"):
             return builder.remote(address).getOrCreate()
-        master = (
-            address
-            if address.startswith("spark://")
-            else address.removeprefix("spark:") or "local[*]"
-        )
+        master = address
+        if not address.startswith("spark://"):
+            master = address.removeprefix("spark:") or "local[*]"
         session = builder.master(master).getOrCreate()
+        # Java would log rows of failed queries.
         session.sparkContext.setLogLevel("OFF")
     except Exception:  # noqa: BLE001 of Python, Java or the network
         raise InvalidArgument(

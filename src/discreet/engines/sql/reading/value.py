@@ -3,6 +3,11 @@
 Reading has two steps, so that no SQL text is repeated. `prepare` turns the stored value into a
 double or trimmed text, or leaves it. `read` gives whole steps, truth or text, NULL for a cell that
 cannot be read, and then the column's default.
+
+Text in a declared format is first written plainly: 1,688.80 as 1688.80, 31/12/2024 as 2024-12-31.
+A column that a store took in before holds the result of its declaration for each cell, defaults
+included. It is read by the same declaration or by a narrower one: nothing is parsed or cast but a
+code to its text.
 """
 
 from __future__ import annotations
@@ -14,11 +19,10 @@ from fractions import Fraction
 from ....data.columns.cell import FALSE, TRUE, nearest
 from ....data.columns.column import Boolean, Category, Column, Date, Integer, Real, Text, Timestamp
 from ....data.columns.keys import KeyValue
+from ....data.columns.text_format import iso_pieces, numeral_pattern
 from ..dialect import Dialect, StoredColumn, bigint, null
 from .constant import constant_sql
 from .number import INTEGER_PATTERN, double_sql, is_numeral, steps_sql
-from .prepared_column import kept_sql
-from .text_format import write_plainly
 from .time import moment_sql
 
 
@@ -29,7 +33,7 @@ def prepare(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
     """
     if x.kept is not None:
         return x
-    x = write_plainly(column, x, dialect)
+    x = _plain_format(column, x, dialect)
     by_double = isinstance(column, Real) or x.stored in ("float", "decimal")
     if by_double and not isinstance(column, Text):
         double = double_sql(x, dialect)
@@ -59,7 +63,7 @@ def read(column: Column, x: StoredColumn, dialect: Dialect) -> str:
     Law: tests/engines/test_reading.py::TestEveryEngineReadsAsTheSchemaSays
     """
     if x.kept is not None:
-        return kept_sql(column, x, dialect)
+        return _kept(column, x, dialect)
     default: KeyValue | None = None
     match column:
         case Category():
@@ -212,3 +216,95 @@ def _integer_of_double(x: str, dialect: Dialect) -> str:
     high = dialect.double(2.0**63)
     integer = f"CASE WHEN {x} = floor({x}) THEN CAST({x} AS BIGINT) END"
     return f"CASE WHEN {x} >= {low} AND {x} < {high} THEN {integer} END"
+
+
+def _plain_format(column: Column, x: StoredColumn, dialect: Dialect) -> StoredColumn:
+    """Write stored text as a plain numeral or ISO time, by the column's declaration.
+
+    Text that is not in the declared format becomes empty. Every other stored value is left as it
+    is.
+    """
+    if x.stored != "text":
+        return x
+    text = dialect.trim(dialect.as_text(x.sql))
+    match column:
+        case Integer(thousands=thousands, unit=unit) if thousands or unit:
+            return _plain_number(x, text, (thousands, None, unit), dialect)
+        case Real(thousands=thousands, decimal=decimal, unit=unit) if thousands or decimal or unit:
+            return _plain_number(x, text, (thousands, decimal, unit), dialect)
+        case Date(format=str(given)) | Timestamp(format=str(given)):
+            pattern, pieces = iso_pieces(given)
+            parts = []
+            for before, start, width in pieces:
+                parts.append(f"'{before}' || substr({text}, {start}, {width})")
+            return _if_matches(x, text, pattern, f"({' || '.join(parts)})", dialect)
+        case _:
+            return x
+
+
+def _plain_number(
+    x: StoredColumn, text: str, marks: tuple[str | None, str | None, str | None], dialect: Dialect
+) -> StoredColumn:
+    thousands, decimal, unit = marks
+    removed = [thousands]
+    if unit:
+        # A blank may separate the unit from the number.
+        removed += [unit, " "]
+    plain = text
+    for mark in removed:
+        if mark:
+            plain = f"replace({plain}, {dialect.literal(mark)}, '')"
+    if decimal:
+        plain = f"replace({plain}, {dialect.literal(decimal)}, '.')"
+    return _if_matches(x, text, numeral_pattern(*marks), plain, dialect)
+
+
+def _if_matches(
+    x: StoredColumn, text: str, pattern: str, plain: str, dialect: Dialect
+) -> StoredColumn:
+    test = dialect.matches(text, pattern)
+    return replace(x, sql=f"(CASE WHEN {test} THEN {plain} ELSE '' END)")
+
+
+def _kept(column: Column, x: StoredColumn, dialect: Dialect) -> str:
+    """Write a kept column as whole steps, truth or text, by an equal or narrower declaration."""
+    match column, x.kept:
+        case Category(), Category():
+            return _kept_category(column, x.kept, x, dialect)
+        case (
+            (Integer() | Real() | Date() | Timestamp()),
+            (Integer() | Real() | Date() | Timestamp()),
+        ):
+            return _clip_kept(x.sql, column.ends, x.kept.ends)
+        case Text(), Text() if column.max_length < x.kept.max_length:
+            return f"left({x.sql}, {column.max_length})"
+        case _:
+            return x.sql
+
+
+def _clip_kept(x: str, ends: tuple[int, int], kept: tuple[int, int]) -> str:
+    """Write steps between narrower ends, as 64-bit integers: later arithmetic needs that width."""
+    low, high = ends
+    wide = f"CAST({x} AS BIGINT)"
+    tests = []
+    if low > kept[0]:
+        tests.append(f"WHEN {x} < {low} THEN {bigint(low)}")
+    if high < kept[1]:
+        tests.append(f"WHEN {x} > {high} THEN {bigint(high)}")
+    if not tests:
+        return wide
+    return f"CASE {' '.join(tests)} ELSE {wide} END"
+
+
+def _kept_category(column: Category, kept: Category, x: StoredColumn, dialect: Dialect) -> str:
+    types = {"text": dialect.text_type, "integer": "BIGINT", "boolean": "BOOLEAN"}
+    key_type = types[column.of]
+    key = f"CAST({x.sql} AS {key_type})"
+    if set(column.values) == set(kept.values) and column.other == kept.other:
+        return key
+    listed = ", ".join(constant_sql(value, dialect) for value in column.values)
+    other = ""
+    if column.other is not None:
+        other = f"WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} "
+    default = f"CAST({constant_sql(column.default, dialect)} AS {key_type})"
+    return f"CASE WHEN {key} IN ({listed}) THEN {key} {other}ELSE {default} END"
