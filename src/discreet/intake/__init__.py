@@ -1,1 +1,1 @@
-"""The way into a store: sources are read strictly, and how one record is cut or read depends on no other record."""
+"""Intake of data: sources are read strictly; no record decides how another one is read."""

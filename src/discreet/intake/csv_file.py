@@ -1,4 +1,7 @@
-"""A CSV file as a steward hands it over: opened once, checked to the last byte, described for whoever reads it."""
+"""CSV file of a steward: opened once, checked to the last byte, described for its readers.
+
+Records that break the grammar are dropped or emptied here, if the steward allows it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,30 +18,35 @@ from typing import IO, Literal, TypeAlias
 from ..data.drafting.delimiter import DELIMITERS
 from ..errors import InvalidArgument
 from ..frozen import fill, frozen, replace
-from .bad_record import mended
 from .grammar import Records, check_grammar
 
 BLOCK = 1 << 20
+"""Bytes that are read at a time."""
+_PADDING = 10
+"""Zeros at the end of a compressed file that cannot belong to its last member: it has up to nine."""
 BadRecord: TypeAlias = Literal["refuse", "drop", "null"]
-"""What becomes of a record that breaks the grammar: the file is refused, or by the steward's word the record goes."""
+"""Treatment of a record that breaks the grammar.
+
+The file is refused; or, as the steward allows, the record is dropped or its cells are NULL."""
 
 
 @frozen
 class Csv:
-    r"""Declare how a CSV file is written; nothing about it is guessed from its records.
+    r"""Declare the format of a CSV file; nothing about it is guessed from its records.
 
-    `path` is a file, a pattern such as "2024/*.csv" or a list of them, compressed (.gz) or not. `delimiter` is by
-    default the one of , ; tab | that occurs most in the line of names, which are public. `header` is False where the
-    file has no such line; then `names` are those of its columns, and `delimiter` must be said: the first line is a
-    record, and one record must not decide how others are cut. `on_bad_record="drop"` leaves out records that
-    break the grammar, `"null"` keeps them without any cell: the steward's word, counted in the store's report.
+    `path` is a file, a pattern such as "2024/*.csv" or a list of them, compressed (.gz) or not.
+    `delimiter` is by default the one of , ; tab | that occurs most in the line of names, which are
+    public. `header` is False where the file has no such line. Then `names` are those of its
+    columns, and `delimiter` must be given: the first line is a record, and one record must not
+    decide how others are split. `on_bad_record="drop"` leaves out records that break the grammar,
+    `"null"` keeps them without any cell. The steward decides, and the store's report counts them.
 
     >>> import discreet as dp
     >>> dp.Csv("people.csv", delimiter=";", encoding="latin-1").delimiter
     ';'
 
-    Refuses a delimiter or quote that is not one ASCII character, an encoding Python does not know, a file without a
-    header whose names or delimiter are not said.
+    Refuses: a delimiter or quote that is not one ASCII character, an encoding Python does not know,
+    a file without a header whose names or delimiter are not given.
     """
 
     path: object
@@ -72,9 +81,9 @@ class Csv:
 
 @frozen
 class CsvFile:
-    """A well-formed file: where it lies, what separates its fields, the names of its columns, and its records.
+    """A well-formed file: its path, its delimiter, the names of its columns, and its records.
 
-    `bad` records broke the grammar and were left out or emptied by the steward's word.
+    `bad` records broke the grammar and were dropped or emptied, as the steward allowed.
     """
 
     path: Path
@@ -87,66 +96,80 @@ class CsvFile:
 
     @property
     def rows(self) -> int:
-        """How many records there are, the line of names not counted."""
+        """The number of records, without the line of names."""
         return self.records.count
 
 
 def open_csv(path: str | Path | Csv, workspace: Path | None = None) -> CsvFile:
     """Check a CSV file from its first to its last byte.
 
-    Text that is not UTF-8 is written anew in `workspace`, a private folder. So is a compressed file that zeros follow,
-    as tapes leave them, since not every reader stops there; a file whose bad records are to go; one whose lines end in
-    LF and CRLF by turns, or in CRLF after a first record with line ends in quotes: readers go by the first they meet.
+    These files are written anew in `workspace`, a private folder:
 
-    Refuses a file that cannot be read, one whose first line does not name its columns (unless `names` do), and
-    whatever the grammar refuses.
+    - text that is not UTF-8;
+    - a compressed file that zeros follow, as tapes leave them, since not every reader stops there;
+    - a file whose bad records are dropped or emptied;
+    - one whose lines end in LF and in CRLF, or in CRLF after a first record with line ends in
+      quotes, since readers go by the first line end they meet.
+
+    Refuses: a file that cannot be read, one whose first line does not name its columns (unless
+    `names` do), and everything that the grammar refuses.
+
+    Law: tests/intake/test_csv_file.py::test_what_cannot_be_read_is_refused_in_our_words
     """
-    form = path if isinstance(path, Csv) else Csv(path)
-    place = Path(str(form.path))
+    options = path if isinstance(path, Csv) else Csv(path)
+    given = Path(str(options.path))
     try:
-        source, bad = place, 0
-        if form.encoding != "utf-8" or _padded(place):
-            source = utf8(place, form.encoding, _workspace(workspace))
-        delimiter, header = _header(source, form)
-        if form.on_bad_record != "refuse":
-            source, bad = _mended(
-                source, replace(form, delimiter=delimiter), len(header), _workspace(workspace)
-            )
-        declared = None if form.header else len(header)
-        records = check_grammar(_blocks(source), delimiter, form.quote, fields=declared)
-        if records.crlf and (
-            records.lf or set("\r\n") & set(_first(source, form.quote).rstrip("\r\n"))
-        ):
-            source, records = (
-                _one_end(source, form.quote, _workspace(workspace)),
-                replace(records, crlf=False),
-            )
+        file = _checked_file(given, options, workspace)
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise InvalidArgument(
-            f"{place.name} cannot be unpacked: it is damaged, ends too early or is not compressed; see gzip -t"
+            f"{given.name} cannot be unpacked: it is damaged, ends too early or is not compressed; see gzip -t"
         ) from None
     except OSError:
         raise InvalidArgument(
-            f"{place.name} cannot be read; give the path of a .csv, .tsv or .txt file"
+            f"{given.name} cannot be read; give the path of a .csv, .tsv or .txt file"
         ) from None
     except InvalidArgument as problem:
-        raise InvalidArgument(f"{place.name} cannot be read as CSV: {problem}") from None
-    if records.fields != len(header):
+        raise InvalidArgument(f"{given.name} cannot be read as CSV: {problem}") from None
+    if file.records.fields != len(file.header):
         raise InvalidArgument(
-            f"{place.name} has {records.fields} fields a record, and {len(header)} names are given"
+            f"{given.name} has {file.records.fields} fields a record, and {len(file.header)} names are given"
         )
-    return CsvFile(source, delimiter, header, records, form.quote, form.header, bad)
+    return file
 
 
-def utf8(place: Path, encoding: str, workspace: Path) -> Path:
+def _checked_file(given: Path, options: Csv, workspace: Path | None) -> CsvFile:
+    source = given
+    if options.encoding != "utf-8" or _is_padded(given):
+        source = _copy_as_utf8(given, options.encoding, _required(workspace))
+    delimiter, header = _header(source, options)
+    bad = 0
+    if options.on_bad_record != "refuse":
+        declared = replace(options, delimiter=delimiter)
+        source, bad = _copy_mended(source, declared, len(header), _required(workspace))
+    # Without a header the given names say how many fields a record has.
+    fields = None if options.header else len(header)
+    records = check_grammar(_blocks(source), delimiter, options.quote, fields=fields)
+    if records.crlf and (records.lf or _has_quoted_ends(source, options.quote)):
+        source = _copy_with_lf(source, options.quote, _required(workspace))
+        records = replace(records, crlf=False)
+    return CsvFile(source, delimiter, header, records, options.quote, options.header, bad)
+
+
+def _has_quoted_ends(path: Path, quote: str) -> bool:
+    """Return whether the first record of a file has a line end in quotes."""
+    first = _first_record(path, quote).rstrip("\r\n")
+    return "\r" in first or "\n" in first
+
+
+def _copy_as_utf8(path: Path, encoding: str, workspace: Path) -> Path:
     """Write a file's text as UTF-8 into a private folder.
 
-    Refuses text that is not in its declared encoding.
+    Refuses: text that is not in its declared encoding.
     """
-    copy = workspace / f"{len(list(workspace.iterdir()))}.csv"
+    copy = _new_file(workspace)
     decoder = codecs.getincrementaldecoder(encoding)()
     try:
-        with opened(place) as source, copy.open("xb") as target:
+        with _open_bytes(path) as source, copy.open("xb") as target:
             while block := source.read(BLOCK):
                 target.write(decoder.decode(block).encode())
             target.write(decoder.decode(b"", final=True).encode())
@@ -157,53 +180,66 @@ def utf8(place: Path, encoding: str, workspace: Path) -> Path:
     return copy
 
 
-def opened(place: Path) -> IO[bytes]:
-    """Open a file for its bytes, those of a compressed one as they were before."""
-    return gzip.open(place, "rb") if place.name.lower().endswith(".gz") else place.open("rb")  # type: ignore[return-value]
+def _new_file(workspace: Path) -> Path:
+    number = len(list(workspace.iterdir()))
+    return workspace / f"{number}.csv"
 
 
-def _padded(place: Path) -> bool:
-    """Return whether more zeros stand at the end of a compressed file than its last part can end in: nine."""
-    if not place.name.lower().endswith(".gz"):
+def _open_bytes(path: Path) -> IO[bytes]:
+    """Open a file for its bytes; those of a compressed one are unpacked."""
+    if path.name.lower().endswith(".gz"):
+        return gzip.open(path, "rb")  # type: ignore[return-value]
+    return path.open("rb")
+
+
+def _is_padded(path: Path) -> bool:
+    """Return whether a compressed file ends in more zeros than its last member can end in."""
+    if not path.name.lower().endswith(".gz"):
         return False
-    with place.open("rb") as file:
-        file.seek(max(0, place.stat().st_size - 10))
-        return file.read() == bytes(10)
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - _PADDING))
+        return file.read() == bytes(_PADDING)
 
 
-def _mended(source: Path, form: Csv, fields: int, workspace: Path) -> tuple[Path, int]:
-    copy = workspace / f"{len(list(workspace.iterdir()))}.csv"
-    with opened(source) as file:
+def _copy_mended(source: Path, options: Csv, fields: int, workspace: Path) -> tuple[Path, int]:
+    """Write a file anew without its bad records; return the copy and the number of bad records."""
+    copy = _new_file(workspace)
+    with _open_bytes(source) as file:
         data = file.read().removeprefix(codecs.BOM_UTF8)
-    text, bad = mended(
-        data, str(form.delimiter), form.quote, fields, keep=form.on_bad_record == "null"
-    )
+    keep = options.on_bad_record == "null"
+    text, bad = mend_records(data, str(options.delimiter), options.quote, fields, keep=keep)
     copy.write_bytes(text)
     return copy, bad
 
 
-def _one_end(source: Path, quote: str, workspace: Path) -> Path:
-    """Write a file that keeps the grammar anew, with LF at the end of every record; what is in quotes stays."""
-    copy = workspace / f"{len(list(workspace.iterdir()))}.csv"
-    mark, inside, held = quote.encode(), 0, b""
+def _copy_with_lf(source: Path, quote: str, workspace: Path) -> Path:
+    """Write a file that keeps the grammar anew, with LF at the end of every record.
+
+    Text in quotes stays as it is.
+    """
+    copy = _new_file(workspace)
+    mark = quote.encode()
+    # The pieces between quotes are outside and inside by turns: 0 if the first is outside.
+    first_outside = 0
+    held = b""
     with copy.open("xb") as target:
         for block in _blocks(source):
             pieces = (held + block).split(mark)
-            held = (
-                b"\r" if pieces[-1].endswith(b"\r") else b""
-            )  # the LF that belongs to it may be in the next block
+            # The LF that belongs to a CR at the end may be in the next block.
+            held = b"\r" if pieces[-1].endswith(b"\r") else b""
             pieces[-1] = pieces[-1].removesuffix(held)
-            pieces[inside::2] = [piece.replace(b"\r\n", b"\n") for piece in pieces[inside::2]]
-            inside = (inside + len(pieces) - 1) % 2
+            outside = pieces[first_outside::2]
+            pieces[first_outside::2] = [piece.replace(b"\r\n", b"\n") for piece in outside]
+            first_outside = (first_outside + len(pieces) - 1) % 2
             target.write(mark.join(pieces))
         target.write(held)
     return copy
 
 
-def _workspace(given: Path | None) -> Path:
-    if given is None:
+def _required(workspace: Path | None) -> Path:
+    if workspace is None:
         raise InvalidArgument("such a file is written anew, which needs a private folder")
-    return given
+    return workspace
 
 
 def _encoding(name: object) -> str:
@@ -213,37 +249,45 @@ def _encoding(name: object) -> str:
         raise InvalidArgument(
             f"there is no encoding {name!r}; try utf-8, latin-1 or cp1252"
         ) from None
+    # ASCII is UTF-8 too, and a byte order mark is skipped in any case.
     return "utf-8" if known in ("utf-8", "utf-8-sig", "ascii") else known
 
 
-def _header(place: Path, form: Csv) -> tuple[str, tuple[str, ...]]:
-    """Read the line of names, which may hold line ends in quotes; a delimiter inside quotes does not count.
+def _header(path: Path, options: Csv) -> tuple[str, tuple[str, ...]]:
+    """Read the delimiter and the line of names, which may hold line ends in quotes.
 
-    Without such a line nothing is read: names and delimiter are declared.
+    A delimiter inside quotes does not count. Without such a line nothing is read: names and
+    delimiter are declared.
     """
-    if not form.header:
-        return str(form.delimiter), form.names
-    text = _first(place, form.quote)
-    outside = "".join(text.split(form.quote)[::2])
-    delimiter = form.delimiter or max(DELIMITERS, key=outside.count)
-    # A line of names that breaks the grammar would go as a bad record, and the first record be taken for it.
+    if not options.header:
+        return str(options.delimiter), options.names
+    text = _first_record(path, options.quote)
+    outside = "".join(text.split(options.quote)[::2])
+    delimiter = options.delimiter or max(DELIMITERS, key=outside.count)
+    # A line of names that breaks the grammar would be dropped as a bad record, and the first record
+    # be taken for the names.
     if text:
-        check_grammar([text.encode(errors="surrogateescape")], delimiter, form.quote)
-    try:
-        rows = csv.reader(
-            io.StringIO(text, newline=""), delimiter=delimiter, quotechar=form.quote, strict=True
-        )
-        header = tuple(next(rows, ()))
-    except csv.Error:
-        header = ()
-    if not header or not all(header) or len({label.casefold() for label in header}) < len(header):
+        check_grammar([text.encode(errors="surrogateescape")], delimiter, options.quote)
+    header = _names(text, delimiter, options.quote)
+    distinct = {label.casefold() for label in header}
+    if not header or not all(header) or len(distinct) < len(header):
         raise InvalidArgument("the first line must name its columns, each with a name of its own")
     return delimiter, header
 
 
-def _first(place: Path, quote: str) -> str:
+def _names(text: str, delimiter: str, quote: str) -> tuple[str, ...]:
+    lines = io.StringIO(text, newline="")
+    try:
+        rows = csv.reader(lines, delimiter=delimiter, quotechar=quote, strict=True)
+        return tuple(next(rows, ()))
+    except csv.Error:
+        return ()
+
+
+def _first_record(path: Path, quote: str) -> str:
+    """Read the first record: lines up to one after which no quote is open."""
     first = b""
-    with opened(place) as file:
+    with _open_bytes(path) as file:
         for line in file:
             first += line
             if first.count(quote.encode()) % 2 == 0 or len(first) > BLOCK:
@@ -251,10 +295,71 @@ def _first(place: Path, quote: str) -> str:
     return first.decode("utf-8-sig", errors="surrogateescape")
 
 
-def _blocks(place: Path) -> Iterator[bytes]:
+def _blocks(path: Path) -> Iterator[bytes]:
     """Yield the bytes of a file but for a byte order mark at its start."""
-    with opened(place) as file:
+    with _open_bytes(path) as file:
         block = file.read(BLOCK).removeprefix(codecs.BOM_UTF8)
         while block:
             yield block
             block = file.read(BLOCK)
+
+
+def mend_records(
+    data: bytes, delimiter: str, quote: str, fields: int, *, keep: bool
+) -> tuple[bytes, int]:
+    r"""Return a file without its bad records, or with empty ones (`keep`), and their number.
+
+    A record is the shortest well-formed one that begins here. Where none does (a stray or open
+    quote, too many or too few fields, a bare CR, NUL, text that is not UTF-8), the bytes up to the
+    next LF are one bad record, and the next line begins anew. So a bad record affects at most its
+    own line. But a quote that is opened by mistake and closed by another one later still joins the
+    lines between, if they make one record of the right width.
+
+    >>> from discreet.intake.csv_file import mend_records
+    >>> mend_records(b'a,b\n1,2\n3\n"4,5\n6,"7"\n', ",", '"', 2, keep=False)
+    (b'a,b\n1,2\n6,"7"\n', 2)
+    >>> mend_records(b'a,b\n3\n', ",", '"', 2, keep=True)
+    (b'a,b\n,\n', 1)
+    """
+    pattern = _record_pattern(delimiter, quote, fields)
+    # One empty field is written in quotes, since an empty line is no record.
+    empty = delimiter.encode() * (fields - 1) if fields > 1 else (quote * 2).encode()
+    records: list[bytes] = []
+    position = 0
+    bad = 0
+    while position < len(data):
+        match = pattern.match(data, position)
+        if match and _is_text(match[0]):
+            records.append(match[0])
+            position = match.end()
+            continue
+        bad += 1
+        end = data.find(b"\n", position)
+        position = len(data) if end < 0 else end + 1
+        if keep:
+            records.append(empty + b"\n")
+    return b"".join(records), bad
+
+
+def _record_pattern(delimiter: str, quote: str, fields: int) -> re.Pattern[bytes]:
+    """Match one record of so many fields.
+
+    The groups are atomic, so that no record is tried in several ways: time is linear.
+    """
+    d = re.escape(delimiter)
+    q = re.escape(quote)
+    quoted = rf"{q}(?>[^{q}\0]+|{q}{q})*+{q}"
+    plain = rf"[^{d}{q}\r\n\0]*+"
+    field = rf"(?>{quoted}|{plain})"
+    others = rf"(?:{d}{field}){{{fields - 1}}}" if fields > 1 else ""
+    # An empty line is no record of one field.
+    not_empty = r"(?!\r?\n|\Z)" if fields == 1 else ""
+    return re.compile(rf"{not_empty}{field}{others}(?:\r?\n|\Z)".encode())
+
+
+def _is_text(record: bytes) -> bool:
+    try:
+        record.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

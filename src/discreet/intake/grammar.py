@@ -1,4 +1,4 @@
-"""The grammar of a CSV file, checked in one pass over its bytes.
+"""Grammar of a CSV file, checked in one pass over its bytes.
 
     file     = header { line-end record } [ line-end ]
     record   = field { delimiter field }           as many fields as the header
@@ -6,9 +6,10 @@
     plain    = { any character but delimiter, quote, LF, CR }
     line-end = LF | CR LF
 
-This is RFC 4180 in UTF-8, for any one-byte delimiter and quote, and either line end. Where a record ends follows from
-the bytes before it and nothing else: no sampling, no chunks, no repair. What the grammar does not allow is refused with
-the number of its record; nothing is guessed and nothing dropped, so no record can take others with it unnoticed.
+This is RFC 4180 in UTF-8, for any one-byte delimiter and quote, and either line end. The end of a
+record follows from the bytes before it and nothing else: no sampling, no chunks, no repair. A file
+that breaks the grammar is refused with the number of its record. Nothing is guessed and nothing
+dropped, so no record can affect others unnoticed.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +25,9 @@ from numpy.typing import NDArray
 from ..errors import InvalidArgument
 from ..frozen import frozen
 
-LF, CR, QUOTE = 10, 13, 34
+LF = 10
+CR = 13
+QUOTE = 34
 
 _OPEN = "opens a quote that is never closed"
 _INSIDE = 'has a quote inside a field that does not begin with one; write it as "…""…"'
@@ -32,13 +36,24 @@ _BARE = "has a carriage return that ends no line; put the field in quotes"
 _NUL = "holds a NUL character"
 _TEXT = "is not UTF-8 text; save the file as UTF-8"
 
+Bytes: TypeAlias = NDArray[np.uint8]
+Flags: TypeAlias = NDArray[np.bool_]
+Positions: TypeAlias = NDArray[np.intp]
+Problem: TypeAlias = tuple[int, str]
+"""The position of a byte that breaks the grammar, and the reason."""
+
 
 @frozen
 class Records:
-    """What a well-formed file holds.
+    """Facts of a well-formed file.
 
-    `count` records below the header (all where there is none), of `fields` fields each, the longest of `longest`
-    bytes; whether lines end in LF, in CRLF or in both, and whether LF or CR stands inside quotes.
+    | field | meaning |
+    |---|---|
+    | `count` | records below the header (all where there is none) |
+    | `fields` | fields of each record |
+    | `longest` | bytes of the longest record |
+    | `lf`, `crlf` | some lines end in LF, in CRLF |
+    | `quoted_ends` | LF or CR occurs inside quotes |
     """
 
     count: int
@@ -52,18 +67,24 @@ class Records:
 def check_grammar(
     blocks: Iterable[bytes], delimiter: str = ",", quote: str = '"', *, fields: int | None = None
 ) -> Records:
-    r"""Check the bytes of a CSV file, handed over in blocks of any size.
+    r"""Check the bytes of a CSV file, given in blocks of any size.
 
-    `fields` is the declared number of fields of a file without a header. Its first line is then a record like any
-    other: it decides neither how many fields the others have, nor whether a file without records is refused.
+    `fields` is the declared number of fields of a file without a header. Its first line is then a
+    record like any other: it decides neither how many fields the others have, nor whether a file
+    without records is refused.
 
     >>> from discreet.intake.grammar import check_grammar
     >>> found = check_grammar([b'name,note\nann,"a, ""b"" c"\nbo', b'b,"two\nlines"\n'])
     >>> found.count, found.fields, found.quoted_ends
     (2, 2, True)
 
-    Refuses an open quote, a quote inside a plain field or text after a closing one, a record with more or fewer fields
-    than the header, a CR that ends no line, NUL, and text that is not UTF-8; each with the number of its record.
+    Guarantee: how the file is split into blocks changes nothing.
+
+    Refuses: an open quote, a quote inside a plain field or text after a closing one, a record with
+    more or fewer fields than the header, a CR that ends no line, NUL, and text that is not UTF-8;
+    each with the number of its record.
+
+    Law: tests/intake/test_grammar.py::TestWhatIsAcceptedMeansOneThing
     """
     scan = _Scan(ord(delimiter), ord(quote), headed=fields is None, fields=fields or 0)
     for block, follower in _followed(blocks):
@@ -72,7 +93,7 @@ def check_grammar(
 
 
 def _followed(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
-    """Yield each block with the byte that follows it; the end of a file counts as the end of a line."""
+    """Yield each block with the byte that follows it; the end of a file counts as a line end."""
     held = b""
     for block in blocks:
         if block:
@@ -85,46 +106,51 @@ def _followed(blocks: Iterable[bytes]) -> Iterator[tuple[bytes, int]]:
 
 @dataclass(slots=True)
 class _Scan:
-    """What is known after some bytes: it starts as if a line had just ended."""
+    """State of the check after some bytes; it starts as if a line had just ended."""
 
     delimiter: int
     quote: int = QUOTE
     headed: bool = True
-    """Whether the first line is a header; else `fields` is declared, and every line is a record."""
+    """The first line is a header; else `fields` is declared, and every line is a record."""
     decoder: codecs.IncrementalDecoder = field(
         default_factory=codecs.getincrementaldecoder("utf-8")
     )
     records: int = 0
     fields: int = 0
     longest: int = 0
-    ends: set[str] = field(default_factory=set)
+    lf: bool = False
+    crlf: bool = False
     quoted_ends: bool = False
     inside: bool = False
+    """A quote is open."""
     before: int = LF
+    """The last byte so far."""
     begun: int = 0
     """Bytes of the record that has begun."""
     separators: int = 0
     """Delimiters of the record that has begun."""
 
     def take(self, block: bytes, follower: int) -> None:
-        """Judge one block; what is wrong first is refused."""
+        """Check one block; the first problem in it is refused."""
         here = np.frombuffer(block, np.uint8)
         after = np.concatenate([here[1:], np.array([follower], np.uint8)])
         previous = np.concatenate([np.array([self.before], np.uint8), here[:-1]])
         outside = self._outside(here)
-        stops = np.flatnonzero(_both(here == LF, outside))
-        wrong = [
-            *self._quotes(here, previous, after, outside),
-            *_controls(block, here, after, outside),
-        ]
-        wrong += [*self._text(block), *self._ragged(here, outside, stops)]
-        if wrong:
-            place, what = min(wrong)
-            raise self._refusal(int(np.searchsorted(stops, place)), what)
-        self._advance(here, previous, outside, stops)
+        ends = np.flatnonzero(_both(here == LF, outside))
+        problems: list[Problem] = []
+        if outside is not None:
+            problems += self._quote_problems(here, previous, after, outside)
+        problems += _control_problems(block, here, after, outside)
+        problems += self._text_problems(block)
+        problems += self._width_problems(here, outside, ends)
+        if problems:
+            position, reason = min(problems)
+            records_before = int(np.searchsorted(ends, position))
+            raise self._refusal(records_before, reason)
+        self._advance(here, previous, outside, ends)
 
     def end(self) -> Records:
-        """Judge the end of the file: no quote is open, and a last record without a line end counts as it is."""
+        """Check the end of the file: no quote is open; a last record needs no line end."""
         if self.inside:
             raise self._refusal(0, _OPEN)
         if self.decoder.getstate()[0]:
@@ -132,90 +158,86 @@ class _Scan:
         if self.before == CR:
             raise self._refusal(0, _BARE)
         if self.begun:
-            if self.fields and self.separators + 1 != self.fields:
-                raise self._refusal(0, self._misfit(self.separators + 1))
-            self._count(1, self.separators + 1, self.begun)
+            fields = self.separators + 1
+            if self.fields and fields != self.fields:
+                raise self._refusal(0, self._width_reason(fields))
+            self._count(1, fields, self.begun)
         if self.headed and not self.records:
             raise InvalidArgument("the file is empty; its first line must name the columns")
-        count = self.records - 1 if self.headed else self.records
         return Records(
-            count,
-            self.fields,
-            self.longest,
-            "lf" in self.ends,
-            "crlf" in self.ends,
-            self.quoted_ends,
+            count=self.records - 1 if self.headed else self.records,
+            fields=self.fields,
+            longest=self.longest,
+            lf=self.lf,
+            crlf=self.crlf,
+            quoted_ends=self.quoted_ends,
         )
 
-    def _outside(self, here: NDArray[np.uint8]) -> NDArray[np.bool_] | None:
-        """Return which bytes leave us outside quotes: those after an even number of them; None if all do."""
+    def _outside(self, here: Bytes) -> Flags | None:
+        """Return which bytes are outside quotes: after an even number of them; None if all are."""
         quotes = here == self.quote
         if not self.inside and not quotes.any():
             return None
         return np.equal(np.logical_xor.accumulate(quotes), self.inside)
 
-    def _quotes(
-        self,
-        here: NDArray[np.uint8],
-        previous: NDArray[np.uint8],
-        after: NDArray[np.uint8],
-        outside: NDArray[np.bool_] | None,
-    ) -> Iterator[tuple[int, str]]:
-        if outside is None:
-            return
-        places = np.flatnonzero(here == self.quote)
-        closes = outside[places]
-        openers, closers = places[~closes], places[closes]
-        yield from _first(
-            openers, ~np.isin(previous[openers], [self.delimiter, LF, self.quote]), _INSIDE
-        )
-        yield from _first(
-            closers, ~np.isin(after[closers], [self.delimiter, LF, CR, self.quote]), _AFTER
-        )
+    def _quote_problems(
+        self, here: Bytes, previous: Bytes, after: Bytes, outside: Flags
+    ) -> Iterator[Problem]:
+        quotes = np.flatnonzero(here == self.quote)
+        # A byte that closes a quote is outside by itself.
+        closes = outside[quotes]
+        openers = quotes[~closes]
+        closers = quotes[closes]
+        # A quote after a quote is a doubled one inside quotes, seen as closing and opening.
+        may_open = np.isin(previous[openers], [self.delimiter, LF, self.quote])
+        may_close = np.isin(after[closers], [self.delimiter, LF, CR, self.quote])
+        yield from _first_problem(openers, ~may_open, _INSIDE)
+        yield from _first_problem(closers, ~may_close, _AFTER)
 
-    def _text(self, block: bytes) -> Iterator[tuple[int, str]]:
+    def _text_problems(self, block: bytes) -> Iterator[Problem]:
+        # Bytes of an unfinished character that the decoder keeps from the block before.
         carried = len(self.decoder.getstate()[0])
         try:
             self.decoder.decode(block)
         except UnicodeDecodeError as problem:
             yield max(0, problem.start - carried), _TEXT
 
-    def _ragged(
-        self, here: NDArray[np.uint8], outside: NDArray[np.bool_] | None, stops: NDArray[np.intp]
-    ) -> Iterator[tuple[int, str]]:
-        """Count the fields of the records that end here; the header says how many there must be."""
+    def _width_problems(
+        self, here: Bytes, outside: Flags | None, ends: Positions
+    ) -> Iterator[Problem]:
+        """Count the fields of the records that end here, and compare them with the header."""
         separators = np.flatnonzero(_both(here == self.delimiter, outside))
-        seen = np.searchsorted(separators, stops)
-        counts = np.diff(seen, prepend=0) + 1
-        if len(counts):
-            counts[0] += self.separators
-            self.fields = self.fields or int(counts[0])
-            for place, _ in _first(stops, counts != self.fields, ""):
-                yield place, self._misfit(int(counts[np.searchsorted(stops, place)]))
-            self.separators = 0
-        self.separators += len(separators) - (int(seen[-1]) if len(seen) else 0)
+        separators_before = np.searchsorted(separators, ends)
+        counts = np.diff(separators_before, prepend=0) + 1
+        if not len(ends):
+            self.separators += len(separators)
+            return
+        # The first record that ends here may have begun in an earlier block.
+        counts[0] += self.separators
+        self.fields = self.fields or int(counts[0])
+        wrong = counts != self.fields
+        if wrong.any():
+            first = int(wrong.argmax())
+            yield int(ends[first]), self._width_reason(int(counts[first]))
+        self.separators = len(separators) - int(separators_before[-1])
 
     def _advance(
-        self,
-        here: NDArray[np.uint8],
-        previous: NDArray[np.uint8],
-        outside: NDArray[np.bool_] | None,
-        stops: NDArray[np.intp],
+        self, here: Bytes, previous: Bytes, outside: Flags | None, ends: Positions
     ) -> None:
         if outside is not None:
-            self.quoted_ends = self.quoted_ends or bool(
-                (((here == LF) | (here == CR)) & ~outside).any()
-            )
+            line_ends = (here == LF) | (here == CR)
+            self.quoted_ends = self.quoted_ends or bool((line_ends & ~outside).any())
             self.inside = not outside[-1]
-        if len(stops):
-            lengths = np.diff(stops, prepend=-1 - self.begun)
-            self._count(len(stops), self.fields, int(lengths.max()))
-            returns = int((previous[stops] == CR).sum())
-            self.ends |= {
-                name for name, times in (("crlf", returns), ("lf", len(stops) - returns)) if times
-            }
+        unfinished = len(here)
+        if len(ends):
+            lengths = np.diff(ends, prepend=-1 - self.begun)
+            self._count(len(ends), self.fields, int(lengths.max()))
+            after_cr = int((previous[ends] == CR).sum())
+            self.crlf = self.crlf or after_cr > 0
+            self.lf = self.lf or after_cr < len(ends)
             self.begun = 0
-        self.begun += len(here) - (int(stops[-1]) + 1 if len(stops) else 0)
+            unfinished -= int(ends[-1]) + 1
+        self.begun += unfinished
         self.before = int(here[-1])
 
     def _count(self, records: int, fields: int, longest: int) -> None:
@@ -223,35 +245,36 @@ class _Scan:
         self.fields = fields
         self.longest = max(self.longest, longest)
 
-    def _misfit(self, fields: int) -> str:
-        said = f"the header has {self.fields}" if self.headed else f"{self.fields} names are given"
-        return f"has {fields} fields, {said}"
+    def _width_reason(self, fields: int) -> str:
+        expected = f"{self.fields} names are given"
+        if self.headed:
+            expected = f"the header has {self.fields}"
+        return f"has {fields} fields, {expected}"
 
-    def _refusal(self, later: int, what: str) -> InvalidArgument:
-        number = self.records + later + (0 if self.headed else 1)
-        return InvalidArgument(f"{f'record {number}' if number else 'the header'} {what}")
+    def _refusal(self, records_before: int, reason: str) -> InvalidArgument:
+        number = self.records + records_before
+        # Records are counted from 1; a header is number 0.
+        if not self.headed:
+            number += 1
+        name = f"record {number}" if number else "the header"
+        return InvalidArgument(f"{name} {reason}")
 
 
-def _both(flags: NDArray[np.bool_], outside: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
+def _both(flags: Flags, outside: Flags | None) -> Flags:
     return flags if outside is None else flags & outside
 
 
-def _first(
-    places: NDArray[np.intp], bad: NDArray[np.bool_], what: str
-) -> Iterator[tuple[int, str]]:
-    if bad.any():
-        yield int(places[int(bad.argmax())]), what
+def _first_problem(positions: Positions, wrong: Flags, reason: str) -> Iterator[Problem]:
+    if wrong.any():
+        yield int(positions[int(wrong.argmax())]), reason
 
 
-def _controls(
-    block: bytes,
-    here: NDArray[np.uint8],
-    after: NDArray[np.uint8],
-    outside: NDArray[np.bool_] | None,
-) -> Iterator[tuple[int, str]]:
+def _control_problems(
+    block: bytes, here: Bytes, after: Bytes, outside: Flags | None
+) -> Iterator[Problem]:
     """Find a NUL anywhere, and a CR outside quotes that no LF follows."""
     if 0 in block:
         yield block.index(0), _NUL
     if CR in block:
         returns = np.flatnonzero(_both(here == CR, outside))
-        yield from _first(returns, after[returns] != LF, _BARE)
+        yield from _first_problem(returns, after[returns] != LF, _BARE)

@@ -1,6 +1,7 @@
-"""Cells that are Python objects, read one by one by their column's declaration: no cell changes how another is read.
+"""Cells that are Python objects, read one by one by their column's declaration.
 
-What comes out is an Arrow column of what a store keeps: whole steps, truths, text.
+No cell changes how another is read. The result is an Arrow column of the values that a store keeps:
+whole steps, truths, text.
 """
 
 from __future__ import annotations
@@ -16,15 +17,17 @@ from ..data.columns.column import Boolean, Category, Column, Date, Integer, Real
 from ..optional import load
 
 _NUMBERS = (int, float, Decimal)
-WIDEST = 400
+MAX_DIGITS = 400
 """Digits before or behind the point that are written out."""
-_WIDE = 10**WIDEST
+_TOO_WIDE = 10**MAX_DIGITS
 _OTHER = "\x01"
-"""Begins an id that is no number, text or time, such as a list; text that begins so has it twice: they never meet."""
+"""Begins an id that is no number, text or time, such as a list.
+
+Text that begins so has it twice, so that the two are never equal."""
 
 
 def read_cells(values: Iterable[object], column: Column) -> Any:  # noqa: ANN401
-    """Return an Arrow column of what each value counts as.
+    """Return an Arrow column of the value of each object.
 
     >>> import discreet as dp
     >>> from decimal import Decimal
@@ -35,20 +38,18 @@ def read_cells(values: Iterable[object], column: Column) -> Any:  # noqa: ANN401
     pa = load("pyarrow", "tables")
     match column:
         case Integer() | Real() | Date() | Timestamp():
-            return pa.array(map(total_reader(column.steps, column.steps(None)), values), pa.int64())
+            steps = total_reader(column.steps, column.steps(None))
+            return pa.array(map(steps, values), pa.int64())
         case Boolean():
-            return pa.array(map(total_reader(column.read, column.default), values), pa.bool_())
+            read = total_reader(column.read, column.default)
+            return pa.array(map(read, values), pa.bool_())
         case Category():
-            kind = {"text": pa.string(), "integer": pa.int64(), "boolean": pa.bool_()}[column.of]
-            return pa.array(map(total_reader(column.read, column.default), values), kind)
+            read = total_reader(column.read, column.default)
+            types = {"text": pa.string(), "integer": pa.int64(), "boolean": pa.bool_()}
+            return pa.array(map(read, values), types[column.of])
         case Text():
-            return pa.array(
-                (
-                    _letters(found)
-                    for found in map(total_reader(column.read, column.default), values)
-                ),
-                pa.string(),
-            )
+            read = total_reader(column.read, column.default)
+            return pa.array(map(_storable_text, map(read, values)), pa.string())
 
 
 def id_cells(values: Iterable[object]) -> Any:  # noqa: ANN401
@@ -60,66 +61,75 @@ def id_cells(values: Iterable[object]) -> Any:  # noqa: ANN401
     ['7', '7', '7', '7', None, None, 'b']
     """
     pa = load("pyarrow", "tables")
-    return pa.array(map(_letters, map(total_reader(_id, None), values)), pa.string())
+    read = total_reader(_id_text, None)
+    return pa.array(map(_storable_text, map(read, values)), pa.string())
 
 
-def _id(value: object) -> str | None:
+def _id_text(value: object) -> str | None:
     plain = native(value)
-    plain = (
-        plain.tolist() if hasattr(plain, "tolist") else plain
-    )  # an array, which would be written in part
-    if plain is None or (isinstance(plain, _NUMBERS) and absent(plain)):
+    # An array would be written in part only.
+    if hasattr(plain, "tolist"):
+        plain = plain.tolist()
+    if plain is None:
         return None
     if isinstance(plain, _NUMBERS):
-        return _digits(plain)
+        return None if absent(plain) else _digits(plain)
     if isinstance(plain, str):
-        return plain if plain[:1] != _OTHER else _OTHER + plain
-    if plain != plain:  # noqa: PLR0124 not-a-time
+        return _OTHER + plain if plain.startswith(_OTHER) else plain
+    # Not-a-time is unequal to itself, as NaN is.
+    if plain != plain:  # noqa: PLR0124
         return None
-    return (
-        str(plain)
-        if isinstance(plain, date | UUID)
-        else f"{_OTHER}{type(plain).__name__} {plain!r}"
-    )
+    if isinstance(plain, date | UUID):
+        return str(plain)
+    return f"{_OTHER}{type(plain).__name__} {plain!r}"
 
 
 def _digits(number: float | Decimal) -> str:
-    """Write a number so that equal ones of up to 400 digits are written alike: 7, 7.0 and Decimal("7.00") are 7."""
+    """Write a number so that equal ones of up to 400 digits are written alike.
+
+    So 7, 7.0 and Decimal("7.00") are all 7.
+    """
     if isinstance(number, Decimal):
-        return _decimal(number)
+        return _decimal_digits(number)
     if isinstance(number, int):
-        return str(int(number)) if abs(number) < _WIDE else f"{_OTHER}{number:x}"
+        # Longer ones in hexadecimal: Python limits the decimal digits of an integer.
+        return str(int(number)) if abs(number) < _TOO_WIDE else f"{_OTHER}{number:x}"
     return str(int(number)) if number.is_integer() else str(number)
 
 
-def _decimal(number: Decimal) -> str:
+def _decimal_digits(number: Decimal) -> str:
     sign, digits, power = number.as_tuple()
+    # Infinities, and 0 without its sign.
     if not isinstance(power, int) or not number:
         return str(float(number) or 0)
-    if number.adjusted() >= WIDEST or power < -WIDEST:
-        return f"{_OTHER}{sign} {''.join(map(str, digits)).rstrip('0')} {number.adjusted()}"
-    return str(int(number)) if number == int(number) else f"{number:f}".rstrip("0")
+    if number.adjusted() >= MAX_DIGITS or power < -MAX_DIGITS:
+        significant = "".join(map(str, digits)).rstrip("0")
+        return f"{_OTHER}{sign} {significant} {number.adjusted()}"
+    if number == int(number):
+        return str(int(number))
+    return f"{number:f}".rstrip("0")
 
 
 def total_reader(read: Callable[[Any], Any], otherwise: object) -> Callable[[object], Any]:
-    """Return what reads a value whatever it is: an object whose own methods fail counts as NULL does.
+    """Return a reader of any value: an object whose own methods fail counts as NULL does.
 
     >>> from discreet.intake.object_cells import total_reader
     >>> list(map(total_reader(float, None), ["1", "x", 10**400]))
     [1.0, None, None]
     """
 
-    def found(value: object) -> object:
+    def read_any(value: object) -> object:
         try:
             return read(value)
         except Exception:  # noqa: BLE001 the object's own code, of which nothing is known
             return otherwise
 
-    return found
+    return read_any
 
 
-def _letters(text: object) -> str | None:
+def _storable_text(text: object) -> str | None:
     """Return text that every store can hold, else None."""
+    # Stores have no NUL in text, and half a character has no UTF-8.
     if not isinstance(text, str) or "\0" in text:
         return None
     try:

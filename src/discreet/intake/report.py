@@ -1,7 +1,7 @@
-"""What a steward should know of how tables were read: counts of cells by what became of them, and forms of cells.
+"""Report for the steward on how tables were read: counts of cells by outcome, and their forms.
 
-All of it comes from the data. It is the steward's alone: no answer, explanation or log shows it, and a service only to
-stewards, where its configuration says so.
+All of it comes from the data. It is for the steward alone: no answer, explanation or log shows it.
+A service shows it to stewards only, and only if its configuration allows that.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from ..frozen import frozen
 
 @frozen
 class ColumnReport:
-    """What became of the cells of one column: missing, unreadable, clipped to the bounds (or cut), not in the list.
+    """Outcomes of the cells of one column: missing, unreadable, clipped (or cut), not in the list.
 
     `forms` are the commonest shapes of cells that could not be read, digits as 9 and letters as a.
     """
@@ -35,21 +35,28 @@ class ColumnReport:
         return advice(self.declared, [form for form, _ in self.forms])
 
     def __str__(self) -> str:
-        found = {
+        counts = {
             "NULL": self.null,
             "unreadable": self.unreadable,
             "clipped": self.clipped,
             "unlisted": self.unlisted,
         }
-        said = [f"{count:,} {word}" for word, count in found.items() if count]
-        shapes = f", such as {', '.join(form for form, _ in self.forms)}" if self.forms else ""
-        hint = f"; {self.advice}" if self.advice else ""
-        return f"  {self.name}: {', '.join(said) or 'every cell read'}{shapes}{hint}"
+        outcomes = [f"{count:,} {outcome}" for outcome, count in counts.items() if count]
+        text = f"  {self.name}: {', '.join(outcomes) or 'every cell read'}"
+        if self.forms:
+            forms = ", ".join(form for form, _ in self.forms)
+            text += f", such as {forms}"
+        if self.advice:
+            text += f"; {self.advice}"
+        return text
 
 
 @frozen
 class TableReport:
-    """One table: its rows, those without a person's id, records that went by the steward's word, and its columns."""
+    """Report on one table: its rows, those without an id, its bad records, and its columns.
+
+    Bad records were dropped or emptied, as the steward chose.
+    """
 
     name: str
     rows: int
@@ -65,8 +72,8 @@ class TableReport:
         if self.without_id:
             facts.append(f"{self.without_id:,} without an id, which count nowhere")
         if self.bad_records:
-            what = "dropped" if self.on_bad_record == "drop" else "emptied"
-            facts.append(f"{self.bad_records:,} bad records {what}")
+            action = "dropped" if self.on_bad_record == "drop" else "emptied"
+            facts.append(f"{self.bad_records:,} bad records {action}")
         lines = [f"{self.name}: {', '.join(facts)}", *map(str, self.columns)]
         lines += [f"  stale: {source} has changed since it was read" for source in self.stale]
         return "\n".join(lines)
@@ -79,28 +86,28 @@ class StewardReport:
     tables: tuple[TableReport, ...]
 
     def __str__(self) -> str:
-        return "\n".join(
-            ["for the steward only: these counts come from the data", *map(str, self.tables)]
-        )
+        lines = ["for the steward only: these counts come from the data"]
+        lines += map(str, self.tables)
+        return "\n".join(lines)
 
 
 def table_to_dict(report: TableReport) -> dict[str, Any]:
     """Return a table's report as plain values."""
-    plain = {
-        field.name: getattr(report, field.name)
-        for field in fields(report)
-        if field.name not in ("columns", "stale")
-    }
-    columns = [
-        {f.name: getattr(column, f.name) for f in fields(column)} for column in report.columns
-    ]
-    return plain | {"columns": columns}
+    plain = _field_values(report)
+    # Sources change after the report was made, so they are looked at when it is read.
+    del plain["stale"]
+    plain["columns"] = [_field_values(column) for column in report.columns]
+    return plain
+
+
+def _field_values(report: TableReport | ColumnReport) -> dict[str, Any]:
+    return {field.name: getattr(report, field.name) for field in fields(report)}
 
 
 def table_from_dict(facts: Mapping[str, Any], stale: tuple[str, ...] = ()) -> TableReport:
     """Read a table's report from plain values."""
-    columns = tuple(
-        ColumnReport(**{**column, "forms": tuple((str(f), int(n)) for f, n in column["forms"])})
-        for column in facts["columns"]
-    )
-    return TableReport(**{**facts, "columns": columns}, stale=stale)
+    columns = []
+    for column in facts["columns"]:
+        forms = tuple((str(form), int(count)) for form, count in column["forms"])
+        columns.append(ColumnReport(**{**column, "forms": forms}))
+    return TableReport(**{**facts, "columns": tuple(columns)}, stale=stale)

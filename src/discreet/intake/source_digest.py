@@ -1,4 +1,7 @@
-"""A source as it was when it was read: its name, size, time and digest, by which a steward sees that it has changed."""
+"""Digest of a source when it was read: its path, size, time and SHA-256.
+
+By it a steward sees that the source has changed since.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from ..frozen import frozen
 
 @frozen
 class SourceDigest:
-    """What a file was like."""
+    """Facts of a file at the time of reading."""
 
     path: str
     size: int
@@ -19,11 +22,12 @@ class SourceDigest:
     digest: str
 
     def changed(self) -> bool:
-        """Return whether the file is gone or holds other bytes; those of an untouched file are not read again."""
+        """Return whether the file is gone or holds other bytes."""
         try:
             facts = Path(self.path).stat()
         except OSError:
             return True
+        # The bytes of a file that nobody touched are not read again.
         if (facts.st_size, facts.st_mtime_ns) == (self.size, self.time):
             return False
         return facts.st_size != self.size or _digest(Path(self.path)) != self.digest
@@ -36,15 +40,15 @@ class SourceDigest:
     def from_dict(cls, facts: Mapping[str, object]) -> SourceDigest:
         """Read the facts from plain values."""
         return cls(
-            str(facts["path"]),
-            int(str(facts["size"])),
-            int(str(facts["time"])),
-            str(facts["digest"]),
+            path=str(facts["path"]),
+            size=int(str(facts["size"])),
+            time=int(str(facts["time"])),
+            digest=str(facts["digest"]),
         )
 
 
 def digest_source(path: Path) -> SourceDigest:
-    """Take the stamp of a file."""
+    """Take the digest of a file."""
     facts = path.stat()
     return SourceDigest(str(path.resolve()), facts.st_size, facts.st_mtime_ns, _digest(path))
 

@@ -50,6 +50,8 @@ class TextCache:
 
     Guarantee: a text is returned only if every table of the tally is described as when it was
     written. A text depends on the tally and these descriptions alone, never on data.
+
+    Law: tests/engines/test_text_cache.py::TestTexts
     """
 
     def __init__(self, size: int = RECENT_TALLIES) -> None:
