@@ -63,7 +63,9 @@ class TestTexts:
 
     def test_are_few(self):
         cache, tables = TextCache(size=2), {"people": stored()}
-        rows = [Where(Scan(PEOPLE), Call(Function.LESS, (Field("age"), Constant(n)))) for n in range(3)]
+        rows = [
+            Where(Scan(PEOPLE), Call(Function.LESS, (Field("age"), Constant(n)))) for n in range(3)
+        ]
         tallies = [Tally(each, (), (COUNT,), Free()) for each in rows]
         for number, tally in enumerate(tallies[:2]):
             cache.keep(tally, tables, str(number))

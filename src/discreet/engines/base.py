@@ -101,14 +101,27 @@ def find_column(name: str, stored: Mapping[str, object]) -> str | None:
     >>> find_column("Age", {"age": "int"}), find_column("age", {"AGE": "int", "Age": "int"})
     ('age', None)
     """
+    # The exact name wins, so that a store with both "id" and "ID" can still be declared.
     if name in stored:
         return name
     matches = [other for other in stored if other.casefold() == name.casefold()]
     return matches[0] if len(matches) == 1 else None
 
 
+def differ_only_in_case(names: Iterable[str]) -> bool:
+    """Return whether two names are the same but for upper and lower case.
+
+    >>> from discreet.engines.base import differ_only_in_case
+    >>> differ_only_in_case(["age", "Age"]), differ_only_in_case(["age", "wage"])
+    (True, False)
+    """
+    folded = [name.casefold() for name in names]
+    return len(set(folded)) < len(folded)
+
+
 def require_columns(schema: Schema, stored: Mapping[str, object]) -> None:
     """Refuse a schema that declares columns, or a person's id, that the store does not have."""
+    # A column may be declared and be the id as well: it is named once.
     wanted = [name for name, _ in schema.declared]
     if isinstance(schema.unit, People):
         wanted.append(schema.unit.id)

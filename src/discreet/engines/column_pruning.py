@@ -29,6 +29,11 @@ def fields_in(expressions: Iterable[Expression]) -> ColumnNames:
     return frozenset().union(*map(fields_of, expressions))
 
 
+def needed_in_order(relation: Relation, needed: ColumnNames) -> list[str]:
+    """List the needed columns of a relation in its own order."""
+    return [name for name in columns_of(relation) if name in needed]
+
+
 def needed_below(relation: Relation, needed: ColumnNames) -> tuple[ColumnNames, ...]:
     """List the columns of each relation below that are read, if `needed` are read of this one.
 

@@ -91,6 +91,7 @@ def understand(tally: Tally) -> TallyFacts:
         raise UnboundedSensitivity(
             'shares of people need tables whose unit is a person: People("id", max_rows=…)'
         )
+    # A join may multiply the rows of a unit: its fan-out has to be bounded by declarations.
     check_joins(tally.rows)
     for expression in _all_expressions(tally):
         _check_storable(expression)

@@ -117,7 +117,8 @@ def _bits(chunk: Any) -> Any:  # noqa: ANN401
         start = chunk.offset * width
         end = start + len(chunk) * width
         raw = memoryview(data)[start:end]
-    words = np.frombuffer(raw, np.uint32 if width == 4 else np.uint64)
+    word_type = np.uint32 if width == 4 else np.uint64
+    words = np.frombuffer(raw, word_type)
     return words.reshape(len(chunk), width // words.itemsize)
 
 

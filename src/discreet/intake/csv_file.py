@@ -204,6 +204,7 @@ def _is_padded(path: Path) -> bool:
 def _copy_mended(source: Path, options: Csv, fields: int, workspace: Path) -> tuple[Path, int]:
     """Write a file anew without its bad records; return the copy and the number of bad records."""
     copy = _new_file(workspace)
+    # The whole file at once: a bad record is found only by looking ahead.
     with _open_bytes(source) as file:
         data = file.read().removeprefix(codecs.BOM_UTF8)
     keep = options.on_bad_record == "null"
@@ -290,6 +291,7 @@ def _first_record(path: Path, quote: str) -> str:
     with _open_bytes(path) as file:
         for line in file:
             first += line
+            # A quote that is never closed must not read the whole file as one record.
             if first.count(quote.encode()) % 2 == 0 or len(first) > BLOCK:
                 break
     return first.decode("utf-8-sig", errors="surrogateescape")
@@ -323,7 +325,9 @@ def mend_records(
     """
     pattern = _record_pattern(delimiter, quote, fields)
     # One empty field is written in quotes, since an empty line is no record.
-    empty = delimiter.encode() * (fields - 1) if fields > 1 else (quote * 2).encode()
+    empty = (quote * 2).encode()
+    if fields > 1:
+        empty = delimiter.encode() * (fields - 1)
     records: list[bytes] = []
     position = 0
     bad = 0
@@ -351,10 +355,13 @@ def _record_pattern(delimiter: str, quote: str, fields: int) -> re.Pattern[bytes
     quoted = rf"{q}(?>[^{q}\0]+|{q}{q})*+{q}"
     plain = rf"[^{d}{q}\r\n\0]*+"
     field = rf"(?>{quoted}|{plain})"
-    others = rf"(?:{d}{field}){{{fields - 1}}}" if fields > 1 else ""
-    # An empty line is no record of one field.
-    not_empty = r"(?!\r?\n|\Z)" if fields == 1 else ""
-    return re.compile(rf"{not_empty}{field}{others}(?:\r?\n|\Z)".encode())
+    record = field
+    if fields > 1:
+        record = rf"{field}(?:{d}{field}){{{fields - 1}}}"
+    elif fields == 1:
+        # An empty line is no record of one field.
+        record = rf"(?!\r?\n|\Z){field}"
+    return re.compile(rf"{record}(?:\r?\n|\Z)".encode())
 
 
 def _is_text(record: bytes) -> bool:

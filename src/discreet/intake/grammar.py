@@ -164,8 +164,10 @@ class _Scan:
             self._count(1, fields, self.begun)
         if self.headed and not self.records:
             raise InvalidArgument("the file is empty; its first line must name the columns")
+        # The header is counted as a line of its own.
+        count = self.records - 1 if self.headed else self.records
         return Records(
-            count=self.records - 1 if self.headed else self.records,
+            count=count,
             fields=self.fields,
             longest=self.longest,
             lf=self.lf,
@@ -256,8 +258,9 @@ class _Scan:
         # Records are counted from 1; a header is number 0.
         if not self.headed:
             number += 1
-        name = f"record {number}" if number else "the header"
-        return InvalidArgument(f"{name} {reason}")
+        if number == 0:
+            return InvalidArgument(f"the header {reason}")
+        return InvalidArgument(f"record {number} {reason}")
 
 
 def _both(flags: Flags, outside: Flags | None) -> Flags:

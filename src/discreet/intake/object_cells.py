@@ -73,8 +73,10 @@ def _id_text(value: object) -> str | None:
     if plain is None:
         return None
     if isinstance(plain, _NUMBERS):
+        # NaN is nobody's id.
         return None if absent(plain) else _digits(plain)
     if isinstance(plain, str):
+        # Doubled, so that no text equals the id of another kind of object.
         return _OTHER + plain if plain.startswith(_OTHER) else plain
     # Not-a-time is unequal to itself, as NaN is.
     if plain != plain:  # noqa: PLR0124
@@ -93,8 +95,12 @@ def _digits(number: float | Decimal) -> str:
         return _decimal_digits(number)
     if isinstance(number, int):
         # Longer ones in hexadecimal: Python limits the decimal digits of an integer.
-        return str(int(number)) if abs(number) < _TOO_WIDE else f"{_OTHER}{number:x}"
-    return str(int(number)) if number.is_integer() else str(number)
+        if abs(number) >= _TOO_WIDE:
+            return f"{_OTHER}{number:x}"
+        return str(int(number))
+    if number.is_integer():
+        return str(int(number))
+    return str(number)
 
 
 def _decimal_digits(number: Decimal) -> str:

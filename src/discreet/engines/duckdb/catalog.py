@@ -74,6 +74,7 @@ def open_catalog(
         connection = open_session(str(tables), limits, read_only=True)
     except duckdb.Error:
         raise InvalidArgument(f"{file_name} cannot be opened as a DuckDB file") from None
+    # A prepared store is a DuckDB file with a manifest inside.
     manifest = read_mark(connection, file_name)
     if manifest is not None:
         return PreparedCatalog(connection, manifest, str(tables))
@@ -240,6 +241,7 @@ def take_in(
             connection, schema, parts, target, number=number, count=count, settled=settled
         )
     except (duckdb.InvalidInputException, duckdb.ConversionException):
+        # The message of DuckDB may show a record, so it is dropped.
         taken = None
     files = source.files if isinstance(source, CsvFiles) else ()
     rows_by_grammar = tuple(file.rows for file in files)
@@ -268,7 +270,7 @@ class DatabaseCatalog:
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a stored table."""
-        return {name: column.type for name, column in self._describe(table).columns.items()}
+        return self._describe(table).types()
 
     def table(self, schema: Schema) -> StoredTable:
         """Find a stored table, in any schema of the file."""

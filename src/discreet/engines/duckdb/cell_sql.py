@@ -13,7 +13,7 @@ from ...data.columns.column import Boolean, Category, Column, Date, Integer, Rea
 from ...data.columns.keys import KeyValue
 from ...data.schema import Schema
 from ...data.unit import People
-from ..sql.dialect import StoredColumn, StoredTable
+from ..sql.dialect import StoredColumn, StoredTable, narrowest_type
 from ..sql.reading.outcome import OUTCOMES
 from ..sql.rows.cell_table import read_cells_sql
 from ..sql.rows.person import id_sql
@@ -40,7 +40,7 @@ def kept_type(column: Column) -> str:
     """
     match column:
         case Integer() | Real() | Date() | Timestamp():
-            return _integer_type(*column.ends)
+            return narrowest_type(_INTEGERS, *column.ends)
         case Boolean():
             return "BOOLEAN"
         case Text():
@@ -53,8 +53,8 @@ def kept_type(column: Column) -> str:
         case Category(of="boolean"):
             return "BOOLEAN"
         case Category():
-            numbers = [int(key) for key in _keys(column)]
-            return _integer_type(min(numbers), max(numbers))
+            numbers = list(map(int, _keys(column)))
+            return narrowest_type(_INTEGERS, min(numbers), max(numbers))
 
 
 def _keys(column: Category) -> list[KeyValue]:
@@ -62,11 +62,6 @@ def _keys(column: Category) -> list[KeyValue]:
     if column.other is not None:
         keys.append(column.other)
     return keys
-
-
-def _integer_type(low: int, high: int) -> str:
-    """Return the narrowest integer type that holds both ends."""
-    return next(name for name, bits in _INTEGERS if -(2**bits) <= low and high < 2**bits)
 
 
 def id_class(schema: Schema, part: StoredTable) -> str:

@@ -32,7 +32,7 @@ def count_cells(
     for part in parts:
         text = seen_sql(schema, f"({cells_sql(schema, part)}) AS t")
         counts.append(connection.execute(text).fetchall()[0])
-    sums = [sum(column) for column in zip(*counts, strict=True)]
+    sums = list(map(sum, zip(*counts, strict=True)))
     return make_report(connection, schema, parts, sums)
 
 

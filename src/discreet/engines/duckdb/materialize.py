@@ -92,6 +92,7 @@ def keep_table(
             )
         if rows and part_ids:
             _widen(connection, staged, person, _type(connection, person, f"({cells})"))
+        # DuckDB returns the number of rows that were written.
         ((inserted,),) = connection.execute(f"{verb} {cells}").fetchall()
         rows.append(int(inserted))
         ids = part_ids
@@ -149,8 +150,8 @@ def kept_table(sql: str, schema: Schema, layout: PreparedLayout) -> StoredTable:
         sql,
         columns,
         person,
-        counts={name: _count_name(name, ROWS) for name in layout.counts},
-        shares={name: _count_name(name, SHARE) for name in layout.counts},
+        counts=_count_names(layout, ROWS),
+        shares=_count_names(layout, SHARE),
         share_rows=schema.unit.max_rows,
         nobody="CAST(0 AS UINTEGER)" if layout.first else "",
     )
@@ -163,6 +164,10 @@ def _kept_column(name: str, column: Column) -> StoredColumn:
     if is_text:
         return StoredColumn(sql, stored_type, "text", packed=True, kept=column)
     return StoredColumn(sql, stored_type, "other", packed=True, kept=column)
+
+
+def _count_names(layout: PreparedLayout, prefix: str) -> dict[str, str]:
+    return {name: _count_name(name, prefix) for name in layout.counts}
 
 
 def _count_name(column: str, prefix: str) -> str:
@@ -195,6 +200,7 @@ def _number_people(
     by_person = f"WHERE {person} IS NOT NULL GROUP BY 1"
     counted = select_sql([f"{person} AS id", *named_cells(counts)], staged, by_person)
     connection.execute(f"CREATE TEMP TABLE counted AS {counted}")
+    # Numbers continue after the people of the tables that were read before.
     ((known,),) = connection.execute(select_sql(["count(*)"], ids)).fetchall()
     next_number = f"{known} + row_number() OVER () + {FIRST - 1}"
     new = select_sql(["id", next_number], f"counted ANTI JOIN {ids} USING (id)")

@@ -17,7 +17,7 @@ from ...intake.arrow import total_column
 from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...intake.object_cells import id_cells, read_cells
 from ...optional import load
-from ..base import find_column, require_columns
+from ..base import differ_only_in_case, find_column, require_columns
 from ..postgres.export import FIRST
 from ..sql.dialect import StoredColumn, StoredTable, put_quotes
 from ..sql.select import select_sql
@@ -38,15 +38,11 @@ def names_of(source: OpenSource, connection: duckdb.DuckDBPyConnection) -> dict[
         case Frame(columns=columns):
             return {name: _frame_type(column) for name, column in columns.items()}
         case ParquetFiles(paths=paths):
-            return _types(describe(connection, _parquet_sql([str(paths[0])])))
+            return describe(connection, _parquet_sql([str(paths[0])])).types()
         case DatabaseTable():
-            return _types(describe(connection, _attach(source, connection)))
+            return describe(connection, _attach(source, connection)).types()
         case ServerTable():
             return {}
-
-
-def _types(table: StoredTable) -> dict[str, str]:
-    return {name: column.type for name, column in table.columns.items()}
 
 
 def _frame_type(column: Any) -> str:  # noqa: ANN401
@@ -178,7 +174,7 @@ def _saved_type(column: Column) -> str:
 
 def _parquet_sql(paths: list[str]) -> str:
     """Write the reading of Parquet files; a list asks for no listing of a folder."""
-    listed = ", ".join(_quoted(path) for path in paths)
+    listed = ", ".join(map(_quoted, paths))
     return f"read_parquet([{listed}], hive_partitioning = false)"
 
 
@@ -194,7 +190,7 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     except duckdb.Error:
         raise InvalidArgument(f"{file_name} cannot be read as Parquet") from None
     # DuckDB would rename one of two columns whose names differ only in case.
-    if len({label.casefold() for label in labels}) < len(labels):
+    if differ_only_in_case(labels):
         raise InvalidArgument(
             f"{file_name} has columns whose names differ only in case; rename one"
         )
@@ -202,7 +198,7 @@ def _parquet(path: str, schema: Schema, connection: duckdb.DuckDBPyConnection) -
     if _is_readable(table, schema, connection):
         return table
     parquet = load("pyarrow.parquet", "tables")
-    names = [_stored_name(name, table.columns) for name in wanted_columns(schema)]
+    names = _stored_names(schema, table)
     read = parquet.read_table(path, columns=names, partitioning=None)
     frame = Frame(dict(zip(names, read.columns, strict=True)), read.num_rows)
     return _register(frame, schema, connection)
@@ -235,16 +231,25 @@ def _stored_name(name: str, columns: Mapping[str, object]) -> str:
     return find_column(name, columns) or name
 
 
+def _stored_names(schema: Schema, table: StoredTable) -> list[str]:
+    return [_stored_name(name, table.columns) for name in wanted_columns(schema)]
+
+
 def _is_readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPyConnection) -> bool:
     """Read every text and time of a file once.
 
     Text that is not UTF-8 and times out of range raise errors in DuckDB's reader.
     """
-    names = [_stored_name(name, table.columns) for name in wanted_columns(schema)]
-    columns = [table.columns[name] for name in names]
-    cells = [f"sum(length({x.sql}))" for x in columns if x.stored == "text"]
-    times = [x.sql for x in columns if x.stored in ("timestamp", "zoned")]
-    cells += [f"count(CASE WHEN {time} > {time} THEN 1 END)" for time in times]
+    texts = []
+    times = []
+    for name in _stored_names(schema, table):
+        x = table.columns[name]
+        if x.stored == "text":
+            texts.append(f"sum(length({x.sql}))")
+        elif x.stored in ("timestamp", "zoned"):
+            # A comparison makes the reader convert every value.
+            times.append(f"count(CASE WHEN {x.sql} > {x.sql} THEN 1 END)")
+    cells = texts + times
     if not cells:
         return True
     try:
@@ -282,6 +287,7 @@ def _register(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnectio
         id_name = _stored_name(schema.unit.id, frame.columns)
         ids = frame.columns[id_name]
         arrays["person"] = id_cells(ids) if isinstance(ids, list) else total_column(ids)
+    # The types are those that DuckDB sees, not Arrow's own names for them.
     connection.register(table_name, pa.table(arrays))
     types = describe(connection, table_name, packed=False).columns
     columns = {}
@@ -295,6 +301,7 @@ def _register(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnectio
 
 
 def _alias(source: DatabaseTable) -> str:
+    # Of the path, so that several tables of one file attach it once.
     return f"from_{abs(hash(str(source.path))):x}"
 
 
@@ -335,7 +342,7 @@ def table_sql(names: tuple[str, ...], connection: duckdb.DuckDBPyConnection, dat
         if matches:
             reason = f"it is in {_schema_names(matches)}: say which"
         raise SchemaMismatch(f"the store has no table {'.'.join(names)} that it can read: {reason}")
-    return ".".join(DUCKDB.quote(name) for name in matches[0])
+    return ".".join(map(DUCKDB.quote, matches[0]))
 
 
 def _named_sql(listing: str, column: str) -> str:

@@ -41,6 +41,7 @@ from .sources import (
     ParquetFiles,
     ServerTable,
     TableSource,
+    all_end_in,
     open_source,
     paths_of,
 )
@@ -191,7 +192,7 @@ def _add_options(source: TableSource, options: Mapping[str, Any]) -> TableSource
     if isinstance(source, str) and "#" in source:
         return source
     names = [path.name.lower().removesuffix(".gz") for path in paths_of(source)]
-    if all(name.endswith(TEXT_SUFFIXES) for name in names):
+    if all_end_in(names, TEXT_SUFFIXES):
         return Csv(source, **options)
     return source
 
@@ -228,11 +229,13 @@ def _write_store(
     workspace.mkdir()
     connection = open_session(str(path), limits)
     try:
+        # No total depends on the order of rows, and keeping it costs memory.
         connection.execute("SET preserve_insertion_order = false")
         tables = {}
         for name, schema in schemas.items():
             tables[name] = _ingest(connection, workspace, tell, sources[name], schema)
         _drop_ids(connection)
+        # Last of all: a file without it is no store, whatever stopped the writing before.
         write_mark(connection, Manifest(tables))
         connection.execute("CHECKPOINT")
     finally:

@@ -23,6 +23,7 @@ from ...errors import InvalidArgument
 from ...frozen import frozen, replace
 from ...intake.csv_file import Csv, CsvFile, open_csv
 from ...optional import load
+from ..base import differ_only_in_case
 from ..postgres.engine import Postgres
 
 TableSource: TypeAlias = Any
@@ -106,14 +107,19 @@ def _files(source: Any, name: str, workspace: Path | None) -> OpenSource:  # noq
         return DatabaseTable(Path(path), tuple(table.split(".")))
     paths = paths_of(source)
     suffixes = {"".join(path.suffixes[-2:]).lower().removesuffix(".gz") for path in paths}
-    if all(suffix.endswith(_PARQUET_SUFFIXES) for suffix in suffixes):
+    if all_end_in(suffixes, _PARQUET_SUFFIXES):
         return ParquetFiles(tuple(_literal_path(path, workspace) for path in paths))
-    if all(suffix.endswith(TEXT_SUFFIXES) for suffix in suffixes):
+    if all_end_in(suffixes, TEXT_SUFFIXES):
         return _text_files(paths, workspace)
     first = paths[0]
     if len(paths) == 1 and first.suffix.lower() in _DATABASE_SUFFIXES:
         return DatabaseTable(first, (name,))
     raise InvalidArgument(f"{first.name or first} is no file this engine reads; {_READABLE}")
+
+
+def all_end_in(names: Iterable[str], suffixes: tuple[str, ...]) -> bool:
+    """Return whether all names end in one of some suffixes."""
+    return all(name.endswith(suffixes) for name in names)
 
 
 def _text_files(given: Iterable[Csv | Path], workspace: Path | None) -> CsvFiles:
@@ -190,7 +196,7 @@ def _frame(source: Any, name: str) -> Frame:  # noqa: ANN401
 def _check_labels(labels: Iterable[Any], name: str) -> Sequence[Any]:
     """Refuse column names that differ only in case: DuckDB could not tell them apart."""
     listed = list(labels)
-    if len({str(label).casefold() for label in listed}) < len(listed):
+    if differ_only_in_case(map(str, listed)):
         raise InvalidArgument(f"{name} has columns whose names differ only in case; rename one")
     return listed
 

@@ -69,13 +69,15 @@ class Memory:
     tables: StoredRows
 
     def __init__(self, tables: Mapping[str, Iterable[Mapping[str, object]]]) -> None:
-        given = {name: tuple(rows) for name, rows in tables.items()}
-        for rows in given.values():
+        held = {}
+        for name, given in tables.items():
+            rows = tuple(given)
             if rows and not any(isinstance(row, Mapping) for row in rows):
                 raise InvalidArgument(
                     'Memory takes rows as mappings, such as {"people": [{"age": 37}]}'
                 )
-        fill(self, tables={name: tuple(map(_as_mapping, rows)) for name, rows in given.items()})
+            held[name] = tuple(map(_as_mapping, rows))
+        fill(self, tables=held)
 
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -158,6 +160,7 @@ def _entries(facts: TallyFacts, tables: StoredRows) -> list[Contribution]:
 def _contribution(value: Scalar, facts: TermFacts) -> int | None:
     if value is None or value is False:
         return None
+    # A condition counts as 1 where it holds; a number counts in whole steps of its domain.
     steps = 1 if facts.counts else hold(value, facts.domain)
     weighted = int(steps or 0) * facts.term.weight
     return min(max(weighted, facts.term.low), facts.term.high)
@@ -167,7 +170,7 @@ def _once_per_person(entries: Iterable[Contribution]) -> list[Contribution]:
     """Let each person count once in a key, with the greatest of each contribution."""
     once = []
     for (owner, key), rows in _by_person_and_key(entries).items():
-        greatest = tuple(_greatest(values) for values in zip(*rows, strict=True))
+        greatest = tuple(map(_greatest, zip(*rows, strict=True)))
         once.append(Contribution(owner, key, greatest))
     return once
 
@@ -236,7 +239,7 @@ def _hash(salt: str, owner: Hashable, key: GroupKey) -> str:
     ids = owner if isinstance(owner, tuple) else (owner,)
     hashed = [salt]
     hashed += [f"{part}/" for part in ids]
-    hashed += [_key_text(value) for value in key]
+    hashed += map(_key_text, key)
     return hashlib.md5("".join(hashed).encode(), usedforsecurity=False).hexdigest()
 
 

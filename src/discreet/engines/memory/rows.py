@@ -32,7 +32,7 @@ from ...query.bounds.relation_facts import columns_of
 from ...query.domains.domain import Domain, Scalar
 from ...query.meaning.evaluate import meaning_of
 from ..base import find_column, require_matches
-from ..column_pruning import ColumnNames, needed_below
+from ..column_pruning import ColumnNames, needed_below, needed_in_order
 
 ReadRow: TypeAlias = Mapping[str, Scalar]
 StoredRows: TypeAlias = Mapping[str, Sequence[Mapping[str, object]]]
@@ -98,7 +98,7 @@ def _truncated_rows(
     owned = owned_rows(rows, tables, needed)
     if max_rows is None:
         return owned
-    order = [name for name in columns_of(rows) if name in needed]
+    order = needed_in_order(rows, needed)
     people: dict[Hashable, list[Owned]] = defaultdict(list)
     for each in owned:
         people[each.owner].append(each)
@@ -116,8 +116,11 @@ def _evenly_spread(rows: list[Owned], max_rows: int, order: Sequence[str]) -> li
 
     def sort_key(owned: Owned) -> list[tuple[Scalar, ...]]:
         # An empty tuple is less than all others: NULL comes first.
-        values = [owned.row[name] for name in order]
-        return [() if value is None else (value,) for value in values]
+        keys: list[tuple[Scalar, ...]] = []
+        for name in order:
+            value = owned.row[name]
+            keys.append(() if value is None else (value,))
+        return keys
 
     kept = []
     for rank, owned in enumerate(sorted(rows, key=sort_key), start=1):
@@ -150,6 +153,7 @@ def _scan(schema: Schema, rows: Sequence[Mapping[str, object]]) -> list[Owned]:
         readers[name] = total_reader(partial(read_cell, column), missing)
     owner_of = total_reader(partial(_owner, schema), None)
     owned = []
+    # Rows without an owner count nowhere, if the unit is a person.
     for stored in rows:
         cells = {name: stored.get(stored_name) for name, stored_name in names.items()}
         owner = owner_of(cells)
@@ -230,8 +234,11 @@ def check_matches(schema: Schema, rows: Sequence[ReadRow]) -> None:
     """Refuse a public table whose values repeat more than it states; a NULL matches nothing."""
 
     def count_repeats(columns: tuple[str, ...]) -> int:
-        keys = [tuple(row[name] for name in columns) for row in rows]
-        counts = Counter(key for key in keys if None not in key)
+        counts: Counter[tuple[Scalar, ...]] = Counter()
+        for row in rows:
+            key = tuple(row[name] for name in columns)
+            if None not in key:
+                counts[key] += 1
         return max(counts.values(), default=0)
 
     require_matches(schema, count_repeats)

@@ -117,7 +117,7 @@ class Postgres:
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
-        return {name: column.type for name, column in self._table(table).columns.items()}
+        return self._table(table).types()
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
@@ -320,6 +320,7 @@ def _keep_table(ask: AskServer, schema: Schema, table: StoredTable, home: str) -
         )
     ask(f"CREATE TABLE {fresh} AS {prepared_sql(schema, table, POSTGRES)}", ())
     ask(f"COMMENT ON TABLE {fresh} IS '{mark_of(schema, table)}'", ())
+    # The copy holds private rows: default rights must not open it to others.
     ask(f"REVOKE ALL ON TABLE {fresh} FROM PUBLIC", ())
     ask(f"DROP TABLE IF EXISTS {target}", ())
     ask(f"ALTER TABLE {fresh} RENAME TO {POSTGRES.quote(schema.name)}", ())

@@ -131,7 +131,7 @@ class Spark:
 
     def columns(self, table: str) -> dict[str, str]:
         """List the columns of a table with their stored types."""
-        return {name: column.type for name, column in self._table(table).columns.items()}
+        return self._table(table).types()
 
     def prepare(self, schemas: Iterable[Schema], home: str) -> Spark:
         """Read tables once, for speed, into Parquet tables of the database `home`.
@@ -197,9 +197,10 @@ class Spark:
             try:
                 frame = self._frame(name)
                 types = frame.dtypes
-                names = _safe_names([label for label, _ in types])
+                labels = [label for label, _ in types]
+                names = _safe_names(labels)
                 sql = self._sql_name(name)
-                if names != [label for label, _ in types]:
+                if names != labels:
                     view = f"{self._tag}_{name.encode().hex()}".replace("-", "_")
                     sql = view_of(frame.toDF(*names), view)
             except Exception:  # noqa: BLE001 whatever Spark and its bridges raise
@@ -231,10 +232,12 @@ class Spark:
 
     def _run(self, sql: str) -> Sequence[Sequence[object]]:
         with quiet():
+            # The tag lets `interrupt` find the jobs of this engine, and no others.
             add, remove = _tagging(self._context, self._session)
             add(self._tag)
             try:
-                return [tuple(row) for row in self._session.sql(sql).collect()]
+                rows = self._session.sql(sql).collect()
+                return list(map(tuple, rows))
             finally:
                 remove(self._tag)
 
@@ -281,8 +284,11 @@ def _keep_tables(
 
     Refuses: to replace a table that was not prepared.
     """
-    targets = {schema.name: f"{database}.{SPARK.quote(schema.name)}" for schema, _ in tables}
-    fresh = {name: f"{database}.{SPARK.quote(f'{name}__new')}" for name in targets}
+    targets = {}
+    fresh = {}
+    for schema, _ in tables:
+        targets[schema.name] = f"{database}.{SPARK.quote(schema.name)}"
+        fresh[schema.name] = f"{database}.{SPARK.quote(f'{schema.name}__new')}"
     for target in targets.values():
         if session.catalog.tableExists(target) and not _find_mark(run, target):
             raise InvalidArgument(
@@ -295,6 +301,7 @@ def _keep_tables(
             mark = f"TBLPROPERTIES ('{_PROPERTY}' = '{mark_of(schema, table)}')"
             rows = prepared_sql(schema, table, SPARK)
             run(f"CREATE TABLE {new} USING parquet {mark} AS {rows}")
+        # Only when all new tables are written: a failure before leaves the old ones.
         for name, target in targets.items():
             run(f"DROP TABLE IF EXISTS {target}")
             run(f"ALTER TABLE {fresh[name]} RENAME TO {target}")

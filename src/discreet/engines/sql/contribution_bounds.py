@@ -17,7 +17,7 @@ from ..tally_analysis import TermFacts
 from .contributions import Entries, EntryNumber
 from .dialect import Dialect, bigint
 from .rows.join_barrier import JoinSide, join_sql
-from .select import named_cells, select_sql
+from .select import all_equal, named_cells, none_null, numbered, select_sql
 
 
 def bounded_sql(rows: Entries, share: Share, dialect: Dialect) -> str:
@@ -72,7 +72,8 @@ def _sum(value: EntryNumber, dialect: Dialect) -> str:
         column = value.column
         if dialect.hide is not None:
             column = dialect.hide(column, "Whole")
-        offset = f" - {dialect.wide(f'count({column})')} * {bigint(value.offset)}"
+        count = dialect.wide(f"count({column})")
+        offset = f" - {count} * {bigint(value.offset)}"
     return f"COALESCE({sign}{total}{offset}, 0)"
 
 
@@ -94,20 +95,16 @@ def _group(cells: Sequence[str], rows: Entries, source: str) -> str:
     by_stored_keys = _group_by(rows.keys)
     if not rows.deferred:
         return select_sql([*rows.keys, *cells], source, by_stored_keys)
-    names = _numbered("x", len(cells))
+    names = numbered("x", len(cells))
     totals = named_cells(zip(names, cells, strict=True))
     sql = select_sql([*rows.keys, *totals], source, by_stored_keys)
     # Several stored texts may read as NULL, so totals are added up again by the keys as read.
-    read_names = _numbered("y", len(rows.keys))
+    read_names = numbered("y", len(rows.keys))
     readers = [rows.deferred.get(key, key) for key in rows.keys]
     read_keys = named_cells(zip(read_names, readers, strict=True))
     read = select_sql([*read_keys, *names], f"({sql}) AS t")
     sums = [f"sum({name})" for name in names]
     return select_sql([*read_names, *sums], f"({read}) AS t", _group_by(read_names))
-
-
-def _numbered(letter: str, count: int) -> list[str]:
-    return [f"{letter}{number}" for number in range(count)]
 
 
 def _by_rows(rows: Entries, max_rows: int, dialect: Dialect) -> str:
@@ -154,15 +151,6 @@ def _share_sql(count: str, max_count: int, dialect: Dialect) -> str:
     return f"CAST({dialect.divide(bigint(FINE * max_count), divisor)} AS INTEGER)"
 
 
-def _owner_pairs(rows: Entries) -> list[tuple[str, str]]:
-    """Pair each column of the owner with its name on the side of the counts."""
-    return [(f"h{number}", name) for number, name in enumerate(rows.owner)]
-
-
-def _equal(pairs: Iterable[tuple[str, str]]) -> str:
-    return " AND ".join(f"{name} = {other}" for other, name in pairs)
-
-
 def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = "") -> str:
     """Write a source of the rows with s.
 
@@ -176,18 +164,21 @@ def _with_share(rows: Entries, max_count: int, dialect: Dialect, first: str = ""
         share = _share_sql(window, max_count, dialect)
         return f"({select_sql(['*', f'{share} AS s'], f'({rows.sql}) AS t')}) AS r"
     source = first or f"({rows.sql})"
-    pairs = _owner_pairs(rows)
+    # The owner's columns have other names on the side of the counts.
+    owners = numbered("h", len(rows.owner))
+    pairs = list(zip(owners, rows.owner, strict=True))
     cells = named_cells([*pairs, ("h", _share_sql(count, max_count, dialect))])
     counts = select_sql(cells, f"{source} AS t", _group_by(rows.owner))
     share = f"{dialect.joined('h')} AS s"
     if first:
         # The WITH clause is materialized, so neither side is read anew: a plain join will do.
-        joined = f"{source} AS r JOIN ({counts}) AS q ON {_equal(pairs)}"
+        matched = all_equal(zip(rows.owner, owners, strict=True))
+        joined = f"{source} AS r JOIN ({counts}) AS q ON {matched}"
         return f"({select_sql(['r.*', share], joined)}) AS r"
     if rows.nobody:
         return _never_empty(rows, cells[-1], pairs[0], share)
     left = JoinSide(rows.sql, "r", rows.owner, (), ["r.*"])
-    right = JoinSide(counts, "q", [other for other, _ in pairs], (), [share])
+    right = JoinSide(counts, "q", owners, (), [share])
     return f"({join_sql(left, right, dialect)}) AS r"
 
 
@@ -196,7 +187,8 @@ def _with_stored_share(rows: Entries, max_count: int, dialect: Dialect) -> str:
     stored = rows.count
     if not rows.is_share:
         stored = _share_sql(rows.count, max_count, dialect)
-    return f"({select_sql(['*', f'CAST({stored} AS BIGINT) AS s'], f'({rows.sql}) AS t')}) AS r"
+    share = f"CAST({stored} AS BIGINT) AS s"
+    return f"({select_sql(['*', share], f'({rows.sql}) AS t')}) AS r"
 
 
 def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str) -> str:
@@ -210,7 +202,8 @@ def _never_empty(rows: Entries, counted: str, pair: tuple[str, str], share: str)
     left = f"{rows.sql} UNION ALL BY NAME SELECT {rows.nobody} AS {name}"
     share_of_group = counted.removesuffix(" AS h")
     marked = f"CASE WHEN {name} = {rows.nobody} THEN -1 ELSE {share_of_group} END AS h"
-    right = select_sql([f"{name} AS {other}", marked], f"({left}) AS t", _group_by(rows.owner))
+    cells = [f"{name} AS {other}", marked]
+    right = select_sql(cells, f"({left}) AS t", _group_by(rows.owner))
     joined = f"({left}) AS r JOIN ({right}) AS q ON {name} = {other}"
     # The test reads both sides, so that no optimizer can run it on one of them alone.
     test = f"WHERE CAST({name} AS BIGINT) + h >= 0"
@@ -225,11 +218,14 @@ def _with_heavy_share(rows: Entries, max_rows: int, dialect: Dialect) -> str:
     """
     count = f"count({_wanted_rows(rows)})"
     share = f"CAST({dialect.divide(bigint(FINE * max_rows), count)} AS INTEGER)"
-    pairs = _owner_pairs(rows)
+    owners = numbered("h", len(rows.owner))
+    heavy_cells = named_cells([*zip(owners, rows.owner, strict=True), ("h", share)])
     tail = f"{_group_by(rows.owner)} HAVING {count} > {bigint(max_rows)}"
-    heavy = select_sql(named_cells([*pairs, ("h", share)]), f"({rows.sql}) AS t", tail)
+    heavy = select_sql(heavy_cells, f"({rows.sql}) AS t", tail)
+    # People who are not heavy have no partner, and count in full.
     cells = ["r.*", f"COALESCE(h, {FINE}) AS s"]
-    joined = f"({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {_equal(pairs)}"
+    matched = all_equal(zip(rows.owner, owners, strict=True))
+    joined = f"({rows.sql}) AS r LEFT JOIN ({heavy}) AS q ON {matched}"
     return f"({select_sql(cells, joined)}) AS r"
 
 
@@ -240,8 +236,7 @@ def _wanted_rows(rows: Entries) -> str:
         return "*"
     if len(keys) == 1:
         return keys[0]
-    present = " AND ".join(f"{key} IS NOT NULL" for key in keys)
-    return f"CASE WHEN {present} THEN 1 END"
+    return f"CASE WHEN {none_null(keys)} THEN 1 END"
 
 
 def _tested_key(key: str, rows: Entries) -> str:
@@ -253,7 +248,7 @@ def _tested_key(key: str, rows: Entries) -> str:
 
 def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list[str], list[int]]:
     """Write each person's clipped sums in each key, with their names and largest absolute values."""
-    names = _numbered("t", len(rows.values))
+    names = numbered("t", len(rows.values))
     sums = [_clipped_sum(value, max_rows, dialect) for value in rows.values]
     cells = named_cells(zip(names, sums, strict=True))
     groups = [*rows.owner, *rows.keys]
@@ -262,7 +257,8 @@ def _sums_sql(rows: Entries, max_rows: int, dialect: Dialect) -> tuple[str, list
     sizes = []
     for value in rows.values:
         term = value.facts.term
-        sizes.append(max_rows * max(abs(term.low), abs(term.high)))
+        largest = max(abs(term.low), abs(term.high))
+        sizes.append(max_rows * largest)
     return sql, names, sizes
 
 
@@ -283,8 +279,9 @@ def _by_kept_keys(rows: Entries, share: KeptKeys, dialect: Dialect) -> str:
     order += [f"{key} NULLS FIRST" for key in rows.keys]
     window = f"PARTITION BY {', '.join(rows.owner)} ORDER BY {', '.join(order)}"
     rank = f"row_number() OVER ({window}) AS s"
-    wanted = " AND ".join(f"{key} IS NOT NULL" for key in rows.tested)
-    ranked = select_sql(["*", rank], f"({sql}) AS t", f"WHERE {wanted}" if wanted else "")
+    # Keys that count nowhere must not take the rank of one that does.
+    wanted = f"WHERE {none_null(rows.tested)}" if rows.tested else ""
+    ranked = select_sql(["*", rank], f"({sql}) AS t", wanted)
     source = f"({ranked}) AS r WHERE s <= {share.groups}"
     return _totals(numbers, replace(rows, deferred={}), source, dialect)
 
@@ -301,7 +298,9 @@ def _by_groups(rows: Entries, max_groups: int, max_rows: int, dialect: Dialect) 
         return _totals(zip(names, sizes, strict=True), rows, f"({sql}) AS t", dialect)
     numbers = []
     for value, name, size in zip(rows.values, names, sizes, strict=True):
-        low = -size if min(value.facts.low, value.facts.high) < 0 else 0
+        # Sums of positive contributions are never negative, which saves a test in the scaling.
+        can_be_negative = min(value.facts.low, value.facts.high) < 0
+        low = -size if can_be_negative else 0
         numbers.append((_scaled(name, (low, size), dialect), size))
     people = replace(rows, sql=sql, deferred={})
     if dialect.joined is None:

@@ -88,6 +88,7 @@ class _StoredCount:
 def entries_of(facts: TallyFacts, writer: Writer) -> Entries:
     """Write one row for each row that counts."""
     tally = facts.tally
+    # Names of keys are taken first, since tests and deferred keys refer to them.
     names = tuple(writer.fresh("k") for _ in tally.keys)
     test = "TRUE"
     tested: tuple[str, ...] = ()
@@ -190,6 +191,7 @@ def _stored_count(
         if column is None or table.columns[column].kept != schema.columns[key.name]:
             return _StoredCount()
         counted_by = column
+    # The stored share is right only for the bound by which it was computed.
     if table.share_rows == tally.share.rows and counted_by in table.shares:
         return _StoredCount(table.shares[counted_by], is_share=True)
     return _StoredCount(table.counts.get(counted_by, ""))
@@ -208,6 +210,7 @@ def _labels(names: Sequence[str], domains: Sequence[Domain]) -> dict[str, list[s
     for name, domain in zip(names, domains, strict=True):
         if not isinstance(domain, Texts) or domain.keys is None:
             continue
+        # Few enough to be listed in the text as an enumeration.
         if len(domain.keys) <= MOST_KEYS:
             labels[name] = [str(key) for key in domain.keys if key is not None]
     return labels

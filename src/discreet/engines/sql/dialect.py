@@ -6,7 +6,7 @@ every store, so their differences are in this file and in the three dialects alo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Literal, TypeAlias
 
@@ -69,6 +69,10 @@ class StoredTable:
     nobody: str = ""
     read_by: Schema | None = None
     own: bool = False
+
+    def types(self) -> dict[str, str]:
+        """List the columns with their stored types."""
+        return {name: column.type for name, column in self.columns.items()}
 
 
 @frozen
@@ -169,6 +173,19 @@ def bigint(number: int) -> str:
     'CAST(-5 AS BIGINT)'
     """
     return f"CAST({number} AS BIGINT)"
+
+
+def narrowest_type(types: Iterable[tuple[str, int]], low: int, high: int) -> str:
+    """Return the first integer type that holds both ends; each type is given with its bits.
+
+    >>> from discreet.engines.sql.dialect import narrowest_type
+    >>> narrowest_type([("SMALLINT", 15), ("INTEGER", 31)], 0, 40_000)
+    'INTEGER'
+    """
+    for name, bits in types:
+        if -(2**bits) <= low and high < 2**bits:
+            return name
+    raise AssertionError("the steps of a declared column fit into 64 bits")
 
 
 def null(sql_type: str) -> str:

@@ -20,6 +20,7 @@ def floor_between(x: str, low: int, high: int, divisor: int, dialect: Dialect) -
     if divisor == 1:
         return x
     lowest = min(low // divisor, 0)
+    # x is never negative: stores agree about the division.
     if lowest == 0:
         return dialect.divide(x, str(divisor))
     added = -lowest * divisor
@@ -79,6 +80,7 @@ def quotient_sql(
     if y_domain.low == y_domain.high:
         signed = a if y_domain.low > 0 else f"-{a}"
         return f"(CASE WHEN {b} IS NOT NULL THEN {signed} END)"
+    # The quotient is always 0, and so is x: only the divisor has to be tested.
     if domain.low == domain.high == 0:
         return f"(CASE WHEN {b} <> 0 THEN {a} END)"
     ratio = x_domain.step / (y_domain.step * domain.step)

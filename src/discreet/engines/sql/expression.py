@@ -81,6 +81,14 @@ def scaled_sql(expression: Expression, domain: Domain, scope: SqlScope) -> str:
     return f"({sql} * {times})"
 
 
+def _each_sql(expressions: Sequence[Expression], scope: SqlScope) -> list[str]:
+    return [expression_sql(expression, scope) for expression in expressions]
+
+
+def _each_scaled(expressions: Sequence[Expression], domain: Domain, scope: SqlScope) -> list[str]:
+    return [scaled_sql(expression, domain, scope) for expression in expressions]
+
+
 def alike_sql(x: tuple[Expression, SqlScope], y: tuple[Expression, SqlScope]) -> tuple[str, str]:
     """Write two expressions of different scopes so that they can be compared, in a shared step."""
     left, here = x
@@ -136,8 +144,8 @@ def _call(call: Call, scope: SqlScope) -> str:
         return _time(call, scope)
     match function:
         case Function.AND | Function.OR:
-            conditions = [expression_sql(argument, scope) for argument in arguments]
-            return "(" + f" {function.upper()} ".join(conditions) + ")"
+            operator = f" {function.upper()} "
+            return "(" + operator.join(_each_sql(arguments, scope)) + ")"
         case Function.NOT:
             return f"(NOT {expression_sql(arguments[0], scope)})"
         case Function.IS_NULL:
@@ -171,7 +179,7 @@ def _time(call: Call, scope: SqlScope) -> str:
 
 def _compare(function: Function, arguments: Sequence[Expression], scope: SqlScope) -> str:
     domain = _shared_domain([domain_of(argument, scope.domains) for argument in arguments])
-    first, *others = (scaled_sql(argument, domain, scope) for argument in arguments)
+    first, *others = _each_scaled(arguments, domain, scope)
     if function is Function.AMONG:
         return f"({first} IN ({', '.join(others)}))"
     return f"({first} {_COMPARISONS[function]} {others[0]})"
@@ -180,7 +188,7 @@ def _compare(function: Function, arguments: Sequence[Expression], scope: SqlScop
 def _rounded_test(test: RoundedTest, scope: SqlScope) -> str:
     """Write a comparison of a column's steps with literals that are rounded as its values were."""
     x = scope.names[test.column]
-    steps = [bigint(step) for step in test.steps]
+    steps = list(map(bigint, test.steps))
     if test.function is Function.AMONG:
         return f"({x} IN ({', '.join(steps)}))"
     left, right = x, steps[0]
@@ -196,7 +204,9 @@ def _rounded_bin(bins: Binned, scope: SqlScope) -> str:
     numerators = [0]
     if isinstance(domain, Whole):
         numerators = [bins.top(domain.low), bins.top(domain.high)]
-    top = f"({x} * {2 * bins.side * bins.d} + {bins.d + 2 * bins.v} - abs({x} % 2))"
+    factor = 2 * bins.side * bins.d
+    offset = bins.d + 2 * bins.v
+    top = f"({x} * {factor} + {offset} - abs({x} % 2))"
     # |x mod 2| is at most 1, so the numerator may be 1 below that of the lower end.
     low = min(numerators) - 1
     number = floor_between(top, low, max(numerators), 2 * bins.u, scope.dialect)
@@ -221,7 +231,7 @@ def _choose(call: Call, scope: SqlScope) -> str:
     The stores' own LEAST and GREATEST skip a NULL.
     """
     domain = domain_of(call, scope.domains)
-    arguments = [scaled_sql(argument, domain, scope) for argument in call.arguments]
+    arguments = _each_scaled(call.arguments, domain, scope)
     if call.function is Function.COALESCE:
         return f"COALESCE({', '.join(arguments)})"
     chosen = f"{call.function.upper()}({', '.join(arguments)})"
@@ -238,11 +248,11 @@ def _number(call: Call, scope: SqlScope) -> str:
     domain = _whole(call, scope)
     match call.function, [_whole(argument, scope) for argument in call.arguments]:
         case Function.ADD | Function.SUBTRACT, _:
-            x, y = (scaled_sql(argument, domain, scope) for argument in call.arguments)
+            x, y = _each_scaled(call.arguments, domain, scope)
             operator = "+" if call.function is Function.ADD else "-"
             return f"({x} {operator} {y})"
         case Function.MULTIPLY, _:
-            x, y = (expression_sql(argument, scope) for argument in call.arguments)
+            x, y = _each_sql(call.arguments, scope)
             return f"({x} * {y})"
         case Function.MODULO, [x_domain, y_domain]:
             x = scaled_sql(call.arguments[0], domain, scope)
@@ -250,7 +260,7 @@ def _number(call: Call, scope: SqlScope) -> str:
             divisor = int(y_domain.low * y_domain.step / domain.step)
             return modulo_sql(x, low, divisor)
         case Function.DIVIDE, [x_domain, y_domain]:
-            x, y = (expression_sql(argument, scope) for argument in call.arguments)
+            x, y = _each_sql(call.arguments, scope)
             return quotient_sql((x, x_domain), (y, y_domain), domain, scope.dialect)
     x = expression_sql(call.arguments[0], scope)
     return _function_of_one_number(call.function, x, _whole(call.arguments[0], scope), scope)

@@ -24,6 +24,7 @@ def holdable(value: Scalar, domain: Domain) -> bool:
         return True
     match domain:
         case Truth():
+            # A truth may be asked for as 0 or 1 as well.
             return value in (0, 1)
         case Texts():
             return isinstance(value, str)

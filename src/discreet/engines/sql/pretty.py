@@ -22,7 +22,7 @@ def in_lines(sql: str) -> str:
       WHERE a IN (1, 2)) AS t
     GROUP BY a
     """
-    pieces = [match[0] for match in _TOKEN.finditer(sql)]
+    pieces = _TOKEN.findall(sql)
     # For every open bracket: whether it holds a SELECT. The whole text counts as the first one.
     selects = [True]
     lines = [""]

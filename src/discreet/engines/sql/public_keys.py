@@ -8,8 +8,8 @@ from math import prod
 from ...query.domains.domain import Domain, Scalar
 from .dialect import Dialect
 from .key_codec import Held, hold, holdable
-from .reading.constant import constant_sql
-from .select import select_sql
+from .reading.constant import constant_sql, constants_sql
+from .select import numbered, select_sql
 
 
 def only_sql(
@@ -27,7 +27,8 @@ def only_sql(
     keys = _held_keys(list(only), domains)
     if not keys:
         return "FALSE", ()
-    columns = [set(column) for column in zip(*keys, strict=True)]
+    columns = list(map(set, zip(*keys, strict=True)))
+    # As many keys as the product of the columns: then the list has all combinations.
     if len(keys) != prod(map(len, columns)):
         return _test_together(keys, names, dialect), ()
     tests = []
@@ -74,7 +75,8 @@ def _test_one(name: str, domain: Domain, values: set[Held], dialect: Dialect) ->
         if possible <= values:
             return "" if None in values else _not_null(name)
     ordered = sorted(values - {None}, key=repr)
-    listed = ", ".join(constant_sql(value, dialect) for value in ordered)
+    listed = constants_sql(ordered, dialect)
+    # NULL is never IN a list, so it has a test of its own.
     among = f"{name} IN ({listed})" if listed else "FALSE"
     return f"({among} OR {name} IS NULL)" if None in values else among
 
@@ -86,15 +88,16 @@ def _test_together(keys: set[tuple[Held, ...]], names: Sequence[str], dialect: D
     tests = []
     complete = [_tuple_sql(key, dialect) for key in ordered if None not in key]
     if complete:
-        columns = ", ".join(f"k{number}" for number in range(len(names)))
+        columns = ", ".join(numbered("k", len(names)))
         source = f"(VALUES {', '.join(complete)}) AS v({columns})"
-        tests.append(f"({', '.join(names)}) IN ({select_sql(['*'], source)})")
+        listed = select_sql(["*"], source)
+        tests.append(f"({', '.join(names)}) IN ({listed})")
     tests += [_test_key_with_null(key, names, dialect) for key in ordered if None in key]
     return "(" + " OR ".join(tests) + ")"
 
 
 def _tuple_sql(key: tuple[Held, ...], dialect: Dialect) -> str:
-    return "(" + ", ".join(constant_sql(value, dialect) for value in key) + ")"
+    return f"({constants_sql(key, dialect)})"
 
 
 def _test_key_with_null(key: tuple[Held, ...], names: Sequence[str], dialect: Dialect) -> str:

@@ -18,6 +18,26 @@ def named_cells(cells: Iterable[tuple[str, str]]) -> list[str]:
     return [f"{sql} AS {name}" for name, sql in cells]
 
 
+def numbered(letter: str, count: int) -> list[str]:
+    """List names that differ in their numbers.
+
+    >>> from discreet.engines.sql.select import numbered
+    >>> numbered("x", 2)
+    ['x0', 'x1']
+    """
+    return [f"{letter}{number}" for number in range(count)]
+
+
+def all_equal(pairs: Iterable[tuple[str, str]]) -> str:
+    """Write the test that both sides of every pair are equal."""
+    return " AND ".join(f"{left} = {right}" for left, right in pairs)
+
+
+def none_null(names: Iterable[str]) -> str:
+    """Write the test that no column is NULL."""
+    return " AND ".join(f"{name} IS NOT NULL" for name in names)
+
+
 def select_sql(cells: Iterable[str], source: str, tail: str = "") -> str:
     """Write a SELECT; a row without any column still counts.
 

@@ -94,6 +94,7 @@ class SqlStore:
     def tally(self, tally: Tally) -> Totals:
         """Return the exact totals of every key that occurs."""
         facts, sql = self._write(tally)
+        # A public table that repeats more than declared would break the sensitivity.
         for schema in public_tables(tally.rows):
             self._check_matches(schema)
         return read_totals(facts, self.fetch(sql))
@@ -123,9 +124,12 @@ class SqlStore:
         They are in order; NULL is left out.
         """
         require_public(table, *columns)
-        declared = [table.column(column) for column in columns]
-        names = [name for name, _ in declared]
-        domains = [domain_of_column(column) for _, column in declared]
+        names = []
+        domains = []
+        for column in columns:
+            name, declared = table.column(column)
+            names.append(name)
+            domains.append(domain_of_column(declared))
         rows = self.fetch(distinct_sql(table, names, self._writer()))
         return in_order([tuple(map(value_of, row, domains)) for row in rows])
 
@@ -160,6 +164,7 @@ class SqlStore:
             raise SchemaMismatch(f"the store has no table {schema.name} that it can read") from None
 
     def _check_matches(self, schema: Schema) -> None:
+        # Once for each schema, since counting reads the whole table.
         if schema in self.counted:
             return
 

@@ -24,7 +24,7 @@ from .key_codec import value_of
 from .rows.frame import SqlFrame, Writer
 from .rows.person import require_alike
 from .rows.relation import person_column, public_frame
-from .select import select_sql
+from .select import none_null, select_sql
 
 
 def tally_sql(facts: TallyFacts, writer: Writer) -> str:
@@ -82,12 +82,13 @@ def _count_values(facts: TallyFacts) -> list[int]:
 
 
 def _check_ids(facts: TallyFacts, writer: Writer) -> None:
-    units = {schema.name: schema.unit for schema in tables_of(facts.tally.rows)}
-    ids = []
-    for name, unit in units.items():
-        if isinstance(unit, People):
-            ids.append((name, person_column(unit.id, writer.table(name))))
-    require_alike(ids)
+    # By name, since one table may be scanned several times.
+    ids = {}
+    for schema in tables_of(facts.tally.rows):
+        if isinstance(schema.unit, People):
+            table = writer.table(schema.name)
+            ids[schema.name] = person_column(schema.unit.id, table)
+    require_alike(list(ids.items()))
 
 
 def distinct_sql(table: Schema, columns: Sequence[str], writer: Writer) -> str:
@@ -113,5 +114,4 @@ def _public_columns(
     """Write columns of a public table, with their SQL names and the test that none is NULL."""
     frame = public_frame(table, frozenset(columns), writer)
     names = [frame.names[column] for column in columns]
-    present = " AND ".join(f"{name} IS NOT NULL" for name in names)
-    return frame, names, present
+    return frame, names, none_null(names)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...query.algebra.expression import Call, Constant, Function
 from ...query.domains.calendar import DAY_SECONDS
-from ...query.domains.domain import Day, Domain, Second, Texts
+from ...query.domains.domain import Day, Domain, Scalar, Second, Texts
 from .dialect import Dialect
 from .division import floor_between
 
@@ -26,7 +26,7 @@ def text_sql(call: Call, text: str, domain: Domain, dialect: Dialect) -> str:
 
     Positions beyond the longest text are beyond every text, so they are lowered to fit in 32 bits.
     """
-    constants = [a.value for a in call.arguments[1:] if isinstance(a, Constant)]
+    constants = _constants(call)
     longest = domain.most if isinstance(domain, Texts) else 0
     match call.function, constants:
         case (Function.LOWER | Function.UPPER) as function, _:
@@ -38,10 +38,16 @@ def text_sql(call: Call, text: str, domain: Domain, dialect: Dialect) -> str:
         case Function.LIKE, [str(pattern)]:
             return dialect.like(text, pattern)
         case Function.SUBSTRING, [int(first), int(count)]:
-            return f"substr({text}, {min(first, longest + 1)}, {min(count, longest)})"
+            start = min(first, longest + 1)
+            return f"substr({text}, {start}, {min(count, longest)})"
         case _:
             # Only LENGTH is left of the functions of text.
             return f"CAST(length({text}) AS BIGINT)"
+
+
+def _constants(call: Call) -> list[Scalar]:
+    """List the constant arguments after the first argument."""
+    return [a.value for a in call.arguments[1:] if isinstance(a, Constant)]
 
 
 def letters_sql(text: str, case: str) -> str:
@@ -63,7 +69,7 @@ def time_sql(call: Call, time: str, domain: Domain, dialect: Dialect) -> str:
 
     That is a part of the time, the start of its unit, or the time some months later.
     """
-    constants = [a.value for a in call.arguments[1:] if isinstance(a, Constant)]
+    constants = _constants(call)
     match call.function, constants:
         case Function.DATE_OF, _:
             return days_sql(time, domain, dialect)

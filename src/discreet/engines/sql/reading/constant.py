@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ....data.columns.keys import KeyValue
 from ..dialect import Dialect, bigint
+
+
+def constants_sql(values: Iterable[KeyValue | None], dialect: Dialect) -> str:
+    """List public values."""
+    return ", ".join(constant_sql(value, dialect) for value in values)
 
 
 def constant_sql(value: KeyValue | None, dialect: Dialect) -> str:

@@ -144,6 +144,7 @@ def _times(column: Integer | Real, x: str, dialect: Dialect) -> str:
 
 def _double_of_steps(column: Integer | Real, steps: int) -> float | None:
     """Find a double that counts as exactly so many steps."""
+    # Rounding of the product may miss the step by one double in either direction.
     near = float(steps * column.step)
     for candidate in (near, nextafter(near, inf), nextafter(near, -inf)):
         if isfinite(candidate) and nearest(_steps_of(column, candidate)) == steps:

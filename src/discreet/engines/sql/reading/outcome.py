@@ -36,6 +36,7 @@ def outcome_sql(
     if x.kept is not None:
         return f"CAST(CASE WHEN {missing} THEN 0 END AS SMALLINT)"
     unbounded = read(widest(column), x, dialect)
+    # A key that is not listed was read; any other cell without a value was not.
     unread = 3 if isinstance(column, Category) else 1
     tests = f"WHEN ({unbounded}) IS NULL THEN {unread}"
     doubts = [f"{kept} IS NULL"]

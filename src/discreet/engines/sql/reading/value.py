@@ -21,7 +21,7 @@ from ....data.columns.column import Boolean, Category, Column, Date, Integer, Re
 from ....data.columns.keys import KeyValue
 from ....data.columns.text_format import iso_pieces, numeral_pattern
 from ..dialect import Dialect, StoredColumn, bigint, null
-from .constant import constant_sql
+from .constant import constant_sql, constants_sql
 from .number import INTEGER_PATTERN, double_sql, is_numeral, steps_sql
 from .time import moment_sql
 
@@ -142,7 +142,7 @@ def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
     """Write the key of a value: itself if listed; else the other key, if any; else the default."""
     is_packed_text = x.packed and x.stored == "text" and column.of == "text"
     if dialect.listed is not None and is_packed_text:
-        labels = [str(value) for value in column.values]
+        labels = list(map(str, column.values))
         return _look_up(column, x, dialect.listed(x.sql, labels), dialect)
     match column.of:
         case "text":
@@ -156,7 +156,7 @@ def _category(column: Category, x: StoredColumn, dialect: Dialect) -> str:
         case "boolean":
             key = _truth(x)
             key_type = "BOOLEAN"
-            listed = ", ".join(constant_sql(bool(value), dialect) for value in column.values)
+            listed = constants_sql(map(bool, column.values), dialect)
     other = ""
     if column.other is not None:
         other = f"WHEN {_present(x, dialect)} THEN {constant_sql(column.other, dialect)} "
@@ -302,7 +302,7 @@ def _kept_category(column: Category, kept: Category, x: StoredColumn, dialect: D
     key = f"CAST({x.sql} AS {key_type})"
     if set(column.values) == set(kept.values) and column.other == kept.other:
         return key
-    listed = ", ".join(constant_sql(value, dialect) for value in column.values)
+    listed = constants_sql(column.values, dialect)
     other = ""
     if column.other is not None:
         other = f"WHEN {x.sql} IS NOT NULL THEN {constant_sql(column.other, dialect)} "

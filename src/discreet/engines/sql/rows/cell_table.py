@@ -43,6 +43,7 @@ def read_cells_sql(
         named = replace(prepared, sql=prepared_name)
         middle[cell] = read(column, named, dialect)
         outer[cell] = cell
+        # A server that exported the cells has judged them already.
         if seen and stored.seen:
             inner[outcome] = f"t.{stored.seen}"
             middle[outcome] = outcome

@@ -11,12 +11,12 @@ would find that the added row cannot match.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Literal, TypeAlias
 
 from ....frozen import frozen
 from ..dialect import Dialect
-from ..select import select_sql
+from ..select import all_equal, numbered, select_sql
 
 
 @frozen
@@ -61,7 +61,7 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = 
     verb = _VERBS[keep]
     if not dialect.guarded:
         sides = f"({left.sql}) AS {left.letter} {verb} ({right.sql}) AS {right.letter}"
-        return select_sql(cells, f"{sides} ON {_all_equal(pairs)}")
+        return select_sql(cells, f"{sides} ON {all_equal(pairs)}")
     flags = ["fl", "fr"]
     if dialect.hide is not None:
         flags = [dialect.hide(flag, "Whole") for flag in flags]
@@ -72,10 +72,6 @@ def join_sql(left: JoinSide, right: JoinSide, dialect: Dialect, *, keep: Kept = 
     guarded_right = f"({_guard(right, 'fr', 2)}) AS {right.letter}"
     joined = f"{guarded_left} {verb} {guarded_right} ON {' AND '.join(tests)}"
     return select_sql(cells, joined, _GUARDS_DROPPED[keep])
-
-
-def _all_equal(pairs: Iterable[tuple[str, str]]) -> str:
-    return " AND ".join(f"{mine} = {yours}" for mine, yours in pairs)
 
 
 def _full_join(
@@ -92,23 +88,20 @@ def _full_join(
     into an inner one.
     """
     # Keys are joined on as columns, since a constant cannot be joined on.
-    left_keys = [f"lk{number}" for number in range(len(pairs))]
-    right_keys = [f"rk{number}" for number in range(len(pairs))]
-    marked_left = _marked(left.sql, "lm", [mine for mine, _ in pairs], left_keys)
-    marked_right = _marked(right.sql, "rm", [yours for _, yours in pairs], right_keys)
-    matched = _all_equal(zip(left_keys, right_keys, strict=True))
+    left_keys = numbered("lk", len(pairs))
+    right_keys = numbered("rk", len(pairs))
+    left_cells = ["*", "1 AS lm"]
+    right_cells = ["*", "1 AS rm"]
+    for (mine, yours), left_key, right_key in zip(pairs, left_keys, right_keys, strict=True):
+        left_cells.append(f"{mine} AS {left_key}")
+        right_cells.append(f"{yours} AS {right_key}")
+    marked_left = select_sql(left_cells, f"({left.sql}) AS t")
+    marked_right = select_sql(right_cells, f"({right.sql}) AS t")
+    matched = all_equal(zip(left_keys, right_keys, strict=True))
     # 3: both sides are there; 2: the left one only; 1: the right one only.
     test = f"2 * COALESCE(lm, 0) + COALESCE(rm, 0) > {_MIN_MATCH[keep]}"
     sides = f"({marked_left}) AS {left.letter} FULL JOIN ({marked_right}) AS {right.letter}"
     return select_sql(cells, f"{sides} ON {matched}", f"WHERE {test}")
-
-
-def _marked(sql: str, mark: str, keys: Sequence[str], names: Sequence[str]) -> str:
-    """Add a mark that is 1 in every row, and the keys under new names."""
-    cells = ["*", f"1 AS {mark}"]
-    for key, name in zip(keys, names, strict=True):
-        cells.append(f"{key} AS {name}")
-    return select_sql(cells, f"({sql}) AS t")
 
 
 def _guard(side: JoinSide, flag: str, number: int) -> str:

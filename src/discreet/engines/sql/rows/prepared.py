@@ -13,7 +13,7 @@ from ....data.schema import Schema
 from ....data.unit import People
 from ....errors import SchemaMismatch
 from ....intake.compatibility import misfit
-from ..dialect import Dialect, Stored, StoredColumn, StoredTable
+from ..dialect import Dialect, Stored, StoredColumn, StoredTable, narrowest_type
 from ..select import named_cells, select_sql
 from .cell_table import read_cells_sql
 from .person import id_sql
@@ -74,8 +74,7 @@ def _type(column: Column) -> str:
             return "BOOLEAN" if column.of == "boolean" else "text"
         case _:
             low, high = column.ends
-    # The narrowest integer that holds both ends.
-    return next(name for name, bits in _INTEGERS if -(2**bits) <= low and high < 2**bits)
+    return narrowest_type(_INTEGERS, low, high)
 
 
 def _counted_by(schema: Schema) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import TypeVar
 
 from ....data.schema import Schema
 from ....data.unit import People
@@ -27,7 +28,7 @@ from ....query.bounds.fanout import find_cut, find_cuts
 from ....query.bounds.relation_facts import columns_of
 from ....query.domains.domain import Domain, domain_of_column
 from ...base import find_column, require_columns
-from ...column_pruning import ColumnNames, needed_below
+from ...column_pruning import ColumnNames, needed_below, needed_in_order
 from ...tally_analysis import times_of
 from ..dialect import StoredColumn, StoredTable
 from ..expression import alike_sql, expression_sql, scaled_sql
@@ -39,6 +40,7 @@ from .join_barrier import JoinSide, join_sql
 from .person import id_sql, present_sql, total_sql, window_sql
 from .truncation import truncate_frame
 
+T = TypeVar("T")
 COUNT = "n"
 """Name of the stored number of a person's rows in a frame."""
 
@@ -84,7 +86,7 @@ def _where(relation: Where, needed: ColumnNames, writer: Writer) -> SqlFrame:
 
 
 def _project(relation: Select, needed: ColumnNames, writer: Writer) -> SqlFrame:
-    chosen = {name: expression for name, expression in relation.columns if name in needed}
+    chosen = _only(relation.columns, needed)
     (below,) = needed_below(relation, needed)
     frame = frame_of(relation.rows, below, writer)
     scope = scope_of(frame, writer)
@@ -94,6 +96,11 @@ def _project(relation: Select, needed: ColumnNames, writer: Writer) -> SqlFrame:
         cells[names[name]] = expression_sql(expression, scope)
     sql = _select(frame.owner, cells, frame.sql)
     return SqlFrame(sql, names, _domains(relation, names), frame.owner)
+
+
+def _only(columns: Iterable[tuple[str, T]], needed: ColumnNames) -> dict[str, T]:
+    """Keep the columns that are needed."""
+    return {name: column for name, column in columns if name in needed}
 
 
 def _domains(relation: Relation, names: Iterable[str]) -> dict[str, Domain]:
@@ -160,6 +167,7 @@ def _cells(schema: Schema, wanted: ColumnNames, table: StoredTable, writer: Writ
     for name, x in prepared.items():
         inner[raw_names[name]] = x.sql
     names = writer.named(prepared)
+    # The outer SELECT reads what the inner one prepared, so that no text is written twice.
     outer = {}
     for name, x in prepared.items():
         raw = raw_names[name]
@@ -184,12 +192,12 @@ def _truncated(
     rows: Relation, max_rows: int | None, needed: ColumnNames, writer: Writer
 ) -> SqlFrame:
     """Write one side of a join, each person truncated to so many rows."""
-    order = [name for name in columns_of(rows) if name in needed]
+    order = needed_in_order(rows, needed)
     return truncate_frame(frame_of(rows, needed, writer), max_rows, order, writer.dialect)
 
 
 def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFrame:
-    added = {name: column for name, column in join.columns if name in needed}
+    added = _only(join.columns, needed)
     (below,) = needed_below(join, needed)
     left = _truncated(join.rows, find_cut(join), below, writer)
     public_columns = frozenset(added.values()) | {column for _, column in join.on}
@@ -202,8 +210,8 @@ def _join_public(join: JoinPublic, needed: ColumnNames, writer: Writer) -> SqlFr
         mine, yours = alike_sql((expression, here), (Field(column), there))
         left_keys.append(mine)
         right_keys.append(yours)
-    names = {name: sql for name, sql in left.names.items() if name in needed}
-    # An added column hides one of the same name on the left, but keeps its place in the SELECT.
+    names = _only(left.names.items(), needed)
+    # An added column replaces one of the same name on the left.
     public = {writer.fresh("c"): right.names[column] for column in added.values()}
     names |= dict(zip(added, public, strict=True))
     own = list(left.owner)
@@ -228,7 +236,7 @@ def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFr
         left_keys.append(left_key)
         right_keys.append(right_key)
     both = left.names | right.names
-    names = {name: sql for name, sql in both.items() if name in needed}
+    names = _only(both.items(), needed)
     owner = left.owner
     own = list(left.owner)
     if join.outer == "full":
@@ -245,7 +253,7 @@ def _join_people(join: JoinPeople, needed: ColumnNames, writer: Writer) -> SqlFr
 
 def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
     frames = [frame_of(part, needed, writer) for part in union.parts]
-    domains = _domains(union, [name for name in columns_of(union) if name in needed])
+    domains = _domains(union, needed_in_order(union, needed))
     names = writer.named(domains)
     owner = tuple(writer.fresh("p") for _ in frames[0].owner)
     texts = []
@@ -260,7 +268,7 @@ def _union(union: Union, needed: ColumnNames, writer: Writer) -> SqlFrame:
 
 
 def _per_person(relation: PerPerson, needed: ColumnNames, writer: Writer) -> SqlFrame:
-    totals = {name: total for name, total in relation.totals if name in needed}
+    totals = _only(relation.totals, needed)
     summed = {}
     for name, total in totals.items():
         if total.expression is not None:
@@ -286,5 +294,5 @@ def _per_person(relation: PerPerson, needed: ColumnNames, writer: Writer) -> Sql
     source = _select(frame.owner, cells, frame.sql)
     sql = _select(groups, total_cells, source, f"GROUP BY {', '.join(groups)}")
     both = keys | columns
-    names = {name: sql_name for name, sql_name in both.items() if name in needed}
+    names = _only(both.items(), needed)
     return SqlFrame(sql, names, _domains(relation, names), frame.owner)
