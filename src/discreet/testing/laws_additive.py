@@ -64,7 +64,7 @@ def _low_bits(mechanism: Any, draws: int) -> None:  # noqa: ANN401
     """
     grids = []
     for value in (0.0, 1.0, 0.3, _TINY):
-        grids.append(_grid([mechanism.release(value) for _ in range(draws)]))  # noqa: PERF401
+        grids.append(_grid([mechanism.release(value) for _ in range(draws)]))
     far = _grid([mechanism.release(_FAR) for _ in range(draws)])
     least = min(grids)
     most = max(grids)

@@ -138,7 +138,7 @@ def _all_views(
     plain = []
     for view in views(_joined(*first)):
         if not (_constant(view, left, right) and _constant(view, *first)):
-            plain.append(view)  # noqa: PERF401
+            plain.append(view)
     for view in plain:
         if not view.nominal:
             yield view

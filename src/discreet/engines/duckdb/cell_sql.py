@@ -126,5 +126,5 @@ def seen_sql(schema: Schema, source: str) -> str:
     cells = ["count(*)", without_person]
     for column in seen_columns(schema):
         for outcome in range(OUTCOMES):
-            cells.append(f"count(CASE WHEN {column} = {outcome} THEN 1 END)")  # noqa: PERF401
+            cells.append(f"count(CASE WHEN {column} = {outcome} THEN 1 END)")
     return select_sql(cells, source)

@@ -297,7 +297,7 @@ def _join_people(join: JoinPeople, tables: StoredRows, needed: ColumnNames) -> l
         matches = partners.get((owned.owner, key), [])
         matched |= set(map(id, matches))
         for other in matches or unmatched:
-            joined.append(Owned(owned.owner, {**owned.row, **other.row}))  # noqa: PERF401
+            joined.append(Owned(owned.owner, {**owned.row, **other.row}))
     if join.outer == "full":
         for owned in right:
             if id(owned) not in matched:
