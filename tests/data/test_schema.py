@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import discreet as dp
 from data.strategies import given, schemas
 from discreet.data import (
     Boolean,
@@ -241,3 +242,10 @@ def test_the_room_brings_nothing_heavy():
     script = "import discreet.data, sys; print(' '.join(sys.modules))"
     loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
     assert not {"scipy", "typer", "rich", "pandas", "duckdb"} & set(loaded)
+
+
+def test_marks_of_a_draft_may_come_from_a_generator():
+    """A mark that is read twice is lost, and the draft would count as declared."""
+    marks = (path for path in ["columns.yes"])
+    schema = dp.Schema("votes", dp.Rows(), {"yes": dp.Boolean()}, needs_word=marks)
+    assert schema.needs_word == ("columns.yes",)

@@ -154,6 +154,12 @@ class TestAMove:
 
 
 class TestAnImport:
+    def test_of_an_empty_file_is_refused_and_makes_nothing(self, tmp_path):
+        (tmp_path / "lines").write_text("")
+        with pytest.raises(dp.InvalidArgument, match="no lines, so it is no export"):
+            import_ledger(tmp_path / "lines", tmp_path / "new.ledger")
+        assert not (tmp_path / "new.ledger").exists()
+
     @pytest.mark.parametrize("answers", [True, False])
     def test_goes_on_where_the_export_ended(self, places, answers, tmp_path):
         one, two = places

@@ -318,6 +318,10 @@ def read_version(version: object) -> str:
 
 def _read_needs_word(marks: Iterable[str], columns: dict[str, Column]) -> tuple[str, ...]:
     known = ["unit", *(f"columns.{name}" for name in columns)]
-    if isinstance(marks, str) or not set(marks) <= set(known):
+    if isinstance(marks, str):
         raise InvalidArgument(f"needs_word must list some of {', '.join(known)}, got {marks!r}")
-    return tuple(path for path in known if path in set(marks))
+    # Read once: a generator is empty at the second look, and a draft would count as declared.
+    marked = set(marks)
+    if not marked <= set(known):
+        raise InvalidArgument(f"needs_word must list some of {', '.join(known)}, got {sorted(marked)}")
+    return tuple(path for path in known if path in marked)

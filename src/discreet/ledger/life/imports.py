@@ -56,6 +56,8 @@ def import_ledger(
             "a ledger in memory ends with its process; import into a file or a server"
         )
     exported = read_export(lines)
+    if not exported:
+        raise InvalidArgument("the file has no lines, so it is no export of a ledger; name another file")
     # The whole chain is verified before anything is written.
     replay = replay_lines(exported, None, checkpoint)
     store = open_store(to, read_who(name))
