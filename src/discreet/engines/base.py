@@ -35,7 +35,7 @@ class Engine(Protocol):
 
     @property
     def rows_public(self) -> bool:
-        """Tell whether the store holds every record that it was given.
+        """Return whether the store holds every record that it was given.
 
         The number of rows is then public under replace neighbours.
         """

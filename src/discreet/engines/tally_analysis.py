@@ -53,7 +53,7 @@ class TermFacts:
 
     @property
     def counts(self) -> bool:
-        """Tell whether the term counts rows for which a condition holds."""
+        """Return whether the term counts rows for which a condition holds."""
         return isinstance(self.domain, Truth)
 
 
@@ -108,7 +108,7 @@ def understand(tally: Tally) -> TallyFacts:
 
 
 def _needs_people(tally: Tally) -> bool:
-    """Tell whether a tally bounds, counts, joins or groups by the person."""
+    """Return whether a tally bounds, counts, joins or groups by the person."""
     if tally.people or isinstance(tally.share, RowShare | GroupShare | KeptKeys):
         return True
     return _uses_person(tally.rows)

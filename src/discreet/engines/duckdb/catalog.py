@@ -147,7 +147,7 @@ def _dropped_records(source: OpenSource, given: object) -> bool:
 
 
 def _is_copied(source: OpenSource) -> bool:
-    """Tell whether a source is read into a table.
+    """Return whether a source is read into a table.
 
     Text is, and so are several Parquet files, which may differ in types. All else stays in place.
     """

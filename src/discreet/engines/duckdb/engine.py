@@ -135,7 +135,7 @@ class DuckDB:
 
     @property
     def rows_public(self) -> bool:
-        """Tell whether every record that was given is held.
+        """Return whether every record that was given is held.
 
         Then the number of rows is public under "replace" neighbours. Files, frames and prepared
         stores hold all records, unless the steward lets bad records be dropped, whether or not

@@ -258,7 +258,7 @@ class Spark:
 
 
 def _safe_names(labels: Sequence[str]) -> list[str]:
-    """Give other names to columns whose names Spark would take for variables."""
+    """Rename columns whose names Spark would take for variables."""
     names = []
     for number, label in enumerate(labels):
         names.append(f"discreet_{number}" if "${" in label else label)

@@ -40,5 +40,5 @@ def in_lines(sql: str) -> str:
 
 
 def _breaks_before(line: str) -> bool:
-    """Tell whether a clause begins a new line: not in an empty line, nor between LEFT and JOIN."""
+    """Return whether a clause begins a new line: not in an empty line, nor between LEFT and JOIN."""
     return bool(line.strip()) and not line.endswith(" LEFT ")
