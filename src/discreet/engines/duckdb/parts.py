@@ -262,7 +262,7 @@ def _is_readable(table: StoredTable, schema: Schema, connection: duckdb.DuckDBPy
 
 
 def _register(frame: Frame, schema: Schema, connection: duckdb.DuckDBPyConnection) -> StoredTable:
-    """Register the declared columns of a frame with DuckDB.
+    """Register the declared columns of a frame in DuckDB.
 
     Arrow columns are made total; Python objects are read one by one.
     """
