@@ -138,7 +138,8 @@ def _is_less(bits: Any, bound: int) -> Any:  # noqa: ANN401
             words = words ^ word_type(sign)
             limit ^= sign
         # A higher word decides; where it is equal, the lower words have decided.
-        less = (words < word_type(limit)) | ((words == word_type(limit)) & less)
+        is_equal = words == word_type(limit)
+        less = (words < word_type(limit)) | (is_equal & less)
     return less
 
 
@@ -177,7 +178,8 @@ def _indices(chunk: Any) -> Any:  # noqa: ANN401
     indices = chunk.indices.fill_null(0).to_numpy(zero_copy_only=False)
     is_null = chunk.indices.is_null().to_numpy(zero_copy_only=False)
     missing = is_null | (indices < 0) | (indices >= len(chunk.dictionary))
-    return pa.array(np.where(missing, 0, indices), chunk.indices.type, mask=missing)
+    safe = np.where(missing, 0, indices)
+    return pa.array(safe, chunk.indices.type, mask=missing)
 
 
 def _is_valid(column: Any) -> bool:  # noqa: ANN401
@@ -229,7 +231,8 @@ def _instants(column: Any) -> Any:  # noqa: ANN401
         missing = missing | (numbers > largest) | (numbers < -largest)
         # Numbers out of range are set to 0 before the product, which would overflow.
         microseconds = np.where(missing, 0, numbers) * factor
-        chunks.append(pa.array(microseconds, pa.int64(), mask=missing).view(target))
+        array = pa.array(microseconds, pa.int64(), mask=missing)
+        chunks.append(array.view(target))
     return pa.chunked_array(chunks, target)
 
 
@@ -240,8 +243,9 @@ def _days(column: Any) -> Any:  # noqa: ANN401
     chunks = []
     for chunk in column.chunks:
         numbers, missing = _numbers(chunk)
-        days = np.clip(numbers // _DAY_MILLISECONDS, -MAX_DAYS, MAX_DAYS).astype(np.int32)
-        chunks.append(pa.array(days, pa.int32(), mask=missing).view(target))
+        days = np.clip(numbers // _DAY_MILLISECONDS, -MAX_DAYS, MAX_DAYS)
+        array = pa.array(days.astype(np.int32), pa.int32(), mask=missing)
+        chunks.append(array.view(target))
     return pa.chunked_array(chunks, target)
 
 

@@ -133,8 +133,11 @@ class _Scan:
     def take(self, block: bytes, follower: int) -> None:
         """Check one block; the first problem in it is refused."""
         here = np.frombuffer(block, np.uint8)
-        after = np.concatenate([here[1:], np.array([follower], np.uint8)])
-        previous = np.concatenate([np.array([self.before], np.uint8), here[:-1]])
+        # Neighbours of each byte, across the borders of blocks.
+        last = np.array([follower], np.uint8)
+        after = np.concatenate([here[1:], last])
+        first = np.array([self.before], np.uint8)
+        previous = np.concatenate([first, here[:-1]])
         outside = self._outside(here)
         ends = np.flatnonzero(_both(here == LF, outside))
         problems: list[Problem] = []
@@ -191,8 +194,10 @@ class _Scan:
         openers = quotes[~closes]
         closers = quotes[closes]
         # A quote after a quote is a doubled one inside quotes, seen as closing and opening.
-        may_open = np.isin(previous[openers], [self.delimiter, LF, self.quote])
-        may_close = np.isin(after[closers], [self.delimiter, LF, CR, self.quote])
+        before_quote = [self.delimiter, LF, self.quote]
+        after_quote = [self.delimiter, LF, CR, self.quote]
+        may_open = np.isin(previous[openers], before_quote)
+        may_close = np.isin(after[closers], after_quote)
         yield from _first_problem(openers, ~may_open, _INSIDE)
         yield from _first_problem(closers, ~may_close, _AFTER)
 
@@ -220,7 +225,8 @@ class _Scan:
         wrong = counts != self.fields
         if wrong.any():
             first = int(wrong.argmax())
-            yield int(ends[first]), self._width_reason(int(counts[first]))
+            reason = self._width_reason(int(counts[first]))
+            yield int(ends[first]), reason
         self.separators = len(separators) - int(separators_before[-1])
 
     def _advance(
@@ -228,7 +234,8 @@ class _Scan:
     ) -> None:
         if outside is not None:
             line_ends = (here == LF) | (here == CR)
-            self.quoted_ends = self.quoted_ends or bool((line_ends & ~outside).any())
+            if (line_ends & ~outside).any():
+                self.quoted_ends = True
             self.inside = not outside[-1]
         unfinished = len(here)
         if len(ends):

@@ -74,7 +74,8 @@ class TableReport:
         if self.bad_records:
             action = "dropped" if self.on_bad_record == "drop" else "emptied"
             facts.append(f"{self.bad_records:,} bad records {action}")
-        lines = [f"{self.name}: {', '.join(facts)}", *map(str, self.columns)]
+        lines = [f"{self.name}: {', '.join(facts)}"]
+        lines += map(str, self.columns)
         lines += [f"  stale: {source} has changed since it was read" for source in self.stale]
         return "\n".join(lines)
 

@@ -30,7 +30,9 @@ class SourceDigest:
         # The bytes of a file that nobody touched are not read again.
         if (facts.st_size, facts.st_mtime_ns) == (self.size, self.time):
             return False
-        return facts.st_size != self.size or _digest(Path(self.path)) != self.digest
+        if facts.st_size != self.size:
+            return True
+        return _digest(Path(self.path)) != self.digest
 
     def to_dict(self) -> dict[str, object]:
         """Return the facts as plain values."""
