@@ -50,7 +50,7 @@ from .stores.store import (
     Snapshot,
     step_of,
 )
-from .terms import OTHERS, Charter, allowance
+from .terms import Charter, allowance, read_allowance_name
 
 _NOBODY = "nobody"
 
@@ -234,7 +234,7 @@ class Ledger:
 
         Refuses: measures that the ledger does not count in, with InvalidArgument.
         """
-        name = who if who == OTHERS else read_who(who)
+        name = read_allowance_name(who)
         opened = None if budget is None else allowance(self.terms.filter, budget)
         return self._append(Entry(0, "allow", "", who=name, terms=allowance_terms(opened)))
 

@@ -124,7 +124,9 @@ def _open_allowances(opened: Filter, allowances: object) -> tuple[tuple[str, Fil
         raise InvalidArgument(
             f"allowances are given by name, {{'ann': …}}, got {type(allowances).__name__}"
         )
-    pairs = [(_read_name(who), allowance(opened, share)) for who, share in allowances.items()]
+    pairs = [
+        (read_allowance_name(who), allowance(opened, share)) for who, share in allowances.items()
+    ]
     # Names are unique in a mapping, so filters are never compared.
     return tuple(sorted(pairs))
 
@@ -167,7 +169,8 @@ def allowance(opened: Filter, share: Measure) -> Filter:
     return made
 
 
-def _read_name(who: str) -> str:
+def read_allowance_name(who: str) -> str:
+    """Check the name of an allowance: a person, or "*" for everyone who is not named."""
     if who == OTHERS:
         return OTHERS
     return read_who(who)
