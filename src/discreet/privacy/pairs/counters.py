@@ -191,13 +191,13 @@ def _add(
     lean, split = _even_split(total)
     z = slopes[:, None] * lean[None, :]
     largest = 1 - 2.0**-53
-    within = np.clip(z, -largest, largest)
-    loss = 2 * np.arctanh(within) / step
+    # These arrays are large: unnamed steps and `*=` let NumPy reuse their memory.
+    loss = 2 * np.arctanh(np.clip(z, -largest, largest)) / step
     # A millionth of a step is far above the error of a loss; a loss of 0 is exact.
     margin = 1e-6 * (loss != 0)
     rounded = np.ceil(loss + margin) if upward else np.floor(loss - margin)
-    even = chances[:, None] * split[None, :]
-    weight = even * (1 + z)
+    weight = chances[:, None] * split[None, :]
+    weight *= 1 + z
     middle = mass.size // 2
     index = rounded.astype(np.int64) + middle
     index = np.clip(index, 0, mass.size - 1).ravel()
