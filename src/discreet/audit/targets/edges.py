@@ -123,7 +123,7 @@ def _replaced(
 
 
 def _someone_else(row: object, unit: Unit | None) -> object:
-    """Assign the row to a person not seen before, where the row says whose it is."""
+    """Return the row as one of a person not seen before, where the row says whose it is."""
     if unit is None or callable(unit):
         return row
     # Refuses a row that does not say whose it is.
