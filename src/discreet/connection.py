@@ -108,8 +108,12 @@ def server_table(source: object) -> tuple[str, str] | None:
     if not isinstance(source, str) or _PATH.match(source):
         return None
     address, mark, table = source.rpartition("#")
-    if not mark or not _TABLE.fullmatch(table):
-        address, table = source, ""
+    # A `#` at the end names no table; it belongs to the address only if no table could follow it.
+    if table and not _TABLE.fullmatch(table):
+        mark = ""
+    if not mark:
+        address = source
+        table = ""
     server = server_at(address)
     return None if server is None else (server, table)
 
