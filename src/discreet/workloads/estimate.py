@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,7 +79,7 @@ def contrast(table: NDArray[np.int64]) -> NDArray[np.int64] | NDArray[np.object_
     >>> contrast(np.array([[5, 1], [0, 0]])).tolist()
     [[4, -4], [-4, 4]]
     """
-    found: NDArray[np.int64] | NDArray[np.object_] = table
+    found: NDArray[Any] = table
     # Along an axis of n values a number grows by at most 2n: beyond 64 bits use Python integers.
     growth = math.prod(2 * size for size in table.shape)
     if largest(table) * growth >= _MAX_SUM:

@@ -1,4 +1,4 @@
-"""The Gram matrices WᵀW of running totals and of all ranges: never W itself.
+"""Gram matrices WᵀW of running totals and of all ranges, without forming W.
 
     prefixes   G_ij = n − max(i, j)                  G⁻¹ = tridiag(−1; 1, 2, …, 2; −1)
     ranges     G_ij = (min(i, j) + 1)(n − max(i, j))  G⁻¹ = tridiag(−1; 2; −1)/(n + 1)
@@ -13,21 +13,26 @@ import numpy as np
 from .budget_shares import Floats
 from .workload import RunningTotals
 
+# Smaller matrices are inverted directly.
 _SMALL = 128
 
 
 def gram(line: RunningTotals) -> Floats:
     """Return G as a dense matrix."""
     places = np.arange(line.size)
-    low, high = np.minimum.outer(places, places), np.maximum.outer(places, places)
-    found = line.size - high
-    return np.asarray(found * (low + 1) if line.ranges else found, dtype=np.float64)
+    above = line.size - np.maximum.outer(places, places)
+    if line.ranges:
+        above = above * (np.minimum.outer(places, places) + 1)
+    return np.asarray(above, dtype=np.float64)
 
 
 def gram_diagonal(line: RunningTotals) -> Floats:
-    """Return the diagonal of G: how many of the sums each cell is in."""
+    """Return the diagonal of G: the number of sums that contain each cell."""
     up = np.arange(1.0, line.size + 1)
-    return np.asarray(up * up[::-1] if line.ranges else up[::-1])
+    down = up[::-1]
+    if line.ranges:
+        return np.asarray(up * down)
+    return np.asarray(down)
 
 
 def gram_times(line: RunningTotals, rows: Floats) -> Floats:
@@ -36,7 +41,8 @@ def gram_times(line: RunningTotals, rows: Floats) -> Floats:
     >>> import numpy as np
     >>> from discreet.workloads import RunningTotals
     >>> from discreet.workloads.range_gram import gram, gram_times
-    >>> bool(np.allclose(gram_times(RunningTotals(5, ranges=True), np.eye(5)), gram(RunningTotals(5, ranges=True))))
+    >>> line = RunningTotals(5, ranges=True)
+    >>> bool(np.allclose(gram_times(line, np.eye(5)), gram(line)))
     True
     """
     if not line.ranges:
@@ -44,14 +50,16 @@ def gram_times(line: RunningTotals, rows: Floats) -> Floats:
         return np.asarray(np.cumsum(running[:, ::-1], axis=1)[:, ::-1])
     up = np.arange(1.0, line.size + 1)
     down = up[::-1]
+    # Cells up to i and cells after i contribute by different factors of G_ij.
     left = np.cumsum(rows * up, axis=1) * down
     right = np.cumsum((rows * down)[:, ::-1], axis=1)[:, ::-1] - rows * down
     return np.asarray(left + right * up)
 
 
 def inverse_gram(line: RunningTotals) -> tuple[Floats, Floats]:
-    """Return the diagonal and the other diagonal of G⁻¹, which is tridiagonal."""
-    middle, beside = np.full(line.size, 2.0), np.full(line.size - 1, -1.0)
+    """Return the main and the secondary diagonal of G⁻¹, which is tridiagonal."""
+    middle = np.full(line.size, 2.0)
+    beside = np.full(line.size - 1, -1.0)
     if line.ranges:
         return middle / (line.size + 1), beside / (line.size + 1)
     middle[0] = 1.0
@@ -59,7 +67,9 @@ def inverse_gram(line: RunningTotals) -> tuple[Floats, Floats]:
 
 
 def upper_inverse(matrix: Floats) -> Floats:
-    """Return the inverse of an upper triangular matrix, by halves: most of the work is products.
+    """Return the inverse of an upper triangular matrix by recursion on halves.
+
+    Most of the work is matrix products, which are fast.
 
     >>> import numpy as np
     >>> from discreet.workloads.range_gram import upper_inverse
@@ -69,10 +79,10 @@ def upper_inverse(matrix: Floats) -> Floats:
     if len(matrix) <= _SMALL:
         return np.asarray(np.triu(np.linalg.inv(matrix)))
     half = len(matrix) // 2
+    first = upper_inverse(matrix[:half, :half])
+    last = upper_inverse(matrix[half:, half:])
     found = np.zeros_like(matrix)
-    found[:half, :half], found[half:, half:] = (
-        upper_inverse(matrix[:half, :half]),
-        upper_inverse(matrix[half:, half:]),
-    )
+    found[:half, :half] = first
+    found[half:, half:] = last
     found[:half, half:] = -found[:half, :half] @ matrix[:half, half:] @ found[half:, half:]
     return found
