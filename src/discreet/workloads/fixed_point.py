@@ -1,12 +1,13 @@
-"""The best Gaussian strategy for any Gram matrix G, with a proof of how near it is.
+"""Optimal Gaussian strategy for any Gram matrix G, with a certified distance to the optimum.
 
-Least tr(G·X⁻¹) over X = AᵀA ≥ 0 with diagonal at most 1 (Δ2 = 1) has the dual
+Minimising tr(G·X⁻¹) over X = AᵀA ≥ 0 with diagonal at most 1 (Δ2 = 1) has the dual problem
 
     max over u ≥ 0, Σu = 1 of (tr S)²,   S = (U^½·G·U^½)^½, U = diag(u)
 
-and the optimum X = U^−½·S·U^−½/tr S, where u_i = S_ii/tr S: a fixed point that plain iteration reaches. Every u gives
-a certified lower bound, (tr S)², and by scaling X a strategy; the two bracket the optimum. With u even this is the
-singular value bound of Li and Miklau (2013). For prefixes and ranges G⁻¹ is tridiagonal, and
+and the optimum X = U^−½·S·U^−½/tr S, where u_i = S_ii/tr S: a fixed point that plain iteration
+reaches. Every u gives a certified lower bound, (tr S)², and by scaling X a strategy; the two
+bracket the optimum. With u even this is the singular value bound of Li and Miklau (2013). For
+prefixes and ranges G⁻¹ is tridiagonal, and
 
     S = T^−½ = 2/π ∫₀^∞ (T + t²)⁻¹ dt,   T = U^−½·G⁻¹·U^−½
 
@@ -26,17 +27,21 @@ from .range_gram import inverse_gram
 from .workload import RunningTotals
 
 GAP = 5e-4
+"""Relative distance to the RMSE of the optimum at which the iteration stops."""
+# Step h of the trapezoid rule in log t, and its length beyond both ends of the spectrum.
 _STEP = 0.6
 _TAIL = 12.0
 _ROUNDS = 200
-_LEAST = 64
-_DUST = 1e-7
-"""What eigenvalues of a tridiagonal matrix of 4,096 rows may miss: 1e-16 of the largest is 1e-8 of the least."""
+# Lines are halved down to about this size to find a start.
+_MIN_SIZE = 64
+# Rounding error of the eigenvalues of a tridiagonal matrix of 4,096 rows: 1e-16 of the largest
+# eigenvalue is 1e-8 of the least.
+_EIGENVALUE_ERROR = 1e-7
 
 
 @frozen(eq=False)
 class GaussianOptimum:
-    """A Gram matrix X with unit diagonal at most, its error tr(G·X⁻¹), and the certified least error of any."""
+    """Gram matrix X with a diagonal of at most 1, its error tr(G·X⁻¹), and a certified bound."""
 
     gram: Floats
     error: float
@@ -44,21 +49,23 @@ class GaussianOptimum:
 
     @property
     def gap(self) -> float:
-        """How far the RMSE lies above that of the best possible, as a part of it."""
+        """Relative distance of the RMSE above that of the optimum, at most."""
         return math.sqrt(self.error / self.bound) - 1
 
 
 def _bracket(matrix: Floats, dual: Floats) -> GaussianOptimum:
-    """Return the strategy and the bound that weights `dual`, Σ = 1, prove."""
+    """Return the strategy and the certified bound of dual weights that add up to 1."""
     root = np.sqrt(dual)
     values, vectors = np.linalg.eigh(root[:, None] * matrix * root)
+    # Rounding may make the least eigenvalues negative.
     values = np.maximum(values, values[-1] * 1e-15)
     halves = np.sqrt(values)
     total = float(halves.sum())
     square_root = (vectors * halves) @ vectors.T
     plan = square_root / np.outer(root, root) / total
     most = float(np.diagonal(plan).max())
-    # tr(G X⁻¹) = tr S·Σ(u_i·S_ii)/u_i… = (tr S)² before X is scaled down to unit columns
+    # tr(G·X⁻¹) = (tr S)² before X is scaled down to columns of at most 1. The bound is rounded
+    # down by more than the error of the floats.
     return GaussianOptimum(plan / most, total**2 * most, total**2 * (1 - 1e-9))
 
 
@@ -85,13 +92,14 @@ def dense_optimum(matrix: Floats, *, gap: float = GAP) -> GaussianOptimum:
 
 
 def line_dual(line: RunningTotals, start: Floats, gap: float) -> Floats:
-    """Return dual weights of a line that are within `gap` of the optimum, by O(n) steps."""
+    """Return dual weights of running totals within `gap` of the optimum, by O(n) steps."""
     middle, beside = inverse_gram(line)
     dual = start / start.sum()
     for _ in range(_ROUNDS):
         diagonal = _root_diagonal(middle / dual, beside / np.sqrt(dual[1:] * dual[:-1]))
         total = float(diagonal.sum())
-        ratio = diagonal / (dual * total)  # the diagonal of X
+        # The ratio is the diagonal of X; it is 1 everywhere at the optimum.
+        ratio = diagonal / (dual * total)
         if math.sqrt(float(ratio.max())) - 1 <= gap:
             break
         dual = dual * ratio
@@ -101,13 +109,17 @@ def line_dual(line: RunningTotals, start: Floats, gap: float) -> Floats:
 
 def _root_diagonal(middle: Floats, beside: Floats) -> Floats:
     """Return the diagonal of T^−½ for a tridiagonal T > 0."""
+    # Gershgorin: no eigenvalue exceeds twice the largest diagonal entry of such a T.
     most = float(middle.max() * 2)
-    least = (
-        1 / float(np.sqrt(_inverse_diagonal(middle, beside, np.zeros(1))[:, 0]).sum()) ** 2
-    )  # ≤ 1/tr T⁻¹ ≤ λ_min
-    points = np.arange(math.log(least) / 2 - _TAIL, math.log(most) / 2 + _TAIL, _STEP)
+    inverse_diagonal = _inverse_diagonal(middle, beside, np.zeros(1))[:, 0]
+    # A lower bound on the spectrum: least ≤ 1/tr T⁻¹ ≤ λ_min.
+    least = 1 / float(np.sqrt(inverse_diagonal).sum()) ** 2
+    start = math.log(least) / 2 - _TAIL
+    end = math.log(most) / 2 + _TAIL
+    points = np.arange(start, end, _STEP)
     inverse = _inverse_diagonal(middle, beside, np.exp(2 * points))
-    return np.asarray(inverse @ (np.exp(points) * (2 / math.pi * _STEP)))
+    weights = np.exp(points) * (2 / math.pi * _STEP)
+    return np.asarray(inverse @ weights)
 
 
 def _inverse_diagonal(middle: Floats, beside: Floats, shifts: Floats) -> Floats:
@@ -116,7 +128,8 @@ def _inverse_diagonal(middle: Floats, beside: Floats, shifts: Floats) -> Floats:
     ahead = np.empty((count, len(shifts)))
     back = np.empty_like(ahead)
     squares = beside**2
-    ahead[0], back[-1] = middle[0] + shifts, middle[-1] + shifts
+    ahead[0] = middle[0] + shifts
+    back[-1] = middle[-1] + shifts
     for i in range(1, count):
         np.divide(squares[i - 1], ahead[i - 1], out=ahead[i])
         np.subtract(middle[i] + shifts, ahead[i], out=ahead[i])
@@ -128,22 +141,22 @@ def _inverse_diagonal(middle: Floats, beside: Floats, shifts: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _best_dual(size: int, ranges: bool) -> Floats:
-    """Return the dual weights of a line: those of half the line, stretched, start the whole."""
+    """Return the dual weights of running totals; those of half the line, stretched, start it."""
     sizes = [size]
-    while sizes[-1] > 2 * _LEAST:
+    while sizes[-1] > 2 * _MIN_SIZE:
         sizes.append((sizes[-1] + 1) // 2)
     dual = np.ones(sizes[-1])
-    for at, count in enumerate(reversed(sizes)):
+    for count in reversed(sizes):
         places = np.linspace(0, len(dual) - 1, count)
         start = np.interp(places, np.arange(len(dual)), dual)
-        dual = line_dual(
-            RunningTotals(count, ranges=ranges), start, GAP if at + 1 < len(sizes) else GAP * 0.8
-        )
+        # The last, full size is solved a little better than is promised.
+        gap = GAP * 0.8 if count == size else GAP
+        dual = line_dual(RunningTotals(count, ranges=ranges), start, gap)
     return dual
 
 
 def _scaled_inverse(line: RunningTotals) -> tuple[Floats, Floats, Floats]:
-    """Return the dual weights u of a line, and both diagonals of T = U^−½·G⁻¹·U^−½."""
+    """Return the dual weights u of running totals, and both diagonals of T = U^−½·G⁻¹·U^−½."""
     dual = _best_dual(line.size, line.ranges)
     middle, beside = inverse_gram(line)
     return dual, middle / dual, beside / np.sqrt(dual[1:] * dual[:-1])
@@ -151,16 +164,25 @@ def _scaled_inverse(line: RunningTotals) -> tuple[Floats, Floats, Floats]:
 
 @lru_cache(maxsize=64)
 def line_bound(size: int, *, ranges: bool) -> float:
-    """Return the certified least error of any Gaussian strategy of a line, (tr T^−½)², from eigenvalues alone."""
-    from scipy.linalg import eigvalsh_tridiagonal  # slow to load, and only lines need it
+    """Return the certified least error of any Gaussian strategy of running totals.
+
+    It is (tr T^−½)², from eigenvalues alone.
+
+    Law: tests/workloads/test_wide.py::TestLongLines
+    """
+    # SciPy is slow to load, and only running totals need it.
+    from scipy.linalg import eigvalsh_tridiagonal
 
     _, middle, beside = _scaled_inverse(RunningTotals(size, ranges=ranges))
     values = eigvalsh_tridiagonal(middle, beside)
-    return float((1 / np.sqrt(values)).sum()) ** 2 * (1 - _DUST)
+    return float((1 / np.sqrt(values)).sum()) ** 2 * (1 - _EIGENVALUE_ERROR)
 
 
 def line_optimum(size: int, *, ranges: bool) -> GaussianOptimum:
-    """Return the best Gaussian strategy of a line: T has eigenvectors that take O(n²), since it is tridiagonal."""
+    """Return the best Gaussian strategy of running totals.
+
+    T is tridiagonal, so that its eigenvectors take O(n²).
+    """
     from scipy.linalg import eigh_tridiagonal
 
     dual, middle, beside = _scaled_inverse(RunningTotals(size, ranges=ranges))
@@ -169,4 +191,4 @@ def line_optimum(size: int, *, ranges: bool) -> GaussianOptimum:
     rows = vectors * values**-0.25 / np.sqrt(dual * total)[:, None]
     plan = rows @ rows.T
     most = float(np.diagonal(plan).max())
-    return GaussianOptimum(plan / most, total**2 * most, total**2 * (1 - _DUST))
+    return GaussianOptimum(plan / most, total**2 * most, total**2 * (1 - _EIGENVALUE_ERROR))

@@ -83,12 +83,7 @@ class Tables:
 
         Keys of one value are left out, since they tell nothing.
         """
-        subsets: set[KeySet] = set()
-        for key_set in self.sets:
-            live = [place for place in key_set if self.sizes[place] > 1]
-            for count in range(len(live) + 1):
-                subsets.update(combinations(live, count))
-        return tuple(sorted(subsets, key=lambda subset: (len(subset), subset)))
+        return subsets_of(self.sets, self.sizes)
 
     @property
     def maximal(self) -> tuple[KeySet, ...]:
@@ -105,6 +100,16 @@ class Tables:
 
 def _cells(sizes: Sequence[int], key_set: KeySet) -> int:
     return math.prod(sizes[place] for place in key_set)
+
+
+def subsets_of(sets: Sequence[KeySet], sizes: Sequence[int]) -> tuple[KeySet, ...]:
+    """Return every subset of some sets, smallest first, without keys of one value."""
+    subsets: set[KeySet] = set()
+    for key_set in sets:
+        live = [place for place in key_set if sizes[place] > 1]
+        for count in range(len(live) + 1):
+            subsets.update(combinations(live, count))
+    return tuple(sorted(subsets, key=lambda subset: (len(subset), subset)))
 
 
 def maximal_sets(sets: Sequence[KeySet]) -> tuple[KeySet, ...]:

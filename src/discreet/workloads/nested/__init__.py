@@ -1,4 +1,4 @@
-"""Nested levels with further keys beside them: states, counties and tracts, each by sex."""
+"""Nested tables: levels of a hierarchy by further keys, such as states and counties by sex."""
 
 from __future__ import annotations
 
