@@ -109,7 +109,7 @@ def line_dual(line: RunningTotals, start: Floats, gap: float) -> Floats:
 
 def _root_diagonal(middle: Floats, beside: Floats) -> Floats:
     """Return the diagonal of T^−½ for a tridiagonal T > 0."""
-    # Gershgorin: no eigenvalue exceeds twice the largest diagonal entry of such a T.
+    # T stays positive if its secondary diagonal changes sign, so that T ≤ 2·diag(T).
     most = float(middle.max() * 2)
     inverse_diagonal = _inverse_diagonal(middle, beside, np.zeros(1))[:, 0]
     # A lower bound on the spectrum: least ≤ 1/tr T⁻¹ ≤ λ_min.

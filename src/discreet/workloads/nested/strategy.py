@@ -1,11 +1,13 @@
-"""Measure levels of a tree by some of the keys beside it, and put them together: per set of keys two passes of `tree`.
+"""Strategy for nested tables: levels of a tree by some of the keys beside it, two passes per set.
 
-    Laplace     tables: level d by the keys T; a component A ⊆ T is its table summed to A, of ∏_{T∖A} n times the noise
+    Laplace     tables: level d by the keys T; a component A ⊆ T is its table summed to A, of
+                ∏_{T∖A} n times the noise
     Gaussian    contrasts ⊗_A(n·I − 11ᵀ) of level d: Δ2² = ∏_A n(n − 1), as for `residual`
 
-In both, the noisy numbers of one component on one level are pooled by their precisions, and the levels of a component
-are then a tree of their own. Shares come from the fixed point of `components`, for a tree whose nodes have equally many
-children; errors are those of the tree itself.
+In both, the noisy numbers of one component on one level are pooled by their precisions, and the
+levels of a component are then a tree of their own (`tree`). Shares come from the fixed point of
+`budget_shares`, for a tree whose nodes have equally many children. Predicted errors are those of
+the tree itself.
 """
 
 from __future__ import annotations
@@ -14,14 +16,13 @@ import math
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
 
 import numpy as np
 
 from ...frozen import frozen, replace
 from ..budget_shares import Floats, best_shares, one_cell
 from ..estimate import to_steps
-from ..residual import residual_block
+from ..residual import component_price, residual_block
 from ..strategy_noise import Measurement, shares_of
 from ..strategy_norms import Block, Integers
 from ..tree import LevelStrategy, least_squares, level_sums
@@ -29,13 +30,21 @@ from ..workload import Hierarchy, KeySet
 from .estimate import NestedEstimate, beside
 from .workload import LevelSet, NestedTables, level_energies, level_ratios
 
-_LEAST = 1e-6
-_MOST_DENSE = 128
+# Share of a component that is asked but got no share: it is measured all the same.
+_MIN_SHARE = 1e-6
+# Up to this number of leaf cells the least-squares map is written out.
+_MAX_DENSE = 128
+
+Precisions = dict[KeySet, dict[int, list[tuple[int, float]]]]
+"""By component and depth: the blocks that know it, by place, and their precisions."""
 
 
 @frozen
 class NestedStrategy:
-    """Measure some levels by some keys, as tables or as their contrasts; `weights` are their shares of the budget."""
+    """Strategy that measures some levels by some keys, as tables or as their contrasts.
+
+    `weights` are their shares of the budget.
+    """
 
     workload: NestedTables
     parts: tuple[LevelSet, ...]
@@ -44,104 +53,108 @@ class NestedStrategy:
 
     @property
     def name(self) -> str:
-        """What a plan calls it."""
+        """Name of the strategy in a plan."""
         return "residuals of levels" if self.contrasts else "weighted levels"
 
     @property
     def blocks(self) -> tuple[Block, ...]:
-        """What noise is added to: a unit lies in one node of each level."""
+        """Blocks that noise is added to: a unit lies in one node of each level."""
         return tuple(self._block(depth, keys) for depth, keys in self.parts)
 
     def _block(self, depth: int, keys: KeySet) -> Block:
-        nodes, sizes = self.workload.tree.sizes[depth], [self.workload.sizes[i] for i in keys]
-        rows = nodes * math.prod(sizes)
+        sizes = self._shape(keys)
+        rows = self.workload.tree.sizes[depth] * math.prod(sizes)
         if not self.contrasts or not keys:
-            return Block("level", rows, 1, 1, 1, 1, 2 if rows > 1 else 1)
+            # Under replace a unit may leave one cell and enter another, if there is another.
+            pair = 2 if rows > 1 else 1
+            return Block("level", rows, 1, 1, 1, 1, pair)
         one = residual_block(sizes)
-        return replace(
-            one, name="contrasts of a level", rows=rows, pair=max(one.pair, 2 * one.square)
-        )
+        # Two units in different nodes have orthogonal contrasts: twice the square.
+        pair = max(one.pair, 2 * one.square)
+        return replace(one, name="contrasts of a level", rows=rows, pair=pair)
+
+    def _shape(self, keys: KeySet) -> tuple[int, ...]:
+        return tuple(self.workload.sizes[place] for place in keys)
 
     @property
     def shares(self) -> tuple[Fraction, ...]:
-        """The part of the budget of each block."""
+        """Share of the budget of each block."""
         return shares_of(self.weights)
 
     @property
     def alone(self) -> bool:
-        """Whether every released number is an answer by itself: never, for levels are put together."""
+        """Whether every released number is an answer by itself: never, since levels are combined."""
         return False
 
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
-        """Return the exact whole numbers of every block; leaves have a row a leaf, and a column for all keys beside."""
+        """Return the exact whole numbers of every block.
+
+        Leaves have one row for each leaf, and one column for each combination of the keys beside.
+        """
         sizes = self.workload.sizes
-        levels = [
-            np.asarray(level).reshape(-1, *sizes)
-            for level in level_sums(self.workload.tree, leaves)
-        ]
-        found = []
+        sums = level_sums(self.workload.tree, leaves)
+        levels = [np.asarray(level).reshape(-1, *sizes) for level in sums]
+        found: list[Integers] = []
         for depth, keys in self.parts:
-            gone = tuple(1 + i for i in range(len(sizes)) if i not in keys)
-            table = np.asarray(levels[depth].sum(axis=gone))
-            found.append(np.asarray(beside(table) if self.contrasts else table).ravel())
+            summed = tuple(1 + place for place in range(len(sizes)) if place not in keys)
+            table = np.asarray(levels[depth].sum(axis=summed))
+            if self.contrasts:
+                table = beside(table)
+            found.append(np.asarray(table).ravel())
         return tuple(found)
 
-    def precisions(
-        self, variances: Sequence[float]
-    ) -> dict[KeySet, dict[int, list[tuple[int, float]]]]:
-        """Return for every component and depth which blocks know it, and how well."""
-        sizes = self.workload.sizes
-        found: dict[KeySet, dict[int, list[tuple[int, float]]]] = {
-            part: {} for part in self.workload.closure
-        }
-        for (place, (depth, keys)), part in product(enumerate(self.parts), found):
-            if part == keys if self.contrasts else set(keys).issuperset(part):
+    def precisions(self, variances: Sequence[float]) -> Precisions:
+        """Return for every component and depth the blocks that know it, and their precisions."""
+        found: Precisions = {part: {} for part in self.workload.closure}
+        for place, (depth, keys) in enumerate(self.parts):
+            for part in found:
+                if not _knows(keys, part, contrasts=self.contrasts):
+                    continue
                 if self.contrasts:
-                    known = math.prod(sizes[i] for i in part) ** 2 / variances[place]
+                    precision = math.prod(self._shape(part)) ** 2 / variances[place]
                 else:
-                    known = 1 / (
-                        variances[place] * math.prod(sizes[i] for i in keys if i not in part)
-                    )
-                found[part].setdefault(depth, []).append((place, known))
+                    added = _cells_beyond(self.workload.sizes, keys, part)
+                    precision = 1 / (variances[place] * added)
+                found[part].setdefault(depth, []).append((place, precision))
         return found
 
     def tree_of(self, part: KeySet, depths: Sequence[int]) -> LevelStrategy | None:
-        """Return the levels of one component as a tree of their own; None if only the root is known."""
-        last, whole = max(depths), self.workload.tree
-        columns = math.prod(self.workload.sizes[i] for i in part)
+        """Return the levels of one component as a tree of its own; None if only the root is known."""
+        last = max(depths)
         if not last:
             return None
+        tree = self.workload.tree
+        if last < len(tree.parents):
+            tree = Hierarchy(tree.parents[:last])
         flags = tuple(1.0 if depth in depths else 0.0 for depth in range(last + 1))
-        tree = whole if last == len(whole.parents) else Hierarchy(whole.parents[:last])
-        return LevelStrategy(tree, flags, columns)
+        return LevelStrategy(tree, flags, math.prod(self._shape(part)))
 
     def node_variances(self, variances: Sequence[float]) -> dict[KeySet, tuple[Floats, ...]]:
         """Return the variance of every component in every node, the root first."""
         return {part: known.variances for part, known in _known(self, tuple(variances)).items()}
 
     def tree_facts(self, variances: Sequence[float]) -> dict[KeySet, list[dict[str, Floats]]]:
-        """Return what the covariance of any two nodes of a component follows from, by level, the root first."""
+        """Return the facts that determine the covariance of two nodes of a component, by level."""
         found: dict[KeySet, list[dict[str, Floats]]] = {}
         for part, known in _known(self, tuple(variances)).items():
             facts = [{"variance": level} for level in known.variances]
-            noise = [known.noise[depth] for depth in sorted(known.noise)]
-            for depth, (share, pooled) in enumerate(
-                known.tree.shares_below(noise) if known.tree else ()
-            ):
-                facts[depth]["pooled"] = pooled
-                facts[depth + 1]["share"] = share
+            if known.tree is not None:
+                noise = [known.noise[depth] for depth in sorted(known.noise)]
+                for depth, (share, pooled) in enumerate(known.tree.shares_below(noise)):
+                    facts[depth]["pooled"] = pooled
+                    facts[depth + 1]["share"] = share
             found[part] = facts
         return found
 
     def set_deviations(self, variances: Sequence[float]) -> tuple[Floats, ...]:
         """Return the deviation of a cell in every node of each set that is asked."""
-        nodes, sizes = self.node_variances(variances), self.workload.sizes
-        found = []
+        nodes = self.node_variances(variances)
+        found: list[Floats] = []
         for depth, keys in self.workload.sets:
-            held = [part for part in nodes if set(keys).issuperset(part)]
-            total = sum(
-                (nodes[part][depth] * one_cell(sizes, keys, part) for part in held), np.zeros(1)
-            )
+            total = np.zeros(1)
+            for part, levels in nodes.items():
+                if set(keys).issuperset(part):
+                    total = total + levels[depth] * one_cell(self.workload.sizes, keys, part)
             found.append(np.sqrt(total))
         return tuple(found)
 
@@ -150,24 +163,27 @@ class NestedStrategy:
         return tuple(float((one**2).mean()) for one in self.set_deviations(variances))
 
     def cell_weights(self, variances: Sequence[float]) -> tuple[Floats, ...] | None:
-        """Return for every set how strongly each of its cells feels each released number; None beyond 128 leaf cells.
+        """Return for every set the weight of each released number in each of its cells.
 
-        Where they are few the least-squares map is written out, and intervals need no bound by deviations alone.
+        For few cells the least-squares map is written out, and intervals need no bound by
+        deviations alone. None beyond 128 leaf cells.
         """
-        if self.workload.tree.sizes[-1] * math.prod(self.workload.sizes) > _MOST_DENSE:
+        leaf_cells = self.workload.tree.sizes[-1] * math.prod(self.workload.sizes)
+        if leaf_cells > _MAX_DENSE:
             return None
         return _cell_weights(self, tuple(variances))
 
     def estimate(
         self, noisy: Sequence[Integers], measured: Sequence[Measurement]
     ) -> NestedEstimate:
-        """Return the least-squares estimate from what was released."""
+        """Return the least-squares estimate from the released numbers."""
         variances = [one.variance for one in measured]
         tables = [self.read(place, noisy[place], one.grid) for place, one in enumerate(measured)]
         found: dict[KeySet, tuple[Integers, ...]] = {}
         for part, (tree, values) in self.solve(tables, variances).items():
             leaves = to_steps(values)
-            found[part] = (leaves,) if tree is None else tuple(level_sums(tree, leaves))
+            levels = [leaves] if tree is None else level_sums(tree, leaves)
+            found[part] = tuple(levels)
         return NestedEstimate(self.workload, found, self.node_variances(variances))
 
     def solve(
@@ -176,22 +192,21 @@ class NestedStrategy:
         """Return the deepest level of every component by least squares, and the levels above it."""
         found: dict[KeySet, tuple[Hierarchy | None, Floats]] = {}
         for part, known in _known(self, tuple(variances)).items():
-            own = {
-                depth: self._pooled(part, blocks, tables) for depth, blocks in known.blocks.items()
-            }
+            own: dict[int, Floats] = {}
+            for depth, blocks in known.blocks.items():
+                own[depth] = self._pooled(part, blocks, tables)
             if known.tree is None:
                 found[part] = (None, own[0])
             else:
-                found[part] = (
-                    known.tree.workload,
-                    least_squares(known.tree.workload, own, known.noise, known.up),
-                )
+                tree = known.tree.workload
+                found[part] = (tree, least_squares(tree, own, known.noise, known.up))
         return found
 
     def read(self, place: int, released: Integers | Floats, grid: int) -> Floats:
-        """Return one block as a table of components: an axis for the nodes, and one for each of its keys."""
-        shape = tuple(self.workload.sizes[i] for i in self.parts[place][1])
-        steps = grid * (math.prod(shape) if self.contrasts else 1)
+        """Return one block as a table: an axis for the nodes, and one for each of its keys."""
+        shape = self._shape(self.parts[place][1])
+        # Contrasts are ∏n times the component.
+        steps = grid * math.prod(shape) if self.contrasts else grid
         return np.asarray(released / steps, dtype=np.float64).reshape(-1, *shape)
 
     def _pooled(
@@ -209,7 +224,7 @@ class NestedStrategy:
 
 @frozen(eq=False)
 class _Known:
-    """How well one component is known: by which blocks, with which noise on each level, and what follows for nodes."""
+    """Precision of one component: its blocks, the noise of each level, and the node variances."""
 
     tree: LevelStrategy | None
     blocks: Mapping[int, list[tuple[int, float]]]
@@ -220,57 +235,71 @@ class _Known:
 
 @lru_cache(maxsize=16)
 def _known(strategy: NestedStrategy, variances: tuple[float, ...]) -> dict[KeySet, _Known]:
-    """Return how well every component is known: worked out once a plan, before any data is read."""
-    found = {}
+    """Return the precision of every component; computed once a plan, before any data is read."""
+    found: dict[KeySet, _Known] = {}
     for part, blocks in strategy.precisions(variances).items():
-        noise = {depth: 1 / math.fsum(p for _, p in blocks[depth]) for depth in sorted(blocks)}
+        noise: dict[int, float] = {}
+        for depth in sorted(blocks):
+            noise[depth] = 1 / math.fsum(precision for _, precision in blocks[depth])
+        levels = list(noise.values())
         tree = strategy.tree_of(part, list(blocks))
         if tree is None:
-            found[part] = _Known(None, blocks, noise, (), (np.array(list(noise.values())),))
+            found[part] = _Known(None, blocks, noise, (), (np.array(levels),))
         else:
-            up = tree.upwards(list(noise.values()))
-            found[part] = _Known(tree, blocks, noise, up, tree.node_variances(list(noise.values())))
+            up = tree.upwards(levels)
+            found[part] = _Known(tree, blocks, noise, up, tree.node_variances(levels))
     return found
 
 
 @lru_cache(maxsize=16)
 def _cell_weights(strategy: NestedStrategy, variances: tuple[float, ...]) -> tuple[Floats, ...]:
-    """Push every released number through the estimate by itself; what it moves is its weight."""
-    places = [(at, row) for at, block in enumerate(strategy.blocks) for row in range(block.rows)]
+    """Estimate from each released number alone: the estimate of a unit is its column of weights."""
+    blocks = strategy.blocks
     columns: list[list[Floats]] = [[] for _ in strategy.workload.sets]
-    for at, row in places:
-        noisy = [np.zeros(block.rows) for block in strategy.blocks]
-        noisy[at][row] = 1.0
-        tables = [strategy.read(place, rows, 1) for place, rows in enumerate(noisy)]
-        solved = strategy.solve(tables, variances).items()
-        trees = {
-            part: [leaves] if tree is None else level_sums(tree, leaves)
-            for part, (tree, leaves) in solved
-        }
-        for place, (depth, keys) in enumerate(strategy.workload.sets):
-            columns[place].append(_float_table(strategy.workload, trees, depth, keys).ravel())
+    for place, block in enumerate(blocks):
+        for row in range(block.rows):
+            noisy = [np.zeros(other.rows) for other in blocks]
+            noisy[place][row] = 1.0
+            tables = [strategy.read(number, rows, 1) for number, rows in enumerate(noisy)]
+            trees: dict[KeySet, list[Floats]] = {}
+            for part, (tree, leaves) in strategy.solve(tables, variances).items():
+                trees[part] = [leaves] if tree is None else level_sums(tree, leaves)
+            for column, (depth, keys) in zip(columns, strategy.workload.sets, strict=True):
+                column.append(_float_table(strategy.workload, trees, depth, keys).ravel())
     return tuple(np.stack(column, axis=1) for column in columns)
 
 
 def _float_table(
     workload: NestedTables, trees: Mapping[KeySet, list[Floats]], depth: int, keys: KeySet
 ) -> Floats:
+    """Return one set in floats: `NestedEstimate.table` without rounding."""
     sizes = workload.sizes
-    total = np.zeros((workload.tree.sizes[depth], *(sizes[i] for i in keys)))
+    shape = tuple(sizes[place] for place in keys)
+    total = np.zeros((workload.tree.sizes[depth], *shape))
     for part, levels in trees.items():
         if set(keys).issuperset(part):
-            own = levels[depth].reshape(-1, *(sizes[i] for i in part))
+            own = levels[depth].reshape(-1, *(sizes[place] for place in part))
             for axis in range(1, own.ndim):
                 own = own - own.mean(axis=axis, keepdims=True)
-            spread = tuple(sizes[i] if i in part else 1 for i in keys)
-            total = total + own.reshape(-1, *spread) / math.prod(
-                sizes[i] for i in keys if i not in part
-            )
+            spread = tuple(sizes[place] if place in part else 1 for place in keys)
+            total = total + own.reshape(-1, *spread) / _cells_beyond(sizes, keys, part)
     return total
 
 
+def _cells_beyond(sizes: Sequence[int], keys: KeySet, part: KeySet) -> int:
+    """Return the number of cells of a table of `keys` that are added up to one cell of `part`."""
+    return math.prod(sizes[key] for key in keys if key not in part)
+
+
+def _knows(keys: KeySet, part: KeySet, *, contrasts: bool) -> bool:
+    """Return whether a block tells a component: contrasts their own, a table all its subsets."""
+    if contrasts:
+        return keys == part
+    return set(keys).issuperset(part)
+
+
 def best_nested(workload: NestedTables, *, laplace: bool) -> NestedStrategy:
-    """Return what to measure, and the shares of least mean squared error.
+    """Return the levels and keys to measure, with the shares of least mean squared error.
 
     >>> from discreet.workloads import Hierarchy, NestedTables
     >>> from discreet.workloads.nested import best_nested
@@ -278,52 +307,56 @@ def best_nested(workload: NestedTables, *, laplace: bool) -> NestedStrategy:
     >>> best_nested(land, laplace=False).name, best_nested(land, laplace=True).name
     ('residuals of levels', 'weighted levels')
     """
+    contrasts = not laplace
     counts = workload.tree.sizes
-    energy = level_energies(workload, counts, [1 / len(workload.sets)] * len(workload.sets))
-    parts = [
-        (depth, part)
-        for part in workload.closure
-        for depth in range(len(counts))
-        if depth <= workload.deepest(part)
-    ]
-    gains = _gains(workload, parts, contrasts=not laplace)
-    found = best_shares(gains, energy.ravel(), laplace=laplace)
-    kept = [(part, share) for part, share in zip(parts, found.shares, strict=True) if share]
-    kept += [
-        (missed, _LEAST)
-        for missed in _missed(workload, [part for part, _ in kept], contrasts=not laplace)
-    ]
-    return NestedStrategy(
-        workload, tuple(p for p, _ in kept), tuple(share for _, share in kept), not laplace
-    )
+    sets = len(workload.sets)
+    energy = level_energies(workload, counts, [1 / sets] * sets)
+    parts: list[LevelSet] = []
+    for part in workload.closure:
+        depths = range(min(len(counts), workload.deepest(part) + 1))
+        parts += [(depth, part) for depth in depths]
+    gains = _gains(workload, parts, contrasts=contrasts)
+    shares = best_shares(gains, energy.ravel(), laplace=laplace).shares
+    measured: list[LevelSet] = []
+    weights: list[float] = []
+    for level_set, share in zip(parts, shares, strict=True):
+        if share:
+            measured.append(level_set)
+            weights.append(share)
+    missed = _missed(workload, measured, contrasts=contrasts)
+    measured += missed
+    weights += [_MIN_SHARE] * len(missed)
+    return NestedStrategy(workload, tuple(measured), tuple(weights), contrasts)
 
 
 def _missed(
     workload: NestedTables, measured: Sequence[LevelSet], *, contrasts: bool
 ) -> list[LevelSet]:
-    """Return the deepest levels of components that nothing tells: single children need no share of their own."""
-    deepest = [(workload.deepest(part), part) for part in workload.closure]
-    return [
-        (depth, part)
-        for depth, part in deepest
-        if not any(
-            d >= depth and (keys == part if contrasts else set(keys) >= set(part))
-            for d, keys in measured
-        )
-    ]
+    """Return the deepest levels of components that no measured level tells.
+
+    Single children have no contrasts, so that they may be left without a share of their own.
+    """
+    missed: list[LevelSet] = []
+    for part in workload.closure:
+        deepest = workload.deepest(part)
+        deep = [keys for depth, keys in measured if depth >= deepest]
+        if not any(_knows(keys, part, contrasts=contrasts) for keys in deep):
+            missed.append((deepest, part))
+    return missed
 
 
 def _gains(workload: NestedTables, parts: Sequence[LevelSet], *, contrasts: bool) -> Floats:
-    """Return by what is measured how well each component (level, keys) is known at a share of 1."""
-    ratio, closure, sizes = level_ratios(workload.tree.sizes), workload.closure, workload.sizes
+    """Return by measured level the precision of each component (level, keys) at a share of 1."""
+    ratio = level_ratios(workload.tree.sizes)
+    sizes = workload.sizes
+    closure = workload.closure
     found = np.zeros((len(parts), len(workload.tree.sizes), len(closure)))
-    for (row, (depth, keys)), (column, part) in product(enumerate(parts), enumerate(closure)):
-        if contrasts and keys == part:
-            found[row, :, column] = ratio[depth] / math.prod(
-                (sizes[i] - 1) / sizes[i] for i in part
-            )
-        elif not contrasts and set(keys).issuperset(part):
-            found[row, :, column] = ratio[depth] / math.prod(
-                sizes[i] for i in keys if i not in part
-            )
+    for row, (depth, keys) in enumerate(parts):
+        for column, part in enumerate(closure):
+            if not _knows(keys, part, contrasts=contrasts):
+                continue
+            if contrasts:
+                found[row, :, column] = ratio[depth] / component_price(sizes, part)
+            else:
+                found[row, :, column] = ratio[depth] / _cells_beyond(sizes, keys, part)
     return found.reshape(len(parts), -1)
