@@ -32,7 +32,7 @@ class NestedEstimate:
 
     Guarantee: all tables of one estimate add up with each other, to the last digit.
 
-    Law: tests/workloads/test_strategies.py::TestEstimates
+    Law: tests/workloads/test_nested.py::TestStrategies
     """
 
     workload: NestedTables
@@ -106,7 +106,7 @@ def tidy(estimate: NestedEstimate, step: int) -> list[Integers]:
     Numbers are whole multiples of step/STEP. From the root down: first the total, then the cells of
     the root, then the children of every cell as near to their estimates as their sum allows.
 
-    Law: tests/workloads/test_projection.py::TestWhole
+    Law: tests/workloads/test_nested.py::TestStrategies
     """
     levels = [level * (STEP / step) for level in estimate.wanted()]
     root = levels[0][0]

@@ -212,13 +212,15 @@ class NestedStrategy:
     def _pooled(
         self, part: KeySet, blocks: Sequence[tuple[int, float]], tables: Sequence[Floats]
     ) -> Floats:
+        """Return one component on one level as the average of its blocks by their precisions."""
         total = math.fsum(precision for _, precision in blocks)
-        found: Floats | float = 0.0
+        average: Floats | float = 0.0
         for place, precision in blocks:
             keys = self.parts[place][1]
-            gone = tuple(1 + at for at, key in enumerate(keys) if key not in part)
-            found = found + tables[place].sum(axis=gone) * (precision / total)
-        table = np.asarray(found)
+            # The first axis is that of the nodes.
+            summed = tuple(1 + axis for axis, key in enumerate(keys) if key not in part)
+            average = average + tables[place].sum(axis=summed) * (precision / total)
+        table = np.asarray(average)
         return table.reshape(len(table), -1)
 
 

@@ -1,4 +1,7 @@
-"""What is made of estimates for nothing, since only what was released is read: tables that are nearer, or whole."""
+"""Post-processing of estimates: tables that are nearer to the truth, nonnegative, or whole.
+
+It is free of charge, since it reads released numbers only.
+"""
 
 from .denoise import denoised, distance, shrunk
 from .nearest import isotonic, simplex, whole_parts, whole_rows
