@@ -143,7 +143,8 @@ def _exact(
         units = max(1, round(searched[place] * _FINE))
         rounded[place] = Fraction(units)
     # Rescaling makes the sum exactly 1, so that the whole budget is used and not exceeded.
-    scale = (1 - sum(kept.values(), Fraction())) / sum(rounded.values(), Fraction())
+    remaining = 1 - sum(kept.values(), Fraction())
+    scale = remaining / sum(rounded.values(), Fraction())
     fractions = []
     for place in range(len(searched)):
         if place in kept:

@@ -237,7 +237,8 @@ def _unknown_key_ways(
 
 
 def _unknown_keys(question: Question, why: str) -> InvalidArgument:
-    names = ", ".join(key.name for key in question.keys if key.values is None)
+    unknown = [key.name for key in question.keys if key.values is None]
+    names = ", ".join(unknown)
     return InvalidArgument(f"the keys of {names} are not public, and {why}, or list the keys")
 
 
@@ -259,23 +260,23 @@ def _make_plan(
         made = _error_releases(asked, layout, laplace=way)
     else:
         made = _budget_releases(question, asked, layout, *way)
-    uses = made.layout.uses
+    layout = made.layout
     # Public totals are free only where a budget is divided: errors are met as without them.
-    free = free_places(made.layout) if asked.rows_public and asked.spend else ()
+    free = free_places(layout) if asked.rows_public and asked.spend else ()
     plan = Plan(
         question,
         asked.spend or PureDP(0),
-        made.layout.share,
+        layout.share,
         keys,
         made.selection,
         made.releases,
-        tuple((use.name, use.places) for use in uses),
-        tuple(use.recipe for use in uses),
+        layout.named_places,
+        layout.recipes,
         made.fractions,
         asked.size,
         asked.size_from,
         asked.level,
-        way=made.layout.way,
+        way=layout.way,
         free=free,
     )
     if asked.spend and not asked.under:
@@ -340,8 +341,8 @@ def _allocate(
     found = divide(paid.layout, paid.weights, laplace=isinstance(budget, PureDP))
     budgets = dict(zip(paid.places, split(budget, found), strict=True))
     by_place = dict(zip(paid.places, found, strict=True))
-    fractions = [by_place.get(place, Fraction()) for place in range(len(layout.needs))]
-    return budgets, tuple(fractions)
+    places = range(len(layout.needs))
+    return budgets, tuple(by_place.get(place, Fraction()) for place in places)
 
 
 def _spent_fractions(

@@ -61,8 +61,9 @@ class ErrorGoal:
         noises: list[IntegerNoise] = []
         for place in use.places:
             noises += self.layout.noises(place, scales[place], laplace=self.laplace)
-        predicted = use.model.law(noises, self.size, self.beta) if use.model.law else 0.0
-        predicted = max(predicted, error / _MAX_SLACK)
+        predicted = error / _MAX_SLACK
+        if use.model.law is not None:
+            predicted = max(use.model.law(noises, self.size, self.beta), predicted)
         if predicted >= use.model.most:
             # A prediction clipped to the public range does not tell by how much it is missed.
             return 0.5
@@ -93,7 +94,8 @@ def balance(
     for place, scale in singles.items():
         if place in lengths:
             floors[place] = (lengths[place] / float(scale)) ** (2 / power)
-    limits = [max((error * goal.size / 2) ** 2, _MIN_LIMIT) for _, error in several]
+    targets = [error * goal.size / 2 for _, error in several]
+    limits = [max(target**2, _MIN_LIMIT) for target in targets]
     scales: dict[int, float] = {}
     for _ in range(_ROUNDS):
         before = scales
@@ -162,8 +164,11 @@ def least_prices(
     Law: tests/plan/test_error_target.py::TestLeastPrices
     """
     # A floor s_r ≥ f is the constraint f^p·s_r^−p ≤ 1, of the same form as the others.
-    rows = [*squares, *({place: floor**power} for place, floor in floors.items())]
-    bounds = [*limits, *(1.0 for _ in floors)]
+    rows = list(squares)
+    bounds = list(limits)
+    for place, floor in floors.items():
+        rows.append({place: floor**power})
+        bounds.append(1.0)
     places = sorted({place for each in squares for place in each})
     multipliers = [1.0 / bound for bound in bounds]
     exponent = _DAMPING * (power + 1) / power

@@ -48,6 +48,16 @@ class Layout:
         """Whether some totals are released together, as a partition."""
         return any(isinstance(need, PartitionNeed) for need in self.needs)
 
+    @property
+    def named_places(self) -> tuple[tuple[str, tuple[int, ...]], ...]:
+        """The places of the needs of each statistic, by its name."""
+        return tuple((use.name, use.places) for use in self.uses)
+
+    @property
+    def recipes(self) -> tuple[Recipe, ...]:
+        """The recipe of each statistic."""
+        return tuple(use.recipe for use in self.uses)
+
     def unit(self, place: int) -> float:
         """Return the value of one step of a total."""
         need = self.needs[place]

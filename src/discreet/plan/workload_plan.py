@@ -23,7 +23,7 @@ from ..query.bounds.nested import leaf_question
 from ..query.bounds.relation_facts import neighbours_of
 from ..query.bounds.sensitivity import corners
 from ..query.bounds.wide_sets import is_wide, table_cells, table_question, tables_of
-from ..statistics.recipe import Recipe
+from ..statistics.recipe import PlannedRelease, Recipe
 from ..statistics.releases.set_totals import CellsNeed, CountedTable, SetsRelease
 from ..statistics.releases.total import TotalNeed
 from .asked import QuestionOptions
@@ -113,7 +113,9 @@ def _plan_parts(
         return _plan_table(question, asked, keys, way)
     counts = [Fraction(len(part.places)) for part in parts]
     # Errors are met by each table for itself, so nothing is divided there.
-    budgets = split(way, counts) if asked.spend is not None else [way] * len(parts)
+    budgets = [way] * len(parts)
+    if asked.spend is not None:
+        budgets = split(way, counts)
     total = sum(counts)
     tables: list[Plan] = []
     for part, budget, count in zip(parts, budgets, counts, strict=True):
@@ -134,6 +136,12 @@ def _joined(
 ) -> Plan:
     """Return the plans of several tables as one, their releases one table after the other."""
     first = tables[0]
+    releases: list[PlannedRelease] = []
+    fractions: list[Fraction] = []
+    for table in tables:
+        releases += table.releases
+        fractions += table.parts
+    places_of_sets = [part.places for part in parts]
     uses: list[tuple[str, tuple[int, ...]]] = []
     for name, places in first.uses:
         every: list[int] = []
@@ -146,11 +154,11 @@ def _joined(
         question=question,
         spend=asked.spend or PureDP(0),
         keys=keys,
-        releases=tuple(release for table in tables for release in table.releases),
+        releases=tuple(releases),
         uses=tuple(uses),
-        parts=tuple(fraction for table in tables for fraction in table.parts),
+        parts=tuple(fractions),
         why=_why_apart(question, asked),
-        tables=tuple((part.places, table) for part, table in zip(parts, tables, strict=True)),
+        tables=tuple(zip(places_of_sets, tables, strict=True)),
     )
 
 
@@ -299,8 +307,8 @@ def _plan_table(question: Question, asked: QuestionOptions, keys: Keys, way: Div
         keys,
         None,
         tuple(releases),
-        tuple((use.name, use.places) for use in layout.uses),
-        tuple(use.recipe for use in layout.uses),
+        layout.named_places,
+        layout.recipes,
         fractions,
         asked.size,
         asked.size_from,

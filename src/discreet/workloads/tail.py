@@ -86,8 +86,8 @@ def binned(weights: Floats, counts: Floats) -> tuple[Floats, Floats]:
     place = np.minimum(place, _BINS - 1).astype(np.int64) + row_starts
     occurrences = (sizes > 0) * counts
     bins = len(sizes) * _BINS
-    total = np.bincount(place.ravel(), occurrences.ravel(), bins)
-    total = np.asarray(total, dtype=np.float64)
+    counted = np.bincount(place.ravel(), occurrences.ravel(), bins)
+    total = np.asarray(counted, dtype=np.float64)
     largest = np.zeros(bins)
     np.maximum.at(largest, place.ravel(), sizes.ravel())
     return largest.reshape(-1, _BINS), total.reshape(-1, _BINS)

@@ -256,7 +256,8 @@ def _footer(plan: Plan) -> str:
 
 def join_errors(plan: Plan) -> str:
     """Return the predicted errors of all statistics as text."""
-    return ", ".join(f"{name} ± {shown(error)}" for name, error in plan.statistic_errors().items())
+    errors = plan.statistic_errors().items()
+    return ", ".join(f"{name} ± {shown(error)}" for name, error in errors)
 
 
 def _supposed(plan: Plan) -> str:
