@@ -302,7 +302,7 @@ def _budget_releases(
     keys: Selection | Fraction | None,
     budget: Divisible,
 ) -> _Releases:
-    """Divide a budget among the needs; a count that also shows the keys has a weight of one more."""
+    """Divide a budget among the needs; a count that also shows the keys gets one more weight."""
     selection = keys if isinstance(keys, Selection) else None
     if not layout.needs:
         return _Releases(layout, selection, (), ())

@@ -34,7 +34,7 @@ _STARTS = 8
 
 
 def one_cell(sizes: Sequence[int], asked: KeySet, part: KeySet) -> float:
-    """Return the variance that noise of variance 1 in component `part` adds to a cell of `asked`."""
+    """Return the variance in a cell of `asked` by noise of variance 1 in component `part`."""
     kept = math.prod((sizes[place] - 1) / sizes[place] for place in part)
     spread = math.prod(sizes[place] for place in asked if place not in part)
     return kept / spread**2
@@ -54,7 +54,7 @@ def energies(workload: Tables) -> Floats:
 def table_gains(
     sizes: Sequence[int], measured: Sequence[KeySet], parts: Sequence[KeySet]
 ) -> Floats:
-    """Return gain_mc: 1 over the number of cells that are added up; 0 if table m lacks a key of c."""
+    """Return gain_mc: 1 over the number of cells added up; 0 if table m lacks a key of c."""
     gains = np.zeros((len(measured), len(parts)))
     for row, table in enumerate(measured):
         held = set(table)

@@ -141,7 +141,7 @@ def _inverse_diagonal(middle: Floats, beside: Floats, shifts: Floats) -> Floats:
 
 @lru_cache(maxsize=64)
 def _best_dual(size: int, ranges: bool) -> Floats:
-    """Return the dual weights of running totals; those of half the line, stretched, start it."""
+    """Return the dual weights of running totals; those of half the size, stretched, start it."""
     sizes = [size]
     while sizes[-1] > 2 * _MIN_SIZE:
         sizes.append((sizes[-1] + 1) // 2)

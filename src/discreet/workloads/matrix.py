@@ -213,7 +213,8 @@ def _product(rows: Integers, cells: Integers) -> Integers:
 def _sums_strategy(line: RunningTotals, name: str, own: Integers, sums: Integers) -> SumsStrategy:
     """Return a strategy of cells and sums, with the error of its whole numbers (Woodbury)."""
     scaled = sums / own
-    inner = np.asarray(np.linalg.inv(np.eye(len(sums)) + scaled @ scaled.T), dtype=np.float64)
+    outer = np.eye(len(sums)) + scaled @ scaled.T
+    inner = np.asarray(np.linalg.inv(outer), dtype=np.float64)
     if line.ranges:
         pulled = scaled / own
         alone = float(gram_diagonal(line) @ (1.0 / own**2))

@@ -1,4 +1,4 @@
-"""p-Identity strategies for Laplace noise: every cell and a few weighted sums (McKenna et al. 2018).
+"""p-Identity strategies for Laplace noise: all cells and some weighted sums (McKenna et al. 2018).
 
 A = [I; Θ]·D with Θ ≥ 0 and D = diag(1/(1 + 1ᵀΘ)), so every column has L1 norm 1. By Woodbury
 

@@ -35,7 +35,7 @@ AnyStrategy: TypeAlias = (
 
 @frozen
 class Bound:
-    """Least RMSE of any unbiased linear mechanism with this noise and price; `why` says of which."""
+    """Least RMSE of any unbiased linear mechanism with this noise and price; `why` names it."""
 
     rmse: float
     why: str
@@ -152,7 +152,7 @@ class StrategyPlan:
         return max(one.scale for one in self.measured)
 
     def _nested_reach(self, strategy: NestedStrategy, beta: float) -> tuple[Floats, ...]:
-        """Return half the width of intervals of levels: by weights of few cells, else deviations."""
+        """Return half the width of intervals of levels: by weights if few, else deviations."""
         deviations = strategy.set_deviations(self._variances)
         if not self._laplace:
             return tuple(normal_reach(one, beta) for one in deviations)

@@ -79,10 +79,10 @@ def upper_inverse(matrix: Floats) -> Floats:
     if len(matrix) <= _SMALL:
         return np.asarray(np.triu(np.linalg.inv(matrix)))
     half = len(matrix) // 2
-    first = upper_inverse(matrix[:half, :half])
-    last = upper_inverse(matrix[half:, half:])
     found = np.zeros_like(matrix)
-    found[:half, :half] = first
-    found[half:, half:] = last
-    found[:half, half:] = -found[:half, :half] @ matrix[:half, half:] @ found[half:, half:]
+    first = found[:half, :half]
+    last = found[half:, half:]
+    first[:] = upper_inverse(matrix[:half, :half])
+    last[:] = upper_inverse(matrix[half:, half:])
+    found[:half, half:] = -first @ matrix[:half, half:] @ last
     return found

@@ -157,7 +157,7 @@ def _laplace(block: Block, change: StrategyNorms, epsilon: Fraction, grid: int) 
 def _gaussian(
     block: Block, change: StrategyNorms, budget: ZCDP | GaussianDP, share: Fraction
 ) -> Measurement:
-    """Return the block on the grid that makes σ the shared one; with its own σ if that is coarse."""
+    """Return the block on the grid that makes σ the shared one; if coarse, with its own σ."""
     square = square_of(budget) * share
     variance = block.sensitivity(change).squared_l2 / square
     if variance >= MOST_SCALE**2:

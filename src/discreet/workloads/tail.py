@@ -62,7 +62,7 @@ class SumLaw:
 
     @classmethod
     def of(cls, weights: Floats, counts: Floats, scale: float) -> SumLaw:
-        """Return the law of Σ weight·X for geometric noise X of one scale, its terms in few bins."""
+        """Return the law of Σ weight·X for geometric noise X of one scale, in few bins."""
         [most], [total] = binned(weights[None, :], counts)
         pairs = zip(most.tolist(), total.tolist(), strict=True)
         return cls(scale, tuple((weight, count) for weight, count in pairs if count))

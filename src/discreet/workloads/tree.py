@@ -90,7 +90,7 @@ class LevelStrategy:
 
     @property
     def alone(self) -> bool:
-        """Whether every released number is an answer by itself: never, since levels are combined."""
+        """Whether each released number is an answer by itself: never, as levels are combined."""
         return False
 
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:

@@ -136,13 +136,16 @@ class TableStrategy:
             known = dict(zip(self.workload.closure, fractions[row].tolist(), strict=True))
             agreeing = _subsets(shared)
             own = [_weight(sizes, asked, known, keys) for keys in agreeing]
-            differing = [
-                math.prod(sizes[key] - 1 for key in shared if key not in keys) for keys in agreeing
-            ]
+            differing = [_differing(sizes, shared, keys) for keys in agreeing]
             weights.append(np.array(own))
             counts.append(np.array(differing, dtype=np.float64) * others)
             scales.append(np.full(len(agreeing), float(one.mechanism.scale)))
         return weights, counts, scales
+
+
+def _differing(sizes: Sequence[int], shared: Sequence[int], agreeing: set[int]) -> int:
+    """Return the number of values that differ from the cell in all shared keys but some."""
+    return math.prod(sizes[key] - 1 for key in shared if key not in agreeing)
 
 
 def _subsets(keys: Sequence[int]) -> list[set[int]]:
@@ -167,7 +170,7 @@ def _weight(
 
 
 def _best(workload: Tables, name: str, parts: Sequence[KeySet], *, laplace: bool) -> TableStrategy:
-    """Return the strategy with the best shares of some tables; tables without a share are left out."""
+    """Return the strategy with the best shares of some tables; those without one are dropped."""
     gains = table_gains(workload.sizes, parts, workload.closure)
     shares = best_shares(gains, energies(workload), laplace=laplace).shares
     kept = [place for place, share in enumerate(shares) if share]

@@ -55,7 +55,7 @@ def impossible_conditions(question: Question) -> list[str]:
 
 
 def _where(node: Where, columns: Columns) -> list[str]:
-    """Name the terms of a conjunction that cannot be met, or all if its terms exclude each other."""
+    """Name the terms of a conjunction that cannot be met, or all if they exclude each other."""
     terms = leaves(Function.AND, node.condition)
     impossible = [_text(term) for term in terms if not can_be_true(term, columns)]
     if impossible:
@@ -191,8 +191,9 @@ def _among(domain: Domain, listed: tuple[Expression, ...], others: list[Domain])
     if not any(_overlap(domain, other) for other in others):
         return None
     step = _step(domain)
-    low = ceil(min(_ends(other)[0] for other in others) / step)
-    high = floor(max(_ends(other)[1] for other in others) / step)
+    ends = [_ends(other) for other in others]
+    low = ceil(min(low for low, _ in ends) / step)
+    high = floor(max(high for _, high in ends) / step)
     return _cut(domain, max(domain.low, low), min(domain.high, high))
 
 

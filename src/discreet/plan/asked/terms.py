@@ -19,7 +19,7 @@ from ...privacy.measures import Measure, PureDP
 from .spend import read_spend
 
 ErrorWords: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
-"""One error for all statistics, or one for each by name; of several questions, either by question."""
+"""One error for all statistics, or one for each by name; of several questions, by question."""
 Weights: TypeAlias = Mapping[str, Number]
 ExactErrors: TypeAlias = Fraction | Mapping[str, Fraction | Mapping[str, Fraction]]
 

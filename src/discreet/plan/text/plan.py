@@ -198,7 +198,7 @@ def _line(plan: Plan, label: str, place: int, relative: float | None, *, shared:
 
 
 def _keys_line(selection: Selection | CountSelection) -> PlanLine:
-    """Return the line of the selection of keys."""
+    """Return the row of the table for the selection of keys."""
     share: Fraction | None = None
     if isinstance(selection, CountSelection):
         mechanism = f"shown by their count, from a noisy {selection.threshold:,} on"

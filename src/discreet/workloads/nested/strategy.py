@@ -83,7 +83,7 @@ class NestedStrategy:
 
     @property
     def alone(self) -> bool:
-        """Whether every released number is an answer by itself: never, since levels are combined."""
+        """Whether each released number is an answer by itself: never, as levels are combined."""
         return False
 
     def measure(self, leaves: Integers) -> tuple[Integers, ...]:
@@ -119,7 +119,7 @@ class NestedStrategy:
         return found
 
     def tree_of(self, part: KeySet, depths: Sequence[int]) -> LevelStrategy | None:
-        """Return the levels of one component as a tree of its own; None if only the root is known."""
+        """Return the levels of one component as a tree; None if only the root is known."""
         last = max(depths)
         if not last:
             return None

@@ -124,7 +124,8 @@ def nested_bound(workload: NestedTables) -> float:
     children = [int(np.bincount(parents).min()) for parents in tree.parents]
     kept = np.cumprod([1, *children]).astype(np.float64)
     count = len(workload.sets)
-    weights = [kept[depth] / tree.sizes[depth] / count for depth, _ in workload.sets]
+    depths = [depth for depth, _ in workload.sets]
+    weights = [kept[depth] / tree.sizes[depth] / count for depth in depths]
     energy = level_energies(workload, kept.tolist(), weights)
     fresh = np.diff(kept, prepend=0.0) / kept
     prices = [component_price(workload.sizes, part) for part in workload.closure]

@@ -89,7 +89,8 @@ def _towards(middle: Floats, start: Floats, energy: float) -> Floats:
 
 
 def _nearest(table: Floats, total: float) -> Floats:
-    flat = simplex(table.ravel(), np.zeros(table.size, dtype=np.int64), np.array([total]))
+    one_group = np.zeros(table.size, dtype=np.int64)
+    flat = simplex(table.ravel(), one_group, np.array([total]))
     return flat.reshape(table.shape)
 
 
