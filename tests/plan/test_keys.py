@@ -12,7 +12,7 @@ import discreet as dp
 from discreet.answer.ask import run_plan, salted
 from discreet.mechanisms.laws.tails import laplace_tail
 from discreet.plan.selection import Selection
-from discreet.plan.thresholded_count import CountSelection, show_from
+from discreet.plan.thresholded_count import CountSelection, count_needed
 from discreet.privacy.compose import compose
 from discreet.privacy.events import KeySelection, Promise
 from discreet.query.algebra.tally import Free, KeptKeys
@@ -37,7 +37,7 @@ class TestACountThatIsAskedForShowsTheKeys:
         plan = planned(COUNT)
         assert isinstance(plan.selection, CountSelection) and plan.selection.threshold == 15
         assert plan.events == (KeySelection(plan.releases[0].event, Fraction(1, 10**6)),)
-        assert show_from(plan.selection) <= 18 and plan.statistic_errors() == {"n": 3.0}
+        assert count_needed(plan.selection) <= 18 and plan.statistic_errors() == {"n": 3.0}
         assert compose(plan.events).delta(epsilon=1) <= 1.0001e-6
 
     def test_a_persons_own_keys_appear_with_probability_at_most_delta(self):

@@ -34,9 +34,9 @@ from .asked import QuestionOptions
 from .plan import Plan
 from .workload_plan import plan_one
 
-LEAST_COUNTS = 4
+MIN_COUNTS = 4
 """Fewer counts are planned one by one."""
-MOST_COUNTS = 40
+MAX_COUNTS = 40
 """Conditions are bits of one whole number, so that their number is limited."""
 # As many cells as a workload of counts may have (`workloads.Counts`).
 _MAX_CELLS = 1024
@@ -50,7 +50,7 @@ def plan_counts(
     Law: tests/workloads/test_questions.py::TestPlans
     """
     statistics = [statistic for _, statistic in question.statistics]
-    if question.keys or not LEAST_COUNTS <= len(statistics) <= MOST_COUNTS:
+    if question.keys or not MIN_COUNTS <= len(statistics) <= MAX_COUNTS:
         return None
     conditions: list[Expression] = []
     for statistic in statistics:

@@ -31,9 +31,9 @@ from ..statistics.releases.set_totals import SetsRelease
 from ..statistics.releases.total import NoisyRelease
 from ..statistics.shared_totals import SumWay
 from . import advice
-from .selection import Selection, people_from
-from .text.plan import plan_dict, plan_html, plan_text, rows_words
-from .thresholded_count import CountSelection, show_from
+from .selection import Selection, people_needed
+from .text.plan import plan_dict, plan_html, plan_text, rows_text
+from .thresholded_count import CountSelection, count_needed
 
 Keys = tuple[tuple[Scalar, ...], ...]
 
@@ -201,7 +201,7 @@ class Plan:
     @property
     def supposed(self) -> str:
         """The number of rows that errors are predicted for, as text."""
-        return rows_words(self)
+        return rows_text(self)
 
     def loss(self, weights: Sequence[Fraction]) -> float:
         """Sum up the logarithms of the predicted errors; only differences between plans count.
@@ -216,8 +216,8 @@ class Plan:
         if self.selection is None:
             return loss
         if isinstance(self.selection, CountSelection):
-            return loss + math.log(show_from(self.selection))
-        return loss + math.log(people_from(self.selection))
+            return loss + math.log(count_needed(self.selection))
+        return loss + math.log(people_needed(self.selection))
 
     def __repr__(self) -> str:
         return str(self)

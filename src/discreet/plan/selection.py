@@ -91,7 +91,7 @@ def key_part(weights: Sequence[Fraction]) -> Fraction:
     return 1 / (1 + sum(weights, Fraction()))
 
 
-def people_from(selection: Selection) -> int:
+def people_needed(selection: Selection) -> int:
     """Return the number of people with which a key is shown with probability at least 0.95."""
     return _people_needed(selection.rule)
 

@@ -120,7 +120,7 @@ def _printed(key: KeyValues) -> tuple[tuple[str, str], ...]:
     return tuple((type(value).__name__, repr(value)) for value in key)
 
 
-def show_from(selection: CountSelection) -> int:
+def count_needed(selection: CountSelection) -> int:
     """Return the count with which a key is shown with probability at least 0.95."""
     # `error` bounds both tails. One tail of 0.05 is two tails of 0.1; rounding up stays safe.
     return selection.threshold + math.ceil(selection.release.error(0.1))

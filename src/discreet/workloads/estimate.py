@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from ..frozen import frozen
 from .budget_shares import Floats, one_cell
-from .strategy_norms import Integers, largest, roomy
+from .strategy_norms import Integers, largest, widened
 from .workload import KeySet, maximal_sets
 
 STEP = 2**20
@@ -97,7 +97,7 @@ def sum_to(tables: Mapping[KeySet, Integers], part: KeySet) -> Integers:
     sources = [keys for keys in tables if set(keys).issuperset(part)]
     source = min(sources, key=lambda keys: tables[keys].size)
     summed = tuple(axis for axis, key in enumerate(source) if key not in part)
-    return np.asarray(roomy(tables[source]).sum(axis=summed))
+    return np.asarray(widened(tables[source]).sum(axis=summed))
 
 
 def covers(sizes: Sequence[int], sets: Sequence[KeySet], most: int) -> tuple[KeySet, ...]:

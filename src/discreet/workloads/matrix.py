@@ -18,7 +18,7 @@ from .fixed_point import dense_optimum, line_optimum
 from .pidentity import dense_sums, line_sums
 from .range_gram import gram_diagonal, gram_times, upper_inverse
 from .strategy_noise import Measurement
-from .strategy_norms import Block, Integers, block_of, largest, roomy
+from .strategy_norms import Block, Integers, block_of, largest, widened
 from .workload import Counts, RunningTotals
 
 # Entries of a rounded strategy are at most this large.
@@ -43,12 +43,12 @@ class CellEstimate:
 
     def sums(self, rows: Integers) -> Integers:
         """Return sums of cells, exactly, in multiples of 1/STEP."""
-        cells = roomy(self.cells)
+        cells = widened(self.cells)
         return np.asarray(rows.astype(cells.dtype) @ cells)
 
     def running(self) -> Integers:
         """Return the running totals, exactly, in multiples of 1/STEP."""
-        return np.asarray(np.cumsum(roomy(self.cells)))
+        return np.asarray(np.cumsum(widened(self.cells)))
 
 
 @frozen(eq=False)

@@ -124,12 +124,12 @@ def largest(values: Integers | NDArray[np.object_]) -> int:
     return max(abs(lowest), abs(highest))
 
 
-def roomy(values: Integers) -> Integers:
+def widened(values: Integers) -> Integers:
     """Return whole numbers whose sum cannot overflow: Python integers where 64 bits might not do.
 
     >>> import numpy as np
-    >>> from discreet.workloads.strategy_norms import roomy
-    >>> int(roomy(np.array([2**62, 2**62])).sum()) == 2**63
+    >>> from discreet.workloads.strategy_norms import widened
+    >>> int(widened(np.array([2**62, 2**62])).sum()) == 2**63
     True
     """
     is_wide = values.dtype == object or largest(values) * max(1, values.size) >= _MAX_SUM

@@ -22,7 +22,7 @@ from ..frozen import frozen
 from .budget_shares import Floats, best_shares, nested
 from .estimate import to_steps
 from .strategy_noise import Measurement, shares_of
-from .strategy_norms import Block, Integers, roomy
+from .strategy_norms import Block, Integers, widened
 from .workload import Hierarchy
 
 _MIN_LEAF_SHARE = 1e-6
@@ -45,7 +45,7 @@ def level_sums(tree: Hierarchy, leaves: NDArray[Any]) -> list[NDArray[Any]]:
 
     Leaves have one row for each leaf, and one column for each group beside.
     """
-    levels = [roomy(leaves)]
+    levels = [widened(leaves)]
     for begins in reversed(tree.begins):
         levels.append(np.add.reduceat(levels[-1], begins, axis=0))
     return levels[::-1]

@@ -34,7 +34,7 @@ from .terms import ExactErrors, Terms
 T = TypeVar("T")
 USUAL_SIZE = 1000
 """Rows per key for which errors of means and the like are predicted if nothing is declared."""
-LEAST_ERROR = Fraction(1, 10**60)
+MIN_ERROR = Fraction(1, 10**60)
 """Far below any step that a grid can have; a smaller error is a mistake."""
 
 
@@ -126,7 +126,7 @@ def read_errors(question: Question, error: ExactErrors) -> tuple[Fraction, ...]:
 
 def _read_error(error: object, what: str) -> Fraction:
     exact = positive(error, what)
-    if exact < LEAST_ERROR:
+    if exact < MIN_ERROR:
         raise InvalidArgument(
             f"{what} is less than 1e-60, which no noise meets; ask for a larger one"
         )

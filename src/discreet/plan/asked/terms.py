@@ -18,12 +18,12 @@ from ...mechanisms.reading.budget import read_budget
 from ...privacy.measures import Measure, PureDP
 from .spend import read_spend
 
-ErrorWords: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
+ErrorOptions: TypeAlias = Number | Mapping[str, Number | Mapping[str, Number]]
 """One error for all statistics, or one for each by name; of several questions, by question."""
 Weights: TypeAlias = Mapping[str, Number]
 ExactErrors: TypeAlias = Fraction | Mapping[str, Fraction | Mapping[str, Fraction]]
 
-MOST_SIZE = 2**53
+MAX_SIZE = 2**53
 """Whole numbers up to this bound are floats exactly, as predictions compute with them."""
 
 
@@ -45,7 +45,7 @@ class TermWords(TypedDict, total=False):
     """
 
     epsilon: Number | None
-    error: ErrorWords | None
+    error: ErrorOptions | None
     weights: Weights | None
     size: int | None
     level: Number
@@ -85,7 +85,7 @@ class Terms:
         # The order decides which of several invalid terms is refused first.
         size = self.size
         if size is not None:
-            size = whole(size, "size", least=1, most=MOST_SIZE)
+            size = whole(size, "size", least=1, most=MAX_SIZE)
         spend = None if self.spend is None else read_budget(self.spend)
         error = None if self.error is None else _read_errors(self.error)
         weights: Mapping[str, Fraction] | None = None

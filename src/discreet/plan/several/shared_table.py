@@ -33,7 +33,7 @@ from ...query.bounds.relation_facts import unit_of
 from ...query.bounds.wide_sets import is_wide
 from ...statistics.releases.set_totals import SetsRelease
 from ..asked.checked_question import CheckedQuestion, check_question
-from ..filtered_counts import LEAST_COUNTS, MOST_COUNTS
+from ..filtered_counts import MAX_COUNTS, MIN_COUNTS
 from ..plan import Plan, public_tuples
 
 
@@ -70,7 +70,7 @@ def _few_counts_apart(
     table: SharedTable, questions: Mapping[str, CheckedQuestion]
 ) -> list[SharedTable]:
     """Return few counts apart: they are planned one by one anyway."""
-    if table.checked.question.keys or len(table.names) >= LEAST_COUNTS:
+    if table.checked.question.keys or len(table.names) >= MIN_COUNTS:
         return [table]
     return [SharedTable((name,), questions[name]) for name in table.names]
 
@@ -153,7 +153,7 @@ def _join_counts(
     relations = {rows for rows, _ in counts}
     # `dict.fromkeys` keeps each count once, in the order of the questions.
     statistics = dict.fromkeys(statistic for _, statistic in counts)
-    if len(relations) > 1 or len(statistics) > MOST_COUNTS:
+    if len(relations) > 1 or len(statistics) > MAX_COUNTS:
         return None
     named = tuple((f"count_{number}", statistic) for number, statistic in enumerate(statistics))
     columns = tuple((name, Field(name)) for name, _ in named)

@@ -26,7 +26,7 @@ from ...statistics.recipe import (
 )
 from ...statistics.releases.choice import ChosenRelease
 from ...statistics.releases.quantile_release import PlaceRelease
-from ..selection import Selection, people_from
+from ..selection import Selection, people_needed
 from ..thresholded_count import CountSelection
 from .strategy import set_labels, strategy_lines
 
@@ -208,7 +208,7 @@ def _keys_line(selection: Selection | CountSelection) -> PlanLine:
         price = f"δ = {shown(selection.delta)}"
     else:
         rule = type(selection.rule).__name__
-        mechanism = f"{rule}, from about {people_from(selection):,} on"
+        mechanism = f"{rule}, from about {people_needed(selection):,} on"
         share = selection.part
         price = str(selection.budget)
     counts = share_text(selection.tally.share)
@@ -265,7 +265,7 @@ def _supposed(plan: Plan) -> str:
     names: dict[str, list[str]] = {}
     for (name, _), recipe in zip(plan.uses, plan.recipes, strict=True):
         names.setdefault(recipe.noise_model.supposes, []).append(name)
-    rows = rows_words(plan)
+    rows = rows_text(plan)
     texts = {
         ANY_DATA: "any data",
         ROUNDED_DATA: "sums of values that are rounded one by one before",
@@ -294,7 +294,7 @@ def _elsewhere(plan: Plan) -> list[str]:
     return clauses
 
 
-def rows_words(plan: Plan) -> str:
+def rows_text(plan: Plan) -> str:
     """Return the number of rows that errors are predicted for, and its source."""
     source = plan.size_from
     if source == "declared" and plan.keys is not None and len(plan.keys) > 1:
