@@ -26,8 +26,8 @@ METAPHORS = {
 }  # fmt: skip
 """Words for furniture and people that named components before; modules are named after their purpose."""
 
-MEDIAN_NODES = 14
-P90_NODES = 31
+MEDIAN_NODES = 12
+P90_NODES = 24
 CONDITIONAL_EXPRESSIONS = 58.0
 COMPREHENSIONS_PER_1000 = 86.0
 COMMENTS_PER_1000 = 1.0
