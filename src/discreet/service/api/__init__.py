@@ -1,1 +1,1 @@
-"""The ways in under /api/v1."""
+"""Endpoints of the HTTP API under /api/v1."""

@@ -1,4 +1,7 @@
-"""Bodies that stewards send: somebody new, a token's days, an allowance; read and described from one definition."""
+"""Request bodies of stewards: new people, token renewals, allowances.
+
+Each body has one definition, which both the reader and the OpenAPI schema use.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ WHO_NAME = Slot("name", text(pattern=NAME.pattern))
 ROLE = Slot("role", choice("steward", "analyst"), required=False, default="analyst")
 DATASETS = Slot("datasets", listing(text(), "names of data sets"))
 DAYS = Slot("days", refer("Number", NUMBER), required=False, null=True)
+# The asterisk stands for everybody who has no allowance of their own.
 WHO = Slot("who", text(pattern=rf"\*|{NAME.pattern}"))
+# Null withdraws an allowance, so the field is required and may be null.
 BUDGET_SLOT = Slot("budget", nullable(refer("Budget", BUDGET)))
 
 NEWCOMER = Record(

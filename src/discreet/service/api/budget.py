@@ -1,4 +1,7 @@
-"""Ways to the books: what is left and spent, who did what, receipts; for stewards also allowances and proofs."""
+"""Endpoints of the ledger: remaining budget, spending, history, receipts.
+
+Stewards can also set allowances, verify the hash chain and export it.
+"""
 
 from __future__ import annotations
 
@@ -14,89 +17,98 @@ from .bodies import ALLOWANCE, BUDGET_SLOT, WHO
 from .endpoint import ApiCall, Reply
 from .handlers import history
 
-MOST_ENTRIES = 1000
+_MAX_ENTRIES = 1000
+_DEFAULT_ENTRIES = 100
 
 
 def get_left(state: State, call: ApiCall) -> Reply:
-    """Return what this person may still spend, and what is left for all; never more than that."""
+    """Return this person's remaining budget and the remaining budget of all; nobody else's."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
+    own = ledger.left(call.person.name)
+    everybody = ledger.left()
+    remaining = None
+    if ledger.terms.filter.adds:
+        # The largest single charges are defined for an (ε, δ) budget under a sum of prices.
+        remaining = remaining_to_json(ledger.room(call.person.name))
     return Reply(
         {
-            "left": budget_to_words(ledger.left(call.person.name)),
-            "left_for_all": budget_to_words(ledger.left()),
+            "left": budget_to_words(own),
+            "left_for_all": budget_to_words(everybody),
             "budget": budget_to_words(ledger.promise()),
-            "text": str(ledger.left(call.person.name)),
-            "room": remaining_to_json(ledger.room(call.person.name))
-            if ledger.terms.filter.adds
-            else None,
+            "text": str(own),
+            "room": remaining,
         }
     )
 
 
 def get_spent(state: State, call: ApiCall) -> Reply:
-    """Return what this person has spent, and all together."""
+    """Return the spending of this person and of all together."""
     state.datasets.check(call.person, call.dataset)
     ledger = state.datasets.ledger(call.dataset)
-    mine, everybody = ledger.spent(call.person.name), ledger.spent()
+    own = ledger.spent(call.person.name)
+    everybody = ledger.spent()
     return Reply(
         {
-            "spent": budget_to_words(mine),
+            "spent": budget_to_words(own),
             "spent_by_all": budget_to_words(everybody),
-            "text": str(mine),
+            "text": str(own),
         }
     )
 
 
 def list_history(state: State, call: ApiCall) -> Reply:
-    """List the last entries of the ledger: one's own charges and allowances; a steward sees everything.
+    """List the last ledger entries: one's own charges and allowances; for stewards all entries.
 
-    An answer's entry says when the store was done, to the microsecond: no analyst is shown that. `asked` has the texts
-    of what was asked, by the numbers of the entries.
+    An answer's entry has the time at which the store was done, to the microsecond. No analyst
+    sees it (timing side channel). `asked` maps entry numbers to the texts of the questions.
     """
     state.datasets.check(call.person, call.dataset)
-    last = call.number("last", MOST_ENTRIES) or 100
-    whose = None if call.person.role == "steward" else call.person.name
-    return Reply(
-        state.desk.ask(call.person.name, call.dataset, history, whose, last, gone=call.gone)
-    )
+    person = call.person.name
+    last = call.number("last", _MAX_ENTRIES) or _DEFAULT_ENTRIES
+    whose: str | None = person
+    if call.person.role == "steward":
+        whose = None
+    # A long ledger takes long to read: it is read in the worker processes for free requests.
+    return Reply(state.desk.ask(person, call.dataset, history, whose, last, gone=call.gone))
 
 
 def get_receipt(state: State, call: ApiCall) -> Reply:
-    """Return the receipt of a charge, by its number in the ledger: to whoever was charged, and to stewards."""
+    """Return the receipt of a charge by its entry number: to the person charged and to stewards."""
     state.datasets.check(call.person, call.dataset)
-    number = (
-        int(call.path["number"])
-        if len(call.path["number"]) < 16 and call.path["number"].isdecimal()
-        else -1
-    )
-    found = state.receipts.find(call.dataset, number)
-    if found is None or (found[0] != call.person.name and call.person.role != "steward"):
+    digits = call.path["number"]
+    number = -1
+    # Short digit strings only: int() is slow for very long ones, and no ledger is that long.
+    if len(digits) < 16 and digits.isdecimal():
+        number = int(digits)
+    stored = state.receipts.find(call.dataset, number)
+    # One message for a missing and a foreign receipt, so that it does not tell which exist.
+    if stored is None or (stored[0] != call.person.name and call.person.role != "steward"):
         raise NotAllowed("there is no receipt of yours under this number")
-    return Reply(found[1])
+    return Reply(stored[1])
 
 
 def set_allowance(state: State, call: ApiCall) -> Reply:
-    """Return somebody an allowance under the budget, or withdraw it with null."""
+    """Set a person's allowance under the budget, or withdraw it with null."""
     state.datasets.check(call.person, call.dataset)
-    found = ALLOWANCE.read(call.json())
-    who, share = WHO.of(found), BUDGET_SLOT.of(found)
+    fields = ALLOWANCE.read(call.json())
+    who = WHO.of(fields)
+    allowance = BUDGET_SLOT.of(fields)
     if not (who == "*" or NAME.fullmatch(who)):
         raise NotAllowed("who must be the name of a person, or * for everyone who is not named")
-    return Reply(
-        {"entry": entry_to_json(state.datasets.ledger(call.dataset).allow(who, share))}, 201
-    )
+    entry = state.datasets.ledger(call.dataset).allow(who, allowance)
+    return Reply({"entry": entry_to_json(entry)}, 201)
 
 
 def verify_ledger(state: State, call: ApiCall) -> Reply:
-    """Walk the ledger's chain, check every hash and price every charge again."""
+    """Verify the ledger: check every hash of its chain and price every charge again."""
     state.datasets.check(call.person, call.dataset)
     verdict = state.datasets.ledger(call.dataset).verify()
     return Reply({"verified": True, "text": str(verdict)})
 
 
 def export_ledger(state: State, call: ApiCall) -> Reply:
-    """Return the whole chain as lines of JSON, which a reviewer can check without this service."""
+    """Return the chain as lines of JSON, which a reviewer can check without this service."""
     state.datasets.check(call.person, call.dataset)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ledger.jsonl"

@@ -1,4 +1,7 @@
-"""One way in: a method, a path, who may use it, what it takes and gives; the table of them is in `api`."""
+"""API endpoint: a method, a path, its permission, its request and its reply.
+
+`routes.py` has the table of all endpoints; the routes and the OpenAPI document follow from it.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +17,13 @@ from ...wire.json_text import read_json
 from ..state import State
 from ..stores.people import Member
 
+# Replies are padded to whole kibibytes: their length then tells less about the numbers in them.
+_PADDING_BYTES = 1024
+
 
 @frozen
 class ApiCall:
-    """A request that came through the door."""
+    """Authenticated request to an endpoint; `mark` is its idempotency key."""
 
     person: Member
     path: Mapping[str, str]
@@ -25,11 +31,11 @@ class ApiCall:
     body: bytes
     mark: str = ""
     gone: threading.Event = field(default_factory=threading.Event, compare=False)
-    """Set when whoever asked has hung up."""
+    """Set when the client has closed the connection."""
 
     @property
     def dataset(self) -> str:
-        """The data set of the path, as it was written there; a handler checks it before use."""
+        """Data set of the path, unchecked; a handler checks it before use."""
         return self.path["name"]
 
     def json(self) -> object:
@@ -37,16 +43,19 @@ class ApiCall:
         return read_json(self.body)
 
     def number(self, name: str, most: int) -> int | None:
-        """Read a whole number of the query string, if it is there."""
+        """Read a whole number of the query string, or None where the query has no such name."""
         given = self.query.get(name)
-        if given is not None and (len(given) > 12 or not given.isascii() or not given.isdigit()):
+        if given is None:
+            return None
+        # isdigit alone also takes digits of other scripts and powers such as ².
+        if len(given) > 12 or not given.isascii() or not given.isdigit():
             raise InvalidArgument(f"{name} must be a whole number from 1 to {most}")
-        return None if given is None else whole(given, name, least=1, most=most)
+        return whole(given, name, least=1, most=most)
 
 
 @frozen
 class Reply:
-    """What is sent back: JSON, or text as it stands."""
+    """Reply of an endpoint: a JSON object, or text of another media type `kind`."""
 
     body: Mapping[str, object] | str
     status: int = 200
@@ -55,14 +64,18 @@ class Reply:
     pad: bool = False
 
     def content(self) -> bytes:
-        """Write the body; with `pad` it is filled with spaces to a multiple of 1 KiB, so its length says less."""
-        text = (
-            self.body
-            if isinstance(self.body, str)
-            else json.dumps(self.body, ensure_ascii=False, allow_nan=False)
-        )
-        content = text.encode()
-        return content + b" " * (-len(content) % 1024) if self.pad else content
+        """Encode the body; with `pad` spaces fill it to a multiple of 1 KiB.
+
+        Law: tests/service/test_questions.py::TestCharged
+        """
+        if isinstance(self.body, str):
+            content = self.body.encode()
+        else:
+            content = json.dumps(self.body, ensure_ascii=False, allow_nan=False).encode()
+        if self.pad:
+            missing = -len(content) % _PADDING_BYTES
+            content += b" " * missing
+        return content
 
 
 Handler = Callable[[State, ApiCall], Reply]
@@ -72,9 +85,10 @@ Who = Literal["anybody", "person", "steward"]
 
 @frozen
 class Endpoint:
-    """A method and a path; `handler` blocks and runs in a thread, `waiter` waits in the event loop.
+    """Method and path with its function: a blocking `handler` or an asynchronous `waiter`.
 
-    `takes` and `gives` name the shapes of the body and of the reply; the handler's own name names the operation.
+    A handler runs in a thread, a waiter in the event loop. `takes` and `gives` name the schemas of
+    the request body and of the reply. The name of the function is the OpenAPI operation id.
     """
 
     method: str
@@ -90,21 +104,26 @@ class Endpoint:
 
     @property
     def tag(self) -> str:
-        """What the way is about: questions, jobs, books, datasets or people."""
-        first, _, rest = self.path.removeprefix("/").partition("/")
+        """Subject of the endpoint: questions, jobs, books, datasets or people."""
+        first, _, remainder = self.path.removeprefix("/").partition("/")
+        if first == "me":
+            return "people"
         if first != "datasets":
-            return {"me": "people"}.get(first, first)
-        verb = rest.partition("/")[2].partition("/")[0]
+            return first
         if self.takes and self.who == "person":
             return "questions"
-        return "datasets" if verb in ("", "values") else "books"
+        verb = remainder.partition("/")[2].partition("/")[0]
+        if verb in ("", "values"):
+            return "datasets"
+        return "books"
 
     @property
     def at_desk(self) -> bool:
-        """Whether clerks work it out, in a line of their own: what may take long, and costs nothing."""
+        """Whether worker processes for free requests run it: possibly long work without charge."""
         return self.tag == "questions" or self.gives == "History"
 
     @property
     def name(self) -> str:
-        """The name of the operation."""
-        return (self.handler or self.waiter).__name__  # type: ignore[union-attr]
+        """Operation id: the name of the handler or waiter."""
+        function = self.handler or self.waiter
+        return function.__name__  # type: ignore[union-attr]

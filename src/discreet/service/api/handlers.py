@@ -1,8 +1,12 @@
-"""The verbs of the curator as functions from a request to a reply; the same for programs and for pages."""
+"""Request handlers: the curator's verbs as functions from a request to a reply.
+
+The API and the web pages use the same handlers. `check_…` functions refuse a request from public
+facts alone, before anything is written or charged. `CHARGED` has the verbs that jobs run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...curator.history import history_of
@@ -38,73 +42,88 @@ if TYPE_CHECKING:
     from ...curator import Curator
 
 SHOWN = ("charge", "again", "allow")
-"""The kinds of entries that an analyst is shown: that of an answer says when the store was done."""
+"""Kinds of ledger entries that an analyst may see.
+
+An answer's entry is not among them: its time says when the store was done (timing side channel).
+"""
 
 
 def explain(curator: Curator, ask: Ask) -> dict[str, object]:
-    """Show what a question would do, cost and miss."""
-    return explanation_reply(curator.explain(ask.sql, **ask.terms.words()))
+    """Explain a question: its releases, its price and its error."""
+    explanation = curator.explain(ask.sql, **ask.terms.words())
+    return explanation_reply(explanation)
 
 
 def plan(curator: Curator, planned: PlanRequest) -> dict[str, object]:
     """Plan one question or several, or find the third of spend, error and queries."""
-    return plan_reply(
-        curator.plan(planned.questions, queries=planned.queries, **planned.terms.words())
-    )
+    terms = planned.terms.words()
+    found = curator.plan(planned.questions, queries=planned.queries, **terms)
+    return plan_reply(found)
 
 
 def rehearse(curator: Curator, ask: Ask, cells: int) -> dict[str, object]:
     """Answer from made-up rows, within the limits of a real answer."""
     check_ask(curator, ask, cells)
-    return answer_reply(
-        curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows), ask.terms.level
-    )
+    answer = curator.rehearse(ask.sql, **ask.terms.words(), rows=ask.rows)
+    return answer_reply(answer, ask.terms.level)
 
 
 def check_ask(curator: Curator, ask: Ask, cells: int) -> None:
-    """Refuse, before anything is written, what can be refused from the question and public facts alone."""
-    _check_cells({"": curator.plan(ask.sql, **ask.terms.words())}, cells)
+    """Refuse what the question and public facts alone rule out, before anything is written.
+
+    Refuses: a question that cannot be planned, or with more than `cells` noisy numbers, by
+    `InvalidArgument` or another error of the planner.
+
+    Law: tests/service/test_questions.py::TestCharged
+    """
+    plan_of_question = curator.plan(ask.sql, **ask.terms.words())
+    _check_cells([plan_of_question], cells)
 
 
 def check_release(curator: Curator, release: ReleaseRequest, cells: int) -> None:
     """Refuse several questions as `check_ask` does one."""
-    found: Any = curator.plan(release.questions, **release.terms.words())
-    _check_cells(dict(found.plans), cells)
+    workload: Any = curator.plan(release.questions, **release.terms.words())
+    _check_cells(dict(workload.plans).values(), cells)
 
 
 def history(curator: Curator, whose: str | None, last: int) -> dict[str, object]:
-    """List the last entries of the ledger, or of one analyst those that an analyst may see."""
-    found = (
-        curator.ledger.history(None, last)
-        if whose is None
-        else history_of(curator.stand, whose, last, SHOWN)
-    )
-    asked = {str(number): text for number, text in found.asked.items()}
+    """List the last ledger entries of all, or the entries of one analyst that they may see."""
+    if whose is None:
+        entries = curator.ledger.history(None, last)
+    else:
+        entries = history_of(curator.stand, whose, last, SHOWN)
+    asked = {str(number): text for number, text in entries.asked.items()}
     return {
-        "entries": [entry_to_json(entry) for entry in found],
-        "filter": found.filter.to_json(),
+        "entries": [entry_to_json(entry) for entry in entries],
+        "filter": entries.filter.to_json(),
         "asked": asked,
     }
 
 
 def explain_model(curator: Curator, asked: LearnRequest, cells: int) -> dict[str, object]:
-    """Say what training a model would release, cost and lose."""
+    """Explain the training of a model: its releases, its price and its error."""
     check_learn(curator, asked, cells)
-    explained = curator.explain_model(asked.sql, asked.model, asked.spend, n=asked.n or 1)
-    return training_reply(explained, curator.ledger.price(explained.event))
+    rows = asked.n or 1
+    explained = curator.explain_model(asked.sql, asked.model, asked.spend, n=rows)
+    price = curator.ledger.price(explained.event)
+    return training_reply(explained, price)
 
 
 def check_learn(curator: Curator, asked: LearnRequest, cells: int) -> None:
-    """Refuse a model as `check_ask` does a question; every step of its training releases one vector."""
+    """Refuse a model as `check_ask` does a question."""
     course = course_of(curator.stand.planner, asked.sql, asked.model, asked.spend)
-    check_count(max(release.noise.dimension or 1 for release in course.training.releases), cells)
+    # Every step releases one vector: the longest vector is the largest size at once.
+    dimensions = [release.noise.dimension or 1 for release in course.training.releases]
+    check_count(max(dimensions), cells)
 
 
 def plan_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> dict[str, object]:
-    """Say what making synthetic records would measure and cost."""
+    """Plan synthetic records: the tables to be measured and their price."""
     found = curator.plan_synthesis(asked.table, asked.spend, **asked.words)
-    planned = synthesis_plan_reply(found, curator.ledger.price(found.event))
-    check_count(int(str(planned["numbers"])), cells)
+    price = curator.ledger.price(found.event)
+    planned = synthesis_plan_reply(found, price)
+    numbers = int(str(planned["numbers"]))
+    check_count(numbers, cells)
     return planned
 
 
@@ -114,35 +133,46 @@ def check_synthesis(curator: Curator, asked: SynthesisRequest, cells: int) -> No
 
 
 def check_bounds(curator: Curator, asked: BoundsRequest) -> None:
-    """Refuse what no bounds can be suggested of, before anything is written."""
+    """Refuse a column whose bounds cannot be suggested, before anything is written."""
     wanted_bounds(curator.stand.planner, asked.table, asked.column, asked.spend, asked.tail)
 
 
 def check_caps(curator: Curator, asked: CapsRequest) -> None:
-    """Refuse what no caps can be suggested of, before anything is written."""
+    """Refuse a table whose caps cannot be suggested, before anything is written."""
     wanted_caps(curator.stand.planner, asked.table, asked.spend)
 
 
 def check_cut(curator: Curator, asked: TruncationRequest) -> None:
-    """Refuse tables of which no cap cuts anything off, before anything is written."""
-    curator.plan(cut_of(curator.stand.planner, asked.table, asked.up_to, asked.of), asked.spend)
+    """Refuse a table that no cap truncates, before anything is written."""
+    question = cut_of(curator.stand.planner, asked.table, asked.up_to, asked.of)
+    curator.plan(question, asked.spend)
 
 
-def _check_cells(plans: Mapping[str, Any], cells: int) -> None:
-    """Limit the cost by the plan, which is public, not by what the store finds."""
-    whole = [one for one in plans.values() if isinstance(one, Plan)]
-    found = [part for one in whole for part in ([table for _, table in one.tables] or [one])]
-    totals = [sum(len(release.need.tally.terms) for release in one.releases) for one in found]
-    check_count(
-        sum(
-            len(one.keys or ((),)) * max(1, count) for one, count in zip(found, totals, strict=True)
-        ),
-        cells,
-    )
+def _check_cells(plans: Iterable[object], cells: int) -> None:
+    """Limit the size of the answers by their plans, which are public, not by the store's rows."""
+    numbers = 0
+    for found in plans:
+        if not isinstance(found, Plan):
+            continue
+        # Sets of keys that count different rows are tables with plans of their own.
+        tables = [table for _, table in found.tables] or [found]
+        for table in tables:
+            numbers += _noisy_numbers(table)
+    check_count(numbers, cells)
+
+
+def _noisy_numbers(table: Plan) -> int:
+    """Count the noisy numbers of one table: groups times noisy totals of a group."""
+    totals = 0
+    for release in table.releases:
+        totals += len(release.need.tally.terms)
+    # A table without keys has one group, and a group without totals still has its count.
+    groups = len(table.keys or ((),))
+    return groups * max(1, totals)
 
 
 def check_count(asked: int, cells: int) -> None:
-    """Refuse to give more noisy numbers at once than the service's limit."""
+    """Refuse an answer with more noisy numbers than the service gives at once."""
     if asked > cells:
         raise InvalidArgument(
             f"the answer would have {asked} noisy numbers; at most {cells} are given at once"
@@ -151,48 +181,49 @@ def check_count(asked: int, cells: int) -> None:
 
 def _sql(curator: Curator, body: object) -> dict[str, object]:
     ask = read_ask(body)
-    return answer_reply(curator.sql(ask.sql, **ask.terms.words(), why=ask.why), ask.terms.level)
+    answer = curator.sql(ask.sql, **ask.terms.words(), why=ask.why)
+    return answer_reply(answer, ask.terms.level)
 
 
 def _release(curator: Curator, body: object) -> dict[str, object]:
     asked = read_release(body)
-    found = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
-    return {
-        "answers": {name: answer_reply(answer, asked.terms.level) for name, answer in found.items()}
-    }
+    answers = curator.release(asked.questions, **asked.terms.words(), why=asked.why)
+    level = asked.terms.level
+    return {"answers": {name: answer_reply(answer, level) for name, answer in answers.items()}}
 
 
 def _learn(curator: Curator, body: object) -> dict[str, object]:
     asked = read_learn(body)
-    return model_reply(curator.learn(asked.sql, asked.model, asked.spend, why=asked.why))
+    model = curator.learn(asked.sql, asked.model, asked.spend, why=asked.why)
+    return model_reply(model)
 
 
 def _synthesize(curator: Curator, body: object) -> dict[str, object]:
     asked = read_synthesis(body)
-    return synthetic_reply(
-        curator.synthesize(asked.table, asked.spend, why=asked.why, **asked.words)
-    )
+    synthetic = curator.synthesize(asked.table, asked.spend, why=asked.why, **asked.words)
+    return synthetic_reply(synthetic)
 
 
 def _bounds(curator: Curator, body: object) -> dict[str, object]:
     asked = read_bounds(body)
-    words: Any = {"tail": asked.tail, "why": asked.why}
-    found = curator.suggest_bounds(asked.table, asked.column, asked.spend, **words)
-    return bounds_reply(found, curator.ledger.price(Batch(found.events)))
+    options: Any = {"tail": asked.tail, "why": asked.why}
+    bounds = curator.suggest_bounds(asked.table, asked.column, asked.spend, **options)
+    price = curator.ledger.price(Batch(bounds.events))
+    return bounds_reply(bounds, price)
 
 
 def _caps(curator: Curator, body: object) -> dict[str, object]:
     asked = read_caps(body)
-    found = curator.suggest_caps(asked.table, asked.spend, why=asked.why)
-    return caps_reply(found, curator.ledger.price(Batch(found.events)))
+    caps = curator.suggest_caps(asked.table, asked.spend, why=asked.why)
+    price = curator.ledger.price(Batch(caps.events))
+    return caps_reply(caps, price)
 
 
-def _cut(curator: Curator, body: object) -> dict[str, object]:
+def _truncation(curator: Curator, body: object) -> dict[str, object]:
     asked = read_truncation(body)
-    found = curator.estimate_cut(
-        asked.table, asked.spend, up_to=asked.up_to, of=asked.of, why=asked.why
-    )
-    return answer_reply(found)
+    options: Any = {"up_to": asked.up_to, "of": asked.of, "why": asked.why}
+    answer = curator.estimate_cut(asked.table, asked.spend, **options)
+    return answer_reply(answer)
 
 
 CHARGED: Mapping[str, Callable[[Curator, object], dict[str, object]]] = {
@@ -202,5 +233,6 @@ CHARGED: Mapping[str, Callable[[Curator, object], dict[str, object]]] = {
     "synthesize": _synthesize,
     "suggest_bounds": _bounds,
     "suggest_caps": _caps,
-    "estimate_cut": _cut,
+    "estimate_cut": _truncation,
 }
+"""Charged verbs by name: each reads the stored body of a job and returns the reply."""

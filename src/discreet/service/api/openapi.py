@@ -1,4 +1,4 @@
-"""The OpenAPI document, made from the same table as the routes."""
+"""OpenAPI document, generated from the same table of endpoints as the routes."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from .bodies import BODIES
 from .endpoint import Endpoint
 
 Json = dict[str, object]
+# Every endpoint may return these: the middleware sends them before or after any handler.
 _ERRORS = {
     400: "The request is no HTTP that this service reads.",
     401: "No token, or none that opens.",
@@ -25,84 +26,121 @@ _ERRORS = {
     503: "The ledger is busy; nothing was spent; see Retry-After.",
 }
 
-
-_LINES: Json = {"type": "string", "description": "One entry of the ledger a line."}
-_FREE = (
+_EXPORT: Json = {"type": "string", "description": "One entry of the ledger a line."}
+# Endpoints without a token: path, operation id, summary, schema of the reply.
+_OPEN_ENDPOINTS = (
     ("/health", "get_health", "Say that the worker lives.", "Health"),
     ("/openapi.json", "get_openapi", "This document.", "Document"),
 )
 
 
 def document(ways: Iterable[Endpoint], root: str, config: Config) -> Json:
-    """Describe every way in."""
+    """Describe every endpoint.
+
+    Guarantee: the published paths, shapes and operation ids stay as they are; they only grow.
+
+    Law: tests/service/test_openapi_fixture.py::test_every_shape_is_the_same
+    """
     paths: dict[str, Json] = {}
-    for way in ways:
-        paths.setdefault(root + way.path, {})[way.method.lower()] = _operation(way)
-    for path, name, words, shape in _FREE:
-        said: Json = {"summary": words, "operationId": name, "tags": ["service"], "security": []}
-        paths[root + path] = {"get": said | {"responses": {"200": _content("Done.", shape)}}}
+    for endpoint in ways:
+        operations = paths.setdefault(root + endpoint.path, {})
+        operations[endpoint.method.lower()] = _operation(endpoint)
+    for path, operation_id, summary, shape in _OPEN_ENDPOINTS:
+        paths[root + path] = {"get": _open_operation(operation_id, summary, shape)}
+    info = {
+        "title": "discreet",
+        "version": version("discreet"),
+        "description": "Answers about private data, with the same verbs and words as the library.",
+    }
+    components = {
+        "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        "schemas": {**SHAPES, **BODIES},
+    }
     return {
         "openapi": "3.1.0",
-        "info": {
-            "title": "discreet",
-            "version": version("discreet"),
-            "description": "Answers about private data, with the same verbs and words as the library.",
-        },
+        "info": info,
         "servers": [{"url": config.url}],
         "security": [{"token": []}],
         "paths": paths,
-        "components": {
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
-            "schemas": {**SHAPES, **BODIES},
-        },
+        "components": components,
     }
 
 
-def _operation(way: Endpoint) -> Json:
-    parameters: list[Json] = [
-        {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        for name in re.findall(r"{(\w+)}", way.path)
-    ]
-    whole = {"type": "integer", "minimum": 1, "maximum": 1000}
-    parameters += [
-        {"name": name, "in": "query", "required": False, "schema": whole} for name in way.query
-    ]
-    if way.waiter is not None:
-        mark = {"type": "string", "maxLength": 200, "pattern": "^[ -~]*$"}
-        parameters.append(
-            {"name": "Idempotency-Key", "in": "header", "required": False, "schema": mark}
-        )
+def _open_operation(operation_id: str, summary: str, shape: str) -> Json:
+    return {
+        "summary": summary,
+        "operationId": operation_id,
+        "tags": ["service"],
+        # An empty list overrides the document's requirement of a token.
+        "security": [],
+        "responses": {"200": _content("Done.", shape)},
+    }
+
+
+def _operation(endpoint: Endpoint) -> Json:
     described: Json = {
-        "summary": way.words,
-        "operationId": way.name,
-        "tags": [way.tag],
-        "parameters": parameters,
-        "responses": _responses(way),
+        "summary": endpoint.words,
+        "operationId": endpoint.name,
+        "tags": [endpoint.tag],
+        "parameters": _parameters(endpoint),
+        "responses": _responses(endpoint),
     }
-    if way.takes:
-        content = {"application/json": {"schema": {"$ref": f"#/components/schemas/{way.takes}"}}}
-        described["requestBody"] = {"required": way.takes != "TokenRequest", "content": content}
+    if endpoint.takes:
+        schema = _reference(endpoint.takes)
+        described["requestBody"] = {
+            # A token can be renewed without a body: it then gets the usual number of days.
+            "required": endpoint.takes != "TokenRequest",
+            "content": {"application/json": {"schema": schema}},
+        }
     return described
 
 
-def _responses(way: Endpoint) -> Json:
-    done: Json = {str(status): _content(*_outcome(way, status)) for status in way.status}
-    if not way.gives and way.status == (200,):
-        done["200"] = {
+def _parameters(endpoint: Endpoint) -> list[Json]:
+    parameters: list[Json] = []
+    for name in re.findall(r"{(\w+)}", endpoint.path):
+        schema: Json = {"type": "string", "minLength": 1}
+        parameters.append(_parameter(name, "path", True, schema))
+    for name in endpoint.query:
+        schema = {"type": "integer", "minimum": 1, "maximum": 1000}
+        parameters.append(_parameter(name, "query", False, schema))
+    if endpoint.waiter is not None:
+        # Charged requests can be sent again under one idempotency key without a second charge.
+        schema = {"type": "string", "maxLength": 200, "pattern": "^[ -~]*$"}
+        parameters.append(_parameter("Idempotency-Key", "header", False, schema))
+    return parameters
+
+
+def _parameter(name: str, location: str, required: bool, schema: Json) -> Json:
+    return {"name": name, "in": location, "required": required, "schema": schema}
+
+
+def _responses(endpoint: Endpoint) -> Json:
+    responses: Json = {}
+    for status in endpoint.status:
+        description, shape = _outcome(endpoint, status)
+        responses[str(status)] = _content(description, shape)
+    if not endpoint.gives and endpoint.status == (200,):
+        # The export of the ledger is the only reply that is no JSON object.
+        responses["200"] = {
             "description": "Lines of JSON.",
-            "content": {"application/x-ndjson": {"schema": _LINES}},
+            "content": {"application/x-ndjson": {"schema": _EXPORT}},
         }
-    return {
-        **done,
-        **{str(status): _content(words, "Refusal") for status, words in _ERRORS.items()},
-    }
+    for status, description in _ERRORS.items():
+        responses[str(status)] = _content(description, "Refusal")
+    return responses
 
 
-def _outcome(way: Endpoint, status: int) -> tuple[str, str]:
-    """Return what a status means, and the shape of its reply; 202 is always a job."""
-    return ("A job; ask again.", "Job") if status == 202 else ("Done.", way.gives)
+def _outcome(endpoint: Endpoint, status: int) -> tuple[str, str]:
+    """Return the meaning of a status and the schema of its reply; 202 is always a job."""
+    if status == 202:
+        return "A job; ask again.", "Job"
+    return "Done.", endpoint.gives
 
 
-def _content(words: str, shape: str) -> Json:
-    schema = {"$ref": f"#/components/schemas/{shape}"}
-    return {"description": words, "content": {"application/json": {"schema": schema}}}
+def _content(description: str, shape: str) -> Json:
+    schema = _reference(shape)
+    return {"description": description, "content": {"application/json": {"schema": schema}}}
+
+
+def _reference(shape: str) -> Json:
+    return {"$ref": f"#/components/schemas/{shape}"}

@@ -1,4 +1,4 @@
-"""Ways to the people and the data sets: who am I, what may I ask about; for stewards who may come in."""
+"""Endpoints of people and data sets: identity and access; for stewards also user management."""
 
 from __future__ import annotations
 
@@ -14,12 +14,13 @@ from .endpoint import ApiCall, Reply
 
 
 def get_health(state: State) -> Reply:
-    """Return whether the worker is well, and what of it is."""
-    return Reply(*health_of(state))
+    """Return the health of this worker and of its parts."""
+    checks, status = health_of(state)
+    return Reply(checks, status)
 
 
 def get_me(_state: State, call: ApiCall) -> Reply:
-    """Return who is asking."""
+    """Return the person to whom the token belongs."""
     return Reply(call.person.to_json())
 
 
@@ -32,10 +33,11 @@ def describe_dataset(state: State, call: ApiCall) -> Reply:
     """Return the public facts of a data set: its tables, its budget and how it is counted."""
     state.datasets.check(call.person, call.dataset)
     terms = state.datasets.ledger(call.dataset).terms
+    schemas = state.datasets.schemas(call.dataset)
     return Reply(
         {
             "name": call.dataset,
-            "tables": [schema.to_dict() for schema in state.datasets.schemas(call.dataset)],
+            "tables": [schema.to_dict() for schema in schemas],
             "budget": budget_to_words(terms.budget),
             "window": terms.window,
             "filter": terms.filter.to_json(),
@@ -46,15 +48,14 @@ def describe_dataset(state: State, call: ApiCall) -> Reply:
 def list_values(state: State, call: ApiCall) -> Reply:
     """List the values of a column of a public table."""
     state.datasets.check(call.person, call.dataset)
-    schema = _table(state, call)
+    schema = _public_table(state, call)
     column, _ = schema.column(call.path["column"])
-    found = state.datasets.curator(call.dataset, call.person.name).stand.public_values(
-        schema.name, column
-    )
-    return Reply({"values": [scalar_to_json(value) for value in found]})
+    curator = state.datasets.curator(call.dataset, call.person.name)
+    values = curator.stand.public_values(schema.name, column)
+    return Reply({"values": [scalar_to_json(value) for value in values]})
 
 
-def _table(state: State, call: ApiCall) -> Schema:
+def _public_table(state: State, call: ApiCall) -> Schema:
     for schema in state.datasets.schemas(call.dataset):
         if schema.name == call.path["table"] and schema.public:
             return schema
@@ -65,52 +66,58 @@ def _table(state: State, call: ApiCall) -> Schema:
 
 def list_people(state: State, call: ApiCall) -> Reply:
     """List the people within this steward's data sets."""
-    seen = [person.to_json() for person in state.people.all() if call.person.over(person)]
-    return Reply({"people": seen})
+    visible = [person.to_json() for person in state.people.all() if call.person.over(person)]
+    return Reply({"people": visible})
 
 
 def add_person(state: State, call: ApiCall) -> Reply:
-    """Take in somebody new; the token is shown this once."""
-    found = NEWCOMER.read(call.json())
-    reach = DATASETS.of(found)
-    _within(state, call.person, reach)
-    person, token = state.people.add(WHO_NAME.of(found), ROLE.of(found), reach, DAYS.of(found))
+    """Add a person; their token is shown this once."""
+    fields = NEWCOMER.read(call.json())
+    datasets = DATASETS.of(fields)
+    _check_datasets(state, call.person, datasets)
+    name = WHO_NAME.of(fields)
+    person, token = state.people.add(name, ROLE.of(fields), datasets, DAYS.of(fields))
     return Reply({**person.to_json(), "token": token}, 201)
 
 
 def renew_token(state: State, call: ApiCall) -> Reply:
-    """Return somebody a new token; the old one ends at once."""
+    """Replace a person's token; the old one ends at once."""
     _check_over(state, call)
-    found = RENEWAL.read(call.json()) if call.body else {}
-    token = state.people.renew(call.path["person"], DAYS.of(found))
-    return Reply({"name": call.path["person"], "token": token}, 201)
+    fields = {}
+    if call.body:
+        fields = RENEWAL.read(call.json())
+    name = call.path["person"]
+    token = state.people.renew(name, DAYS.of(fields))
+    return Reply({"name": name, "token": token}, 201)
 
 
 def revoke_person(state: State, call: ApiCall) -> Reply:
-    """Shut somebody out for good, at once."""
+    """Revoke a person's access for good, at once."""
     _check_over(state, call)
-    state.people.revoke(call.path["person"])
-    return Reply(state.people.find(call.path["person"]).to_json())
+    name = call.path["person"]
+    state.people.revoke(name)
+    return Reply(state.people.find(name).to_json())
 
 
 def _check_over(state: State, call: ApiCall) -> None:
-    """Refuse a steward who decides about somebody with other data sets than their own."""
+    """Refuse a steward who decides about a person with other data sets than their own."""
     try:
         other = state.people.find(call.path["person"])
     except NotAllowed:
+        # Handled below: unknown people and people of others get the same message.
         other = None
     if other is None or not call.person.over(other):
         raise NotAllowed("there is nobody of that name within your data sets")
 
 
-def _within(state: State, steward: Member, reach: list[str]) -> None:
-    """Refuse to give what the steward does not have, and data sets that do not exist."""
+def _check_datasets(state: State, steward: Member, datasets: list[str]) -> None:
+    """Refuse to grant data sets that the steward does not have, or that do not exist."""
     if EVERYTHING in steward.datasets:
-        unknown = [
-            name for name in reach if name != EVERYTHING and name not in state.datasets.names
-        ]
+        grantable = {EVERYTHING, *state.datasets.names}
+        refused = [name for name in datasets if name not in grantable]
     else:
-        unknown = [name for name in reach if not steward.may(name) or name == EVERYTHING]
-    if unknown or not reach:
+        # A steward of some data sets cannot grant all of them, future ones included.
+        refused = [name for name in datasets if not steward.may(name) or name == EVERYTHING]
+    if refused or not datasets:
         yours = ", ".join(state.datasets.allowed(steward))
         raise NotAllowed(f"datasets must be some of yours: {yours}")

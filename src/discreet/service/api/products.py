@@ -1,4 +1,4 @@
-"""Ways to what is made beside answers: models, synthetic tables, suggested bounds and caps."""
+"""Endpoints of products other than answers: models, synthetic tables, suggested bounds and caps."""
 
 from __future__ import annotations
 
@@ -12,62 +12,51 @@ from ...wire.product_request import (
 from ..state import State
 from . import handlers
 from .endpoint import ApiCall, Reply
-from .questions import charge, check_in_planning_pool, work_out
+from .questions import charge, checked_reader, run_free
 
 
 async def learn_model(state: State, call: ApiCall) -> Reply:
     """Train a model on the rows of a SELECT, charged once for each Idempotency-Key."""
-    return await charge(
-        state, call, "learn", check_in_planning_pool(read_learn, handlers.check_learn)
-    )
+    checked = checked_reader(read_learn, handlers.check_learn)
+    return await charge(state, call, "learn", checked)
 
 
 def explain_model(state: State, call: ApiCall) -> Reply:
-    """Say what training a model would release, cost and lose; nothing is touched or spent."""
+    """Explain the training of a model: its releases, price and error; free, reads no rows."""
     state.datasets.check(call.person, call.dataset)
     asked = read_learn(call.json(), explained=True)
-    return Reply(work_out(state, call, handlers.explain_model, asked, state.config.bounds.cells))
+    max_cells = state.config.bounds.cells
+    return Reply(run_free(state, call, handlers.explain_model, asked, max_cells))
 
 
 async def synthesize_table(state: State, call: ApiCall) -> Reply:
-    """Release tables that synthetic records are made from, charged once for each Idempotency-Key."""
-    return await charge(
-        state, call, "synthesize", check_in_planning_pool(read_synthesis, handlers.check_synthesis)
-    )
+    """Release tables for synthetic records, charged once for each Idempotency-Key."""
+    checked = checked_reader(read_synthesis, handlers.check_synthesis)
+    return await charge(state, call, "synthesize", checked)
 
 
 def plan_synthesis(state: State, call: ApiCall) -> Reply:
-    """Say what synthesize would measure and cost; nothing is touched or spent."""
+    """Plan synthetic records: the tables to be measured and their price; free, reads no rows."""
     state.datasets.check(call.person, call.dataset)
     asked = read_synthesis(call.json())
-    return Reply(work_out(state, call, handlers.plan_synthesis, asked, state.config.bounds.cells))
+    max_cells = state.config.bounds.cells
+    return Reply(run_free(state, call, handlers.plan_synthesis, asked, max_cells))
 
 
+# The three requests below give a fixed, small number of values: no limit of cells applies.
 async def suggest_bounds(state: State, call: ApiCall) -> Reply:
     """Suggest bounds of a column, charged once for each Idempotency-Key."""
-    return await charge(
-        state,
-        call,
-        "suggest_bounds",
-        check_in_planning_pool(read_bounds, handlers.check_bounds, limited=False),
-    )
+    checked = checked_reader(read_bounds, handlers.check_bounds, limited=False)
+    return await charge(state, call, "suggest_bounds", checked)
 
 
 async def suggest_caps(state: State, call: ApiCall) -> Reply:
     """Suggest how many rows of one person should count, charged once for each Idempotency-Key."""
-    return await charge(
-        state,
-        call,
-        "suggest_caps",
-        check_in_planning_pool(read_caps, handlers.check_caps, limited=False),
-    )
+    checked = checked_reader(read_caps, handlers.check_caps, limited=False)
+    return await charge(state, call, "suggest_caps", checked)
 
 
 async def estimate_cut(state: State, call: ApiCall) -> Reply:
-    """Estimate what the cap on one person's rows cuts off, charged once for each Idempotency-Key."""
-    return await charge(
-        state,
-        call,
-        "estimate_cut",
-        check_in_planning_pool(read_truncation, handlers.check_cut, limited=False),
-    )
+    """Estimate the truncation by a cap on one person's rows, charged once for each key."""
+    checked = checked_reader(read_truncation, handlers.check_cut, limited=False)
+    return await charge(state, call, "estimate_cut", checked)

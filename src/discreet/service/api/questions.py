@@ -1,4 +1,8 @@
-"""Ways to ask: free ones answer at once; charged ones become jobs, whose answers leave on the grid."""
+"""Endpoints of questions and jobs.
+
+Free requests are answered at once by worker processes. A charged request becomes a job; its answer
+is sent only at ticks of a timing grid, so that its time tells nothing (timing side channel).
+"""
 
 from __future__ import annotations
 
@@ -18,144 +22,159 @@ from ..state import State
 from . import handlers
 from .endpoint import ApiCall, Reply
 
-LONGEST_MARK = 200
+_MAX_KEY_LENGTH = 200
 T = TypeVar("T")
 Reader = Callable[[State, ApiCall, bool], Mapping[str, object]]
-"""Checks a charged request, unless it is known from before, and gives it as it is kept."""
+"""Reads a charged request, checks it unless it was checked before, returns it as it is stored."""
 
 
 def explain_question(state: State, call: ApiCall) -> Reply:
-    """Show what a question would do, cost and miss; nothing is touched or spent."""
+    """Explain a question: its releases, its price and its error; free, reads no rows."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json())
-    return Reply(work_out(state, call, handlers.explain, ask))
+    return Reply(run_free(state, call, handlers.explain, ask))
 
 
 def plan_question(state: State, call: ApiCall) -> Reply:
     """Plan one question or several, or find the third of spend, error and queries."""
     state.datasets.check(call.person, call.dataset)
     planned = read_plan(call.json())
-    return Reply(work_out(state, call, handlers.plan, planned))
+    return Reply(run_free(state, call, handlers.plan, planned))
 
 
 def rehearse_question(state: State, call: ApiCall) -> Reply:
     """Answer from made-up rows; free."""
     state.datasets.check(call.person, call.dataset)
     ask = read_ask(call.json(), rehearsal=True)
-    return Reply(work_out(state, call, handlers.rehearse, ask, state.config.bounds.cells))
+    max_cells = state.config.bounds.cells
+    return Reply(run_free(state, call, handlers.rehearse, ask, max_cells))
 
 
-def work_out(state: State, call: ApiCall, work: Callable[..., T], *words: object) -> T:
-    """Let a clerk work out something free, for as long as whoever asked is there."""
-    return state.desk.ask(call.person.name, call.dataset, work, *words, gone=call.gone)
+def run_free(state: State, call: ApiCall, work: Callable[..., T], *arguments: object) -> T:
+    """Run free work in a worker process, as long as the client keeps its connection open."""
+    return state.desk.ask(call.person.name, call.dataset, work, *arguments, gone=call.gone)
 
 
 async def ask_sql(state: State, call: ApiCall) -> Reply:
     """Answer one question, charged once for each Idempotency-Key."""
-    return await charge(state, call, "sql", check_in_planning_pool(read_ask, handlers.check_ask))
+    checked = checked_reader(read_ask, handlers.check_ask)
+    return await charge(state, call, "sql", checked)
 
 
 async def ask_release(state: State, call: ApiCall) -> Reply:
     """Answer several questions with one charge."""
-    return await charge(
-        state, call, "release", check_in_planning_pool(read_release, handlers.check_release)
-    )
+    checked = checked_reader(read_release, handlers.check_release)
+    return await charge(state, call, "release", checked)
 
 
 class Request(Protocol):
-    """What was asked, as it is written down."""
+    """Charged request that can be stored."""
 
     def to_json(self) -> Mapping[str, object]:
-        """Return it as plain JSON."""
+        """Return the request as plain JSON."""
 
 
-def check_in_planning_pool(
+def checked_reader(
     read: Callable[[object], Request], check: Callable[..., None], *, limited: bool = True
 ) -> Reader:
-    """Return how a charged request is read, and checked by a clerk unless its mark was checked before."""
+    """Return a reader that lets a worker process check the request, unless its key is known."""
 
-    def checking(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
+    def read_checked(state: State, call: ApiCall, known: bool) -> Mapping[str, object]:
         asked = read(call.json())
         if not known:
-            limits = (state.config.bounds.cells,) if limited else ()
+            limits: tuple[int, ...] = ()
+            if limited:
+                limits = (state.config.bounds.cells,)
             state.desk.ask(call.person.name, call.dataset, check, asked, *limits)
         return asked.to_json()
 
-    return checking
+    return read_checked
 
 
-def put_job(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
-    """Check a charged request by public facts alone, then put it up; blocks."""
+def _submit(state: State, call: ApiCall, verb: str, read: Reader) -> Job:
+    """Check a charged request from public facts alone, then queue it as a job; blocks."""
     state.datasets.check(call.person, call.dataset)
-    mark = _mark(call.mark)
-    known = bool(mark) and state.jobs.shelf.marked(call.person.name, mark) is not None
+    key = _check_key(call.mark)
+    person = call.person.name
+    # A request sent again under its idempotency key was checked the first time.
+    known = bool(key) and state.jobs.shelf.marked(person, key) is not None
     body = write_json(read(state, call, known))
-    return state.jobs.put(call.person.name, call.dataset, verb, body, mark)
+    return state.jobs.put(person, call.dataset, verb, body, key)
 
 
 async def charge(state: State, call: ApiCall, verb: str, read: Reader) -> Reply:
-    """Put up a job, wait for its first tick, which is fixed before it runs, and say what may be seen by then."""
-    job = await state.desk.run(put_job, state, call, verb, read)
+    """Queue a job, wait for its first tick and reply with what may be seen at that tick.
+
+    Guarantee: the time of the reply depends on the start of the job, never on its duration. One
+    idempotency key is one job and one charge.
+
+    Law: tests/service/test_questions.py::TestIdempotency
+    """
+    grid = state.grid
+    job = await state.desk.run(_submit, state, call, verb, read)
     now = steady()
-    if state.grid.shows(
-        job.started, job.finished, now
-    ):  # sent again long after: there is nothing to wait for
+    if grid.shows(job.started, job.finished, now):
+        # Sent again long after the job ended: there is nothing to wait for.
         return job_reply(state, job, now)
-    moment = min(state.grid.tick(job.started, now), now + state.grid.seconds)
-    await state.grid.until(moment)
-    found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
-    if (
-        found.started > job.started
-    ):  # a hand has taken it since: its first tick is near, whether it has ended or not
-        moment = min(state.grid.tick(found.started, moment), moment + state.grid.seconds)
-        await state.grid.until(moment)
-        found = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
-    return job_reply(state, found, moment)
+    # The tick is fixed before the job runs, and at most one period away.
+    moment = min(grid.tick(job.started, now), now + grid.seconds)
+    await grid.until(moment)
+    current = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
+    if current.started > job.started:
+        # An executor has taken the job since. Its first tick is near, ended or not.
+        moment = min(grid.tick(current.started, moment), moment + grid.seconds)
+        await grid.until(moment)
+        current = await run_in_threadpool(state.jobs.find, call.person.name, job.id)
+    return job_reply(state, current, moment)
 
 
 def job_reply(state: State, job: Job, now: float | None = None) -> Reply:
     """Return the outcome of a job as the reply to its request, or 202 and when to ask again."""
-    shown, seen = state.jobs.view(job, now)
-    place = {"Location": f"/api/v1/jobs/{job.id}"}
+    shown, view = state.jobs.view(job, now)
+    headers = {"Location": f"/api/v1/jobs/{job.id}"}
     if not shown:
-        return Reply(seen, 202, place | {"Retry-After": "1"}, pad=True)
-    status, reply = seen["status"], seen["reply"]
-    again = {"Retry-After": "1"} if status == 503 else {}
-    return Reply(reply, int(str(status)), place | again, pad=True)  # type: ignore[arg-type]
+        headers["Retry-After"] = "1"
+        return Reply(view, 202, headers, pad=True)
+    status = int(str(view["status"]))
+    if status == 503:
+        headers["Retry-After"] = "1"
+    return Reply(view["reply"], status, headers, pad=True)  # type: ignore[arg-type]
 
 
 def get_job(state: State, call: ApiCall) -> Reply:
-    """Return how far a job is; when it is done, what came of it stands under `reply`."""
+    """Return the state of a job; once it is done, its outcome is under `reply`."""
     job = state.jobs.find(call.person.name, call.path["job"])
-    return Reply(state.jobs.view(job)[1], pad=True)
+    _, view = state.jobs.view(job)
+    return Reply(view, pad=True)
 
 
 def cancel_job(state: State, call: ApiCall) -> Reply:
     """Stop a job; what was charged stays charged."""
     job = state.jobs.cancel(call.person.name, call.path["job"])
-    return Reply(state.jobs.view(job)[1], 202, pad=True)
+    _, view = state.jobs.view(job)
+    return Reply(view, 202, pad=True)
 
 
 def list_jobs(state: State, call: ApiCall) -> Reply:
-    """List all open jobs of all people, with what they ask; for stewards."""
-    mine = [job for job in state.jobs.shelf.pending() if call.person.may(job.dataset)]
-    return Reply({"jobs": [_listing(job) for job in mine]})
+    """List the open jobs of all people with their requests; for stewards."""
+    visible = [job for job in state.jobs.shelf.pending() if call.person.may(job.dataset)]
+    return Reply({"jobs": [_job_to_json(job) for job in visible]})
 
 
-def _listing(job: Job) -> dict[str, object]:
-    known = {
+def _job_to_json(job: Job) -> dict[str, object]:
+    return {
         "id": job.id,
         "who": job.person,
         "dataset": job.dataset,
         "verb": job.verb,
         "state": job.state,
+        "asked": json.loads(job.body),
     }
-    return {**known, "asked": json.loads(job.body)}
 
 
-def _mark(given: str) -> str:
-    if len(given) > LONGEST_MARK or not given.isprintable() or not given.isascii():
+def _check_key(key: str) -> str:
+    if len(key) > _MAX_KEY_LENGTH or not key.isprintable() or not key.isascii():
         raise InvalidArgument(
-            f"{MARK} must be printable ASCII of at most {LONGEST_MARK} characters"
+            f"{MARK} must be printable ASCII of at most {_MAX_KEY_LENGTH} characters"
         )
-    return given
+    return key

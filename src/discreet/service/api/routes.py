@@ -1,10 +1,9 @@
-"""The table of all ways in under /api/v1; routes and the OpenAPI document are made from it."""
+"""Table of all API endpoints under /api/v1; routes and the OpenAPI document follow from it."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from contextlib import nullcontext
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
@@ -23,6 +22,7 @@ from .openapi import document
 ROOT = "/api/v1"
 SET = "/datasets/{name}"
 
+# A function named in the table gives the endpoint its operation id: renaming it breaks clients.
 WAYS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/me", "Say who is asking.", crew.get_me, gives="Person"),
     Endpoint(
@@ -237,7 +237,8 @@ WAYS: tuple[Endpoint, ...] = (
 
 
 def api_routes(state: State) -> list[BaseRoute]:
-    """Make the routes of the API."""
+    """Return the routes of the API."""
+    # Made once: the document depends on the configuration alone.
     described = document(WAYS, ROOT, state.config)
 
     async def health(_: Request) -> Response:
@@ -249,79 +250,98 @@ def api_routes(state: State) -> list[BaseRoute]:
     async def openapi(_: Request) -> Response:
         return send(Reply(described))
 
-    free = [
+    routes: list[BaseRoute] = [
         Route(ROOT + "/health", health, methods=["GET"]),
         Route("/metrics", metrics, methods=["GET"]),
         Route(ROOT + "/openapi.json", openapi, methods=["GET"]),
     ]
-    return [
-        *free,
-        *(Route(ROOT + way.path, _endpoint(state, way), methods=[way.method]) for way in WAYS),
-    ]
+    for endpoint in WAYS:
+        respond = _responder(state, endpoint)
+        routes.append(Route(ROOT + endpoint.path, respond, methods=[endpoint.method]))
+    return routes
 
 
 def send(reply: Reply) -> Response:
-    """Make a response of a reply."""
+    """Convert a reply to a response of Starlette."""
     return Response(reply.content(), reply.status, dict(reply.headers), reply.kind)
 
 
-def _endpoint(state: State, way: Endpoint) -> Callable[[Request], Awaitable[Response]]:
-    async def endpoint(request: Request) -> Response:
-        person = await run_in_threadpool(_enter, state, request, way)
-        request.state.person, request.state.verb = person.name, f"{way.method} {way.path}"
-        call = await _call(request, person)
-        named = call.path.get("name", "")
-        request.state.dataset = (
-            named if named in state.datasets.names else ""
-        )  # the log holds no words of strangers
-        if way.waiter is not None:
-            reply = await way.waiter(state, call)
+def _responder(state: State, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    """Return the function that authenticates, runs the endpoint and writes the audit log.
+
+    Law: tests/service/test_security.py::TestTheDoor
+    """
+
+    async def respond(request: Request) -> Response:
+        # Authentication comes first: nothing of a stranger's body is read.
+        person = await run_in_threadpool(_authenticate, state, request, endpoint)
+        request.state.person = person.name
+        request.state.verb = f"{endpoint.method} {endpoint.path}"
+        call = await _read_call(request, person)
+        dataset = call.path.get("name", "")
+        if dataset not in state.datasets.names:
+            # Text of unknown data sets stays out of the audit log.
+            dataset = ""
+        request.state.dataset = dataset
+        if endpoint.waiter is not None:
+            reply = await endpoint.waiter(state, call)
         else:
-            run = (
-                state.desk.run if way.at_desk else run_in_threadpool
-            )  # what is worked out waits in threads of its own
-            listening = asyncio.ensure_future(_listen(request, call))
-            try:
-                reply = await run(_handle, state, call, way)
-            finally:
-                listening.cancel()
+            reply = await _run_blocking(state, request, call, endpoint)
         state.log.write(
             request.state.verb, who=person.name, dataset=request.state.dataset, status=reply.status
         )
         return send(reply)
 
-    return endpoint
+    return respond
 
 
-async def _listen(request: Request, call: ApiCall) -> None:
-    """Note when whoever asked hangs up: what is free is then worked out no further."""
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+async def _run_blocking(state: State, request: Request, call: ApiCall, endpoint: Endpoint) -> Reply:
+    # Free work has threads of its own, so that long work does not hold up short requests.
+    run = state.desk.run if endpoint.at_desk else run_in_threadpool
+    disconnection = asyncio.ensure_future(_watch_disconnect(request, call))
+    try:
+        return await run(_handle, state, call, endpoint)
+    finally:
+        disconnection.cancel()
+
+
+async def _watch_disconnect(request: Request, call: ApiCall) -> None:
+    """Set `call.gone` when the client disconnects: free work for it then stops.
+
+    Law: tests/service/test_stopping.py::TestWhoHangsUp
+    """
+    message = await request.receive()
+    while message["type"] != "http.disconnect":
+        message = await request.receive()
     call.gone.set()
 
 
-def _handle(state: State, call: ApiCall, way: Endpoint) -> Reply:
-    """Answer a call: what clerks work out waits in their line, anything else takes one of its person's turns."""
-    with nullcontext() if way.at_desk else state.turns.turn(call.person.name):
-        return _handler(way)(state, call)
+def _handle(state: State, call: ApiCall, endpoint: Endpoint) -> Reply:
+    """Run the handler; work outside the planning pool takes one of its person's slots."""
+    handler = _handler(endpoint)
+    if endpoint.at_desk:
+        # The planning pool has a queue and limits for each person of its own.
+        return handler(state, call)
+    with state.turns.turn(call.person.name):
+        return handler(state, call)
 
 
-def _handler(way: Endpoint) -> Handler:
-    if way.handler is None:  # pragma: no cover the table gives every way a handler or a waiter
+def _handler(endpoint: Endpoint) -> Handler:
+    if endpoint.handler is None:  # pragma: no cover every endpoint has a handler or a waiter
         raise InvalidArgument("this way leads nowhere")
-    return way.handler
+    return endpoint.handler
 
 
-def _enter(state: State, request: Request, way: Endpoint) -> Member:
+def _authenticate(state: State, request: Request, endpoint: Endpoint) -> Member:
     person = enter(state, request).person
-    if way.who == "steward":
+    if endpoint.who == "steward":
         require_steward(person)
     return person
 
 
-async def _call(request: Request, person: Member) -> ApiCall:
-    """Read the body; the guard waits for nobody who sends it too slowly."""
+async def _read_call(request: Request, person: Member) -> ApiCall:
+    """Read the body; the middleware ends requests whose body comes too slowly."""
     body = await request.body()
-    return ApiCall(
-        person, request.path_params, dict(request.query_params), body, request.headers.get(MARK, "")
-    )
+    query = dict(request.query_params)
+    key = request.headers.get(MARK, "")
+    return ApiCall(person, request.path_params, query, body, key)
