@@ -1,4 +1,7 @@
-"""JSON shapes: what stands on the line between the service and its clients, in the library's own words."""
+"""JSON formats of requests and replies between the service and its clients.
+
+Field names are the argument names of the library.
+"""
 
 from __future__ import annotations
 

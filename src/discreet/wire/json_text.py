@@ -1,7 +1,8 @@
-"""JSON text, read strictly: one meaning, bounded depth, exact numbers.
+"""Strict JSON parser: one meaning, bounded depth, exact numbers.
 
-Python's own reader takes NaN, lets the last of two equal keys win and turns 0.1 into a binary number. Here each of
-these is refused or kept exact: a request that two programs could read differently is no request.
+Python's own parser accepts NaN, lets the last of two equal keys win and turns 0.1 into a binary
+number. This one refuses the first two and keeps decimals exact: a request that two programs could
+read differently is refused.
 """
 
 from __future__ import annotations
@@ -12,19 +13,22 @@ from decimal import Decimal
 from ..errors import InvalidArgument
 
 DEEPEST = 16
-"""Nesting of a request; the deepest that means anything has three levels."""
+"""Deepest nesting of a request; the deepest valid request has three levels."""
+# Long enough for any exact decimal in use; int() of longer digit strings takes quadratic time.
 LONGEST_NUMBER = 60
 
 
 def read_json(text: bytes | str) -> object:
-    """Read JSON exactly: whole numbers as int, others as Decimal.
+    """Parse JSON exactly: whole numbers as int, others as Decimal.
 
     >>> from discreet.wire import read_json
     >>> read_json(b'{"error": 0.1, "size": 10}')
     {'error': Decimal('0.1'), 'size': 10}
 
-    Refuses what is no UTF-8, no JSON, NaN and infinities, a key that stands twice, nesting beyond 16, numbers of more
-    than 60 characters.
+    Refuses: text that is not UTF-8 or not JSON, NaN and infinities, a repeated key, nesting beyond
+    16, numbers of more than 60 characters, all by `InvalidArgument`.
+
+    Law: tests/wire/test_json_text.py::TestRefusals
 
     >>> read_json('{"sql": "a", "sql": "b"}')
     Traceback (most recent call last):
@@ -32,17 +36,18 @@ def read_json(text: bytes | str) -> object:
     discreet.errors.InvalidArgument: the JSON names 'sql' twice; name every field once
     """
     try:
-        words = text.decode("utf-8") if isinstance(text, bytes) else text
+        decoded = text.decode("utf-8") if isinstance(text, bytes) else text
     except UnicodeDecodeError:
         raise InvalidArgument("the body is not UTF-8; send JSON in UTF-8") from None
-    _check_depth(words)
+    # Before parsing: the parser recurses, and deep nesting would exhaust its stack.
+    _check_depth(decoded)
     try:
         return json.loads(
-            words,
-            object_pairs_hook=_once,
-            parse_constant=_no_constant,
-            parse_float=_decimal,
-            parse_int=_whole,
+            decoded,
+            object_pairs_hook=_unique_fields,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_decimal,
+            parse_int=_parse_integer,
         )
     except json.JSONDecodeError as refusal:
         raise InvalidArgument(
@@ -51,7 +56,7 @@ def read_json(text: bytes | str) -> object:
 
 
 def write_json(value: object) -> str:
-    """Write JSON compactly, fields in order; refuses NaN and infinities.
+    """Serialize to compact JSON, fields in order; refuses NaN and infinities.
 
     >>> from discreet.wire import write_json
     >>> write_json({"n": 1, "μ": "1/2"})
@@ -60,11 +65,14 @@ def write_json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
-def _check_depth(words: str) -> None:
-    """Count brackets outside of texts before the reader recurses into them."""
-    depth, quoted, escaped = 0, False, False
-    for letter in words:
+def _check_depth(text: str) -> None:
+    """Count the brackets that are open outside of strings."""
+    depth = 0
+    quoted = False
+    escaped = False
+    for letter in text:
         if quoted:
+            # A quote ends the string unless a backslash precedes it; two backslashes are one.
             quoted = escaped or letter != '"'
             escaped = letter == "\\" and not escaped
         elif letter == '"':
@@ -79,7 +87,7 @@ def _check_depth(words: str) -> None:
             depth -= 1
 
 
-def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
+def _unique_fields(pairs: list[tuple[str, object]]) -> dict[str, object]:
     fields: dict[str, object] = {}
     for name, value in pairs:
         if name in fields:
@@ -88,11 +96,11 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return fields
 
 
-def _no_constant(word: str) -> object:
-    raise InvalidArgument(f"{word} is no number here; send a finite one")
+def _refuse_constant(constant: str) -> object:
+    raise InvalidArgument(f"{constant} is no number here; send a finite one")
 
 
-def _short(digits: str) -> str:
+def _check_length(digits: str) -> str:
     if len(digits) > LONGEST_NUMBER:
         raise InvalidArgument(
             f"a number of {len(digits)} characters is too long; {LONGEST_NUMBER} are enough"
@@ -100,9 +108,9 @@ def _short(digits: str) -> str:
     return digits
 
 
-def _decimal(digits: str) -> Decimal:
-    return Decimal(_short(digits))
+def _parse_decimal(digits: str) -> Decimal:
+    return Decimal(_check_length(digits))
 
 
-def _whole(digits: str) -> int:
-    return int(_short(digits))
+def _parse_integer(digits: str) -> int:
+    return int(_check_length(digits))

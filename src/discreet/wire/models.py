@@ -1,7 +1,7 @@
-"""Models on the line: which kinds there are, and which words each is made with.
+"""JSON format of models to train: the kinds of models and the parameters of each.
 
-What a model is made with decides what it costs and how long it trains, so every number has bounds here: nothing that
-is sent can make a training without end, or one that fails after it was paid for.
+The parameters of a model decide its price and the duration of its training. Every number has
+bounds here, so no request can start an endless training or one that fails after its charge.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ EDGES = Slot(
 STEPS = Slot("steps", whole(1000), required=False)
 CLIP = Slot("clip", between(*CLIPS), required=False)
 RATE = Slot("rate", between(*RATES), required=False)
+# A quantile level away from 0 and 1, where the regression has no finite solution.
 AT = Slot("at", between(1e-6, 1 - 1e-6), required=False)
 CLUSTERS = Slot("n_clusters", whole(1000), required=False)
 ROUNDS = Slot("rounds", whole(100), required=False)
@@ -69,7 +70,10 @@ KINDS: Mapping[type[Estimator], tuple[Slot[object], ...]] = {
     learn.KMeans: (CLUSTERS, ROUNDS, FEATURES),
     learn.PCA: (COMPONENTS, FEATURES),
 }
-"""Every model that a service trains, with the words it may be made with; a test compares them with the models' own."""
+"""Models that a service trains, with their parameters.
+
+Law: tests/client/test_making.py::TestWords
+"""
 _BY_NAME = {kind.__name__: kind for kind in KINDS}
 
 
@@ -77,29 +81,38 @@ def _record(kind: type[Estimator]) -> Record:
     return Record((Slot("kind", choice(kind.__name__)), *KINDS[kind]))
 
 
-MODELS: dict[str, JsonSchema] = {
-    f"{name}Model": _record(kind).schema for name, kind in _BY_NAME.items()
-}
-"""The shape of every kind of model, by its name in the description."""
+MODELS: dict[str, JsonSchema] = {f"{kind.__name__}Model": _record(kind).schema for kind in KINDS}
+"""JSON Schema of every kind of model, by its name in the OpenAPI document."""
 
 
 def _read_model(value: object, name: str) -> Estimator:
-    said = value.get("kind") if isinstance(value, dict) else None
-    kind = _BY_NAME.get(said) if isinstance(said, str) else None
+    kind = _kind_of(value)
     if kind is None:
         known = ", ".join(_BY_NAME)
         hint = '{"kind": "LinearRegression", "target": "income"}'
         raise InvalidArgument(f"{name} must be a model such as {hint}; its kind is one of {known}")
-    found = _record(kind).read(value, name)
-    return kind(**_words(found))
+    fields = _record(kind).read(value, name)
+    return kind(**_parameters(fields))
 
 
-def _words(found: Mapping[str, object]) -> dict[str, object]:
-    """Return what a model is made with: the words that were said, edges as floats."""
-    said = {name: value for name, value in found.items() if name != "kind"}
-    if isinstance(edges := said.get("edges"), dict):
-        said["edges"] = {column: [float(one) for one in marks] for column, marks in edges.items()}
-    return said
+def _kind_of(value: object) -> type[Estimator] | None:
+    if not isinstance(value, dict):
+        return None
+    kind_name = value.get("kind")
+    # Lists and objects cannot be looked up: they have no hash.
+    if not isinstance(kind_name, str):
+        return None
+    return _BY_NAME.get(kind_name)
+
+
+def _parameters(fields: Mapping[str, object]) -> dict[str, object]:
+    """Return the parameters of a model: the fields that were sent, edges as floats."""
+    parameters = {name: value for name, value in fields.items() if name != "kind"}
+    edges = parameters.get("edges")
+    if isinstance(edges, dict):
+        # The reader gives exact fractions, the models take floats.
+        parameters["edges"] = {name: [float(edge) for edge in edges[name]] for name in edges}
+    return parameters
 
 
 MODEL: JsonShape[Estimator] = JsonShape(
@@ -115,7 +128,7 @@ MODEL: JsonShape[Estimator] = JsonShape(
 
 
 def model_to_words(model: object) -> dict[str, object]:
-    """Return a model as the words it is made with; its schema and spend are said elsewhere.
+    """Return a model as JSON: its kind and parameters, without its schema and its spend.
 
     >>> from discreet.learn import PCA
     >>> from discreet.wire.models import MODEL, model_to_words
@@ -123,22 +136,24 @@ def model_to_words(model: object) -> dict[str, object]:
     >>> words, MODEL.read(words, "model")
     ({'kind': 'PCA', 'n_components': 2}, PCA(n_components=2))
 
-    Refuses what a service does not train.
+    Refuses: models that a service does not train, by `InvalidArgument`.
     """
     kind = type(model)
     if not isinstance(model, Estimator) or kind not in KINDS:
         raise InvalidArgument(f"a service trains {', '.join(_BY_NAME)}; got {kind.__name__}")
-    said = params_to_json(model).items()
-    return {
-        "kind": kind.__name__,
-        **{name: _exact(value) for name, value in said if value is not None},
-    }
+    words: dict[str, object] = {"kind": kind.__name__}
+    for name, value in params_to_json(model).items():
+        if value is not None:
+            words[name] = _exact(value)
+    return words
 
 
 def _exact(value: object) -> object:
     """Return a plain value with every float as the shortest text that reads back alike."""
     if isinstance(value, dict):
-        return {name: _exact(one) for name, one in value.items()}
+        return {name: _exact(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_exact(one) for one in value]
-    return repr(value) if isinstance(value, float) else value
+        return [_exact(inner) for inner in value]
+    if isinstance(value, float):
+        return repr(value)
+    return value

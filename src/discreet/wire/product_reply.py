@@ -1,6 +1,6 @@
-"""What is said back about what was made: models, synthetic tables, suggested bounds and caps, as plain JSON.
+"""Replies with products other than answers: models, synthetic tables, suggested bounds and caps.
 
-All of it was released privately, or is public: what is made of noisy sums may be shown whole.
+Their contents are public or were released privately: post-processing of noisy sums is free.
 """
 
 from __future__ import annotations
@@ -23,13 +23,14 @@ if TYPE_CHECKING:
 
 
 def model_reply(model: Estimator) -> dict[str, object]:
-    """Write a trained model with its receipt."""
-    trained, receipt = json.loads(model_to_json(model)), model.receipt_.to_json()  # type: ignore[attr-defined]
+    """Return the reply with a trained model and its receipt."""
+    trained = json.loads(model_to_json(model))
+    receipt = model.receipt_.to_json()  # type: ignore[attr-defined]
     return {"trained": trained, "text": model.summary(), "receipt": receipt}
 
 
 def training_reply(explained: TrainingExplanation, price: Measure) -> dict[str, object]:
-    """Write what learning would release, cost and lose."""
+    """Return the reply with the explanation of a training."""
     return {
         "model": explained.model,
         "columns": explained.columns,
@@ -41,7 +42,7 @@ def training_reply(explained: TrainingExplanation, price: Measure) -> dict[str, 
 
 
 def synthetic_reply(made: Synthetic) -> dict[str, object]:
-    """Write released tables with their receipt; records are made from them by whoever reads them, for free."""
+    """Return the reply with released tables and their receipt; the client makes records, for free."""
     receipt = made.receipt.to_json()  # type: ignore[attr-defined]
     return {
         "rows": made.rows,
@@ -52,11 +53,15 @@ def synthetic_reply(made: Synthetic) -> dict[str, object]:
 
 
 def synthesis_plan_reply(plan: SyntheticPlan, price: Measure) -> dict[str, object]:
-    """Write what making synthetic records would measure and cost."""
+    """Return the reply with the plan of synthetic records."""
     sizes = plan.request.sizes
+    numbers = 0
+    for columns in plan.sets:
+        # A table has one number for each combination of the values of its columns.
+        numbers += math.prod(sizes[column] for column in columns)
     return {
         "tables": len(plan.sets),
-        "numbers": sum(math.prod(sizes[place] for place in part) for part in plan.sets),
+        "numbers": numbers,
         "price": budget_to_words(price),
         "expected": plan.expected,
         "hopeless": plan.hopeless,
@@ -65,10 +70,10 @@ def synthesis_plan_reply(plan: SyntheticPlan, price: Measure) -> dict[str, objec
 
 
 def bounds_reply(found: SuggestedBounds, price: Measure) -> dict[str, object]:
-    """Write suggested bounds, exactly, and what they cost."""
+    """Return the reply with suggested bounds, as exact numbers, and their price."""
     return {"low": str(found.low), "high": str(found.high), "price": budget_to_words(price)}
 
 
 def caps_reply(found: SuggestedCaps, price: Measure) -> dict[str, object]:
-    """Write a suggested cap, and what it cost."""
+    """Return the reply with a suggested cap and its price."""
     return {"max_rows": found.max_rows, "price": budget_to_words(price)}

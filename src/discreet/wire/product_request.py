@@ -1,6 +1,6 @@
-"""What may be made over the line beside answers: models, synthetic tables, suggested bounds and caps.
+"""Requests for products other than answers: models, synthetic tables, suggested bounds and caps.
 
-One definition of each request, by which it is read and described, as in `request`.
+Each request has one definition, which its reader and its JSON Schema share, as in `request`.
 """
 
 from __future__ import annotations
@@ -29,20 +29,20 @@ _SETS = listing(_PAIR, "sets of columns", least=1, most=1000)
 WORKLOAD: Slot[str | list[list[str]]] = Slot(
     "workload", one_or_list(choice("pairs", "ones"), _SETS), required=False, default="pairs"
 )
-BINS = Slot(
-    "bins", mapping(whole(1000), "columns to numbers of bins", most=MOST_NAMES, longest=LONGEST_NAME),
-    required=False, null=True,
-)  # fmt: skip
+_BIN_COUNTS = mapping(
+    whole(1000), "columns to numbers of bins", most=MOST_NAMES, longest=LONGEST_NAME
+)
+BINS = Slot("bins", _BIN_COUNTS, required=False, null=True)
 TAIL = Slot("tail", refer("Number", NUMBER), required=False, null=True)
 
-_ROWS = "SELECT age, region, income FROM people"
-_LEARNS: dict[str, object] = {
-    "sql": _ROWS,
+_SELECT = "SELECT age, region, income FROM people"
+_LEARN_EXAMPLE: dict[str, object] = {
+    "sql": _SELECT,
     "model": {"kind": "LinearRegression", "target": "income"},
     "spend": {"epsilon": "1", "delta": "1e-6"},
 }
-LEARN = Record((SQL, MODEL_SLOT, PAID, WHY), example=_LEARNS | {"why": "incomes"})
-TRAINING = Record((SQL, MODEL_SLOT, PAID, ROWS_ABOUT), example=_LEARNS | {"n": 10_000})
+LEARN = Record((SQL, MODEL_SLOT, PAID, WHY), example=_LEARN_EXAMPLE | {"why": "incomes"})
+TRAINING = Record((SQL, MODEL_SLOT, PAID, ROWS_ABOUT), example=_LEARN_EXAMPLE | {"n": 10_000})
 SYNTHESIZE = Record(
     (TABLE, PAID, COLUMNS, WORKLOAD, BINS, SIZE, WHY),
     example={
@@ -70,7 +70,7 @@ CUT = Record(
 
 @frozen
 class LearnRequest:
-    """A model to be trained on the rows of a SELECT; `n` is about how many there are, to explain it."""
+    """Model to be trained on the rows of a SELECT; `n` is the rough number of rows, to explain it."""
 
     sql: str
     model: Estimator = field(hash=False)
@@ -80,17 +80,22 @@ class LearnRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_learn` reads it back."""
-        asked = {
+        fields: dict[str, object] = {
             "sql": self.sql,
             "model": model_to_words(self.model),
             "spend": budget_to_words(self.spend),
         }
-        return {**asked, **({"why": self.why} if self.n is None else {"n": self.n})}
+        # A training that is only explained has a number of rows and no reason.
+        if self.n is None:
+            fields["why"] = self.why
+        else:
+            fields["n"] = self.n
+        return fields
 
 
 @frozen
 class SynthesisRequest:
-    """Columns of a table, or of the rows of a SELECT, to make synthetic records of."""
+    """Request for synthetic records of columns of a table or of a SELECT."""
 
     table: str
     spend: Measure
@@ -99,24 +104,24 @@ class SynthesisRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_synthesis` reads it back."""
-        words = {name: _plain(value) for name, value in self.words.items() if value is not None}
-        return {"table": self.table, "spend": budget_to_words(self.spend), **words, "why": self.why}
+        fields: dict[str, object] = {"table": self.table, "spend": budget_to_words(self.spend)}
+        for name, value in self.words.items():
+            if value is not None:
+                fields[name] = _plain(value)
+        fields["why"] = self.why
+        return fields
 
 
 def _plain(value: object) -> object:
-    """Return words as JSON has them: sets and tuples are lists there."""
-    if isinstance(value, dict):
-        return value
-    return (
-        [_plain(one) for one in value]
-        if isinstance(value, list | tuple | set | frozenset)
-        else value
-    )
+    """Return an option as JSON has it: sets and tuples become lists."""
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(inner) for inner in value]
+    return value
 
 
 @frozen
 class BoundsRequest:
-    """A column of which bounds are to be suggested."""
+    """Request to suggest the bounds of a column."""
 
     table: str
     column: str
@@ -126,14 +131,17 @@ class BoundsRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_bounds` reads it back."""
-        tail = {} if self.tail is None else {"tail": str(self.tail)}
-        asked = {"table": self.table, "column": self.column, "spend": budget_to_words(self.spend)}
-        return {**asked, **tail, "why": self.why}
+        fields: dict[str, object] = {"table": self.table, "column": self.column}
+        fields["spend"] = budget_to_words(self.spend)
+        if self.tail is not None:
+            fields["tail"] = str(self.tail)
+        fields["why"] = self.why
+        return fields
 
 
 @frozen
 class CapsRequest:
-    """A table of which a cap on one person's rows is to be suggested."""
+    """Request to suggest a cap on one person's rows (contribution bounding)."""
 
     table: str
     spend: Measure
@@ -146,7 +154,10 @@ class CapsRequest:
 
 @frozen
 class TruncationRequest:
-    """A table of which is to be told what the cap on one person's rows cuts off, perhaps also of a column's sum."""
+    """Request to estimate the truncation by the cap on one person's rows.
+
+    `of` names a column of which the truncated sum is estimated too.
+    """
 
     table: str
     spend: Measure
@@ -156,54 +167,66 @@ class TruncationRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_truncation` reads it back."""
-        of = {} if self.of is None else {"of": self.of}
-        asked = {"table": self.table, "spend": budget_to_words(self.spend), "up_to": self.up_to}
-        return {**asked, **of, "why": self.why}
+        fields: dict[str, object] = {"table": self.table, "spend": budget_to_words(self.spend)}
+        fields["up_to"] = self.up_to
+        if self.of is not None:
+            fields["of"] = self.of
+        fields["why"] = self.why
+        return fields
 
 
 def read_learn(body: object, *, explained: bool = False) -> LearnRequest:
-    """Read a model to be trained from JSON; `explained`: one that is only asked about.
+    """Read a model to be trained from JSON; `explained` if its training is only explained.
 
     >>> from discreet.wire.product_request import LEARN, read_learn
     >>> read_learn(LEARN.example).model
     LinearRegression(target='income')
 
-    Refuses unknown words, and numbers for which a training would not end or would fail after it was paid for.
+    Refuses: unknown fields, and numbers for which a training would not end or would fail after its
+    charge, by `InvalidArgument`.
     """
-    found = (TRAINING if explained else LEARN).read(body)
-    about = ROWS_ABOUT.of(found) if explained else None
-    return LearnRequest(
-        SQL.of(found), MODEL_SLOT.of(found), PAID.of(found), WHY.of(found) or "", about
-    )
+    if explained:
+        fields = TRAINING.read(body)
+        rows = ROWS_ABOUT.of(fields)
+    else:
+        fields = LEARN.read(body)
+        rows = None
+    sql = SQL.of(fields)
+    why = WHY.of(fields) or ""
+    return LearnRequest(sql, MODEL_SLOT.of(fields), PAID.of(fields), why, rows)
 
 
 def read_synthesis(body: object) -> SynthesisRequest:
-    """Read what is to be made of a table from JSON."""
-    found = SYNTHESIZE.read(body)
-    words = SynthesisWords(
-        columns=COLUMNS.of(found),
-        workload=WORKLOAD.of(found),
-        bins=BINS.of(found),
-        size=SIZE.of(found),
+    """Read a request for synthetic records from JSON."""
+    fields = SYNTHESIZE.read(body)
+    options = SynthesisWords(
+        columns=COLUMNS.of(fields),
+        workload=WORKLOAD.of(fields),
+        bins=BINS.of(fields),
+        size=SIZE.of(fields),
     )
-    return SynthesisRequest(TABLE.of(found), PAID.of(found), words, WHY.of(found))
+    return SynthesisRequest(TABLE.of(fields), PAID.of(fields), options, WHY.of(fields))
 
 
 def read_bounds(body: object) -> BoundsRequest:
-    """Read a column of which bounds are to be suggested from JSON."""
-    found = BOUNDS.read(body)
-    why = str(found.get("why", "suggest bounds"))
-    return BoundsRequest(TABLE.of(found), COLUMN.of(found), PAID.of(found), TAIL.of(found), why)
+    """Read a request to suggest bounds from JSON."""
+    fields = BOUNDS.read(body)
+    table = TABLE.of(fields)
+    # `WHY.of` would give its own default: each request here has another.
+    why = str(fields.get("why", "suggest bounds"))
+    return BoundsRequest(table, COLUMN.of(fields), PAID.of(fields), TAIL.of(fields), why)
 
 
 def read_caps(body: object) -> CapsRequest:
-    """Read a table of which caps are to be suggested from JSON."""
-    found = CAPS.read(body)
-    return CapsRequest(TABLE.of(found), PAID.of(found), str(found.get("why", "suggest caps")))
+    """Read a request to suggest caps from JSON."""
+    fields = CAPS.read(body)
+    why = str(fields.get("why", "suggest caps"))
+    return CapsRequest(TABLE.of(fields), PAID.of(fields), why)
 
 
 def read_truncation(body: object) -> TruncationRequest:
-    """Read a table of which is to be told what its cap cuts off from JSON."""
-    found = CUT.read(body)
-    why = str(found.get("why", "estimate cut"))
-    return TruncationRequest(TABLE.of(found), PAID.of(found), UP_TO.of(found), OF.of(found), why)
+    """Read a request to estimate a truncation from JSON."""
+    fields = CUT.read(body)
+    table = TABLE.of(fields)
+    why = str(fields.get("why", "estimate cut"))
+    return TruncationRequest(table, PAID.of(fields), UP_TO.of(fields), OF.of(fields), why)

@@ -1,4 +1,4 @@
-"""A JSON object with fields: which there may be, what stands in each, and which go together."""
+"""JSON object with fields: names, shapes and rules between them; reader and JSON Schema in one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ T_co = TypeVar("T_co", covariant=True)
 
 @frozen
 class Slot(Generic[T_co]):
-    """A field of an object. One that is not required may be left out, which means `default`.
+    """Field of an object. A field that is not required may be left out, which means `default`.
 
-    `null` says that null is the same as leaving it out.
+    With `null`, the value null is the same as no field.
     """
 
     name: str
@@ -26,18 +26,20 @@ class Slot(Generic[T_co]):
     null: bool = False
 
     def of(self, found: Mapping[str, object]) -> T_co:
-        """Return what a record read here; the default if nothing was said."""
+        """Return the value of this field in a record, or its default."""
         return cast("T_co", found.get(self.name, self.default))
 
     @property
     def schema(self) -> JsonSchema:
         """The field in JSON Schema."""
-        return {"anyOf": [self.shape.schema, {"type": "null"}]} if self.null else self.shape.schema
+        if self.null:
+            return {"anyOf": [self.shape.schema, {"type": "null"}]}
+        return self.shape.schema
 
 
 @frozen
 class HowMany:
-    """A rule: how many of some fields must be said."""
+    """Rule about the number of given fields among some."""
 
     names: tuple[str, ...]
     least: int
@@ -46,24 +48,26 @@ class HowMany:
 
     def check(self, found: Mapping[str, object]) -> None:
         """Refuse too many or too few."""
-        if not self.least <= sum(name in found for name in self.names) <= self.most:
+        given = sum(name in found for name in self.names)
+        if not self.least <= given <= self.most:
             raise InvalidArgument(self.words)
 
     @property
     def schema(self) -> JsonSchema:
-        """The rule in JSON Schema; null is nothing said."""
-        said = [
-            {"required": [name], "properties": {name: {"not": {"type": "null"}}}}
-            for name in self.names
-        ]
-        return {"oneOf" if self.most == 1 else "anyOf": said}
+        """The rule in JSON Schema, where null counts as not given."""
+        not_null: JsonSchema = {"not": {"type": "null"}}
+        given = [{"required": [name], "properties": {name: not_null}} for name in self.names]
+        keyword = "oneOf" if self.most == 1 else "anyOf"
+        return {keyword: given}
 
 
 @frozen
 class Record:
-    """An object of these fields and no others; `more` says that others may come, with a newer service.
+    """Object of these fields and no others; with `more` a newer service may add others.
 
-    `example` stands in the description, and is valid: a test reads it.
+    `example` is part of the schema and valid.
+
+    Law: tests/service/test_openapi.py::test_every_example_fits_its_own_schema
     """
 
     fields: tuple[Slot[object], ...]
@@ -73,48 +77,67 @@ class Record:
     description: str = ""
 
     def read(self, body: object, name: str = "") -> dict[str, object]:
-        """Read an object: what was said, by name.
+        """Read an object; return the values of the given fields by name.
 
-        Refuses what is no object, fields it does not know, a required field that is missing, and what the rules refuse.
+        Refuses: other JSON than an object, unknown fields, a missing required field and a violated
+        rule, by `InvalidArgument`.
+
+        Law: tests/wire/test_request.py::test_refusals_name_the_field
         """
         if not isinstance(body, dict):
-            hint = (
+            if name:
+                raise InvalidArgument(f"{name} must be a JSON object")
+            raise InvalidArgument(
                 'a request is a JSON object, such as {"sql": "SELECT …", "spend": {"epsilon": "1"}}'
             )
-            raise InvalidArgument(f"{name} must be a JSON object" if name else hint)
-        known = {field.name for field in self.fields}
-        for said in body:
-            if said not in known and not self.more:
-                may = ", ".join(field.name for field in self.fields)
-                raise InvalidArgument(
-                    f"{str(said)[:40]!r} is not known here; what may stand here: {may}"
-                )
-        dot = f"{name}." if name else ""
-        found = {
-            field.name: field.shape.read(body.get(field.name), dot + field.name)
-            for field in self.fields
-            if field.required
-            or (field.name in body and not (field.null and body[field.name] is None))
-        }
+        if not self.more:
+            self._check_known(body)
+        prefix = f"{name}." if name else ""
+        found: dict[str, object] = {}
+        for field in self.fields:
+            if _is_read(field, body):
+                value = body.get(field.name)
+                found[field.name] = field.shape.read(value, prefix + field.name)
         for rule in self.rules:
             rule.check(found)
         return found
 
+    def _check_known(self, body: Mapping[str, object]) -> None:
+        known = [field.name for field in self.fields]
+        for given in body:
+            if given not in known:
+                # An unknown field may be a typing error: it is refused rather than ignored.
+                raise InvalidArgument(
+                    f"{str(given)[:40]!r} is not known here; what may stand here: {', '.join(known)}"
+                )
+
     @property
     def shape(self) -> JsonShape[dict[str, object]]:
-        """The record as the shape of a place in another."""
+        """The record as the shape of a field of another record."""
         return JsonShape(self.read, self.schema)
 
     @property
     def schema(self) -> JsonSchema:
         """The record in JSON Schema."""
-        facts: JsonSchema = {
-            "type": "object",
-            "properties": {field.name: field.schema for field in self.fields},
-            "required": [field.name for field in self.fields if field.required],
-            "additionalProperties": self.more,
-        }
-        rules = [rule.schema for rule in self.rules]
-        said = {"description": self.description} if self.description else {}
-        example = {"examples": [dict(self.example)]} if self.example else {}
-        return said | facts | ({"allOf": rules} if rules else {}) | example
+        schema: JsonSchema = {}
+        if self.description:
+            schema["description"] = self.description
+        schema["type"] = "object"
+        schema["properties"] = {field.name: field.schema for field in self.fields}
+        schema["required"] = [field.name for field in self.fields if field.required]
+        schema["additionalProperties"] = self.more
+        if self.rules:
+            schema["allOf"] = [rule.schema for rule in self.rules]
+        if self.example:
+            schema["examples"] = [dict(self.example)]
+        return schema
+
+
+def _is_read(field: Slot[object], body: Mapping[str, object]) -> bool:
+    if field.required:
+        # A missing required field is read as None, which its shape refuses by name.
+        return True
+    if field.name not in body:
+        return False
+    is_null = body[field.name] is None
+    return not (field.null and is_null)

@@ -1,7 +1,7 @@
-"""What is said back: answers, plans, prices and refusals as plain JSON; amounts are exact text.
+"""Replies as plain JSON: answers, plans, prices, ledger entries and refusals; amounts are exact text.
 
-Everything in a reply is public already or was released privately: a reply's length and shape follow from the schema,
-the question, the ledger and the released numbers, never from a row.
+Guarantee: everything in a reply is public or was released privately. The length and shape of a
+reply follow from the schema, the question, the ledger and the released numbers, never from a row.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING
 from ..answer.export import plain
 from ..answer.stored import answer_to_json
 from ..answer.text.display_facts import ordered_keys, see
-from ..arithmetic.canonical import canonical_json as line_of
-from ..arithmetic.canonical import digest
+from ..arithmetic.canonical import canonical_json, digest
 from ..arithmetic.numeral import read_number
 from ..engines.base import failure
 from ..errors import (
@@ -48,10 +47,12 @@ if TYPE_CHECKING:
     from ..curator.explanation import Explanation
 
 BROKEN = "something broke inside the service; what it said is not shown, since it may tell about the data"
+# The first class that matches decides: subclasses stand before their base classes.
 _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (BudgetExceeded, 409),
     (NotAllowed, 403),
-    (LedgerConflict, 503),  # LedgerUnavailable too
+    # LedgerUnavailable is a subclass and has the same status.
+    (LedgerConflict, 503),
     (ServiceUnavailable, 503),
     (Cancelled, 409),
     (TooSlow, 409),
@@ -60,6 +61,7 @@ _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (ClaimRefuted, 422),
     (DiscreetError, 422),
 )
+# Kinds of errors that clients know by name. BudgetExceeded is apart: it has more fields.
 _KINDS: dict[str, type[DiscreetError]] = {
     kind.__name__: kind
     for kind in (
@@ -85,14 +87,23 @@ def status_of(refusal: DiscreetError) -> int:
 
     >>> import discreet as dp
     >>> from discreet.wire.reply import status_of
-    >>> status_of(dp.InvalidArgument("no")), status_of(dp.NotAllowed("no")), status_of(dp.LedgerConflict("busy"))
-    (422, 403, 503)
+    >>> status_of(dp.InvalidArgument("no")), status_of(dp.NotAllowed("no"))
+    (422, 403)
+    >>> status_of(dp.LedgerConflict("busy"))
+    503
+
+    Law: tests/wire/test_reply.py::test_every_refusal_has_its_status
     """
     return next(status for kind, status in _STATUS if isinstance(refusal, kind))
 
 
 def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
-    """Write a refusal: its kind, its words, and for a budget what was asked and what is left; None: something broke.
+    """Return a refusal as JSON: kind, message, for a budget the asked and the remaining amount.
+
+    None stands for an unexpected error. Messages of stores and of unexpected errors are replaced
+    by constants, since they may contain data.
+
+    Law: tests/wire/test_reply.py::test_a_failure_of_the_store_is_one_constant_word
 
     >>> import discreet as dp
     >>> from discreet.wire.reply import refusal_to_json
@@ -101,58 +112,81 @@ def refusal_to_json(refusal: DiscreetError | None) -> dict[str, object]:
     """
     if refusal is None:
         return {"error": {"kind": "EngineFailure", "message": BROKEN}}
-    if isinstance(refusal, EngineFailure) and not isinstance(
-        refusal, TooSlow
-    ):  # one constant message of any store
+    if isinstance(refusal, EngineFailure) and not isinstance(refusal, TooSlow):
+        # The message of a store may contain data: only constants leave the service.
         refusal = Cancelled() if isinstance(refusal, Cancelled) else failure()
-    kinds = (
-        cls.__name__
-        for cls in type(refusal).__mro__
-        if cls.__name__ in _KINDS or cls is BudgetExceeded
-    )
-    kind = next(kinds, "InvalidArgument")
-    error: dict[str, object] = {"kind": kind, "message": str(refusal)}
+    error: dict[str, object] = {"kind": _kind_of(refusal), "message": str(refusal)}
     if isinstance(refusal, BudgetExceeded):
-        error |= {"asked": measure_or_text(refusal.asked), "left": measure_or_text(refusal.left)}
+        error["asked"] = measure_or_text(refusal.asked)
+        error["left"] = measure_or_text(refusal.left)
     return {"error": error}
 
 
+def _kind_of(refusal: DiscreetError) -> str:
+    """Return the name of the nearest class that clients know."""
+    for cls in type(refusal).__mro__:
+        if cls.__name__ in _KINDS or cls is BudgetExceeded:
+            return cls.__name__
+    return "InvalidArgument"
+
+
 def refusal_from_json(data: object) -> DiscreetError:
-    """Read a refusal back as the library's own error."""
+    """Read a refusal back as the library's own error.
+
+    Law: tests/wire/test_reply.py::test_the_same_error_comes_out
+    """
     error = data.get("error") if isinstance(data, dict) else None
     if not isinstance(error, dict):
         return EngineFailure("the service answered in words that this client does not know")
     message = str(error.get("message", ""))
     if error.get("kind") == "BudgetExceeded":
-        asked, left = (
-            budget_from_words(found) if isinstance(found := error.get(name), dict) else found
-            for name in ("asked", "left")
-        )
+        asked = _measure_or_given(error.get("asked"))
+        left = _measure_or_given(error.get("left"))
         return BudgetExceeded(message, asked=asked, left=left)
-    return _KINDS.get(str(error.get("kind")), EngineFailure)(message)
+    # A newer service may send kinds that this client does not know.
+    kind = _KINDS.get(str(error.get("kind")), EngineFailure)
+    return kind(message)
+
+
+def _measure_or_given(value: object) -> object:
+    if isinstance(value, dict):
+        return budget_from_words(value)
+    return value
 
 
 def measure_or_text(value: object) -> object:
-    """Write a measure in words, anything else as text."""
-    return budget_to_words(value) if isinstance(value, Measure) else str(value)
+    """Return a measure as a budget in JSON, any other value as text."""
+    if isinstance(value, Measure):
+        return budget_to_words(value)
+    return str(value)
 
 
 def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
-    """Write an answer: a table, intervals at a level, the receipt, and the exact parts to make an `Answer` of again."""
-    seen, ordered = see(answer, level), ordered_keys(answer.plan.question)
-    intervals = seen.intervals
+    """Return an answer as JSON: its table, confidence intervals at a level and its receipt.
+
+    `exact` has the exact parts from which a client makes the `Answer` again.
+
+    Law: tests/wire/test_reply.py::TestAnswers
+    """
+    seen = see(answer, level)
+    ordered = ordered_keys(answer.plan.question)
+    columns = []
+    for name, sort in zip(answer.columns, answer.sorts, strict=True):
+        facts = {"name": name, "noisy": name in answer.noisy, "sort": sort}
+        facts["digits"] = seen.digits[name].value
+        facts["ordered"] = name in ordered
+        columns.append(facts)
+    intervals = []
+    for row_intervals in seen.intervals:
+        ends = [_ends(row_intervals.get(name), answer, name) for name in answer.columns]
+        intervals.append(ends)
     return {
-        "receipt": _receipt(answer.receipt),  # first: lists of answers read no further
-        "columns": [
-            {"name": name, "noisy": name in answer.noisy, "sort": sort}
-            | {"digits": seen.digits[name].value, "ordered": name in ordered}
-            for name, sort in zip(answer.columns, answer.sorts, strict=True)
-        ],
+        # The receipt comes first: lists of answers read no further.
+        "receipt": _receipt(answer.receipt),
+        "columns": columns,
         "rows": [_row(row, answer) for row in answer.rows],
         "level": repr(level),
-        "intervals": [
-            [_ends(found.get(name), answer, name) for name in answer.columns] for found in intervals
-        ],
+        "intervals": intervals,
         "faint": sorted(seen.faint),
         "caption": answer.caption,
         "exact": answer_to_json(answer),
@@ -160,36 +194,49 @@ def answer_reply(answer: Answer, level: float = 0.95) -> dict[str, object]:
 
 
 def _row(row: Sequence[object], answer: Answer) -> list[object]:
-    return [_word(plain(value, sort)) for value, sort in zip(row, answer.sorts, strict=True)]
+    return [_scalar(plain(value, sort)) for value, sort in zip(row, answer.sorts, strict=True)]
 
 
 def _ends(interval: Interval, answer: Answer, name: str) -> list[object] | None:
+    if interval is None:
+        return None
     sort = answer.sorts[answer.columns.index(name)]
-    return None if interval is None else [_word(plain(end, sort)) for end in interval]
+    return [_scalar(plain(end, sort)) for end in interval]
 
 
-def _word(value: object) -> object:
-    """Write a value for JSON: times in ISO form, no bound as null."""
+def _scalar(value: object) -> object:
+    """Return a value for JSON: times in ISO form, an infinite bound as null."""
     if isinstance(value, date | datetime):
         return value.isoformat()
     if isinstance(value, Fraction):
         return float(value)
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    # JSON has no infinities and no NaN.
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
 
 
 def _receipt(receipt: object) -> object:
-    """Return a receipt as its one canonical text; JSON that is read and written again would not be the same bytes."""
-    return None if receipt is None else receipt.to_json()  # type: ignore[attr-defined]
+    """Return a receipt as its canonical text.
+
+    As JSON it would be parsed and written again, not always to the same bytes.
+    """
+    if receipt is None:
+        return None
+    return receipt.to_json()  # type: ignore[attr-defined]
 
 
 def explanation_reply(explanation: Explanation) -> dict[str, object]:
-    """Write what a question would do, cost and miss."""
+    """Return an explanation as JSON."""
+    after = None
+    if explanation.after is not None:
+        after = budget_to_words(explanation.after)
     return {
         "question": explanation.question,
         "plan": plain_json(explanation.plan.to_dict()),
         "price": budget_to_words(explanation.price),
         "left": budget_to_words(explanation.left),
-        "after": None if explanation.after is None else budget_to_words(explanation.after),
+        "after": after,
         "fits": explanation.fits,
         "stored": explanation.stored,
         "part": explanation.part,
@@ -200,13 +247,15 @@ def explanation_reply(explanation: Explanation) -> dict[str, object]:
 
 
 def entry_to_json(entry: Entry) -> dict[str, object]:
-    """Write one line of the ledger, whole: whoever reads it can check its hash."""
-    line: dict[str, object] = json.loads(write_line(entry))
-    return line
+    """Return a ledger entry as JSON, complete, so that its hash can be checked."""
+    fields: dict[str, object] = json.loads(write_line(entry))
+    return fields
 
 
 def entry_from_json(data: object) -> Entry:
-    """Read a line of the ledger and check its hash; one that is shown without its place in the chain has only its form.
+    """Read a ledger entry and check its hash.
+
+    The hash of an entry without its place in the chain cannot be checked, only its form.
 
     >>> import discreet as dp
     >>> from discreet.wire.reply import entry_from_json, entry_to_json
@@ -214,19 +263,23 @@ def entry_from_json(data: object) -> Entry:
     >>> entry_from_json(entry_to_json(shown)) == shown
     True
     """
-    if (
-        isinstance(data, dict)
-        and data.get("previous") == data.get("books") == ""
-        and data.get("number") != 1
-    ):
-        form = {name: value for name, value in data.items() if name != "hash"}
-        read = read_line(line_of({**form, "hash": digest(line_of(form))}))
-        return replace(read, hash=str(data.get("hash")))
-    return read_line(line_of(data))
+    if not isinstance(data, dict) or not _is_outside_chain(data):
+        return read_line(canonical_json(data))
+    # `read_line` checks the hash: a computed one passes, then the given one takes its place.
+    form = {name: value for name, value in data.items() if name != "hash"}
+    computed = digest(canonical_json(form))
+    entry = read_line(canonical_json({**form, "hash": computed}))
+    return replace(entry, hash=str(data.get("hash")))
+
+
+def _is_outside_chain(fields: Mapping[str, object]) -> bool:
+    """Whether an analyst's entry has no link to the entry before; only the first has none at all."""
+    unlinked = fields.get("previous") == fields.get("books") == ""
+    return unlinked and fields.get("number") != 1
 
 
 def remaining_to_json(room: RemainingBudget) -> dict[str, object]:
-    """Write what fits into an (ε, δ) budget at once; amounts are exact.
+    """Return the remaining (ε, δ) budget as JSON; amounts are exact.
 
     >>> import discreet as dp
     >>> from discreet.wire.reply import remaining_from_json, remaining_to_json
@@ -234,38 +287,43 @@ def remaining_to_json(room: RemainingBudget) -> dict[str, object]:
     >>> remaining_from_json(remaining_to_json(room)) == room
     True
     """
-    squared = None if room.mu is None else str(room.mu.squared)
+    # μ² is rational where μ is not.
+    mu_squared = None
+    if room.mu is not None:
+        mu_squared = str(room.mu.squared)
     return {
         "epsilon": str(room.epsilon),
-        "mu_squared": squared,
+        "mu_squared": mu_squared,
         "delta": str(room.delta),
         "tail": str(room.tail),
     }
 
 
 def remaining_from_json(data: Mapping[str, object]) -> RemainingBudget:
-    """Read what `remaining_to_json` wrote."""
-    epsilon, delta, tail = (read_number(data[name], name) for name in ("epsilon", "delta", "tail"))
-    squared = data["mu_squared"]
-    return RemainingBudget(
-        epsilon,
-        None if squared is None else GaussianDP.of_square(read_number(squared, "mu²")),
-        delta,
-        tail,
-    )
+    """Read the output of `remaining_to_json`."""
+    epsilon = read_number(data["epsilon"], "epsilon")
+    delta = read_number(data["delta"], "delta")
+    tail = read_number(data["tail"], "tail")
+    mu = None
+    if data["mu_squared"] is not None:
+        mu = GaussianDP.of_square(read_number(data["mu_squared"], "mu²"))
+    return RemainingBudget(epsilon, mu, delta, tail)
 
 
 def plain_json(value: object) -> object:
-    """Make sure that what a room wrote is plain JSON: exact amounts as text, no NaN."""
+    """Convert values of other packages to plain JSON: exact amounts as text, no NaN."""
     if isinstance(value, Mapping):
-        return {str(name): plain_json(one) for name, one in value.items()}
+        return {str(name): plain_json(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [plain_json(one) for one in value]
+        return [plain_json(inner) for inner in value]
     if isinstance(value, Measure):
         return budget_to_words(value)
-    return str(value) if isinstance(value, Fraction) else _word(value)
+    if isinstance(value, Fraction):
+        return str(value)
+    return _scalar(value)
 
 
 def plan_reply(plan: object) -> dict[str, object]:
-    """Write a plan, a workload or what was found of three: its facts and its table."""
-    return {"plan": plain_json(plan.to_dict()), "text": str(plan)}  # type: ignore[attr-defined]
+    """Return a plan, a workload or a tradeoff as JSON: its facts and its table as text."""
+    facts = plain_json(plan.to_dict())  # type: ignore[attr-defined]
+    return {"plan": facts, "text": str(plan)}

@@ -1,4 +1,7 @@
-"""What is said back, described: the shape of every reply. A test reads all replies of a real service by them."""
+"""JSON Schemas of all replies of the service.
+
+Law: tests/service/test_openapi.py::test_no_reply_is_left_undescribed
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,16 @@ from .shape import FLAG, NUMBER, JsonSchema, anything, choice, listing, nullable
 
 _AT = "#/components/schemas/"
 _TEXT = text()
-_SPENT = refer("Budget", BUDGET)
+_BUDGET = refer("Budget", BUDGET)
 _CELL = anything(
     "A value of a table; a time in ISO form.", type=["string", "number", "boolean", "null"]
 )
 _FACTS = anything("Facts as the library writes them.", type="object")
 _SECONDS = anything("Seconds.", type="number")
 
+# A budget, or text where the refusing filter has no measure for it.
 _AMOUNT = [{"$ref": _AT + "Budget"}, {"type": "string"}]
+# New kinds of refusals may add fields: clients must take them.
 _REFUSED = Record(
     (
         Slot("kind", _TEXT),
@@ -70,9 +75,9 @@ EXPLANATION = Record(
     (
         Slot("question", _TEXT),
         Slot("plan", _FACTS),
-        Slot("price", _SPENT),
-        Slot("left", _SPENT),
-        Slot("after", nullable(_SPENT)),
+        Slot("price", _BUDGET),
+        Slot("left", _BUDGET),
+        Slot("after", nullable(_BUDGET)),
         Slot("fits", FLAG),
         Slot("stored", FLAG),
         Slot("part", _CELL),
@@ -105,7 +110,7 @@ TRAINING_EXPLAINED = Record(
         Slot("model", _TEXT),
         Slot("columns", anything("How many columns the model sees.", type="integer")),
         Slot("rows", anything("About how many rows.", type="integer")),
-        Slot("price", _SPENT),
+        Slot("price", _BUDGET),
         Slot("signal", anything("Rows against noise; below 1 noise drowns them.", type="number")),
         Slot("text", _TEXT),
     )
@@ -126,7 +131,7 @@ SYNTHESIS_PLANNED = Record(
     (
         Slot("tables", anything("How many tables are measured.", type="integer")),
         Slot("numbers", anything("How many noisy numbers they have.", type="integer")),
-        Slot("price", _SPENT),
+        Slot("price", _BUDGET),
         Slot("expected", anything("The total variation expected of a table.", type="number")),
         Slot("hopeless", FLAG),
         Slot("text", _TEXT),
@@ -136,31 +141,31 @@ SUGGESTED_BOUNDS = Record(
     (
         Slot("low", refer("Number", NUMBER)),
         Slot("high", refer("Number", NUMBER)),
-        Slot("price", _SPENT),
+        Slot("price", _BUDGET),
     )
 )
 SUGGESTED_CAPS = Record(
-    (Slot("max_rows", anything("Rows of one person.", type="integer")), Slot("price", _SPENT))
+    (Slot("max_rows", anything("Rows of one person.", type="integer")), Slot("price", _BUDGET))
 )
 _STATE = Slot("state", choice("waiting", "running", "done", "refused", "failed", "cancelled"))
 _JOB = (Slot("id", _TEXT), Slot("dataset", _TEXT), Slot("verb", _TEXT), _STATE)
-_MADE = ("Trained", "Synthetic", "SuggestedBounds", "SuggestedCaps")
-_CAME = anything(
+_PRODUCTS = ("Trained", "Synthetic", "SuggestedBounds", "SuggestedCaps")
+_OUTCOME = anything(
     "What the request gives: the answer, the answers by name, what was made, or the refusal.",
-    anyOf=[{"$ref": _AT + name} for name in ("Answer", "Answers", *_MADE, "Refusal")],
+    anyOf=[{"$ref": _AT + name} for name in ("Answer", "Answers", *_PRODUCTS, "Refusal")],
 )
 JOB = Record(
     (
         *_JOB,
         Slot("status", anything("The HTTP status of the reply.", type="integer"), required=False),
-        Slot("reply", _CAME, required=False),
+        Slot("reply", _OUTCOME, required=False),
         Slot("seconds", _SECONDS, required=False),
         Slot("again_in", _SECONDS, required=False),
     ),
     description="How far a job is; when it is done, what came of it stands under reply.",
 )
-_OPEN = Record((*_JOB, Slot("who", _TEXT), Slot("asked", _FACTS)))
-JOBS = Record((Slot("jobs", listing(refer("OpenJob", _OPEN.shape), "jobs")),))
+_OPEN_JOB = Record((*_JOB, Slot("who", _TEXT), Slot("asked", _FACTS)))
+JOBS = Record((Slot("jobs", listing(refer("OpenJob", _OPEN_JOB.shape), "jobs")),))
 _PERSON = (
     Slot("name", _TEXT),
     Slot("role", choice("steward", "analyst")),
@@ -170,6 +175,7 @@ _PERSON = (
     Slot("created", _TEXT),
 )
 PERSON = Record(_PERSON)
+# Later versions add fields to entries, so the schema is open.
 ENTRY = Record(
     (
         Slot("number", anything("Its place.", type="integer")),
@@ -181,12 +187,12 @@ ENTRY = Record(
     description="One line of the ledger. A steward's is whole: who reads it can check its hash. An analyst's, where "
     "questions are not shared, has no `previous` and no `books`, which tell of others.",
 )
-_LINE = refer("Entry", ENTRY.shape)
+_ENTRY = refer("Entry", ENTRY.shape)
 DATASET = Record(
     (
         Slot("name", _TEXT),
         Slot("tables", listing(_FACTS, "schemas")),
-        Slot("budget", _SPENT),
+        Slot("budget", _BUDGET),
         Slot("window", nullable(_TEXT)),
         Slot("filter", _FACTS),
     ),
@@ -196,7 +202,7 @@ _ASKED = anything(
     "What was asked, by the number of its entry.", type="object", additionalProperties=_TEXT.schema
 )
 HISTORY = Record(
-    (Slot("entries", listing(_LINE, "entries")), Slot("filter", _FACTS), Slot("asked", _ASKED))
+    (Slot("entries", listing(_ENTRY, "entries")), Slot("filter", _FACTS), Slot("asked", _ASKED))
 )
 _EXACT = refer("Number", NUMBER)
 ROOM = Record(
@@ -210,14 +216,14 @@ ROOM = Record(
 )
 LEFT = Record(
     (
-        Slot("left", _SPENT),
-        Slot("left_for_all", _SPENT),
-        Slot("budget", _SPENT),
+        Slot("left", _BUDGET),
+        Slot("left_for_all", _BUDGET),
+        Slot("budget", _BUDGET),
         Slot("text", _TEXT),
         Slot("room", nullable(refer("Room", ROOM.shape))),
     )
 )
-SPENT = Record((Slot("spent", _SPENT), Slot("spent_by_all", _SPENT), Slot("text", _TEXT)))
+SPENT = Record((Slot("spent", _BUDGET), Slot("spent_by_all", _BUDGET), Slot("text", _TEXT)))
 
 
 SHAPES: dict[str, JsonSchema] = {
@@ -244,7 +250,7 @@ SHAPES: dict[str, JsonSchema] = {
     "Refusal": REFUSAL.schema,
     "Reason": _REFUSED.schema,
     "Column": _COLUMN.schema,
-    "OpenJob": _OPEN.schema,
+    "OpenJob": _OPEN_JOB.schema,
     "Answer": ANSWER.schema,
     "Answers": ANSWERS.schema,
     "Explanation": EXPLANATION.schema,
@@ -263,10 +269,10 @@ SHAPES: dict[str, JsonSchema] = {
     "Spent": SPENT.schema,
     "Entry": ENTRY.schema,
     "History": HISTORY.schema,
-    "Allowed": Record((Slot("entry", _LINE),)).schema,
+    "Allowed": Record((Slot("entry", _ENTRY),)).schema,
     "Receipt": anything("A receipt, as `verify_receipt` reads it.", type="object").schema,
     "Verified": Record((Slot("verified", FLAG), Slot("text", _TEXT))).schema,
     "Health": Record((Slot("status", _TEXT), Slot("version", _TEXT)), more=True).schema,
     "Document": anything("This document.", type="object").schema,
 }
-"""Every shape of the line by its name in the description; bodies that only the service knows are added there."""
+"""Schemas of requests and replies, by name; the service adds bodies that only it knows."""

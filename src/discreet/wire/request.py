@@ -1,6 +1,7 @@
-"""What may be asked over the line: one definition of each request, by which it is read and described.
+"""Requests of questions: each has one definition, which its reader and its JSON Schema share.
 
-The words are the library's own; unknown fields are refused, and so is whatever two programs could read differently.
+Field names are the argument names of the library. Unknown fields are refused, and so is JSON that
+two programs could read differently.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..privacy.measures import Measure
 from .record import HowMany, Record, Slot
 from .shape import FLAG, NUMBER, JsonSchema, JsonShape, either, level, mapping, refer, text, whole
 
+# Limits of one request. They bound the work of a free request, which is not limited by a budget.
 LONGEST_SQL = 20_000
 LONGEST_WHY = 500
 LONGEST_NAME = 100
@@ -25,7 +27,7 @@ MOST_ROWS = 100_000
 
 @frozen
 class Ask:
-    """One question in SQL, with its terms and the reason given for it."""
+    """Request for one question in SQL, with its terms and a reason."""
 
     sql: str
     terms: Terms = field(default_factory=Terms)
@@ -34,13 +36,16 @@ class Ask:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_ask` reads it back."""
-        rows = {} if self.rows == 1000 else {"rows": self.rows}
-        return {"sql": self.sql, **terms_to_json(self.terms), "why": self.why, **rows}
+        fields = {"sql": self.sql, **terms_to_json(self.terms), "why": self.why}
+        # Only rehearsals have rows: the default stays out of all other requests.
+        if self.rows != 1000:
+            fields["rows"] = self.rows
+        return fields
 
 
 @frozen
 class ReleaseRequest:
-    """Several named questions under one charge."""
+    """Request for several named questions under one charge."""
 
     questions: Mapping[str, str]
     terms: Terms = field(default_factory=Terms)
@@ -53,7 +58,7 @@ class ReleaseRequest:
 
 @frozen
 class PlanRequest:
-    """A question, or several, and two of spend, error and queries."""
+    """Request to plan a question, or several, with one or two of spend, error and queries."""
 
     questions: str | Mapping[str, str]
     terms: Terms = field(default_factory=Terms)
@@ -61,31 +66,36 @@ class PlanRequest:
 
     def to_json(self) -> dict[str, object]:
         """Return the request as plain JSON; `read_plan` reads it back."""
-        asked = (
-            {"sql": self.questions}
-            if isinstance(self.questions, str)
-            else {"questions": dict(self.questions)}
-        )
-        queries = {} if self.queries is None else {"queries": self.queries}
-        return {**asked, **terms_to_json(self.terms), **queries}
+        fields: dict[str, object] = {}
+        if isinstance(self.questions, str):
+            fields["sql"] = self.questions
+        else:
+            fields["questions"] = dict(self.questions)
+        fields |= terms_to_json(self.terms)
+        if self.queries is not None:
+            fields["queries"] = self.queries
+        return fields
 
 
 def terms_to_json(terms: Terms) -> dict[str, object]:
-    """Return the terms that are said, as the readers below read them."""
-    said: dict[str, object] = {}
+    """Return the given terms as JSON; the readers below read them back."""
+    fields: dict[str, object] = {}
     if terms.spend is not None:
-        said["spend"] = budget_to_words(terms.spend)
+        fields["spend"] = budget_to_words(terms.spend)
     if terms.error is not None:
-        said["error"] = _number_words(terms.error)
+        fields["error"] = _number_words(terms.error)
     if terms.weights is not None:
-        said["weights"] = _number_words(terms.weights)
+        fields["weights"] = _number_words(terms.weights)
     if terms.size is not None:
-        said["size"] = terms.size
+        fields["size"] = terms.size
     if not terms.intervals:
-        said["intervals"] = False
-    if terms.whole:  # older services know no such word
-        said["whole"] = True
-    return said | {"level": repr(terms.level), "nonnegative": terms.nonnegative}
+        fields["intervals"] = False
+    if terms.whole:
+        # Sent only where it is asked for: older services refuse it as unknown.
+        fields["whole"] = True
+    fields["level"] = repr(terms.level)
+    fields["nonnegative"] = terms.nonnegative
+    return fields
 
 
 NUMBERS = mapping(
@@ -93,15 +103,16 @@ NUMBERS = mapping(
 )
 
 
-def _budget_form(*words: str) -> JsonSchema:
-    parts = {
-        word: {"$ref": f"#/components/schemas/{'Orders' if word == 'renyi' else 'Number'}"}
-        for word in words
-    }
+def _budget_form(*names: str) -> JsonSchema:
+    properties = {}
+    for name in names:
+        # A Rényi budget has one number for each order.
+        shape = "Orders" if name == "renyi" else "Number"
+        properties[name] = {"$ref": f"#/components/schemas/{shape}"}
     return {
         "type": "object",
-        "properties": parts,
-        "required": list(words),
+        "properties": properties,
+        "required": list(names),
         "additionalProperties": False,
     }
 
@@ -125,7 +136,8 @@ def _budget_schema() -> JsonSchema:
 
 
 def _read_budget(value: object, name: str) -> Measure:
-    if isinstance(value, str):  # a text would do for the reader, but here every budget is an object
+    # The parser of budgets takes text too, but the schema allows objects only.
+    if isinstance(value, str):
         raise InvalidArgument(f'{name} must be a budget in words, such as {{"epsilon": "1"}}')
     return budget_from_words(value, name)
 
@@ -138,8 +150,8 @@ SQL = Slot("sql", _SQL)
 _TEXTS = mapping(_SQL, "names to SQL", most=MOST_NAMES, longest=LONGEST_NAME)
 QUESTIONS = Slot("questions", refer("Questions", _TEXTS))
 SPEND = Slot("spend", refer("Budget", BUDGET), required=False, null=True)
-_ONE_OR_SEVERAL = either(refer("Number", NUMBER), refer("Numbers", NUMBERS))
-ERRORS = mapping(_ONE_OR_SEVERAL, "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
+_NUMBER_OR_NUMBERS = either(refer("Number", NUMBER), refer("Numbers", NUMBERS))
+ERRORS = mapping(_NUMBER_OR_NUMBERS, "columns to numbers", most=MOST_NAMES, longest=LONGEST_NAME)
 ERROR: Slot[ExactErrors | None] = Slot(
     "error", either(refer("Number", NUMBER), refer("Errors", ERRORS)), required=False, null=True
 )
@@ -154,38 +166,40 @@ ROWS = Slot("rows", whole(MOST_ROWS), required=False, default=1000)
 QUERIES = Slot("queries", whole(MOST_QUERIES), required=False, null=True)
 
 _TERMS = (SPEND, ERROR, WEIGHTS, SIZE, LEVEL, NONNEGATIVE, INTERVALS, WHOLE)
-_ONE = HowMany(
+_SPEND_OR_ERROR = HowMany(
     ("spend", "error"), 1, 1, "give spend or error, one of the two: the planner finds the other"
 )
-_SAID: dict[str, object] = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
+_ASK_EXAMPLE: dict[str, object] = {"sql": EXAMPLE, "spend": {"epsilon": "1/2"}}
 
-ASK = Record((SQL, *_TERMS, WHY), (_ONE,), example=_SAID | {"why": "first look"})
-REHEARSAL = Record((SQL, *_TERMS, WHY, ROWS), (_ONE,), example=_SAID | {"rows": 200})
+ASK = Record((SQL, *_TERMS, WHY), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"why": "first look"})
+REHEARSAL = Record(
+    (SQL, *_TERMS, WHY, ROWS), (_SPEND_OR_ERROR,), example=_ASK_EXAMPLE | {"rows": 200}
+)
 RELEASE = Record(
     (QUESTIONS, *_TERMS, WHY),
-    (_ONE,),
+    (_SPEND_OR_ERROR,),
     example={
         "questions": {"all": "SELECT COUNT(*) AS n FROM people"},
         "error": {"all": {"n": "50"}},
         "level": "0.9",
     },
 )
+_SQL_OR_QUESTIONS = HowMany(
+    ("sql", "questions"),
+    1,
+    1,
+    "give sql for one question, or questions for several by name, one of the two",
+)
+# Both are allowed here: the planner then finds the number of queries.
+_SPEND_ERROR_OR_BOTH = HowMany(
+    ("spend", "error"),
+    1,
+    2,
+    "give spend or error, one of the two, or two of spend, error and queries",
+)
 PLAN = Record(
     (replace(SQL, required=False), replace(QUESTIONS, required=False), *_TERMS, QUERIES),
-    (
-        HowMany(
-            ("sql", "questions"),
-            1,
-            1,
-            "give sql for one question, or questions for several by name, one of the two",
-        ),
-        HowMany(
-            ("spend", "error"),
-            1,
-            2,
-            "give spend or error, one of the two, or two of spend, error and queries",
-        ),
-    ),
+    (_SQL_OR_QUESTIONS, _SPEND_ERROR_OR_BOTH),
     example={"sql": EXAMPLE, "error": {"n": 20, "income": 500}, "queries": 100},
 )
 
@@ -202,7 +216,7 @@ PARTS: dict[str, JsonSchema] = {
     "Budget": BUDGET.schema,
     **_BUDGETS,
 }
-"""What requests are made of, by its name in the description."""
+"""Shared parts of requests, by their names in the OpenAPI document."""
 
 
 def read_ask(body: object, *, rehearsal: bool = False) -> Ask:
@@ -213,9 +227,13 @@ def read_ask(body: object, *, rehearsal: bool = False) -> Ask:
     >>> ask.terms.spend, ask.terms.level
     (PureDP(0.5), 0.95)
 
-    Refuses unknown fields, wrong types, both of spend and error or neither, texts that are too long.
+    Refuses: unknown fields, wrong types, both of spend and error or neither, texts that are too
+    long, by `InvalidArgument`.
+
+    Law: tests/wire/test_request.py::TestWhatIsWrittenIsReadBack
     """
-    found = (REHEARSAL if rehearsal else ASK).read(body)
+    record = REHEARSAL if rehearsal else ASK
+    found = record.read(body)
     return Ask(SQL.of(found), _terms(found), WHY.of(found), ROWS.of(found))
 
 
@@ -226,24 +244,32 @@ def read_release(body: object) -> ReleaseRequest:
 
 
 def read_plan(body: object) -> PlanRequest:
-    """Read a question to plan from JSON: `sql` or `questions`, with spend or error, or two of spend, error and queries.
+    """Read a request to plan from JSON: `sql` or `questions`, with terms.
+
+    The terms are spend or error, or two of spend, error and queries.
 
     >>> from discreet.wire import read_plan
     >>> read_plan({"sql": "SELECT COUNT(*) AS n FROM people", "error": 5, "queries": 10}).queries
     10
     """
     found = PLAN.read(body)
-    return PlanRequest(SQL.of(found) or QUESTIONS.of(found), _terms(found), QUERIES.of(found))
+    questions = SQL.of(found) or QUESTIONS.of(found)
+    return PlanRequest(questions, _terms(found), QUERIES.of(found))
 
 
 def _terms(found: Mapping[str, object]) -> Terms:
-    asked = (SPEND.of(found), ERROR.of(found), WEIGHTS.of(found), SIZE.of(found), LEVEL.of(found))
-    return Terms(*asked, NONNEGATIVE.of(found), INTERVALS.of(found), WHOLE.of(found))
+    spend = SPEND.of(found)
+    error = ERROR.of(found)
+    weights = WEIGHTS.of(found)
+    size = SIZE.of(found)
+    level = LEVEL.of(found)
+    nonnegative = NONNEGATIVE.of(found)
+    intervals = INTERVALS.of(found)
+    return Terms(spend, error, weights, size, level, nonnegative, intervals, WHOLE.of(found))
 
 
 def _number_words(value: ExactErrors) -> object:
-    return (
-        {name: _number_words(one) for name, one in value.items()}
-        if isinstance(value, Mapping)
-        else str(value)
-    )
+    if isinstance(value, Mapping):
+        return {name: _number_words(inner) for name, inner in value.items()}
+    # As text a fraction stays exact.
+    return str(value)

@@ -1,7 +1,9 @@
-"""Shapes of JSON: each is made once and is both a strict reader and a JSON Schema, so that the two cannot part.
+"""JSON shapes: a strict reader and its JSON Schema in one definition, so that they cannot diverge.
 
-A schema may take in a little more than its reader (no schema says that a budget is above nothing); it never takes in
-less: whatever a reader reads, its schema allows.
+Guarantee: a schema allows every value that its reader accepts. It may allow a little more: no
+schema says that a budget is positive.
+
+Law: tests/wire/test_request.py::test_what_a_reader_reads_its_schema_allows
 """
 
 from __future__ import annotations
@@ -24,14 +26,14 @@ _NUMERAL: JsonSchema = {"type": "string", "pattern": f"^({NUMERAL.pattern})$"}
 
 @frozen
 class JsonShape(Generic[T_co]):
-    """What may stand at one place: `read` takes a value and the name of its place, and refuses anything else."""
+    """Shape of a value: `read` takes a value and its name and refuses values of other shapes."""
 
     read: Callable[[object, str], T_co]
     schema: JsonSchema
 
 
 def refer(name: str, shape: JsonShape[T]) -> JsonShape[T]:
-    """Return the shape as a reference to a component of this name; the document lists the component itself."""
+    """Return the shape as a reference to a component of this name in the OpenAPI document."""
     return JsonShape(shape.read, {"$ref": f"#/components/schemas/{name}"})
 
 
@@ -54,40 +56,38 @@ def whole(most: int) -> JsonShape[int]:
             raise InvalidArgument(f"{name} must be a whole number from 1 to {most}")
         return int(exact)
 
-    return JsonShape(
-        read, {"anyOf": [{"type": "integer", "minimum": 1, "maximum": most}, _NUMERAL]}
-    )
+    integer = {"type": "integer", "minimum": 1, "maximum": most}
+    return JsonShape(read, {"anyOf": [integer, _NUMERAL]})
 
 
 def level() -> JsonShape[float]:
-    """Return the shape of a probability between 0 and 1."""
+    """Return the shape of a confidence level, between 0 and 1."""
 
     def read(value: object, name: str) -> float:
         exact = read_number(value, name)
-        if (
-            not 0 < exact < 1 or not 0 < float(exact) < 1
-        ):  # compared exactly first: a float may overflow
+        # Exactly first, as float() may overflow; then as a float, which may round to 0 or 1.
+        if not 0 < exact < 1 or not 0 < float(exact) < 1:
             raise InvalidArgument(f"{name} must lie between 0 and 1; try 0.95")
         return float(exact)
 
-    return JsonShape(
-        read,
-        {"anyOf": [{"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}, _NUMERAL]},
-    )
+    number = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
+    return JsonShape(read, {"anyOf": [number, _NUMERAL]})
 
 
 def between(low: float, high: float) -> JsonShape[float]:
     """Return the shape of a number within bounds, both included."""
+    # The decimals of the bounds, not their binary values: a client that sends "0.1" means 1/10.
+    exact_low = Fraction(str(low))
+    exact_high = Fraction(str(high))
 
     def read(value: object, name: str) -> float:
         exact = read_number(value, name)
-        if not Fraction(str(low)) <= exact <= Fraction(str(high)):
+        if not exact_low <= exact <= exact_high:
             raise InvalidArgument(f"{name} must lie between {low:g} and {high:g}")
         return float(exact)
 
-    return JsonShape(
-        read, {"anyOf": [{"type": "number", "minimum": low, "maximum": high}, _NUMERAL]}
-    )
+    number = {"type": "number", "minimum": low, "maximum": high}
+    return JsonShape(read, {"anyOf": [number, _NUMERAL]})
 
 
 def text(
@@ -97,9 +97,9 @@ def text(
     pattern: str = "",
     examples: tuple[str, ...] = (),
 ) -> JsonShape[str]:
-    """Return the shape of plain text: no NUL, no halves of characters.
+    """Return the shape of plain text: no NUL, no lone surrogates.
 
-    A `pattern` is part of the description; whoever takes the text checks it, with words of its own.
+    A `pattern` is part of the schema only; the caller checks it, with a message of its own.
     """
 
     def read(value: object, name: str) -> str:
@@ -107,17 +107,23 @@ def text(
             raise InvalidArgument(f"{name} must be text")
         if longest is not None and len(value) > longest:
             raise InvalidArgument(f"{name} has {len(value)} characters; at most {longest} are read")
+        # Databases refuse NUL, and lone surrogates have no UTF-8.
         if "\x00" in value or any("\ud800" <= letter <= "\udfff" for letter in value):
             raise InvalidArgument(f"{name} must be plain text: no NUL, no halves of characters")
         if not blank and not value.strip():
             raise InvalidArgument(f"{name} is empty; write a question in SQL")
         return value
 
-    facts: JsonSchema = {"type": "string"}
-    facts |= {} if longest is None else {"maxLength": longest}
-    facts |= {} if blank else {"minLength": 1}
-    facts |= {"pattern": f"^({pattern})$"} if pattern else {}
-    return JsonShape(read, facts | ({"examples": list(examples)} if examples else {}))
+    schema: JsonSchema = {"type": "string"}
+    if longest is not None:
+        schema["maxLength"] = longest
+    if not blank:
+        schema["minLength"] = 1
+    if pattern:
+        schema["pattern"] = f"^({pattern})$"
+    if examples:
+        schema["examples"] = list(examples)
+    return JsonShape(read, schema)
 
 
 def _read_flag(value: object, name: str) -> bool:
@@ -130,7 +136,7 @@ FLAG: JsonShape[bool] = JsonShape(_read_flag, {"type": "boolean"})
 
 
 def choice(*options: str) -> JsonShape[str]:
-    """Return the shape of one of a few words."""
+    """Return the shape of one of a few texts."""
 
     def read(value: object, name: str) -> str:
         if not isinstance(value, str) or value not in options:
@@ -143,68 +149,84 @@ def choice(*options: str) -> JsonShape[str]:
 def listing(
     of: JsonShape[T], what: str, *, least: int = 0, most: int | None = None
 ) -> JsonShape[list[T]]:
-    """Return the shape of a list; `what` says in words what stands in it."""
+    """Return the shape of a list; `what` names its elements in refusals."""
 
     def read(value: object, name: str) -> list[T]:
         if not isinstance(value, list) or len(value) < least:
             raise InvalidArgument(f"{name} must be a list of {what}")
         if most is not None and len(value) > most:
             raise InvalidArgument(f"{name} has {len(value)} {what}; at most {most} are read")
-        return [of.read(one, f"{name}[{place}]") for place, one in enumerate(value)]
+        return [of.read(element, f"{name}[{index}]") for index, element in enumerate(value)]
 
-    facts: JsonSchema = {"type": "array", "items": of.schema} | (
-        {"minItems": least} if least else {}
-    )
-    return JsonShape(read, facts | ({} if most is None else {"maxItems": most}))
+    schema: JsonSchema = {"type": "array", "items": of.schema}
+    if least:
+        schema["minItems"] = least
+    if most is not None:
+        schema["maxItems"] = most
+    return JsonShape(read, schema)
 
 
 def mapping(of: JsonShape[T], what: str, *, most: int, longest: int) -> JsonShape[dict[str, T]]:
-    """Return the shape of 1 to `most` things by name, each name of at most `longest` characters."""
-    label = text(longest)
+    """Return the shape of 1 to `most` values by name, each name of at most `longest` characters."""
+    key_shape = text(longest)
 
     def read(value: object, name: str) -> dict[str, T]:
         if not isinstance(value, dict) or not 0 < len(value) <= most:
             raise InvalidArgument(f"{name} must map 1 to {most} {what}")
-        return {
-            label.read(key, f"a name in {name}"): of.read(one, f"{name}.{key[:40]}")
-            for key, one in value.items()
-        }
+        found: dict[str, T] = {}
+        for key, inner in value.items():
+            checked_key = key_shape.read(key, f"a name in {name}")
+            # Names in refusals are cut to 40 characters.
+            found[checked_key] = of.read(inner, f"{name}.{key[:40]}")
+        return found
 
-    facts: JsonSchema = {
+    schema: JsonSchema = {
         "type": "object",
         "additionalProperties": of.schema,
         "propertyNames": {"maxLength": longest},
+        "minProperties": 1,
+        "maxProperties": most,
     }
-    return JsonShape(read, facts | {"minProperties": 1, "maxProperties": most})
+    return JsonShape(read, schema)
 
 
 def either(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
-    """Return the shape of one thing, or of an object of several."""
+    """Return the shape of one value, or of an object of several."""
 
     def read(value: object, name: str) -> T | U:
-        return several.read(value, name) if isinstance(value, dict) else one.read(value, name)
+        if isinstance(value, dict):
+            return several.read(value, name)
+        return one.read(value, name)
 
     return JsonShape(read, {"anyOf": [one.schema, several.schema]})
 
 
 def one_or_list(one: JsonShape[T], several: JsonShape[U]) -> JsonShape[T | U]:
-    """Return the shape of one word, or of a list of things."""
+    """Return the shape of one value, or of a list of several."""
 
     def read(value: object, name: str) -> T | U:
-        return several.read(value, name) if isinstance(value, list) else one.read(value, name)
+        if isinstance(value, list):
+            return several.read(value, name)
+        return one.read(value, name)
 
     return JsonShape(read, {"anyOf": [one.schema, several.schema]})
 
 
 def nullable(of: JsonShape[T]) -> JsonShape[T | None]:
-    """Return the shape of a thing, or of null."""
+    """Return the shape of a value, or of null."""
 
     def read(value: object, name: str) -> T | None:
-        return None if value is None else of.read(value, name)
+        if value is None:
+            return None
+        return of.read(value, name)
 
     return JsonShape(read, {"anyOf": [of.schema, {"type": "null"}]})
 
 
 def anything(description: str, **facts: object) -> JsonShape[object]:
-    """Return the shape of what another room writes and reads; only the facts that are given are said of it."""
-    return JsonShape(lambda value, _: value, {"description": description, **facts})
+    """Return the shape of a value that another package reads and checks; `facts` are its schema."""
+
+    def read(value: object, _: str) -> object:
+        return value
+
+    return JsonShape(read, {"description": description, **facts})
