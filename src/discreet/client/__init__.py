@@ -1,4 +1,4 @@
-"""The curator at the other end of a line: the same verbs as `Curator`, the same answers, the same errors."""
+"""HTTP client of a service: the same verbs, answers and errors as `Curator`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From an address to a data set: who am I there, what may I ask about, what are its public facts."""
+"""Connection to a service: authentication, choice of the data set, its public facts."""
 
 from __future__ import annotations
 
@@ -21,13 +21,17 @@ def connect(
 ) -> Remote:
     """Connect to a service: `dp.connect("https://curator.example", token="dsc_…").sql(…)`.
 
-    `dataset` names one of this person's data sets; if there is just one it may be left out. `patience` is how many
-    seconds to keep asking while the service is busy, restarting or away; nothing is charged twice by that. `deadline`
-    is how many seconds to wait for the answer to one question, an hour by default.
+    `dataset` names one of this person's data sets; a person with just one may leave it out.
+    `patience` is the time in seconds for retries while the service is busy, restarting or away.
+    `deadline` is the time in seconds to wait for the answer to one question, an hour by default.
 
-    Raises Unreachable when either runs out; it says what may have been spent.
+    Guarantee: no retry is charged twice.
 
-    Refuses what is no address, a token that does not open, a data set that is not this person's.
+    Refuses: other texts than a URL and a token, and data sets of others, by `InvalidArgument`; an
+    unknown token by `NotAllowed`. Raises `Unreachable` when a time runs out; the error says which
+    amount may have been spent.
+
+    Law: tests/client/test_client.py::TestConnecting
     """
     httpx = load("httpx", "client")
     if not isinstance(url, str) or not url.startswith(("http://", "https://")):
@@ -36,11 +40,13 @@ def connect(
         )
     if not isinstance(token, str) or not token.isascii() or not token.isprintable():
         raise InvalidArgument("a token is text such as dsc_…, as a steward gave it to you")
-    http = httpx.Client(base_url=url, headers={"Authorization": f"Bearer {token}"}, trust_env=False)
+    headers = {"Authorization": f"Bearer {token}"}
+    # No proxies of the environment: a token goes to the named service only.
+    http = httpx.Client(base_url=url, headers=headers, trust_env=False)
     try:
-        line = Line(
-            http, float(rational(patience, "patience")), float(rational(deadline, "deadline"))
-        )
+        patience_seconds = float(rational(patience, "patience"))
+        deadline_seconds = float(rational(deadline, "deadline"))
+        line = Line(http, patience_seconds, deadline_seconds)
         return _remote(line, dataset)
     except BaseException:
         http.close()
@@ -48,14 +54,17 @@ def connect(
 
 
 def _remote(line: Line, dataset: str | None) -> Remote:
-    me, names = line.get("/api/v1/me"), line.get("/api/v1/datasets")["datasets"]
-    if dataset is None and len(names) != 1:
-        raise InvalidArgument(f"say which data set: dataset= one of {', '.join(names) or 'none'}")
-    name = names[0] if dataset is None else dataset
-    if name not in names:
-        raise InvalidArgument(
-            f"{name!r} is not among your data sets; yours: {', '.join(names) or 'none'}"
-        )
-    facts = line.get(f"/api/v1/datasets/{name}")
+    person = line.get("/api/v1/me")
+    names = line.get("/api/v1/datasets")["datasets"]
+    yours = ", ".join(names) or "none"
+    if dataset is None:
+        if len(names) != 1:
+            raise InvalidArgument(f"say which data set: dataset= one of {yours}")
+        dataset = names[0]
+    # Checked here, as the name becomes a part of every path.
+    if dataset not in names:
+        raise InvalidArgument(f"{dataset!r} is not among your data sets; yours: {yours}")
+    facts = line.get(f"/api/v1/datasets/{dataset}")
     schemas = {schema.name: schema for schema in map(Schema.from_dict, facts["tables"])}
-    return Remote(line, name, me["name"], schemas, Filter.from_json(facts["filter"]))
+    filter_ = Filter.from_json(facts["filter"])
+    return Remote(line, str(dataset), person["name"], schemas, filter_)

@@ -1,4 +1,7 @@
-"""What comes in over the line, made the library's own."""
+"""Decoders of replies: JSON of the service to objects of the library.
+
+Each decoder compares the receipt with the request, so an answer to another question is refused.
+"""
 
 from __future__ import annotations
 
@@ -29,67 +32,85 @@ from ..wire.models import MODEL, model_to_words
 
 
 def sql_text(text: object) -> str:
-    """Refuse a question that is no SQL."""
+    """Return a question in SQL; refuse a question of another type."""
     if not isinstance(text, str):
         raise InvalidArgument(f"a service is asked in SQL, got {type(text).__name__}")
     return text
 
 
 def make_answer(reply: Mapping[str, Any], plan: Plan, plans: Mapping[str, Plan]) -> Answer:
-    """Make an answer of what came over the line; refuses one to other questions than were asked here.
+    """Decode an answer.
 
-    A stored answer may have been planned by another release, or for another level. It then says how it was charged;
-    values and intervals are those of the noise that was drawn.
+    A stored answer may have been planned by another release, or for another confidence level. It
+    then says how it was charged; values and intervals are those of the noise that was drawn.
+
+    Refuses: an answer to other questions than `plans`, by `SchemaMismatch`.
+
+    Law: tests/client/test_client.py::TestOtherVersions
     """
-    receipt = _receipt(reply, {name: fingerprint(one.question) for name, one in plans.items()})
-    events = [event for one in plans.values() for event in one.events]
-    told = f"planned by the service, charged as {receipt.event}"
-    made = plan if _same(receipt.event, events) else Provenance(plan.question, plan.level, told)
+    asked = {name: fingerprint(planned.question) for name, planned in plans.items()}
+    receipt = _checked_receipt(reply, asked)
+    events: list[Event] = []
+    for planned in plans.values():
+        events.extend(planned.events)
+    source: Plan | Provenance = plan
+    if not _is_charge_of(receipt.event, events):
+        # The plan made here does not describe the noise: only the receipt does.
+        charged = f"planned by the service, charged as {receipt.event}"
+        source = Provenance(plan.question, plan.level, charged)
     with _known_form():
-        return answer_from_json(reply["exact"], made).with_receipt(receipt, reply["caption"])
+        answer = answer_from_json(reply["exact"], source)
+        return answer.with_receipt(receipt, reply["caption"])
 
 
 def sent_model(model: Model) -> Model:
-    """Return a model as the service will read it; refuses what it does not train."""
+    """Return a model as the service will read it; refuse a model that it does not train."""
     if not isinstance(model, Estimator):
         raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
-    read = MODEL.read(model_to_words(model), "model")
-    return cast("Model", read.set_params(spend=model.spend))
+    # Written and read back: floats become the same text that the service parses.
+    as_read = MODEL.read(model_to_words(model), "model")
+    return cast("Model", as_read.set_params(spend=model.spend))
 
 
 def make_model(reply: Mapping[str, Any], course: Course[Model], model: Model) -> Model:
-    """Make a fitted copy of a model of what came over the line; refuses one that was asked for otherwise."""
-    receipt = _receipt(reply, _prints(course.facts))
+    """Decode a fitted copy of a model; refuse a model of another request."""
+    receipt = _checked_receipt(reply, _fingerprints(course.facts))
     with _known_form():
-        return replace(course, model=model).taught(reply["trained"]["fitted"], receipt)
+        fitted = reply["trained"]["fitted"]
+        return replace(course, model=model).taught(fitted, receipt)
 
 
 def make_synthetic(reply: Mapping[str, Any], made: Synthesis) -> Synthetic:
-    """Make released tables of what came over the line; refuses others than were asked for."""
-    receipt = _receipt(reply, _prints(made.facts))
+    """Decode released tables; refuse tables of another request."""
+    receipt = _checked_receipt(reply, _fingerprints(made.facts))
     with _known_form():
-        return Synthetic(measured_from_json(reply["released"])).with_receipt(receipt, reply["text"])
+        measured = measured_from_json(reply["released"])
+        return Synthetic(measured).with_receipt(receipt, reply["text"])
 
 
 def make_bounds(reply: Mapping[str, Any], wanted: Wanted) -> SuggestedBounds:
-    """Make suggested bounds of what came over the line."""
+    """Decode suggested bounds."""
     with _known_form():
-        return SuggestedBounds(Fraction(reply["low"]), Fraction(reply["high"]), wanted.plan.events)
+        low = Fraction(reply["low"])
+        high = Fraction(reply["high"])
+        return SuggestedBounds(low, high, wanted.plan.events)
 
 
 def make_caps(reply: Mapping[str, Any], wanted: Wanted) -> SuggestedCaps:
-    """Make a suggested cap of what came over the line."""
+    """Decode a suggested cap."""
     with _known_form():
         return SuggestedCaps(int(reply["max_rows"]), wanted.plan.events)
 
 
-def _prints(facts: BodyFacts) -> dict[str, str]:
-    return {name: said.fingerprint for name, said in facts.asked.items()}
+def _fingerprints(facts: BodyFacts) -> dict[str, str]:
+    return {name: asked.fingerprint for name, asked in facts.asked.items()}
 
 
-def _receipt(reply: Mapping[str, Any], asked: Mapping[str, str]) -> Receipt:
+def _checked_receipt(reply: Mapping[str, Any], asked: Mapping[str, str]) -> Receipt:
+    """Read the receipt of a reply; refuse a receipt of other questions than `asked`."""
     receipt = read_receipt(reply["receipt"])
-    if {one.name: one.fingerprint for one in receipt.asked} != asked:
+    answered = {question.name: question.fingerprint for question in receipt.asked}
+    if answered != asked:
         raise SchemaMismatch(
             "the service reads this question in another way than this client; use the same version"
         )
@@ -98,6 +119,7 @@ def _receipt(reply: Mapping[str, Any], asked: Mapping[str, str]) -> Receipt:
 
 @contextmanager
 def _known_form() -> Iterator[None]:
+    """Turn every error of decoding into one refusal: a newer service may send other forms."""
     try:
         yield
     except (DiscreetError, ValueError, TypeError, KeyError):
@@ -106,6 +128,9 @@ def _known_form() -> Iterator[None]:
         ) from None
 
 
-def _same(charged: Event, events: list[Event]) -> bool:
+def _is_charge_of(charged: Event, events: list[Event]) -> bool:
+    """Whether the charge of a receipt is that of the planned events: one event, or a batch."""
     inner = getattr(charged, "events", None)
-    return list(inner) == events if inner is not None and len(events) != 1 else [charged] == events
+    if inner is None or len(events) == 1:
+        return [charged] == events
+    return list(inner) == events

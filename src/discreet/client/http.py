@@ -1,4 +1,7 @@
-"""The line to a service: requests that are safe to repeat, repeated while the other end is busy or restarting."""
+"""HTTP connection with retries: repeats requests while the service is busy or restarting.
+
+Every charged request has an idempotency key, so that repeating it never costs twice.
+"""
 
 from __future__ import annotations
 
@@ -24,14 +27,18 @@ Json = dict[str, Any]
 BUSY = (429, 503)
 GATEWAY = (502, 504)
 SECONDS = re.compile(r"[0-9]{1,9}")
-_NOBODY = "the service cannot be reached"
+_NOT_CONNECTED = "the service cannot be reached"
+# Seconds before a retry where the service names no time.
+_RETRY_SECONDS = 0.25
+# Longest pause between two questions about a job, whatever the service names.
+_MAX_PAUSE = 60.0
 LONGEST_WAIT = 90.0
-"""Seconds for which one attempt waits for a reply."""
+"""Timeout of one attempt in seconds."""
 
 
 @frozen
 class Stake:
-    """What a request may have cost when nothing is heard of it: a price, or nothing for what is free.
+    """Possible cost of a request without a reply: a price, or nothing for a free request.
 
     `sent` says that an earlier request under the same key may have reached the service.
     """
@@ -42,9 +49,11 @@ class Stake:
     sent: bool = False
 
     def lost(self, broken: str, *, sent: bool = True) -> Unreachable:
-        """Return what to raise: what broke, what may have been spent, and what to do.
+        """Return the error to raise: the failure, the amount at stake and the next step.
 
         `sent` is False if no attempt reached the service at all: then nothing can have been spent.
+
+        Law: tests/client/test_client.py::TestTheLine
         """
         if not self.charged:
             return ServiceUnavailable(
@@ -54,9 +63,8 @@ class Stake:
             return ServiceUnavailable(f"{broken}; nothing was sent, so nothing was spent")
         price = "its price" if self.price is None else str(self.price)
         again = f"ask the same again, it is charged once (the key of this request is {self.key})"
-        return Unreachable(
-            f"{broken}; {price} may have been spent: {again}", spent=self.price, key=self.key
-        )
+        message = f"{broken}; {price} may have been spent: {again}"
+        return Unreachable(message, spent=self.price, key=self.key)
 
 
 FREE = Stake()
@@ -64,43 +72,47 @@ FREE = Stake()
 
 @frozen
 class Line:
-    """An open connection, how many seconds to keep trying, and how many to wait for the answer to one question."""
+    """Open connection with its times in seconds: `patience` for retries, `deadline` for an answer."""
 
     http: httpx.Client
     patience: float
     deadline: float = 3600.0
 
     def get(self, path: str) -> Json:
-        """Ask for something that is there."""
+        """Send a GET request and return its JSON."""
         return self._check(self._send("GET", path))
 
     def text(self, path: str) -> str:
-        """Ask for a text as it stands."""
+        """Send a GET request and return its text, byte by byte as it was sent."""
         response = self._send("GET", path)
         if response.status_code >= 400:
             raise refusal_from_json(_json(response))
         return response.text
 
     def post(self, path: str, body: Mapping[str, object]) -> Json:
-        """Ask something that is free."""
+        """Send a free POST request and return its JSON."""
         return self._check(self._send("POST", path, body))
 
     def delete(self, path: str) -> Json:
-        """Take something away."""
+        """Send a DELETE request and return its JSON."""
         return self._check(self._send("DELETE", path))
 
     def charge(
         self, path: str, body: Mapping[str, object], key: str = "", price: object = None
     ) -> Json:
-        """Ask something that costs: under one idempotency key, so that however often it is sent it is charged once.
+        """Send a charged request under one idempotency key and return its reply.
 
-        A job is followed until it ends, or until the deadline, asking at the ticks that the service names. `price` is
-        what it costs, to be said if nothing is heard of it.
+        A job is followed until it ends, or until the deadline, at the ticks that the service names.
+        `price` is its price, for the error if no reply comes.
+
+        Guarantee: a request is charged once, however often it is sent.
+
+        Law: tests/client/test_away.py::test_a_restart_under_a_question_is_not_noticed
         """
         end = time.monotonic() + self.deadline
-        stake = Stake(
-            charged=True, price=price, key=key or secrets.token_urlsafe(24), sent=bool(key)
-        )
+        idempotency_key = key or secrets.token_urlsafe(24)
+        # A key of the caller may have been sent before, a random one cannot.
+        stake = Stake(charged=True, price=price, key=idempotency_key, sent=bool(key))
         response = self._send("POST", path, body, stake, end)
         if response.status_code != 202:
             return self._check(response)
@@ -109,11 +121,13 @@ class Line:
             left = end - time.monotonic()
             if left <= 0:
                 raise stake.lost(f"no answer came within {self.deadline:g} s")
-            time.sleep(min(60.0, left, max(0.01, _number(job.get("again_in"), 1.0))))
-            job = self._check(self._send("GET", f"/api/v1/jobs/{job.get('id')}", None, stake, end))
-        if job["status"] >= 400:
-            raise refusal_from_json(job["reply"])
+            pause = max(0.01, _finite_or(job.get("again_in"), 1.0))
+            time.sleep(min(_MAX_PAUSE, left, pause))
+            job_path = f"/api/v1/jobs/{job.get('id')}"
+            job = self._check(self._send("GET", job_path, None, stake, end))
         reply: Json = job["reply"]
+        if job["status"] >= 400:
+            raise refusal_from_json(reply)
         return reply
 
     def _check(self, response: httpx.Response) -> Json:
@@ -130,63 +144,78 @@ class Line:
         stake: Stake = FREE,
         end: float | None = None,
     ) -> httpx.Response:
-        """Send a request, again while nobody listens or the other end says that it is busy; never beyond the end."""
-        last = time.monotonic() + self.deadline if end is None else end
-        content = None if body is None else write_json(body).encode()
-        headers = {"Idempotency-Key": stake.key} if stake.charged and body is not None else {}
-        until = min(last, time.monotonic() + self.patience)
-        sent = stake.sent or (
-            stake.charged and body is None
-        )  # who follows a job has sent its question before
+        """Send a request, again while the service is away or busy; never beyond `end`.
+
+        The last refusal of the service is returned as it is; a page of a gateway is not.
+        """
+        if end is None:
+            end = time.monotonic() + self.deadline
+        content = None
+        headers = {}
+        if body is not None:
+            content = write_json(body).encode()
+            if stake.charged:
+                headers = {"Idempotency-Key": stake.key}
+        give_up = min(end, time.monotonic() + self.patience)
+        # A charged request without a body follows a job, whose question was sent before.
+        sent = stake.sent or (stake.charged and body is None)
         while True:
-            found, wait, broken = self._try(method, path, content, headers, last)
-            sent = sent or broken != _NOBODY
-            if wait is None and found is not None:
-                return found
-            if time.monotonic() > until and found is not None and _is_ours(found):
-                return found
-            if time.monotonic() > until:
+            response, wait, broken = self._try(method, path, content, headers, end)
+            # Only a failed connection proves that nothing was sent.
+            sent = sent or broken != _NOT_CONNECTED
+            if response is not None and wait is None:
+                return response
+            if time.monotonic() > give_up:
+                if response is not None and _is_ours(response):
+                    return response
                 raise stake.lost(broken, sent=sent)
-            time.sleep(min(wait or 0.25, max(0.0, until - time.monotonic()) + 0.01))
+            # A little beyond the end, so that the last attempt comes after it.
+            left = max(0.0, give_up - time.monotonic()) + 0.01
+            time.sleep(min(wait or _RETRY_SECONDS, left))
 
     def _try(
         self, method: str, path: str, content: bytes | None, headers: Mapping[str, str], last: float
     ) -> tuple[httpx.Response | None, float | None, str]:
-        """Send a request once: what came, how long to wait before the next time if that is no answer, and why."""
+        """Send a request once; return the response, the wait before a retry, and the failure.
+
+        A wait of None means that the response is the answer.
+        """
         httpx = load("httpx", "client")
-        most = min(LONGEST_WAIT, max(0.1, last - time.monotonic()))
+        timeout = min(LONGEST_WAIT, max(0.1, last - time.monotonic()))
+        # In these three cases no byte of the request has left.
+        not_connected = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
         try:
-            found = self.http.request(
-                method, path, content=content, headers=dict(headers), timeout=most
+            response = self.http.request(
+                method, path, content=content, headers=dict(headers), timeout=timeout
             )
-        except (
-            httpx.ConnectError,
-            httpx.ConnectTimeout,
-            httpx.PoolTimeout,
-        ):  # no byte of the request has left
-            return None, 0.25, _NOBODY
+        except not_connected:
+            return None, _RETRY_SECONDS, _NOT_CONNECTED
         except httpx.TimeoutException:
-            return None, 0.25, "the service does not answer"
+            return None, _RETRY_SECONDS, "the service does not answer"
         except httpx.TransportError:
-            return None, 0.25, "the line to the service broke"
+            return None, _RETRY_SECONDS, "the line to the service broke"
         except httpx.InvalidURL:
             raise InvalidArgument(f"{path!r} is no path of a service") from None
-        return found, _wait(found), f"the service is away (HTTP {found.status_code})"
+        wait = _seconds_to_retry(response)
+        return response, wait, f"the service is away (HTTP {response.status_code})"
 
 
-def _wait(response: httpx.Response) -> float | None:
-    """Return how long to wait before a request is sent again; None if it was answered.
+def _seconds_to_retry(response: httpx.Response) -> float | None:
+    """Return the seconds before a request is sent again; None if it was answered.
 
-    Busy is 429 or 503; a gateway in between says 502 or 504 of its own, while our 502 is an answer: the store failed.
+    429 and 503 mean busy. 502 and 504 may come from a gateway in between and are repeated. A 502
+    of the service itself is an answer: its store failed.
     """
-    busy = response.status_code in BUSY or (
-        response.status_code in GATEWAY and not _is_ours(response)
-    )
-    return _retry_after(response) if busy else None
+    status = response.status_code
+    if status in BUSY:
+        return _retry_after(response)
+    if status in GATEWAY and not _is_ours(response):
+        return _retry_after(response)
+    return None
 
 
 def _is_ours(response: httpx.Response) -> bool:
-    """Return whether a response is a refusal of the service, not a page of something in between."""
+    """Whether a response is a refusal of the service, not a page of a gateway in between."""
     try:
         data = response.json()
     except ValueError:
@@ -195,21 +224,27 @@ def _is_ours(response: httpx.Response) -> bool:
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """Read Retry-After: seconds, or a date as HTTP writes it, taken from the date of the response itself."""
-    said = response.headers.get("Retry-After", "")
-    if not said or SECONDS.fullmatch(said):
-        return float(said or "1")
+    """Parse Retry-After: seconds, or an HTTP date, from the date of the response itself."""
+    header = response.headers.get("Retry-After", "")
+    if not header:
+        return 1.0
+    if SECONDS.fullmatch(header):
+        return float(header)
     try:
-        then = parsedate_to_datetime(said)
+        then = parsedate_to_datetime(header)
+        # By the service's own clock, as ours may be wrong.
         date = response.headers.get("Date")
         now = datetime.now(UTC) if date is None else parsedate_to_datetime(date)
         return max(0.0, (then - now).total_seconds())
-    except (TypeError, ValueError):  # no date at all, or one without a zone
+    except (TypeError, ValueError):
+        # No date at all, or a date without a time zone.
         return 1.0
 
 
-def _number(value: object, default: float) -> float:
-    return float(value) if isinstance(value, int | float) and math.isfinite(value) else default
+def _finite_or(value: object, default: float) -> float:
+    if isinstance(value, int | float) and math.isfinite(value):
+        return float(value)
+    return default
 
 
 def _json(response: httpx.Response) -> Json:

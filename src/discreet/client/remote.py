@@ -1,4 +1,8 @@
-"""A curator somewhere else: asks over HTTP, plans here (planning is public), gives real `Answer` objects."""
+"""Remote curator: asks a service over HTTP and returns real `Answer` objects.
+
+Plans are made here, as they need public facts only. A plan also gives the price of a request, for
+the error if no reply comes.
+"""
 
 from __future__ import annotations
 
@@ -59,7 +63,10 @@ from .http import Line
 
 @frozen
 class Remote:
-    """A data set of a service, for one person; the same verbs as `Curator`. Made by `connect`."""
+    """Data set of a service for one person, with the verbs of `Curator`; made by `connect`.
+
+    Law: tests/client/test_client.py::TestAsking
+    """
 
     line: Line = field(repr=False)
     dataset: str
@@ -77,14 +84,15 @@ class Remote:
         key: str = "",
         **terms: Unpack[TermWords],
     ) -> Answer:
-        """Answer one SELECT, as `Curator.sql` does; `key` names the request, so that sending it again is free.
+        """Answer one SELECT, as `Curator.sql` does.
 
-        Raises what the curator raises.
+        `key` is the idempotency key: sending a request again under it is free. Raises the errors of
+        the curator.
         """
-        read = self._planner.terms(spend, **terms)
-        plan = self._planner.plan(sql_text(text), read)
-        price = self._price(event_of({"": plan}))
-        reply = self.line.charge(self._at("sql"), Ask(text, read, why).to_json(), key, price)
+        checked_terms = self._planner.terms(spend, **terms)
+        plan = self._planner.plan(sql_text(text), checked_terms)
+        body = Ask(text, checked_terms, why).to_json()
+        reply = self._charge("sql", body, key, event_of({"": plan}))
         return make_answer(reply, plan, {"": plan})
 
     def ask(
@@ -109,14 +117,13 @@ class Remote:
         **terms: Unpack[TermWords],
     ) -> dict[str, Answer]:
         """Answer several questions by name with one charge, as `Curator.release` does."""
-        read = self._planner.terms(spend, **terms)
-        asked = {name: self._text(one) for name, one in questions.items()}
-        plans = dict(self._planner.workload(asked, read).plans)
-        body = ReleaseRequest(asked, read, why).to_json()
-        found = self.line.charge(self._at("release"), body, key, self._price(event_of(plans)))[
-            "answers"
-        ]
-        return {name: make_answer(found[name], plan, plans) for name, plan in plans.items()}
+        checked_terms = self._planner.terms(spend, **terms)
+        texts = {name: self._text(question) for name, question in questions.items()}
+        plans = dict(self._planner.workload(texts, checked_terms).plans)
+        body = ReleaseRequest(texts, checked_terms, why).to_json()
+        reply = self._charge("release", body, key, event_of(plans))
+        answers = reply["answers"]
+        return {name: make_answer(answers[name], plan, plans) for name, plan in plans.items()}
 
     def explain(
         self,
@@ -124,19 +131,24 @@ class Remote:
         spend: Measure | Number | None = None,
         **terms: Unpack[TermWords],
     ) -> Explanation:
-        """Show what a question would do, cost and miss; nothing is touched or spent."""
-        read, text = self._planner.terms(spend, **terms), self._text(question)
-        found = self.line.post(self._at("explain"), Ask(text, read).to_json())
+        """Explain a question: its releases, its price and its error; free, reads no rows."""
+        checked_terms = self._planner.terms(spend, **terms)
+        text = self._text(question)
+        found = self.line.post(self._at("explain"), Ask(text, checked_terms).to_json())
+        after = None
+        if found["after"] is not None:
+            after = budget_from_words(found["after"])
         return Explanation(
             question=found["question"],
-            plan=self._planner.plan(text, read),
+            plan=self._planner.plan(text, checked_terms),
             price=budget_from_words(found["price"]),
             left=budget_from_words(found["left"]),
             fits=found["fits"],
             stored=found["stored"],
             part=found["part"],
             texts=tuple(found["texts"]),
-            rest=None if found["after"] is None else budget_from_words(found["after"]),
+            rest=after,
+            # Services of older versions send no warnings.
             warnings=tuple(found.get("warnings", ())),
         )
 
@@ -149,7 +161,8 @@ class Remote:
         **terms: Unpack[TermWords],
     ) -> Plan | Workload | Tradeoff:
         """Plan as `Curator.plan` does, here: a plan needs public facts only."""
-        return self._planner.find(question, self._planner.terms(spend, **terms), queries)
+        checked_terms = self._planner.terms(spend, **terms)
+        return self._planner.find(question, checked_terms, queries)
 
     def rehearse(
         self,
@@ -159,28 +172,32 @@ class Remote:
         rows: int = 1_000,
         **terms: Unpack[TermWords],
     ) -> Answer:
-        """Answer from made-up rows; free, and marked."""
-        read, text = self._planner.terms(spend, **terms), self._text(question)
-        plan = self._planner.plan(text, read)
-        reply = self.line.post(self._at("rehearse"), Ask(text, read, rows=rows).to_json())
-        return answer_from_json(reply["exact"], plan).with_receipt(None, reply["caption"])
+        """Answer from made-up rows; free, and marked as a rehearsal."""
+        checked_terms = self._planner.terms(spend, **terms)
+        text = self._text(question)
+        plan = self._planner.plan(text, checked_terms)
+        body = Ask(text, checked_terms, rows=rows).to_json()
+        reply = self.line.post(self._at("rehearse"), body)
+        answer = answer_from_json(reply["exact"], plan)
+        return answer.with_receipt(None, reply["caption"])
 
     def learn(
         self, sql: str, model: Model, spend: Measure | None = None, *, why: str = "", key: str = ""
     ) -> Model:
-        """Return a fitted copy of a model of `discreet.learn`, learned there from the rows of a SELECT.
+        """Return a copy of a model of `discreet.learn`, fitted by the service to rows of a SELECT.
 
-        As `Curator.learn`: charged first, stored, with a receipt in `.receipt_`; only what was learned travels.
+        As `Curator.learn`: charged first, stored, with a receipt in `.receipt_`. The service sends
+        fitted parameters only.
         """
         course = course_of(self._planner, sql, sent_model(model), spend)
         body = LearnRequest(sql, course.model, model.price(spend), why).to_json()
-        reply = self.line.charge(self._at("learn"), body, key, self._price(course.training.event))
+        reply = self._charge("learn", body, key, course.training.event)
         return make_model(reply, course, model)
 
     def explain_model(
         self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int
     ) -> TrainingExplanation:
-        """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
+        """Explain a training on about `n` rows of a SELECT: releases, price and error; free."""
         return course_of(self._planner, sql, model, spend).explain(n)
 
     def synthesize(
@@ -192,21 +209,20 @@ class Remote:
         key: str = "",
         **words: Unpack[SynthesisWords],
     ) -> Synthetic:
-        """Release tables of the columns of a table, or of a SELECT's rows, as `Curator.synthesize` does.
+        """Release tables of the columns of a table or SELECT, as `Curator.synthesize` does.
 
-        Records are made here, from what was released, as many as are wanted, for free.
+        Records are made here, from the released tables, in any number, for free (post-processing).
         """
         made = synthesis_of(self._planner, table, spend, words)
         warn_if_hopeless(made.plan)
         body = SynthesisRequest(table, spend, words, why).to_json()
-        return make_synthetic(
-            self.line.charge(self._at("synthesize"), body, key, self._price(made.plan.event)), made
-        )
+        reply = self._charge("synthesize", body, key, made.plan.event)
+        return make_synthetic(reply, made)
 
     def plan_synthesis(
         self, table: str, spend: Measure, **words: Unpack[SynthesisWords]
     ) -> SyntheticPlan:
-        """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
+        """Plan `synthesize`: the tables to be measured and their noise; free, reads no rows."""
         return synthesis_of(self._planner, table, spend, words).plan
 
     def suggest_bounds(
@@ -222,18 +238,20 @@ class Remote:
         """Suggest bounds for a column of numbers, privately, to be declared from then on."""
         wanted = wanted_bounds(self._planner, table, column, spend, tail)
         body = BoundsRequest(table, column, spend, tail, why).to_json()
-        reply = self.line.charge(self._at("suggest_bounds"), body, key, self._price(wanted.event))
+        reply = self._charge("suggest_bounds", body, key, wanted.event)
         return make_bounds(reply, wanted)
 
     def suggest_caps(
         self, table: str, spend: Measure, *, why: str = "suggest caps", key: str = ""
     ) -> SuggestedCaps:
-        """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
+        """Suggest the number of rows of one person that count (`max_rows`), privately.
+
+        The suggestion is to be declared from then on (contribution bounding).
+        """
         wanted = wanted_caps(self._planner, table, spend)
         body = CapsRequest(table, spend, why).to_json()
-        return make_caps(
-            self.line.charge(self._at("suggest_caps"), body, key, self._price(wanted.event)), wanted
-        )
+        reply = self._charge("suggest_caps", body, key, wanted.event)
+        return make_caps(reply, wanted)
 
     def estimate_cut(
         self,
@@ -245,48 +263,54 @@ class Remote:
         why: str = "estimate cut",
         key: str = "",
     ) -> Answer:
-        """Estimate, privately, how many rows of people `max_rows` cuts off, as `Curator.estimate_cut` does."""
-        plan = self._planner.plan(
-            cut_of(self._planner, table, up_to, of), self._planner.terms(spend)
-        )
+        """Estimate privately the truncation by `max_rows`, as `Curator.estimate_cut` does."""
+        question = cut_of(self._planner, table, up_to, of)
+        plan = self._planner.plan(question, self._planner.terms(spend))
         body = TruncationRequest(table, spend, up_to, of, why).to_json()
-        reply = self.line.charge(
-            self._at("estimate_cut"), body, key, self._price(event_of({"": plan}))
-        )
+        reply = self._charge("estimate_cut", body, key, event_of({"": plan}))
         return make_answer(reply, plan, {"": plan})
 
     def table(self, name: str) -> Table:
-        """Return a table to build questions on in Python: `remote.table("people").count(by="region")`."""
+        """Return a table to build questions in Python: `remote.table("people").count(by="region")`."""
         return table_of(self._planner, name)
 
     def left(self) -> Measure:
-        """Return what this person may still spend, in the ledger's measure."""
-        return budget_from_words(self.line.get(self._at("left"))["left"])
+        """Return this person's remaining budget, in the ledger's measure."""
+        reply = self.line.get(self._at("left"))
+        return budget_from_words(reply["left"])
 
     def room(self) -> RemainingBudget:
         """Return the largest pure ε, the largest μ and the δ for keys that fit an (ε, δ) budget now."""
-        found = self.line.get(self._at("left"))["room"]
-        return (
-            self.filter.room() if found is None else remaining_from_json(found)
-        )  # which says that there is no such budget
+        remaining = self.line.get(self._at("left"))["room"]
+        if remaining is None:
+            # The filter's own refusal says that this budget is no (ε, δ) budget.
+            return self.filter.room()
+        return remaining_from_json(remaining)
 
     def spent(self) -> Measure:
-        """Return what this person has spent, in the ledger's measure."""
-        return budget_from_words(self.line.get(self._at("spent"))["spent"])
+        """Return this person's spending, in the ledger's measure."""
+        reply = self.line.get(self._at("spent"))
+        return budget_from_words(reply["spent"])
 
     def history(self, last: int = 100) -> History:
-        """List the last entries of the ledger, with what was asked; the hash of every whole line is checked here."""
+        """List the last entries of the ledger with their questions.
+
+        The hash of every complete entry is checked here.
+        """
         found = self.line.get(self._at(f"history?last={int(last)}"))
-        entries = tuple(entry_from_json(one) for one in found["entries"])
-        asked = {int(number): str(text) for number, text in found.get("asked", {}).items()}
+        entries = tuple(entry_from_json(entry) for entry in found["entries"])
+        # Services of older versions send no texts.
+        texts = found.get("asked", {})
+        asked = {int(number): str(text) for number, text in texts.items()}
         return History(entries, Filter.from_json(found["filter"]), asked)
 
     def receipt(self, number: int) -> Receipt:
         """Fetch a receipt again, by its number in the ledger."""
-        return read_receipt(self.line.text(self._at(f"receipt/{int(number)}")))
+        text = self.line.text(self._at(f"receipt/{int(number)}"))
+        return read_receipt(text)
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self.line.http.close()
 
     def __enter__(self) -> Self:
@@ -302,24 +326,33 @@ class Remote:
     def _planner(self) -> Planner:
         return Planner(self.schemas, self.filter, self._values)
 
+    def _charge(
+        self, verb: str, body: Mapping[str, object], key: str, event: Event
+    ) -> dict[str, Any]:
+        return self.line.charge(self._at(verb), body, key, self._price(event))
+
     def _price(self, event: Event) -> Measure:
-        """Return what an event costs in the ledger's measure, under its filter as it was opened."""
-        return self.filter.stated(event) if self.filter.adds else self.filter.price(event)
+        """Return the price of an event in the ledger's measure, under its filter as it was opened."""
+        if self.filter.adds:
+            return self.filter.stated(event)
+        return self.filter.price(event)
 
     def _text(self, question: QuestionWords) -> str:
-        """Return a question as SQL, which is what goes over the line; refuses what SQL does not say."""
+        """Return a question as SQL, the form that is sent; refuse questions beyond SQL."""
         if isinstance(question, str):
             return question
         built = self._planner.question(question).question
         text = describe(built)
-        if fingerprint(self._planner.question(text).question) != fingerprint(built):
+        # Read back: the text must mean the same question to the service.
+        read_back = self._planner.question(text).question
+        if fingerprint(read_back) != fingerprint(built):
             raise UnsupportedQuery(
                 "this question cannot be written in SQL, in which a service is asked; ask another"
             )
         return text
 
     def _values(self, table: str, column: str) -> tuple[Any, ...]:
-        """List the values of a public table's column, asked for once."""
+        """List the values of a public table's column; fetched once."""
         if (table, column) not in self.known:
             found = self.line.get(self._at(f"values/{table}/{column}"))
             self.known[table, column] = tuple(scalar_from_json(value) for value in found["values"])
