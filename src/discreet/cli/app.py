@@ -1,7 +1,7 @@
-"""The command line: the same verbs and words as the library.
+"""Command line interface: the same verbs and argument names as the library.
 
-Each command stands in a module of its own, which is imported when it is called: `discreet ledger show` need not wait
-for the planner, nor `discreet query` for the web server. This is the one lazy place of the command line.
+Each command has a module of its own, which is imported when it is called: `discreet ledger show`
+does not load the planner, nor `discreet query` the web server. Only this module imports lazily.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ COMMANDS = {
     "people": "people",
     "demo": "demo",
 }
-"""The commands in the order of the help, and the module of each: it holds a group `app`, or a function of that name."""
+"""Commands in the order of the help, with their modules: a group `app`, or a function of that name."""
 
 
 class LazyCommands(TyperGroup):
-    """A group whose commands are imported when they are asked for."""
+    """Group whose commands are imported when they are called."""
 
     def list_commands(self, ctx: Context) -> list[str]:
         """List the commands in the order of the table."""
@@ -52,17 +52,22 @@ class LazyCommands(TyperGroup):
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         """Return the command of this name, from its own module."""
         del ctx
-        with refusals():  # Ctrl-C while a command is imported
-            return _load(cmd_name) if cmd_name in COMMANDS else None
+        # Imports take a moment: Ctrl-C during them ends as orderly as later.
+        with refusals():
+            if cmd_name in COMMANDS:
+                return _load(cmd_name)
+            return None
 
 
 def _load(name: str) -> Command:
     module = import_module(f".commands.{COMMANDS[name]}", __package__)
+    # The empty callback keeps Typer from turning a single command into the whole program.
     holder = typer.Typer(callback=lambda: None, rich_markup_mode="rich")
     if hasattr(module, "app"):
         holder.add_typer(module.app)
     else:
-        holder.command(name)(getattr(module, name.replace("-", "_")))
+        function = getattr(module, name.replace("-", "_"))
+        holder.command(name)(function)
     command: Command = get_command(holder).commands[name]  # type: ignore[attr-defined]
     return command
 

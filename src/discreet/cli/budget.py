@@ -1,4 +1,4 @@
-"""Flags that are read together: --epsilon 1 --delta 1e-6, --rho 1/8 or --mu 1/2; and NAME=VALUE."""
+"""Parsers of options: budgets (--epsilon 1 --delta 1e-6, --rho 1/8, --mu 1/2) and NAME=VALUE."""
 
 from __future__ import annotations
 
@@ -20,15 +20,17 @@ def budget_of_flags(
     >>> budget_of_flags(epsilon="1", delta="1e-6"), budget_of_flags(rho="1/8"), budget_of_flags()
     (ApproxDP(1, 1e-06), ZCDP(0.125), None)
 
-    Refuses two measures at once, and a δ without its ε.
+    Refuses: two measures at once, and a δ without its ε, by `InvalidArgument`.
     """
-    said = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
-    given = {word: amount for word, amount in said.items() if amount is not None}
+    amounts = {"epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu}
+    given = {name: amount for name, amount in amounts.items() if amount is not None}
     if len(given.keys() - {"delta"}) > 1:
         raise InvalidArgument("give one budget: --epsilon (with or without --delta), --rho or --mu")
     if "delta" in given and "epsilon" not in given:
         raise InvalidArgument("--delta belongs to --epsilon; give both")
-    return budget_from_words(given, "the budget") if given else None
+    if not given:
+        return None
+    return budget_from_words(given, "the budget")
 
 
 def pairs(said: list[str] | None, what: str) -> dict[str, str]:
@@ -39,11 +41,14 @@ def pairs(said: list[str] | None, what: str) -> dict[str, str]:
     {'n': '50', 'income': '500'}
     """
     found: dict[str, str] = {}
-    for word in said or []:
-        name, equals, value = word.partition("=")
-        if not equals or not name.strip() or not value.strip():
-            raise InvalidArgument(f"{what} is written NAME=VALUE, got {masked(word)!r}")
-        if name.strip() in found:
-            raise InvalidArgument(f"{what} names {name.strip()!r} twice; say it once")
-        found[name.strip()] = value.strip()
+    for option in said or []:
+        left, equals, right = option.partition("=")
+        name = left.strip()
+        value = right.strip()
+        if not equals or not name or not value:
+            # A value may be a URL with a password, which is not shown.
+            raise InvalidArgument(f"{what} is written NAME=VALUE, got {masked(option)!r}")
+        if name in found:
+            raise InvalidArgument(f"{what} names {name!r} twice; say it once")
+        found[name] = value
     return found

@@ -1,4 +1,4 @@
-"""The flags that several commands share: one word, one meaning, the library's."""
+"""Options that several commands share, named like the arguments of the library."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Ctrl-C leaves behind: whether anything was charged, and how to go on."""
+"""Report after Ctrl-C: the charges of the interrupted command, and how to go on."""
 
 from __future__ import annotations
 
@@ -12,37 +12,51 @@ from ..privacy.events.json import from_json
 
 @contextmanager
 def told_of_charges(ledger: Ledger, who: str) -> Iterator[None]:
-    """Let a Ctrl-C inside carry in words what was charged to somebody since."""
-    before = _last(ledger)
+    """Attach to a Ctrl-C inside a message about the charges of a person since."""
+    before = _last_number(ledger)
     try:
         yield
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(_words(ledger, who, before)) from None
+        raise KeyboardInterrupt(_charges_since(ledger, who, before)) from None
 
 
-def _last(ledger: Ledger) -> int:
+def _last_number(ledger: Ledger) -> int:
     return ledger.history(last=1)[-1].number
 
 
-def _words(ledger: Ledger, who: str, before: int) -> str:
+def _charges_since(ledger: Ledger, who: str, before: int) -> str:
     try:
-        new = _last(ledger) - before
-        found = (
-            []
-            if new < 1
-            else [
-                one for one in ledger.history(last=new) if one.who == who and one.kind == "charge"
-            ]
-        )
-        prices = " and ".join(_price(ledger, one) for one in found)
+        charges = _charges_after(ledger, who, before)
+        prices = " and ".join(_price(ledger, charge) for charge in charges)
     except DiscreetError:
-        return "whether it was charged, `discreet ledger history` tells; asking the same again is free if it was"
-    if not found:
-        return "nothing was charged by this run; what was charged for this question before still counts"
-    entries = ", ".join(str(one.number) for one in found)
-    return f"{prices} was charged, entry {entries}; ask the same again: it goes on under that charge, for nothing more"
+        # The ledger may be busy or away: the message must come all the same.
+        return (
+            "whether it was charged, `discreet ledger history` tells; "
+            "asking the same again is free if it was"
+        )
+    if not charges:
+        return (
+            "nothing was charged by this run; "
+            "what was charged for this question before still counts"
+        )
+    entries = ", ".join(str(charge.number) for charge in charges)
+    return (
+        f"{prices} was charged, entry {entries}; "
+        "ask the same again: it goes on under that charge, for nothing more"
+    )
+
+
+def _charges_after(ledger: Ledger, who: str, before: int) -> list[Entry]:
+    new = _last_number(ledger) - before
+    if new < 1:
+        return []
+    entries = ledger.history(last=new)
+    return [entry for entry in entries if entry.who == who and entry.kind == "charge"]
 
 
 def _price(ledger: Ledger, charge: Entry) -> str:
-    event, book = from_json(charge.event), ledger.terms.filter
-    return str(book.stated(event) if book.adds else ledger.price(event, part=charge.part))
+    event = from_json(charge.event)
+    filter_ = ledger.terms.filter
+    if filter_.adds:
+        return str(filter_.stated(event))
+    return str(ledger.price(event, part=charge.part))

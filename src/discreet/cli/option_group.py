@@ -1,4 +1,4 @@
-"""Flags that belong together: a frozen dataclass of them is one parameter of a command."""
+"""Option groups: a frozen dataclass of options is one parameter of a command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, get_type_hints
 
 
 def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
-    """Spread every parameter that is a dataclass into its fields, so that several commands can share their flags.
+    """Replace every dataclass parameter of a command by its fields, so that commands share options.
 
     >>> import inspect
     >>> from discreet.cli.option_group import spread_flags
@@ -26,44 +26,47 @@ def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
     here Point(x=1, y=2)
     ('(name: str, *, x: int, y: int = 0) -> None', None)
     """
-    plain: list[inspect.Parameter] = []
-    spread: list[inspect.Parameter] = []
-    bundles: dict[str, Any] = {}
+    positional: list[inspect.Parameter] = []
+    keyword_only: list[inspect.Parameter] = []
+    groups: dict[str, Any] = {}
     hints = get_type_hints(command, include_extras=True)
     for name, parameter in inspect.signature(command).parameters.items():
         kind = hints[name]
         if is_dataclass(kind):
-            bundles[name] = kind
-            spread += _flags(kind)
+            groups[name] = kind
+            keyword_only += _options(kind)
         elif parameter.kind is parameter.KEYWORD_ONLY:
-            spread.append(parameter.replace(annotation=kind))
+            keyword_only.append(parameter.replace(annotation=kind))
         else:
-            plain.append(parameter.replace(annotation=kind))
+            positional.append(parameter.replace(annotation=kind))
 
     @wraps(command)
     def run(*given: object, **flags: object) -> None:
-        made = {
-            name: kind(**{field.name: flags.pop(field.name) for field in fields(kind)})
-            for name, kind in bundles.items()
-        }
+        made = {}
+        for name, kind in groups.items():
+            values = {field.name: flags.pop(field.name) for field in fields(kind)}
+            made[name] = kind(**values)
         command(*given, **flags, **made)
 
-    signature = inspect.Signature([*plain, *spread], return_annotation=None)
+    parameters = [*positional, *keyword_only]
+    signature = inspect.Signature(parameters, return_annotation=None)
+    # Typer reads the signature and the annotations: both must show the fields.
     run.__signature__ = signature  # type: ignore[attr-defined]
-    run.__annotations__ = {p.name: p.annotation for p in signature.parameters.values()} | {
-        "return": None
-    }
+    annotations = {parameter.name: parameter.annotation for parameter in parameters}
+    run.__annotations__ = annotations | {"return": None}
     return run
 
 
-def _flags(bundle: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any dataclass
-    hints = get_type_hints(bundle, include_extras=True)
-    return [
-        inspect.Parameter(
+def _options(group: Any) -> list[inspect.Parameter]:  # noqa: ANN401 - any dataclass
+    hints = get_type_hints(group, include_extras=True)
+    options = []
+    for field in fields(group):
+        default = inspect.Parameter.empty if field.default is MISSING else field.default
+        option = inspect.Parameter(
             field.name,
             inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
+            default=default,
             annotation=hints[field.name],
         )
-        for field in fields(bundle)
-    ]
+        options.append(option)
+    return options

@@ -1,6 +1,6 @@
-"""What a command writes: text as wide as the terminal, JSON, tables by the suffix of their file, pictures.
+"""Output of commands: text as wide as the terminal, JSON, table files by suffix, pictures.
 
-`-` stands for standard output. What cannot be written is refused before anything is spent.
+`-` stands for standard output. Output that cannot be written is refused before anything is spent.
 """
 
 from __future__ import annotations
@@ -25,16 +25,20 @@ if TYPE_CHECKING:
 STANDARD = Path("-")
 PICTURES = (".png", ".svg", ".pdf")
 TABLES = (".csv", ".json", ".parquet", ".arrow", ".md", ".html")
-_NARROWEST = 40
+# Tables are unreadable in fewer columns: long lines wrap instead.
+_MIN_WIDTH = 40
 
 
 def echo(value: object, reply: object, *, as_json: bool) -> None:
-    """Show a value as it shows itself, within the terminal's width if it can, or its JSON."""
+    """Print a value as text, within the terminal's width where it can wrap, or `reply` as JSON."""
     if as_json:
         typer.echo(_json(reply))
         return
-    lay_out = getattr(value, "to_text", None)
-    typer.echo(str(value) if lay_out is None else lay_out(terminal_width()))
+    to_text = getattr(value, "to_text", None)
+    if to_text is None:
+        typer.echo(str(value))
+    else:
+        typer.echo(to_text(terminal_width()))
 
 
 def _json(reply: object) -> str:
@@ -42,33 +46,35 @@ def _json(reply: object) -> str:
 
 
 def terminal_width() -> int | None:
-    """Return how wide a line may be: what COLUMNS says, else the terminal's width; None for a file or a pipe."""
-    said = os.environ.get("COLUMNS", "")
-    if said.isdecimal() and int(said) > 0:
-        return max(_NARROWEST, int(said))
-    return max(_NARROWEST, shutil.get_terminal_size().columns) if sys.stdout.isatty() else None
+    """Return the width of a line: COLUMNS, else the terminal's width; None for a file or a pipe."""
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns) > 0:
+        return max(_MIN_WIDTH, int(columns))
+    if sys.stdout.isatty():
+        return max(_MIN_WIDTH, shutil.get_terminal_size().columns)
+    return None
 
 
-def read_text(words: str, what: str) -> str:
-    """Return words; `-` stands for what standard input holds.
+def read_text(argument: str, what: str) -> str:
+    """Return an argument, or the contents of standard input for `-`.
 
-    Refuses standard input that is empty or no text.
+    Refuses: standard input that is empty or no text, by `InvalidArgument`.
     """
-    if words != "-":
-        return words
+    if argument != "-":
+        return argument
     try:
-        found = sys.stdin.read()
+        text = sys.stdin.read()
     except (OSError, UnicodeDecodeError):
-        found = ""
-    if not found.strip():
+        text = ""
+    if not text.strip():
         raise InvalidArgument(
             f"{what} was to come from standard input, which has none; pipe it in, or write it out"
         )
-    return found
+    return text
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file, or to standard output; a place that cannot be written is refused."""
+    """Write text to a file or to standard output; refuse a path that cannot be written."""
     if path == STANDARD:
         typer.echo(text, nl=not text.endswith("\n"))
         return
@@ -100,17 +106,21 @@ def check_out(path: Path | None, *, as_json: bool) -> None:
         )
     if path.suffix.lower() in (".parquet", ".arrow"):
         load("pyarrow", "tables")
-    _check_place(path)
+    _check_writable(path)
 
 
-def _check_place(path: Path) -> None:
-    there = path if path.exists() else path.parent
-    if path.is_dir() or not os.access(there, os.W_OK):
+def _check_writable(path: Path) -> None:
+    # A new file needs a folder that can be written.
+    target = path if path.exists() else path.parent
+    if path.is_dir() or not os.access(target, os.W_OK):
         raise _unwritable(path)
 
 
 def write_answer(answer: Answer, path: Path, level: float) -> None:
-    """Write a table with every digit and the ends of its intervals; Markdown and HTML are for people, so rounded."""
+    """Write a table with every digit and the ends of its intervals.
+
+    Markdown and HTML are for people: their numbers are rounded to their error.
+    """
     suffix = ".csv" if path == STANDARD else path.suffix.lower()
     if suffix in (".parquet", ".arrow"):
         _write_columns(answer, path, level)
@@ -118,11 +128,11 @@ def write_answer(answer: Answer, path: Path, level: float) -> None:
         write_text(path, answer.to_csv(level=level))
     elif suffix == ".json":
         write_text(path, _json(answer_reply(answer, level)) + "\n")
+    elif suffix == ".html":
+        head = '<!doctype html>\n<meta charset="utf-8">\n<title>Answer</title>\n'
+        write_text(path, f"{head}{answer.to_html()}\n")
     else:
-        page = (
-            f'<!doctype html>\n<meta charset="utf-8">\n<title>Answer</title>\n{answer.to_html()}\n'
-        )
-        write_text(path, page if suffix == ".html" else answer.to_markdown())
+        write_text(path, answer.to_markdown())
 
 
 def _write_columns(answer: Answer, path: Path, level: float) -> None:
@@ -131,13 +141,15 @@ def _write_columns(answer: Answer, path: Path, level: float) -> None:
         if path.suffix.lower() == ".parquet":
             load("pyarrow.parquet", "tables").write_table(table, path)
         else:
-            load("pyarrow.feather", "tables").write_feather(table, path, compression="uncompressed")
+            feather = load("pyarrow.feather", "tables")
+            # Uncompressed, so that every reader of Arrow opens it.
+            feather.write_feather(table, path, compression="uncompressed")
     except OSError:
         raise _unwritable(path) from None
 
 
 def can_draw() -> bool:
-    """Return whether pictures can be drawn at all."""
+    """Whether pictures can be drawn at all."""
     return find_spec("matplotlib") is not None
 
 
@@ -149,13 +161,14 @@ def check_picture(path: Path | None) -> None:
         raise InvalidArgument(f"{path} is no picture; name it .png, .svg or .pdf")
     if not can_draw():
         raise InvalidArgument("pictures need matplotlib: pip install 'discreet[plot]'")
-    _check_place(path)
+    _check_writable(path)
 
 
 def write_picture(
     answer: Answer, path: Path, *, level: float = 0.95, title: str | None = None
 ) -> None:
     """Draw the first statistic of an answer with its error bars."""
+    # A backend without a display: commands run on servers too.
     load("matplotlib", "plot").use("Agg")
     plt = load("matplotlib.pyplot", "plot")
     figure = answer.plot(level=level, title=title).get_figure()

@@ -1,4 +1,4 @@
-"""What every question on the command line says: where the data and the ledger are, and what may be spent."""
+"""Options of every question: the data, the ledger, and the spend or the error."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ from .interrupt import told_of_charges
 from .source import open_source
 
 _PLENTY = 10**6
-"""What a plan without a ledger and without a budget may cost: it only says how much."""
+"""Budget of a plan without a ledger: so large that a plan only shows its price."""
 
 
 @frozen
 class TermFlags:
-    """What may be spent, or how wrong the answer may be."""
+    """Options of the price: a spend, or an error."""
 
     epsilon: EpsilonFlag = None
     delta: DeltaFlag = None
@@ -56,30 +56,30 @@ class TermFlags:
 
     @property
     def spend(self) -> Measure | None:
-        """The budget, if one is said."""
+        """The budget to spend, if one is given."""
         return budget_of_flags(self.epsilon, self.delta, self.rho, self.mu)
 
     @property
     def errors(self) -> str | dict[str, str] | None:
         """The asked errors: one for all, or by name."""
-        said = self.error or []
-        return (
-            said[0].strip()
-            if len(said) == 1 and "=" not in said[0]
-            else pairs(said, "--error") or None
-        )
+        given = self.error or []
+        if len(given) == 1 and "=" not in given[0]:
+            return given[0].strip()
+        return pairs(given, "--error") or None
 
     def words(self, *, nonnegative: bool = False, intervals: bool = True) -> SpendWords:
         """Return the terms as the library's keyword arguments.
 
-        Refuses neither a spend nor an error.
+        Refuses: a question with neither a spend nor an error, by `InvalidArgument`.
         """
         if self.spend is None and not self.error:
             raise InvalidArgument(
                 "say what to spend, --epsilon, --rho or --mu, or how wrong it may be, --error"
             )
         weights = pairs(self.weight, "--weight") or None
-        size = None if self.size is None else whole(self.size, "size", least=1)
+        size = None
+        if self.size is not None:
+            size = whole(self.size, "size", least=1)
         return SpendWords(
             spend=self.spend,
             error=self.errors,
@@ -93,7 +93,7 @@ class TermFlags:
 
 @frozen
 class PlaceFlags:
-    """Where the facts and the ledger are, and who asks."""
+    """Options of the schema, the ledger and the person."""
 
     schema: SchemaFlag
     ledger: LedgerFlag | None = None
@@ -108,12 +108,10 @@ class PlaceFlags:
 
     @property
     def fresh(self) -> bool:
-        """Whether the ledger is a file that is not there yet."""
-        return (
-            self.ledger is not None
-            and not is_server(self.ledger)
-            and not Path(self.ledger).exists()
-        )
+        """Whether the ledger is a file that does not exist yet."""
+        if self.ledger is None or is_server(self.ledger):
+            return False
+        return not Path(self.ledger).exists()
 
 
 @contextmanager
@@ -128,14 +126,16 @@ def open_curator(
 ) -> Iterator[Curator]:
     """Open the curator of a source and close it after.
 
-    A command that spends needs a ledger. One that is new gets the budget that is said; without one it gets just what
-    this question spends, so that nothing more is ever promised away by accident. One that only plans needs none. A new
-    ledger is for good: it is made only if `first` refuses nothing.
+    A command that spends needs a ledger. A new ledger gets the given budget. Without one it gets
+    just the spend of this question, so that no larger budget is ever promised by accident. A
+    command that only plans needs no ledger. A new ledger is permanent: it is created only if
+    `first` refuses nothing.
     """
     schemas = read_schemas(place.schema)
     engine = open_source(source, schemas, pairs(place.table, "--table"), progress=spends)
     try:
         if first is not None and place.fresh:
+            # Tried in memory: a refused question leaves no ledger behind.
             with _ledger(place, price.spend, spends=False, quiet=True) as trial:
                 first(Curator(engine, schemas, trial, who=place.who))
         with (
@@ -148,7 +148,9 @@ def open_curator(
 
 
 def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bool) -> Ledger:
-    budget = None if place.budget is None else budget_from_words(place.budget, "--budget")
+    budget = None
+    if place.budget is not None:
+        budget = budget_from_words(place.budget, "--budget")
     if place.ledger is None and spends:
         raise InvalidArgument(
             "what is spent must be kept: give --ledger FILE, and --budget if it is new"
@@ -156,19 +158,24 @@ def _ledger(place: PlaceFlags, spend: Measure | None, *, spends: bool, quiet: bo
     if place.ledger is not None and not place.fresh:
         return open_ledger(place.ledger, budget)
     if place.ledger is None or not spends:
-        return _just(":memory:", budget, spend or PureDP(_PLENTY))
+        return _create_ledger(":memory:", budget, spend or PureDP(_PLENTY))
     if budget is None and spend is None:
         raise InvalidArgument(
             f"{place.ledger} is not there yet; to make it say its --budget, such as epsilon=3"
         )
     if budget is None and not quiet:
-        said = f"{place.ledger} is new; its budget is what this question spends, {spend} (--budget gives it another)"
-        typer.secho(said, err=True, fg="yellow")
-    return _just(place.ledger, budget, spend)
+        typer.secho(
+            f"{place.ledger} is new; its budget is what this question spends, {spend} "
+            "(--budget gives it another)",
+            err=True,
+            fg="yellow",
+        )
+    return _create_ledger(place.ledger, budget, spend)
 
 
-def _just(where: str, budget: Measure | None, spend: Measure | None) -> Ledger:
-    """Make a ledger; of what one question spends it adds up ε and δ, so that just that question fits."""
+def _create_ledger(where: str, budget: Measure | None, spend: Measure | None) -> Ledger:
+    """Create a ledger with a budget, or with just the spend of one question."""
+    # This filter adds up ε and δ, so that just this one question fits.
     if budget is None and isinstance(spend, ApproxDP):
         return open_ledger(where, spend, kind="approximate")
     return open_ledger(where, budget or spend)

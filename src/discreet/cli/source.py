@@ -1,4 +1,4 @@
-"""Where the data lies, in words: a CSV, Parquet or DuckDB file, or an address of PostgreSQL or Spark."""
+"""Data sources of commands: a CSV, Parquet or DuckDB file, or a URL of PostgreSQL or Spark."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .. import engines  # each store's driver is imported when its engine is touched
+# The package imports the driver of a store only when its engine is used.
+from .. import engines
 from ..connection import is_server, masked, server_table
 from ..data.schema import Schema
 from ..engines.spark.session import is_address, open_session
@@ -27,49 +28,62 @@ def open_source(
     *,
     progress: bool = False,
 ) -> DuckDB | Postgres | Spark:
-    """Open the store of a source; `tables` names further files, as NAME=PATH, or where Spark has its tables.
+    """Open the store of a source.
 
-    Refuses a file that is not there, and a file whose table cannot be told from its name and the schemas.
+    `tables` maps names of further tables to files, or to tables of Spark.
+
+    Refuses: a missing file, and a file whose table does not follow from its name and the schemas,
+    by `InvalidArgument`.
     """
     if source == "-":
         raise InvalidArgument(
-            "the data cannot come from standard input: it is read more than once; give a file or an address"
+            "the data cannot come from standard input: it is read more than once; "
+            "give a file or an address"
         )
     if is_address(source):
         return engines.Spark(open_session(source), tables or {}, progress=progress)
-    if server := server_table(source):
+    server = server_table(source)
+    if server is not None:
         if tables:
             raise InvalidArgument("--table names files; a PostgreSQL address has its own tables")
-        return _open_server(*server, schemas, progress=progress)
-    files = {name: _there(path) for name, path in (tables or {}).items()}
+        address, remote_table = server
+        return _open_server(address, remote_table, schemas, progress=progress)
+    files = {name: _existing(path) for name, path in (tables or {}).items()}
     if Path(source).suffix.lower() in _DATABASES:
         if tables:
             raise InvalidArgument("--table names files; a DuckDB file has its own tables")
-        return engines.DuckDB(_there(source), progress=progress)
+        return engines.DuckDB(_existing(source), progress=progress)
     name = table_of(source, schemas)
     if name in files:
         raise InvalidArgument(
             f"--table {name} names the table of {source} again; name each table once"
         )
-    return engines.DuckDB({name: _there(source), **files}, progress=progress)
+    return engines.DuckDB({name: _existing(source), **files}, progress=progress)
 
 
-def _open_server(server: str, place: str, schemas: Sequence[Schema], *, progress: bool) -> Postgres:
-    """Open a server; `place` says where the one table is that is named behind a #, "" if none is."""
-    places = {table_of(place.rpartition(".")[2], schemas): place} if place else {}
-    return engines.Postgres(server, tables=places, progress=progress)
+def _open_server(
+    address: str, remote_table: str, schemas: Sequence[Schema], *, progress: bool
+) -> Postgres:
+    """Open a server; `remote_table` is the table named behind a #, "" if there is none."""
+    tables = {}
+    if remote_table:
+        # Without the schema of the server: people of public.people.
+        name = remote_table.rpartition(".")[2]
+        tables[table_of(name, schemas)] = remote_table
+    return engines.Postgres(address, tables=tables, progress=progress)
 
 
-def _there(path: str) -> str:
+def _existing(path: str) -> str:
     if is_server(path) or not Path(path).is_file():
         raise InvalidArgument(
-            f"{masked(path)} is no file; give the path of a CSV, Parquet or DuckDB file that is there"
+            f"{masked(path)} is no file; "
+            "give the path of a CSV, Parquet or DuckDB file that is there"
         )
     return path
 
 
 def table_of(source: str, schemas: Sequence[Schema]) -> str:
-    """Return which declared table a file holds: the one named like the file, else the only private one.
+    """Return the declared table of a file: the one named like the file, else the only private one.
 
     >>> import discreet as dp
     >>> from discreet.cli.source import table_of
@@ -77,7 +91,7 @@ def table_of(source: str, schemas: Sequence[Schema]) -> str:
     >>> table_of("data/votes.csv", [votes]), table_of("march.csv.gz", [votes])
     ('votes', 'votes')
 
-    Refuses a file that could be several.
+    Refuses: a file that could be several tables, by `InvalidArgument`.
     """
     stem = Path(source).name.split(".")[0]
     names = [schema.name for schema in schemas]
@@ -86,6 +100,7 @@ def table_of(source: str, schemas: Sequence[Schema]) -> str:
     private = [schema.name for schema in schemas if not schema.public]
     if len(private) != 1:
         raise InvalidArgument(
-            f"{source} is named like no table of the schema; the tables are {', '.join(names)}: rename the file"
+            f"{source} is named like no table of the schema; "
+            f"the tables are {', '.join(names)}: rename the file"
         )
     return private[0]

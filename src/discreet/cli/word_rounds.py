@@ -1,4 +1,7 @@
-"""Rounds of a search for words on the command line: the next one's parameters, and what is kept between them."""
+"""Rounds of a heavy-hitters search for words, on the command line.
+
+Each round writes the parameters of the next one and the counts that later rounds need.
+"""
 
 from __future__ import annotations
 
@@ -15,36 +18,35 @@ from .output import write_text
 
 
 def recall(asked: WordRound, path: Path | None) -> WordRound:
-    """Return the round with what those before it said, as `go_on` kept it; without a file nothing was said."""
+    """Return the round with the counts of earlier rounds, as `go_on` wrote them; none without a file."""
     if path is None or not path.exists():
         return asked
     try:
         kept = json.loads(path.read_text(encoding="utf-8"))
-        rows = tuple(
-            (float(value), float(variance), float(rivals))
-            for value, variance, rivals in kept["heard"]
-        )
+        counts = []
+        for value, variance, rivals in kept["heard"]:
+            counts.append((float(value), float(variance), float(rivals)))
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidArgument(f"{path} does not hold what earlier rounds said") from None
-    known = len(asked.found)  # after scouts only what they found
-    if kept.get("round") != asked.index or len(rows) not in (known, known + len(asked.prefixes)):
+    # After scouts there are counts only for the words that they found.
+    known = len(asked.found)
+    lengths = (known, known + len(asked.prefixes))
+    if kept.get("round") != asked.index or len(counts) not in lengths:
         raise InvalidArgument(
             f"{path} was kept for another round; give the one that was written with the parameters"
         )
-    return replace(asked, heard=rows)
+    return replace(asked, heard=tuple(counts))
 
 
 def go_on(collected: Collector, out: Path, heard: Path | None) -> str:
-    """Write the parameters of the next round, and what the rounds so far say; return a line about it."""
+    """Write the parameters of the next round and the counts so far; return a summary."""
     following = collected.narrow()
-    write_text(
-        out,
-        json.dumps(device_parameters(following, metric=collected.metric), ensure_ascii=False)
-        + "\n",
-    )
+    parameters = device_parameters(following, metric=collected.metric)
+    write_text(out, json.dumps(parameters, ensure_ascii=False) + "\n")
     if heard is not None:
-        write_text(heard, json.dumps({"round": following.index, "heard": following.heard}) + "\n")
+        kept = {"round": following.index, "heard": following.heard}
+        write_text(heard, json.dumps(kept) + "\n")
     stages = following.words.stages
-    share = following.stage.people / people_of(stages)
+    fraction = following.stage.people / people_of(stages)
     done = f"round {following.index} of {len(stages)}: {len(collected)} reports"
-    return f"{done}; {out} is for the next group, {share:.1%} of all people"
+    return f"{done}; {out} is for the next group, {fraction:.1%} of all people"

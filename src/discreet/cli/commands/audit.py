@@ -1,4 +1,4 @@
-"""`discreet audit`: point the auditor at any program.
+"""`discreet audit`: test the privacy claim of any program.
 
 Exit codes: 0 not refuted, 1 refuted, 2 bad arguments, 3 not tested.
 """
@@ -15,7 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from ...audit.reports.report import Report
 from ...audit.targets.command import TableFile, command_run
-from ...audit.verify import audit as look
+from ...audit.verify import audit as run_audit
 from ...errors import InvalidArgument
 from ...privacy.measures import Measure
 from ..budget import budget_of_flags
@@ -81,8 +81,9 @@ def audit(  # noqa: PLR0917 - each argument is an option
     with refusals(as_json=json):
         claim = _claim(epsilon, delta, rho, mu)
         pair = _pair(inputs, neighbours, unit)
-        how = {"confidence": confidence, "assume": assume, "neighbours": neighbours, "unit": unit}
-        report = _run(command, pair, claim, quiet=json, samples=samples, how=how)
+        options = {"confidence": confidence, "assume": assume}
+        options |= {"neighbours": neighbours, "unit": unit}
+        report = _run(command, pair, claim, quiet=json, samples=samples, options=options)
         if html is not None:
             _write(report, html)
     _show(report, as_json=json)
@@ -93,9 +94,9 @@ def _show(report: Report, *, as_json: bool) -> None:
     if as_json:
         typer.echo(report.json())
         return
-    head, _, rest = str(report).partition("\n")
-    typer.secho(head, fg=_COLOURS[report.verdict], bold=True)
-    typer.echo(rest)
+    heading, _, details = str(report).partition("\n")
+    typer.secho(heading, fg=_COLOURS[report.verdict], bold=True)
+    typer.echo(details)
 
 
 def _write(report: Report, html: Path) -> None:
@@ -106,7 +107,8 @@ def _write(report: Report, html: Path) -> None:
 
 
 def _claim(epsilon: str | None, delta: str | None, rho: str | None, mu: str | None) -> Measure:
-    if sum(amount is not None for amount in (epsilon, rho, mu)) != 1:
+    given = sum(amount is not None for amount in (epsilon, rho, mu))
+    if given != 1:
         raise InvalidArgument(
             "give exactly one claim: --epsilon (with or without --delta), --rho or --mu"
         )
@@ -132,7 +134,7 @@ def _run(
     *,
     samples: int,
     quiet: bool,
-    how: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> Report:
     console = Console(stderr=True)
     columns = (
@@ -141,16 +143,13 @@ def _run(
         MofNCompleteColumn(),
         TimeRemainingColumn(),
     )
-    with Progress(
-        *columns, console=console, disable=quiet or not console.is_terminal, transient=True
-    ) as bar:
+    disabled = quiet or not console.is_terminal
+    with Progress(*columns, console=console, disable=disabled, transient=True) as bar:
+        # Each of the two inputs gets this number of runs.
         task = bar.add_task("runs", total=2 * samples)
+
+        def advance(done: int) -> None:
+            bar.advance(task, done)
+
         run = command_run(command)
-        return look(
-            run,
-            claim,
-            inputs,
-            samples=samples,
-            progress=lambda done: bar.advance(task, done),
-            **how,
-        )
+        return run_audit(run, claim, inputs, samples=samples, progress=advance, **options)

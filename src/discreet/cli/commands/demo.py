@@ -1,4 +1,7 @@
-"""A day of a steward and an analyst on bundled data: declare, explain, ask by budget, by error, run out, look back."""
+"""`discreet demo`: a day of a steward and an analyst on bundled data.
+
+They declare, explain, ask by budget and by error, run out of budget and read the ledger.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +65,7 @@ def demo(
 
 
 def show(epsilon: str, console: Console | None = None, folder: Path | None = None) -> None:
-    """Live through the day under one pure budget, in a folder that is removed after; the picture stays in `folder`."""
+    """Run the demonstration under one pure budget, in a temporary folder; the picture is in `folder`."""
     budget = PureDP(positive(epsilon, "epsilon"))
     screen = console or Console()
     with (
@@ -71,24 +74,28 @@ def show(epsilon: str, console: Console | None = None, folder: Path | None = Non
     ):
         store = DuckDB({"people": example("pums.csv")})
         try:
-            _day(Curator(store, [PEOPLE], ledger, who="ana"), budget, screen, folder or Path.cwd())
+            curator = Curator(store, [PEOPLE], ledger, who="ana")
+            _run(curator, budget, screen, folder or Path.cwd())
         finally:
             store.close()
 
 
-def _day(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> None:
-    half, step = PureDP(budget.epsilon / 2), _steps(screen)
+def _run(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> None:
+    half = PureDP(budget.epsilon / 2)
+    step = _steps(screen)
     step(
         "The steward declares public facts, and a budget that is never exceeded",
         f"{PEOPLE}\nbudget: {budget}",
     )
     step("Ana asks what it would cost and miss; nothing is touched, nothing is spent", BY_AGE)
-    screen.print(Text(str(curator.plan(BY_AGE, spend=half))))
+    plan = curator.plan(BY_AGE, spend=half)
+    screen.print(Text(str(plan)))
     step(f"She asks by budget: {half}", None)
     answer = curator.sql(BY_AGE, spend=half, why="income by age")
     screen.print(Text(str(answer)))
     step("She asks by error: ± 20 is enough, the planner finds the price", MARRIED)
-    screen.print(Text(str(curator.sql(MARRIED, error=20, why="a rough count"))))
+    count = curator.sql(MARRIED, error=20, why="a rough count")
+    screen.print(Text(str(count)))
     step("She asks the first question again: the same answer, for free", None)
     again = curator.sql(BY_AGE, spend=half)
     screen.print(f"the same numbers: {again.rows == answer.rows}; {curator.left()} is left")
@@ -102,24 +109,23 @@ def _day(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
     screen.print(Text(f"\n{curator.ledger.verify()}\n"))
     _picture(answer, screen, folder)
     screen.print(
-        "The same behind HTTP, with a page for people: [bold]discreet serve --demo[/bold] (or make serve)."
+        "The same behind HTTP, with a page for people: "
+        "[bold]discreet serve --demo[/bold] (or make serve)."
     )
 
 
 def _steps(screen: Console) -> Callable[[str, str | None], None]:
-    count = iter(range(1, 100))
+    numbers = iter(range(1, 100))
 
     def step(title: str, body: str | None) -> None:
-        screen.print(f"\n[bold cyan]{next(count)}[/bold cyan] [bold]{title}[/bold]")
-        if body is not None and body.startswith("SELECT"):
-            screen.print(
-                Panel(
-                    Syntax(body, "sql", background_color="default", word_wrap=True),
-                    expand=False,
-                    border_style="dim",
-                )
-            )
-        elif body is not None:
+        screen.print(f"\n[bold cyan]{next(numbers)}[/bold cyan] [bold]{title}[/bold]")
+        if body is None:
+            return
+        if body.startswith("SELECT"):
+            code = Syntax(body, "sql", background_color="default", word_wrap=True)
+            screen.print(Panel(code, expand=False, border_style="dim"))
+        else:
+            # As plain text: brackets in it are no markup.
             screen.print(Text(body))
 
     return step

@@ -1,4 +1,4 @@
-"""`discreet learn`: a model of a store's rows, from the command line."""
+"""`discreet learn`: a private model of the rows of a SELECT."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from ..output import STANDARD, echo, write_text
 from ..question_options import PlaceFlags, TermFlags, open_curator
 from ..refusal import refusals
 
-_NAMED = {name: getattr(models, name) for name in dir(models)}
+_MEMBERS = {name: getattr(models, name) for name in dir(models)}
 KINDS = {
-    name: kind
-    for name, kind in _NAMED.items()
-    if isinstance(kind, type) and issubclass(kind, Estimator)
+    name: member
+    for name, member in _MEMBERS.items()
+    if isinstance(member, type) and issubclass(member, Estimator)
 }
 
 
@@ -57,6 +57,7 @@ def learn(
                 f"{out} is no JSON file; a model is written as JSON: name it .json, or - for here"
             )
         made = _model(model, target, pairs(option, "--option"))
+        # With --rows the training is only explained: nothing is spent.
         with open_curator(source, place, price, spends=rows is None, quiet=as_json) as curator:
             if rows is not None:
                 shown = curator.explain_model(sql, made, price.spend, n=rows)
@@ -73,13 +74,14 @@ def _model(name: str, target: str | None, options: dict[str, str]) -> Estimator:
     if name not in KINDS:
         raise InvalidArgument(f"there is no model {name!r}; there are {', '.join(sorted(KINDS))}")
     made = KINDS[name]()
-    words: dict[str, object] = {key: _value(value) for key, value in options.items()}
+    parameters: dict[str, object] = {key: _value(value) for key, value in options.items()}
     if target is not None:
-        words["target"] = target
-    return made.set_params(**words)
+        parameters["target"] = target
+    return made.set_params(**parameters)
 
 
 def _value(text: str) -> object:
+    """Return an integer, a float or the text itself, the first that it can be read as."""
     try:
         return int(text)
     except ValueError:

@@ -1,4 +1,4 @@
-"""`discreet ledger`: make one, see what was spent and by whom, prove that the chain holds, keep copies."""
+"""`discreet ledger`: create, show, verify, export and back up a ledger; set allowances."""
 
 from __future__ import annotations
 
@@ -76,17 +76,16 @@ def create(
             raise InvalidArgument(
                 f"{where} is there already; look at it by: discreet ledger show {where}"
             )
-        shares = {
-            who: budget_from_words(amount, "--allow")
-            for who, amount in pairs(allow, "--allow").items()
-        }
+        allowances = {}
+        for who, amount in pairs(allow, "--allow").items():
+            allowances[who] = budget_from_words(amount, "--allow")
         with open_ledger(
             where,
             budget,
             kind=cast("FilterKind | None", kind),
             delta=keep_delta,
             neighbours=cast("Neighbours | None", neighbours),
-            allowances=shares or None,
+            allowances=allowances or None,
             window=window,  # type: ignore[arg-type]
             parts=None if parts is None else _parts(parts),
             name=name,
@@ -94,23 +93,27 @@ def create(
             _show(ledger, as_json=as_json)
 
 
-def _parts(said: str) -> Parts:
-    column, equals, values = said.partition("=")
-    table, dot, column = column.partition(".")
+def _parts(option: str) -> Parts:
+    path, equals, values = option.partition("=")
+    table, dot, column = path.partition(".")
     if not equals or not dot:
-        raise InvalidArgument(f"--parts is written TABLE.COLUMN=VALUE,VALUE,…, got {said!r}")
+        raise InvalidArgument(f"--parts is written TABLE.COLUMN=VALUE,VALUE,…, got {option!r}")
     return Parts(table, column, [value.strip() for value in values.split(",")])
 
 
 def _show(ledger: Ledger, *, as_json: bool) -> None:
+    promise = ledger.promise()
+    kind = ledger.terms.kind
+    spent = ledger.spent()
+    left = ledger.left()
     facts = {
-        "budget": budget_to_words(ledger.promise()),
-        "kind": ledger.terms.kind,
-        "spent": budget_to_words(ledger.spent()),
-        "left": budget_to_words(ledger.left()),
+        "budget": budget_to_words(promise),
+        "kind": kind,
+        "spent": budget_to_words(spent),
+        "left": budget_to_words(left),
     }
-    words = f"budget  {ledger.promise()}, counted as {ledger.terms.kind}\nspent   {ledger.spent()}\nleft    {ledger.left()}"
-    echo(words, facts, as_json=as_json)
+    text = f"budget  {promise}, counted as {kind}\nspent   {spent}\nleft    {left}"
+    echo(text, facts, as_json=as_json)
 
 
 @app.command()
@@ -124,7 +127,7 @@ def show(where: At, *, name: Name = "main", as_json: JsonFlag = False) -> None:
 
 
 def open_existing(where: str, name: str = "main") -> Ledger:
-    """Open a ledger that must be there."""
+    """Open a ledger that must exist."""
     if not is_server(where) and not Path(where).exists():
         raise InvalidArgument(
             f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3"
@@ -147,14 +150,12 @@ def history(
     """
     with refusals(as_json=as_json), open_existing(where, name) as ledger:
         found = ledger.history(who, last)
-        lines = [
-            entry_to_json(entry) for entry in found
-        ]  # with the texts, which are no part of a line and its hash
-        told = [
-            {**line, "asked": found.asked.get(entry.number)}
-            for line, entry in zip(lines, found, strict=True)
-        ]
-        echo(found, told, as_json=as_json)
+        entries = []
+        for entry in found:
+            # The text of a question is beside the entry: it is no part of its hash.
+            text = found.asked.get(entry.number)
+            entries.append({**entry_to_json(entry), "asked": text})
+        echo(found, entries, as_json=as_json)
 
 
 @app.command()
@@ -174,7 +175,9 @@ def verify(
     Example: discreet ledger verify people.ledger
     """
     with refusals(as_json=as_json):
-        noted = None if checkpoint is None else read_checkpoint(checkpoint)
+        noted = None
+        if checkpoint is not None:
+            noted = read_checkpoint(checkpoint)
         with Progress(console=Console(stderr=True), disable=as_json, transient=True) as bar:
             task = bar.add_task("verifying", total=None)
 
@@ -205,14 +208,12 @@ def allow(
     Example: discreet ledger allow people.ledger ana epsilon=1
     """
     with refusals(as_json=as_json), open_existing(where, name) as ledger:
-        entry = ledger.allow(
-            who, None if budget == "none" else budget_from_words(budget, "an allowance")
-        )
-        echo(
-            f"entry {entry.number}: {who} may spend {budget}",
-            {"number": entry.number, "who": who},
-            as_json=as_json,
-        )
+        allowance = None
+        if budget != "none":
+            allowance = budget_from_words(budget, "an allowance")
+        entry = ledger.allow(who, allowance)
+        facts = {"number": entry.number, "who": who}
+        echo(f"entry {entry.number}: {who} may spend {budget}", facts, as_json=as_json)
 
 
 @app.command()
@@ -247,9 +248,6 @@ def backup(
     Example: discreet ledger backup people.ledger people-monday.ledger
     """
     with refusals(as_json=as_json), open_existing(where, "main") as ledger:
-        number, mark = ledger.backup(out)
-        echo(
-            f"{out} ends with entry {number}:{mark}",
-            {"checkpoint": f"{number}:{mark}"},
-            as_json=as_json,
-        )
+        number, entry_hash = ledger.backup(out)
+        checkpoint = f"{number}:{entry_hash}"
+        echo(f"{out} ends with entry {checkpoint}", {"checkpoint": checkpoint}, as_json=as_json)

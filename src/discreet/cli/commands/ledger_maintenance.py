@@ -1,4 +1,4 @@
-"""`discreet ledger move | import | repair`: another place, a lost ledger, a clock that was wrong."""
+"""`discreet ledger move | import | repair`: a new location, a lost ledger, a wrong clock."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def move(
     with refusals(as_json=as_json):
         if not is_server(where) and not Path(where).exists():
             raise InvalidArgument(f"{where} is not there; name a ledger that is")
-        tell_verdict(move_ledger(where, to, name=name, to_name=to_name), as_json=as_json)
+        verdict = move_ledger(where, to, name=name, to_name=to_name)
+        tell_verdict(verdict, as_json=as_json)
 
 
 def import_lines(
@@ -64,8 +65,11 @@ def import_lines(
     Example: discreet ledger import people.jsonl people.ledger
     """
     with refusals(as_json=as_json):
-        noted = None if checkpoint is None else read_checkpoint(checkpoint)
-        tell_verdict(import_ledger(lines, to, name=name, checkpoint=noted), as_json=as_json)
+        noted = None
+        if checkpoint is not None:
+            noted = read_checkpoint(checkpoint)
+        verdict = import_ledger(lines, to, name=name, checkpoint=noted)
+        tell_verdict(verdict, as_json=as_json)
 
 
 def repair(
@@ -86,34 +90,29 @@ def repair(
             raise InvalidArgument(f"{where} is not there; name a ledger that is")
         entry = repair_ledger(where, name=name, lost=lost)
         facts = {"number": entry.number, "time": entry.time, "terms": entry.terms}
-        echo(
-            f"entry {entry.number} says what was repaired; the ledger goes on at {entry.time}",
-            facts,
-            as_json=as_json,
-        )
+        text = f"entry {entry.number} says what was repaired; the ledger goes on at {entry.time}"
+        echo(text, facts, as_json=as_json)
 
 
 def read_checkpoint(said: str) -> tuple[int, str]:
     """Read a checkpoint as `verify` and `backup` show it."""
-    number, _, mark = said.partition(":")
-    if not number.isdecimal() or not mark:
+    number, _, entry_hash = said.partition(":")
+    if not number.isdecimal() or not entry_hash:
         raise InvalidArgument(
             f"--checkpoint is written NUMBER:HASH, as verify shows it; got {said[:80]!r}"
         )
-    return int(number), mark.strip()
+    return int(number), entry_hash.strip()
 
 
 def tell_verdict(verdict: Verdict, *, as_json: bool) -> None:
-    """Show what a verification found."""
-    number, mark = verdict.checkpoint
+    """Print the result of a verification."""
+    number, entry_hash = verdict.checkpoint
     facts = {
         "holds": True,
         "entries": verdict.entries,
         "charges": verdict.charges,
         "answers": verdict.answers,
+        "pending": verdict.pending,
+        "checkpoint": f"{number}:{entry_hash}",
     }
-    echo(
-        verdict,
-        {**facts, "pending": verdict.pending, "checkpoint": f"{number}:{mark}"},
-        as_json=as_json,
-    )
+    echo(verdict, facts, as_json=as_json)

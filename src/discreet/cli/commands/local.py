@@ -1,6 +1,6 @@
-"""`discreet local`: the local model from plan to estimate, one JSON line a report.
+"""`discreet local`: the local model (frequency oracles, means), one line of JSON a report.
 
-plan ─► parameters ─► randomize (on the device) ─► collect (refuse what is forged or foreign) ─► estimate
+plan ─► parameters ─► randomize (on the device) ─► collect (refuse forged reports) ─► estimate
 """
 
 from __future__ import annotations
@@ -42,7 +42,8 @@ Parameters = Annotated[
 ]
 Lines = Annotated[str, typer.Argument(help="A file of JSON lines, or - for standard input.")]
 Out = Annotated[str, typer.Option("--out", help="Where to write; - is standard output.")]
-_EPSILON_FREE = ("rappor",)  # mechanisms whose ε follows from their own parameters
+# Mechanisms whose ε follows from their own parameters.
+_EPSILON_FREE = ("rappor",)
 
 
 @app.command()
@@ -73,16 +74,15 @@ def plan(  # noqa: PLR0917 - each argument is an option
     --epsilon 2 --n 10000 --metric browser --out browser.json
     """
     with refusals(as_json=json_):
-        made = _made(mechanism, pairs(settings, "--set"), epsilon, error, n)
+        made = _make_mechanism(mechanism, pairs(settings, "--set"), epsilon, error, n)
         envelope = device_parameters(made, metric=metric)
         if out is not None:
             write_text(Path(out), json.dumps(envelope, ensure_ascii=False) + "\n")
         facts = _facts(made, n)
-        typer.echo(
-            json.dumps(facts | {"device": envelope}, ensure_ascii=False)
-            if json_
-            else _told(facts, metric, n)
-        )
+        if json_:
+            typer.echo(json.dumps(facts | {"device": envelope}, ensure_ascii=False))
+        else:
+            typer.echo(_facts_text(facts, metric, n))
 
 
 @app.command()
@@ -92,17 +92,15 @@ def randomize(parameters: Parameters, values: Lines = "-", out: Out = "-") -> No
     Example: echo '"firefox"' | discreet local randomize browser.json -
     """
     with refusals(), _opened(values) as lines, _written(out) as write:
-        mechanism, metric, params = _read(parameters)
+        mechanism, metric, params = _read_parameters(parameters)
         draw: Any = mechanism
         for line in lines:
-            report = draw.randomize(_value(line))
-            write(
-                pack(
-                    LocalReport(
-                        metric, params, list(report) if isinstance(report, tuple) else report
-                    )
-                )
-            )
+            content = draw.randomize(_value(line))
+            if isinstance(content, tuple):
+                # JSON has lists, no tuples.
+                content = list(content)
+            report = LocalReport(metric, params, content)
+            write(pack(report))
 
 
 @app.command()
@@ -112,7 +110,8 @@ def collect(parameters: Parameters, reports: Lines = "-", out: Out = "-") -> Non
     Example: discreet local collect browser.json inbox.jsonl --out reports.jsonl
     """
     with refusals(), _opened(reports) as lines, _written(out) as write:
-        collector, refused = _collector(parameters), 0
+        collector = _collector(parameters)
+        refused = 0
         for line in lines:
             try:
                 collector.add(line)
@@ -160,25 +159,36 @@ def estimate(  # noqa: PLR0917 - each argument is an option
         if following is not None:
             typer.echo(go_on(collector, following, heard))
             return
-        found = collector.estimate(_names(candidates), level=level)
-        reach = collector.influence(forged=forged)
-        reply = found.to_dict() | ({"influence": reach} if forged else {})
-        typer.echo(json.dumps(reply, ensure_ascii=False) if json_ else str(found))
-        if forged and not json_:
-            most = "about" if isinstance(collector.mechanism, Rappor) else "at most"
-            typer.echo(f"{forged} forged reports can have moved an estimate by {most} {reach:.3g}")
+        found = collector.estimate(_candidates(candidates), level=level)
+        influence = collector.influence(forged=forged)
+        if json_:
+            reply = found.to_dict()
+            if forged:
+                reply |= {"influence": influence}
+            typer.echo(json.dumps(reply, ensure_ascii=False))
+            return
+        typer.echo(str(found))
+        if forged:
+            # RAPPOR fits its estimates by regression: its influence is no strict bound.
+            bound = "about" if isinstance(collector.mechanism, Rappor) else "at most"
+            moved = f"{bound} {influence:.3g}"
+            typer.echo(f"{forged} forged reports can have moved an estimate by {moved}")
 
 
-def _made(
+def _make_mechanism(
     name: str, settings: dict[str, str], epsilon: str | None, error: str | None, n: int
 ) -> LocalMechanism:
-    """Make a mechanism from flags; the words are those of its constructor."""
+    """Make a mechanism from options, named like the arguments of its constructor."""
     kind: Any = MECHANISMS.get(name)
     if kind is None:
         raise InvalidArgument(f"{name!r} is no mechanism; take one of {', '.join(MECHANISMS)}")
-    kind = Words if kind is WordRound else kind
-    given: dict[str, Any] = {word: _setting(word, value) for word, value in settings.items()}
-    if sum(amount is not None for amount in (epsilon, error)) != (name not in _EPSILON_FREE):
+    if kind is WordRound:
+        # A search for words is planned as one, then its first round is opened.
+        kind = Words
+    given: dict[str, Any] = {key: _setting(key, value) for key, value in settings.items()}
+    amounts = sum(amount is not None for amount in (epsilon, error))
+    needed = 0 if name in _EPSILON_FREE else 1
+    if amounts != needed:
         raise InvalidArgument(
             "give --epsilon or --error, one of them; rappor takes f, p and q by --set instead"
         )
@@ -193,45 +203,50 @@ def _made(
         raise InvalidArgument(
             f"{name} takes other parameters; --set gives those of its constructor"
         ) from None
-    return made.open() if isinstance(made, Words) else made
+    if isinstance(made, Words):
+        return made.open()
+    mechanism: LocalMechanism = made
+    return mechanism
 
 
-def _setting(word: str, value: str) -> object:
-    if word == "options" and not value.isdigit():
+def _setting(name: str, value: str) -> object:
+    if value.isdigit():
+        return int(value)
+    if name == "options":
         return [option.strip() for option in value.split(",")]
-    return int(value) if value.isdigit() else value
+    return value
 
 
 def _facts(mechanism: LocalMechanism, n: int) -> dict[str, Any]:
-    """Return what one report costs and how far off n of them are."""
+    """Return the price of one report and the error of n reports."""
     facts: dict[str, Any] = {"mechanism": str(mechanism.to_json()["mechanism"])}
     facts["epsilon"] = compose([mechanism.event]).epsilon(delta=0)
     asked: Any = mechanism.words if isinstance(mechanism, WordRound) else mechanism
+    # The error of a histogram is that of one bin, the first.
     bin_ = {"first": 0, "last": 1} if isinstance(mechanism, Histogram) else {}
-    facts |= {
-        "error": asked.error(n=n, **bin_),
-        "one forged report": influence_of(mechanism, n=n, forged=1),
-    }
+    facts["error"] = asked.error(n=n, **bin_)
+    facts["one forged report"] = influence_of(mechanism, n=n, forged=1)
     return facts
 
 
-def _told(facts: dict[str, Any], metric: str, n: int) -> str:
-    return "\n".join(
-        [
-            f"{metric}: {facts['mechanism']}",
-            f"one report costs    ε = {facts['epsilon']:.6g}, for whoever sends it",
-            f"{n} reports      off by at most {facts['error']:.4g}, with probability 95 %",
-            f"one forged report   moves an estimate by {'about' if facts['mechanism'] == 'rappor' else 'at most'} "
-            f"{facts['one forged report']:.3g}",
-        ]
-    )
+def _facts_text(facts: dict[str, Any], metric: str, n: int) -> str:
+    bound = "about" if facts["mechanism"] == "rappor" else "at most"
+    influence = f"{bound} {facts['one forged report']:.3g}"
+    lines = [
+        f"{metric}: {facts['mechanism']}",
+        f"one report costs    ε = {facts['epsilon']:.6g}, for whoever sends it",
+        f"{n} reports      off by at most {facts['error']:.4g}, with probability 95 %",
+        f"one forged report   moves an estimate by {influence}",
+    ]
+    return "\n".join(lines)
 
 
-def _read(path: str) -> tuple[LocalMechanism, str, str]:
-    """Read an envelope of parameters: the mechanism, its metric, its hash."""
+def _read_parameters(path: str) -> tuple[LocalMechanism, str, str]:
+    """Read a file of parameters; return the mechanism, its metric and its hash."""
     try:
         envelope = json.loads(Path(path).read_text(encoding="utf-8"))
-        given, metric = json.loads(envelope["parameters"]), str(envelope["metric"])
+        given = json.loads(envelope["parameters"])
+        metric = str(envelope["metric"])
     except (OSError, ValueError, KeyError, TypeError):
         raise InvalidArgument(
             f"{path} holds no parameters; `discreet local plan … --out {path}` makes them"
@@ -241,10 +256,10 @@ def _read(path: str) -> tuple[LocalMechanism, str, str]:
 
 
 def _collector(path: str, heard: Path | None = None) -> Collector:
-    mechanism, metric, _ = _read(path)
-    return Collector(
-        recall(mechanism, heard) if isinstance(mechanism, WordRound) else mechanism, metric=metric
-    )
+    mechanism, metric, _ = _read_parameters(path)
+    if isinstance(mechanism, WordRound):
+        mechanism = recall(mechanism, heard)
+    return Collector(mechanism, metric=metric)
 
 
 def _value(line: str) -> object:
@@ -259,29 +274,38 @@ def _value(line: str) -> object:
     return value
 
 
-def _names(path: Path | None) -> list[str] | None:
+def _candidates(path: Path | None) -> list[str] | None:
     if path is None:
         return None
     try:
         lines = [line for line in path.read_bytes().splitlines() if line]
     except OSError:
         raise InvalidArgument(f"{path} cannot be read") from None
-    decoded = [(line, line.decode(errors="ignore")) for line in lines]
-    texts = [text for line, text in decoded if text.encode() == line]
-    if len(texts) < len(lines):
-        typer.echo(f"{len(lines) - len(texts)} candidates refused, which are not UTF-8", err=True)
+    texts = []
+    for line in lines:
+        text = line.decode(errors="ignore")
+        # Bytes that are not UTF-8 were dropped: such a line is no candidate.
+        if text.encode() == line:
+            texts.append(text)
+    refused = len(lines) - len(texts)
+    if refused:
+        typer.echo(f"{refused} candidates refused, which are not UTF-8", err=True)
     return texts
 
 
 @contextmanager
 def _opened(path: str) -> Iterator[Iterator[str]]:
-    """Open lines to read, without their ends and without empty ones; a byte that is no UTF-8 spoils its own line only.
+    """Open lines to read, stripped and without empty ones.
 
-    Such a byte becomes a lone surrogate, which no reader of a line takes.
+    A byte that is not UTF-8 becomes a lone surrogate, which every parser refuses: it spoils its own
+    line only.
     """
 
     def lines(file: TextIO) -> Iterator[str]:
-        return (line for line in (row.strip() for row in file) if line)
+        for row in file:
+            line = row.strip()
+            if line:
+                yield line
 
     if path == "-":
         if isinstance(sys.stdin, TextIOWrapper):
@@ -298,7 +322,7 @@ def _opened(path: str) -> Iterator[Iterator[str]]:
 
 @contextmanager
 def _written(path: str) -> Iterator[Callable[[str], None]]:
-    """Open lines to write."""
+    """Open a function that writes one line."""
     if path == "-":
         yield print
         return
@@ -308,5 +332,9 @@ def _written(path: str) -> Iterator[Callable[[str], None]]:
         raise InvalidArgument(
             f"{path} cannot be written; give a path in a folder that exists and is yours"
         ) from None
+
+    def write(line: str) -> None:
+        print(line, file=file)
+
     with file:
-        yield lambda line: print(line, file=file)
+        yield write

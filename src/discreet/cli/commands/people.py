@@ -1,4 +1,4 @@
-"""`discreet people`: who may use a service; tokens are shown once."""
+"""`discreet people`: user management of a service; tokens are shown once."""
 
 from __future__ import annotations
 
@@ -54,12 +54,14 @@ def add(
     """
     with _open_members(config) as people:
         known = read_config(config).datasets
-        unknown = [one for one in dataset or [] if one != "*" and one not in known]
+        datasets = dataset or []
+        unknown = [named for named in datasets if named != "*" and named not in known]
         if unknown:
             raise InvalidArgument(
-                f"there is no data set {', '.join(unknown)} here; there are {', '.join(known)}, or '*'"
+                f"there is no data set {', '.join(unknown)} here; "
+                f"there are {', '.join(known)}, or '*'"
             )
-        _, token = people.add(name, role, dataset or [], days)
+        _, token = people.add(name, role, datasets, days)
     typer.echo(token)
 
 
@@ -94,10 +96,14 @@ def list_people(
         typer.echo(json.dumps(everybody, indent=2))
         return
     for person in everybody:
-        end = f"until {person['expires']}" if person["expires"] else "no end"
-        end = "revoked" if person["revoked"] else end
-        reach = ", ".join(person["datasets"])  # type: ignore[arg-type]
-        typer.echo(f"{person['name']}  {person['role']}  {reach}  {end}")
+        if person["revoked"]:
+            end = "revoked"
+        elif person["expires"]:
+            end = f"until {person['expires']}"
+        else:
+            end = "no end"
+        datasets = ", ".join(person["datasets"])  # type: ignore[arg-type]
+        typer.echo(f"{person['name']}  {person['role']}  {datasets}  {end}")
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""The command line's `prepare`: read sources once, strictly, into a store; or tell whether a store is stale."""
+"""`discreet prepare`: read sources once, strictly, into a store; or check whether a store is stale."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Annotated, cast
 
 import typer
 
-from ... import engines  # DuckDB is imported when it is touched
+# The package imports DuckDB only when it is used.
+from ... import engines
 from ...connection import masked, server_table
 from ...data.files.schema_file import read_schemas
 from ...data.schema import Schema
@@ -63,12 +64,14 @@ def prepare(
             )
         schemas = read_schemas(schema)
         tables = _tables(sources, schemas, table or [])
-        if server := server_table(out):
-            _on_server(tables, schemas, *server)
+        server = server_table(out)
+        if server is not None:
+            address, server_schema = server
+            _prepare_on_server(tables, schemas, address, server_schema)
             return
         store = engines.prepare(
             tables,
-            [each for each in schemas if each.name in tables],
+            [declared for declared in schemas if declared.name in tables],
             out,
             delimiter=delimiter,
             quote=quote,
@@ -85,53 +88,71 @@ def prepare(
 def _tables(
     sources: Sequence[str], schemas: Sequence[Schema], more: Sequence[str]
 ) -> dict[str, list[str] | str]:
-    """Find the table of each file: the files without a name are all of one table."""
+    """Map each table to its sources: the files without a name are all of one table."""
     server = server_table(sources[0])
-    first = sources[0].partition("#")[0] if server is None else server[1].rpartition(".")[2]
-    tables: dict[str, list[str] | str] = {
-        table_of(first, schemas): sources[0] if len(sources) == 1 else list(sources)
-    }
-    for word in more:
-        name, _, path = word.partition("=")
+    if server is None:
+        file_name = sources[0].partition("#")[0]
+    else:
+        file_name = server[1].rpartition(".")[2]
+    first_table = table_of(file_name, schemas)
+    tables: dict[str, list[str] | str] = {first_table: list(sources)}
+    if len(sources) == 1:
+        tables[first_table] = sources[0]
+    for option in more:
+        name, _, path = option.partition("=")
         if not path or name in tables:
+            # The value may be a URL with a password, which is not shown.
             raise InvalidArgument(
-                f"--table {masked(word)} names no further table; write NAME=FILE, each name once"
+                f"--table {masked(option)} names no further table; write NAME=FILE, each name once"
             )
         tables[name] = path
     return tables
 
 
-def _on_server(
-    tables: Mapping[str, list[str] | str], schemas: Sequence[Schema], address: str, home: str
+def _prepare_on_server(
+    tables: Mapping[str, list[str] | str],
+    schemas: Sequence[Schema],
+    address: str,
+    server_schema: str,
 ) -> None:
     """Prepare tables of a server inside it."""
-    if not home:
+    if not server_schema:
         raise InvalidArgument(
             "name the schema of the server behind a #, as in postgresql://db/company#ready"
         )
-    found = {name: server_table(source) or ("", "") for name, source in tables.items()}
-    elsewhere = [name for name, (server, _) in found.items() if server != address]
+    locations = {}
+    elsewhere = []
+    for name, source in tables.items():
+        server, location = server_table(source) or ("", "")
+        locations[name] = location
+        if server != address:
+            elsewhere.append(name)
     if elsewhere:
         raise InvalidArgument(
-            f"{', '.join(elsewhere)}: a server prepares its own tables; give the same address for both, or --out FILE"
+            f"{', '.join(elsewhere)}: a server prepares its own tables; "
+            "give the same address for both, or --out FILE"
         )
-    with engines.Postgres(
-        address, tables={name: place for name, (_, place) in found.items()}
-    ) as store:
-        store.prepare([each for each in schemas if each.name in tables], home).close()
-    typer.echo(f"{home}: ready")
+    declared = [schema for schema in schemas if schema.name in tables]
+    with engines.Postgres(address, tables=locations) as store:
+        store.prepare(declared, server_schema).close()
+    typer.echo(f"{server_schema}: ready")
 
 
 def _check(stores: Sequence[str]) -> int:
-    """Tell of each store whether it is stale; return 1 if any is."""
-    stale: Mapping[str, list[str]] = {place: _stale(place) for place in stores}
-    for place, changed in stale.items():
-        typer.echo(
-            f"{place}: {'stale: ' + ', '.join(changed) if changed else 'as its sources are'}"
-        )
-    return 1 if any(stale.values()) else 0
+    """Print whether each store is stale; return 1 if any is."""
+    # All are read before anything is printed: a store that cannot be opened is refused first.
+    changed_sources = {path: _changed_sources(path) for path in stores}
+    for path, changed in changed_sources.items():
+        state = "as its sources are"
+        if changed:
+            state = "stale: " + ", ".join(changed)
+        typer.echo(f"{path}: {state}")
+    return int(any(changed_sources.values()))
 
 
-def _stale(place: str) -> list[str]:
-    with engines.DuckDB(place) as store:
-        return [source for table in store.report.tables for source in table.stale]
+def _changed_sources(path: str) -> list[str]:
+    changed: list[str] = []
+    with engines.DuckDB(path) as store:
+        for table in store.report.tables:
+            changed.extend(table.stale)
+    return changed

@@ -1,4 +1,4 @@
-"""`discreet query`, `explain`, `plan` and `rehearse`: one question to a store, from the command line."""
+"""`discreet query`, `explain`, `plan`, `rehearse` and `estimate-cut`: one question to a store."""
 
 from __future__ import annotations
 
@@ -60,20 +60,20 @@ def query(
     --schema people.toml --ledger people.ledger --budget epsilon=3 --epsilon 1
     """
     with refusals(as_json=as_json):
+        # Files are checked first: an answer that cannot be written must not be charged.
         check_picture(plot)
         check_out(out, as_json=as_json)
-        asked, words = (
-            read_text(sql, "the question"),
-            price.words(nonnegative=nonnegative, intervals=intervals),
-        )
+        asked = read_text(sql, "the question")
+        words = price.words(nonnegative=nonnegative, intervals=intervals)
 
-        def sound(curator: Curator) -> None:
+        def check(curator: Curator) -> None:
             curator.explain(asked, **words)
 
-        with open_curator(source, place, price, spends=True, quiet=as_json, first=sound) as curator:
+        with open_curator(source, place, price, spends=True, quiet=as_json, first=check) as curator:
             _warn(curator, asked, words, quiet=as_json)
             answer = curator.sql(asked, **words, why=why)
         if out == STANDARD:
+            # Standard output is for the CSV alone.
             typer.echo(answer.caption, err=True)
         else:
             echo(answer, answer_reply(answer, price.level), as_json=as_json)
@@ -86,9 +86,13 @@ def query(
 
 
 def _warn(curator: Curator, sql: str, words: SpendWords, *, quiet: bool) -> None:
-    """Say what speaks against a question before it is paid for; what was answered before is free."""
-    found = None if quiet else curator.explain(sql, **words)
-    for warning in () if found is None or found.stored else found.warnings:
+    """Print warnings about a question before its charge; a stored answer is free, so has none."""
+    if quiet:
+        return
+    explanation = curator.explain(sql, **words)
+    if explanation.stored:
+        return
+    for warning in explanation.warnings:
         typer.secho(f"before paying: {warning}", err=True, fg="yellow")
 
 
@@ -118,7 +122,9 @@ def explain(
         shown = curator.explain(read_text(sql, "the question"), **words)
         if as_json:
             reply = explanation_reply(shown)
-            echo(shown, reply if store else reply | {"texts": []}, as_json=True)
+            if not store:
+                reply["texts"] = []
+            echo(shown, reply, as_json=True)
         else:
             typer.echo(shown.to_text(terminal_width(), store=store))
 
@@ -195,9 +201,11 @@ def estimate_cut(
     with refusals(as_json=as_json):
         words = price.words()
 
-        def sound(curator: Curator) -> None:
-            curator.explain(cut_of(curator.stand.planner, name, up_to, of), **words)
+        def check(curator: Curator) -> None:
+            question = cut_of(curator.stand.planner, name, up_to, of)
+            curator.explain(question, **words)
 
-        with open_curator(source, place, price, spends=True, quiet=as_json, first=sound) as curator:
-            answer = curator.ask(cut_of(curator.stand.planner, name, up_to, of), **words, why=why)
+        with open_curator(source, place, price, spends=True, quiet=as_json, first=check) as curator:
+            question = cut_of(curator.stand.planner, name, up_to, of)
+            answer = curator.ask(question, **words, why=why)
         echo(answer, answer_reply(answer, price.level), as_json=as_json)

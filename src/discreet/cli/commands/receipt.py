@@ -1,4 +1,4 @@
-"""`discreet verify-receipt`: is this what the curator wrote, and does the ledger say the same?"""
+"""`discreet verify-receipt`: check a receipt, and compare it with the ledger."""
 
 from __future__ import annotations
 
@@ -38,10 +38,9 @@ def verify_receipt(
         else:
             with open_existing(ledger) as held:
                 found = verify(file, key=key, ledger=held)
-        words = [f"but {one.message}" for one in told]
-        facts = {
-            "holds": True,
-            "unproven": [str(one.message) for one in told],
-            **json.loads(found.to_json()),
-        }
-        echo("\n\n".join([str(found), "the receipt holds", *words]), facts, as_json=as_json)
+        # The library warns about facts that it cannot prove, such as a missing signature.
+        unproven = [str(warning.message) for warning in told]
+        facts = {"holds": True, "unproven": unproven, **json.loads(found.to_json())}
+        paragraphs = [str(found), "the receipt holds"]
+        paragraphs += [f"but {message}" for message in unproven]
+        echo("\n\n".join(paragraphs), facts, as_json=as_json)

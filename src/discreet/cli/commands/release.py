@@ -1,4 +1,4 @@
-"""`discreet release`: publish a set of tables, with a page that says how far off they are and what is promised."""
+"""`discreet release`: publish tables with one charge, and a page with errors and guarantee."""
 
 from __future__ import annotations
 
@@ -55,22 +55,17 @@ def release(
     """
     with refusals(as_json=as_json):
         if str(file) == "country" and not file.exists():
-            made = write_country(out)
-            told = (
-                f"a made-up country is in {out}; publish it: discreet release {made} --out tables"
-            )
-            echo(told, {"file": str(made)}, as_json=as_json)
+            _write_example(out, as_json=as_json)
             return
         asked = read_release(file)
         if out.exists() and not plan:
             raise InvalidArgument(f"{out} is there already; name a new folder, nothing was spent")
         schemas = read_schemas(asked.schema)
         engine = open_source(asked.source, schemas, asked.tables, progress=not plan)
-        where = (
-            ":memory:"
-            if plan and not is_server(asked.ledger) and not Path(asked.ledger).exists()
-            else asked.ledger
-        )
+        where = asked.ledger
+        if plan and not is_server(where) and not Path(where).exists():
+            # A plan creates no ledger.
+            where = ":memory:"
         try:
             with open_ledger(where, asked.budget) as ledger, told_of_charges(ledger, asked.who):
                 curator = Curator(engine, schemas, ledger, who=asked.who)
@@ -78,75 +73,79 @@ def release(
                     found = curator.plan(_questions(asked), **_price(asked), level=asked.level)
                     echo(found, plan_reply(found), as_json=as_json)
                     return
-                words = {**_price(asked), "level": asked.level, "whole": asked.whole}
-                answers = curator.release(_questions(asked), **words, why=asked.why)
-                _write(
-                    out, asked, answers, page(asked, answers, schemas, ledger.promise(), can_draw())
-                )
+                options = {**_price(asked), "level": asked.level, "whole": asked.whole}
+                answers = curator.release(_questions(asked), **options, why=asked.why)
+                readme = page(asked, answers, schemas, ledger.promise(), can_draw())
+                _write(out, asked, answers, readme)
         finally:
             engine.close()
-        echo(
-            f"{len(answers)} tables written to {out}",
-            {"tables": list(answers), "out": str(out)},
-            as_json=as_json,
-        )
+        facts = {"tables": list(answers), "out": str(out)}
+        echo(f"{len(answers)} tables written to {out}", facts, as_json=as_json)
+
+
+def _write_example(out: Path, *, as_json: bool) -> None:
+    made = write_country(out)
+    next_step = f"publish it: discreet release {made} --out tables"
+    echo(f"a made-up country is in {out}; {next_step}", {"file": str(made)}, as_json=as_json)
 
 
 def _questions(asked: ReleaseFile) -> dict[str, str]:
-    return {name: one.sql for name, one in asked.questions.items()}
+    return {name: table.sql for name, table in asked.questions.items()}
 
 
 def _price(asked: ReleaseFile) -> dict[str, Any]:
-    if asked.spend is not None:
-        return {
-            "spend": asked.spend,
-            "weights": {name: one.weight for name, one in asked.questions.items()},
-        }
-    return {"error": {name: one.error for name, one in asked.questions.items()}}
+    if asked.spend is None:
+        errors = {name: table.error for name, table in asked.questions.items()}
+        return {"error": errors}
+    weights = {name: table.weight for name, table in asked.questions.items()}
+    return {"spend": asked.spend, "weights": weights}
 
 
 def _write(out: Path, asked: ReleaseFile, answers: Mapping[str, Answer], readme: str) -> None:
-    """Write everything beside the folder first, so that there is no half of a release."""
-    half = out.with_name(f".{out.name}.partial")
-    shutil.rmtree(half, ignore_errors=True)
+    """Write a folder beside `out` first and rename it, so that no partial release is left."""
+    partial = out.with_name(f".{out.name}.partial")
+    shutil.rmtree(partial, ignore_errors=True)
     try:
-        half.mkdir(parents=True)
+        partial.mkdir(parents=True)
     except OSError:
         raise InvalidArgument(
-            f"{out} cannot be made; what was asked is paid for: give --out a folder that is yours, it costs nothing"
+            f"{out} cannot be made; what was asked is paid for: "
+            "give --out a folder that is yours, it costs nothing"
         ) from None
     for name, answer in answers.items():
-        write_text(half / f"{name}.csv", answer.to_csv(level=asked.level))
+        write_text(partial / f"{name}.csv", answer.to_csv(level=asked.level))
         if can_draw() and len(answer) <= MOST_DRAWN:
-            write_picture(
-                answer, half / f"{name}.svg", level=asked.level, title=asked.questions[name].title
-            )
-    if told := _measured(answers):
-        write_text(half / "measurements.json", json.dumps(told, indent=1))
+            title = asked.questions[name].title
+            write_picture(answer, partial / f"{name}.svg", level=asked.level, title=title)
+    measurements = _measurements(answers)
+    if measurements:
+        write_text(partial / "measurements.json", json.dumps(measurements, indent=1))
+    # All answers have one charge, hence one receipt.
     receipt: Any = next(iter(answers.values())).receipt
-    write_text(half / "receipt.json", receipt.to_json())
-    write_text(half / "README.md", readme)
-    half.rename(out)
+    write_text(partial / "receipt.json", receipt.to_json())
+    write_text(partial / "README.md", readme)
+    partial.rename(out)
 
 
-def _measured(answers: Mapping[str, Answer]) -> dict[str, object]:
-    """Return the estimates of all workloads before they were moved, with their covariance, and how to read them."""
-    found = {
-        name: one
-        for name, one in answers.items()
-        if isinstance(one.plan, Plan) and one.plan.gap is not None
-    }
-    if not found:
+def _measurements(answers: Mapping[str, Answer]) -> dict[str, object]:
+    """Return the estimates of all workloads before post-processing, with their covariance."""
+    workloads = {}
+    for name, answer in answers.items():
+        if isinstance(answer.plan, Plan) and answer.plan.gap is not None:
+            workloads[name] = answer
+    if not workloads:
         return {}
     tables: dict[str, object] = {}
-    for name, answer in found.items():
-        shared = [
-            other for other, one in found.items() if _strategy_of(one) is _strategy_of(answer)
-        ]
+    for name, answer in workloads.items():
+        # Tables of one strategy have correlated errors: readers must know which.
+        strategy = _strategy_of(answer)
+        shared = [other for other in workloads if _strategy_of(workloads[other]) is strategy]
         tables[name] = {"strategy_of": shared, **answer.measurements()}
     return {"how": HOW, "tables": tables}
 
 
 def _strategy_of(answer: Answer) -> object:
     plan: Any = answer.plan
-    return plan if plan.within is None else plan.within
+    if plan.within is None:
+        return plan
+    return plan.within

@@ -1,4 +1,4 @@
-"""The command line's `schema`: draft one, check one, show one."""
+"""`discreet schema`: draft, check and show schema files."""
 
 from __future__ import annotations
 
@@ -101,23 +101,26 @@ def infer_command(
     """
     with refusals():
         _check_free(out)
-        guessed: dict[str, ColumnType] = {
-            column: seen.proposal[0] if seen.proposal else seen.kind
-            for column, seen in look(file).columns.items()
-        }
-        types = _overrule(guessed, kind or [])
+        guessed: dict[str, ColumnType] = {}
+        for column, seen in look(file).columns.items():
+            guessed[column] = seen.proposal[0] if seen.proposal else seen.kind
+        types = _overruled_types(guessed, kind or [])
         kinds = guessed | types
         answers = _answers(kinds, bounds or [], categories or [], length or [])
         who = _unit(unit, people, max_rows, max_groups, window)
-        if sys.stdin.isatty() if ask is None else ask:
+        if ask is None:
+            ask = sys.stdin.isatty()
+        if ask:
             who = _ask_unit(who, kinds)
-            said = {*answers, *(leave_out or []), who.id if isinstance(who, People) else who}
-            answers |= _ask_columns(
-                {column: k for column, k in kinds.items() if column not in said}
-            )
+            # The column of people has no facts of its own: it is not asked for.
+            id_column = who.id if isinstance(who, People) else who
+            settled = {*answers, *(leave_out or []), id_column}
+            open_columns = {column: k for column, k in kinds.items() if column not in settled}
+            answers |= _ask_columns(open_columns)
         draft = infer(
             file,
             name=name,
+            # A name alone is the column of people, whose number of rows is still open.
             unit=None if isinstance(who, str) else who,
             people=who if isinstance(who, str) else None,
             columns=answers,
@@ -130,10 +133,10 @@ def infer_command(
         _write(draft, out)
 
 
-def _overrule(guessed: Kinds, said: list[str]) -> dict[str, ColumnType]:
-    """Read the kinds that overrule a guess."""
+def _overruled_types(guessed: Kinds, options: list[str]) -> dict[str, ColumnType]:
+    """Read the types that overrule a guess."""
     kinds: dict[str, ColumnType] = {}
-    for answer in said:
+    for answer in options:
         name, kind = split_answer(answer, guessed)
         if kind not in SHAPES:
             raise InvalidArgument(f"{kind!r} is no type of column; use one of {', '.join(SHAPES)}")
@@ -148,10 +151,10 @@ def _answers(
     readers: list[tuple[list[str], Callable[[ColumnType, str], Column]]] = [
         (bounds, bounded),
         (categories, keyed),
-        (lengths, lambda _, answer: lengthy(answer)),
+        (lengths, _read_length),
     ]
-    for said, read in readers:
-        for answer in said:
+    for options, read in readers:
+        for answer in options:
             name, fact = split_answer(answer, kinds)
             if name in answers:
                 raise InvalidArgument(
@@ -161,6 +164,10 @@ def _answers(
     return answers
 
 
+def _read_length(_kind: ColumnType, answer: str) -> Column:
+    return lengthy(answer)
+
+
 def _unit(
     unit: str | None,
     people: str | None,
@@ -168,47 +175,45 @@ def _unit(
     max_groups: int | None,
     window: str | None,
 ) -> Unit | str | None:
-    """Read who is protected; only the id if the most rows are not said."""
+    """Read the unit of privacy; only the column of people if `max_rows` is not given."""
     if unit not in (None, "rows") or (unit and people):
         raise InvalidArgument("say --unit rows, or --people COLUMN --max-rows N, one of the two")
     if people is None or max_rows is None:
-        if (
-            max_groups is not None
-            or window is not None
-            or (max_rows is not None and people is None)
-        ):
+        rows_without_people = max_rows is not None and people is None
+        if max_groups is not None or window is not None or rows_without_people:
             raise InvalidArgument("--max-groups and --window go with --people COLUMN --max-rows N")
         return Rows() if unit else people
-    column, _, period = (window or "").rpartition("=")
-    within = None if window is None else (column, cast("Period", period))
+    within = None
+    if window is not None:
+        column, _, period = window.rpartition("=")
+        within = (column, cast("Period", period))
     return People(people, max_rows=max_rows, max_groups=max_groups, window=within)
 
 
 def _ask_unit(known: Unit | str | None, names: Kinds) -> Unit | str | None:
-    question = "Who is protected? 'rows', or the column that tells people apart"
-    who = known if known is not None else _prompt(question, lambda said: _who(said, names))
+    who = known
+    if who is None:
+        question = "Who is protected? 'rows', or the column that tells people apart"
+        who = _prompt(question, partial(_rows_or_column, names))
     if not isinstance(who, str):
         return who
-    return (
-        _prompt(
-            f"The most rows of one person ({who}) that may count", lambda said: _people(who, said)
-        )
-        or who
-    )
+    question = f"The most rows of one person ({who}) that may count"
+    return _prompt(question, partial(_people, who)) or who
 
 
-def _who(said: str, names: Kinds) -> Unit | str:
-    if said == "rows":
+def _rows_or_column(names: Kinds, answer: str) -> Unit | str:
+    if answer == "rows":
         return Rows()
-    if said not in names:
+    if answer not in names:
         raise InvalidArgument(
-            f"{said!r} is neither 'rows' nor a column; the columns are {', '.join(names)}"
+            f"{answer!r} is neither 'rows' nor a column; the columns are {', '.join(names)}"
         )
-    return said
+    return answer
 
 
-def _people(who: str, max_rows: str) -> People:
-    return People(who, max_rows=cast("int", max_rows))  # text is read exactly, as any number is
+def _people(column: str, max_rows: str) -> People:
+    # People parses text exactly, as any number of the library.
+    return People(column, max_rows=cast("int", max_rows))
 
 
 def _ask_columns(kinds: Kinds) -> dict[str, Column]:
@@ -218,26 +223,33 @@ def _ask_columns(kinds: Kinds) -> dict[str, Column]:
         if kind == "boolean":
             continue
         question = f"{name} ({kind}): {QUESTIONS.get(kind, 'low:high')}"
-        column = _prompt(question, partial(_read, kind))
+        column = _prompt(question, partial(_read_column, kind))
         if column is not None:
             answers[name] = column
     return answers
 
 
-def _read(kind: ColumnType, said: str) -> Column:
-    if kind == "category" or "," in said:
-        return keyed(kind, said)
-    return lengthy(said) if kind == "text" else bounded(kind, said)
+def _read_column(kind: ColumnType, answer: str) -> Column:
+    # A comma means a list of keys, whatever the type of the column.
+    if kind == "category" or "," in answer:
+        return keyed(kind, answer)
+    if kind == "text":
+        return lengthy(answer)
+    return bounded(kind, answer)
 
 
 def _prompt(question: str, read: Callable[[str], T]) -> T | None:
     """Ask until the answer can be read; an empty answer leaves the question open."""
-    while said := str(typer.prompt(question, default="", show_default=False, err=True)).strip():
+    while True:
+        # On standard error: standard output is for the schema alone.
+        given = typer.prompt(question, default="", show_default=False, err=True)
+        answer = str(given).strip()
+        if not answer:
+            return None
         try:
-            return read(said)
+            return read(answer)
         except InvalidArgument as refusal:
             typer.secho(str(refusal), err=True, fg="yellow")
-    return None
 
 
 def _check_free(out: Path | None) -> None:
@@ -284,14 +296,14 @@ def show(
     with refusals():
         schemas = read_schemas(file, draft=True)
     if as_json:
-        typer.echo(
-            json.dumps([schema.to_dict() for schema in schemas], ensure_ascii=False, indent=2)
-        )
+        described = [schema.to_dict() for schema in schemas]
+        typer.echo(json.dumps(described, ensure_ascii=False, indent=2))
         return
     for schema in schemas:
         table = Table(title=escape(heading(schema)), title_justify="left", title_style="bold")
-        for word in ("column", "type", "values", "NULL"):
-            table.add_column(word, overflow="fold")
-        for line in facts(schema):
-            table.add_row(*(escape(cell) for cell in line))
+        for title in ("column", "type", "values", "NULL"):
+            table.add_column(title, overflow="fold")
+        for row in facts(schema):
+            # Escaped: names of columns may look like markup of rich.
+            table.add_row(*(escape(cell) for cell in row))
         Console().print(table)

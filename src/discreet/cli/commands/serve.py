@@ -1,4 +1,4 @@
-"""`discreet serve`: the curator as a service, for programs and for people."""
+"""`discreet serve`: HTTP server with an API for programs and pages for people."""
 
 from __future__ import annotations
 
@@ -52,13 +52,14 @@ def serve(
         if config is not None:
             _run(config, host, port, workers)
             return
-        with _orderly(), tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
-            _run(_demo(Path(folder), host, port), host, port, workers)
+        with _exit_on_sigterm(), tempfile.TemporaryDirectory(prefix="discreet-demo-") as folder:
+            demo_config = _make_demo(Path(folder), host, port)
+            _run(demo_config, host, port, workers)
 
 
 @contextmanager
-def _orderly() -> Iterator[None]:
-    """Turn SIGTERM into an ordinary end, so that the folder goes away however it is stopped."""
+def _exit_on_sigterm() -> Iterator[None]:
+    """Turn SIGTERM into an ordinary exit, so that the temporary folder is removed in every case."""
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     try:
         yield
@@ -74,34 +75,36 @@ def _check_installed() -> None:
         )
 
 
-def _demo(folder: Path, host: str | None, port: int | None) -> Path:
+def _make_demo(folder: Path, host: str | None, port: int | None) -> Path:
     made = make_demo(folder, f"http://{host or '127.0.0.1'}:{port or 8000}")
-    typer.echo(
-        f"A demonstration on bundled census data, until you stop it; nothing is kept.\nsteward: {made.steward}"
-    )
-    typer.echo(
-        f"analyst: {made.analyst}\nSign in with one of these tokens; they are not shown again."
-    )
+    typer.echo("A demonstration on bundled census data, until you stop it; nothing is kept.")
+    typer.echo(f"steward: {made.steward}")
+    typer.echo(f"analyst: {made.analyst}")
+    typer.echo("Sign in with one of these tokens; they are not shown again.")
     return made.config
 
 
 def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
-    """Check the configuration and open everything once, so that what is missing is said here; then serve."""
+    """Check the configuration by opening everything once, then serve."""
+    # These need starlette and uvicorn, which come with discreet[service].
     import uvicorn
 
     from ...service.http.request_timeout import RequestTimeoutProtocol
-    from ...service.state import open_state  # needs starlette, which comes with discreet[service]
+    from ...service.state import open_state
 
     config = read_config(path)
+    # Opened here, so that a missing file is refused before workers start.
     open_state(config).close()
+    # The workers are processes of their own: they find the configuration by this variable.
     os.environ[CONFIG_VARIABLE] = str(path)
-    place = urlsplit(config.url)
+    url = urlsplit(config.url)
+    default_port = 443 if config.secure else 80
     typer.echo(f"serving {', '.join(config.datasets)} at {config.url}")
     uvicorn.run(
         "discreet.service.app:from_environment",
         factory=True,
-        host=host or place.hostname or "127.0.0.1",
-        port=port or place.port or (443 if config.secure else 80),
+        host=host or url.hostname or "127.0.0.1",
+        port=port or url.port or default_port,
         workers=workers,
         http=RequestTimeoutProtocol,
         **_manners(config),  # type: ignore[arg-type]
@@ -109,7 +112,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
 
 
 def _manners(config: Config) -> dict[str, object]:
-    """Say nothing about ourselves, believe no header about where a request came from unless a proxy is named."""
+    """Return options of uvicorn: no headers about the server; proxy headers of named proxies only."""
     return {
         "proxy_headers": bool(config.proxies),
         "forwarded_allow_ips": list(config.proxies),
@@ -118,6 +121,7 @@ def _manners(config: Config) -> dict[str, object]:
         "access_log": False,
         "log_level": "warning",
         "timeout_keep_alive": 30,
-        "timeout_worker_healthcheck": 30,  # a worker that is busy is not dead
+        # Long enough that a busy worker is not taken for a dead one.
+        "timeout_worker_healthcheck": 30,
         "timeout_graceful_shutdown": int(config.drain_seconds) + 5,
     }

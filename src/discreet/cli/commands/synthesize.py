@@ -1,4 +1,4 @@
-"""`discreet synthesize`: released tables and made-up records of a store's table, from the command line."""
+"""`discreet synthesize`: noisy tables and synthetic records of a table."""
 
 from __future__ import annotations
 
@@ -59,8 +59,12 @@ def synthesize(
     """
     with refusals(as_json=as_json):
         words = SynthesisWords(
-            columns=column or None, workload=workload, bins=_bins(bins), size=price.size
-        )  # type: ignore[typeddict-item]
+            columns=column or None,
+            workload=workload,
+            bins=_bins(bins),
+            # Text here: the library checks it like any other number.
+            size=price.size,  # type: ignore[typeddict-item]
+        )
         if price.spend is None:
             raise InvalidArgument("say what to spend: --epsilon and --delta, --rho or --mu")
         with open_curator(source, place, price, spends=not plan, quiet=as_json) as curator:
@@ -76,22 +80,26 @@ def synthesize(
             write_text(out, _csv(made, rows))
 
 
-def _bins(said: list[str] | None) -> dict[str, int]:
-    given = pairs(said, "--bins")
-    wrong = [f"{name}={count}" for name, count in given.items() if not count.isdigit()]
-    if wrong:
-        raise InvalidArgument(
-            f"--bins takes a whole number for each column, such as income=50; got {wrong[0]}"
-        )
-    return {name: int(count) for name, count in given.items()}
+def _bins(options: list[str] | None) -> dict[str, int]:
+    bins = {}
+    for name, count in pairs(options, "--bins").items():
+        if not count.isdigit():
+            raise InvalidArgument(
+                "--bins takes a whole number for each column, such as income=50; "
+                f"got {name}={count}"
+            )
+        bins[name] = int(count)
+    return bins
 
 
 def _report(made: Synthetic, *, as_json: bool) -> None:
     quality = made.quality()
+    # Written as JSON only where it is shown: the tables may be large.
+    tables = json.loads(synthetic_to_json(made)) if as_json else None
     reply = {
         "columns": list(made.columns),
         "rows": made.rows,
-        "tables": json.loads(synthetic_to_json(made)) if as_json else None,
+        "tables": tables,
         "quality": {"weighted": quality.weighted, "whole": quality.whole},
         "not_good_for": NOT_GOOD_FOR,
     }

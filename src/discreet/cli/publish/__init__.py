@@ -1,1 +1,1 @@
-"""What `discreet release` reads and writes."""
+"""Release files and their README for `discreet release`."""

@@ -1,11 +1,11 @@
-"""What a release publishes, as a TOML file: where the data lies, what may be spent, and a question for each table.
+"""Release file: a TOML file with data source, ledger, budget and a question for each table.
 
 title = "Incomes of the region"
 source = "people.csv"
 schema = "people.toml"
 ledger = "people.ledger"
 spend = { epsilon = "1" }
-whole = false                     # true: counts of cubes, rollups and running totals are whole numbers that add up
+whole = false           # true: counts of cubes, rollups, running totals are whole and add up
 
 [questions.income]
 title = "Mean income by region"
@@ -20,6 +20,7 @@ import tomllib
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from ...connection import server_table
 from ...engines.spark.session import is_address
@@ -43,12 +44,12 @@ _FIELDS = {
     "whole",
     "questions",
 }
-_QUESTION = {"title", "sql", "weight", "error"}
+_QUESTION_FIELDS = {"title", "sql", "weight", "error"}
 
 
 @frozen
 class PublishedTable:
-    """One table of a release: its question, its title, and its part of the budget or the error it may have."""
+    """Table of a release: its question, its title, and its weight in the budget or its error."""
 
     sql: str
     title: str
@@ -58,10 +59,11 @@ class PublishedTable:
 
 @frozen
 class ReleaseFile:
-    """A release as it is written down; paths are relative to the file's folder."""
+    """Contents of a release file; paths are relative to the file's folder."""
 
     title: str
-    source: str = field(repr=False)  # an address may hold a password
+    # A URL may contain a password: it stays out of the repr.
+    source: str = field(repr=False)
     schema: str
     ledger: str = field(repr=False)
     questions: Mapping[str, PublishedTable]
@@ -77,11 +79,13 @@ class ReleaseFile:
 def read_release(path: str | Path) -> ReleaseFile:
     """Read a release file.
 
-    Refuses a file that is not there or no TOML, keys it does not know, a release that says neither what may be spent
-    nor how wrong every table may be, or both.
+    Refuses: a missing file, other formats than TOML, unknown keys, and both of spend and errors or
+    neither, by `InvalidArgument`.
     """
     try:
-        data = tomllib.loads(Path(path).read_text(encoding="utf-8"), parse_float=Decimal)
+        text = Path(path).read_text(encoding="utf-8")
+        # Decimals keep amounts exact: 0.1 is 1/10.
+        data = tomllib.loads(text, parse_float=Decimal)
     except (OSError, UnicodeDecodeError):
         raise InvalidArgument(
             f"{path} cannot be read; give the path of a TOML file in UTF-8"
@@ -90,29 +94,26 @@ def read_release(path: str | Path) -> ReleaseFile:
         raise InvalidArgument(f"{path} is no TOML: {error}") from None
     if "invariants" in data:
         raise InvalidArgument(
-            f"{path}: invariants would be exact totals, outside every promise made here, and whoever knows all but one "
-            "person would learn that person; leave them out, or publish them beside, as what they are: not private"
+            f"{path}: invariants would be exact totals, outside every promise made here, and "
+            "whoever knows all but one person would learn that person; leave them out, "
+            "or publish them beside, as what they are: not private"
         )
     _check_known(data, _FIELDS, str(path))
-    home, questions = Path(path).parent, _questions(data.get("questions"), str(path))
-    spend = budget_from_words(data["spend"], f"{path}: spend") if "spend" in data else None
+    folder = Path(path).parent
+    questions = _questions(data.get("questions"), str(path))
+    spend = _budget(data, "spend", path)
     _check_price(questions, spend, str(path))
-    title, level = (
-        data.get("title", Path(path).stem),
-        read_terms(level=data.get("level", 0.95)).level,
-    )
+    title = data.get("title", Path(path).stem)
+    level = read_terms(level=data.get("level", 0.95)).level
     return ReleaseFile(
         title=_text(title, "title", path),
-        source=_place(data.get("source"), "source", path, home),
-        schema=_place(data.get("schema"), "schema", path, home),
-        ledger=_place(data.get("ledger"), "ledger", path, home),
+        source=_location(data.get("source"), "source", path, folder),
+        schema=_location(data.get("schema"), "schema", path, folder),
+        ledger=_location(data.get("ledger"), "ledger", path, folder),
         questions=questions,
         spend=spend,
-        budget=budget_from_words(data["budget"], f"{path}: budget") if "budget" in data else None,
-        tables={
-            name: _place(at, f"tables.{name}", path, home)
-            for name, at in dict(data.get("tables", {})).items()
-        },
+        budget=_budget(data, "budget", path),
+        tables=_tables(data, path, folder),
         who=_text(data.get("who", "steward"), "who", path),
         why=_text(data.get("why", title), "why", path),
         level=level,
@@ -120,45 +121,62 @@ def read_release(path: str | Path) -> ReleaseFile:
     )
 
 
+def _tables(data: Mapping[str, Any], where: str | Path, folder: Path) -> dict[str, str]:
+    tables = {}
+    for name, location in dict(data.get("tables", {})).items():
+        tables[name] = _location(location, f"tables.{name}", where, folder)
+    return tables
+
+
+def _budget(data: Mapping[str, object], name: str, where: str | Path) -> Measure | None:
+    if name not in data:
+        return None
+    return budget_from_words(data[name], f"{where}: {name}")
+
+
 def _questions(data: object, where: str) -> dict[str, PublishedTable]:
     if not isinstance(data, Mapping) or not data:
         raise InvalidArgument(
             f'{where} asks nothing; write a [questions.NAME] with sql = "SELECT …" for each table'
         )
-    found: dict[str, PublishedTable] = {}
-    for name, one in data.items():
+    tables: dict[str, PublishedTable] = {}
+    for name, question in data.items():
+        # Names become file names of the release.
         if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}", name):
             raise InvalidArgument(
                 f"{where}: {name!r} cannot name a file; use letters, digits, - and _"
             )
-        if not isinstance(one, Mapping) or not isinstance(one.get("sql"), str):
+        if not isinstance(question, Mapping) or not isinstance(question.get("sql"), str):
             raise InvalidArgument(f'{where}: questions.{name} needs sql = "SELECT …"')
-        _check_known(one, _QUESTION, f"{where}: questions.{name}")
-        found[name] = PublishedTable(
-            one["sql"], str(one.get("title", name)), str(one.get("weight", 1)), _error(one)
-        )
-    return found
+        _check_known(question, _QUESTION_FIELDS, f"{where}: questions.{name}")
+        title = str(question.get("title", name))
+        weight = str(question.get("weight", 1))
+        tables[name] = PublishedTable(question["sql"], title, weight, _error(question))
+    return tables
 
 
 def _error(question: Mapping[str, object]) -> str | dict[str, str] | None:
-    said = question.get("error")
-    if isinstance(said, Mapping):
-        return {str(name): str(amount) for name, amount in said.items()}
-    return None if said is None else str(said)
+    error = question.get("error")
+    if error is None:
+        return None
+    if isinstance(error, Mapping):
+        return {str(name): str(amount) for name, amount in error.items()}
+    return str(error)
 
 
 def _check_price(
     questions: Mapping[str, PublishedTable], spend: Measure | None, where: str
 ) -> None:
-    erring = [name for name, one in questions.items() if one.error is not None]
-    if spend is not None and erring:
+    with_error = [name for name, table in questions.items() if table.error is not None]
+    without_error = [name for name, table in questions.items() if table.error is None]
+    if spend is not None and with_error:
         raise InvalidArgument(
-            f"{where} gives spend, and an error for {', '.join(erring)}; give one of the two"
+            f"{where} gives spend, and an error for {', '.join(with_error)}; give one of the two"
         )
-    if spend is None and len(erring) < len(questions):
-        rest = ", ".join(name for name in questions if name not in erring)
+    if spend is None and without_error:
+        names = ", ".join(without_error)
         raise InvalidArgument(
-            f"{where} says neither spend nor an error for {rest}; give one of the two"
+            f"{where} says neither spend nor an error for {names}; give one of the two"
         )
 
 
@@ -176,11 +194,13 @@ def _text(value: object, name: str, where: str | Path) -> str:
     return value
 
 
-def _place(value: object, name: str, where: str | Path, home: Path) -> str:
-    """Read a path relative to the file, or an address of a database."""
+def _location(value: object, name: str, where: str | Path, folder: Path) -> str:
+    """Read a path relative to the file's folder, or a URL of a database."""
     if value is None:
         raise InvalidArgument(
             f"{where} lacks {name}; give a path, or postgresql://… where a database may stand"
         )
     text = _text(value, name, where)
-    return text if is_address(text) or server_table(text) is not None else str(home / text)
+    if is_address(text) or server_table(text) is not None:
+        return text
+    return str(folder / text)

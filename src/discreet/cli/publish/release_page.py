@@ -1,4 +1,4 @@
-"""The README of a release: what each table holds, how far off it is, and what is promised to the people in the data."""
+"""README of a release: its tables with their errors, and the privacy guarantee."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from .release_file import ReleaseFile
 
 MOST_DRAWN = 400
-"""A table of more rows has no picture: nobody could read it."""
+"""Rows of the largest table with a picture; a larger one is unreadable as a picture."""
 
 MOST_ROWS = 60
+"""Rows of the largest table that the page shows in full."""
 
 
 def page(
@@ -29,57 +30,67 @@ def page(
     promise: Measure,
     drawn: bool,
 ) -> str:
-    """Write the page, in Markdown."""
+    """Return the page as Markdown."""
     percent = f"{100 * file.level:g} %"
     blocks = [f"# {file.title}", _guarantee(answers, schemas, promise)]
     blocks += [
         "## Reading the tables",
-        "Numbers carry noise. Here they are rounded to their error; in the files they have every digit, and "
-        f"each has two columns beside it, `_low` and `_high`: the value without noise lies "
-        f"between them with a probability of at least {percent}, number by number. Empty cells: nothing is known. What "
-        "the bounds of the schema cut off (values beyond them, rows of one person beyond the most) is in no number.",
+        "Numbers carry noise. Here they are rounded to their error; in the files they have every "
+        "digit, and each has two columns beside it, `_low` and `_high`: the value without noise "
+        f"lies between them with a probability of at least {percent}, number by number. Empty "
+        "cells: nothing is known. What the bounds of the schema cut off (values beyond them, rows "
+        "of one person beyond the most) is in no number.",
     ]
     for name, answer in answers.items():
-        blocks += _table(name, file, answer, drawn=drawn and len(answer) <= MOST_DRAWN)
-    blocks += ["## Checking", f"`receipt.json` says what was charged and where; {_how(file)}"]
+        has_picture = drawn and len(answer) <= MOST_DRAWN
+        blocks += _table(name, file, answer, drawn=has_picture)
+    check = _how_to_check(file)
+    blocks += ["## Checking", f"`receipt.json` says what was charged and where; {check}"]
     return "\n\n".join(blocks) + "\n"
 
 
 def _guarantee(answers: Mapping[str, Answer], schemas: tuple[Schema, ...], promise: Measure) -> str:
+    # All answers of a release have one charge, hence one receipt.
     receipt: Receipt = next(iter(answers.values())).receipt  # type: ignore[assignment]
-    who = "; ".join(f"in `{schema.name}`, {schema.unit}" for schema in schemas if not schema.public)
+    units = [f"in `{schema.name}`, {schema.unit}" for schema in schemas if not schema.public]
     return (
-        f"These tables are differentially private: {receipt.price} was spent on them together, of {promise} for all "
-        f"that is ever published from this ledger, under {receipt.neighbours} neighbours. Protected is {who}. "
+        f"These tables are differentially private: {receipt.price} was spent on them together, "
+        f"of {promise} for all that is ever published from this ledger, "
+        f"under {receipt.neighbours} neighbours. Protected is {'; '.join(units)}. "
         "Whatever is done with the tables later cannot weaken this."
     )
 
 
 def _table(name: str, file: ReleaseFile, answer: Answer, *, drawn: bool) -> list[str]:
     asked = file.questions[name]
-    picture = [f"![{asked.title}]({name}.svg)"] if drawn else []
-    raw = f"`measurements.json` has `{name}` before anything was moved, cells with their covariance: for models."
-    made = [raw] if isinstance(answer.plan, Plan) and answer.plan.gap is not None else []
-    return [
+    blocks = [
         f"## {asked.title}",
         f"`{name}.csv`, {len(answer)} rows",
         _rows(name, answer),
         f"```sql\n{describe(answer.plan.question)}\n```",
-        f"How each column was made, and how far off it was expected to be before anything was spent:\n\n"
-        f"```text\n{answer.plan}\n```",
-        *made,
-        *picture,
+        "How each column was made, and how far off it was expected to be before anything was "
+        f"spent:\n\n```text\n{answer.plan}\n```",
     ]
+    if isinstance(answer.plan, Plan) and answer.plan.gap is not None:
+        blocks.append(
+            f"`measurements.json` has `{name}` before anything was moved, cells with their "
+            "covariance: for models."
+        )
+    if drawn:
+        blocks.append(f"![{asked.title}]({name}.svg)")
+    return blocks
 
 
 def _rows(name: str, answer: Answer) -> str:
-    """Return the table as people read it, if it is not too long for a page."""
+    """Return the rounded table, or where to find it if it is too long for a page."""
     if len(answer) > MOST_ROWS:
         return f"Too long for this page: see `{name}.csv`, or the picture."
     return answer.to_markdown().strip()
 
 
-def _how(file: ReleaseFile) -> str:
-    return "`discreet verify-receipt receipt.json` checks it" + (
-        ", with `--ledger` also against the ledger." if not is_server(file.ledger) else "."
-    )
+def _how_to_check(file: ReleaseFile) -> str:
+    check = "`discreet verify-receipt receipt.json` checks it"
+    # The address of a server is no business of the readers of a release.
+    if is_server(file.ledger):
+        return f"{check}."
+    return f"{check}, with `--ledger` also against the ledger."
