@@ -38,7 +38,10 @@ COMMANDS = {
     "people": "people",
     "demo": "demo",
 }
-"""Commands in the order of the help, with their modules: a group `app`, or a function of that name."""
+"""Commands in the order of the help, with their modules.
+
+A module has a group `app`, or a function of the command's name.
+"""
 
 
 class LazyCommands(TyperGroup):

@@ -29,6 +29,7 @@ def spread_flags(command: Callable[..., None]) -> Callable[..., None]:
     positional: list[inspect.Parameter] = []
     keyword_only: list[inspect.Parameter] = []
     groups: dict[str, Any] = {}
+    # Annotations are texts under `from __future__`: they are evaluated here.
     hints = get_type_hints(command, include_extras=True)
     for name, parameter in inspect.signature(command).parameters.items():
         kind = hints[name]

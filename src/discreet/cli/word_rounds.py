@@ -18,7 +18,7 @@ from .output import write_text
 
 
 def recall(asked: WordRound, path: Path | None) -> WordRound:
-    """Return the round with the counts of earlier rounds, as `go_on` wrote them; none without a file."""
+    """Return the round with the counts that `go_on` wrote; without a file there are none."""
     if path is None or not path.exists():
         return asked
     try:

@@ -72,7 +72,7 @@ FREE = Stake()
 
 @frozen
 class Line:
-    """Open connection with its times in seconds: `patience` for retries, `deadline` for an answer."""
+    """Open connection; `patience` (for retries) and `deadline` (for an answer) are seconds."""
 
     http: httpx.Client
     patience: float

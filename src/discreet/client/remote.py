@@ -271,7 +271,7 @@ class Remote:
         return make_answer(reply, plan, {"": plan})
 
     def table(self, name: str) -> Table:
-        """Return a table to build questions in Python: `remote.table("people").count(by="region")`."""
+        """Return a table for questions in Python: `remote.table("people").count(by="region")`."""
         return table_of(self._planner, name)
 
     def left(self) -> Measure:
@@ -332,7 +332,7 @@ class Remote:
         return self.line.charge(self._at(verb), body, key, self._price(event))
 
     def _price(self, event: Event) -> Measure:
-        """Return the price of an event in the ledger's measure, under its filter as it was opened."""
+        """Return the price of an event in the ledger's measure, under its filter."""
         if self.filter.adds:
             return self.filter.stated(event)
         return self.filter.price(event)

@@ -42,7 +42,7 @@ def training_reply(explained: TrainingExplanation, price: Measure) -> dict[str, 
 
 
 def synthetic_reply(made: Synthetic) -> dict[str, object]:
-    """Return the reply with released tables and their receipt; the client makes records, for free."""
+    """Return the reply with released tables and their receipt; records are made by the client."""
     receipt = made.receipt.to_json()  # type: ignore[attr-defined]
     return {
         "rows": made.rows,

@@ -70,7 +70,7 @@ CUT = Record(
 
 @frozen
 class LearnRequest:
-    """Model to be trained on the rows of a SELECT; `n` is the rough number of rows, to explain it."""
+    """Model to be trained on the rows of a SELECT; `n` is a rough number of rows, to explain."""
 
     sql: str
     model: Estimator = field(hash=False)

@@ -108,7 +108,8 @@ class Record:
             if given not in known:
                 # An unknown field may be a typing error: it is refused rather than ignored.
                 raise InvalidArgument(
-                    f"{str(given)[:40]!r} is not known here; what may stand here: {', '.join(known)}"
+                    f"{str(given)[:40]!r} is not known here; "
+                    f"what may stand here: {', '.join(known)}"
                 )
 
     @property

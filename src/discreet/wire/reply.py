@@ -1,4 +1,4 @@
-"""Replies as plain JSON: answers, plans, prices, ledger entries and refusals; amounts are exact text.
+"""Replies as plain JSON: answers, plans, prices, ledger entries, refusals; amounts are exact.
 
 Guarantee: everything in a reply is public or was released privately. The length and shape of a
 reply follow from the schema, the question, the ledger and the released numbers, never from a row.
@@ -46,7 +46,10 @@ if TYPE_CHECKING:
     from ..answer.answer import Answer, Interval
     from ..curator.explanation import Explanation
 
-BROKEN = "something broke inside the service; what it said is not shown, since it may tell about the data"
+BROKEN = (
+    "something broke inside the service; "
+    "what it said is not shown, since it may tell about the data"
+)
 # The first class that matches decides: subclasses stand before their base classes.
 _STATUS: tuple[tuple[type[DiscreetError], int], ...] = (
     (BudgetExceeded, 409),
@@ -273,7 +276,7 @@ def entry_from_json(data: object) -> Entry:
 
 
 def _is_outside_chain(fields: Mapping[str, object]) -> bool:
-    """Whether an analyst's entry has no link to the entry before; only the first has none at all."""
+    """Whether an entry shows no link to the entry before; the first entry has none to show."""
     unlinked = fields.get("previous") == fields.get("books") == ""
     return unlinked and fields.get("number") != 1
 

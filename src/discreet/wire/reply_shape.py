@@ -63,7 +63,8 @@ ANSWER = Record(
         Slot("receipt", nullable(_TEXT)),
         Slot("exact", _FACTS),
     ),
-    description="A table with its error bars, its receipt as one canonical text, and the exact parts of it.",
+    description="A table with its error bars, its receipt as one canonical text, "
+    "and the exact parts of it.",
 )
 _ANSWERS = anything(
     "Answers by the names of their questions.",
@@ -125,7 +126,8 @@ SYNTHETIC = Record(
         Slot("text", _TEXT),
         Slot("receipt", _TEXT),
     ),
-    description="Released tables, from which records are made for free, what was planned, and the receipt.",
+    description="Released tables, from which records are made for free, what was planned, "
+    "and the receipt.",
 )
 SYNTHESIS_PLANNED = Record(
     (
@@ -184,8 +186,8 @@ ENTRY = Record(
         Slot("hash", _TEXT),
     ),
     more=True,
-    description="One line of the ledger. A steward's is whole: who reads it can check its hash. An analyst's, where "
-    "questions are not shared, has no `previous` and no `books`, which tell of others.",
+    description="One line of the ledger. A steward's is whole: who reads it can check its hash. "
+    "An analyst's, where questions are not shared, has no `previous` and no `books`, which tell of others.",
 )
 _ENTRY = refer("Entry", ENTRY.shape)
 DATASET = Record(
@@ -212,7 +214,8 @@ ROOM = Record(
         Slot("delta", _EXACT),
         Slot("tail", _EXACT),
     ),
-    description="The largest single question that fits an (ε, δ) budget: pure, or Gaussian; and the δ for keys.",
+    description="The largest single question that fits an (ε, δ) budget: pure, or Gaussian; "
+    "and the δ for keys.",
 )
 LEFT = Record(
     (

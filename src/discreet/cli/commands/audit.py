@@ -86,6 +86,7 @@ def audit(  # noqa: PLR0917 - each argument is an option
         report = _run(command, pair, claim, quiet=json, samples=samples, options=options)
         if html is not None:
             _write(report, html)
+    # A verdict is no refusal: it has exit codes of its own.
     _show(report, as_json=json)
     raise typer.Exit(_CODES[report.verdict])
 

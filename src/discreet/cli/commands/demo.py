@@ -65,7 +65,7 @@ def demo(
 
 
 def show(epsilon: str, console: Console | None = None, folder: Path | None = None) -> None:
-    """Run the demonstration under one pure budget, in a temporary folder; the picture is in `folder`."""
+    """Run the demonstration under one pure budget; its picture is written to `folder`."""
     budget = PureDP(positive(epsilon, "epsilon"))
     screen = console or Console()
     with (
@@ -100,6 +100,7 @@ def _run(curator: Curator, budget: PureDP, screen: Console, folder: Path) -> Non
     again = curator.sql(BY_AGE, spend=half)
     screen.print(f"the same numbers: {again.rows == answer.rows}; {curator.left()} is left")
     step("She asks for more than is left", MEDIAN)
+    # Half of the budget and more is spent by now, so the whole of it is refused.
     try:
         curator.sql(MEDIAN, spend=budget)
     except BudgetExceeded as refusal:

@@ -64,6 +64,7 @@ def learn(
                 echo(shown, {"explanation": str(shown)}, as_json=as_json)
                 return
             fitted = curator.learn(sql, made, price.spend, why=why)
+        # Shown first: a file that cannot be written must not hide what was paid for.
         text = model_to_json(fitted)
         echo(fitted.summary(), {"model": text}, as_json=as_json)
         if out is not None:

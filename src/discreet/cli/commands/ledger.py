@@ -72,6 +72,7 @@ def create(
             raise InvalidArgument(
                 "a ledger needs a budget: --epsilon (with or without --delta), --rho or --mu"
             )
+        # Its terms are fixed for good: an existing ledger is never overwritten.
         if not is_server(where) and Path(where).exists():
             raise InvalidArgument(
                 f"{where} is there already; look at it by: discreet ledger show {where}"
@@ -128,6 +129,7 @@ def show(where: At, *, name: Name = "main", as_json: JsonFlag = False) -> None:
 
 def open_existing(where: str, name: str = "main") -> Ledger:
     """Open a ledger that must exist."""
+    # Checked here: `open_ledger` would take a missing file for a new ledger.
     if not is_server(where) and not Path(where).exists():
         raise InvalidArgument(
             f"{where} is not there; make it by: discreet ledger create {where} --epsilon 3"
@@ -184,6 +186,7 @@ def verify(
             def advance(done: int, total: int) -> None:
                 bar.update(task, completed=done, total=total)
 
+            # Exports are verified from the file alone, without any ledger.
             if not is_server(where) and where.endswith((".jsonl", ".json")):
                 verdict = verify_export(where, advance, checkpoint=noted)
             else:

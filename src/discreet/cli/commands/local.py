@@ -113,6 +113,7 @@ def collect(parameters: Parameters, reports: Lines = "-", out: Out = "-") -> Non
         collector = _collector(parameters)
         refused = 0
         for line in lines:
+            # A forged or damaged report is counted and dropped; the others go on.
             try:
                 collector.add(line)
             except DiscreetError:

@@ -28,6 +28,7 @@ ConfigPath = Annotated[
 @contextmanager
 def _open_members(path: Path) -> Iterator[Members]:
     with refusals():
+        # The store of the service is shared: a running server sees changes at once.
         store = open_store(read_config(path).store)
         try:
             yield Members(store)

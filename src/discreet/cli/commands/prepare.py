@@ -1,4 +1,4 @@
-"""`discreet prepare`: read sources once, strictly, into a store; or check whether a store is stale."""
+"""`discreet prepare`: read sources once, strictly, into a store; or check if a store is stale."""
 
 from __future__ import annotations
 

@@ -100,6 +100,7 @@ def infer_command(
     Example: discreet schema infer people.csv --unit rows --bounds age=0:120 --categories region=N,S --out people.toml
     """
     with refusals():
+        # Before any question is asked: answers would be lost.
         _check_free(out)
         guessed: dict[str, ColumnType] = {}
         for column, seen in look(file).columns.items():

@@ -112,7 +112,7 @@ def _run(path: Path, host: str | None, port: int | None, workers: int) -> None:
 
 
 def _manners(config: Config) -> dict[str, object]:
-    """Return options of uvicorn: no headers about the server; proxy headers of named proxies only."""
+    """Return options of uvicorn: no server headers; proxy headers of named proxies only."""
     return {
         "proxy_headers": bool(config.proxies),
         "forwarded_allow_ips": list(config.proxies),

@@ -73,6 +73,7 @@ def synthesize(
                 echo(shown, {"plan": str(shown)}, as_json=as_json)
                 return
             made = curator.synthesize(of, price.spend, why=why, **words)
+        # Shown first: a file that cannot be written must not hide what was paid for.
         _report(made, as_json=as_json)
         if tables is not None:
             write_text(tables, synthetic_to_json(made))

@@ -92,6 +92,7 @@ def read_release(path: str | Path) -> ReleaseFile:
         ) from None
     except tomllib.TOMLDecodeError as error:
         raise InvalidArgument(f"{path} is no TOML: {error}") from None
+    # Known from census releases, so refused with a reason rather than as unknown.
     if "invariants" in data:
         raise InvalidArgument(
             f"{path}: invariants would be exact totals, outside every promise made here, and "
