@@ -1,6 +1,6 @@
-"""COUNT(*), COUNT(x) and COUNT(DISTINCT person): how many rows, rows where x is not NULL, people.
+"""COUNT(*), COUNT(x) and COUNT(DISTINCT person): numbers of rows, of rows with x, of people.
 
-Off by the noise on one total: the exact quantile, for any data.
+The error is the noise on one total, so confidence intervals are exact quantiles, for any data.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ from .releases.total import TotalEstimate, total_need
 
 @frozen
 class CountRecipe:
-    """The number of rows where a condition holds, or of people; by its name other statistics know the same total."""
+    """Recipe of the number of rows where a condition holds, or of people.
+
+    A `name` marks the total as one that other statistics of the same rows share.
+
+    Law: tests/statistics/test_needs.py::test_people_are_counted_as_people
+    """
 
     where: Expression
     people: bool = False
@@ -26,16 +31,18 @@ class CountRecipe:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """One total; its error relative to the number of rows means something."""
+        """Noise model of one total whose error relative to the number of rows is meaningful."""
         return NoiseModel(counts=True)
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one total."""
-        return [total_need(rows_addend(self.where), basis, people=self.people)]
+        addend = rows_addend(self.where)
+        return [total_need(addend, basis, people=self.people)]
 
     def estimate(self, draws: Draws) -> TotalEstimate | JointTotal:
-        """Return the noisy count, moved to 0 or above if `nonnegative`."""
+        """Return the noisy count, clipped at 0 if `nonnegative`."""
         least = Fraction(0) if draws.nonnegative else None
+        # Only the joint form stores the names by which shared totals are recognised.
         if self.name:
             return JointTotal(draws.totals, (Fraction(1),), least, names=(self.name,))
         return TotalEstimate(draws.totals[0], least)

@@ -1,8 +1,13 @@
-"""AVG(x): a noisy sum of centred values over a noisy count, inside public bounds.
+"""AVG(x): mean estimate with confidence interval, from a noisy sum and a noisy count.
 
-With n rows, noisy totals ŝ = s + X and n̂ = n + Y, the mean m̂ = ŝ/n̂ is off by (X − mY)/n̂: it exceeds t exactly if
-X − (m + t)Y > tn, and falls below −t exactly if X − (m − t)Y < −tn. Estimates are moved into the public range |m| ≤ w,
-so the worst mean is w − t: half of P(|X − wY| > tn) and half of P(|X − (w − 2t)Y| > tn); P(n̂ ≤ 0) is added.
+The sum is taken of values centred at the middle of the public range. With n rows, noisy totals
+ŝ = s + X and n̂ = n + Y, the mean m̂ = ŝ/n̂ is off by (X − mY)/n̂:
+
+    the error exceeds t exactly if         X − (m + t)Y > tn
+    the error falls below −t exactly if    X − (m − t)Y < −tn
+
+Estimates are clipped to the public range |m| ≤ w, so the worst mean is w − t. The probability of an
+error above t is half of P(|X − wY| > tn) plus half of P(|X − (w − 2t)Y| > tn); P(n̂ ≤ 0) is added.
 """
 
 from __future__ import annotations
@@ -36,67 +41,85 @@ from .releases.product import reach_of
 from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
-TINY = 1e-8
-"""Below this chance the sum of two noises is bounded too coarsely; then each is bounded by itself."""
+_MIN_COMBINED_BETA = 1e-8
+"""Below this β the tail bound of a sum of two noises is too coarse; each noise is bounded alone."""
+_INTERVAL_ROUNDS = 5
+_QUANTILE_DIGITS = 1e-6
+_MAX_DOUBLINGS = 60
 
 
 @frozen
 class MeanRecipe:
-    """The mean of a number in a public range."""
+    """Recipe of the mean of a number in a public range.
+
+    Guarantee: the predicted error is exceeded with probability at most β, for any data of that size.
+    Refuses: an expression that is not a number (`UnsupportedQuery`).
+    Law: tests/statistics/test_predict.py::TestMeasured
+    """
 
     expression: Expression
     kind: Domain
 
     @property
     def noise_model(self) -> NoiseModel:
-        """Two totals; no mean is off by more than the width of the range."""
-        reach, blur = reach_of(self.kind), at_least(whole_of(self.kind).blur)
+        """Noise model of two totals; the error is at most the width of the range."""
+        reach = reach_of(self.kind)
+        blur = at_least(whole_of(self.kind).blur)
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
             return mean_error(noises[0], noises[1], reach, size, beta) + blur
 
-        most = 2 * reach + blur
         return NoiseModel(
-            ("sum", "rows"), (1.0, reach), most=most, least=blur, law=law, supposes=SIZED_DATA
+            labels=("sum", "rows"),
+            coefficients=(1.0, reach),
+            most=2 * reach + blur,
+            least=blur,
+            law=law,
+            supposes=SIZED_DATA,
         )
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List the sum of centred values, which has half the sensitivity of the sum, and the rows that have one."""
-        total = number_addend(centred(self.expression, basis.columns), basis.columns)
-        return [
-            total_need(total, basis),
-            total_need(rows_addend(present(self.expression, basis.rows)), basis),
-        ]
+        """List the sum of centred values and the number of rows that have a value."""
+        # Centred values have half the sensitivity of the values themselves.
+        centred_value = centred(self.expression, basis.columns)
+        total = number_addend(centred_value, basis.columns)
+        rows = rows_addend(present(self.expression, basis.rows))
+        return [total_need(total, basis), total_need(rows, basis)]
 
     def estimate(self, draws: Draws) -> MeanEstimate | JointMean:
         """Return the noisy sum over the noisy count."""
-        (total, count), (low, high), middle = (
-            draws.totals,
-            range_of(self.kind),
-            middle_of(self.kind),
-        )
+        low, high = range_of(self.kind)
+        middle = middle_of(self.kind)
         blur = whole_of(self.kind).blur
         if not blur:
+            total, count = draws.totals
             return MeanEstimate(total, count, middle, low, high)
-        width, rows = high - low, (Fraction(0), Fraction(1))
-        return JointMean(
-            draws.totals, (1 / width, (middle - low) / width), rows, low, high, width, blur
-        )
+        # Only the joint form stores a blur; its totals count values t in 0..1, x = low + width·t.
+        width = high - low
+        total_weights = (1 / width, (middle - low) / width)
+        row_weights = (Fraction(0), Fraction(1))
+        return JointMean(draws.totals, total_weights, row_weights, low, high, width, blur)
 
 
 def mean_miss(total: IntegerNoise, count: IntegerNoise, reach: float, size: int, t: float) -> float:
-    """Bound the probability that a mean of `size` values within ±reach of their middle is off by more than t.
+    """Bound the probability that a mean is off by more than t.
+
+    The mean is of `size` values that lie within ±reach of their middle.
 
     >>> from discreet.statistics.mean import mean_miss
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
-    >>> mean_miss(IntegerNoise(True, 60.0, 1.0), IntegerNoise(True, 1.0, 1.0), 60.0, 1000, 0.25) < 0.05
+    >>> total, count = IntegerNoise(True, 60.0, 1.0), IntegerNoise(True, 1.0, 1.0)
+    >>> mean_miss(total, count, 60.0, 1000, 0.25) < 0.05
     True
     """
+    # Estimates are clipped to a range of width 2·reach, so no error is larger.
     if t >= 2 * reach:
         return 0.0
-    sides = (reach, abs(reach - 2 * t))
-    beyond = sum(sum_tail((total, count.times(side)), t * size) for side in sides) / 2
-    return min(1.0, beyond + sum_tail((count,), size * (1 - 1e-9)) / 2)
+    outer = sum_tail((total, count.times(reach)), t * size)
+    inner = sum_tail((total, count.times(abs(reach - 2 * t))), t * size)
+    # The factor just below 1 keeps P(n̂ ≤ 0) an upper bound where size/worth rounds in floats.
+    empty = sum_tail((count,), size * (1 - 1e-9))
+    return min(1.0, (outer + inner) / 2 + empty / 2)
 
 
 @lru_cache(maxsize=4096)
@@ -107,27 +130,39 @@ def mean_error(
 
     >>> from discreet.statistics.mean import mean_error
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
-    >>> round(mean_error(IntegerNoise(True, 60.0, 1.0), IntegerNoise(True, 1.0, 1.0), 60.0, 1000, 0.05), 4)
+    >>> total, count = IntegerNoise(True, 60.0, 1.0), IntegerNoise(True, 1.0, 1.0)
+    >>> round(mean_error(total, count, 60.0, 1000, 0.05), 4)
     0.2425
     """
-    guess = 2 * math.hypot(total.spread, count.times(reach).spread) / size
-    return least_error(lambda t: mean_miss(total, count, reach, size, t), beta, guess, 2 * reach)
+
+    def miss(t: float) -> float:
+        return mean_miss(total, count, reach, size, t)
+
+    spread = math.hypot(total.spread, count.times(reach).spread)
+    guess = 2 * spread / size
+    return least_error(miss, beta, guess, 2 * reach)
 
 
 @frozen
 class MeanEstimate:
-    """The mean m + Σ(x − m)/n of values from `low` to `high`, m their public middle.
+    """Released mean m + Σ(x − m)/n of values from `low` to `high`, with m their public middle.
 
-    Interval (Fieller 1954): at the exact centred mean x the noise of total − x·count has the law of A − xB for all
-    data. So |noisy total − x·noisy count| ≤ q(x), the 1 − β quantile of |A − xB|, with probability 1 − β, and all x
-    that obey it are the interval. q grows with |x|: it is taken at the greatest |x| of the public range, then at that
-    of the interval found, which holds in the same event. Where the noisy count is not above 0 only the range is known.
+    Confidence interval (Fieller 1954): at the exact centred mean x the noise of total − x·count has
+    the law of A − xB, for all data. So |noisy total − x·noisy count| ≤ q(x), the 1 − β quantile of
+    |A − xB|, with probability 1 − β. The interval is the set of all x that satisfy it.
+    q grows with |x|: it is taken at the greatest |x| of the public range, then at the greatest |x|
+    of the interval so far. All rounds hold in the same event, so β is spent once.
+
+    Guarantee: the interval contains the mean of the exact totals with probability at least 1 − β.
+        It is the public range where the noisy count is not above 0.
+    Law: tests/answer/test_coverage.py::test_rows_as_units
 
     >>> from discreet.statistics.mean import MeanEstimate
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> from discreet.statistics.releases.total import NoisyTotal
-    >>> total, count = (NoisyTotal(n, Fraction(1), Geometric(scale=2, sensitivity=1)) for n in (500, 100))
+    >>> noise = Geometric(scale=2, sensitivity=1)
+    >>> total, count = (NoisyTotal(n, Fraction(1), noise) for n in (500, 100))
     >>> mean = MeanEstimate(total, count, *map(Fraction, (60, 0, 120)))
     >>> mean.value, [round(end, 3) for end in mean.interval(0.05)]
     (65.0, [64.66, 65.34])
@@ -145,45 +180,56 @@ class MeanEstimate:
 
     @property
     def value(self) -> float | None:
-        """The noisy sum over the noisy count, moved into the public range; None if there seem to be no rows."""
+        """The noisy mean, clipped to the public range; None if the noisy count is not above 0."""
         if self.count.steps <= 0:
             return None
         mean = self.middle + self.total.value / self.count.value
         return float(min(max(mean, self.low), self.high))
 
     def interval(self, beta: float) -> tuple[float, float]:
-        """Bound the mean of the exact totals."""
+        """Bound the mean of the exact totals: a confidence interval of level 1 − β."""
         if self.count.steps <= 0:
             return outward((self.low, self.high))
-        if beta < TINY:
-            return self._joint(beta)
-        total, count = self.total.value, self.count.value
-        low, high = self.low - self.middle, self.high - self.middle
-        for _ in range(5):
-            reach = noise_reach(
-                self.total.noise, self.count.noise, _stepped(max(abs(low), abs(high))), beta
-            )
-            low, high = clip(((total - reach) / count, (total + reach) / count), low, high)
+        if beta < _MIN_COMBINED_BETA:
+            return self._interval_of_boxes(beta)
+        total = self.total.value
+        count = self.count.value
+        low = self.low - self.middle
+        high = self.high - self.middle
+        for _ in range(_INTERVAL_ROUNDS):
+            far = _stepped(max(abs(low), abs(high)))
+            reach = noise_reach(self.total.noise, self.count.noise, far, beta)
+            quotients = ((total - reach) / count, (total + reach) / count)
+            low, high = clip(quotients, low, high)
         return outward((self.middle + low, self.middle + high))
 
-    def _joint(self, beta: float) -> tuple[float, float]:
-        """Take the extreme quotients while both exact totals lie in their boxes: wider, for whatever chance."""
-        top, bottom = self.total.box(beta, 2), self.count.box(beta, 2)
-        if bottom[0] <= 0:
+    def _interval_of_boxes(self, beta: float) -> tuple[float, float]:
+        """Return the extreme quotients while both exact totals lie in their boxes.
+
+        Wider than Fieller's interval, but valid for every β.
+        """
+        totals = self.total.box(beta, 2)
+        counts = self.count.box(beta, 2)
+        if counts[0] <= 0:
             return outward((self.low, self.high))
-        least, most = ratio(top, bottom)
-        return outward(clip((self.middle + least, self.middle + most), self.low, self.high))
+        least, most = ratio(totals, counts)
+        box = (self.middle + least, self.middle + most)
+        return outward(clip(box, self.low, self.high))
 
 
-def _stepped(far: Fraction) -> float:
-    """Round a distance up to a 16th of its power of two, so that few quantiles serve all rows of an answer.
+def _stepped(distance: Fraction) -> float:
+    """Round a distance up to a 16th of its power of two.
 
     >>> from discreet.statistics.mean import _stepped
     >>> from fractions import Fraction
     >>> _stepped(Fraction(1000)), _stepped(Fraction(0))
     (1024.0, 0.0)
     """
-    mantissa, exponent = math.frexp(up(float(far)) if far else 0.0)
+    if not distance:
+        return 0.0
+    # Rounding up is safe: the quantile grows with the distance. Few distinct distances
+    # let few cached quantiles serve all rows of an answer.
+    mantissa, exponent = math.frexp(up(float(distance)))
     return math.ldexp(math.ceil(mantissa * 32) / 32, exponent)
 
 
@@ -191,25 +237,33 @@ def _stepped(far: Fraction) -> float:
 def noise_reach(total: IntegerNoise, count: IntegerNoise, far: float, beta: float) -> Fraction:
     """Bound |A − xB| for every |x| ≤ far with probability at least 1 − β, to 1 part in 10⁶.
 
-    With U uniform on half a step of A either way, A + U is symmetric and falls away from 0, so |A + U − xB| only grows
-    with |x| (Anderson 1955). U moves either side by half a step: one step more than at x = far is enough for all.
+    With U uniform on half a step of A either way, A + U is symmetric and unimodal, so |A + U − xB|
+    only grows with |x| (Anderson 1955). U moves either side by half a step: one step more than at
+    x = far is enough for all.
 
     >>> from discreet.statistics.mean import noise_reach
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
-    >>> one = IntegerNoise(True, 100.0, 1.0)
-    >>> round(float(noise_reach(one, one, 0.0, 0.05))), round(float(noise_reach(one, one, 1.0, 0.05)))
-    (301, 413)
+    >>> noise = IntegerNoise(True, 100.0, 1.0)
+    >>> [round(float(noise_reach(noise, noise, far, 0.05))) for far in (0.0, 1.0)]
+    [301, 413]
     """
-    noises = (total, count.times(far))
-    least = 1e-9 * max(noise.worth for noise in noises)
-    if sum_tail(noises, least) <= beta:  # both are mostly 0
-        return Fraction(up(least))
-    most = max(sum(noise.spread for noise in noises), 2 * least)
-    for _ in range(60):  # further out nothing is left, however coarse the bound
-        if sum_tail(noises, most) <= beta:
+    scaled_count = count.times(far)
+    noises = (total, scaled_count)
+    low = 1e-9 * max(total.worth, scaled_count.worth)
+    # Where both noises are mostly 0, the smallest positive bound already holds.
+    if sum_tail(noises, low) <= beta:
+        return Fraction(up(low))
+    high = max(total.spread + scaled_count.spread, 2 * low)
+    # After 60 doublings no probability is left, however coarse the tail bound.
+    for _ in range(_MAX_DOUBLINGS):
+        if sum_tail(noises, high) <= beta:
             break
-        most *= 2
-    while most - least > 1e-6 * most:
-        middle = (least + most) / 2
-        least, most = (least, middle) if sum_tail(noises, middle) <= beta else (middle, most)
-    return Fraction(up(most)) + Fraction(total.worth)
+        high *= 2
+    # Bisection keeps the tail at `high` at most β, so the upper end is the safe one to return.
+    while high - low > _QUANTILE_DIGITS * high:
+        middle = (low + high) / 2
+        if sum_tail(noises, middle) <= beta:
+            high = middle
+        else:
+            low = middle
+    return Fraction(up(high)) + Fraction(total.worth)

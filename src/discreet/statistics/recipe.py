@@ -1,10 +1,14 @@
-"""What plans and answers ask of a statistic, whichever it is. Each file of this room gives one `Recipe`:
+"""Interface between statistics and the code that plans and answers questions.
 
-    needs         what must be released for it, with the sensitivity of each
-    noise_model   how strongly noise on these moves it, and how far off it will be, for which data
-    estimate      its value and interval, from what was released
+Each file of this package gives one `Recipe`:
 
-Numbers here never flatter: what is predicted is met at least as often as said, on any data that it supposes.
+    needs         releases that the statistic requires, with the sensitivity of each
+    noise_model   how noise in the released totals propagates to the error, and for which data
+    estimate      value and confidence interval, by post-processing of the released totals
+
+Guarantee: predictions are conservative. An error is within its prediction at least as often as
+stated, on any data that the prediction supposes.
+Law: tests/statistics/test_predict.py::TestMeasured
 """
 
 from __future__ import annotations
@@ -27,29 +31,33 @@ from .releases.total import DistinctNeed, NoisyRelease, NoisyTotal, TotalNeed
 Need: TypeAlias = TotalNeed | DistinctNeed | PartitionNeed | ChoiceNeed | PlaceNeed
 PlannedRelease: TypeAlias = NoisyRelease | JointRelease | ChosenRelease | PlaceRelease | SetsRelease
 Drawn: TypeAlias = NoisyTotal | tuple[NoisyTotal, ...] | ChosenCell | ChosenPlaces
-"""What was released for one key."""
+"""Released values of one need, for one key."""
 ANY_DATA = "any data"
 ROUNDED_DATA = "any data, as they are rounded"
 SIZED_DATA = "any data of so many rows"
 EVEN_DATA = "so many rows, spread evenly over their range"
 WIDE_DATA = "any data of so many rows with a deviation of at least a twelfth of their range"
 WIDE = 1 / 144
-"""The least variance of such data, of a range of width 1."""
+"""The least variance of `WIDE_DATA` in a range of width 1: a deviation of a twelfth, squared."""
 Law: TypeAlias = Callable[[Sequence[IntegerNoise], int, float], float]
-"""An error from the noises, at so many rows, with probability at least 1 − β."""
+"""Bound on an error with probability at least 1 − β, from the noises, the number of rows and β."""
 
 
 @frozen
 class NoiseModel:
-    """How noise on what it is made from moves a statistic, in the order of its needs.
+    """Propagation of noise in the released totals to the error of a statistic.
 
-    `coefficients` say how strongly noise on each moves it, at worst, up to a common factor; `fixed` which part of its
-    budget each gets where no search decides that. `most` is the greatest error there can be, the width of the public
-    range where estimates are moved into it; `least` the error without any noise, from the rounding of products.
-    `counts`: it counts rows or people, so an error relative to their number means something. `law` predicts the error
-    from the noises, at so many rows and with probability at least 1 − β, for the data that it `supposes`; None for one
-    total or choice, whose release knows its error; `elsewhere` is the same for other data, which it names. `joint`: it
-    is made from totals that are released together.
+    The order is that of the statistic's needs.
+
+    coefficients   worst-case derivative of the statistic by each noise, up to a common factor
+    fixed          part of the budget of each need, where no search decides the budget allocation
+    most           greatest possible error: the width of the public range that estimates are clipped to
+    least          error without any noise, from the rounding of products
+    counts         the statistic counts rows or people, so a relative error is meaningful
+    law            error by the noises, for data that it `supposes`; None for a single total or choice,
+                   whose release knows its error
+    elsewhere      laws for other data, which are named
+    joint          the totals are released together
     """
 
     labels: tuple[str, ...] = ("",)
@@ -66,9 +74,10 @@ class NoiseModel:
 
 @frozen
 class Draws:
-    """What was released for one statistic in one key, in the order of its needs.
+    """Released values of one statistic in one key, in the order of its needs.
 
-    `level` is that of intervals which are fixed when they are drawn; `nonnegative` moves counts to 0 or above.
+    `level` is the confidence level of intervals that are fixed when they are drawn; `nonnegative`
+    clips counts at 0.
     """
 
     totals: tuple[NoisyTotal, ...]
@@ -79,16 +88,25 @@ class Draws:
 
     @classmethod
     def of(cls, drawn: Sequence[Drawn], *, level: float, nonnegative: bool) -> Draws:
-        """Sort what was drawn into totals, cells and places; totals released together stand one after the other."""
-        each = (one if isinstance(one, tuple) else (one,) for one in drawn)
-        totals = tuple(one for several in each for one in several if isinstance(one, NoisyTotal))
-        cells = tuple(one for one in drawn if isinstance(one, ChosenCell))
-        places = tuple(one for one in drawn if isinstance(one, ChosenPlaces))
-        return cls(totals, cells, places, level, nonnegative)
+        """Sort released values into totals, cells and places; joint totals stay in their order."""
+        totals: list[NoisyTotal] = []
+        cells: list[ChosenCell] = []
+        places: list[ChosenPlaces] = []
+        for released in drawn:
+            match released:
+                case NoisyTotal():
+                    totals.append(released)
+                case ChosenCell():
+                    cells.append(released)
+                case ChosenPlaces():
+                    places.append(released)
+                case _:
+                    totals.extend(released)
+        return cls(tuple(totals), tuple(cells), tuple(places), level, nonnegative)
 
 
 class NoisyValue(Protocol):
-    """A statistic of one key as it was released; `stored` says how a ledger keeps it, for good."""
+    """Released statistic of one key; `stored` is the permanent form in which a ledger keeps it."""
 
     stored: ClassVar[StoredForm]
 
@@ -101,14 +119,14 @@ class NoisyValue(Protocol):
 
 
 class Recipe(Protocol):
-    """How a statistic of certain columns is made. A frozen value: equal questions have equal recipes."""
+    """Derivation of a statistic of certain columns; a frozen value, equal for equal questions."""
 
     @property
     def noise_model(self) -> NoiseModel:
-        """How noise moves it."""
+        """The propagation of noise to the error of this statistic."""
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List what must be released for it; refuses what has no bound."""
+        """List the releases that the statistic requires; refuse expressions without a bound."""
 
     def estimate(self, draws: Draws) -> NoisyValue:
-        """Put it together from what was released."""
+        """Compute the statistic from released values alone (post-processing, free of charge)."""

@@ -1,9 +1,10 @@
-"""VARIANCE(x), VAR_POP(x) and their roots: from noisy totals of squares, of values and of rows, all centred.
+"""VARIANCE(x), VAR_POP(x) and their square roots, with confidence intervals.
 
-Off as `laws.moment` says, with u = v, for any data. How far off a root is depends on the variance itself: at most the
-root of the variance's error, where all values are equal. It falls as the variance grows, so it is predicted for all
-data whose deviation is at least a twelfth of their range; what it is for any data, and for values that are spread
-evenly, is told beside it.
+Each is made from three noisy totals: of centred squares, of centred values and of rows. The variance
+is off as `laws.moment` says, with u = v, for any data. The error of a standard deviation depends on
+the variance itself: it is at most the root of the variance's error, where all values are equal.
+It falls as the variance grows, so it is predicted for all data whose deviation is at least a twelfth
+of their range. The plan also tells the error for any data, and for values that are spread evenly.
 """
 
 from __future__ import annotations
@@ -29,7 +30,12 @@ from .releases.total import NoisyTotal, total_need
 
 @frozen
 class VarianceRecipe:
-    """The variance of a number in a public range, or its root."""
+    """Recipe of the variance, or standard deviation (`root`), of a number in a public range.
+
+    Guarantee: the predicted error is exceeded with probability at most β, on the data it supposes.
+    Refuses: an expression that is not a number (`UnsupportedQuery`).
+    Law: tests/statistics/test_predict.py::TestMeasured
+    """
 
     expression: Expression
     kind: Domain
@@ -38,77 +44,113 @@ class VarianceRecipe:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """Three totals; estimates are moved into the public range."""
-        reach, factor = reach_of(self.kind), 2 if self.sample else 1
-        most, moved = reach**2 * factor, moment_blur(self.kind, self.kind) * factor
+        """Noise model of three totals; estimates are clipped to the public range."""
+        reach = reach_of(self.kind)
+        # n/(n − 1) is at most 2 from two rows on.
+        factor = 2 if self.sample else 1
+        max_error = reach**2 * factor
+        blur = moment_blur(self.kind, self.kind) * factor
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            squares, total, count = noises
+            # One row has no sample variance: only the public range is known.
             if size <= 1:
-                return most
-            four = (squares, total, total, count)
-            return min(
-                most,
-                moment_error(four, (reach, reach), size, beta, same=True, sample=self.sample)
-                + moved,
-            )
+                return max_error
+            squares, total, count = noises
+            moments = (squares, total, total, count)
+            reaches = (reach, reach)
+            error = moment_error(moments, reaches, size, beta, same=True, sample=self.sample)
+            return min(max_error, error + blur)
 
-        labels, coefficients = ("squares", "sum", "rows"), (1.0, 2 * reach, reach**2)
-        model = NoiseModel(labels, coefficients, None, most, moved, law=law, supposes=SIZED_DATA)
-        return rooted(model, law, (2 * reach) ** 2) if self.root else model
+        model = NoiseModel(
+            labels=("squares", "sum", "rows"),
+            coefficients=(1.0, 2 * reach, reach**2),
+            most=max_error,
+            least=blur,
+            law=law,
+            supposes=SIZED_DATA,
+        )
+        if self.root:
+            return rooted(model, law, (2 * reach) ** 2)
+        return model
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred squares, centred values and rows."""
-        return [
-            total_need(addend, basis)
-            for addend in square_addends(self.expression, basis.rows, basis.columns)
-        ]
+        addends = square_addends(self.expression, basis.rows, basis.columns)
+        return [total_need(addend, basis) for addend in addends]
 
     def estimate(self, draws: Draws) -> JointVariance:
         """Return the variance by the noisy totals."""
+        # A centred value u is t = unit + u/width in 0..1: Σt², Σt and n as weights of Σu², Σu, n.
         unit, width = unit_range(self.kind)
-        squares, total, rows = (
-            (1 / width**2, 2 * unit / width, unit**2),
-            (Fraction(0), 1 / width, unit),
-            (0, 0, 1),
+        squares = (1 / width**2, 2 * unit / width, unit**2)
+        total = (Fraction(0), 1 / width, unit)
+        rows = (Fraction(0), Fraction(0), Fraction(1))
+        return JointVariance(
+            draws.totals,
+            squares,
+            total,
+            rows,
+            width,
+            width_of(self.kind),
+            blur_of(self.kind),
+            sample=self.sample,
+            root=self.root,
         )
-        sizes = (width, width_of(self.kind), blur_of(self.kind))
-        weights = (squares, total, tuple(map(Fraction, rows)))
-        return JointVariance(draws.totals, *weights, *sizes, sample=self.sample, root=self.root)
 
 
 def rooted(model: NoiseModel, even: Law, square: float) -> NoiseModel:
-    """Return the noise model of the root of a variance, of values in a range whose width has this square.
+    """Return the noise model of a standard deviation from the noise model of its variance.
 
-    `even` is the law of the variance's error for values that are spread evenly. A root is off by
-    |√v̂ − √v| = |v̂ − v|/(√v̂ + √v), which falls as v grows: what holds for a twelfth of the range holds above it.
+    `square` is the squared width of the range. `even` is the law of the variance's error for values
+    that are spread evenly. A root is off by |√v̂ − √v| = |v̂ − v|/(√v̂ + √v), which falls as v grows:
+    a bound at a deviation of a twelfth of the range holds above it.
     """
     any_data = model.law or even
+    max_error = math.sqrt(model.most)
 
     def at(law: Law, variance: float) -> Law:
-        return lambda noises, size, beta: min(most, root_error(law(noises, size, beta), variance))
+        def root_law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
+            error = law(noises, size, beta)
+            return min(max_error, root_error(error, variance))
 
-    most, width = math.sqrt(model.most), math.sqrt(square)
-    others = ((EVEN_DATA, at(even, square / 12)), (SIZED_DATA, at(any_data, 0.0)))
+        return root_law
+
+    coefficients = model.coefficients
+    # Joint totals count values in 0..1, so the coefficient of a root has the unit of the column.
+    if model.joint:
+        width = math.sqrt(square)
+        coefficients = tuple(c / width for c in coefficients)
+    # Evenly spread values have a variance of width²/12.
+    evenly_spread = (EVEN_DATA, at(even, square / 12))
+    unrestricted = (SIZED_DATA, at(any_data, 0.0))
     return replace(
-        model, coefficients=tuple(c / width for c in model.coefficients) if model.joint else model.coefficients,
-        most=most, least=root_error(model.least, square * WIDE), law=at(any_data, square * WIDE), supposes=WIDE_DATA,
-        elsewhere=others,
-    )  # fmt: skip
+        model,
+        coefficients=coefficients,
+        most=max_error,
+        least=root_error(model.least, square * WIDE),
+        law=at(any_data, square * WIDE),
+        supposes=WIDE_DATA,
+        elsewhere=(evenly_spread, unrestricted),
+    )
 
 
 @frozen
 class VarianceEstimate:
-    """A variance, or its root, of values in a public range of some width, as release 0.1.0 kept it.
+    """Released variance, or its root, in the form that release 0.1.0 stored.
 
-    Interval: with probability 1 − β the three exact totals lie in their boxes, and then the variance between its
-    extremes there. A variance is at most width²/4 (Popoviciu), with n − 1 in the denominator at most width²/2.
+    Interval: with probability 1 − β the three exact totals lie in their boxes, and then the variance
+    lies between its extremes there. A variance is at most width²/4 (Popoviciu), with n − 1 in the
+    denominator at most width²/2.
+
+    Guarantee: the interval contains the variance of the exact totals with probability at least 1 − β.
+    Law: tests/ledger/test_before_0_2_0.py::TestALedgerOfThen
 
     >>> from discreet.statistics.variance import VarianceEstimate
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> from discreet.statistics.releases.total import NoisyTotal
-    >>> squares, total, count = (NoisyTotal(n, Fraction(1), Geometric(scale=2, sensitivity=1)) for n in (9000, 50, 100))
+    >>> noise = Geometric(scale=2, sensitivity=1)
+    >>> squares, total, count = (NoisyTotal(n, Fraction(1), noise) for n in (9000, 50, 100))
     >>> deviation = VarianceEstimate(squares, total, count, Fraction(40), sample=False, root=False)
     >>> deviation.value, [round(end, 1) for end in deviation.interval(0.05)]
     (89.75, [83.0, 97.7])
@@ -122,43 +164,58 @@ class VarianceEstimate:
     root: bool
     blur: Fraction = Fraction(0)
 
-    # fmt: off
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "deviation", squares="noisy", total="noisy", count="noisy", width="amount", sample="truth", root="truth",
+        "deviation",
+        squares="noisy",
+        total="noisy",
+        count="noisy",
+        width="amount",
+        sample="truth",
+        root="truth",
         blur="amount",
     )
-    # fmt: on
 
     @property
     def value(self) -> float | None:
-        """The variance by the noisy totals, moved into the public range; None if there seem to be too few rows."""
+        """The noisy variance, clipped to the public range; None if there seem to be too few rows."""
         n = self.count.value
-        if n <= (1 if self.sample else 0):
+        if n <= self.sample:
             return None
-        spread = self.squares.value / n - (self.total.value / n) ** 2
-        unbiased_spread = spread * n / (n - 1) if self.sample else spread
-        inside = float(min(max(unbiased_spread, Fraction(0)), self._most))
-        return math.sqrt(inside) if self.root else inside
+        variance = self.squares.value / n - (self.total.value / n) ** 2
+        if self.sample:
+            variance = variance * n / (n - 1)
+        clipped = float(min(max(variance, Fraction(0)), self._max_variance))
+        if self.root:
+            return math.sqrt(clipped)
+        return clipped
 
     @property
-    def _most(self) -> Fraction:
+    def _max_variance(self) -> Fraction:
+        """Popoviciu's bound on a variance of values in a range of this width."""
         return self.width**2 / (2 if self.sample else 4)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
-        inside = outward(clip(self._box(beta), Fraction(0), self._most))
-        low, high = blurred(
-            *inside, float(self.blur) * (1.5 if self.sample else 1.0)
-        )  # √(n/(n−1)) is below 1.5
+        box = clip(self._box(beta), Fraction(0), self._max_variance)
+        low, high = outward(box)
+        # √(n/(n − 1)) is below 1.5 from two rows on.
+        factor = 1.5 if self.sample else 1.0
+        low, high = blurred(low, high, float(self.blur) * factor)
         if not self.root:
             return low, high
-        return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(
-            math.sqrt(high), math.inf
-        )
+        # Round outward: the floating-point square root may be off by half a unit either way.
+        low_root = math.nextafter(math.sqrt(low), -math.inf)
+        high_root = math.nextafter(math.sqrt(high), math.inf)
+        return max(0.0, low_root), high_root
 
     def _box(self, beta: float) -> Box:
+        """Bound the variance where all three exact totals lie in their boxes."""
         rows = self.count.box(beta, 3)
-        if rows[0] <= (1 if self.sample else 0):
-            return Fraction(0), self._most
-        box = second_moment(self.squares.box(beta, 3), self.total.box(beta, 3), rows)
-        return unbiased(box, rows) if self.sample else box
+        if rows[0] <= self.sample:
+            return Fraction(0), self._max_variance
+        squares = self.squares.box(beta, 3)
+        total = self.total.box(beta, 3)
+        box = second_moment(squares, total, rows)
+        if self.sample:
+            return unbiased(box, rows)
+        return box
