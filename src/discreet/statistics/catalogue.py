@@ -1,11 +1,11 @@
-"""From a statistic in a question to its file: the one place where all of them are listed.
+"""Catalogue of statistics: the one module that maps a statistic of a question to its file.
 
-COUNT(*), COUNT(x)       how many rows; where x is not NULL
-COUNT(DISTINCT person)   how many people
+COUNT(*), COUNT(x)       number of rows; of rows where x is not NULL
+COUNT(DISTINCT person)   number of people
 SUM(x)                   Σx
-AVG(x)                   Σ(x − m), n          with m the middle of the public range: half the sensitivity of Σx
+AVG(x)                   Σ(x − m), n       m the middle of the public range: half the sensitivity of Σx
 VARIANCE(x)              Σ(x − m)², Σ(x − m), n
-COVAR(x, y)              Σuv, Σu, Σv, n       with u, v centred likewise, over rows where neither is NULL
+COVAR(x, y)              Σuv, Σu, Σv, n    u, v centred likewise, over rows where neither is NULL
 CORR(x, y)               Σuv, Σu, Σv, n, Σu², Σv²
 QUANTILE, MIN, MAX       counts of public cells, all quantiles of a column at once
 MODE, COUNT(DISTINCT x)  counts of the public values
@@ -49,7 +49,12 @@ from .variance import VarianceEstimate, VarianceRecipe
 
 @cache
 def list_estimates() -> tuple[type[NoisyValue], ...]:
-    """List what answers are made of; ledgers keep them, so this list only ever grows."""
+    """List the classes of estimates in answers.
+
+    Guarantee: ledgers keep estimates for ever, so this list only grows.
+    Law: tests/statistics/test_recipes.py::test_stored_forms_keep_every_field_under_names_of_their_own
+    """
+    # Rarer statistics are named by their package, which loads them on first use.
     return (
         TotalEstimate,
         MeanEstimate,
@@ -70,7 +75,11 @@ def list_estimates() -> tuple[type[NoisyValue], ...]:
 
 
 def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
-    """Return how a statistic is made from the rows of a question.
+    """Return the recipe of a statistic over the rows of a question.
+
+    Refuses: numbers beyond 64-bit integers, and values that are not a short public list
+        (`UnsupportedQuery`).
+    Law: tests/statistics/test_recipes.py::test_no_statistic_is_left_out
 
     >>> from discreet.statistics.catalogue import recipe_of
     >>> from discreet import Integer, Rows, Schema
@@ -84,8 +93,6 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
     >>> recipe = recipe_of(Mean(Field("age")), basis)
     >>> recipe.noise_model.coefficients, [need.sensitivity.l1 for need in recipe.needs(basis)]
     ((1.0, 60.0), [Fraction(60, 1), Fraction(1, 1)])
-
-    Refuses numbers beyond 64-bit integers, and values that are not a short public list.
     """
     columns = basis.columns
     match statistic:
@@ -104,13 +111,11 @@ def recipe_of(statistic: Statistic, basis: Basis) -> Recipe:
         case Variance(of=of, sample=sample, root=root):
             return VarianceRecipe(of, domain_of(of, columns), sample, root)
         case Covariance(x=x, y=y, sample=sample):
-            return statistics.covariance.CovarianceRecipe(
-                x, y, (domain_of(x, columns), domain_of(y, columns)), sample
-            )
+            kinds = (domain_of(x, columns), domain_of(y, columns))
+            return statistics.covariance.CovarianceRecipe(x, y, kinds, sample)
         case Correlation(x=x, y=y):
-            return statistics.correlation.CorrelationRecipe(
-                x, y, (domain_of(x, columns), domain_of(y, columns))
-            )
+            kinds = (domain_of(x, columns), domain_of(y, columns))
+            return statistics.correlation.CorrelationRecipe(x, y, kinds)
         case Quantile(of=of, at=at):
             return statistics.quantile.QuantileRecipe(of, at)
         case Mode(of=of):
