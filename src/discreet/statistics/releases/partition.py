@@ -1,17 +1,19 @@
-"""Totals that form a partition of unity: what a row adds to all of them together is the same for every row.
+"""Partition of unity: several totals to which every row adds the same amount together.
 
-A value x = low + width·t, t = u/S in whole steps u of 0..S, adds (u, S − u) to two totals. Together they move by just S
-in L1, so one noise of scale S/ε on each is enough, and nothing is split. In general a column of degree d adds the
-Bernstein basis C(d, i)·uⁱ(S − u)^(d−i), whose sum is S^d, and several columns add all products of theirs. A row without
-a value adds S^d to a total of its own, where such rows are needed, and nothing at all where they are not.
+A value x = low + width·t, t = u/S in whole steps u of 0..S, adds (u, S − u) to two totals. Together
+they move by just S in L1, so one noise of scale S/ε on each is enough, and no budget is split.
+In general a column of degree d adds the Bernstein basis C(d, i)·uⁱ(S − u)^(d−i), whose sum is S^d.
+Several columns add all products of theirs. A row without a value adds S^d to a total of its own
+where such rows are needed, and nothing where they are not.
 
-    COUNT = Σ all, in units of 1/S^d        Σt^a = Σᵢ C(i, a)/C(d, a)·(total i)        (Lorentz 1953)
+    COUNT = Σ all, in units of 1/S^d        Σt^a = Σᵢ C(i, a)/C(d, a)·(total i)     (Lorentz 1953)
 
-Everything is whole: u is counted in the steps of the column, or of a coarser grid where S^d would pass 2^42 (noise of
-up to 2^50 steps is exact). That moves a value by at most half a step of the coarser grid, its blur. Three degrees and
-more leave a column few steps then, and a correlation, which is a quotient of small differences, feels them. So rows
-that count in full may add up to 2^58, and their *totals* are rounded down to 2^42 after they were added up: ⌊T/q⌋ moves
-by at most (|ΔT| + q − 1)/q, so k totals of m rows together by (Δ1 + mk(q − 1))/q, hardly more than Δ1/q.
+All numbers are whole. u is counted in the steps of the column, or on a coarser grid where S^d would
+exceed 2^42 (noise of up to 2^50 steps is exact). A coarser grid moves a value by at most half of its
+step, the blur. Three degrees and more would leave a column few steps, and a correlation, which is a
+quotient of small differences, is sensitive to them. So rows that count in full may add up to 2^58,
+and their *totals* are rounded down to 2^42 after summation: ⌊T/q⌋ moves by at most (|ΔT| + q − 1)/q.
+So k totals of m rows together move by (Δ1 + mk(q − 1))/q, hardly more than Δ1/q.
 """
 
 from __future__ import annotations
@@ -42,12 +44,14 @@ from .basis import Basis
 from .total import KeyValues
 
 MOST_JOINT = 1 << 42
-"""The most that one unit adds to all totals, in steps that noise is added to."""
+"""Limit on the steps, after rounding, that one unit adds to all totals; noise on them stays exact."""
 MOST_COUNTED = 1 << 58
-"""The most that one row adds to all totals, in steps that are counted."""
+"""Limit on the steps that one row adds to all totals as they are counted, in 64-bit integers."""
 ROUNDED_DOWN = Fraction(1, 1 << 18)
-"""How far values would have to be moved, in parts of their width, to move moments of a row and more as much as rounding
-down does: by less than 36 totals of 2^-41 rows, of which a deviation feels the root.
+"""Blur, in parts of a column's width, that covers the rounding down of totals.
+
+Rounding moves moments of one row or more by less than 36 totals of 2^-41 rows. A deviation moves by
+at most the square root of that.
 """
 _Shape = tuple[tuple[int, bool], ...]
 """The degree of each column, and whether rows without a value count."""
@@ -57,8 +61,9 @@ JointTotals = dict[KeyValues, tuple[int, ...]]
 
 @frozen
 class PartitionColumn:
-    """A number of public range, its degree, the grid it is counted on, how far that moves it at most, and whether rows
-    without a value count.
+    """Column of a partition: a number of public range, on the grid that it is counted on.
+
+    `blur` bounds the rounding of a value; `null` says whether rows without a value count.
     """
 
     expression: Expression
@@ -71,49 +76,58 @@ class PartitionColumn:
 
     @property
     def steps(self) -> int:
-        """How many steps of the grid there are, S."""
+        """The number S of steps of the grid."""
         return int(self.width / self.grid)
 
     @property
     def places(self) -> int:
-        """How many totals it has by itself."""
+        """The number of totals of this column by itself."""
         return self.degree + 1 + self.null
 
 
 def column_text(expression: Expression) -> str:
-    """Write an expression as one that tells it from others.
+    """Write an expression as text that tells it from other expressions.
 
     >>> from discreet.query.algebra.expression import Field
     >>> from discreet.statistics.releases.partition import column_text
     >>> column_text(Field("age"))
     'age'
     """
-    return expression_text(expression, {name: quote(name) for name in fields_of(expression)})
+    quoted = {name: quote(name) for name in fields_of(expression)}
+    return expression_text(expression, quoted)
 
 
 @frozen
 class Partition:
-    """The products of the bases of some columns, the last column's places running fastest."""
+    """Products of the bases of some columns; the index of the last column runs fastest.
+
+    Guarantee: every row adds the same amount to all totals together.
+    Law: tests/statistics/test_partition.py::TestUnity
+    """
 
     columns: tuple[PartitionColumn, ...]
 
     @property
     def places(self) -> Iterator[tuple[int, ...]]:
-        """The place of each total in the basis of each column; degree + 1 is that of rows without a value."""
+        """The index of each total in the basis of each column; degree + 1 is for rows without a value."""
         return _places(self._shape)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each total: the columns, and its place in the basis of each."""
-        return _names(tuple(column.expression for column in self.columns), self._shape)
+        """A name for each total: the columns, and its index in the basis of each."""
+        expressions = tuple(column.expression for column in self.columns)
+        return _names(expressions, self._shape)
 
     @property
     def most(self) -> int:
-        """What a row adds to all totals together, in steps."""
+        """The steps that a row adds to all totals together."""
         return prod(column.steps**column.degree for column in self.columns)
 
     def form(self, powers: Sequence[int | None]) -> tuple[Fraction, ...]:
-        """Return Σ Π t_j^a_j as weights of the totals, each counted in rows; None: whether or not there is a value."""
+        """Return Σ Π t_j^a_j as weights of the totals, each counted in rows.
+
+        A power None includes rows without a value in that column.
+        """
         return _form(self._shape, tuple(powers))
 
     @property
@@ -125,31 +139,47 @@ def _places(shape: _Shape) -> Iterator[tuple[int, ...]]:
     return product(*(range(degree + 1 + null) for degree, null in shape))
 
 
-@lru_cache(maxsize=1024)  # equal for all keys of an answer
+# Names and weights are equal for all keys of an answer, hence the caches.
+@lru_cache(maxsize=1024)
 def _names(expressions: tuple[Expression, ...], shape: _Shape) -> tuple[str, ...]:
     texts = [column_text(expression) for expression in expressions]
-    return tuple(", ".join(map("{}: {}".format, texts, place)) for place in _places(shape))
+    names = []
+    for place in _places(shape):
+        parts = [f"{text}: {i}" for text, i in zip(texts, place, strict=True)]
+        names.append(", ".join(parts))
+    return tuple(names)
 
 
 @lru_cache(maxsize=1024)
 def _form(shape: _Shape, powers: tuple[int | None, ...]) -> tuple[Fraction, ...]:
-    each = (zip(shape, place, powers, strict=True) for place in _places(shape))
-    return tuple(
-        prod((_share(degree, i, a) for (degree, _), i, a in one), start=Fraction(1)) for one in each
-    )
+    weights = []
+    for place in _places(shape):
+        weight = Fraction(1)
+        for (degree, _), i, power in zip(shape, place, powers, strict=True):
+            weight *= _basis_weight(degree, i, power)
+        weights.append(weight)
+    return tuple(weights)
 
 
-def _share(degree: int, place: int, power: int | None) -> Fraction:
+def _basis_weight(degree: int, i: int, power: int | None) -> Fraction:
+    """Return the weight C(i, a)/C(d, a) of basis element i in Σt^a (Lorentz 1953)."""
     if power is None:
         return Fraction(1)
-    return Fraction(0) if place > degree else Fraction(comb(place, power), comb(degree, power))
+    # Elements beyond the degree are rows without a value, which have no moment.
+    if i > degree:
+        return Fraction(0)
+    return Fraction(comb(i, power), comb(degree, power))
 
 
 @frozen
 class PartitionNeed:
-    """The totals of all terms of `tally`, one noise each and one event together; a step is worth `unit` rows.
+    """Need for the totals of all terms of `tally`: one noise each, one event together.
 
-    Totals are counted in steps of which 2^`shift` are one that noise is added to.
+    A step is worth `unit` rows. Totals are counted in steps of which 2^`shift` make one step of
+    noise.
+
+    Guarantee: one unit moves all totals together by at most the L1 sensitivity.
+    Law: tests/statistics/test_partition.py::TestSensitivity
     """
 
     tally: Tally
@@ -158,68 +188,88 @@ class PartitionNeed:
     shift: int = 0
 
     def exact(self, counts: JointTotals, key: KeyValues) -> tuple[int, ...]:
-        """Return what noise is added to: the totals of a key, rounded down; 0 for one that does not occur."""
-        found = counts.get(key, (0,) * len(self.tally.terms))
-        return tuple(total >> self.shift for total in found) if self.shift else found
+        """Return the totals of a key, rounded down, before noise; 0 for a key that does not occur."""
+        totals = counts.get(key, (0,) * len(self.tally.terms))
+        if not self.shift:
+            return totals
+        # A right shift rounds down for every sign, as the sensitivity supposes.
+        return tuple(total >> self.shift for total in totals)
 
 
 @frozen
 class JointRelease:
-    """Totals of a partition, and the noise that is added to each of them."""
+    """Planned release of the totals of a partition, with additive noise on each."""
 
     need: PartitionNeed
     mechanism: Additive
 
     @property
     def event(self) -> Event:
-        """What is done, to be priced: one event for all totals and keys together."""
+        """The event that accountants price: one for all totals and keys together."""
         return self.mechanism.event
 
     @property
     def unit(self) -> Fraction:
-        """What one whole step is worth, in rows."""
+        """The worth of one whole step, in rows."""
         return self.need.unit
 
     @property
     def scale(self) -> float:
         """The scale of the noise, in rows."""
+        # Rounds up: a plan never shows less noise than is drawn.
         return at_least(self.mechanism.scale * self.unit)
 
     @property
     def noises(self) -> tuple[IntegerNoise, ...]:
         """The noise of every total, in rows."""
-        return (noise_of(self.mechanism, float(self.unit)),) * len(self.need.tally.terms)
+        noise = noise_of(self.mechanism, float(self.unit))
+        return (noise,) * len(self.need.tally.terms)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound the miss of one total in one key with probability at least 1 − β, in rows."""
+        """Bound the error of one total in one key with probability at least 1 − β, in rows."""
         return at_least(self.mechanism.error(beta) * self.unit)
 
 
 def partition_need(partition: Partition, basis: Basis) -> PartitionNeed:
-    """State what the totals of a partition ask of the store, and how much one unit can change them together.
+    """State the query and the joint sensitivity of the totals of a partition.
 
-    Refuses what `joint_influence` refuses, and columns that are counted in more steps than fit.
+    Refuses: questions that `joint_influence` refuses, and columns that are counted in more steps
+        than fit (`UnsupportedQuery`).
+    Law: tests/statistics/test_rounded_totals.py::TestWhatOneRowMoves
     """
-    if not 0 < partition.most <= (MOST_COUNTED if isinstance(basis.share, Free) else MOST_JOINT):
+    # Only rows that count in full may be counted finer than noise is added.
+    max_steps = MOST_COUNTED if isinstance(basis.share, Free) else MOST_JOINT
+    if not 0 < partition.most <= max_steps:
         raise UnsupportedQuery(
             "products of these columns have too many steps, or none; declare coarser ones"
         )
     weight = weight_of(partition.most, basis.share)
     terms = tuple(_term(partition, place, weight, basis.columns) for place in partition.places)
     tally = Tally(basis.rows, basis.keys, terms, basis.share)
-    moved = joint_influence(tally, partition.most * weight)
-    shift = max(0, (int(moved.l1) - 1).bit_length() - (MOST_JOINT.bit_length() - 1))
+    steps_per_row = partition.most * weight
+    sensitivity = joint_influence(tally, steps_per_row)
+    excess_bits = (int(sensitivity.l1) - 1).bit_length() - (MOST_JOINT.bit_length() - 1)
+    shift = max(0, excess_bits)
     if shift:
-        reach = int(moved.l1) + corners(tally)[1] * len(terms) * ((1 << shift) - 1) >> shift
-        moved = Sensitivity(reach, reach**2, reach, ADD_REMOVE, reach)
-    return PartitionNeed(tally, Fraction(1 << shift, partition.most * weight), moved, shift)
+        # ⌊T/q⌋ moves by at most (|ΔT| + q − 1)/q for each total that a row of the unit enters.
+        max_rows = corners(tally)[1]
+        rounding = max_rows * len(terms) * ((1 << shift) - 1)
+        # Rounding down is exact here: a sum of whole numbers at most r/q is at most ⌊r/q⌋.
+        rounded_l1 = (int(sensitivity.l1) + rounding) >> shift
+        sensitivity = Sensitivity(rounded_l1, rounded_l1**2, rounded_l1, ADD_REMOVE, rounded_l1)
+    unit = Fraction(1 << shift, steps_per_row)
+    return PartitionNeed(tally, unit, sensitivity, shift)
 
 
 def _term(
     partition: Partition, place: Sequence[int], weight: int, columns: dict[str, Domain]
 ) -> Term:
-    """Describe one total: the product of what each column adds, and NULL where one of them says that it is another."""
-    factors, missing = list[Expression](), list[Expression]()
+    """Describe one total: the product over columns of the basis elements at `place`.
+
+    The product is NULL for rows that belong to another total.
+    """
+    factors: list[Expression] = []
+    missing: list[Expression] = []
     for column, i in zip(partition.columns, place, strict=True):
         if i > column.degree:
             missing.append(Call(Function.IS_NULL, (column.expression,)))
@@ -239,52 +289,59 @@ def _term(
 
 
 def _all(conditions: Sequence[Expression]) -> Expression:
-    found = conditions[0]
+    conjunction = conditions[0]
     for condition in conditions[1:]:
-        found = Call(Function.AND, (found, condition))
-    return found
+        conjunction = Call(Function.AND, (conjunction, condition))
+    return conjunction
 
 
 def _factors(column: PartitionColumn, place: int, columns: dict[str, Domain]) -> list[Expression]:
-    """Return u as often as `place` says, and S − u for the rest of the degree, in steps of the grid.
+    """Return u `place` times and S − u (degree − `place`) times, in steps of the grid.
 
-    A column's own steps are taken as they are; others are rounded to whole multiples of the grid.
+    Steps of the column itself stay as they are; others are rounded to multiples of the grid.
     """
     shifted = column.expression
     if column.low:
         shifted = Call(Function.SUBTRACT, (shifted, Constant(column.low)))
-    rest = Call(Function.SUBTRACT, (Constant(column.width), shifted))
-    if not all(_counted(factor, column, columns) for factor in (shifted, rest)):
-        shifted = Call(Function.ROUND, (Call(Function.DIVIDE, (shifted, Constant(column.grid))),))
-        rest = Call(Function.SUBTRACT, (Constant(column.steps), shifted))
-    return [shifted] * place + [rest] * (column.degree - place)
+    complement = Call(Function.SUBTRACT, (Constant(column.width), shifted))
+    counted = _counted(shifted, column, columns) and _counted(complement, column, columns)
+    if not counted:
+        quotient = Call(Function.DIVIDE, (shifted, Constant(column.grid)))
+        shifted = Call(Function.ROUND, (quotient,))
+        complement = Call(Function.SUBTRACT, (Constant(column.steps), shifted))
+    return [shifted] * place + [complement] * (column.degree - place)
 
 
 def _counted(factor: Expression, column: PartitionColumn, columns: dict[str, Domain]) -> bool:
     """Return whether a number is counted from 0 in the steps of the grid."""
     kind = domain_of(factor, columns)
-    return isinstance(kind, Whole) and (kind.step, kind.low, kind.high) == (
-        column.grid,
-        0,
-        column.steps,
-    )
+    if not isinstance(kind, Whole):
+        return False
+    return (kind.step, kind.low, kind.high) == (column.grid, 0, column.steps)
 
 
 def column_of(
     x: Expression, degree: int, most: int, *, null: bool, columns: dict[str, Domain]
 ) -> PartitionColumn:
-    """Describe a column on the finest grid of at most `most` steps: its own, or a multiple of it by a power of two.
+    """Describe a column on the finest grid of at most `most` steps.
 
-    Refuses what is no number, and a number that is always the same.
+    The grid is that of the column, or a multiple of it by a power of two.
+
+    Refuses: expressions that are not numbers, and constant numbers (`UnsupportedQuery`).
+    Law: tests/statistics/test_partition.py::TestUnity
     """
     kind = whole_of(domain_of(x, columns))
-    count, times = kind.high - kind.low, 1
-    while half_up(Fraction(count, times)) > most:
-        times *= 2
+    count = kind.high - kind.low
+    factor = 1
+    while half_up(Fraction(count, factor)) > most:
+        factor *= 2
     if not count:
         raise UnsupportedQuery("a number that is always the same forms no partition")
-    grid = kind.step * times
-    blur = kind.blur + (Fraction(0) if times == 1 else grid / 2)
-    return PartitionColumn(
-        x, degree, kind.low * kind.step, half_up(Fraction(count, times)) * grid, grid, blur, null
-    )
+    grid = kind.step * factor
+    blur = kind.blur
+    # Rounding to a coarser grid moves a value by at most half of its step.
+    if factor > 1:
+        blur += grid / 2
+    low = kind.low * kind.step
+    width = half_up(Fraction(count, factor)) * grid
+    return PartitionColumn(x, degree, low, width, grid, blur, null)

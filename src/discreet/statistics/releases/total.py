@@ -1,10 +1,11 @@
-"""Totals that noise is added to: what the store is asked, how much one unit can change it, and the noise on it.
+"""Noisy totals: the query to the store, the sensitivity of one unit, and integer noise.
 
-    TotalNeed      one number per key       geometric noise under pure ε, else discrete Gaussian
-    DistinctNeed   how many values occur    likewise
+    TotalNeed      one number per key          geometric noise under pure ε, else discrete Gaussian
+    DistinctNeed   number of distinct values   likewise
 
-Each release is one event, whatever the number of keys: its sensitivity is that of the whole vector. Of one key comes a
-`NoisyTotal`, which is a count or a sum by itself and a part of all other statistics.
+Each release is one event, for any number of keys: its sensitivity is that of the whole vector.
+A release gives one `NoisyTotal` per key, which is a count or a sum by itself and an input of all
+other statistics.
 """
 
 from __future__ import annotations
@@ -34,20 +35,27 @@ ExactTotals: TypeAlias = dict[KeyValues, int]
 
 @frozen
 class TotalNeed:
-    """The totals of one term, the only one of `tally`; one whole step of them is worth `unit`."""
+    """Need for the totals of the single term of `tally`; one whole step is worth `unit`.
+
+    Guarantee: adding or removing one unit changes the vector of totals by at most `sensitivity`.
+    Law: tests/statistics/test_needs.py::test_parts_give_the_statistics
+    """
 
     tally: Tally
     unit: Fraction
     sensitivity: Sensitivity
 
     def exact(self, counts: ExactTotals, key: KeyValues) -> int:
-        """Return what noise is added to: the exact total of a key, 0 for one that does not occur."""
+        """Return the exact total of a key, before noise; 0 for a key that does not occur."""
         return counts.get(key, 0)
 
 
 @frozen
 class DistinctNeed:
-    """How many of the cells have a total above 0, per key; the tally's last keys say the cell."""
+    """Need for the number of cells with a total above 0, per key.
+
+    The last keys of the tally are the values of the cell.
+    """
 
     tally: Tally
     cells: Cells
@@ -55,67 +63,82 @@ class DistinctNeed:
 
     @property
     def unit(self) -> Fraction:
-        """What one whole step is worth: one value."""
+        """The worth of one whole step: one value."""
         return Fraction(1)
 
     def exact(self, counts: ExactTotals, key: KeyValues) -> int:
-        """Return what noise is added to: how many cells of a key occur."""
+        """Return the exact number of cells that occur in a key, before noise."""
         if self.cells.open:
             return counts.get(key, 0)
-        return sum(counts.get((*key, *place), 0) > 0 for place in self.cells.places)
+        occurring = 0
+        for place in self.cells.places:
+            if counts.get((*key, *place), 0) > 0:
+                occurring += 1
+        return occurring
 
     def occurring(self, counts: ExactTotals) -> ExactTotals:
-        """Count, for each key, the values with a total above 0, where the values are not listed; NULL is none."""
+        """Count the values with a total above 0 for each key, where the values are not listed.
+
+        NULL is no value.
+        """
         width = len(self.tally.keys) - len(self.cells.expressions)
-        found: ExactTotals = {}
-        for place, total in counts.items():
-            if total > 0 and None not in place[width:]:
-                found[place[:width]] = found.get(place[:width], 0) + 1
-        return found
+        occurring: ExactTotals = {}
+        for values, total in counts.items():
+            key = values[:width]
+            if total > 0 and None not in values[width:]:
+                occurring[key] = occurring.get(key, 0) + 1
+        return occurring
 
 
 @frozen
 class NoisyRelease:
-    """Numbers, and the noise that is added to them."""
+    """Planned release of totals, or of numbers of distinct values, with additive noise."""
 
     need: TotalNeed | DistinctNeed
     mechanism: Additive
 
     @property
     def event(self) -> Event:
-        """What is done, to be priced: one event for all keys together."""
+        """The event that accountants price: one for all keys together."""
         return self.mechanism.event
 
     @property
     def unit(self) -> Fraction:
-        """What one whole step is worth."""
+        """The worth of one whole step."""
         return self.need.unit
 
     @property
     def scale(self) -> float:
         """The scale of the noise, in the unit of the total."""
+        # Rounds up: a plan never shows less noise than is drawn.
         return at_least(self.mechanism.scale * self.unit)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound the miss in one key with probability at least 1 − β, in the unit of the total."""
+        """Bound the error in one key with probability at least 1 − β, in the unit of the total."""
+        # Rounds up: the promise of accuracy is never too small.
         return at_least(self.mechanism.error(beta) * self.unit)
 
 
 def total_need(addend: Addend, basis: Basis, *, people: bool = False) -> TotalNeed:
-    """State what one total of a question asks of the store, and how much one unit can change it.
+    """State the query and the sensitivity of one total, after contribution bounding.
 
-    `people`: each person counts once in a key, however many rows there are.
+    `people`: each person counts once in a key, whatever the number of rows.
     """
-    share = people_share(basis.rows, keyed=bool(basis.keys)) if people else basis.share
-    weight = weight_of(max(1, -addend.low, addend.high), share)
+    share = basis.share
+    if people:
+        share = people_share(basis.rows, keyed=bool(basis.keys))
+    max_step = max(1, -addend.low, addend.high)
+    # Shares of a person are fractions; the weight makes them whole steps of step/weight each.
+    weight = weight_of(max_step, share)
     term = Term(addend.expression, weight, addend.low * weight, addend.high * weight)
     tally = Tally(basis.rows, basis.keys, (term,), share, people=people)
-    return TotalNeed(tally, addend.step / weight, influence(tally, 0, basis.key_count))
+    sensitivity = influence(tally, 0, basis.key_count)
+    return TotalNeed(tally, addend.step / weight, sensitivity)
 
 
 @frozen
 class NoisyTotal:
-    """A total with noise, in whole steps that are worth `unit` each."""
+    """Released total, in whole steps that are worth `unit` each."""
 
     steps: int
     unit: Fraction
@@ -128,23 +151,30 @@ class NoisyTotal:
 
     @property
     def noise(self) -> IntegerNoise:
-        """Its noise, in floats."""
+        """The law of its noise, in floats."""
         return noise_of(self.mechanism, float(self.unit))
 
     def box(self, beta: float, of: int = 1) -> Box:
-        """Bound the exact number; with probability at least 1 − β all of `of` independent ones are bounded at once."""
+        """Bound the exact total.
+
+        With probability at least 1 − β all of `of` independent totals lie in their boxes at once.
+        """
         reach = self.mechanism.error(beta, cells=of) * self.unit
         return self.value - reach, self.value + reach
 
 
 @frozen
 class TotalEstimate:
-    """A count or a sum; `low` and `high` are public bounds it is moved into, where asked for.
+    """Released count or sum, clipped to the public bounds `low` and `high` where they are given.
+
+    Guarantee: the interval contains the exact total with probability at least 1 − β.
+    Law: tests/answer/test_coverage.py::test_rows_as_units
 
     >>> from discreet.statistics.releases.total import NoisyTotal, TotalEstimate
     >>> from fractions import Fraction
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
-    >>> n = TotalEstimate(NoisyTotal(-3, Fraction(1), Geometric(scale=2, sensitivity=1)), low=Fraction(0))
+    >>> total = NoisyTotal(-3, Fraction(1), Geometric(scale=2, sensitivity=1))
+    >>> n = TotalEstimate(total, low=Fraction(0))
     >>> n.value, n.interval(0.05)
     (0.0, (0.0, 3.0))
     """
@@ -160,13 +190,14 @@ class TotalEstimate:
     @property
     def value(self) -> float:
         """The released number."""
-        return float(self._within(self.total.value, self.total.value)[0])
+        released = self.total.value
+        return float(self._within(released, released)[0])
 
     def interval(self, beta: float) -> tuple[float, float]:
-        """Bound the exact number: the exact quantile of the noise, both ways."""
+        """Bound the exact total by the exact quantile of the noise, both ways."""
         return outward(self._within(*self.total.box(beta)))
 
     def _within(self, low: Fraction, high: Fraction) -> Box:
         least = low if self.low is None else self.low
-        most = max(least, high) if self.high is None else self.high
+        most = high if self.high is None else self.high
         return clip((low, high), least, max(least, most))
