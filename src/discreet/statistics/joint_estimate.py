@@ -1,7 +1,11 @@
-"""Statistics of one partition of unity as they were released: weighted sums of the same noisy totals.
+"""Estimates from one partition of unity, with confidence intervals: sums of shared noisy totals.
 
-Each is a quotient or moment of lines (`laws.line`) of all totals, so that their noises are not bounded one by one but
-together: see `laws.profile`. Totals count rows of values t in 0..1; x = low + width·t.
+Each is a quotient or moment of weighted sums of all totals (`laws.linear_combination`). Their noises
+are bounded together, not one by one: see `laws.profile_interval`. Totals count rows of values t in
+0..1; x = low + width·t.
+
+Guarantee: an interval contains the statistic of the exact totals with probability at least 1 − β.
+Law: tests/answer/test_coverage.py::test_rows_as_units
 """
 
 from __future__ import annotations
@@ -25,56 +29,76 @@ from .releases.stored import StoredForm
 from .releases.total import NoisyTotal
 
 _UNIT = (0.0, 1.0)
+_FLOAT_LOSS = 1e-12
 
 
 def _noises(totals: tuple[NoisyTotal, ...]) -> Noises:
-    """Return the noise of each total; those that were released together have one."""
+    """Return the noise of each total."""
     first = totals[0]
+    # Totals that were released together share one law: it is computed once.
     if all(total.mechanism is first.mechanism and total.unit is first.unit for total in totals):
         return (first.noise,) * len(totals)
     return tuple(total.noise for total in totals)
 
 
 def turned(part: float) -> float:
-    """Bound how far a unit vector moves if the vector is moved by a part of its length, at right angles at the worst.
+    """Bound the rotation of a vector that is moved by a part of its length.
+
+    The worst move is at right angles to the vector.
 
     >>> from discreet.statistics.joint_estimate import turned
     >>> round(turned(0.01), 6), round(turned(7.0), 3)
     (0.01, 1.571)
     """
+    # The factor rounds up: asin may be off by a few units in the last place.
     return math.asin(min(1.0, part)) * (1 + 1e-12)
 
 
-def _line(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
-    return WeightedSum(float(_sum(weights, totals)), tuple(map(float, weights)))
+def _weighted_sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> WeightedSum:
+    exact = _sum(weights, totals)
+    return WeightedSum(float(exact), tuple(map(float, weights)))
 
 
 def _sum(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> Fraction:
-    """Return the weighted sum, reduced once: an answer has hundreds of them."""
-    return Fraction(*_parts(weights, totals))
+    """Return the exact weighted sum of released totals."""
+    numerator, denominator = _quotient(weights, totals)
+    return Fraction(numerator, denominator)
 
 
-def _parts(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple[int, int]:
-    """Return the weighted sum as a numerator and a denominator."""
-    top, bottom = 0, 1
-    for w, total in zip(weights, totals, strict=True):
-        if w:
-            much = w.numerator * total.steps * total.unit.numerator
-            parts = w.denominator * total.unit.denominator
-            top, bottom = (
-                (top + much, bottom)
-                if parts == bottom
-                else (top * parts + much * bottom, bottom * parts)
-            )
-    return top, bottom
+def _quotient(weights: TotalWeights, totals: tuple[NoisyTotal, ...]) -> tuple[int, int]:
+    """Return the weighted sum as a numerator and a denominator.
+
+    The fraction is not reduced at each step: an answer has hundreds of these sums.
+    """
+    numerator = 0
+    denominator = 1
+    for weight, total in zip(weights, totals, strict=True):
+        if not weight:
+            continue
+        addend = weight.numerator * total.steps * total.unit.numerator
+        addend_denominator = weight.denominator * total.unit.denominator
+        if addend_denominator == denominator:
+            numerator += addend
+        else:
+            numerator = numerator * addend_denominator + addend * denominator
+            denominator *= addend_denominator
+    return numerator, denominator
+
+
+def _root_ends(low: float, high: float) -> tuple[float, float]:
+    """Return the roots of two ends, rounded outward; the lower one is at least 0."""
+    low_root = math.nextafter(math.sqrt(low), -math.inf)
+    high_root = math.nextafter(math.sqrt(high), math.inf)
+    return max(0.0, low_root), high_root
 
 
 @frozen
 class JointTotal:
-    """A count or a sum. A count of whole rows is not whole itself: it is shown rounded, and kept exact.
+    """Released count or sum.
 
-    The exact count is whole, so the interval shrinks to the whole numbers in it and holds as often. `names` tell the
-    totals apart: in one key, totals of one name are one, with one noise.
+    A noisy count of `whole` rows is not whole: it is shown rounded and stored exactly. The exact count
+    is whole, so the interval shrinks to the whole numbers in it and holds as often.
+    `names` identify totals: in one key, totals of one name are one total with one noise.
 
     >>> from discreet.statistics.joint_estimate import JointTotal
     >>> from fractions import Fraction
@@ -104,34 +128,46 @@ class JointTotal:
     @property
     def exact(self) -> Fraction:
         """The released number, before it is rounded."""
-        found = _sum(self.weights, self.totals)
-        return found if self.low is None else max(found, self.low)
+        released = _sum(self.weights, self.totals)
+        if self.low is None:
+            return released
+        return max(released, self.low)
 
     @property
     def value(self) -> float:
         """The number that is shown."""
-        return float(math.floor(self.exact + Fraction(1, 2)) if self.whole else self.exact)
+        if self.whole:
+            return float(math.floor(self.exact + Fraction(1, 2)))
+        return float(self.exact)
 
     def interval(self, beta: float) -> tuple[float, float]:
-        """Bound the exact number: the quantile of the noise of the sum, both ways."""
+        """Bound the exact number by the quantile of the noise of the sum, both ways."""
         noises = zip(_noises(self.totals), self.weights, strict=True)
-        moved = tuple(noise.times(float(w)) for noise, w in noises if w)
-        (top, bottom), (much, parts) = (
-            _parts(self.weights, self.totals),
-            total_reach(moved, beta).as_integer_ratio(),
-        )
-        below, above, of = top * parts - much * bottom, top * parts + much * bottom, bottom * parts
+        weighted = tuple(noise.times(float(weight)) for noise, weight in noises if weight)
+        reach, reach_denominator = total_reach(weighted, beta).as_integer_ratio()
+        released, denominator = _quotient(self.weights, self.totals)
+        # Both ends over one denominator, in whole numbers: an answer has hundreds of them.
+        below = released * reach_denominator - reach * denominator
+        above = released * reach_denominator + reach * denominator
+        denominator *= reach_denominator
         if self.whole:
-            below, above, of = -(-below // of), above // of, 1
-        low, high = Fraction(below, of), Fraction(above, of)
+            # Round inward, ⌈below⌉ and ⌊above⌋: the exact count is a whole number between them.
+            below = -(-below // denominator)
+            above = above // denominator
+            denominator = 1
+        low = Fraction(below, denominator)
+        high = Fraction(above, denominator)
         if self.low is not None:
             low, high = clip((low, high), self.low, max(self.low, high))
-        return outward((low, high) if below <= above else (min(low, high), max(low, high)))
+        # Without a whole number in between, rounding inward swaps the ends.
+        if below > above:
+            low, high = min(low, high), max(low, high)
+        return outward((low, high))
 
 
 @frozen
 class JointMean:
-    """A mean of values from `low` to `high`, which were moved by at most `blur`."""
+    """Released mean of values from `low` to `high`, each rounded by at most `blur`."""
 
     totals: tuple[NoisyTotal, ...]
     total: TotalWeights
@@ -150,27 +186,36 @@ class JointMean:
 
     @property
     def value(self) -> float | None:
-        """The noisy sum over the noisy number of rows, in the public range; None if there seem to be no rows."""
-        (top, parts), (rows, of) = _parts(self.total, self.totals), _parts(self.rows, self.totals)
+        """The noisy mean, clipped to the public range; None if there seem to be no rows."""
+        total, total_denominator = _quotient(self.total, self.totals)
+        rows, rows_denominator = _quotient(self.rows, self.totals)
         if rows <= 0:
             return None
-        return float(
-            min(max(self.low + self.width * Fraction(top * of, parts * rows), self.low), self.high)
-        )
+        position = Fraction(total * rows_denominator, total_denominator * rows)
+        mean = self.low + self.width * position
+        return float(min(max(mean, self.low), self.high))
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the mean of the exact totals."""
-        top, bottom = _line(self.total, self.totals), _line(self.rows, self.totals)
-        ends = quotient_ends(top, bottom, _noises(self.totals), _UNIT, beta)
-        low, high = (self.low + self.width * Fraction(end) for end in ends)
+        total = _weighted_sum(self.total, self.totals)
+        rows = _weighted_sum(self.rows, self.totals)
+        ends = quotient_ends(total, rows, _noises(self.totals), _UNIT, beta)
+        low = self.low + self.width * Fraction(ends[0])
+        high = self.low + self.width * Fraction(ends[1])
+        # The mean of rounded values is off by at most the rounding of one value.
         if self.blur:
-            low, high = low - self.blur, high + self.blur
+            low -= self.blur
+            high += self.blur
         return outward(clip((low, high), self.low, self.high))
 
 
 @frozen
 class JointVariance:
-    """A variance, or its root, of values in a public range of some breadth, which were moved by at most `blur`."""
+    """Released variance, or its root, of values in a public range of width `breadth`.
+
+    Each value was rounded by at most `blur`. A variance is at most breadth²/4 (Popoviciu), with
+    n − 1 in the denominator at most breadth²/2.
+    """
 
     totals: tuple[NoisyTotal, ...]
     squares: TotalWeights
@@ -182,45 +227,64 @@ class JointVariance:
     sample: bool
     root: bool
 
-    # fmt: off
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "joint variance", totals="noisies", squares="weights", total="weights", rows="weights", width="amount",
-        breadth="amount", blur="amount", sample="truth", root="truth",
+        "joint variance",
+        totals="noisies",
+        squares="weights",
+        total="weights",
+        rows="weights",
+        width="amount",
+        breadth="amount",
+        blur="amount",
+        sample="truth",
+        root="truth",
     )
-    # fmt: on
 
     @property
     def value(self) -> float | None:
-        """The variance by the noisy totals, moved into the public range; None if there seem to be too few rows."""
-        q, s, n = (_sum(weights, self.totals) for weights in (self.squares, self.total, self.rows))
+        """The noisy variance, clipped to the public range; None if there seem to be too few rows."""
+        squares = _sum(self.squares, self.totals)
+        total = _sum(self.total, self.totals)
+        n = _sum(self.rows, self.totals)
         if n <= self.sample:
             return None
-        spread = (q - s * s / n) / (n - self.sample) * self.width**2
-        inside = float(min(max(spread, Fraction(0)), self.breadth**2 / (2 if self.sample else 4)))
-        return math.sqrt(inside) if self.root else inside
+        centred_squares = squares - total * total / n
+        variance = centred_squares / (n - self.sample) * self.width**2
+        max_variance = self.breadth**2 / (2 if self.sample else 4)
+        clipped = float(min(max(variance, Fraction(0)), max_variance))
+        if self.root:
+            return math.sqrt(clipped)
+        return clipped
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the variance of the exact totals."""
-        squares, total, rows = (
-            _line(w, self.totals) for w in (self.squares, self.total, self.rows)
+        spread = SpreadLines(
+            _weighted_sum(self.squares, self.totals),
+            _weighted_sum(self.total, self.totals),
+            _weighted_sum(self.rows, self.totals),
+            _UNIT,
         )
-        of = SpreadLines(squares, total, rows, _UNIT)
-        most, factor = (0.5 if self.sample else 0.25), float(self.width) ** 2
-        low, high = variance_ends(of, _noises(self.totals), most, beta, sample=self.sample)
-        low, high = blurred(
-            low * factor, high * factor, float(self.blur) * (1.5 if self.sample else 1.0)
-        )
-        high = min(high, math.nextafter(float(self.breadth) ** 2 * most, math.inf))
-        if not self.root:
-            return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
-        return max(0.0, math.nextafter(math.sqrt(low), -math.inf)), math.nextafter(
-            math.sqrt(high), math.inf
-        )
+        most = 0.5 if self.sample else 0.25
+        noises = _noises(self.totals)
+        low, high = variance_ends(spread, noises, most, beta, sample=self.sample)
+        factor = float(self.width) ** 2
+        # √(n/(n − 1)) is below 1.5 from two rows on.
+        blur = float(self.blur) * (1.5 if self.sample else 1.0)
+        low, high = blurred(low * factor, high * factor, blur)
+        # The limit is a product of floats: rounded up, so that it never cuts off the exact value.
+        limit = float(self.breadth) ** 2 * most
+        high = min(high, math.nextafter(limit, math.inf))
+        if self.root:
+            return _root_ends(low, high)
+        return max(0.0, math.nextafter(low, -math.inf)), math.nextafter(high, math.inf)
 
 
 @frozen
 class JointCovariance:
-    """A covariance of two columns in public ranges of some breadths, whose values were moved by at most `blurs`."""
+    """Released covariance of two columns in public ranges of widths `breadths`.
+
+    Values were rounded by at most `blurs`.
+    """
 
     totals: tuple[NoisyTotal, ...]
     products: TotalWeights
@@ -232,52 +296,63 @@ class JointCovariance:
     blurs: tuple[Fraction, Fraction]
     sample: bool
 
-    # fmt: off
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "joint covariance", totals="noisies", products="weights", x="weights", y="weights", rows="weights",
-        widths="amounts", breadths="amounts", blurs="amounts", sample="truth",
+        "joint covariance",
+        totals="noisies",
+        products="weights",
+        x="weights",
+        y="weights",
+        rows="weights",
+        widths="amounts",
+        breadths="amounts",
+        blurs="amounts",
+        sample="truth",
     )
-    # fmt: on
 
     @property
     def _limit(self) -> Fraction:
+        """The greatest covariance: the product of both greatest deviations (Cauchy and Schwarz)."""
         return self.breadths[0] * self.breadths[1] / (2 if self.sample else 4)
 
     @property
     def value(self) -> float | None:
-        """The covariance by the noisy totals, moved into the public range; None if there seem to be too few rows."""
-        p, x, y, n = (
-            _sum(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows)
-        )
+        """The noisy covariance, clipped to the public range; None if there seem too few rows."""
+        products = _sum(self.products, self.totals)
+        x = _sum(self.x, self.totals)
+        y = _sum(self.y, self.totals)
+        n = _sum(self.rows, self.totals)
         if n <= self.sample:
             return None
-        found = (p - x * y / n) / (n - self.sample) * self.widths[0] * self.widths[1]
-        return float(min(max(found, -self._limit), self._limit))
+        centred_products = products - x * y / n
+        covariance = centred_products / (n - self.sample) * self.widths[0] * self.widths[1]
+        return float(min(max(covariance, -self._limit), self._limit))
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""
-        p, x, y, n = (
-            _line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows)
+        cross = CrossLines(
+            _weighted_sum(self.products, self.totals),
+            _weighted_sum(self.x, self.totals),
+            _weighted_sum(self.y, self.totals),
+            _weighted_sum(self.rows, self.totals),
+            (_UNIT, _UNIT),
         )
-        most, factor = (0.5 if self.sample else 0.25), self.widths[0] * self.widths[1]
-        ends = covariance_ends(
-            CrossLines(p, x, y, n, (_UNIT, _UNIT)),
-            _noises(self.totals),
-            most,
-            beta,
-            sample=self.sample,
-        )
+        most = 0.5 if self.sample else 0.25
+        noises = _noises(self.totals)
+        ends = covariance_ends(cross, noises, most, beta, sample=self.sample)
+        # n/(n − 1) is at most 2 from two rows on.
         slack = mixed_blur(self.breadths, self.blurs) * (2 if self.sample else 1)
-        low, high = (Fraction(end) * factor for end in ends)
-        return outward(clip((low - slack, high + slack), -self._limit, self._limit))
+        factor = self.widths[0] * self.widths[1]
+        low = Fraction(ends[0]) * factor - slack
+        high = Fraction(ends[1]) * factor + slack
+        return outward(clip((low, high), -self._limit, self._limit))
 
 
 @frozen
 class JointCorrelation:
-    """A correlation, from −1 to 1, of values that were moved by at most `blurs`, in parts of their widths.
+    """Released correlation of values that were rounded by at most `blurs`, in parts of their widths.
 
-    Moving values by e at most turns them, as vectors around their mean, by asin(e/σ) at most; a correlation is a
-    product of two unit vectors, and moves by no more than both of them.
+    Moving values by e at most rotates them, as vectors around their mean, by asin(e/σ) at most.
+    A correlation is a product of two unit vectors, and moves by no more than both of them.
     """
 
     totals: tuple[NoisyTotal, ...]
@@ -289,36 +364,53 @@ class JointCorrelation:
     y_squares: TotalWeights
     blurs: tuple[Fraction, Fraction]
 
-    # fmt: off
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "joint correlation", totals="noisies", products="weights", x="weights", y="weights", rows="weights",
-        x_squares="weights", y_squares="weights", blurs="amounts",
+        "joint correlation",
+        totals="noisies",
+        products="weights",
+        x="weights",
+        y="weights",
+        rows="weights",
+        x_squares="weights",
+        y_squares="weights",
+        blurs="amounts",
     )
-    # fmt: on
 
     @property
     def value(self) -> float | None:
-        """The correlation by the noisy totals, moved into −1 … 1; None if there seems to be no variance."""
-        weights = (self.products, self.x, self.y, self.rows, self.x_squares, self.y_squares)
-        p, x, y, n, xx, yy = (_sum(one, self.totals) for one in weights)
-        if n <= 0 or min(xx - x * x / n, yy - y * y / n) <= 0:
+        """The noisy correlation, clipped to −1 … 1; None if there seems to be no variance."""
+        n = _sum(self.rows, self.totals)
+        if n <= 0:
             return None
-        root = math.sqrt((xx - x * x / n) * (yy - y * y / n))
-        return min(max(float(p - x * y / n) / root, -1.0), 1.0)
+        x = _sum(self.x, self.totals)
+        y = _sum(self.y, self.totals)
+        centred_x_squares = _sum(self.x_squares, self.totals) - x * x / n
+        centred_y_squares = _sum(self.y_squares, self.totals) - y * y / n
+        if min(centred_x_squares, centred_y_squares) <= 0:
+            return None
+        root = math.sqrt(centred_x_squares * centred_y_squares)
+        centred_products = _sum(self.products, self.totals) - x * y / n
+        return min(max(float(centred_products) / root, -1.0), 1.0)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the correlation of the exact totals."""
-        p, x, y, n = (
-            _line(weights, self.totals) for weights in (self.products, self.x, self.y, self.rows)
-        )
-        xx, yy = _line(self.x_squares, self.totals), _line(self.y_squares, self.totals)
-        sides = SpreadLines(xx, x, n, _UNIT), SpreadLines(yy, y, n, _UNIT)
-        (low, high), least = correlation_ends(
-            CrossLines(p, x, y, n, (_UNIT, _UNIT)), *sides, _noises(self.totals), beta
-        )
-        if min(least) <= 0:
+        products = _weighted_sum(self.products, self.totals)
+        x = _weighted_sum(self.x, self.totals)
+        y = _weighted_sum(self.y, self.totals)
+        rows = _weighted_sum(self.rows, self.totals)
+        x_squares = _weighted_sum(self.x_squares, self.totals)
+        y_squares = _weighted_sum(self.y_squares, self.totals)
+        cross = CrossLines(products, x, y, rows, (_UNIT, _UNIT))
+        x_spread = SpreadLines(x_squares, x, rows, _UNIT)
+        y_spread = SpreadLines(y_squares, y, rows, _UNIT)
+        noises = _noises(self.totals)
+        ends, variances = correlation_ends(cross, x_spread, y_spread, noises, beta)
+        if min(variances) <= 0:
             return -1.0, 1.0
-        moved = sum(
-            turned(float(blur) / math.sqrt(u)) for blur, u in zip(self.blurs, least, strict=True)
-        )
-        return max(-1.0, low - moved - 1e-12), min(1.0, high + moved + 1e-12)
+        x_rotation = turned(float(self.blurs[0]) / math.sqrt(variances[0]))
+        y_rotation = turned(float(self.blurs[1]) / math.sqrt(variances[1]))
+        rotation = x_rotation + y_rotation
+        # The last summand is far above what floats lose here; it rounds the interval outward.
+        low = ends[0] - rotation - _FLOAT_LOSS
+        high = ends[1] + rotation + _FLOAT_LOSS
+        return max(-1.0, low), min(1.0, high)

@@ -38,7 +38,7 @@ class TotalNeed:
     """Need for the totals of the single term of `tally`; one whole step is worth `unit`.
 
     Guarantee: adding or removing one unit changes the vector of totals by at most `sensitivity`.
-    Law: tests/statistics/test_needs.py::test_parts_give_the_statistics
+    Law: tests/query/test_sensitivity.py::TestTotalsOfPeople
     """
 
     tally: Tally
