@@ -1,4 +1,8 @@
-"""Boxes: between which exact numbers something lies, the same in floats, never narrower, and moments of boxes."""
+"""Interval arithmetic on exact boxes, rounded outward to floats: quotients and moments of boxes.
+
+Guarantee: a result in floats is never narrower than the exact one.
+Law: tests/statistics/test_partition.py::TestLines
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 Box: TypeAlias = tuple[Fraction, Fraction]
-"""The least and the greatest value of something."""
+"""The least and the greatest value of a number."""
 
 
 def ratio(top: Box, bottom: Box) -> Box:
@@ -23,8 +27,10 @@ def ratio(top: Box, bottom: Box) -> Box:
 
 
 def clip(box: Box, low: Fraction, high: Fraction) -> Box:
-    """Move a box into a public range that the exact value lies in."""
-    return min(max(box[0], low), high), max(min(box[1], high), low)
+    """Clip a box to a public range that contains the exact value."""
+    least = min(max(box[0], low), high)
+    most = max(min(box[1], high), low)
+    return least, most
 
 
 def at_least(exact: Fraction) -> float:
@@ -36,18 +42,15 @@ def at_least(exact: Fraction) -> float:
     (3.0, True)
     """
     near = float(exact)
-    top, bottom = (
-        near.as_integer_ratio()
-    )  # compared in whole numbers: an answer has hundreds of ends
-    return (
-        near
-        if top * exact.denominator >= exact.numerator * bottom
-        else math.nextafter(near, math.inf)
-    )
+    # Compared in whole numbers, without a reduced fraction: an answer has hundreds of ends.
+    numerator, denominator = near.as_integer_ratio()
+    if numerator * exact.denominator >= exact.numerator * denominator:
+        return near
+    return math.nextafter(near, math.inf)
 
 
 def outward(box: Box) -> tuple[float, float]:
-    """Return a box in floats that holds the exact one.
+    """Return a box in floats that contains the exact one.
 
     >>> from discreet.statistics.laws.interval_arithmetic import outward
     >>> from fractions import Fraction
@@ -55,29 +58,40 @@ def outward(box: Box) -> tuple[float, float]:
     >>> low <= Fraction(1, 3), high >= Fraction(2, 3), outward((Fraction(1), Fraction(2)))
     (True, True, (1.0, 2.0))
     """
-    return 0.0 - at_least(-box[0]), at_least(box[1])  # never −0.0
+    # Subtraction from 0.0 instead of a minus sign: the lower end is never −0.0.
+    low = 0.0 - at_least(-box[0])
+    high = at_least(box[1])
+    return low, high
 
 
 def second_moment(squares: Box, total: Box, rows: Box) -> Box:
     """Bound q/n − (s/n)² for q, s, n in three boxes, n above 0: the exact extremes.
 
-    It grows with q and falls with |s|. In n, q/n − s²/n² rises up to n = 2s²/q and falls after, so it is least at an
-    end of the box and greatest at that point or at the end nearest to it.
+    It grows with q and falls with |s|. In n, q/n − s²/n² rises up to n = 2s²/q and falls after.
+    So it is least at an end of the box, and greatest at that point or at the end nearest to it.
 
     >>> from discreet.statistics.laws.interval_arithmetic import second_moment
     >>> from fractions import Fraction
-    >>> second_moment((Fraction(5), Fraction(6)), (Fraction(1), Fraction(2)), (Fraction(1), Fraction(2)))
+    >>> one_or_two = (Fraction(1), Fraction(2))
+    >>> second_moment((Fraction(5), Fraction(6)), one_or_two, one_or_two)
     (Fraction(1, 1), Fraction(5, 1))
     """
     far = max(abs(total[0]), abs(total[1]))
-    near = Fraction(0) if total[0] <= 0 <= total[1] else min(abs(total[0]), abs(total[1]))
-    peak = rows[1] if squares[1] <= 0 else min(max(2 * near**2 / squares[1], rows[0]), rows[1])
+    near = min(abs(total[0]), abs(total[1]))
+    if total[0] <= 0 <= total[1]:
+        near = Fraction(0)
+    peak = rows[1]
+    if squares[1] > 0:
+        peak = min(max(2 * near**2 / squares[1], rows[0]), rows[1])
     most = squares[1] / peak - (near / peak) ** 2
-    return min(squares[0] / n - (far / n) ** 2 for n in rows), most
+    at_ends = [squares[0] / n - (far / n) ** 2 for n in rows]
+    return min(at_ends), most
 
 
 def mixed_moment(products: Box, x: Box, y: Box, rows: Box) -> Box:
-    """Bound p/n − (a/n)(b/n) for p, a, b, n in four boxes, n above 0, each quotient by itself.
+    """Bound p/n − (a/n)(b/n) for p, a, b, n in four boxes, n above 0.
+
+    Each quotient is bounded by itself, which is wider than the exact extremes.
 
     >>> from discreet.statistics.laws.interval_arithmetic import mixed_moment
     >>> from fractions import Fraction
@@ -113,19 +127,24 @@ def blurred(low: float, high: float, blur: float) -> tuple[float, float]:
     """
     if blur == 0:
         return low, high
-    least = max(0.0, math.sqrt(low) - blur)
-    return math.nextafter(least * least, 0.0), math.nextafter(
-        (math.sqrt(high) + blur) ** 2, math.inf
-    )
+    least_deviation = max(0.0, math.sqrt(low) - blur)
+    most_deviation = math.sqrt(high) + blur
+    # Squares of floats are rounded outward, towards 0 and towards infinity.
+    least = math.nextafter(least_deviation * least_deviation, 0.0)
+    most = math.nextafter(most_deviation**2, math.inf)
+    return least, most
 
 
 def mixed_blur(widths: tuple[Fraction, Fraction], blurs: tuple[Fraction, Fraction]) -> Fraction:
-    """Bound how far a covariance moves if values are moved by at most `blurs`: Cauchy and Schwarz, term by term.
+    """Bound the change of a covariance if values are moved by at most `blurs`.
+
+    Cauchy and Schwarz, term by term; a deviation is at most half of the width.
 
     >>> from discreet.statistics.laws.interval_arithmetic import mixed_blur
     >>> from fractions import Fraction
     >>> mixed_blur((Fraction(4), Fraction(6)), (Fraction(1, 2), Fraction(0)))
     Fraction(3, 2)
     """
-    (wide_x, wide_y), (x, y) = widths, blurs
-    return wide_x / 2 * y + x * wide_y / 2 + x * y
+    width_x, width_y = widths
+    blur_x, blur_y = blurs
+    return width_x / 2 * blur_y + blur_x * width_y / 2 + blur_x * blur_y

@@ -1,4 +1,8 @@
-"""Lines: weighted sums of noisy totals, with the weights that say how noise moves them, and how far it does."""
+"""Weighted sums of noisy totals (linear combinations), and bounds on the noise of such a sum.
+
+Guarantee: a bound is exceeded with probability at most β.
+Law: tests/statistics/test_partition.py::TestLines
+"""
 
 from __future__ import annotations
 
@@ -17,18 +21,21 @@ TotalWeights: TypeAlias = tuple[Fraction, ...]
 """The weights of totals, in the order in which they were released."""
 Noises: TypeAlias = tuple[IntegerNoise, ...]
 _FINE = 64
+"""Steps per power of two to which bounds on weights are rounded up."""
+_NO_WEIGHT = 1e-200
+"""Weights below this do not move a sum, and their quotients would overflow."""
 
 
 @frozen
 class WeightedSum:
-    """The value of a weighted sum of noisy totals, and its weights, in floats."""
+    """Value of a weighted sum of noisy totals, and its weights, in floats."""
 
     value: float
     weights: tuple[float, ...]
 
 
 def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
-    """Bound |Σ cᵢXᵢ| with probability at least 1 − β, for whatever weights |cᵢ| ≤ boundᵢ.
+    """Bound |Σ cᵢXᵢ| with probability at least 1 − β, for all weights |cᵢ| ≤ boundᵢ.
 
     Bounds are rounded up to a 64th of their power of two, so that few searches serve all keys of an answer.
 
@@ -39,43 +46,68 @@ def line_reach(noises: Noises, bounds: Sequence[float], beta: float) -> float:
     (412, 0.0)
     """
     most = max(bounds, default=0.0)
-    if most < 1e-200:  # nothing moves it
+    if most < _NO_WEIGHT:
         return 0.0
+    # A power of two divides exactly: weights that differ by one share a search.
     unit = math.ldexp(1.0, math.frexp(most)[1])
-    return up(unit * _parts_reach(noises, tuple(_stepped(bound / unit) for bound in bounds), beta))
+    parts = tuple(_stepped(bound / unit) for bound in bounds)
+    return up(unit * _parts_reach(noises, parts, beta))
 
 
 @lru_cache(maxsize=8192)
 def _parts_reach(noises: Noises, parts: tuple[float, ...], beta: float) -> float:
-    moving = sorted(
-        ((noise, part) for noise, part in zip(noises, parts, strict=True) if part),
-        key=lambda pair: (pair[0].laplace, pair[0].scale, pair[0].worth, pair[1]),
-    )
-    return _unit_reach(tuple(noise.times(part) for noise, part in moving), beta)
+    """Bound a weighted sum whose weights are rounded."""
+    moving = [(noise, part) for noise, part in zip(noises, parts, strict=True) if part]
+    # The order of independent noises does not matter: sorted, permutations share a search.
+    moving.sort(key=_order)
+    weighted = tuple(noise.times(part) for noise, part in moving)
+    return _unit_reach(weighted, beta)
+
+
+def _order(pair: tuple[IntegerNoise, float]) -> tuple[bool, float, float, float]:
+    noise, part = pair
+    return noise.laplace, noise.scale, noise.worth, part
 
 
 def _any_chance(noises: Sequence[IntegerNoise]) -> float:
-    """Bound the chance that one of some noises is not 0."""
-    return sum(sum_tail((noise,), noise.worth / 2) for noise in noises)
+    """Bound the probability that some noise is not 0 (union bound)."""
+    return sum(_nonzero_chance(noise) for noise in noises)
+
+
+def _nonzero_chance(noise: IntegerNoise) -> float:
+    return sum_tail((noise,), noise.worth / 2)
 
 
 def _stepped(part: float) -> float:
+    # Rounds up: a bound for greater weights holds for smaller ones.
     mantissa, exponent = math.frexp(part)
     return math.ldexp(math.ceil(mantissa * _FINE) / _FINE, exponent)
 
 
 @lru_cache(maxsize=8192)
 def _unit_reach(noises: Noises, beta: float) -> float:
-    """Bound a line; noises that are almost surely 0 are left out, at the price of that chance."""
+    """Bound a sum of noises; those that are almost surely 0 are left out."""
     if _any_chance(noises) <= beta:
         return 0.0
-    chances = {noise: sum_tail((noise,), noise.worth / 2) for noise in noises}
-    still = [noise for noise in noises if chances[noise] <= beta / (20 * len(noises))]
+    chances = {noise: _nonzero_chance(noise) for noise in noises}
+    # All that are left out together cost at most a twentieth of β.
+    negligible = beta / (20 * len(noises))
+    still = [noise for noise in noises if chances[noise] <= negligible]
     if still:
-        rest = tuple(noise for noise in noises if noise not in still)
-        return _unit_reach(rest, beta - sum(chances[noise] for noise in still))
-    guess = 2 * math.hypot(*(noise.spread for noise in noises))
-    return least_error(lambda s: line_tail(noises, s), beta, guess, math.inf)
+        moving = tuple(noise for noise in noises if noise not in still)
+        spent = sum(chances[noise] for noise in still)
+        return _unit_reach(moving, beta - spent)
+
+    def tail(s: float) -> float:
+        return line_tail(noises, s)
+
+    return least_error(tail, beta, _guess(noises), math.inf)
+
+
+def _guess(noises: Noises) -> float:
+    """Return two deviations of the sum, where the search starts."""
+    spreads = [noise.spread for noise in noises]
+    return 2 * math.hypot(*spreads)
 
 
 @lru_cache(maxsize=4096)
@@ -91,5 +123,8 @@ def total_reach(noises: Noises, beta: float) -> float:
     """
     if _any_chance(noises) <= beta:
         return 0.0
-    guess = 2 * math.hypot(*(noise.spread for noise in noises))
-    return least_error(lambda s: sum_tail(noises, s), beta, guess, math.inf)
+
+    def tail(s: float) -> float:
+        return sum_tail(noises, s)
+
+    return least_error(tail, beta, _guess(noises), math.inf)

@@ -1,17 +1,22 @@
-"""How far a weighted sum of independent integer noises strays: bounds from above on P(|Σ aᵢXᵢ| > s).
+"""Tail bounds for weighted sums of independent integer noises: upper bounds on P(|Σ aᵢXᵢ| > s).
 
-Let X be geometric or discrete Gaussian noise and U uniform on ±1/2. X + U has a symmetric density that falls away from
-0, and |Σ aᵢXᵢ| ≤ |Σ aᵢ(Xᵢ + Uᵢ)| + Σ|aᵢ|/2. Of such densities the one that is further from 0 gives the sum that is
-further from 0 (Birnbaum 1948), so each may be replaced by a continuous one that is further from 0 everywhere:
+Let X be geometric or discrete Gaussian noise and U uniform on ±1/2. X + U has a symmetric density
+that falls away from 0, and |Σ aᵢXᵢ| ≤ |Σ aᵢ(Xᵢ + Uᵢ)| + Σ|aᵢ|/2. A density of this kind that is
+further from 0 gives a sum that is further from 0 (Birnbaum 1948). So each may be replaced by a
+continuous one that is further from 0 everywhere:
 
-    geometric, a = e^−h      Laplace of scale 1/(2 tanh(h/2)): on [k − 1/2, k + 1/2] the tail of |X + U| is the line
-                             a^k(1 − (r − k)h'), h' = 2 tanh(h/2) ≤ h, below e^(−kh')(1 − (r − k)h') ≤ e^(−rh')
+    geometric, a = e^−h      Laplace of scale 1/(2 tanh(h/2)): on [k − 1/2, k + 1/2] the tail of
+                             |X + U| is the line a^k(1 − (r − k)h'), h' = 2 tanh(h/2) ≤ h,
+                             below e^(−kh')(1 − (r − k)h') ≤ e^(−rh')
     discrete Gaussian, σ²    normal of variance σ² + 1/4 (checked over all r and σ in the tests)
 
-The sum of continuous ones has the characteristic function Π 1/(1 + b²ω²)·e^(−σ²ω²/2); its law on a circle of
-circumference L, so wide that what is wrapped around does not matter, is a series in sin(2πks/L), cut off with
-Dirichlet's bound for its rest. Chernoff's bound takes over where chances are tiny, and noise of few steps is summed
-over its integers.
+The sum of continuous laws has the characteristic function Π 1/(1 + b²ω²)·e^(−σ²ω²/2). Its law on a
+circle of circumference L, so wide that the wrapped part does not matter, is a series in sin(2πks/L),
+truncated with Dirichlet's bound for its remainder. Chernoff's bound replaces it where probabilities
+are tiny, and noise of few steps is summed over its integers.
+
+Guarantee: every returned probability is an upper bound.
+Law: tests/statistics/test_noise_sum.py::TestBound
 """
 
 from __future__ import annotations
@@ -36,26 +41,29 @@ Additive: TypeAlias = Geometric | DiscreteGaussian
 """The mechanisms that add integer noise to totals."""
 Point = TypeVar("Point", float, np.ndarray)
 
-_WRAP = 60.0  # the circumference of the circle, in deviations of the sum
+_WRAP = 60.0
+"""Circumference of the circle, in deviations of the sum."""
 _STEP = 2 * math.pi / _WRAP
 _TERMS = np.arange(1.0, 769.0)
 _SQUARES = (_STEP * _TERMS) ** 2
-_SMALL = 32.0  # up to this scale a noise is summed over its integers instead
-_COARSE = (
-    0.75,
-    4.0,
-)  # noise of a smaller scale is 0 more often than not, or half a step is much of it
+_SMALL = 32.0
+"""Scale up to which a noise is summed over its integers instead."""
+_COARSE = (0.75, 4.0)
+"""Scales below which noise is mostly 0, and below which half a step is much of it."""
 _CELLS = 256
-_RARE = (
-    1e-9  # below this a sum over integers is no longer sharp: what it leaves out counts as missed
-)
-LEAST_SCALE = 1e-9  # noise of a smaller scale is 0; squares stay within the floats
+_RARE = 1e-9
+"""Probability below which a sum over integers is no longer sharp: its remainder counts as missed."""
+LEAST_SCALE = 1e-9
+"""Scale below which noise is 0; squares of scales stay within the floats."""
 _RATES = np.linspace(0.02, 0.98, 49)
+"""Rates λ of Chernoff's bound, in parts of the greatest one at which the moment exists."""
+_MARGIN = 1 + 1e-9
+"""Factor far above the rounding of the functions used, so that bounds stay upper bounds."""
 
 
 @frozen
 class IntegerNoise:
-    """Integer noise in floats: its family, its parameter in steps, and what one step of it moves the sum."""
+    """Law of integer noise in floats: its family, its scale in steps, and the worth of one step."""
 
     laplace: bool
     scale: float
@@ -63,7 +71,7 @@ class IntegerNoise:
 
     @property
     def spread(self) -> float:
-        """The deviation of the continuous law that is further from 0."""
+        """The standard deviation of the continuous law that is further from 0."""
         if self.laplace:
             return self.worth * math.sqrt(2) / (2 * math.tanh(0.5 / self.scale))
         return self.worth * math.sqrt(self.scale**2 + 0.25)
@@ -81,9 +89,9 @@ def noise_of(mechanism: Additive, unit: float) -> IntegerNoise:
     >>> noise_of(dp.Geometric(scale=2, sensitivity=1), 0.5)
     IntegerNoise(laplace=True, scale=2.0, worth=0.5)
     """
-    return IntegerNoise(
-        isinstance(mechanism, Geometric), max(float(mechanism.scale), LEAST_SCALE), unit
-    )
+    laplace = isinstance(mechanism, Geometric)
+    scale = max(float(mechanism.scale), LEAST_SCALE)
+    return IntegerNoise(laplace, scale, unit)
 
 
 def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
@@ -99,94 +107,112 @@ def sum_tail(noises: Sequence[IntegerNoise], s: float) -> float:
     moving = [noise for noise in noises if noise.worth]
     if len(moving) == 1:
         return min(1.0, _one_tail(moving[0], s))
-    small = min(moving, key=lambda noise: noise.scale)
-    if len(moving) == 2 and small.scale <= _SMALL:
-        other = moving[1] if moving[0] is small else moving[0]
-        found = min(1.0, _by_integers(small, other, s))
-        return found if found > _RARE else min(found, _least_tail(moving, s))
-    return _least_tail(moving, s)
+    if len(moving) != 2:
+        return _least_tail(moving, s)
+    first, second = moving
+    # The noise of fewer steps is summed over its integers.
+    small, other = (first, second) if first.scale <= second.scale else (second, first)
+    if small.scale > _SMALL:
+        return _least_tail(moving, s)
+    tail = min(1.0, _by_integers(small, other, s))
+    if tail > _RARE:
+        return tail
+    return min(tail, _least_tail(moving, s))
 
 
 def line_tail(noises: Sequence[IntegerNoise], s: float) -> float:
-    """Bound P(|Σ| > s) for these noises and for all that are worth less, each by itself.
+    """Bound P(|Σ| > s) for these noises and for all noises of smaller worth.
 
-    The bound of the continuous laws only grows with what a noise is worth (Birnbaum 1948), and so does its slack; that
-    of coarse noise, summed over the sizes of its integers, grows with each of them.
+    The bound of the continuous laws only grows with the worth of a noise (Birnbaum 1948), and so does
+    its slack. The bound of coarse noise, summed over the sizes of its integers, grows with each size.
+
+    Law: tests/statistics/test_noise_sum.py::TestFurtherFromZero
 
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise, line_tail
     >>> one = IntegerNoise(True, 100.0, 1.0)
-    >>> line_tail([one, one.times(0.5)], 300.0) > line_tail([one.times(0.9), one.times(0.4)], 300.0)
+    >>> less = [one.times(0.9), one.times(0.4)]
+    >>> line_tail([one, one.times(0.5)], 300.0) > line_tail(less, 300.0)
     True
     """
     moving = [noise for noise in noises if noise.worth]
-    if not moving or s <= 0:
-        return 0.0 if s >= 0 and not moving else 1.0
+    if not moving:
+        return 0.0 if s >= 0 else 1.0
+    if s <= 0:
+        return 1.0
     return _least_tail(moving, s)
 
 
 def _least_tail(noises: Sequence[IntegerNoise], s: float) -> float:
-    """Return the least of the bounds that take noise of few steps by its integers, and one that takes none so.
+    """Return the least of three bounds: with no noise, or with noise of few steps, by its integers.
 
-    Which noise that is follows from scales alone, so that each bound grows with what any noise is worth.
+    Scales alone decide which noise is coarse, so that each bound grows with the worth of any noise.
     """
-    found = _smooth_tail(noises, s - _slack(noises))
-    for most in _COARSE:
-        coarse = [noise for noise in noises if noise.scale <= most]
+    tail = _smooth_tail(noises, s - _slack(noises))
+    for max_scale in _COARSE:
+        coarse = [noise for noise in noises if noise.scale <= max_scale]
         if coarse:
-            found = min(
-                found, _coarse_tail(coarse, [noise for noise in noises if noise.scale > most], s)
-            )
-    return found
+            fine = [noise for noise in noises if noise.scale > max_scale]
+            tail = min(tail, _coarse_tail(coarse, fine, s))
+    return tail
 
 
 def _slack(noises: Sequence[IntegerNoise]) -> float:
+    # Half a step of each noise, for the uniform U of the continuous law.
     return sum(noise.worth for noise in noises) / 2
 
 
 def _coarse_tail(coarse: Sequence[IntegerNoise], fine: Sequence[IntegerNoise], s: float) -> float:
-    """Sum over the sizes of coarse noise the tail of fine noise that is moved so far.
+    """Sum over the sizes of coarse noise the tail of fine noise that is shifted by the size.
 
-    Half a step of slack is far too much for noise that mostly is 0. Let x be the coarse part and y the fine one: it is
-    symmetric, so P(|x + y| > s) = P(y > s − |x|) + P(y > s + |x|), which grows with |x| ≤ Σ worth·|X|, and each is half
-    of a tail of |y|.
+    Half a step of slack is far too much for noise that mostly is 0. Let x be the coarse part and y the
+    fine one. y is symmetric, so P(|x + y| > s) = P(y > s − |x|) + P(y > s + |x|), which grows with
+    |x| ≤ Σ worth·|X|. Each summand is half of a tail of |y|.
     """
-    chances, left = _sizes(coarse, s), s - _slack(fine)
-    places = np.flatnonzero(chances[:-1])
-    sizes = places * (s / _CELLS)
+    chances = _sizes(coarse, s)
     if not fine:
         return min(1.0, up(float(chances[-1]), 1e-9))
-    sides = (_smooth_tails(fine, left - sizes) + _smooth_tails(fine, left + sizes)) / 2
-    beyond = np.dot(chances[places], np.where(left > sizes, sides, 1.0))
+    remaining = s - _slack(fine)
+    cells = np.flatnonzero(chances[:-1])
+    sizes = cells * (s / _CELLS)
+    sides = (_smooth_tails(fine, remaining - sizes) + _smooth_tails(fine, remaining + sizes)) / 2
+    # A size that leaves nothing to the fine noise counts as always missed.
+    missed = np.where(remaining > sizes, sides, 1.0)
+    beyond = np.dot(chances[cells], missed)
     return min(1.0, up(float(beyond + chances[-1]), 1e-9))
 
 
 def _sizes(noises: Sequence[IntegerNoise], s: float) -> np.ndarray:
-    """Bound the law of Σ worth·|X| on cells of s/256, each moved up; the last one holds all beyond s."""
-    found = np.zeros(_CELLS + 2)
-    found[0] = 1.0
+    """Bound the law of Σ worth·|X| on cells of s/256; the last cell contains all beyond s."""
+    law = np.zeros(_CELLS + 2)
+    law[0] = 1.0
     for noise in noises:
         *chances, beyond = _size_chances(noise.laplace, noise.scale)
+        # A step that lies on a cell's border stays there, whatever the rounding of the quotient.
         steps = np.arange(len(chances)) * (noise.worth / s * _CELLS * (1 - 1e-12))
+        # Cells round up: a greater size only makes the tail greater.
         cells = np.ceil(np.minimum(steps, _CELLS + 1)).astype(int)
-        both = np.convolve(found, np.bincount(cells, chances, _CELLS + 2))
-        found = both[: _CELLS + 2]
-        found[-1] += both[_CELLS + 2 :].sum() + beyond
-    return found
+        convolved = np.convolve(law, np.bincount(cells, chances, _CELLS + 2))
+        law = convolved[: _CELLS + 2]
+        law[-1] += convolved[_CELLS + 2 :].sum() + beyond
+    return law
 
 
 @lru_cache(maxsize=256)
 def _size_chances(laplace: bool, scale: float) -> tuple[float, ...]:
-    """Bound P(|X| = k) for k = 0, 1, … and, last, P(|X| > k) for the k at which hardly anything is left."""
-    most, noise = (
-        math.ceil(scale * 24 if laplace else scale * 7 + 1),
-        IntegerNoise(laplace, scale, 1.0),
-    )
-    tails = [1.0, *(_one_tail(noise, float(k)) for k in range(most + 1))]
-    return *(more - less + 1e-13 for more, less in pairwise(tails)), tails[-1]
+    """Bound P(|X| = k) for k = 0, 1, … and, last, P(|X| > k) for the last k."""
+    # Beyond 24 scales of a geometric, 7 of a Gaussian, less than 1e-10 is left.
+    max_size = math.ceil(scale * 24 if laplace else scale * 7 + 1)
+    noise = IntegerNoise(laplace, scale, 1.0)
+    tails = [1.0]
+    tails += [_one_tail(noise, float(k)) for k in range(max_size + 1)]
+    # The summand is above the rounding of a difference of tails.
+    chances = [more - less + 1e-13 for more, less in pairwise(tails)]
+    return *chances, tails[-1]
 
 
 def _one_tail(noise: IntegerNoise, s: float) -> float:
-    """Return P(|X| > s/worth), rounded up; a quotient of floats may lie just below the step it means."""
+    """Return P(|X| > s/worth), rounded up."""
+    # A quotient of floats may lie just below the whole step that it stands for.
     steps = math.floor(s / noise.worth * (1 + 1e-12))
     if noise.laplace:
         return up(two_sided.tail(steps, 1 / noise.scale))
@@ -194,8 +220,9 @@ def _one_tail(noise: IntegerNoise, s: float) -> float:
 
 
 def _by_integers(small: IntegerNoise, other: IntegerNoise, s: float) -> float:
-    """Sum over the integers of one noise the two tails of the other: exact for geometric noise, but for
-    integers beyond 40 scales, which count as if they always missed.
+    """Sum over the integers of one noise both tails of the other noise.
+
+    Exact for geometric noise, but for integers beyond 40 scales, which count as always missed.
     """
     reach = math.ceil(small.scale * (40 if small.laplace else 10)) + 1
     k = np.arange(-reach, reach + 1.0)
@@ -204,40 +231,50 @@ def _by_integers(small: IntegerNoise, other: IntegerNoise, s: float) -> float:
     else:
         weights = np.exp(-(k**2) / (2 * small.scale**2))
         chances = weights / weights.sum()
-    beyond = s - k * small.worth  # by symmetry one side, twice
-    rest = 4 * math.exp(-40) if small.laplace and other.laplace else 1e-12
-    return up(2 * float(np.dot(chances, _above(other, beyond))) + rest, 1e-9)
+    # By symmetry one side of the tail, twice.
+    one_side = float(np.dot(chances, _above(other, s - k * small.worth)))
+    remainder = 4 * math.exp(-40) if small.laplace and other.laplace else 1e-12
+    return up(2 * one_side + remainder, 1e-9)
 
 
 def _above(noise: IntegerNoise, points: np.ndarray) -> np.ndarray:
     """Bound P(worth·X > point) at many points."""
-    if noise.laplace:
-        h = 1 / noise.scale
-        with np.errstate(over="ignore"):  # what is beyond floats has no tail
-            k = np.floor(points / noise.worth + 1e-9 * np.sign(points)) + 1  # P(X ≥ k)
-            tail = np.exp(-np.maximum(k, 1) * h) / (1 + math.exp(-h))
-            return np.asarray(
-                np.where(k >= 1, tail, 1 - np.exp(np.minimum(k - 1, 0) * h) / (1 + math.exp(-h)))
-            )
-    return np.asarray(ndtr(-(points / noise.worth - 0.5) / math.sqrt(noise.scale**2 + 0.25)))
+    if not noise.laplace:
+        deviation = math.sqrt(noise.scale**2 + 0.25)
+        return np.asarray(ndtr(-(points / noise.worth - 0.5) / deviation))
+    h = 1 / noise.scale
+    # A quotient that overflows lies beyond the floats, where there is no tail.
+    with np.errstate(over="ignore"):
+        # P(X ≥ k) for the first whole step above the point; the summand guards a whole quotient.
+        k = np.floor(points / noise.worth + 1e-9 * np.sign(points)) + 1
+        normaliser = 1 + math.exp(-h)
+        upper = np.exp(-np.maximum(k, 1) * h) / normaliser
+        lower = 1 - np.exp(np.minimum(k - 1, 0) * h) / normaliser
+        return np.asarray(np.where(k >= 1, upper, lower))
 
 
 def _smooth_tail(noises: Sequence[IntegerNoise], s: float) -> float:
-    """Bound the tail of the sum of the continuous laws; in plain floats where there is a closed form."""
+    """Bound the tail of the sum of the continuous laws at one point."""
     deviation, scales = _in_deviations(noises)
-    if scales and not len(scales) == len(noises) <= 2:
+    all_laplace = len(scales) == len(noises)
+    # Only normal laws, or at most two Laplace laws, have a closed form: faster in plain floats.
+    if scales and not (all_laplace and len(noises) <= 2):
         return float(_smooth_tails(noises, np.array([s]))[0])
     z = s / deviation
     if z <= 0:
         return 1.0
-    found = _laplace_tail(scales, z, math.exp) if scales else math.erfc(z / math.sqrt(2))
-    return min(1.0, found * (1 + 1e-9))
+    if not scales:
+        return min(1.0, math.erfc(z / math.sqrt(2)) * _MARGIN)
+    return min(1.0, _laplace_tail(scales, z, math.exp) * _MARGIN)
 
 
 def _in_deviations(noises: Sequence[IntegerNoise]) -> tuple[float, list[float]]:
     """Return the deviation of the sum, and the scales of the Laplace laws as parts of it."""
-    deviation = math.sqrt(sum(noise.spread**2 for noise in noises))
-    return deviation, [noise.spread / math.sqrt(2) / deviation for noise in noises if noise.laplace]
+    variance = sum(noise.spread**2 for noise in noises)
+    deviation = math.sqrt(variance)
+    root = math.sqrt(2)
+    scales = [noise.spread / root / deviation for noise in noises if noise.laplace]
+    return deviation, scales
 
 
 def _smooth_tails(noises: Sequence[IntegerNoise], points: np.ndarray) -> np.ndarray:
@@ -245,23 +282,26 @@ def _smooth_tails(noises: Sequence[IntegerNoise], points: np.ndarray) -> np.ndar
     deviation, scales = _in_deviations(noises)
     z = np.maximum(points / deviation, 0.0)
     if not scales:
-        found = np.array([math.erfc(one) for one in (z / math.sqrt(2)).tolist()])
+        normalised = (z / math.sqrt(2)).tolist()
+        tails = np.array([math.erfc(point) for point in normalised]) * _MARGIN
     elif len(scales) == len(noises) <= 2:
-        found = _laplace_tail(scales, z, np.exp)
+        tails = _laplace_tail(scales, z, np.exp) * _MARGIN
     else:
-        square = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
-        around = _wrapped(scales, square, z)
-        rare = ~((around > 1e-6) & (around < 1))
+        variance = sum((noise.spread / deviation) ** 2 for noise in noises if not noise.laplace)
+        tails = _wrapped(scales, variance, z)
+        # The series has an absolute error: Chernoff's bound is better where the tail is tiny.
+        rare = ~((tails > 1e-6) & (tails < 1))
         if rare.any():
-            around[rare] = np.minimum(around[rare], _chernoff(np.array(scales), square, z[rare]))
-        return np.where(z > 0, np.minimum(1.0, around), 1.0)
-    return np.where(z > 0, np.minimum(1.0, found * (1 + 1e-9)), 1.0)
+            bounds = _chernoff(np.array(scales), variance, z[rare])
+            tails[rare] = np.minimum(tails[rare], bounds)
+    return np.where(z > 0, np.minimum(1.0, tails), 1.0)
 
 
 def _laplace_tail(scales: Sequence[float], z: Point, exp: Callable[[Point], Point]) -> Point:
-    """Return P(|S| > z) for Laplace of one scale, or of two, b ≥ d: (b²e^(−z/b) − d²e^(−z/d))/(b² − d²).
+    """Return P(|S| > z) for a sum of one Laplace law, or of two of scales b ≥ d.
 
-    Near equals are made equal.
+    For two it is (b²e^(−z/b) − d²e^(−z/d))/(b² − d²). Nearly equal scales are made equal, upwards:
+    the quotient would lose digits.
 
     >>> import math
     >>> from discreet.statistics.laws.noise_sum import _laplace_tail
@@ -269,29 +309,40 @@ def _laplace_tail(scales: Sequence[float], z: Point, exp: Callable[[Point], Poin
     >>> round(equal, 6), equal > near
     (0.270671, True)
     """
-    b, d = max(scales), min(scales)
+    b = max(scales)
+    d = min(scales)
     if len(scales) == 1:
         return exp(-z / b)
-    found: Point = (1 + z / (2 * b)) * exp(-z / b)
     if d <= 0.999 * b:
-        found = (b * b * exp(-z / b) - d * d * exp(-z / d)) / (b * b - d * d)
-    return found
+        distinct: Point = (b * b * exp(-z / b) - d * d * exp(-z / d)) / (b * b - d * d)
+        return distinct
+    equal: Point = (1 + z / (2 * b)) * exp(-z / b)
+    return equal
 
 
-def _wrapped(scales: Sequence[float], square: float, z: np.ndarray) -> np.ndarray:
-    parts = np.exp(-square / 2 * _SQUARES) if square else np.ones(len(_TERMS))
+def _wrapped(scales: Sequence[float], variance: float, z: np.ndarray) -> np.ndarray:
+    """Bound the tail by the Fourier series of the law on a circle, truncated.
+
+    `variance` is that of the normal laws together.
+    """
+    # The characteristic function of the sum at the frequencies of the circle.
+    transform = np.exp(-variance / 2 * _SQUARES) if variance else np.ones(len(_TERMS))
     for scale in scales:
-        parts /= 1 + scale**2 * _SQUARES
+        transform /= 1 + scale**2 * _SQUARES
     near = np.minimum(np.maximum(z, 1e-9), _WRAP / 3)
-    inside = _STEP * near / math.pi + 2 / math.pi * (
-        np.sin(np.outer(_STEP * near, _TERMS)) @ (parts / _TERMS)
-    )
-    rest = 2 / math.pi * float(parts[-1]) / len(_TERMS) / np.sin(_STEP * near / 2)
-    return np.where(z < _WRAP / 3, 1 - inside + rest + 1e-9, 1.0)
+    series = np.sin(np.outer(_STEP * near, _TERMS)) @ (transform / _TERMS)
+    inside = _STEP * near / math.pi + 2 / math.pi * series
+    # Dirichlet: coefficients fall, so the remainder is at most the last one over sin of half a step.
+    remainder = 2 / math.pi * float(transform[-1]) / len(_TERMS) / np.sin(_STEP * near / 2)
+    # Beyond a third of the circle the wrapped part counts; there the bound is 1.
+    return np.where(z < _WRAP / 3, 1 - inside + remainder + 1e-9, 1.0)
 
 
-def _chernoff(scales: np.ndarray, square: float, z: np.ndarray) -> np.ndarray:
-    """Bound by e^(−λz)·E e^(λS), at the best of some λ below 1/(largest scale); twice, for both sides."""
+def _chernoff(scales: np.ndarray, variance: float, z: np.ndarray) -> np.ndarray:
+    """Bound the tail by e^(−λz)·E e^(λS), at the best of some λ; twice, for both sides."""
+    # The moment of a Laplace law exists only for λ below 1/(its scale).
     rates = _RATES / scales.max()
-    logs = square * rates**2 / 2 - np.log1p(-np.outer(rates**2, scales**2)).sum(axis=1)
-    return np.asarray(2 * np.exp(np.minimum(0.0, (logs - np.outer(z, rates)).min(axis=1))))
+    laplace_logs = np.log1p(-np.outer(rates**2, scales**2)).sum(axis=1)
+    logs = variance * rates**2 / 2 - laplace_logs
+    exponents = (logs - np.outer(z, rates)).min(axis=1)
+    return np.asarray(2 * np.exp(np.minimum(0.0, exponents)))

@@ -1,20 +1,27 @@
-"""Intervals of quotients, variances, covariances and correlations: profiles of a line that is 0 at the exact values.
+"""Confidence intervals of quotients, variances, covariances and correlations, as profiles.
 
-Let A, B, … be noisy totals with noises X_A, X_B, … At the exact values of what is asked, and of what stands beside it
-(the means μ, ν, the ratio k of the deviations), these lines of the *exact* totals are 0:
+Let A, B, … be noisy totals with noises X_A, X_B, …. At the exact value of the statistic, and of its
+nuisance parameters (the means μ, ν, the ratio k of the deviations), these linear combinations of the
+*exact* totals are 0:
 
     quotient r       A − rB                                                     (Fieller 1954)
     variance v       Q − 2μS + (μ² − v)n
     covariance c     P − νX − μY + (μν − c)n
-    correlation ρ    P − νX − μY + μνn − (ρ/2)·(k(Q_x − 2μX + μ²n) + (Q_y − 2νY + ν²n)/k),   k = √(var y/var x)
+    correlation ρ    P − νX − μY + μνn − (ρ/2)·(k(Q_x − 2μX + μ²n) + (Q_y − 2νY + ν²n)/k),
+                     k = √(var y/var x)
 
-so the same line of the noisy totals is pure noise: its law is known. With probability 1 − β/25 all that stands beside
-lies in its own interval, and with the rest the line is within the quantile of its noise at the worst weights there; all
-values that obey both are the interval. What stands beside moves the line in second order only: for a variance by
-(μ̂ − μ)², so almost nothing is lost. Weights are taken over the public range first, then over the interval found, which
-holds in the same event. With n − 1 in the denominator n − 1 stands beside v instead of n: a constant has no noise.
+So the same combination of the noisy totals is pure noise, whose law is known. With probability
+1 − β/25 all nuisance parameters lie in intervals of their own. With the remaining probability the
+combination is within the quantile of its noise at the worst weights there. The interval is the set of
+all values that satisfy both. Nuisance parameters move the combination in second order only: for a
+variance by (μ̂ − μ)², so almost nothing is lost. Weights are taken over the public range first, then
+over the interval so far, which holds in the same event. With n − 1 in the denominator, n − 1 is the
+factor of v instead of n: a constant has no noise.
 
 Where the noisy number of rows is not above 0, only the public range is known.
+
+Guarantee: an interval contains the exact value with probability at least 1 − β.
+Law: tests/statistics/test_partition.py::TestLines
 """
 
 from __future__ import annotations
@@ -30,14 +37,15 @@ from .linear_combination import Noises, WeightedSum, line_reach
 
 Ends = tuple[float, float]
 _ASIDE = 0.04
+"""The part of β for the intervals of nuisance parameters."""
 _ROUNDS = 5
-_HAIR = 1e-12
-"""Far above what is lost in floats, beside totals that are counted in rows of values of size 1."""
+_FLOAT_LOSS = 1e-12
+"""Relative slack far above what floats lose, beside totals in rows of values of size 1."""
 
 
 @frozen
 class SpreadLines:
-    """What a variance is made from: Σx², Σx and the number of rows, and between which ends x lies."""
+    """Weighted sums of a variance: Σx², Σx and the number of rows; x lies in the range `within`."""
 
     squares: WeightedSum
     total: WeightedSum
@@ -47,7 +55,7 @@ class SpreadLines:
 
 @frozen
 class CrossLines:
-    """What a covariance is made from: Σxy, Σx, Σy and the number of rows, and between which ends x and y lie."""
+    """Weighted sums of a covariance: Σxy, Σx, Σy and rows; x and y lie in the ranges `within`."""
 
     products: WeightedSum
     x: WeightedSum
@@ -58,15 +66,21 @@ class CrossLines:
 
 def _clip(found: Ends, within: Ends) -> Ends:
     low, high = within
-    return min(max(found[0], low), high), max(min(found[1], high), low)
+    least = min(max(found[0], low), high)
+    most = max(min(found[1], high), low)
+    return least, most
 
 
 def _shrink(within: Ends, bound: Callable[[Ends], Ends]) -> Ends:
-    """Take the bound over what is left, again and again, until that changes little."""
+    """Repeat the bound over the interval so far, until it changes little.
+
+    All rounds hold in one event, so any number of rounds is valid.
+    """
     ends = within
     for _ in range(_ROUNDS):
-        before, ends = ends, _clip(bound(ends), ends)
-        if ends[1] - ends[0] > 0.99 * (before[1] - before[0]):
+        width = ends[1] - ends[0]
+        ends = _clip(bound(ends), ends)
+        if ends[1] - ends[0] > 0.99 * width:
             break
     return ends
 
@@ -74,8 +88,10 @@ def _shrink(within: Ends, bound: Callable[[Ends], Ends]) -> Ends:
 def _bounds(lines: Sequence[WeightedSum], corners: Iterable[Sequence[float]]) -> list[float]:
     """Return the greatest size of each weight of Σ cⱼ·lineⱼ over some corners c."""
     weights = np.array([line.weights for line in lines])
-    found: list[float] = np.abs(np.array(list(corners)) @ weights).max(axis=0).tolist()
-    return [bound * (1 + _HAIR) for bound in found]
+    combined = np.array(list(corners)) @ weights
+    sizes: list[float] = np.abs(combined).max(axis=0).tolist()
+    # Rounds up: a bound for greater weights holds for smaller ones.
+    return [size * (1 + _FLOAT_LOSS) for size in sizes]
 
 
 def quotient_ends(
@@ -96,10 +112,14 @@ def quotient_ends(
         return within
 
     def bound(ends: Ends) -> Ends:
-        pairs = zip(top.weights, bottom.weights, strict=True)
-        bounds = [max(abs(t - ends[0] * b), abs(t - ends[1] * b)) * (1 + _HAIR) for t, b in pairs]
+        low, high = ends
+        bounds = []
+        for a, b in zip(top.weights, bottom.weights, strict=True):
+            # |a − r·b| is convex in r, so it is greatest at an end.
+            size = max(abs(a - low * b), abs(a - high * b))
+            bounds.append(size * (1 + _FLOAT_LOSS))
         reach = line_reach(noises, bounds, beta)
-        reach += _HAIR * (abs(top.value) + bottom.value * max(map(abs, ends)))
+        reach += _FLOAT_LOSS * (abs(top.value) + bottom.value * max(map(abs, ends)))
         return (top.value - reach) / bottom.value, (top.value + reach) / bottom.value
 
     return _shrink(within, bound)
@@ -109,118 +129,148 @@ def variance_ends(
     of: SpreadLines, noises: Noises, most: float, beta: float, *, sample: bool
 ) -> Ends:
     """Bound a variance of at most `most`."""
-    below = of.rows.value - sample
-    if below <= 0:
+    denominator = of.rows.value - sample
+    if denominator <= 0:
         return 0.0, most
     means = quotient_ends(of.total, of.rows, noises, of.within, beta * _ASIDE)
-    middle = min(max(of.total.value / of.rows.value, means[0]), means[1])
-    at = [_line((of.squares, of.total, of.rows), (1.0, -2 * m, m * m)) for m in (middle, *means)]
-    hair = _HAIR * (abs(of.squares.value) + below * max(map(abs, of.within)) ** 2)
+    least_squares, most_squares = _centred_squares(of, means)
+    max_size = max(map(abs, of.within))
+    float_loss = _FLOAT_LOSS * (abs(of.squares.value) + denominator * max_size**2)
+    lines = (of.squares, of.total, of.rows)
 
     def bound(ends: Ends) -> Ends:
-        corners = [(1.0, -a - b, a * b - v) for a, b in product(means, means) for v in ends]
-        reach = (
-            line_reach(
-                noises, _bounds((of.squares, of.total, of.rows), corners), beta * (1 - _ASIDE)
-            )
-            + hair
-        )
-        return (at[0] - reach) / below, (max(at) + reach) / below
+        # μ² is bounded as a product of two means, so that all extremes are at corners.
+        corners = [(1.0, -a - b, a * b - v) for a, b, v in product(means, means, ends)]
+        reach = line_reach(noises, _bounds(lines, corners), beta * (1 - _ASIDE)) + float_loss
+        return (least_squares - reach) / denominator, (most_squares + reach) / denominator
 
     return _shrink((0.0, most), bound)
 
 
-def _line(lines: Sequence[WeightedSum], weights: Sequence[float]) -> float:
-    return math.fsum(weight * line.value for weight, line in zip(weights, lines, strict=True))
+def _centred_squares(of: SpreadLines, means: Ends) -> Ends:
+    """Bound Q − 2mS + m²n over all means m of an interval."""
+    lines = (of.squares, of.total, of.rows)
+    # A parabola in m: least at the noisy mean, or at the end next to it, greatest at an end.
+    nearest = min(max(of.total.value / of.rows.value, means[0]), means[1])
+    values = [_combine(lines, (1.0, -2 * m, m * m)) for m in (nearest, *means)]
+    return values[0], max(values)
+
+
+def _combine(lines: Sequence[WeightedSum], weights: Sequence[float]) -> float:
+    # An exactly rounded sum: the terms nearly cancel.
+    products = [weight * line.value for weight, line in zip(weights, lines, strict=True)]
+    return math.fsum(products)
+
+
+def _centred_products(of: CrossLines, means: tuple[Ends, Ends]) -> list[float]:
+    """Return P − qX − pY + pqn at the corners of both means, where its extremes are."""
+    lines = (of.products, of.x, of.y, of.rows)
+    return [_combine(lines, (1.0, -q, -p, p * q)) for p, q in product(*means)]
 
 
 def covariance_ends(
     of: CrossLines, noises: Noises, most: float, beta: float, *, sample: bool
 ) -> Ends:
     """Bound a covariance of at most `most` either way."""
-    below = of.rows.value - sample
-    if below <= 0:
+    denominator = of.rows.value - sample
+    if denominator <= 0:
         return -most, most
     means = _means(of, noises, beta * _ASIDE / 2)
-    found = [
-        _line((of.products, of.x, of.y, of.rows), (1.0, -q, -p, p * q)) for p, q in product(*means)
-    ]
-    hair = _HAIR * (abs(of.products.value) + below * most * 4)
+    products = _centred_products(of, means)
+    float_loss = _FLOAT_LOSS * (abs(of.products.value) + denominator * most * 4)
+    lines = (of.products, of.x, of.y, of.rows)
 
     def bound(ends: Ends) -> Ends:
         corners = [(1.0, -q, -p, p * q - c) for p, q, c in product(*means, ends)]
-        bounds = _bounds((of.products, of.x, of.y, of.rows), corners)
-        reach = line_reach(noises, bounds, beta * (1 - _ASIDE)) + hair
-        return (min(found) - reach) / below, (max(found) + reach) / below
+        reach = line_reach(noises, _bounds(lines, corners), beta * (1 - _ASIDE)) + float_loss
+        low = (min(products) - reach) / denominator
+        high = (max(products) + reach) / denominator
+        return low, high
 
     return _shrink((-most, most), bound)
 
 
 def _means(of: CrossLines, noises: Noises, beta: float) -> tuple[Ends, Ends]:
-    x, y = (
-        quotient_ends(t, of.rows, noises, w, beta)
-        for t, w in zip((of.x, of.y), of.within, strict=True)
-    )
-    return x, y
+    x_mean = quotient_ends(of.x, of.rows, noises, of.within[0], beta)
+    y_mean = quotient_ends(of.y, of.rows, noises, of.within[1], beta)
+    return x_mean, y_mean
 
 
 def correlation_ends(
     of: CrossLines, x: SpreadLines, y: SpreadLines, noises: Noises, beta: float
 ) -> tuple[Ends, tuple[float, float]]:
-    """Bound a correlation, and say how small the two variances may be.
+    """Bound a correlation, and both variances from below.
 
-    Four things stand beside it: two means and two variances. If a variance may be 0, nothing is known.
+    There are four nuisance parameters: two means and two variances. If a variance may be 0, the
+    correlation is not bounded.
     """
-    whole, part = (-1.0, 1.0), beta * _ASIDE / 4
+    public = (-1.0, 1.0)
+    quarter = beta * _ASIDE / 4
     if of.rows.value <= 0:
-        return whole, (0.0, 0.0)
-    u, v = (
-        variance_ends(one, noises, (one.within[1] - one.within[0]) ** 2 / 4, part, sample=False)
-        for one in (x, y)
-    )
-    if min(u[0], v[0]) <= 0:
-        return whole, (u[0], v[0])
-    means, ratios = _means(of, noises, part), (math.sqrt(v[0] / u[1]), math.sqrt(v[1] / u[0]))
-    covered = [
-        _line((of.products, of.x, of.y, of.rows), (1.0, -q, -p, p * q)) for p, q in product(*means)
-    ]
+        return public, (0.0, 0.0)
+    x_variance = _variance_of(x, noises, quarter)
+    y_variance = _variance_of(y, noises, quarter)
+    least_variances = (x_variance[0], y_variance[0])
+    if min(least_variances) <= 0:
+        return public, least_variances
+    means = _means(of, noises, quarter)
+    least_ratio = math.sqrt(y_variance[0] / x_variance[1])
+    most_ratio = math.sqrt(y_variance[1] / x_variance[0])
+    ratios = (least_ratio, most_ratio)
+    products = _centred_products(of, means)
     roots = _roots(x, y, means, ratios)
     if roots[0] <= 0:
-        return whole, (u[0], v[0])
-    far = [max(map(abs, ends)) for ends in of.within]
-    hair = _HAIR * (abs(of.products.value) + of.rows.value * far[0] * far[1])
+        return public, least_variances
+    far_x = max(map(abs, of.within[0]))
+    far_y = max(map(abs, of.within[1]))
+    float_loss = _FLOAT_LOSS * (abs(of.products.value) + of.rows.value * far_x * far_y)
+    lines = (of.products, of.x, of.y, of.rows, x.squares, y.squares)
 
     def bound(ends: Ends) -> Ends:
         corners = _correlation_corners(means, ratios, ends)
-        bounds = _bounds((of.products, of.x, of.y, of.rows, x.squares, y.squares), corners)
-        reach = line_reach(noises, bounds, beta * (1 - _ASIDE)) + hair
-        low, high = min(covered) - reach, max(covered) + reach
-        return low / roots[0 if low < 0 else 1], high / roots[0 if high > 0 else 1]
+        reach = line_reach(noises, _bounds(lines, corners), beta * (1 - _ASIDE)) + float_loss
+        low = min(products) - reach
+        high = max(products) + reach
+        # Divide outward: by the least root away from 0, by the greatest towards 0.
+        low_root = roots[0] if low < 0 else roots[1]
+        high_root = roots[0] if high > 0 else roots[1]
+        return low / low_root, high / high_root
 
-    return _shrink(whole, bound), (u[0], v[0])
+    return _shrink(public, bound), least_variances
+
+
+def _variance_of(of: SpreadLines, noises: Noises, beta: float) -> Ends:
+    # Popoviciu: a variance is at most a quarter of the squared width.
+    most = (of.within[1] - of.within[0]) ** 2 / 4
+    return variance_ends(of, noises, most, beta, sample=False)
 
 
 def _roots(x: SpreadLines, y: SpreadLines, means: tuple[Ends, Ends], ratios: Ends) -> Ends:
-    """Bound (k·A + B/k)/2, with A, B the centred squares: at least √(AB), and greatest at an end of k."""
-    sides = []
-    for one, mean in ((x, means[0]), (y, means[1])):
-        lines = (one.squares, one.total, one.rows)
-        best = min(max(one.total.value / one.rows.value, mean[0]), mean[1])
-        at = [_line(lines, (1.0, -2 * m, m * m)) for m in (best, *mean)]
-        sides.append((at[0], max(at)))
-    (a, most_a), (b, most_b) = sides
+    """Bound (k·A + B/k)/2, with A, B the centred squares and k a ratio of deviations."""
+    a, most_a = _centred_squares(x, means[0])
+    b, most_b = _centred_squares(y, means[1])
     if min(a, b) <= 0:
         return 0.0, 0.0
-    near = min(max(math.sqrt(b / a), ratios[0]), ratios[1])
-    return (near * a + b / near) / 2, max((k * most_a + most_b / k) / 2 for k in ratios)
+    # Convex in k: least at k = √(B/A) or the end next to it, greatest at an end.
+    nearest = min(max(math.sqrt(b / a), ratios[0]), ratios[1])
+    least = (nearest * a + b / nearest) / 2
+    most = max((k * most_a + most_b / k) / 2 for k in ratios)
+    return least, most
 
 
 def _correlation_corners(
     means: tuple[Ends, Ends], ratios: Ends, ends: Ends
 ) -> Iterable[tuple[float, ...]]:
-    """List the weights of P, X, Y, n, Q_x, Q_y at the corners; squares of means, and k and 1/k, as if they were two."""
-    for (p, q), k, h, rho, (a, b) in product(
-        product(*means), ratios, ratios, ends, product(*means)
-    ):
-        x, y = rho * k / 2, rho / (2 * h)
-        yield (1.0, -q + x * (p + a), -p + y * (q + b), p * q - x * p * a - y * q * b, -x, -y)
+    """Generate the weights of P, X, Y, n, Q_x, Q_y at the corners.
+
+    A square of a mean is bounded as a product of two means (p, a and q, b), and k and 1/k as two
+    independent numbers (k, h): the weights are then extreme at corners.
+    """
+    mean_pairs = list(product(*means))
+    for (p, q), k, h, rho, (a, b) in product(mean_pairs, ratios, ratios, ends, mean_pairs):
+        x = rho * k / 2
+        y = rho / (2 * h)
+        x_weight = -q + x * (p + a)
+        y_weight = -p + y * (q + b)
+        rows_weight = p * q - x * p * a - y * q * b
+        yield (1.0, x_weight, y_weight, rows_weight, -x, -y)
