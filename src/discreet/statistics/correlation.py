@@ -1,6 +1,7 @@
-"""CORR(x, y): from noisy totals of products, squares, values and rows, all centred.
+"""CORR(x, y): correlation with confidence interval, from six noisy totals.
 
-Worst over the data its error can be anything; it is predicted for values spread evenly over their ranges.
+The totals are those of centred products, squares, values and of rows. Over all data the error has no
+useful bound; it is predicted for values that are spread evenly over their ranges.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from ..query.algebra.expression import Expression
 from ..query.domains.domain import Domain
 from .joint_estimate import JointCorrelation
 from .laws.interval_arithmetic import (
+    Box,
     blurred,
     clip,
     mixed_blur,
@@ -38,11 +40,21 @@ from .releases.stored import StoredForm
 from .releases.total import NoisyTotal, total_need
 
 _LABELS = ("products", "sum of x", "sum of y", "rows", "squares of x", "squares of y")
+_MAX_ERROR = 2.0
+"""Correlations lie between −1 and 1."""
+_LEAST_REACH = 1e-150
+"""Reach below which squares leave the floats."""
+_FLOAT_LOSS = 1e-12
+"""Far above the rounding of a root and a quotient."""
 
 
 @frozen
 class CorrelationRecipe:
-    """The correlation of two numbers in public ranges."""
+    """Recipe of the correlation of two numbers in public ranges.
+
+    Refuses: expressions that are not numbers (`UnsupportedQuery`).
+    Law: tests/statistics/test_predict.py::TestMeasured
+    """
 
     x: Expression
     y: Expression
@@ -50,43 +62,49 @@ class CorrelationRecipe:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """Six totals; of a constant, or of ranges whose squares no float holds, nothing better than 2 is known.
+        """Noise model of six totals.
 
-        Rounding for products moves a correlation of evenly spread values by 3·blur/reach for each column, both ways.
+        Rounding for products moves a correlation of evenly spread values by 3·blur/reach for each
+        column, both ways.
         """
-        a, b = (reach_of(kind) for kind in self.kinds)
-        moved = 6 * sum(
-            float(blur_of(kind)) / reach for kind, reach in zip(self.kinds, (a, b), strict=True)
-        )
+        a, b = map(reach_of, self.kinds)
+        blur_x, blur_y = map(blur_of, self.kinds)
+        rounding = 6 * (float(blur_x) / a + float(blur_y) / b)
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            products, u, v, count, x_squares, y_squares = noises
             if size <= 1:
-                return 2.0
-            found = correlation_error(
-                (products, u, v, count), (x_squares, y_squares), (a, b), size, beta
-            )
-            return min(2.0, found + moved)
+                return _MAX_ERROR
+            products, u, v, count, x_squares, y_squares = noises
+            moments = (products, u, v, count)
+            error = correlation_error(moments, (x_squares, y_squares), (a, b), size, beta)
+            return min(_MAX_ERROR, error + rounding)
 
-        coefficients = (1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b))
-        least = 2.0 if min(a, b) < 1e-150 else moved
-        return NoiseModel(_LABELS, coefficients, most=2.0, least=least, law=law, supposes=EVEN_DATA)
+        # Of a constant, or of a range whose square underflows, only the public range is known.
+        least = _MAX_ERROR if min(a, b) < _LEAST_REACH else rounding
+        return NoiseModel(
+            labels=_LABELS,
+            coefficients=(1.0, 2 * b, 2 * a, 2 * a * b, b / (2 * a), a / (2 * b)),
+            most=_MAX_ERROR,
+            least=least,
+            law=law,
+            supposes=EVEN_DATA,
+        )
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List the totals of centred products, of both centred values, of rows and of both squares."""
-        return [
-            total_need(addend, basis)
-            for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)
-        ]
+        """List the totals of centred products, both centred values, rows and both squares."""
+        addends = cross_addends(self.x, self.y, basis.rows, basis.columns)
+        return [total_need(addend, basis) for addend in addends]
 
     def estimate(self, draws: Draws) -> JointCorrelation:
         """Return the correlation by the noisy totals."""
-        (a, wide), (b, high) = map(unit_range, self.kinds)
-        squares = square_weights(1, a, wide), square_weights(2, b, high)
-        blurs = blur_of(self.kinds[0]) / wide, blur_of(self.kinds[1]) / high
-        return JointCorrelation(
-            draws.totals, *cross_weights((a, b), (wide, high), 6), *squares, blurs
-        )
+        x, y = self.kinds
+        unit_x, width_x = unit_range(x)
+        unit_y, width_y = unit_range(y)
+        weights = cross_weights((unit_x, unit_y), (width_x, width_y), 6)
+        x_squares = square_weights(1, unit_x, width_x)
+        y_squares = square_weights(2, unit_y, width_y)
+        blurs = (blur_of(x) / width_x, blur_of(y) / width_y)
+        return JointCorrelation(draws.totals, *weights, x_squares, y_squares, blurs)
 
 
 def correlation_error(
@@ -96,7 +114,7 @@ def correlation_error(
     size: int,
     beta: float,
 ) -> float:
-    """Bound the error of a correlation of values spread evenly over their ranges (variance a²/3), a third of β each.
+    """Bound the error of a correlation of values that are spread evenly over their ranges.
 
     >>> from discreet.statistics.correlation import correlation_error
     >>> from discreet.statistics.laws.noise_sum import IntegerNoise
@@ -105,29 +123,29 @@ def correlation_error(
     2.0
     """
     a, b = reach
+    # Squares of tiny ranges underflow to 0, and nothing may be divided by them.
     if min(a * a, b * b, a * b) <= 0:
-        return 2.0
+        return _MAX_ERROR
     _, u, v, count = noises
+    x_noises = (squares[0], u, u, count)
+    y_noises = (squares[1], v, v, count)
+    # Union bound: a third of β for the covariance and for each variance.
     third = beta / 3
-    mixed = moment_error(noises, reach, size, third, same=False, sample=False) * 3 / (a * b)
-    x = (
-        moment_error((squares[0], u, u, count), (a, a), size, third, same=True, sample=False)
-        * 3
-        / a**2
-    )
-    y = (
-        moment_error((squares[1], v, v, count), (b, b), size, third, same=True, sample=False)
-        * 3
-        / b**2
-    )
-    return quotient_miss(mixed, x, y)
+    covariance = moment_error(noises, reach, size, third, same=False, sample=False)
+    x_variance = moment_error(x_noises, (a, a), size, third, same=True, sample=False)
+    y_variance = moment_error(y_noises, (b, b), size, third, same=True, sample=False)
+    # Values spread evenly over ±a have the variance a²/3.
+    mixed = covariance * 3 / (a * b)
+    return quotient_miss(mixed, x_variance * 3 / a**2, y_variance * 3 / b**2)
 
 
 @frozen
 class CorrelationEstimate:
-    """A correlation, from −1 to 1, as release 0.1.0 kept it.
+    """Released correlation in the form that release 0.1.0 stored.
 
     Interval: joint boxes of all six totals; if a variance may be 0, all of −1 … 1.
+
+    Law: tests/ledger/test_before_0_2_0.py::TestALedgerOfThen
     """
 
     products: NoisyTotal
@@ -139,53 +157,66 @@ class CorrelationEstimate:
     widths: tuple[Fraction, Fraction]
     blurs: tuple[Fraction, Fraction]
 
-    # fmt: off
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "coefficient", products="noisy", x="noisy", y="noisy", count="noisy", x_squares="noisy", y_squares="noisy",
-        widths="amounts", blurs="amounts",
+        "coefficient",
+        products="noisy",
+        x="noisy",
+        y="noisy",
+        count="noisy",
+        x_squares="noisy",
+        y_squares="noisy",
+        widths="amounts",
+        blurs="amounts",
     )
-    # fmt: on
 
     @property
     def value(self) -> float | None:
-        """The correlation by the noisy totals, moved into −1 … 1; None if there seems to be no variance."""
+        """The noisy correlation, clipped to −1 … 1; None if there seems to be no variance."""
         n = self.count.value
         if n <= 0:
             return None
-        moment = self.products.value / n - self.x.value * self.y.value / n**2
-        spreads = [
-            s.value / n - (t.value / n) ** 2
-            for s, t in ((self.x_squares, self.x), (self.y_squares, self.y))
-        ]
-        if min(spreads) <= 0:
+        covariance = self.products.value / n - self.x.value * self.y.value / n**2
+        x_variance = self.x_squares.value / n - (self.x.value / n) ** 2
+        y_variance = self.y_squares.value / n - (self.y.value / n) ** 2
+        if min(x_variance, y_variance) <= 0:
             return None
-        return min(max(float(moment) / math.sqrt(spreads[0] * spreads[1]), -1.0), 1.0)
+        root = math.sqrt(x_variance * y_variance)
+        return min(max(float(covariance) / root, -1.0), 1.0)
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the correlation of the exact totals."""
         rows = self.count.box(beta, 6)
         if rows[0] <= 0:
             return -1.0, 1.0
-        x, y = self.x.box(beta, 6), self.y.box(beta, 6)
-        u, v = (
-            second_moment(self.x_squares.box(beta, 6), x, rows),
-            second_moment(self.y_squares.box(beta, 6), y, rows),
-        )
-        spreads = [
-            blurred(*outward(clip(box, Fraction(0), max(box[1], Fraction(0)))), float(blur))
-            for box, blur in zip((u, v), self.blurs, strict=True)
-        ]
-        if min(spreads)[0] <= 0:
+        x = self.x.box(beta, 6)
+        y = self.y.box(beta, 6)
+        x_moment = second_moment(self.x_squares.box(beta, 6), x, rows)
+        y_moment = second_moment(self.y_squares.box(beta, 6), y, rows)
+        x_variance = _variance_ends(x_moment, self.blurs[0])
+        y_variance = _variance_ends(y_moment, self.blurs[1])
+        if min(x_variance[0], y_variance[0]) <= 0:
             return -1.0, 1.0
         slack = mixed_blur(self.widths, self.blurs)
         least, most = mixed_moment(self.products.box(beta, 6), x, y, rows)
-        return _quotient(float(least - slack), float(most + slack), spreads)
+        return _quotient(float(least - slack), float(most + slack), x_variance, y_variance)
 
 
-def _quotient(least: float, most: float, spreads: list[tuple[float, float]]) -> tuple[float, float]:
+def _variance_ends(moment: Box, blur: Fraction) -> tuple[float, float]:
+    """Return a box of a variance as floats, not below 0, widened by the rounding of values."""
+    most = max(moment[1], Fraction(0))
+    low, high = outward(clip(moment, Fraction(0), most))
+    return blurred(low, high, float(blur))
+
+
+def _quotient(
+    least: float, most: float, u: tuple[float, float], v: tuple[float, float]
+) -> tuple[float, float]:
     """Bound c/√(u·v) for c from least to most and u, v in intervals above 0."""
-    small, large = (math.sqrt(spreads[0][i] * spreads[1][i]) for i in (0, 1))
-    margin = 1e-12  # far above the rounding of a root and a quotient
-    low = least / (small if least < 0 else large) - margin
-    high = most / (small if most > 0 else large) + margin
+    small = math.sqrt(u[0] * v[0])
+    large = math.sqrt(u[1] * v[1])
+    # Divide outward: by the least root away from 0, by the greatest towards 0.
+    low_root = small if least < 0 else large
+    high_root = small if most > 0 else large
+    low = least / low_root - _FLOAT_LOSS
+    high = most / high_root + _FLOAT_LOSS
     return max(-1.0, min(1.0, low)), min(1.0, max(-1.0, high))

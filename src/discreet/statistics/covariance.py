@@ -1,6 +1,7 @@
-"""COVAR_SAMP(x, y) and COVAR_POP(x, y): from noisy totals of products, of values and of rows, all centred.
+"""COVAR_SAMP(x, y) and COVAR_POP(x, y): covariances with confidence intervals.
 
-Off as `laws.moment` says.
+Each is made from four noisy totals: of centred products, of both centred columns and of rows. The
+error is predicted by `laws.moment`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,12 @@ from .releases.total import NoisyTotal, total_need
 
 @frozen
 class CovarianceRecipe:
-    """The covariance of two numbers in public ranges."""
+    """Recipe of the covariance of two numbers in public ranges.
+
+    Guarantee: the predicted error is exceeded with probability at most β, for any data of that size.
+    Refuses: expressions that are not numbers (`UnsupportedQuery`).
+    Law: tests/statistics/test_predict.py::TestMeasured
+    """
 
     x: Expression
     y: Expression
@@ -42,46 +48,57 @@ class CovarianceRecipe:
 
     @property
     def noise_model(self) -> NoiseModel:
-        """Four totals; estimates are moved into the public range."""
-        (a, b), factor = map(reach_of, self.kinds), 2 if self.sample else 1
-        most, moved = 2 * a * b * factor, moment_blur(*self.kinds) * factor
+        """Noise model of four totals; estimates are clipped to the public range."""
+        a, b = map(reach_of, self.kinds)
+        # n/(n − 1) is at most 2 from two rows on.
+        factor = 2 if self.sample else 1
+        max_error = 2 * a * b * factor
+        blur = moment_blur(*self.kinds) * factor
 
         def law(noises: Sequence[IntegerNoise], size: int, beta: float) -> float:
-            products, u, v, count = noises
+            # One row has no sample covariance: only the public range is known.
             if size <= 1:
-                return most
-            found = moment_error(
-                (products, u, v, count), (a, b), size, beta, same=False, sample=self.sample
-            )
-            return min(most, found + moved)
+                return max_error
+            products, u, v, count = noises
+            moments = (products, u, v, count)
+            error = moment_error(moments, (a, b), size, beta, same=False, sample=self.sample)
+            return min(max_error, error + blur)
 
-        labels = ("products", "sum of x", "sum of y", "rows")
         return NoiseModel(
-            labels, (1.0, b, a, a * b), most=most, least=moved, law=law, supposes=SIZED_DATA
+            labels=("products", "sum of x", "sum of y", "rows"),
+            coefficients=(1.0, b, a, a * b),
+            most=max_error,
+            least=blur,
+            law=law,
+            supposes=SIZED_DATA,
         )
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the totals of centred products, of both centred values and of rows."""
-        return [
-            total_need(addend, basis)
-            for addend in cross_addends(self.x, self.y, basis.rows, basis.columns)[:4]
-        ]
+        addends = cross_addends(self.x, self.y, basis.rows, basis.columns)
+        # The last two addends are squares, which only a correlation needs.
+        return [total_need(addend, basis) for addend in addends[:4]]
 
     def estimate(self, draws: Draws) -> JointCovariance:
         """Return the covariance by the noisy totals."""
-        (a, wide), (b, high) = map(unit_range, self.kinds)
         x, y = self.kinds
-        facts = ((wide, high), (width_of(x), width_of(y)), (blur_of(x), blur_of(y)))
-        return JointCovariance(
-            draws.totals, *cross_weights((a, b), (wide, high), 4), *facts, sample=self.sample
-        )
+        unit_x, width_x = unit_range(x)
+        unit_y, width_y = unit_range(y)
+        widths = (width_x, width_y)
+        breadths = (width_of(x), width_of(y))
+        blurs = (blur_of(x), blur_of(y))
+        weights = cross_weights((unit_x, unit_y), widths, 4)
+        return JointCovariance(draws.totals, *weights, widths, breadths, blurs, self.sample)
 
 
 @frozen
 class CovarianceEstimate:
-    """A covariance of two columns in public ranges of some widths, moved by at most `blurs`, as 0.1.0 kept it.
+    """Released covariance in the form that release 0.1.0 stored.
 
-    Interval: joint boxes of the four totals, as for a variance; |cov| ≤ width·width/4, with n − 1 twice that.
+    Values in public ranges of `widths` were rounded by at most `blurs`. Interval: joint boxes of the
+    four totals, as for a variance; |cov| ≤ width·width/4, with n − 1 twice that.
+
+    Law: tests/ledger/test_before_0_2_0.py::TestALedgerOfThen
     """
 
     products: NoisyTotal
@@ -92,12 +109,16 @@ class CovarianceEstimate:
     blurs: tuple[Fraction, Fraction]
     sample: bool
 
-    # fmt: off
     stored: ClassVar[StoredForm] = StoredForm.of(
-        "moment", products="noisy", x="noisy", y="noisy", count="noisy", widths="amounts", blurs="amounts",
+        "moment",
+        products="noisy",
+        x="noisy",
+        y="noisy",
+        count="noisy",
+        widths="amounts",
+        blurs="amounts",
         sample="truth",
     )
-    # fmt: on
 
     @property
     def _limit(self) -> Fraction:
@@ -105,22 +126,24 @@ class CovarianceEstimate:
 
     @property
     def value(self) -> float | None:
-        """The covariance by the noisy totals, moved into the public range; None if there seem to be too few rows."""
+        """The noisy covariance, clipped to the public range; None if there seem too few rows."""
         n = self.count.value
-        if n <= (1 if self.sample else 0):
+        if n <= self.sample:
             return None
-        moment = self.products.value / n - self.x.value * self.y.value / n**2
-        exact = moment * n / (n - 1) if self.sample else moment
-        return float(min(max(exact, -self._limit), self._limit))
+        covariance = self.products.value / n - self.x.value * self.y.value / n**2
+        if self.sample:
+            covariance = covariance * n / (n - 1)
+        return float(min(max(covariance, -self._limit), self._limit))
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the covariance of the exact totals."""
         rows = self.count.box(beta, 4)
-        if rows[0] <= (1 if self.sample else 0):
+        if rows[0] <= self.sample:
             return outward((-self._limit, self._limit))
-        box = mixed_moment(
-            self.products.box(beta, 4), self.x.box(beta, 4), self.y.box(beta, 4), rows
-        )
+        products = self.products.box(beta, 4)
+        x = self.x.box(beta, 4)
+        y = self.y.box(beta, 4)
+        box = mixed_moment(products, x, y, rows)
         low, high = unbiased(box, rows) if self.sample else box
         slack = mixed_blur(self.widths, self.blurs) * (2 if self.sample else 1)
         return outward(clip((low - slack, high + slack), -self._limit, self._limit))

@@ -1,7 +1,8 @@
-"""COUNT(DISTINCT x): how many public values occur; or, of text and other values that nobody listed, how many there are.
+"""COUNT(DISTINCT x): number of public values that occur, or of values that nobody listed.
 
-Off by the noise on one total: the exact quantile, for any data. One unit makes at most so many values occur as it has
-pairs of key and value that count, whether or not the values are public (`distinct_influence`).
+The error is the noise on one total, so intervals are exact quantiles, for any data. One unit makes at
+most as many values occur as it has pairs of key and value that count, whether or not the values are
+public (`distinct_influence`).
 """
 
 from __future__ import annotations
@@ -21,30 +22,33 @@ from .releases.total import DistinctNeed, TotalEstimate
 
 @frozen
 class DistinctRecipe:
-    """How many of some values occur."""
+    """Recipe of the number of distinct values that occur.
+
+    Law: tests/statistics/test_needs.py::test_listed_values_without_null
+    """
 
     cells: Cells
 
     @property
     def noise_model(self) -> NoiseModel:
-        """One total."""
+        """Noise model of one total."""
         return NoiseModel()
 
     def needs(self, basis: Basis) -> list[Need]:
-        """Count whole people, or rows, per key and value: who has more values than `max_groups` counts nowhere."""
+        """List the number of values; people, or rows, are counted per key and value.
+
+        Contribution bounding: a person with more values than `max_groups` counts nowhere.
+        """
         share = people_share(basis.rows, keyed=True)
         keys = (*basis.keys, *self.cells.expressions)
-        tally = Tally(
-            basis.rows,
-            keys,
-            (Term(Constant(True), 1, 0, 1),),
-            share,
-            people=not isinstance(share, Free),
-        )
-        return [DistinctNeed(tally, self.cells, distinct_influence(tally, basis.key_count))]
+        one_each = Term(Constant(True), 1, 0, 1)
+        people = not isinstance(share, Free)
+        tally = Tally(basis.rows, keys, (one_each,), share, people=people)
+        sensitivity = distinct_influence(tally, basis.key_count)
+        return [DistinctNeed(tally, self.cells, sensitivity)]
 
     def estimate(self, draws: Draws) -> TotalEstimate:
-        """Return the noisy number; if `nonnegative`, moved to 0 or above and to no more than there are values."""
+        """Return the noisy number; if `nonnegative`, clipped to 0 and to the number of public values."""
         total = draws.totals[0]
         if not draws.nonnegative:
             return TotalEstimate(total)

@@ -1,9 +1,9 @@
-"""MODE(x): the most frequent public value, chosen by how often each occurs.
+"""MODE(x): most frequent public value, chosen privately by how often each occurs.
 
-Of one key, where a budget of pure ε is counted, by permute-and-flip: never worse than the exponential mechanism at the
-same ε. Under a filter of another kind, which takes 3.7 times as much for it, and for several keys, by the exponential
-mechanism. Errors are in rows, for the worst data: how many fewer the chosen value has than the most frequent one, by
-the exact bound of its mechanism.
+Of one key, where a budget of pure ε is counted, by permute-and-flip: never worse than the exponential
+mechanism at the same ε. Under a filter of another kind, which charges 3.7 times as much for it, and for
+several keys, by the exponential mechanism. Errors are in rows, for the worst data: how many fewer rows
+the chosen value has than the most frequent one, by the exact bound of its mechanism.
 """
 
 from __future__ import annotations
@@ -23,32 +23,36 @@ from .releases.stored import StoredForm
 
 @frozen
 class ModeRecipe:
-    """The most frequent of some public values."""
+    """Recipe of the most frequent of some public values."""
 
     cells: Cells
 
     @property
     def noise_model(self) -> NoiseModel:
-        """One choice."""
+        """Noise model of one choice."""
         return NoiseModel()
 
     def needs(self, basis: Basis) -> list[Need]:
         """List the one choice."""
         tally = cell_tally(self.cells, basis)
-        return [
-            ChoiceNeed(tally, self.cells, vote_influence(tally), None, alone=basis.key_count == 1)
-        ]
+        sensitivity = vote_influence(tally)
+        alone = basis.key_count == 1
+        return [ChoiceNeed(tally, self.cells, sensitivity, None, alone=alone)]
 
     def estimate(self, draws: Draws) -> ModeEstimate:
         """Return the chosen value."""
         chosen = draws.cells[0]
-        return ModeEstimate(chosen.cells.places[chosen.place][0], chosen.miss)
+        value = chosen.cells.places[chosen.place][0]
+        return ModeEstimate(value, chosen.miss)
 
 
 @frozen
 class ModeEstimate:
-    """A mode: the chosen value. It has no interval; it has at most `shortfall` rows fewer than the most frequent one,
-    with probability at least 0.95.
+    """Released mode, without interval.
+
+    Guarantee: with probability at least 0.95 the chosen value has at most `shortfall` rows fewer than
+        the most frequent one.
+    Law: tests/statistics/test_recipes.py::TestARecipe
     """
 
     chosen: Scalar

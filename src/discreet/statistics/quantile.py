@@ -1,8 +1,9 @@
-"""QUANTILE, MEDIAN, MIN, MAX: places chosen privately, by how many ranks they are beside the quantile.
+"""QUANTILE, MEDIAN, MIN, MAX: values chosen by the exponential mechanism, by their rank error.
 
-All quantiles of one column are one release: see `releases/quantile_release.py`. Errors are in rows, for the worst
-data, and speak of the value that is shown; rows in its own cell count as none (a cell is one step of the declared
-grid, or at most a small public part of the value: `QuantileGrid.grain`).
+All quantiles of one column are one release: see `releases/quantile_release.py`. Errors are in rows,
+for the worst data, and are those of the value that is shown. Rows in its own cell count as no error
+(a cell is one step of the declared grid, or at most a small public part of the value:
+`QuantileGrid.grain`).
 """
 
 from __future__ import annotations
@@ -26,44 +27,52 @@ from .releases.quantile_release import PlaceNeed
 from .releases.stored import StoredForm
 
 MOST_CELLS = 1 << 18
-"""Keys times cells of a quantile, about: what a store may be asked to count, if so many cells have rows."""
+"""Approximate limit on keys times cells of a quantile, which a store may have to count."""
+_UNKNOWN_KEYS = 64
+"""Number of keys that is supposed where it is not public."""
 
 
 def cells_for(keys: int | None) -> int:
-    """Return how many cells a quantile is given, before the least fineness: fewer if there are many keys.
+    """Return the number of cells of a quantile, before the least fineness; fewer for many keys.
 
     >>> from discreet.statistics.quantile import cells_for
     >>> cells_for(1), cells_for(64), cells_for(None)
     (262144, 4096, 4096)
     """
-    return MOST_CELLS // max(1, 64 if keys is None else keys)
+    if keys is None:
+        keys = _UNKNOWN_KEYS
+    return MOST_CELLS // max(1, keys)
 
 
 @frozen
 class QuantileRecipe:
-    """The quantile `at` of an expression."""
+    """Recipe of the quantile `at` of an expression.
+
+    Refuses: expressions without an order (`UnsupportedQuery`).
+    Law: tests/answer/test_quantile_intervals.py::test_they_hold_on_any_data
+    """
 
     expression: Expression
     at: Fraction
 
     @property
     def noise_model(self) -> NoiseModel:
-        """One release, whose parts of the budget no search changes."""
+        """Noise model of one release, whose budget allocation is fixed."""
         return NoiseModel()
 
     def needs(self, basis: Basis) -> list[Need]:
-        """List the one release of all quantiles of the expression; refuses what has no order."""
+        """List the one release of all quantiles of the expression."""
         ladder = quantile_grid_of(self.expression, basis.columns, cells_for(basis.key_count))
         tally = place_tally(self.expression, ladder, basis)
-        ats = tuple(sorted({self.at, *(at for of, at in basis.quantiles if of == self.expression)}))
-        return [
-            PlaceNeed(
-                tally, ladder, ats, vote_influence(tally), basis.key_count == 1, basis.intervals
-            )
-        ]
+        # Quantiles of one expression have equal needs, so that they are released and paid once.
+        asked = {at for of, at in basis.quantiles if of == self.expression}
+        ats = tuple(sorted({self.at, *asked}))
+        unit = vote_influence(tally)
+        alone = basis.key_count == 1
+        return [PlaceNeed(tally, ladder, ats, unit, alone, basis.intervals)]
 
     def estimate(self, draws: Draws) -> NoisyValue:
-        """Return the place that was chosen for this quantile, with its interval if one was drawn."""
+        """Return the value that was chosen for this quantile, with its interval if one was drawn."""
         [chosen] = draws.places
         own = chosen.ats.index(self.at)
         value = chosen.values[own]
@@ -73,16 +82,26 @@ class QuantileRecipe:
 
 
 def place_tally(of: Expression, ladder: QuantileGrid, basis: Basis) -> Tally:
-    """Count the rows whose value is not NULL, by key and cell; a person counts as so many rows, over all of them."""
+    """Count the rows whose value is not NULL, by key and cell.
+
+    Contribution bounding limits the rows of a person over all keys and cells together.
+    """
     condition = present(of, basis.rows)
-    rows = basis.rows if condition == Constant(True) else Where(basis.rows, condition)
+    rows = basis.rows
+    if condition != Constant(True):
+        rows = Where(rows, condition)
     return rows_by((*basis.keys, *ladder.expressions), rows, basis)
 
 
 @frozen
 class QuantileEstimate:
-    """A quantile: the middle of a cell (release 0.1.0 chose cells; now both ends are the value), and its reach, which
-    holds it with probability `level`. At a higher level only the public range is known.
+    """Released quantile: the middle of a cell, and its confidence interval `reach` at one `level`.
+
+    Release 0.1.0 chose cells; now both ends of the cell are the value. At a higher confidence level
+    than that of the draw only the public range is known.
+
+    Guarantee: the interval contains the exact quantile with probability at least 1 − β.
+    Law: tests/answer/test_quantile_intervals.py::test_they_hold_on_any_data
 
     >>> from discreet.statistics.quantile import QuantileEstimate
     >>> from fractions import Fraction
@@ -111,13 +130,15 @@ class QuantileEstimate:
 
     def interval(self, beta: float) -> tuple[Value, Value]:
         """Bound the exact quantile."""
-        ends = self.reach if beta >= 1 - self.level - 1e-12 else self.range
-        return _plain(ends[0]), _plain(ends[1])
+        # The slack is for the rounding of 1 − level, not for a higher confidence level.
+        drawn = beta >= 1 - self.level - 1e-12
+        low, high = self.reach if drawn else self.range
+        return _plain(low), _plain(high)
 
 
 @frozen
 class QuantilePoint:
-    """A quantile that all of its budget was spent on: it has no interval.
+    """Released quantile without interval: all of the budget was spent on the value.
 
     >>> from discreet.statistics.quantile import QuantilePoint
     >>> from fractions import Fraction

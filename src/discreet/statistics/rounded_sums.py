@@ -1,10 +1,13 @@
-"""Sums of values that were rounded one by one: SUM(SQRT(x)), SUM(x / y). How far that moves a sum, and its interval.
+"""Sums of values that were rounded one by one, such as SUM(SQRT(x)) and SUM(x / y).
 
-A root or a quotient is rounded to a grid before it is added up, by at most `blur` (`query.domains`). That moves a sum
-by at most blur·n, and n is private. Where it was released beside the sum, blur times its upper end is enough. Where it
-was not, but no value is negative and every value but 0 is at least v, there are at most Σ/v such values, and zeros are
-exact: the sum moves by at most the part blur/v of itself. Where neither is known, the interval speaks of the sum of
-rounded values, and the plan says so.
+A root or a quotient is rounded to a grid before summation, by at most `blur` (`query.domains`). That
+moves a sum by at most blur·n, and n is private:
+
+    n was released beside the sum          blur times the upper end of n's interval
+    no value is negative, and every        there are at most Σ/v values that are not 0, and zeros are
+    value but 0 is at least v              exact: at most the part blur/v of the sum
+    neither is known                       the interval is of the sum of rounded values, and the plan
+                                           says so
 """
 
 from __future__ import annotations
@@ -23,12 +26,14 @@ from .releases.stored import StoredForm
 from .releases.total import NoisyTotal
 
 _ASIDE = 0.04
+"""The part of β for the number of rows."""
 _FINE = 1 << 64
+"""Steps per 1 of the lower bound on a root."""
 
 
 @frozen
 class Rounding:
-    """How far each value may be moved, and which part of a sum all of them together; None if that is not known."""
+    """Bound on the rounding of each value, and of a sum as a part of it; None if that is not known."""
 
     blur: Fraction
     part: Fraction | None
@@ -38,52 +43,69 @@ EXACT = Rounding(Fraction(0), Fraction(0))
 
 
 def rounding_of(expression: Expression, columns: dict[str, Domain]) -> Rounding:
-    """Return how far rounding moves the values of an expression, and their sum.
+    """Bound the rounding of the values of an expression, and of their sum.
 
     >>> from discreet.query.algebra.expression import Call, Field, Function
     >>> from discreet.query.domains.domain import Whole
     >>> from discreet.statistics.rounded_sums import rounding_of
     >>> from fractions import Fraction
     >>> root = rounding_of(Call(Function.ROOT, (Field("x"),)), {"x": Whole(Fraction(1), 0, 100)})
-    >>> float(root.blur) < 1e-6, float(root.part) < 1e-6, rounding_of(Field("x"), {"x": Whole(Fraction(1), 0, 9)}).blur
-    (True, True, Fraction(0, 1))
+    >>> float(root.blur) < 1e-6, float(root.part) < 1e-6
+    (True, True)
+    >>> rounding_of(Field("x"), {"x": Whole(Fraction(1), 0, 9)}).blur
+    Fraction(0, 1)
     """
     domain = domain_of(expression, columns)
     if not isinstance(domain, Whole) or not domain.blur:
         return EXACT
-    least = domain.low * domain.step if domain.low > 0 else _least(expression, columns)
-    if domain.low < 0 or least is None or least <= 2 * domain.blur:
+    if domain.low < 0:
         return Rounding(domain.blur, None)
+    least = domain.low * domain.step if domain.low > 0 else _least_nonzero(expression, columns)
+    if least is None or least <= 2 * domain.blur:
+        return Rounding(domain.blur, None)
+    # Relative to the sum of rounded values, each of which may be smaller by the blur.
     return Rounding(domain.blur, domain.blur / (least - domain.blur))
 
 
-def _least(expression: Expression, columns: dict[str, Domain]) -> Fraction | None:
-    """Bound from below what a root or quotient of whole steps from 0 on is where it is not 0; None for others."""
-    if not isinstance(expression, Call) or expression.function not in (
-        Function.ROOT,
-        Function.DIVIDE,
-    ):
+def _least_nonzero(expression: Expression, columns: dict[str, Domain]) -> Fraction | None:
+    """Bound from below a root or quotient of exact numbers from 0 on, where it is not 0.
+
+    None for other expressions.
+    """
+    if not isinstance(expression, Call):
         return None
-    parts = [domain_of(argument, columns) for argument in expression.arguments]
-    wholes = [part for part in parts if isinstance(part, Whole) and part.low >= 0 and not part.blur]
-    if len(wholes) < len(parts):
+    if expression.function not in (Function.ROOT, Function.DIVIDE):
         return None
-    x = wholes[0]
+    arguments: list[Whole] = []
+    for argument in expression.arguments:
+        domain = domain_of(argument, columns)
+        if not isinstance(domain, Whole) or domain.low < 0 or domain.blur:
+            return None
+        arguments.append(domain)
+    x = arguments[0]
     if expression.function is Function.DIVIDE:
-        return x.step / (wholes[1].high * wholes[1].step)
+        divisor = arguments[1]
+        return x.step / (divisor.high * divisor.step)
+    # The integer root rounds down, as a lower bound must.
     return Fraction(isqrt(int(x.step * _FINE**2)), _FINE)
 
 
 @frozen
 class RoundedTotal:
-    """A sum of values that were rounded: by at most `blur` each if `rows` counts them, else by that part of the sum.
+    """Released sum of values that were rounded.
+
+    `blur` bounds the rounding of each value if `rows` counts them, else the part of the sum.
+
+    Guarantee: the interval contains the sum of the unrounded values with probability at least 1 − β.
+    Law: tests/statistics/test_rounded_sums.py::TestTheBlur
 
     >>> from discreet.mechanisms.additive.discrete_laplace import Geometric
     >>> from discreet.statistics.releases.total import NoisyTotal
     >>> from discreet.statistics.rounded_sums import RoundedTotal
     >>> from fractions import Fraction
     >>> total = NoisyTotal(1000, Fraction(1), Geometric(scale=2, sensitivity=1))
-    >>> [round(end, 2) for end in RoundedTotal((total,), (Fraction(1),), (), Fraction(1, 100)).interval(0.05)]
+    >>> released = RoundedTotal((total,), (Fraction(1),), (), Fraction(1, 100))
+    >>> [round(end, 2) for end in released.interval(0.05)]
     [983.94, 1016.06]
     """
 
@@ -103,23 +125,25 @@ class RoundedTotal:
 
     def interval(self, beta: float) -> tuple[float, float]:
         """Bound the exact sum of values that were not rounded."""
-        found, chance = self._sum(self.weights), beta * (1 - _ASIDE) if self.rows else beta
-        reach = self._reach(self.weights, chance)
+        total = self._sum(self.weights)
+        sum_beta = beta
         if self.rows:
-            moved = self.blur * max(
-                Fraction(0), self._sum(self.rows) + self._reach(self.rows, beta - chance)
-            )
-        else:
-            moved = self.blur * max(Fraction(0), found + reach)
-        return outward((found - reach - moved, found + reach + moved))
+            sum_beta = beta * (1 - _ASIDE)
+        reach = self._reach(self.weights, sum_beta)
+        # The rounding grows with the exact number of rows, or with the sum: their upper ends.
+        most = total + reach
+        if self.rows:
+            most = self._sum(self.rows) + self._reach(self.rows, beta - sum_beta)
+        rounding = self.blur * max(Fraction(0), most)
+        return outward((total - reach - rounding, total + reach + rounding))
 
     def _sum(self, weights: TotalWeights) -> Fraction:
-        return sum(
-            (w * total.value for w, total in zip(weights, self.totals, strict=True)), Fraction(0)
-        )
+        result = Fraction(0)
+        for weight, total in zip(weights, self.totals, strict=True):
+            result += weight * total.value
+        return result
 
     def _reach(self, weights: TotalWeights, beta: float) -> Fraction:
         pairs = zip(self.totals, weights, strict=True)
-        return Fraction(
-            total_reach(tuple(total.noise.times(float(w)) for total, w in pairs if w), beta)
-        )
+        noises = tuple(total.noise.times(float(weight)) for total, weight in pairs if weight)
+        return Fraction(total_reach(noises, beta))
