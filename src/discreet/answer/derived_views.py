@@ -80,8 +80,10 @@ def _running(answer: Answer) -> tuple[list[Fraction], list[SetEstimate]]:
         for key, row in zip(answer.keys, answer.estimates, strict=True)
     ]
     found = sorted(
-        (Fraction(value), made) for value, made in pairs if isinstance(made, SetEstimate)
-    )  # type: ignore[arg-type]
+        (Fraction(value), made)  # type: ignore[arg-type]
+        for value, made in pairs
+        if isinstance(made, SetEstimate)
+    )
     if len(found) < len(question.keys[0].values or ()):
         raise InvalidArgument(
             "some running totals were left out by HAVING or LIMIT; ask for all of them"

@@ -1,7 +1,10 @@
-"""The curator: stands between analysts and private data, and knows every room of the house.
+"""Curator: the interface between analysts and private data.
 
 question ─► plan ─► price ─► charge ─► run ─► finish ─► answer with a receipt
 └─ public: explain, plan, rehearse ─┘ └─ in this order, or nothing: `pay` ──┘
+
+Methods read their arguments, call one verb, and return its result. The effects are in `pay`, the plans
+in `plan.planner`, the noise in `answer.ask`.
 """
 
 from __future__ import annotations
@@ -21,7 +24,7 @@ from ..ledger import History, Ledger
 from ..ledger.names import read_who
 from ..plan.asked.terms import Terms, TermWords
 from ..plan.plan import Plan
-from ..plan.planner import QuestionWords
+from ..plan.planner import Planner, QuestionWords
 from ..privacy.filters.remaining import RemainingBudget
 from ..privacy.measures import Measure
 from . import verbs
@@ -35,7 +38,8 @@ from .pay import Locks, Work, pay
 from .signing import Signer
 from .stored_answer import Body, facts_of, write_body
 
-if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
+if TYPE_CHECKING:
+    # Most questions need none of these packages: `verbs` loads them when they are used.
     from ..answer.suggest import SuggestedBounds, SuggestedCaps
     from ..learn.estimator import Estimator
     from ..learn.explanation import TrainingExplanation
@@ -51,14 +55,14 @@ if TYPE_CHECKING:  # rooms that most questions do not enter: `verbs` loads them
 class Curator:
     """Answer questions about private tables, within a ledger's budget.
 
-    `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts. Every question
-    is charged before it is run. The same question about the same declared version of the data, on the same terms, has
-    the same answer and costs nothing. Curators may be used from many threads and processes.
+    `schemas` declare the tables of `engine`; `who` asks, and is charged; `signer` signs the receipts.
+    The same question about the same declared version of the data, on the same terms, has the same answer
+    and costs nothing. Curators may be used from many threads and processes.
 
-    What somebody else has asked before costs the ledger nothing either. But whether it was asked is not told: it counts
-    in the allowance of whoever asks it, with a receipt of their own, as if it were new. `share_questions` is the
-    steward's word that analysts may know of each other's questions: they are then free for all, and the receipt names
-    who asked first.
+    A question that somebody else has asked before costs the ledger nothing either. But an analyst is not
+    told whether it was asked. It counts in the asker's own allowance, with a receipt of its own, as if it
+    were new. With `share_questions` the steward permits analysts to know of each other's questions. They
+    are then free for all, and the receipt names the first asker.
 
     >>> import discreet as dp
     >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120), "region": dp.Category(["N", "S"])})
@@ -70,7 +74,9 @@ class Curator:
     >>> curator.left(), curator.sql("select region, count(*) n from people group by 1", spend=dp.PureDP(1)) == answer
     (PureDP(2), True)
 
-    Refuses drafts, tables that the store does not have, a ledger under other neighbours.
+    Guarantee: every question is charged before it is run.
+    Refuses: drafts, tables that the store does not have, a ledger under other neighbours.
+    Law: tests/curator/test_curator.py, tests/curator/test_kill.py
     """
 
     who: str
@@ -92,20 +98,18 @@ class Curator:
             raise InvalidArgument(
                 f"signer must be a Signer, got {type(signer).__name__}; Signer.create() makes one"
             )
-        _fill(
-            self,
-            who,
-            signer,
-            read_context(engine, schemas, ledger, share_questions=share_questions),
-            Locks(),
-        )
+        stand = read_context(engine, schemas, ledger, share_questions=share_questions)
+        _fill(self, who, signer, stand, Locks())
 
     def __repr__(self) -> str:
-        return f"<Curator of {', '.join(self.stand.schemas)} for {self.who}>"
+        tables = ", ".join(self.stand.schemas)
+        return f"<Curator of {tables} for {self.who}>"
 
     def named(self, who: str) -> Curator:
         """Return the same curator for another analyst."""
-        return _fill(object.__new__(Curator), who, self.signer, self.stand, self.locks)
+        # The context was checked when the first curator was made, so `__init__` is not run again.
+        renamed = object.__new__(Curator)
+        return _fill(renamed, who, self.signer, self.stand, self.locks)
 
     @property
     def ledger(self) -> Ledger:
@@ -113,7 +117,10 @@ class Curator:
         return self.stand.ledger
 
     def left(self) -> Measure:
-        """Return what this analyst may still spend, in the budget's measure: of (ε, δ), at most so much at once."""
+        """Return the remaining budget of this analyst, in the budget's measure.
+
+        Of an (ε, δ) budget it is the most that one question may spend now.
+        """
         return self.ledger.left(self.who)
 
     def room(self) -> RemainingBudget:
@@ -121,15 +128,15 @@ class Curator:
         return self.ledger.room(self.who)
 
     def spent(self) -> Measure:
-        """Return what this analyst has spent, in the budget's measure."""
+        """Return the budget that this analyst has spent, in the budget's measure."""
         return self.ledger.spent(self.who)
 
     def history(self, last: int | None = None) -> History:
-        """List this analyst's entries in the ledger, with what was asked; it shows itself as a table."""
+        """List this analyst's entries in the ledger with their questions; prints as a table."""
         return history_of(self.stand, self.who, last)
 
     def table(self, name: str) -> Table:
-        """Return a table to build questions on in Python: `curator.table("people").count(by="region")`."""
+        """Return a table to build questions on: `curator.table("people").count(by="region")`."""
         return verbs.bounds.table_of(self.stand.planner, name)
 
     def sql(
@@ -143,12 +150,13 @@ class Curator:
         """Answer one SELECT, spending as said, or as little as keeps every error within `error`.
 
         Of a ledger that promises a pure ε, `spend=1` and `epsilon=1` mean `spend=PureDP(1)`.
-        `weights` divides the budget among statistics; `size` is the number of rows per key for which errors of means
-        are predicted; `level` is that of `error` and of quantiles' intervals; `nonnegative` moves counts to 0 or above;
-        `why` is kept in the ledger.
+        `weights` is the budget allocation among statistics. `size` is the number of rows per key for which
+        errors of means are predicted. `level` is the confidence level of `error` and of quantiles'
+        confidence intervals. `nonnegative` moves counts to 0 or above. `why` is kept in the ledger.
 
-        Raises BudgetExceeded if it does not fit: nothing is spent then, and no data touched. A failure of the store
-        after the charge is EngineFailure with one constant message, and the charge stays.
+        Refuses: with BudgetExceeded a question that does not fit; nothing is spent then, and no data
+        touched. A failure of the store after the charge raises EngineFailure with one constant message,
+        and the charge stays.
         """
         if not isinstance(text, str):
             raise InvalidArgument(
@@ -166,7 +174,9 @@ class Curator:
     ) -> Answer:
         """Answer a question built in Python, or SQL; all else as `sql` does."""
         read = self.stand.planner.terms(spend, **terms)
-        return self._answers(self._plans(question, read), read, why)[""]
+        plans = self._plans(question, read)
+        answers = self._answers(plans, read, why)
+        return answers[""]
 
     def release(
         self,
@@ -176,14 +186,17 @@ class Curator:
         why: str = "",
         **terms: Unpack[TermWords],
     ) -> dict[str, Answer]:
-        """Answer several questions by name, with one charge for all: all are answered, or nothing is spent.
+        """Answer several questions by name, with one charge: all are answered, or nothing is spent.
 
         `weights` divides the spend among the questions.
         """
         read = self.stand.planner.terms(spend, **terms)
-        plans = plan_to_fit(
-            self.stand, read, self.who, lambda one: dict(one.workload(questions, read).plans)
-        )
+
+        def make(planner: Planner) -> dict[str, Plan]:
+            workload = planner.workload(questions, read)
+            return dict(workload.plans)
+
+        plans = plan_to_fit(self.stand, read, self.who, make)
         return self._answers(plans, read, why)
 
     def plan(
@@ -194,8 +207,13 @@ class Curator:
         queries: int | None = None,
         **terms: Unpack[TermWords],
     ) -> Plan | Workload | Tradeoff:
-        """Plan without asking: one question, several by name, or, given two of spend, error and queries, the third."""
-        return self.stand.planner.find(question, self.stand.planner.terms(spend, **terms), queries)
+        """Plan one question, or several by name, without asking; nothing is touched or spent.
+
+        Given two of spend, error and queries, it works out the third.
+        """
+        planner = self.stand.planner
+        read = planner.terms(spend, **terms)
+        return planner.find(question, read, queries)
 
     def explain(
         self,
@@ -203,13 +221,15 @@ class Curator:
         spend: Measure | Number | None = None,
         **terms: Unpack[TermWords],
     ) -> Explanation:
-        """Show what a question would do, cost and miss, and what the store would be asked.
+        """Show the noise, the cost and the errors of a question, and the queries of the store.
 
-        No private data is touched, nothing is spent. Refuses what `sql` would refuse, but for the budget: that an
-        answer would not fit is told, not raised.
+        No private data is touched, nothing is spent.
+
+        Refuses: all that `sql` refuses, except a lack of budget, which the explanation tells.
         """
         read = self.stand.planner.terms(spend, **terms)
-        return explain_plan(self.stand, self._plans(question, read)[""], read, self.who)
+        plans = self._plans(question, read)
+        return explain_plan(self.stand, plans[""], read, self.who)
 
     def rehearse(
         self,
@@ -219,47 +239,48 @@ class Curator:
         rows: int = 1_000,
         **terms: Unpack[TermWords],
     ) -> Answer:
-        """Answer from made-up rows of the declared shape, with the noise that the real answer would have. It is free.
+        """Answer from made-up rows of the declared shape, with the noise of a real answer, for free.
 
         The answer is marked, and says nothing about the data: no private row is read.
         """
-        read = self.stand.planner.terms(spend, **terms)
-        plan, count = (
-            self.stand.planner.plan(question, read),
-            whole(rows, "rows", least=0, most=100_000),
-        )
+        planner = self.stand.planner
+        read = planner.terms(spend, **terms)
+        plan = planner.plan(question, read)
+        count = whole(rows, "rows", least=0, most=100_000)
         store = verbs.rehearse.make_up(self.stand.schemas.values(), count, self.stand.public_values)
         answer = run_plan(
             plan, store, level=read.level, nonnegative=read.nonnegative, whole=read.whole
         )
-        return answer.with_receipt(
-            None, f"rehearsal: made-up data, {count} rows a table; nothing was spent"
-        )
+        caption = f"rehearsal: made-up data, {count} rows a table; nothing was spent"
+        return answer.with_receipt(None, caption)
 
     def learn(
         self, sql: str, model: Model, spend: Measure | None = None, *, why: str = ""
     ) -> Model:
         """Return a fitted copy of a model of `discreet.learn`, learned from the rows of a SELECT.
 
-        Charged first, stored, with a receipt in `.receipt_`: the same model of the same rows costs nothing again.
-        `spend` is said here or by the model, not by both.
+        It is charged first and stored, with a receipt in `.receipt_`. The same model of the same rows costs
+        nothing again. `spend` is given here or by the model, not by both.
         """
         return verbs.learn.learn(self, sql, model, spend, why)
 
     def explain_model(
         self, sql: str, model: Estimator, spend: Measure | None = None, *, n: int
     ) -> TrainingExplanation:
-        """Say what learning from about `n` rows of a SELECT would release, cost and lose; nothing is spent."""
-        return verbs.learn.course_of(self.stand.planner, sql, model, spend).explain(n)
+        """Explain releases, cost and loss of learning from about `n` rows of a SELECT, for free."""
+        course = verbs.learn.course_of(self.stand.planner, sql, model, spend)
+        return course.explain(n)
 
     def synthesize(
         self, table: str, spend: Measure, *, why: str = "", **words: Unpack[SynthesisWords]
     ) -> Synthetic:
-        """Release tables of the columns of a table, or of a SELECT's rows, with records made from them for free.
+        """Release noisy marginals of a table, or of a SELECT's rows, and synthetic records made from them.
 
-        `columns` are all if not said; `workload` is "pairs" (the planner chooses which are worth measuring), "ones", or
-        a list of sets of columns; `bins` says how many equal bins a number has; `size`, public, about how many rows
-        there are. The same request costs nothing again. Refuses several rows of one person.
+        `columns` are all by default. `workload` is "pairs" (the planner chooses which are worth
+        measuring), "ones", or a list of sets of columns. `bins` is the number of equal bins of a number.
+        `size` is public: the approximate number of rows. The same request costs nothing again.
+
+        Refuses: tables in which one person may have several rows.
         """
         wanted = verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words)
         return verbs.synthesize.synthesize(self, wanted, why)
@@ -267,8 +288,9 @@ class Curator:
     def plan_synthesis(
         self, table: str, spend: Measure, **words: Unpack[SynthesisWords]
     ) -> SyntheticPlan:
-        """Return what `synthesize` would measure, with which noise; nothing is touched or spent. It shows itself."""
-        return verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words).plan
+        """Return the marginals that `synthesize` would measure, with their noise, for free."""
+        wanted = verbs.synthesize.synthesis_of(self.stand.planner, table, spend, words)
+        return wanted.plan
 
     def suggest_bounds(
         self,
@@ -279,9 +301,10 @@ class Curator:
         tail: Number | None = None,
         why: str = "suggest bounds",
     ) -> SuggestedBounds:
-        """Suggest bounds for a column of numbers, privately, to be declared from then on; see `answer.suggest_bounds`.
+        """Suggest bounds for a column of numbers, privately; see `answer.suggest_bounds`.
 
-        Without a `tail` it follows from the declared size and the spend: what two private quantiles can tell apart.
+        The suggestion is private, so it may be declared from then on. By default the `tail` follows from
+        the declared size and the spend: the least that two private quantiles can tell apart.
         """
         wanted = verbs.bounds.wanted_bounds(self.stand.planner, table, column, spend, tail)
         return verbs.bounds.bounds_of(self, wanted, why)
@@ -289,10 +312,9 @@ class Curator:
     def suggest_caps(
         self, table: str, spend: Measure, *, why: str = "suggest caps"
     ) -> SuggestedCaps:
-        """Suggest how many rows of one person should count (`max_rows`), privately, to be declared from then on."""
-        return verbs.bounds.caps_of(
-            self, verbs.bounds.wanted_caps(self.stand.planner, table, spend), why
-        )
+        """Suggest a contribution bound (`max_rows`, rows of one person that count), privately."""
+        wanted = verbs.bounds.wanted_caps(self.stand.planner, table, spend)
+        return verbs.bounds.caps_of(self, wanted, why)
 
     def estimate_cut(
         self,
@@ -303,46 +325,62 @@ class Curator:
         of: str | None = None,
         why: str = "estimate cut",
     ) -> Answer:
-        """Estimate, privately, how many rows of people `max_rows` cuts off and which share that is.
+        """Estimate the truncation by `max_rows`, privately: the rows cut off and their fraction of all.
 
-        See `truncation_question`.
-
-        `of` names a column, to be told the same of its sum. It supposes that nobody has more than `up_to` rows.
+        See `truncation_question`. `of` names a column, to estimate the same of its sum. The estimate
+        supposes that nobody has more than `up_to` rows.
         """
-        return self.ask(verbs.bounds.cut_of(self.stand.planner, table, up_to, of), spend, why=why)
+        question = verbs.bounds.cut_of(self.stand.planner, table, up_to, of)
+        return self.ask(question, spend, why=why)
 
     def _plans(self, question: QuestionWords, terms: Terms) -> dict[str, Plan]:
-        return plan_to_fit(self.stand, terms, self.who, lambda one: {"": one.plan(question, terms)})
+        """Plan one question, which has the empty name."""
+
+        def make(planner: Planner) -> dict[str, Plan]:
+            return {"": planner.plan(question, terms)}
+
+        return plan_to_fit(self.stand, terms, self.who, make)
 
     def _answers(self, plans: dict[str, Plan], terms: Terms, why: str) -> dict[str, Answer]:
+        """Charge for plans, run them and store their answers, or return the stored answers."""
         stand = self.stand
         priced = order_of(plans, terms, stand, who=self.who, why=why)
+        # Answers made here, by their stored text: if that text is the one that is released, they need
+        # not be read back from it.
+        made_here: dict[str, dict[str, Answer]] = {}
 
         def check() -> None:
             for plan in plans.values():
                 store_texts(plan, stand.engine)
 
-        ran: dict[str, dict[str, Answer]] = {}
-
         def run() -> str:
-            words = {"level": terms.level, "nonnegative": terms.nonnegative, "whole": terms.whole}
-            found = run_plans(plans, stand.engine, bits=stand.bits, **words)  # type: ignore[arg-type]
-            made = {name: answer_to_json(answer) for name, answer in found.items()}
+            answers = run_plans(
+                plans,
+                stand.engine,
+                level=terms.level,
+                nonnegative=terms.nonnegative,
+                whole=terms.whole,
+                bits=stand.bits,
+            )
+            written = {name: answer_to_json(answer) for name, answer in answers.items()}
             facts = facts_of(plans, terms, priced.texts, priced.prints)
-            text = write_body(Body(priced.price, made, facts))
-            ran[text] = found
+            text = write_body(Body(priced.price, written, facts))
+            made_here[text] = answers
             return text
 
-        paid = pay(self.ledger, priced.order, Work(run, check, stand.pause), self.locks)
-        return read_answers(
-            plans, terms, paid, self.ledger.terms.filter, self.signer, fresh=ran.get(paid.body, {})
-        )
+        work = Work(run, check, stand.pause)
+        paid = pay(self.ledger, priced.order, work, self.locks)
+        # Another process may have stored first: then the text is not ours and has to be read.
+        fresh = made_here.get(paid.body, {})
+        rules = self.ledger.terms.filter
+        return read_answers(plans, terms, paid, rules, self.signer, fresh=fresh)
 
 
 def stoppable(curator: Curator, control: RunControl) -> Curator:
-    """Return the same curator, whose runs and waits `control` can stop; for whoever runs a curator for others."""
+    """Return the same curator, whose runs and waits `control` can stop; used by the service."""
     stand = replace(curator.stand, control=control)
-    return _fill(object.__new__(Curator), curator.who, curator.signer, stand, curator.locks)
+    copied = object.__new__(Curator)
+    return _fill(copied, curator.who, curator.signer, stand, curator.locks)
 
 
 def _fill(

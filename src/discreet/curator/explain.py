@@ -1,4 +1,8 @@
-"""Explaining a plan: its price in the ledger, and what the store would be asked. No private data is touched."""
+"""Explanation of a plan before it is paid: its price in the ledger and the queries of the store.
+
+No private data is touched. The queries come from a recording engine: the code that runs a plan asks it
+for totals, and it keeps each tally instead of answering. So explanation and run cannot differ.
+"""
 
 from __future__ import annotations
 
@@ -23,69 +27,95 @@ from .explanation import Explanation
 
 
 def explain_plan(stand: CuratorContext, plan: Plan, terms: Terms, who: str) -> Explanation:
-    """Return what a plan would do and cost."""
-    ledger, priced = stand.ledger, order_of({"": plan}, terms, stand, who=who)
-    event, part, known = priced.order.event, priced.order.part, ledger.find(priced.order)
+    """Return the effects and the cost of a plan; nothing is charged."""
+    ledger = stand.ledger
+    priced = order_of({"": plan}, terms, stand, who=who)
+    event = priced.order.event
+    part = priced.order.part
+    known = ledger.find(priced.order)
     book = ledger.filter(None, part)
     fits = ledger.admits(event, who=who, part=part)
+    # An (ε, δ) filter that also adds up ε states an event by the ε and δ that it adds.
+    price = priced.price
+    remaining = None
+    if book.adds:
+        price = book.stated(event)
+        if fits and part is None:
+            remaining = _remaining_after(stand, event, who)
     return Explanation(
         question=describe(plan.question),
         plan=plan,
-        price=book.stated(event) if book.adds else priced.price,
+        price=price,
         left=ledger.left(who, part),
         fits=fits,
         stored=known is not None and known.body is not None,
         part=part,
         texts=store_texts(plan, stand.engine),
-        rest=_rest(stand, event, who) if fits and part is None and book.adds else None,
+        rest=remaining,
         warnings=plan.warnings,
     )
 
 
-def _rest(stand: CuratorContext, event: Event, who: str) -> Measure:
-    """Return what would be left of an (ε, δ) budget after an event that fits, for everyone and for this person."""
-    found = [stand.ledger.filter(one) for one in (None, who)]
-    boxes = [one.after(event).room().box for one in found if one.admits(event)]
-    return ApproxDP(min(box.epsilon for box in boxes), min(box.delta for box in boxes))
+def _remaining_after(stand: CuratorContext, event: Event, who: str) -> Measure:
+    """Return the (ε, δ) budget that remains after an event that fits, for all and for this analyst."""
+    filters = [stand.ledger.filter(None), stand.ledger.filter(who)]
+    boxes = [each.after(event).room().box for each in filters if each.admits(event)]
+    # Both filters hold, so the smaller remainder of each parameter is the one that can be spent.
+    epsilon = min(box.epsilon for box in boxes)
+    delta = min(box.delta for box in boxes)
+    return ApproxDP(epsilon, delta)
 
 
 @dataclass(slots=True)
-class _Listener:
-    """A store that only listens: it holds nothing and writes down what it is asked."""
+class _RecordingEngine:
+    """Engine that keeps the tallies it is asked for, and holds no data."""
 
-    heard: list[Tally]
+    tallies: list[Tally]
 
     def tally(self, tally: Tally) -> Totals:
-        self.heard.append(tally)
+        self.tallies.append(tally)
         return {}
 
 
 def store_texts(plan: Plan, engine: Engine) -> tuple[str, ...]:
-    """Show what the engine would run for a plan; unknown keys are those that the first text selects.
+    """Return the queries that the engine would run for a plan; the first text selects unknown keys.
 
-    Refuses what the engine would refuse: so it is asked before anything is paid for.
+    Refuses: what the engine would refuse. So it is called before anything is paid for.
     """
     return tuple(engine.explain(tally) for tally in _tallies(plan))
 
 
 def check_rows(rows: Relation, engine: Engine) -> None:
-    """Refuse rows that the engine would refuse to add up, before it is paid for: ids of different types, say."""
+    """Check before the charge that the engine can add up rows.
+
+    Refuses: what the engine would refuse, for example ids of different types.
+    """
     share = row_share(rows)
     weight = weight_of(1, share)
-    engine.explain(Tally(rows, (), (Term(Constant(True), weight, 0, weight),), share))
+    count = Term(Constant(True), weight, 0, weight)
+    engine.explain(Tally(rows, (), (count,), share))
 
 
 def _tallies(plan: Plan) -> Sequence[Tally]:
+    """List the tallies of a plan in the order in which they are asked for."""
     if plan.within is not None:
         return _tallies(plan.within)
+    tallies: list[Tally] = []
     if plan.tables:
-        return [tally for _, table in plan.tables for tally in _tallies(table)]
-    listener = _Listener([])
-    needs = [release.need for place, release in enumerate(plan.releases) if place != plan.counted]
-    gather(needs, plan.keys or [()], listener)
+        for _, table in plan.tables:
+            tallies.extend(_tallies(table))
+        return tallies
+    recorder = _RecordingEngine(tallies)
+    # The count that selects keys is released by the selection, not by a tally of its own.
+    needs = [release.need for at, release in enumerate(plan.releases) if at != plan.counted]
+    gather(needs, plan.keys or [()], recorder)
     for release in plan.releases:
-        for table in release.tables[1:] if isinstance(release, SetsRelease) else ():
-            gather([table.need], table.cells, listener)
+        if isinstance(release, SetsRelease):
+            # The first table is the release's own need, which is recorded above.
+            for counted in release.tables[1:]:
+                gather([counted.need], counted.cells, recorder)
     if plan.selection is None:
-        return listener.heard
-    return [plan.selection.tally, *(replace(tally, only=None) for tally in listener.heard)]
+        return tallies
+    # Which keys will be selected is not known yet, so the tallies are shown for all keys.
+    unrestricted = [replace(tally, only=None) for tally in tallies]
+    return [plan.selection.tally, *unrestricted]

@@ -1,4 +1,10 @@
-"""Checking receipts: every byte, the signature, the answer, and the ledger's own word."""
+"""Verification of receipts: every byte, the signature, the answer, and the facts in the ledger.
+
+Guarantee: a receipt that passes is the canonical text of its facts, its hash is theirs, and its signature,
+if it has one, is of these facts. With a ledger, every fact that the ledger holds equals the receipt's.
+Refuses: everything else, with ClaimRefuted.
+Law: tests/curator/test_receipt.py::TestAReceipt, tests/curator/test_receipt.py::TestWhatIsNoReceipt
+"""
 
 from __future__ import annotations
 
@@ -27,7 +33,8 @@ UNPROVEN = (
     "release 0.1.0 stored this answer without the question's text and the versions of its tables: the ledger vouches "
     "for the charge, the event, the price, the fingerprint and the answer, but not for these two; a signature would"
 )
-"""What is said about a receipt of which the ledger does not know everything."""
+"""Warning about a receipt with facts that the ledger does not hold."""
+# The format of a receipt, version 1: its text fields, all its fields, and the fields of a question.
 _TEXTS = ("charge", "time", "who", "why", "stored_as", "neighbours", "signature", "key", "hash")
 _FIELDS = {"receipt", "number", "part", "event", "price", "promise", "tables", "asked", *_TEXTS}
 _ASKED = ("name", "text", "fingerprint", "answer")
@@ -40,13 +47,17 @@ def verify_receipt(
     key: str | None = None,
     ledger: Ledger | None = None,
 ) -> Receipt:
-    """Check a receipt and give it back: every byte against its hash, and its signature if there is one.
+    """Check a receipt and return it: every byte against its hash, and its signature if there is one.
 
-    `receipt` is a `Receipt`, its JSON text, or a path to that text. With `key`, a public key that you know from
-    elsewhere, it must be signed by it; without, a signature only shows that one and the same key made it. With `answer`
-    the answer must be the one that came out; with `ledger` every fact must stand there: the charge and its time,
-    person, reason, part, event and price, the questions with their texts and fingerprints, the tables' versions, the
-    neighbours and the answers. What release 0.1.0 answered has no texts and versions in the ledger: a warning says so,
+    `receipt` is a `Receipt`, its JSON text, or a path to that text.
+
+    With `key`, a public key that you know from elsewhere, the receipt must be signed by that key. Without
+    it, a signature only shows that one and the same key made it. With `answer`, the answer must be one of
+    those that the receipt is for.
+
+    With `ledger`, the ledger must hold every fact: the charge with its time, person, reason, part, event
+    and price; the questions with their texts and fingerprints; the versions of the tables; the neighbours;
+    the answers. Answers of release 0.1.0 have no texts and versions in the ledger. A warning says so,
     unless a signature vouches for them.
 
     >>> import discreet as dp
@@ -55,57 +66,72 @@ def verify_receipt(
     ...
     discreet.errors.ClaimRefuted: this is no receipt of discreet, or it was changed
 
-    Raises ClaimRefuted for whatever does not hold.
+    Refuses: with ClaimRefuted whatever does not hold.
     """
-    found = read_receipt(_text(receipt))
+    checked = read_receipt(_text(receipt))
     if key is not None:
         read_key(key)
-        if not found.signature:
+        if not checked.signature:
             raise ClaimRefuted("the receipt is not signed")
-        if found.key != key:
+        if checked.key != key:
             raise ClaimRefuted("the receipt is signed by another key")
-    if answer is not None and hash_json(answer_to_json(answer)) not in {
-        one.answer for one in found.asked
-    }:
-        raise ClaimRefuted("the answer is not the one that this receipt is for")
-    if ledger is not None and not _stands(found, ledger) and key is None:
-        warnings.warn(UNPROVEN, stacklevel=2)
-    return found
+    if answer is not None:
+        own = hash_json(answer_to_json(answer))
+        receipted = {question.answer for question in checked.asked}
+        if own not in receipted:
+            raise ClaimRefuted("the answer is not the one that this receipt is for")
+    if ledger is not None:
+        complete = _check_against_ledger(checked, ledger)
+        # A signature by a known key vouches for the facts that the ledger does not hold.
+        if not complete and key is None:
+            warnings.warn(UNPROVEN, stacklevel=2)
+    return checked
 
 
-def _stands(receipt: Receipt, ledger: Ledger) -> bool:
-    """Refuse a receipt of which the ledger says anything else; return whether it knows of every fact.
+def _check_against_ledger(receipt: Receipt, ledger: Ledger) -> bool:
+    """Refuse a receipt that differs from the ledger; return whether the ledger holds every fact.
 
-    The receipt is written anew from the ledger alone and compared, field by field. Answers of release 0.1.0 were stored
-    without the questions' texts and the versions of the data; these two are then taken from the receipt, and the
-    fingerprint, which is a hash of both, must be the one in the ledger.
+    The receipt is written anew from the ledger alone and compared, field by field. Answers of release
+    0.1.0 were stored without the questions' texts and the versions of the data. These two are then taken
+    from the receipt, and the fingerprint, which is a hash of both, must be the one in the ledger.
     """
-    found = ledger.answer(receipt.stored_as, receipt.number) or ledger.answer(receipt.stored_as)
-    if found is None:
+    # The asker's own charge first: others may have paid for the same answer.
+    stored = ledger.answer(receipt.stored_as, receipt.number) or ledger.answer(receipt.stored_as)
+    if stored is None:
         raise ClaimRefuted("the ledger holds no such answer")
-    charge, body = found[0], read_body(found[1])
+    charge, text = stored
+    body = read_body(text)
     facts = body.facts or _claims(receipt)
     prints = {name: said.fingerprint for name, said in facts.asked.items()}
     if prints.keys() != body.answers.keys() or question_name(prints) != charge.question:
         raise ClaimRefuted("the ledger holds another question for this charge")
-    true, said = (
-        _comparable(one) for one in (receipt_of(charge, body, facts, ledger.promise()), receipt)
-    )
-    wrong = [name for name, text in true.items() if text != said[name]]
+    rewritten = receipt_of(charge, body, facts, ledger.promise())
+    held = _comparable(rewritten)
+    claimed = _comparable(receipt)
+    wrong = [name for name, fact in held.items() if fact != claimed[name]]
     if wrong:
         raise ClaimRefuted(f"the ledger says something else than the receipt: {', '.join(wrong)}")
     return body.facts is not None
 
 
 def _claims(receipt: Receipt) -> BodyFacts:
-    """Return what a receipt says was asked."""
-    asked = {one.name: Said(one.text, one.fingerprint, "", ()) for one in receipt.asked}
+    """Return the facts that a receipt claims about its questions."""
+    asked = {}
+    for question in receipt.asked:
+        asked[question.name] = Said(question.text, question.fingerprint, "", ())
     return BodyFacts({}, receipt.neighbours, dict(receipt.tables), asked)
 
 
+def _name_of(question: ReceiptQuestion) -> str:
+    return question.name
+
+
 def _comparable(receipt: Receipt) -> dict[str, str]:
-    """Write each fact as its one text, by name, so that true is not 1; the questions in the order of their names."""
-    ordered = replace(receipt, asked=tuple(sorted(receipt.asked, key=lambda one: one.name)))
+    """Write each fact as canonical JSON, by name; the questions in the order of their names.
+
+    Texts are compared and not values, because in Python True equals 1.
+    """
+    ordered = replace(receipt, asked=tuple(sorted(receipt.asked, key=_name_of)))
     return {name: canonical_json(fact) for name, fact in ordered.facts().items()}
 
 
@@ -126,10 +152,14 @@ def _text(receipt: object) -> str:
 
 
 def read_receipt(text: str) -> Receipt:
-    """Read a receipt written by `Receipt.to_json`; raises ClaimRefuted unless every byte is as it was written."""
+    """Read a receipt written by `Receipt.to_json`.
+
+    Refuses: with ClaimRefuted a text that differs in any byte, and a wrong signature.
+    """
     try:
         data = json.loads(text)
         receipt = _receipt(data)
+        # The text must be canonical, and the facts, with the hash over them, must give it again.
         same = text == canonical_json(data) == receipt.to_json()
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, DiscreetError):
         same = False
@@ -138,26 +168,37 @@ def read_receipt(text: str) -> Receipt:
     if bool(receipt.signature) != bool(receipt.key):
         raise ClaimRefuted("the receipt has half of a signature")
     if receipt.signature:
-        check_signature(canonical_json(receipt.facts()).encode(), receipt.signature, receipt.key)
+        signed = canonical_json(receipt.facts()).encode()
+        check_signature(signed, receipt.signature, receipt.key)
     return receipt
 
 
 def _receipt(data: Any) -> Receipt:  # noqa: ANN401 whatever JSON holds
-    """Read the fields; anything of a wrong kind does not come out as the same text, or raises."""
+    """Read the fields of a receipt.
+
+    Refuses: other fields. A field of a wrong type raises, or does not give the same text again.
+    """
     if not isinstance(data, dict) or data.keys() != _FIELDS or data["receipt"] != VERSION:
         raise ValueError
-    if not all(isinstance(data[name], str) for name in _TEXTS) or not isinstance(
-        data["part"], str | int | None
-    ):
+    if not all(isinstance(data[name], str) for name in _TEXTS):
         raise ValueError
+    if not isinstance(data["part"], str | int | None):
+        raise TypeError
     text: Callable[[str], str] = data.__getitem__
+    # The hash is not read: it is made anew from the facts and compared with the text.
+    texts = {name: text(name) for name in _TEXTS if name != "hash"}
+    tables = [(str(name), str(version)) for name, version in data["tables"].items()]
+    asked = []
+    for question in data["asked"]:
+        fields = [str(question[name]) for name in _ASKED]
+        asked.append(ReceiptQuestion(*fields))
     return Receipt(
         number=int(data["number"]),
-        **{name: text(name) for name in _TEXTS if name != "hash"},
+        **texts,
         part=data["part"],
         event=from_json(data["event"]),
         price=measure_from_json(data["price"]),
         promise=measure_from_json(data["promise"]),
-        tables=tuple((str(name), str(version)) for name, version in data["tables"].items()),
-        asked=tuple(ReceiptQuestion(*(str(one[name]) for name in _ASKED)) for one in data["asked"]),
+        tables=tuple(tables),
+        asked=tuple(asked),
     )

@@ -1,4 +1,4 @@
-"""Signatures on receipts: Ed25519, by the `cryptography` package (extra `sign`)."""
+"""Digital signatures of receipts: Ed25519 (RFC 8032), by the `cryptography` package (extra `sign`)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,15 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 _DOMAIN = b"discreet receipt, version 1\n"
-"""Stands before every signed text, so that a signature says what it signs."""
+"""Prefix of every signed text (domain separation): the key's signatures of other texts do not verify."""
+_KEY_BYTES = 32
+_SIGNATURE_BYTES = 64
+"""Sizes of an Ed25519 public key and of a signature, RFC 8032."""
 
 
 @frozen(repr=False)
 class Signer:
-    """Sign receipts with a secret key; `public` is what others check them by.
+    """Secret key that signs receipts; others check the signatures with the public key `public`.
 
     >>> import discreet as dp
     >>> from discreet.curator.signing import check_signature
@@ -31,14 +34,17 @@ class Signer:
     ...
     discreet.errors.ClaimRefuted: the signature does not belong to this receipt and this key
 
-    It shows its public key only, and cannot be pickled. Refuses to overwrite a key file.
+    Guarantee: its text shows the public key only.
+    Refuses: with InvalidArgument to be pickled, and to overwrite a key file.
+    Law: tests/curator/test_receipt.py::TestASigner
     """
 
     _key: Ed25519PrivateKey
     public: str = field(init=False)
 
     def __post_init__(self) -> None:
-        fill(self, public=b64encode(self._key.public_key().public_bytes_raw()).decode())
+        raw = self._key.public_key().public_bytes_raw()
+        fill(self, public=b64encode(raw).decode())
 
     @classmethod
     def create(cls) -> Signer:
@@ -48,13 +54,12 @@ class Signer:
     @classmethod
     def load(cls, path: str | Path) -> Signer:
         """Read a secret key written by `save`."""
-        made = _ed25519().Ed25519PrivateKey
+        # The package is loaded outside of the try, so that its absence is not told as a bad key.
+        key_class = _ed25519().Ed25519PrivateKey
         try:
-            return cls(
-                made.from_private_bytes(
-                    b64decode(Path(path).read_text(encoding="ascii"), validate=True)
-                )
-            )
+            text = Path(path).read_text(encoding="ascii")
+            raw = b64decode(text, validate=True)
+            return cls(key_class.from_private_bytes(raw))
         except (OSError, ValueError):
             raise InvalidArgument(
                 f"{Path(path).name} holds no key of discreet; Signer.create().save(…) makes one"
@@ -62,6 +67,8 @@ class Signer:
 
     def save(self, path: str | Path) -> None:
         """Write the secret key to a new file that only its owner may read."""
+        # O_EXCL never overwrites a key; the mode is set at creation, so no other user can read it even
+        # for a moment.
         try:
             handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         except OSError:
@@ -73,7 +80,8 @@ class Signer:
 
     def sign(self, text: bytes) -> str:
         """Sign a text; the same text always has the same signature."""
-        return b64encode(self._key.sign(_DOMAIN + text)).decode()
+        signature = self._key.sign(_DOMAIN + text)
+        return b64encode(signature).decode()
 
     def __repr__(self) -> str:
         return f"<Signer {self.public}>"
@@ -84,10 +92,12 @@ class Signer:
 
 def check_signature(text: bytes, signature: str, public: str) -> None:
     """Refuse a signature that was not made for this text by the owner of this public key."""
-    key, made = _bytes(public, 32), _bytes(signature, 64)
+    key = _decode_base64(public, _KEY_BYTES)
+    raw = _decode_base64(signature, _SIGNATURE_BYTES)
     try:
-        if key is not None and made is not None:
-            _ed25519().Ed25519PublicKey.from_public_bytes(key).verify(made, _DOMAIN + text)
+        if key is not None and raw is not None:
+            public_key = _ed25519().Ed25519PublicKey.from_public_bytes(key)
+            public_key.verify(raw, _DOMAIN + text)
             return
     except load("cryptography.exceptions", "sign").InvalidSignature:
         pass
@@ -96,18 +106,24 @@ def check_signature(text: bytes, signature: str, public: str) -> None:
 
 def read_key(public: object) -> str:
     """Check that something can be a public key, 32 bytes in base 64."""
-    if not isinstance(public, str) or _bytes(public, 32) is None:
+    if not isinstance(public, str) or _decode_base64(public, _KEY_BYTES) is None:
         raise InvalidArgument("a public key is text of 44 characters, as Signer.public gives it")
     return public
 
 
-def _bytes(text: str, count: int) -> bytes | None:
-    """Read base 64 in its one form: its last letter may hold bits that no byte needs, and they must be 0."""
+def _decode_base64(text: str, count: int) -> bytes | None:
+    """Decode base 64 of exactly `count` bytes; None if it is not, or not in canonical form.
+
+    The last letter of base 64 may hold bits that no byte needs. They must be 0: otherwise one key or
+    signature would have several texts.
+    """
     try:
         raw = b64decode(text, validate=True)
     except ValueError:
         return None
-    return raw if len(raw) == count and b64encode(raw).decode() == text else None
+    if len(raw) != count or b64encode(raw).decode() != text:
+        return None
+    return raw
 
 
 def _ed25519() -> Any:  # noqa: ANN401 a module
