@@ -1,4 +1,8 @@
-"""Verbs of the curator that are no questions: charged, run and stored like one, and loaded when they are used."""
+"""Requests to the curator other than questions: bounds, models, synthetic tables and rehearsals.
+
+All but rehearsals are charged, run and stored as questions are. The modules are imported lazily, because
+most questions need none of them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""Suggested bounds and caps through the ledger: charged, run and stored like any question."""
+"""Private suggestions of clipping and contribution bounds, charged, run and stored as questions are.
+
+Guarantee: the charge is durable before a row is read, and the same request costs nothing again.
+Refuses: before the charge, what the planner, the ledger or the engine would refuse.
+Law: tests/curator/test_curator.py, tests/answer/test_suggest.py
+"""
 
 from __future__ import annotations
 
@@ -23,7 +28,7 @@ from ...ledger.stores.store import SECOND
 from ...mechanisms.reading.budget import read_budget
 from ...plan.planner import Planner
 from ...privacy.events import Batch, Event
-from ...privacy.events.json import measure_to_json, to_json
+from ...privacy.events.json import Json, measure_to_json, to_json
 from ...privacy.measures import Measure
 from ...query.algebra.tree import Question, Scan
 from ...query.python.table import Table
@@ -37,7 +42,7 @@ from .learn import Learner
 
 @frozen
 class Wanted:
-    """What is to be suggested: the plan, its price, the fingerprint of the request and its words."""
+    """Request for a suggestion: the plan, its spend, the fingerprint of the request and its text."""
 
     plan: BoundsPlan
     spend: Measure
@@ -46,12 +51,15 @@ class Wanted:
 
     @property
     def event(self) -> Event:
-        """What a ledger is charged with."""
+        """The event that a ledger is charged with."""
         return Batch(self.plan.events)
 
 
 def table_of(planner: Planner, name: object) -> Table:
-    """Return a declared table by its name, in any case, to build questions on; refuses others, and public ones."""
+    """Return a declared table by its name, in any case, to build questions on.
+
+    Refuses: names of no table, and public tables.
+    """
     return Table(_schema(planner, name), planner.public_values)
 
 
@@ -59,72 +67,88 @@ def _schema(planner: Planner, name: object) -> Schema:
     for schema in planner.schemas.values():
         if isinstance(name, str) and schema.name.casefold() == name.casefold():
             return schema
-    raise InvalidArgument(
-        f"there is no table {name!r} here; there are {', '.join(planner.schemas)}"
-    )
+    known = ", ".join(planner.schemas)
+    raise InvalidArgument(f"there is no table {name!r} here; there are {known}")
 
 
 def wanted_bounds(
     planner: Planner, table: str, column: str, spend: Measure, tail: Number | None
 ) -> Wanted:
-    """Return what suggesting bounds of a column would do; nothing is touched or spent."""
+    """Plan the suggestion of bounds for a column; nothing is touched or spent."""
+    # Table(…) refuses public tables, whose bounds need no noise.
     table_of(planner, table)
     schema = _schema(planner, table)
     name, _ = schema.column(column)
     plan = plan_bounds(name, Scan(schema), spend=spend, tail=tail)
-    said = (
-        plan.releases[0].need.at if tail is None else tail
-    )  # 1/100 without a size, as 0.1.0 wrote it
-    asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(said)})
+    # The fingerprint holds the tail that is used; without a size it is 1/100, as release 0.1.0 wrote it.
+    used_tail: object = tail
+    if tail is None:
+        used_tail = plan.releases[0].need.at
+    asked = hash_json({"bounds": schema.to_dict(), "column": name, "tail": str(used_tail)})
     return Wanted(plan, spend, asked, f"bounds of {name} in {schema.name}")
 
 
 def wanted_caps(planner: Planner, table: str, spend: Measure) -> Wanted:
-    """Return what suggesting a cap on a person's rows would do; nothing is touched or spent."""
+    """Plan the suggestion of a contribution bound (rows of a person); nothing is touched or spent."""
     table_of(planner, table)
     schema = _schema(planner, table)
-    plan, asked = plan_caps(Scan(schema), spend=spend), hash_json({"caps": schema.to_dict()})
+    plan = plan_caps(Scan(schema), spend=spend)
+    asked = hash_json({"caps": schema.to_dict()})
     return Wanted(plan, spend, asked, f"caps on the rows of one person in {schema.name}")
 
 
 def cut_of(planner: Planner, table: str, up_to: int, of: str | None) -> Question:
-    """Return the question of what a declared table's cap on a person's rows cuts off."""
+    """Return the question that estimates the truncation by a table's cap on rows of a person."""
     table_of(planner, table)
     return truncation_question(_schema(planner, table), up_to=up_to, of=of)
 
 
 def bounds_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedBounds:
     """Suggest bounds of a column; the same request about the same version costs nothing."""
-    low, high = _find(asker, wanted, why)
+    low, high = _suggest(asker, wanted, why)
     return SuggestedBounds(low, high, wanted.plan.events)
 
 
 def caps_of(asker: Learner, wanted: Wanted, why: str) -> SuggestedCaps:
     """Suggest a cap on a person's rows; the same request about the same version costs nothing."""
-    _, high = _find(asker, wanted, why)
-    return SuggestedCaps(max(1, int(high)), wanted.plan.events)
+    _, high = _suggest(asker, wanted, why)
+    # A cap of 0 would count nobody.
+    max_rows = max(1, int(high))
+    return SuggestedCaps(max_rows, wanted.plan.events)
 
 
-def _find(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
-    stand, plan, spend, event = asker.stand, wanted.plan, wanted.spend, wanted.event
-    key = SECOND + hash_json(
-        {"key": 2, "bounds": wanted.asked, "spend": measure_to_json(read_budget(spend))}
-    )
+def _suggest(asker: Learner, wanted: Wanted, why: str) -> tuple[Fraction, Fraction]:
+    """Charge for a request, run it and store both ends, or return the stored ends."""
+    stand = asker.stand
+    plan = wanted.plan
+    spend = wanted.spend
+    event = wanted.event
+    # Key of release 0.2: what is asked and the spend, not the plan, which may improve.
+    spend_json = measure_to_json(read_budget(spend))
+    key = SECOND + hash_json({"key": 2, "bounds": wanted.asked, "spend": spend_json})
     price = stand.ledger.price(event)
 
     def run() -> str:
-        found = run_bounds(plan, stand.engine, bits=stand.bits)
-        return write_body(Body(price, {"low": str(found.low), "high": str(found.high)}))
+        bounds = run_bounds(plan, stand.engine, bits=stand.bits)
+        ends: Json = {"low": str(bounds.low), "high": str(bounds.high)}
+        return write_body(Body(price, ends))
 
     def fits(charge: Entry, body: str) -> bool:
-        return charge.event == to_json(event) or fits_price(read_body(body).price, spend, price)
+        """Return whether an answer of release 0.1.0 was asked on the same terms."""
+        if charge.event == to_json(event):
+            return True
+        return fits_price(read_body(body).price, spend, price)
+
+    def check() -> None:
+        check_rows(plan.releases[0].need.tally.rows, stand.engine)
 
     apart = not stand.share_questions
     order = ChargeOrder(
         asker.who, why, wanted.asked, key, event, fits=fits, text=wanted.text, apart=apart
     )
-    work = Work(
-        run, lambda: check_rows(plan.releases[0].need.tally.rows, stand.engine), stand.pause
-    )
-    ends = read_body(pay(stand.ledger, order, work, asker.locks).body).answers
-    return Fraction(str(ends["low"])), Fraction(str(ends["high"]))
+    work = Work(run, check, stand.pause)
+    paid = pay(stand.ledger, order, work, asker.locks)
+    ends = read_body(paid.body).answers
+    low = Fraction(str(ends["low"]))
+    high = Fraction(str(ends["high"]))
+    return low, high

@@ -1,4 +1,10 @@
-"""Models as answers: charged before a row is read, stored, and given again free of charge."""
+"""Private training of models through the ledger: charged before a row is read, then stored.
+
+Guarantee: the charge is durable before training starts; the same model of the same rows on the same
+terms is returned from the ledger for free.
+Refuses: before the charge, what the model, the planner, the ledger or the engine would refuse.
+Law: tests/learn/test_curator_learn.py
+"""
 
 from __future__ import annotations
 
@@ -37,15 +43,15 @@ Model = TypeVar("Model", bound=Estimator)
 
 
 class Learner(Protocol):
-    """Who learns: the curator, as far as a model needs it."""
+    """Interface of the curator that these requests use."""
 
     @property
     def stand(self) -> CuratorContext:
-        """What the curator stands on."""
+        """Engine, schemas and ledger of the curator."""
 
     @property
     def signer(self) -> Signer | None:
-        """Who signs the receipts."""
+        """Key that signs the receipts, if there is one."""
 
     @property
     def locks(self) -> Locks:
@@ -53,12 +59,12 @@ class Learner(Protocol):
 
     @property
     def who(self) -> str:
-        """Who asks, and is charged."""
+        """Name of the analyst who asks, and is charged."""
 
 
 @frozen(eq=False)
 class Course(Generic[Model]):
-    """A model that is to learn from the rows of a SELECT: its task, all its noise, and what is written down."""
+    """Plan of a training from the rows of a SELECT: its task, all its noise, and the facts to store."""
 
     model: Model
     rows: Relation
@@ -67,48 +73,54 @@ class Course(Generic[Model]):
     facts: BodyFacts
 
     def explain(self, n: int) -> TrainingExplanation:
-        """Say what learning from about `n` rows would release, cost and lose; nothing is touched or spent."""
-        return TrainingExplanation.of(
-            type(self.model).__name__, self.task, self.training, whole(n, "n", least=1)
-        )
+        """Explain releases, cost and loss of learning from about `n` rows; nothing is spent."""
+        name = type(self.model).__name__
+        count = whole(n, "n", least=1)
+        return TrainingExplanation.of(name, self.task, self.training, count)
 
     def taught(self, found: object, receipt: Receipt) -> Model:
-        """Return a copy of the model with what was learned, from its JSON."""
-        return copy(self.model).keep(
-            self.task, columns_of(self.rows), self.training, arrays_from_json(found), receipt
-        )
+        """Return a fitted copy of the model, its parameters read from JSON."""
+        arrays = arrays_from_json(found)
+        columns = columns_of(self.rows)
+        return copy(self.model).keep(self.task, columns, self.training, arrays, receipt)
 
 
 def course_of(planner: Planner, sql: str, model: Model, spend: Measure | None) -> Course[Model]:
-    """Return what learning from the rows of a SELECT would do, from public facts alone."""
+    """Plan learning from the rows of a SELECT, from public facts alone."""
     if not isinstance(model, Estimator):
         raise InvalidArgument(f"learn takes a model of discreet.learn, got {type(model).__name__}")
     rows = parse_rows(sql, planner.schemas)
     said = planner.question(count_of(rows)).question
-    task, price = model.task(columns_of(rows)), model.price(spend)
+    task = model.task(columns_of(rows))
+    price = model.price(spend)
     training = model.recipe().plan(task, price, influence_of(rows))
-    return Course(model, rows, task, training, _facts(said, rows, model, training, price))
+    facts = _facts(said, rows, model, training, price)
+    return Course(model, rows, task, training, facts)
 
 
 def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: str) -> Model:
-    """Return a fitted copy of a model; the same model of the same rows on the same terms costs nothing.
+    """Return a fitted copy of a model; the same model of the same rows costs nothing again.
 
     Everything before the charge needs public facts alone.
     """
     stand = asker.stand
     course = course_of(stand.planner, sql, model, spend)
-    training, facts = course.training, course.facts
+    training = course.training
+    facts = course.facts
     price = stand.ledger.price(training.event)
 
     def run() -> str:
-        found = model.recipe().train(
-            course.task, training, Stored(stand.engine, course.rows), stand.bits
-        )
-        return write_body(Body(price, {"": arrays_to_json(found)}, facts))
+        source = Stored(stand.engine, course.rows)
+        arrays = model.recipe().train(course.task, training, source, stand.bits)
+        return write_body(Body(price, {"": arrays_to_json(arrays)}, facts))
 
-    work = Work(run, lambda: check_rows(course.rows, stand.engine), stand.pause)
-    paid = pay(stand.ledger, order_for(asker, facts, training.event, why), work, asker.locks)
+    def check() -> None:
+        check_rows(course.rows, stand.engine)
+
+    order = order_for(asker, facts, training.event, why)
+    paid = pay(stand.ledger, order, Work(run, check, stand.pause), asker.locks)
     body = read_body(paid.body)
+    # The receipt states the facts as they were stored, which another process may have written.
     receipt = receipt_of(paid.entry, body, body.facts or facts, stand.ledger.promise())
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
@@ -116,23 +128,27 @@ def learn(asker: Learner, sql: str, model: Model, spend: Measure | None, why: st
 
 
 def count_of(rows: Relation) -> Question:
-    """Return a question about the rows, to check and to name them by."""
+    """Return the question that counts rows: the planner checks it, its fingerprint identifies the rows."""
     return Question(rows, (), (("n", Count()),), Finish((("n", Field("n")),)))
 
 
 def _facts(
     said: Question, rows: Relation, model: Estimator, training: Training, price: Measure
 ) -> BodyFacts:
+    """Return the facts of a training that are stored with it; their names are a stored format."""
     made = {"learn": type(model).__name__, "params": params_to_json(model)}
     terms: Json = {**made, "spend": measure_to_json(price)}
     versions = {schema.name: schema.version for schema in tables_of(rows)}
     asked = hash_json({**made, "rows": fingerprint(said)})
-    words = Said(f"{model!r} learned from: {describe(said)}", asked, str(training.event), ())
-    return BodyFacts(terms, training.influence.neighbours, versions, {"": words})
+    text = f"{model!r} learned from: {describe(said)}"
+    question = Said(text, asked, str(training.event), ())
+    return BodyFacts(terms, training.influence.neighbours, versions, {"": question})
 
 
 def order_for(asker: Learner, facts: BodyFacts, event: Event, why: str) -> ChargeOrder:
-    """Return the order by which the ledger knows what is made, a model or synthetic tables."""
-    asked = facts.asked[""].fingerprint
-    key, apart = key_name({"": asked}, facts.terms), not asker.stand.share_questions
-    return ChargeOrder(asker.who, why, asked, key, event, text=facts.asked[""].text, apart=apart)
+    """Return the order that charges a ledger for a model or for synthetic tables."""
+    question = facts.asked[""]
+    asked = question.fingerprint
+    key = key_name({"": asked}, facts.terms)
+    apart = not asker.stand.share_questions
+    return ChargeOrder(asker.who, why, asked, key, event, text=question.text, apart=apart)

@@ -1,7 +1,8 @@
-"""Made-up data of a schema's shape: to try questions out for nothing. No private row is read.
+"""Made-up data of a schema's shape, to try questions out for free. No private row is read.
 
-Every declared kind occurs, people have ids and at most as many rows as they may, some values are NULL, and public
-tables keep their keys unique. The rows are the same each time; the noise on the answers is as real as ever.
+Every declared type occurs, people have ids and at most as many rows as they may, some values are NULL,
+and public tables keep their keys unique. The rows are the same each time. The noise on the answers is
+drawn afresh, as for real answers.
 """
 
 from __future__ import annotations
@@ -23,15 +24,20 @@ from ...query.bounds.keys import PublicValues
 MadeUpRow: TypeAlias = dict[str, object]
 
 WORDS = ("Oslo", "Bergen", "Rome", "Riga", "Accra", "Lima", "Kyoto", "Quito")
-NULLS = 0.02
-MOST_PUBLIC = 1_000
+NULL_RATE = 0.02
+"""Probability of NULL in a made-up cell: rare, but present in a thousand rows."""
+MAX_PUBLIC_ROWS = 1_000
 """Rows of a made-up public table, at most."""
+MAX_ROWS_PER_PERSON = 9
+"""Cap of the schema that is taken to choose the number of people, at most: a larger cap is rarely reached."""
 
 
 def make_up(
     schemas: Iterable[Schema], rows: int = 1_000, public_values: PublicValues | None = None
 ) -> Memory:
-    """Make up rows for every table, `rows` in each private one; public tables draw on their own public values.
+    """Make up rows for every table, `rows` in each private one.
+
+    Public tables draw on their own public values.
 
     >>> import discreet as dp
     >>> from discreet.curator.verbs.rehearse import make_up
@@ -44,21 +50,25 @@ def make_up(
 
 
 def _rows(schema: Schema, rows: int, public_values: PublicValues | None) -> list[MadeUpRow]:
+    # A seed of its own for each table, so that a rehearsal shows the same rows each time.
     random = Random(f"discreet rehearsal of {schema.name}")
     if schema.public:
         return _public(schema, random, public_values)
-    found = [{name: _cell(column, random) for name, column in schema.declared} for _ in range(rows)]
+    made: list[MadeUpRow] = []
+    for _ in range(rows):
+        made.append({name: _cell(column, random) for name, column in schema.declared})
     if isinstance(schema.unit, People):
-        people = max(
-            1, -(-2 * rows // (1 + min(schema.unit.max_rows, 9)))
-        )  # some have few rows, some many
-        for row in found:
+        # So many people have (1 + cap)/2 rows each on average: some have few rows, some many.
+        cap = min(schema.unit.max_rows, MAX_ROWS_PER_PERSON)
+        rounded_up = -(-2 * rows // (1 + cap))
+        people = max(1, rounded_up)
+        for row in made:
             row[schema.unit.id] = random.randrange(people)
-    return found
+    return made
 
 
 def _cell(column: Column, random: Random) -> object:
-    if random.random() < NULLS:
+    if random.random() < NULL_RATE:
         return None
     match column:
         case Category():
@@ -75,35 +85,43 @@ def _cell(column: Column, random: Random) -> object:
 
 
 def _at(column: Integer | Real | Date | Timestamp, steps: int) -> int | float | date | datetime:
-    return _number(steps * column.step) if isinstance(column, Integer | Real) else column.at(steps)
+    if isinstance(column, Integer | Real):
+        return _number(steps * column.step)
+    return column.at(steps)
 
 
 def _number(exact: Fraction) -> int | float:
-    """Return a number as stores hold it; what is read from it is the same step of the grid."""
-    return int(exact) if exact.denominator == 1 else float(exact)
+    """Return a number as stores hold it; reading it gives the same step of the grid."""
+    if exact.denominator == 1:
+        return int(exact)
+    return float(exact)
 
 
 def _public(schema: Schema, random: Random, public_values: PublicValues | None) -> list[MadeUpRow]:
-    """Make up a public table: each combination of its key once, other columns by chance, as often as is stated."""
+    """Make up a public table: each combination of its key once, other columns at random.
+
+    Values occur at most as often as the schema states.
+    """
     pools = {name: _pool(schema, name, public_values) for name, _ in schema.declared}
     keys = schema.key or (schema.declared[0][0],)
-    combined = islice(product(*(pools[name] for name in keys)), MOST_PUBLIC)
-    rows = [
-        {name: random.choice(pools[name]) for name in pools} | dict(zip(keys, key, strict=True))
-        for key in combined
-    ]
-    for name, most in schema.max_rows:
-        rows = _sparse(rows, name, most)
+    key_pools = [pools[name] for name in keys]
+    rows: list[MadeUpRow] = []
+    for key in islice(product(*key_pools), MAX_PUBLIC_ROWS):
+        row = {name: random.choice(pool) for name, pool in pools.items()}
+        row.update(zip(keys, key, strict=True))
+        rows.append(row)
+    for name, max_rows in schema.max_rows:
+        rows = _keep_first(rows, name, max_rows)
     return rows
 
 
-def _sparse(rows: list[MadeUpRow], name: str, most: int) -> list[MadeUpRow]:
-    """Keep at most so many rows of each value."""
-    seen: Counter[object] = Counter()
+def _keep_first(rows: list[MadeUpRow], name: str, max_rows: int) -> list[MadeUpRow]:
+    """Keep the first rows of each value of a column, at most `max_rows` of them."""
+    counts: Counter[object] = Counter()
     kept = []
     for row in rows:
-        seen[row[name]] += 1
-        if seen[row[name]] <= most:
+        counts[row[name]] += 1
+        if counts[row[name]] <= max_rows:
             kept.append(row)
     return kept
 
@@ -111,11 +129,11 @@ def _sparse(rows: list[MadeUpRow], name: str, most: int) -> list[MadeUpRow]:
 def _pool(schema: Schema, name: str, public_values: PublicValues | None) -> list[Any]:
     """List the public values of a column, or some of those that it declares."""
     column = schema.columns[name]
-    known = (
-        [] if public_values is None else list(islice(public_values(schema.name, name), MOST_PUBLIC))
-    )
-    if known:
-        return [_restore(column, value) for value in known]
+    if public_values is not None:
+        known = islice(public_values(schema.name, name), MAX_PUBLIC_ROWS)
+        restored = [_restore(column, value) for value in known]
+        if restored:
+            return restored
     match column:
         case Category():
             return list(column.values)
@@ -125,19 +143,16 @@ def _pool(schema: Schema, name: str, public_values: PublicValues | None) -> list
             return [word[: column.max_length] for word in WORDS]
         case Integer() | Real() | Date() | Timestamp():
             low, high = column.ends
-            return [
-                _at(column, steps) for steps in range(low, min(high, low + MOST_PUBLIC - 1) + 1)
-            ]
+            last = min(high, low + MAX_PUBLIC_ROWS - 1)
+            return [_at(column, steps) for steps in range(low, last + 1)]
         case _:
             assert_never(column)
 
 
 def _restore(column: Column, value: object) -> object:
-    """Turn days, seconds and fractions back into what a store holds, so that they are read again as they were."""
+    """Turn days, seconds and fractions back into values of a store, which are read as they were."""
     if isinstance(value, Fraction):
         return _number(value)
-    return (
-        column.at(value)
-        if isinstance(column, Date | Timestamp) and isinstance(value, int)
-        else value
-    )
+    if isinstance(column, Date | Timestamp) and isinstance(value, int):
+        return column.at(value)
+    return value

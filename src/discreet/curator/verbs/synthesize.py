@@ -1,4 +1,11 @@
-"""Synthetic tables as answers: charged before a row is read, stored, and given again free of charge."""
+"""Synthetic data through the ledger: noisy marginals, charged before a row is read, then stored.
+
+Records are post-processing of the stored marginals, so they cost nothing.
+
+Guarantee: the charge is durable before a row is read; the same request is returned for free.
+Refuses: before the charge, what the planner, the ledger or the engine would refuse.
+Law: tests/synthetic/test_curator_synthesize.py
+"""
 
 from __future__ import annotations
 
@@ -28,45 +35,52 @@ from .learn import Learner, count_of, order_for
 
 @frozen
 class Synthesis:
-    """What is to be measured of a table, and what is written down about it."""
+    """Marginals to measure of a table, and the facts to store about them."""
 
     plan: SyntheticPlan
     facts: BodyFacts
 
 
 def synthesis_of(planner: Planner, table: str, spend: Measure, words: SynthesisWords) -> Synthesis:
-    """Return what would be measured of a table, or of the rows of a SELECT; nothing is touched or spent."""
+    """Plan the marginals of a table, or of the rows of a SELECT; nothing is touched or spent."""
     budget = read_budget(spend)
     request = read_request(_rows(planner, table), **words)
     said = planner.question(count_of(request.rows)).question
     plan = plan_synthetic(request, budget, planner.filter)
-    return Synthesis(plan, _facts(said, plan, spend))
+    facts = _facts(said, plan, spend)
+    return Synthesis(plan, facts)
 
 
 def synthesize(asker: Learner, made: Synthesis, why: str) -> Synthetic:
-    """Release what was planned; the same request on the same terms costs nothing again.
+    """Release the planned marginals; the same request on the same terms costs nothing again.
 
     Everything before the charge needs public facts alone.
     """
-    stand, plan, facts = asker.stand, made.plan, made.facts
+    stand = asker.stand
+    plan = made.plan
+    facts = made.facts
     order = order_for(asker, facts, plan.event, why)
     price = stand.ledger.price(plan.event)
     warn_if_hopeless(plan)
 
     def run() -> str:
-        found = measured_of(plan, measure(plan, stand.engine, bits=stand.bits))
-        return write_body(Body(price, {"": measured_to_json(found)}, facts))
+        noisy = measure(plan, stand.engine, bits=stand.bits)
+        measured = measured_of(plan, noisy)
+        return write_body(Body(price, {"": measured_to_json(measured)}, facts))
 
-    work = Work(run, lambda: check_rows(plan.request.rows, stand.engine), stand.pause)
-    paid = pay(stand.ledger, order, work, asker.locks)
+    def check() -> None:
+        check_rows(plan.request.rows, stand.engine)
+
+    paid = pay(stand.ledger, order, Work(run, check, stand.pause), asker.locks)
     body = read_body(paid.body)
-    receipt = receipt_of(paid.entry, body, body.facts or facts, stand.ledger.promise())
+    # The facts as they were stored, which another process may have written.
+    stored_facts = body.facts or facts
+    receipt = receipt_of(paid.entry, body, stored_facts, stand.ledger.promise())
     if asker.signer is not None:
         receipt = receipt.signed(asker.signer)
-    shown = facts if body.facts is None else body.facts
-    return Synthetic(measured_from_json(body.answers[""])).with_receipt(
-        receipt, shown.asked[""].plan
-    )
+    plan_text = stored_facts.asked[""].plan
+    measured = measured_from_json(body.answers[""])
+    return Synthetic(measured).with_receipt(receipt, plan_text)
 
 
 def _rows(planner: Planner, table: str) -> Relation:
@@ -82,28 +96,30 @@ def _rows(planner: Planner, table: str) -> Relation:
                     f"{schema.name} is public: there is nothing to hide; copy its rows"
                 )
             return Scan(schema)
+    # A text without a space cannot be a SELECT: it was meant as the name of a table.
     if " " not in table.strip():
-        raise InvalidArgument(
-            f"there is no table {table!r} here; there are {', '.join(planner.schemas)}"
-        )
+        known = ", ".join(planner.schemas)
+        raise InvalidArgument(f"there is no table {table!r} here; there are {known}")
     return parse_rows(table, planner.schemas)
 
 
 def _facts(said: Question, plan: SyntheticPlan, spend: Measure) -> BodyFacts:
+    """Return the facts of a synthesis that are stored with it; their names are a stored format."""
     request = plan.request
-    names = [one.name for one in request.attributes]
+    columns: list[Json] = []
+    for attribute in request.attributes:
+        edges = list(attribute.edges or ())
+        columns.append({"name": attribute.name, "cells": attribute.size, "edges": edges})
     made: Json = {
         "synthesize": 1,
-        "columns": [
-            {"name": one.name, "cells": one.size, "edges": list(one.edges or ())}
-            for one in request.attributes
-        ],
-        "sets": [list(one) for one in request.sets],
+        "columns": columns,
+        "sets": [list(places) for places in request.sets],
         "given": request.given,
         "size": request.size,
     }
     versions = {schema.name: schema.version for schema in tables_of(request.rows)}
     asked = hash_json({**made, "rows": fingerprint(said)})
-    words = Said(f"synthetic {', '.join(names)} of: {describe(said)}", asked, str(plan), ())
+    names = ", ".join(attribute.name for attribute in request.attributes)
+    question = Said(f"synthetic {names} of: {describe(said)}", asked, str(plan), ())
     terms: Json = {**made, "spend": measure_to_json(spend)}
-    return BodyFacts(terms, request.change.neighbours, versions, {"": words})
+    return BodyFacts(terms, request.change.neighbours, versions, {"": question})
