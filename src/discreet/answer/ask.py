@@ -1,4 +1,11 @@
-"""From a question to its answer: plan, ask the store, add noise, estimate. The ledger stands between plan and run."""
+"""Run of a paid plan: exact totals from the store, fresh noise, estimates.
+
+    plan ─► charge in the ledger ─► keys ─► exact totals ─► noise ─► estimates ─► answer
+            (`curator.pay`)         └ partition selection: unknown keys are selected privately
+
+Guarantee: exact totals leave this module only with the plan's noise added.
+Law: tests/plan/test_meaning.py, tests/answer/test_coverage.py
+"""
 
 from __future__ import annotations
 
@@ -39,11 +46,11 @@ def answer_question(
     public_values: PublicValues | None = None,
     bits: Bits | None = None,
 ) -> Answer:
-    """Answer a question within a budget; whoever keeps a ledger plans first, charges `plan.events`, then runs.
+    """Plan a question and run it within a budget; with a ledger, charge `plan.events` before the run.
 
-    `level` is the level of the intervals of quantiles, fixed when they are drawn; those of all other statistics can be
-    had at any level. `nonnegative` moves noisy counts to 0 or above, and COUNT(DISTINCT x) to no more than there are
-    public values.
+    `level` is the confidence level of the intervals of quantiles, fixed when they are drawn. All other
+    statistics have intervals at any level. `nonnegative` moves noisy counts to 0 or above, and
+    COUNT(DISTINCT x) to no more than there are public values.
 
     >>> from discreet.answer import answer_question
     >>> from discreet import Category, PureDP, Question, Rows, Schema
@@ -75,19 +82,22 @@ def run_plan(
 ) -> Answer:
     """Run a plan that has been paid for: exact totals from the engine, fresh noise, estimates.
 
-    Every public key appears, also those that do not occur; of unknown keys just the selected ones. All totals are of
-    one state of the data, if the engine can hold it still.
+    Every public key appears, also those that do not occur; of unknown keys just the selected ones. All
+    totals are of one state of the data, if the engine supports snapshots.
     """
     confidence = read_level(level)
     if any(isinstance(release, SetsRelease) for release in plan.releases):
         with one_snapshot(engine):
+            # Whole counts are never negative: rounding to whole numbers includes the floor at 0.
             moves = room.workload_run.Moves(nonnegative or whole, whole)
             return room.workload_run.run_sets(plan, engine, moves, bits=bits)
+    # The keys are selected and the totals are taken in one snapshot; estimates need no data.
     with one_snapshot(engine):
-        keys, counted = _keys(plan, engine, bits)
-        drawn = _drawn(plan, keys, engine, confidence, bits)
-    if counted and plan.counted is not None:
-        drawn[plan.counted] = counted
+        keys, selection_counts = _keys(plan, engine, bits)
+        drawn = _draw_releases(plan, keys, engine, confidence, bits)
+    if selection_counts and plan.counted is not None:
+        # The count that selected the keys is also a statistic: it is released once, not drawn again.
+        drawn[plan.counted] = selection_counts
     rows = _estimates(plan, drawn, len(keys), confidence, nonnegative)
     return Answer.of(plan, keys, rows)
 
@@ -95,18 +105,19 @@ def run_plan(
 def _estimates(
     plan: Plan, drawn: Sequence[Sequence[Drawn]], size: int, level: float, nonnegative: bool
 ) -> list[dict[str, NoisyValue]]:
-    """Return the estimates of every row; statistics of the same releases share what was drawn for them."""
-    draws = {
-        places: [
-            Draws.of([drawn[place][row] for place in places], level=level, nonnegative=nonnegative)
-            for row in range(size)
-        ]
-        for places in {places for _, places in plan.uses}
-    }
+    """Return the estimates of every row; statistics of the same releases share their draws."""
+    draws: dict[tuple[int, ...], list[Draws]] = {}
+    for _, places in plan.uses:
+        if places in draws:
+            continue
+        draws[places] = []
+        for row in range(size):
+            own = [drawn[place][row] for place in places]
+            draws[places].append(Draws.of(own, level=level, nonnegative=nonnegative))
     rows: list[dict[str, NoisyValue]] = [{} for _ in range(size)]
     for (name, places), recipe in zip(plan.uses, plan.recipes, strict=True):
-        for row, own in zip(rows, draws[places], strict=True):
-            row[name] = recipe.estimate(own)
+        for estimates, own_draws in zip(rows, draws[places], strict=True):
+            estimates[name] = recipe.estimate(own_draws)
     return rows
 
 
@@ -119,53 +130,61 @@ def run_plans(
     whole: bool = False,
     bits: Bits | None = None,
 ) -> dict[str, Answer]:
-    """Run plans of several questions that have been paid for; those that are cut from one plan share its one run."""
-    words: Any = {"level": level, "nonnegative": nonnegative, "whole": whole, "bits": bits}
-    found: dict[str, Answer] = {}
-    shared: dict[int, Answer] = {}
+    """Run plans of several questions that have been paid for.
+
+    Plans that are cut from one joint plan share its single run.
+    """
+    options: Any = {"level": level, "nonnegative": nonnegative, "whole": whole, "bits": bits}
+    answers: dict[str, Answer] = {}
+    # By identity: two equal joint plans that were both paid for are two releases.
+    joint_answers: dict[int, Answer] = {}
     for name, plan in plans.items():
         if plan.within is None:
-            found[name] = run_plan(plan, engine, **words)
+            answers[name] = run_plan(plan, engine, **options)
             continue
-        if id(plan.within) not in shared:
-            shared[id(plan.within)] = run_plan(plan.within, engine, **words)
-        found[name] = room.workload_run.cut_answer(shared[id(plan.within)], plan)
-    return found
+        joint = id(plan.within)
+        if joint not in joint_answers:
+            joint_answers[joint] = run_plan(plan.within, engine, **options)
+        answers[name] = room.workload_run.cut_answer(joint_answers[joint], plan)
+    return answers
 
 
 def _keys(
     plan: Plan, engine: TallyBatch, bits: Bits | None
 ) -> tuple[Sequence[KeyValues], Sequence[NoisyTotal]]:
-    """Return the keys to show; where a count shows them, with its noisy totals."""
+    """Return the keys to show; if a thresholded count selects them, also its noisy totals."""
     selection = plan.selection
     if selection is None:
         return plan.keys or (), ()
     totals = engine.tally(salted(selection.tally, bits=bits))
-    counts = {key: found[0] for key, found in totals.items() if _allowed(key, plan)}
+    counts = {key: values[0] for key, values in totals.items() if _allowed(key, plan)}
     if not isinstance(selection, CountSelection):
         return selection.release(counts, bits=bits), ()
-    shown, release = selection.show(counts, bits=bits), selection.release
-    return list(shown), [
-        NoisyTotal(total, release.unit, release.mechanism) for total in shown.values()
-    ]
+    shown = selection.show(counts, bits=bits)
+    release = selection.release
+    noisy = [NoisyTotal(steps, release.unit, release.mechanism) for steps in shown.values()]
+    return list(shown), noisy
 
 
 def salted(tally: Tally, *, bits: Bits | None = None) -> Tally:
-    """Return a tally whose people keep some of their keys, by a salt drawn now that nobody sees."""
+    """Return a tally in which each person keeps some of their keys, chosen by a secret fresh salt.
+
+    Contribution bounding: a person counts in a bounded number of keys. With a known salt, an outsider
+    could predict which keys a person keeps.
+    """
     if not isinstance(tally.share, KeptKeys):
         return tally
-    words = uniform(1 << 62, 2, bits=bits)
-    return replace(
-        tally, share=replace(tally.share, salt="".join(f"{int(word):016x}" for word in words))
-    )
+    numbers = uniform(1 << 62, 2, bits=bits)
+    salt = "".join(f"{int(number):016x}" for number in numbers)
+    return replace(tally, share=replace(tally.share, salt=salt))
 
 
 def _allowed(key: KeyValues, plan: Plan) -> bool:
-    """Return whether a key may be shown at all: a public one if it is listed, and NULL only where it is a key."""
-    return all(
-        _possible(value, column, plan.question.rows)
-        for value, column in zip(key, plan.question.keys, strict=True)
-    )
+    """Return whether a key may be shown: its public values are listed, NULL only where it is declared."""
+    for value, column in zip(key, plan.question.keys, strict=True):
+        if not _possible(value, column, plan.question.rows):
+            return False
+    return True
 
 
 def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
@@ -174,14 +193,16 @@ def _possible(value: Scalar, column: KeyColumn, rows: Relation) -> bool:
     return value is not None or declares_null(column.expression, rows)
 
 
-def _drawn(
+def _draw_releases(
     plan: Plan, keys: Sequence[KeyValues], engine: TallyBatch, level: float, bits: Bits | None
 ) -> list[Sequence[Drawn]]:
+    """Draw every release of a plan for all keys, except the count that selected them."""
     drawn: list[Sequence[Drawn]] = [[] for _ in plan.releases]
     places = [place for place in range(len(drawn)) if place != plan.counted]
     if not keys or not places:
         return drawn
-    counts = gather([plan.releases[place].need for place in places], keys, engine)
-    for place, found in zip(places, counts, strict=True):
-        drawn[place] = draw(plan.releases[place], found, keys, level, bits=bits)
+    needs = [plan.releases[place].need for place in places]
+    totals = gather(needs, keys, engine)
+    for place, exact in zip(places, totals, strict=True):
+        drawn[place] = draw(plan.releases[place], exact, keys, level, bits=bits)
     return drawn

@@ -1,4 +1,4 @@
-"""Asking the store: tallies that differ in their terms only are one question to it."""
+"""Batching of tallies: needs that differ in their terms only become one query to the store."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ..statistics.releases.set_totals import CellsNeed
 from ..statistics.releases.total import DistinctNeed, KeyValues, TotalNeed
 
 GatheredTotals: TypeAlias = dict[KeyValues, Any]
-"""What one need's `exact` takes: for the keys that occur a number, or those of a partition."""
+"""Totals of one need by key: a number, or a tuple of numbers for a partition. Absent keys are 0."""
 
 
 class TallyBatch(Protocol):
-    """What an answer needs of an engine: exact totals."""
+    """Interface of an engine that an answer uses: exact totals."""
 
     def tally(self, tally: Tally, /) -> Totals:
         """Return the exact totals of every key that occurs."""
@@ -27,48 +27,56 @@ class TallyBatch(Protocol):
 
 
 def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
-    """Return the tally of something needed for some keys, and for all its cells, without its term."""
+    """Return the tally of a need for some keys and all its cells, without its terms.
+
+    Needs with equal frames are asked for in one query.
+    """
+    frame = replace(need.tally, terms=())
     if not need.tally.keys:
-        return replace(need.tally, terms=())
-    if isinstance(need, PlaceNeed) or (
-        isinstance(need, DistinctNeed) and need.cells.open
-    ):  # by its key alone: which cells have rows is what is asked
-        return replace(need.tally, terms=(), only=tuple(keys) if any(keys) else None)
-    if (
-        isinstance(need, CellsNeed) and need.tally.only is not None
-    ):  # more cells than are read: what else a row can be
-        return replace(need.tally, terms=())
-    only = (
-        keys
-        if isinstance(need, TotalNeed | PartitionNeed)
-        else [(*key, *place) for key, place in product(keys, need.cells.places)]
-    )
-    return replace(need.tally, terms=(), only=tuple(only))
+        return frame
+    open_cells = isinstance(need, DistinctNeed) and need.cells.open
+    if isinstance(need, PlaceNeed) or open_cells:
+        # Restricted by key alone: which cells have rows is the question itself.
+        only = tuple(keys) if any(keys) else None
+        return replace(frame, only=only)
+    if isinstance(need, CellsNeed) and need.tally.only is not None:
+        # The need restricts its cells itself; the others are never read.
+        return frame
+    if isinstance(need, TotalNeed | PartitionNeed):
+        return replace(frame, only=tuple(keys))
+    cells = [(*key, *place) for key, place in product(keys, need.cells.places)]
+    return replace(frame, only=tuple(cells))
 
 
 def gather(
     needs: Sequence[Need | CellsNeed], keys: Sequence[KeyValues], store: TallyBatch
 ) -> list[GatheredTotals]:
-    """Ask the store for everything that is needed, in as few questions as possible."""
+    """Ask the store for the totals of all needs, in as few queries as possible."""
     frames = [frame_of(need, keys) for need in needs]
-    asked: dict[Tally, dict[Term, int]] = {}
+    # For each frame its terms, and the position of each term in the totals; equal terms are asked once.
+    positions: dict[Tally, dict[Term, int]] = {}
     for need, frame in zip(needs, frames, strict=True):
-        terms = asked.setdefault(frame, {})
+        terms = positions.setdefault(frame, {})
         for term in need.tally.terms:
             terms.setdefault(term, len(terms))
-    found = {
-        frame: store.tally(replace(frame, terms=tuple(terms))) for frame, terms in asked.items()
-    }
-    return [
-        _totals_of(need, found[frame], asked[frame])
-        for need, frame in zip(needs, frames, strict=True)
-    ]
+    answered: dict[Tally, Totals] = {}
+    for frame, terms in positions.items():
+        answered[frame] = store.tally(replace(frame, terms=tuple(terms)))
+    gathered = []
+    for need, frame in zip(needs, frames, strict=True):
+        gathered.append(_totals_of(need, answered[frame], positions[frame]))
+    return gathered
 
 
-def _totals_of(need: Need | CellsNeed, totals: Totals, terms: Mapping[Term, int]) -> GatheredTotals:
+def _totals_of(
+    need: Need | CellsNeed, totals: Totals, positions: Mapping[Term, int]
+) -> GatheredTotals:
     """Pick the totals of one need: a number for each key, or several that are released together."""
-    places = [terms[term] for term in need.tally.terms]
+    own = [positions[term] for term in need.tally.terms]
     if isinstance(need, PartitionNeed):
-        return {key: tuple(each[place] for place in places) for key, each in totals.items()}
-    found = {key: each[places[0]] for key, each in totals.items()}
-    return need.occurring(found) if isinstance(need, DistinctNeed) and need.cells.open else found
+        return {key: tuple(values[at] for at in own) for key, values in totals.items()}
+    first = own[0]
+    by_key = {key: values[first] for key, values in totals.items()}
+    if isinstance(need, DistinctNeed) and need.cells.open:
+        return need.occurring(by_key)
+    return by_key
