@@ -1,6 +1,6 @@
-"""Answers: noisy tables with an interval for every statistic, made from exact totals and a plan.
+"""Answers: noisy tables with confidence intervals, made from exact totals and a plan.
 
-What only some questions need (`sets` of keys, `one_set` of them, their `measurements`) is loaded when it is used.
+Modules that only some questions need (workloads, derived views, measurements) are imported lazily.
 """
 
 from __future__ import annotations

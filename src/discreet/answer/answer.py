@@ -1,4 +1,7 @@
-"""The answer: a table of noisy values, with an interval for every statistic and what it took to make them."""
+"""Answer: a table of noisy values with confidence intervals, its plan and its receipt.
+
+HAVING, ORDER BY, LIMIT, computed columns and all displays are post-processing of the noisy values.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from .. import workloads
 from ..arithmetic.rational import Number
 from ..frozen import field, frozen, replace
 from ..plan.plan import Plan
-from ..query.algebra.expression import Field, fields_of
+from ..query.algebra.expression import Expression, Field, fields_of
 from ..query.algebra.tree import Finish, Question
 from ..query.algebra.windows import windows_of
 from ..query.domains.type_of import ValueType, type_of
@@ -49,10 +52,14 @@ Interval = tuple[Value, Value] | None
 
 @frozen
 class Answer:
-    """Columns and rows as the question asked to see them; everything here is private to nobody.
+    """Columns and rows of a question's answer; everything in it may be published.
 
-    `interval(level)` gives, row by row, where the exact value of each column lies with at least that probability.
-    "Exact" means: of the bounded shares that the plan states, since what a share cuts off nobody released.
+    `interval(level)` gives, row by row, a confidence interval of the exact value of each column. "Exact"
+    means after the contribution bounding and clipping that the plan states: no release tells how much
+    they cut off.
+
+    Guarantee: the exact value lies in its interval with probability at least `level`.
+    Law: tests/answer/test_coverage.py, tests/answer/test_intervals.py
     """
 
     columns: tuple[str, ...]
@@ -65,7 +72,7 @@ class Answer:
     caption: str = field(default="", compare=False)
     candidates: int = 0
     every: tuple[tuple[KeyValues, ...], tuple[dict[str, NoisyValue], ...]] | None = None
-    """All keys and estimates, where a window or OFFSET reads more than the rows that are shown."""
+    """All keys and estimates, if a window or OFFSET reads more than the rows that are shown."""
 
     @classmethod
     def of(
@@ -76,51 +83,58 @@ class Answer:
         *,
         candidates: int | None = None,
     ) -> Answer:
-        """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns to show, all on noisy values.
+        """Finish a table of estimates: HAVING, ORDER BY, LIMIT and the columns, all on noisy values.
 
-        `candidates` is the number of keys among which rows are picked, as many as there are by default.
+        `candidates` is the number of keys among which rows are picked, by default that of `keys`.
         """
-        question, sorts = plan.question, types_of(plan.question)
+        question = plan.question
+        finish = question.finish
+        sorts = types_of(question)
         names = [key.name for key in question.keys]
-        early = _read_of_all(question.finish)
-        table: list[NoisyRow] = [
-            {
-                **dict(zip(names, key, strict=True)),
-                **{name: made.value for name, made in row.items() if name in early},
-            }
-            for key, row in zip(keys, estimates, strict=True)
-        ]
-        table = list(with_windows(question.finish, table, sorts))
-        places = keep_rows(question.finish, table, sorts)
-        rows = [_shown(question.finish, table[place], estimates[place], sorts) for place in places]
-        among = len(keys) if candidates is None else candidates
+        # Values of rows that are not shown are worked out only where something reads them.
+        early = _read_of_all(finish)
+        table: list[NoisyRow] = []
+        for key, row in zip(keys, estimates, strict=True):
+            known: dict[str, Value] = dict(zip(names, key, strict=True))
+            known.update((name, made.value) for name, made in row.items() if name in early)
+            table.append(known)
+        table = list(with_windows(finish, table, sorts))
+        places = keep_rows(finish, table, sorts)
+        rows = [_shown(finish, table[place], estimates[place], sorts) for place in places]
+        picked_from = 0
+        if picks_by_noise(question):
+            picked_from = len(keys) if candidates is None else candidates
+        every = None
+        if reads_rows(finish):
+            every = (tuple(keys), tuple(estimates))
         return cls(
-            tuple(name for name, _ in question.finish.columns),
+            tuple(name for name, _ in finish.columns),
             tuple(rows),
-            tuple(type_of(expression, sorts) for _, expression in question.finish.columns),
+            tuple(type_of(expression, sorts) for _, expression in finish.columns),
             plan,
             tuple(keys[place] for place in places),
             tuple(estimates[place] for place in places),
-            candidates=among if picks_by_noise(question) else 0,
-            every=(tuple(keys), tuple(estimates)) if reads_rows(question.finish) else None,
+            candidates=picked_from,
+            every=every,
         )
 
     def with_receipt(self, receipt: object, caption: str = "") -> Answer:
-        """Return the same answer with the ledger's receipt; the caption stands below the table wherever it is shown."""
+        """Return the same answer with the ledger's receipt; the caption is shown below the table."""
         return replace(self, receipt=receipt, caption=caption)
 
     @property
     def noisy(self) -> tuple[str, ...]:
         """The columns that are made from statistics; the others are keys, and exact."""
-        names = {name for name, _ in self.plan.question.statistics}
-        return tuple(
-            name for name, made in self.plan.question.finish.columns if fields_of(made) & names
-        )
+        question = self.plan.question
+        names = {name for name, _ in question.statistics}
+        columns = question.finish.columns
+        return tuple(name for name, made in columns if fields_of(made) & names)
 
     def column(self, name: str) -> list[object]:
         """List the values of one column as Python has them: dates and times, floats, text."""
         place = self.columns.index(name)
-        return [plain(row[place], self.sorts[place]) for row in self.rows]
+        sort = self.sorts[place]
+        return [plain(row[place], sort) for row in self.rows]
 
     def table(self, *names: str) -> Answer:
         """Return one of the sets that were asked at once, by the names of its keys; none for the total.
@@ -133,71 +147,92 @@ class Answer:
         >>> cube.table("sex").columns, sum(cube.table("sex").column("n")) == cube.table().column("n")[0]
         (('sex', 'n'), True)
 
-        Refuses a set that was not asked.
+        Refuses: with InvalidArgument a set that was not asked.
         """
         return room.derived_views.one_set(self, names)
 
     def between(self, low: object, high: object, level: float = 0.95) -> Between:
-        """Return the count from `low` up to and with `high`, of running totals, with its interval; it is free."""
+        """Return the count of values in [`low`, `high`] with its confidence interval, for free.
+
+        The answer must be of running totals.
+        """
         return room.derived_views.between(self, low, high, level)
 
     def quantile(self, at: Number) -> Value:
-        """Return the least value up to which a share `at` of the running total lies; it is free."""
+        """Return the quantile `at` by running totals, for free: the least value with that fraction."""
         return room.derived_views.quantile_of(self, at)
 
     def measurements(self) -> dict[str, object]:
-        """Return what a workload released before anything was moved, with its covariance, as plain values for JSON."""
+        """Return the unbiased estimates of a workload and their covariance, as plain values for JSON."""
         return room.measurements.measurements(self)
 
     def interval(
         self, level: float = 0.95, *, joint: bool = False
     ) -> tuple[dict[str, Interval], ...]:
-        """Bound the exact values, row by row: each interval by itself holds with probability `level` or more.
+        """Return confidence intervals, row by row: each holds with probability `level` or more.
 
-        `joint`: all intervals of the answer hold at once with that probability. Where rows were picked by noisy values
-        (HAVING, ORDER BY … LIMIT), a column's intervals hold at once for all keys among which they were picked, since
-        the largest of many noisy values is one that noise made large. Noise in different keys is independent, so of m
-        keys each is taken at level^(1/m); of cells of a workload and columns that read other rows, whose noise is
-        shared, and of k columns, each at 1 − (1 − level)/k. Where a noisy count decided which keys are shown, every
-        interval made from it holds with that probability given that its key was shown.
+        `joint`: all intervals of the answer hold at once with that probability.
 
-        Columns that are quotients of sums, shares of a total and differences between rows are bounded by the noise of
-        all they are made from (Fieller 1954); those computed otherwise from k statistics take each at
-        1 − (1 − level)/k. None where no bound is known: a mode, a quotient whose divisor may be 0, a window over rows
-        that noise picked.
+            case                                          failure probability of each interval
+            --------------------------------------------  ------------------------------------
+            k columns, joint                              β/k: union bound
+            m keys, joint or picked from, own noise       1 − (1 − β)^(1/m): noise is independent
+            the same, noise shared between rows           β/m: union bound
+            a column computed from k statistics           β/k for each of them
+
+        If noisy values picked the rows (HAVING, ORDER BY … LIMIT), m counts all keys among which they
+        were picked. The largest of many noisy values is one that noise made large. Noise is shared between
+        the cells of a workload and by columns that read other rows.
+
+        If a noisy count selected the keys (partition selection), every interval made from it holds with
+        that probability given that its key was shown.
+
+        Quotients of sums, fractions of a total and differences between rows are bounded by the noise of all
+        their totals together (Fieller 1954). None where no bound is known: a mode, a quotient whose divisor
+        may be 0, a window over rows that noise picked.
         """
         made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
-        among = max(self.candidates, len(self) if joint else 1, 1)
-        beta = (1 - read_level(level)) / (max(1, len(made)) if joint else 1)
-        shared = any(
-            isinstance(value, SetEstimate) for row in self.estimates[:1] for value in row.values()
-        )
-        if shared or any(windows_of(expression) for _, expression in made):
-            beta /= among
-            workloads.reaches(
-                [
-                    one.law
-                    for row in self.estimates
-                    for one in row.values()
-                    if isinstance(one, SetEstimate)
-                ],
-                beta,
-            )
-        elif among > 1:
-            beta = -math.expm1(math.log1p(-beta) / among)
-        law, places = self.law, range(len(self))
+        among = max(self.candidates, 1)
+        beta = 1 - read_level(level)
+        if joint:
+            among = max(among, len(self))
+            beta /= max(1, len(made))
+        beta = self._beta_of_one(made, among, beta)
+        law = self.law
+        places: Sequence[int] = range(len(self))
         if self.every is not None:
-            known = {key: place for place, key in enumerate(self.every[0])}
-            places = [known[key] for key in self.keys]  # type: ignore[assignment]
-        return tuple(
-            {name: law.interval(expression, place, beta) for name, expression in made}
-            for place in places
-        )
+            # The law is of the table with all keys; find the shown rows in it.
+            all_keys, _ = self.every
+            place_of = {key: place for place, key in enumerate(all_keys)}
+            places = [place_of[key] for key in self.keys]
+        bounded = []
+        for place in places:
+            bounded.append({name: law.interval(each, place, beta) for name, each in made})
+        return tuple(bounded)
+
+    def _beta_of_one(
+        self, made: Sequence[tuple[str, Expression]], among: int, beta: float
+    ) -> float:
+        """Return the failure probability of one key's interval, if those of `among` keys hold at once."""
+        first_row = self.estimates[:1]
+        shared = any(isinstance(one, SetEstimate) for row in first_row for one in row.values())
+        if shared or any(windows_of(expression) for _, expression in made):
+            each = beta / among
+            laws: list[workloads.SumLaw] = []
+            for row in self.estimates:
+                laws.extend(one.law for one in row.values() if isinstance(one, SetEstimate))
+            # Work out the tails of all laws in one batch; the intervals then find them in a cache.
+            workloads.reaches(laws, each)
+            return each
+        if among > 1:
+            # 1 − (1 − β)^(1/m), written so that a small β keeps its digits.
+            return -math.expm1(math.log1p(-beta) / among)
+        return beta
 
     @property
     def law(self) -> TableLaw:
-        """The noisy table that the rows come from, with the law of the noise of what is computed from it."""
-        keys, rows = (self.keys, self.estimates) if self.every is None else self.every
+        """The noisy table that the rows come from, with the law of its noise."""
+        keys, rows = self.every or (self.keys, self.estimates)
         return TableLaw(self.plan.question, keys, rows, keys_shown_by(self.plan))
 
     def __len__(self) -> int:
@@ -247,40 +282,55 @@ class Answer:
     def plot(
         self, column: str | None = None, level: float = 0.95, title: str | None = None
     ) -> matplotlib.axes.Axes:
-        """Draw one noisy column with its error bars (needs matplotlib): a line and a band along a key with an order,
-        else bars; of two keys small multiples.
+        """Draw one noisy column with its error bars (needs matplotlib).
+
+        A key with an order gives a line with a band, other keys bars, two keys small multiples.
         """
         return text.plot.plot(self, column, level, title)
 
 
 def picks_by_noise(question: Question) -> bool:
-    """Return whether rows are picked by noisy values: by HAVING, or by LIMIT in an order of them."""
-    finish, names = question.finish, {name for name, _ in question.statistics}
-    ordered = (finish.limit is not None or finish.offset > 0) and any(
-        fields_of(expression) & names for expression, _ in finish.order
-    )
-    return ordered or (finish.having is not None and bool(fields_of(finish.having) & names))
+    """Return whether noisy values pick the rows: by HAVING, or by LIMIT in an order of them."""
+    finish = question.finish
+    names = {name for name, _ in question.statistics}
+    if finish.having is not None and fields_of(finish.having) & names:
+        return True
+    if finish.limit is None and finish.offset <= 0:
+        return False
+    return any(fields_of(expression) & names for expression, _ in finish.order)
 
 
 def _read_of_all(finish: Finish) -> frozenset[str]:
-    """Return what is read of rows that may not be shown: by HAVING, ORDER BY and windows."""
-    having = () if finish.having is None else (finish.having,)
-    windows = (call for _, expression in finish.columns for call in windows_of(expression))
-    return frozenset[str]().union(
-        *map(fields_of, (*having, *(e for e, _ in finish.order), *windows))
-    )
+    """Return the fields that HAVING, ORDER BY and windows read of all rows, shown or not."""
+    read: set[str] = set()
+    if finish.having is not None:
+        read |= fields_of(finish.having)
+    for expression, _ in finish.order:
+        read |= fields_of(expression)
+    for _, expression in finish.columns:
+        for call in windows_of(expression):
+            read |= fields_of(call)
+    return frozenset(read)
 
 
 def _shown(
     finish: Finish, known: NoisyRow, made: Mapping[str, NoisyValue], sorts: Types
 ) -> tuple[Value, ...]:
-    """Return the columns of a row: statistics as they are shown, and what is computed from them before rounding."""
-    row = {**known, **{name: one.value for name, one in made.items() if name not in known}}
-    found = show_row(finish, row, sorts)
+    """Return the columns of a row: statistics as they are shown, computed columns from unrounded ones."""
+    row = dict(known)
+    for name, one in made.items():
+        if name not in known:
+            row[name] = one.value
+    shown = show_row(finish, row, sorts)
     if all(isinstance(expression, Field) for _, expression in finish.columns):
-        return tuple(found[name] for name, _ in finish.columns)
+        return tuple(shown[name] for name, _ in finish.columns)
+    # A joint total is shown rounded to its grid; what is computed from it takes the exact estimate.
     exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
-    computed = show_row(finish, {**row, **exact}, sorts) if exact else found
-    return tuple(
-        found[name] if isinstance(e, Field) else computed[name] for name, e in finish.columns
-    )
+    computed = shown
+    if exact:
+        computed = show_row(finish, {**row, **exact}, sorts)
+    values = []
+    for name, expression in finish.columns:
+        source = shown if isinstance(expression, Field) else computed
+        values.append(source[name])
+    return tuple(values)

@@ -1,4 +1,4 @@
-"""How a stored answer was made, where today's planner would plan its question otherwise."""
+"""Provenance of a stored answer whose question today's planner would plan differently."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from ..query.algebra.tree import Question
 
 @frozen
 class Provenance:
-    """The question, the level of the intervals that are shown, and the plan as it was told when it was run.
+    """Question, confidence level and the plan as text, as it was shown when the answer was made.
 
-    It stands for the plan of an answer that a ledger has kept. The estimates carry their own noise, so values and
-    intervals need no plan.
+    It takes the place of the plan in a stored answer. The estimates carry their own noise, so values and
+    confidence intervals need no plan.
     """
 
     question: Question

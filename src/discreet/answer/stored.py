@@ -1,14 +1,19 @@
-"""Answers as JSON, exactly and for good: what a ledger keeps today is shown again, digit for digit, in thirty years.
+"""Serialization of answers as JSON, exact and permanent: a stored answer is read again digit for digit.
 
-An answer is its keys and its estimates; everything shown (values, intervals at any level, tables) is worked out from
-them again. Estimates keep the noisy steps and the mechanism that made them, so no rounding happens on the way. Which
-fields of an estimate are kept, and as what, stands beside it in `statistics` (its `stored` form): these *are* the
-format, they do not follow the classes by reflection, and lines are only ever added.
+An answer is its keys and its estimates. Everything shown (values, intervals at any level, tables) is
+worked out from them again. Estimates keep the noisy steps and the mechanism that made them, so nothing is
+rounded on the way. The fields of an estimate and their types are declared beside it in `statistics` (its
+`stored` form). These declarations *are* the format: they do not follow the classes by reflection, and
+fields are only ever added.
 
     scalars     JSON's own whole numbers, text, truths and null; {"fraction": "1/3"}; {"date": "2024-01-02"};
                 {"time": "2024-01-02T03:04:05"}
-    noisy       [steps, the worth of a step as text, the place of its mechanism in the answer's list]
+    noisy       [steps, the unit of a step as text, the index of its mechanism in the answer's list]
     floats      text, their shortest decimal
+
+Guarantee: `answer_from_json(answer_to_json(answer), plan) == answer`.
+Refuses: with InvalidArgument other versions, unknown or missing fields, values of other types.
+Law: tests/ledger/test_before_0_2_0.py, tests/ledger/test_0_1_0.py
 """
 
 from __future__ import annotations
@@ -35,10 +40,12 @@ from .provenance import Provenance
 from .stored_mechanism import MechanismList, mechanism_from_json, mechanism_to_json, read_object
 
 VERSION = 1
+"""Version of this format; an answer of another version is refused."""
+_NOISY_FORM = "a noisy total is written as [steps, unit, mechanism]"
 
 
 def answer_to_json(answer: Answer) -> Json:
-    """Write the keys and estimates of an answer as plain JSON types; its question and plan are not written.
+    """Write the keys and estimates of an answer as JSON types; its question and plan are not written.
 
     >>> from discreet.answer.stored import answer_from_json, answer_to_json
     >>> import discreet as dp
@@ -54,35 +61,40 @@ def answer_to_json(answer: Answer) -> Json:
     True
     """
     mechanisms = MechanismList()
-    keys, made = (answer.keys, answer.estimates) if answer.every is None else answer.every
-    rows = [
-        {name: _write_estimate(estimate, mechanisms) for name, estimate in row.items()}
-        for row in made
-    ]
-    return {
+    keys, estimates = answer.every or (answer.keys, answer.estimates)
+    rows = []
+    for row in estimates:
+        rows.append({name: _write_estimate(made, mechanisms) for name, made in row.items()})
+    written: Json = {
         "answer": VERSION,
         "keys": [[scalar_to_json(value) for value in key] for key in keys],
         "estimates": rows,
+        # After the rows, which fill the list.
         "mechanisms": [mechanism_to_json(mechanism) for mechanism in mechanisms.listed],
-        **({"candidates": answer.candidates} if answer.candidates else {}),
     }
+    # Written only where noise picked rows, so that other answers keep the text of release 0.1.0.
+    if answer.candidates:
+        written["candidates"] = answer.candidates
+    return written
 
 
 def answer_from_json(data: object, plan: Plan | Provenance) -> Answer:
     """Read an answer written by `answer_to_json`, as the answer to the plan's question.
 
-    Nothing but the question is needed to read it; the plan is what the answer says about how it was made.
+    Only the question is needed to read it; the plan tells how the answer was made.
 
-    Refuses other versions, unknown fields, and an answer whose keys or statistics are not those of the question.
+    Refuses: other versions, unknown fields, and keys or statistics other than those of the question.
     """
     keys, rows = estimates_from_json(data, plan.question)
-    return Answer.of(plan, keys, rows, candidates=_read_candidates(data, plan.question, len(keys)))
+    candidates = _read_candidates(data, plan.question, len(keys))
+    return Answer.of(plan, keys, rows, candidates=candidates)
 
 
 def _read_candidates(data: object, question: Question, shown: int) -> int:
     """Read among how many keys the rows were picked.
 
-    Release 0.1.0 did not write it down; of public keys it is their number, of others at least those that are shown.
+    Release 0.1.0 did not write it down. For public keys it is their number; for selected keys only the
+    number of shown keys is known, a lower bound.
     """
     if isinstance(data, dict) and "candidates" in data:
         if type(data["candidates"]) is not int or data["candidates"] < shown:
@@ -90,31 +102,42 @@ def _read_candidates(data: object, question: Question, shown: int) -> int:
                 "candidates is a whole number of keys, at least as many as are shown"
             )
         return data["candidates"]
-    lists = [key.values for key in question.keys]
-    return max(shown, math.prod(1 if values is None else len(values) for values in lists))
+    combinations = 1
+    for key in question.keys:
+        if key.values is not None:
+            combinations *= len(key.values)
+    return max(shown, combinations)
 
 
 def estimates_from_json(
     data: object, question: Question
 ) -> tuple[list[tuple[Scalar, ...]], list[dict[str, NoisyValue]]]:
-    """Read the keys and the estimates of an answer to a question, row by row; refuses as `answer_from_json`."""
-    more = {"candidates"} if isinstance(data, dict) and "candidates" in data else set()
-    given = read_object(data, {"answer", "keys", "estimates", "mechanisms"} | more, "an answer")
+    """Read the keys and the estimates of an answer to a question, row by row.
+
+    Refuses: as `answer_from_json`.
+    """
+    fields = {"answer", "keys", "estimates", "mechanisms"}
+    if isinstance(data, dict) and "candidates" in data:
+        fields.add("candidates")
+    given = read_object(data, fields, "an answer")
+    # The type is checked too, because in Python True equals 1.
     if given["answer"] != VERSION or type(given["answer"]) is not int:
         raise InvalidArgument(f"this answer is in an unknown version; this release reads {VERSION}")
     mechanisms = [mechanism_from_json(one) for one in read_list(given["mechanisms"], "mechanisms")]
-    keys = [
-        tuple(scalar_from_json(v) for v in read_list(key, "keys"))
-        for key in read_list(given["keys"], "keys")
-    ]
+    keys = []
+    for written in read_list(given["keys"], "keys"):
+        values = read_list(written, "keys")
+        keys.append(tuple(scalar_from_json(value) for value in values))
     names = [name for name, _ in question.statistics]
-    rows = [
-        read_object(row, set(names), "a row of estimates")
-        for row in read_list(given["estimates"], "estimates")
-    ]
+    rows = []
+    for row in read_list(given["estimates"], "estimates"):
+        rows.append(read_object(row, set(names), "a row of estimates"))
     if len(rows) != len(keys) or any(len(key) != len(question.keys) for key in keys):
         raise InvalidArgument("this answer has other keys than its question")
-    return keys, [{name: _read_estimate(row[name], mechanisms) for name in names} for row in rows]
+    estimates = []
+    for row in rows:
+        estimates.append({name: _read_estimate(row[name], mechanisms) for name in names})
+    return keys, estimates
 
 
 def scalar_to_json(value: object) -> object:
@@ -131,6 +154,7 @@ def scalar_to_json(value: object) -> object:
             return value
         case Fraction():
             return {"fraction": str(value)}
+        # Before the case of dates: a datetime is also a date.
         case datetime():
             return {"time": value.isoformat()}
         case date():
@@ -151,98 +175,115 @@ def scalar_from_json(data: object) -> Any:  # noqa: ANN401 any scalar, a day or 
         [(tag, text)] = data.items()
         if tag == "fraction":
             return read_amount(text, "a key")
-        if tag in ("date", "time") and isinstance(text, str):
-            return _moment(text, date if tag == "date" else datetime)
+        if tag == "date" and isinstance(text, str):
+            return _moment(text, date)
+        if tag == "time" and isinstance(text, str):
+            return _moment(text, datetime)
     raise InvalidArgument(
         "a key's value is a whole number, text, a truth, null, or a tagged fraction, date or time"
     )
 
 
-def _moment(text: str, kind: type[date]) -> date:
+def _moment(text: str, moment_type: type[date]) -> date:
     try:
-        return kind.fromisoformat(text)
+        return moment_type.fromisoformat(text)
     except ValueError:
         raise InvalidArgument("a key's date or time is written as ISO 8601 says") from None
 
 
 def _write_estimate(estimate: NoisyValue, mechanisms: MechanismList) -> Json:
     form = estimate.stored
-    written = {
-        name: _write(kind, getattr(estimate, name), mechanisms)
-        for name, kind in form.fields.items()
-    }
-    return {"estimate": form.name, **written}
+    written: Json = {"estimate": form.name}
+    for name, field_type in form.fields.items():
+        written[name] = _write(field_type, getattr(estimate, name), mechanisms)
+    return written
 
 
 @cache
-def _estimates() -> dict[str, type[NoisyValue]]:
+def _estimate_classes() -> dict[str, type[NoisyValue]]:
+    """Return the classes of estimates by their stored names."""
     return {made.stored.name: made for made in list_estimates()}
 
 
 def _read_estimate(data: object, mechanisms: list[Additive]) -> NoisyValue:
-    name = data.get("estimate") if isinstance(data, dict) else None
-    known = _estimates()
+    name = None
+    if isinstance(data, dict):
+        name = data.get("estimate")
+    known = _estimate_classes()
     if not isinstance(name, str) or name not in known:
         raise InvalidArgument(f"an estimate is one of {', '.join(known)}")
     make: Callable[..., NoisyValue] = known[name]
     fields = known[name].stored.fields
     given = read_object(data, {"estimate", *fields}, f"the estimate {name}")
-    return make(**{f: _read(kind, given[f], mechanisms) for f, kind in fields.items()})
+    values = {}
+    for field_name, field_type in fields.items():
+        values[field_name] = _read(field_type, given[field_name], mechanisms)
+    return make(**values)
 
 
-def _write(kind: str, value: Any, mechanisms: MechanismList) -> object:  # noqa: ANN401 the kind says which type
-    match kind:
+def _write(field_type: str, value: Any, mechanisms: MechanismList) -> object:  # noqa: ANN401 by field_type
+    """Write one field of an estimate, by the type that its stored form declares."""
+    match field_type:
         case "noisy":
             return [value.steps, str(value.unit), mechanisms.place(value.mechanism)]
         case "noisies":
-            return [_write("noisy", part, mechanisms) for part in value]
+            return [_write("noisy", total, mechanisms) for total in value]
         case "amount" | "amount or null":
             return None if value is None else str(value)
         case "amounts" | "weights":
-            return [str(part) for part in value]
+            return [str(amount) for amount in value]
         case "scalars":
-            return [scalar_to_json(part) for part in value]
+            return [scalar_to_json(scalar) for scalar in value]
         case "scalar":
             return scalar_to_json(value)
         case "float":
+            # The shortest decimal that is read as the same float.
             return repr(value)
         case "texts":
             return list(value)
         case "law":
-            loose = ["loose"] if value.loose else []
-            return [
-                repr(value.scale),
-                *([repr(weight), repr(count)] for weight, count in value.terms),
-                *loose,
-            ]
+            return _write_law(value)
     return bool(value)
 
 
-def _read(kind: str, value: object, mechanisms: list[Additive]) -> object:
-    if kind == "noisy":
+def _write_law(law: workloads.SumLaw) -> list[object]:
+    written: list[object] = [repr(law.scale)]
+    for weight, count in law.terms:
+        written.append([repr(weight), repr(count)])
+    if law.loose:
+        written.append("loose")
+    return written
+
+
+def _read(field_type: str, value: object, mechanisms: list[Additive]) -> object:
+    if field_type == "noisy":
         return _read_noisy(value, mechanisms)
-    if kind == "noisies":
-        return tuple(_read_noisy(one, mechanisms) for one in read_list(value, "noisy totals"))
-    if kind == "amount or null" and value is None:
+    if field_type == "noisies":
+        return tuple(_read_noisy(total, mechanisms) for total in read_list(value, "noisy totals"))
+    if field_type == "amount or null" and value is None:
         return None
-    return _READERS[kind](value)
+    return _READERS[field_type](value)
 
 
 def _read_noisy(value: object, mechanisms: list[Additive]) -> NoisyTotal:
-    if (
-        not isinstance(value, list)
-        or len(value) != 3
-        or type(value[0]) is not int
-        or type(value[2]) is not int
-    ):
-        raise InvalidArgument("a noisy total is written as [steps, unit, mechanism]")
-    if not 0 <= value[2] < len(mechanisms):
+    if not isinstance(value, list) or len(value) != 3:
+        raise InvalidArgument(_NOISY_FORM)
+    steps, unit_text, mechanism = value
+    # Not isinstance: true and false are ints in Python, and no numbers here.
+    if type(steps) is not int or type(mechanism) is not int:
+        raise InvalidArgument(_NOISY_FORM)
+    if not 0 <= mechanism < len(mechanisms):
         raise InvalidArgument("a noisy total names a mechanism that the answer does not list")
-    unit = _known_unit(value[1]) if isinstance(value[1], str) else read_amount(value[1], "unit")
-    return NoisyTotal(value[0], unit, mechanisms[value[2]])
+    if isinstance(unit_text, str):
+        unit = _known_unit(unit_text)
+    else:
+        unit = read_amount(unit_text, "unit")
+    return NoisyTotal(steps, unit, mechanisms[mechanism])
 
 
 def _pair(read: Callable[[object], object]) -> Callable[[object], object]:
+    """Make the reader of a list of exactly two values."""
+
     def pair(value: object) -> tuple[object, ...]:
         parts = read_list(value, "a pair")
         if len(parts) != 2:
@@ -253,27 +294,30 @@ def _pair(read: Callable[[object], object]) -> Callable[[object], object]:
 
 
 def _float(value: object) -> float:
-    try:
-        found = float(value) if isinstance(value, str) else math.nan
-    except ValueError:
-        found = math.nan
-    if math.isnan(found):
+    number = math.nan
+    if isinstance(value, str):
+        try:
+            number = float(value)
+        except ValueError:
+            number = math.nan
+    # "nan" is read as a float too, but is no estimate.
+    if math.isnan(number):
         raise InvalidArgument("a float is written as text, such as '0.95'")
-    return found
+    return number
 
 
 def _law(value: object) -> workloads.SumLaw:
     scale, *terms = read_list(value, "a law") or [None]
     loose = bool(terms) and terms[-1] == "loose"
-    terms = terms[:-1] if loose else terms
+    if loose:
+        terms = terms[:-1]
     pairs = [read_list(term, "a term of a law") for term in terms]
     if any(len(pair) != 2 for pair in pairs):
         raise InvalidArgument(
             "a law is written as a scale, then a weight and a number for each term"
         )
-    return workloads.SumLaw(
-        _float(scale), tuple((_float(weight), _float(count)) for weight, count in pairs), loose
-    )
+    weighted = tuple((_float(weight), _float(count)) for weight, count in pairs)
+    return workloads.SumLaw(_float(scale), weighted, loose)
 
 
 def _truth(value: object) -> bool:
@@ -283,27 +327,29 @@ def _truth(value: object) -> bool:
 
 
 def _texts(value: object) -> tuple[str, ...]:
-    found = read_list(value, "names")
-    names = tuple(one for one in found if isinstance(one, str))
-    if len(names) != len(found):
+    listed = read_list(value, "names")
+    names = tuple(name for name in listed if isinstance(name, str))
+    if len(names) != len(listed):
         raise InvalidArgument("names are written as texts")
     return names
 
 
+# Units are equal in all rows, and amounts repeat: parsing fractions would take most of the time.
 @lru_cache(maxsize=1024)
 def _known_unit(text: str) -> Fraction:
     return read_amount(text, "unit")
 
 
 @lru_cache(maxsize=1024)
-def _known_amount(
-    text: str,
-) -> Fraction:  # units are equal in all rows, and what is shown is mostly the estimate
+def _known_amount(text: str) -> Fraction:
     return read_amount(text, "an estimate")
 
 
 def _amount(value: object) -> Fraction:
-    return _known_amount(value) if isinstance(value, str) else read_amount(value, "an estimate")
+    if isinstance(value, str):
+        return _known_amount(value)
+    # Raises: an amount is written as text.
+    return read_amount(value, "an estimate")
 
 
 def _amounts(value: object) -> tuple[Fraction, ...]:

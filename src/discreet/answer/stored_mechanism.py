@@ -1,4 +1,11 @@
-"""Additive mechanisms as JSON, exactly: what an answer keeps to state its intervals at any level, for good."""
+"""Serialization of additive mechanisms as JSON, exact and permanent.
+
+A stored answer needs them to state its confidence intervals at any level.
+
+Guarantee: `mechanism_from_json(mechanism_to_json(mechanism)) == mechanism`.
+Refuses: with InvalidArgument unknown mechanisms, unknown or missing fields, values of other types.
+Law: tests/ledger/test_before_0_2_0.py
+"""
 
 from __future__ import annotations
 
@@ -16,15 +23,18 @@ from ..statistics.laws.noise_sum import Additive
 
 @dataclass(slots=True)
 class MechanismList:
-    """The mechanisms of one answer, each written once; it does not outlive one call."""
+    """List of the mechanisms of one answer, each written once; it lives for one call."""
 
     places: dict[Additive, int] = field(default_factory=dict)
     listed: list[Additive] = field(default_factory=list)
     seen: dict[int, int] = field(default_factory=dict)
-    """Places by identity, which is faster to look up; the answer that is written holds what is identified."""
+    """Indices by identity, which is faster to look up than by value.
+
+    The answer that is written keeps the mechanisms alive, so no identity is used twice.
+    """
 
     def place(self, mechanism: Additive) -> int:
-        """Return where a mechanism stands in the list; a new one comes last."""
+        """Return the index of a mechanism in the list; a new one is appended."""
         known = self.seen.get(id(mechanism))
         if known is not None:
             return known
@@ -36,7 +46,7 @@ class MechanismList:
 
 
 def read_object(data: object, fields: set[str], what: str) -> Json:
-    """Read a JSON object that has exactly these fields."""
+    """Check that JSON data is an object with exactly these fields."""
     if not isinstance(data, dict) or data.keys() != fields:
         raise InvalidArgument(
             f"{what} is a JSON object with exactly the fields {', '.join(sorted(fields))}"
@@ -77,33 +87,46 @@ def mechanism_from_json(data: object) -> Additive:
             return Geometric(*_facts(given), neighbours=read_neighbours(given["neighbours"]))
         case {"mechanism": "discrete-gaussian"}:
             given = read_object(data, fields | {"dimension"}, "a mechanism")
-            dimension = None if given["dimension"] is None else _count(given["dimension"])
-            near = read_neighbours(given["neighbours"])
-            return DiscreteGaussian(*_facts(given), neighbours=near, dimension=dimension)
+            dimension = None
+            if given["dimension"] is not None:
+                dimension = _count(given["dimension"])
+            neighbours = read_neighbours(given["neighbours"])
+            return DiscreteGaussian(*_facts(given), neighbours=neighbours, dimension=dimension)
     raise InvalidArgument("a mechanism is geometric or discrete-gaussian")
 
 
 def _facts(given: Json) -> tuple[Fraction, Fraction | Sensitivity]:
-    near = read_neighbours(given["neighbours"])
-    return read_amount(given["scale"], "scale"), _read_sensitivity(given["sensitivity"], near)
+    """Read the scale and the sensitivity of a mechanism."""
+    neighbours = read_neighbours(given["neighbours"])
+    scale = read_amount(given["scale"], "scale")
+    sensitivity = _read_sensitivity(given["sensitivity"], neighbours)
+    return scale, sensitivity
 
 
 def _write_sensitivity(sensitivity: Fraction | Sensitivity) -> object:
     if not isinstance(sensitivity, Sensitivity):
         return str(sensitivity)
-    norms = {"l1": sensitivity.l1, "squared_l2": sensitivity.squared_l2, "linf": sensitivity.linf}
-    return {**{name: str(norm) for name, norm in norms.items()}, "changed": sensitivity.changed}
+    return {
+        "l1": str(sensitivity.l1),
+        "squared_l2": str(sensitivity.squared_l2),
+        "linf": str(sensitivity.linf),
+        "changed": sensitivity.changed,
+    }
 
 
 def _read_sensitivity(data: object, neighbours: Neighbours) -> Fraction | Sensitivity:
     if not isinstance(data, dict):
         return read_amount(data, "sensitivity")
     given = read_object(data, {"l1", "squared_l2", "linf", "changed"}, "a sensitivity")
-    l1, squared, linf = (read_amount(given[name], name) for name in ("l1", "squared_l2", "linf"))
-    return Sensitivity(l1, squared, linf, neighbours, _count(given["changed"]))
+    l1 = read_amount(given["l1"], "l1")
+    squared_l2 = read_amount(given["squared_l2"], "squared_l2")
+    linf = read_amount(given["linf"], "linf")
+    changed = _count(given["changed"])
+    return Sensitivity(l1, squared_l2, linf, neighbours, changed)
 
 
 def _count(value: object) -> int:
+    # Not isinstance: true and false are ints in Python, and no numbers here.
     if type(value) is not int:
         raise InvalidArgument("a number of coordinates is a whole number")
     return value
