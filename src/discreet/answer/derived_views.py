@@ -1,4 +1,7 @@
-"""What follows from an answer with several sets or running totals, for nothing: one set, ranges, quantiles."""
+"""Post-processing of answers with several sets or running totals: one set, ranges, quantiles.
+
+All of it is computed from the noisy answer, so it costs no budget.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from ..plan.plan import Plan
 from ..query.algebra.expression import Field
 from ..query.meaning.post_processing import Value
 from ..statistics.releases.set_totals import SetEstimate, SetsRelease
+from ..statistics.releases.total import KeyValues
 from ..workloads.project import isotonic
 from .confidence import read_level
 
@@ -22,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Between(NamedTuple):
-    """A count with the interval that holds the exact one."""
+    """Count with its confidence interval."""
 
     value: float
     low: float
@@ -30,42 +34,50 @@ class Between(NamedTuple):
 
 
 def one_set(answer: Answer, names: tuple[str, ...]) -> Answer:
-    """Return the rows of one set, without the columns of keys that are summed over."""
+    """Return the rows of one set, without the columns of keys that are summed over.
+
+    Refuses: with InvalidArgument a set that was not asked.
+    """
     question = answer.plan.question
     keys = [key.name for key in question.keys]
-    unknown = [name for name in names if name not in keys]
-    asked = None if unknown else tuple(sorted(keys.index(name) for name in names))
-    if question.sets is None or asked not in question.sets:
-        known = "; ".join(
-            ", ".join(keys[i] for i in one) or "the total" for one in question.sets or ()
-        )
-        raise InvalidArgument(
-            f"the answer has no table of {', '.join(names) or 'the total'}; it has {known or 'one'}"
-        )
-    there = [
-        place
-        for place, key in enumerate(answer.keys)
-        if tuple(i for i, v in enumerate(key) if v is not None) == asked
-    ]
-    gone = {key for place, key in enumerate(keys) if place not in asked}
-    shown = [not (isinstance(e, Field) and e.name in gone) for _, e in question.finish.columns]
-    finish = replace(
-        question.finish,
-        columns=tuple(c for c, kept in zip(question.finish.columns, shown, strict=True) if kept),
-    )
+    asked: tuple[int, ...] | None = None
+    if all(name in keys for name in names):
+        asked = tuple(sorted(keys.index(name) for name in names))
+    if question.sets is None or asked is None or asked not in question.sets:
+        labels = []
+        for places in question.sets or ():
+            labels.append(", ".join(keys[place] for place in places) or "the total")
+        wanted = ", ".join(names) or "the total"
+        known = "; ".join(labels) or "one"
+        raise InvalidArgument(f"the answer has no table of {wanted}; it has {known}")
+    # A key that is summed over is NULL in the rows of a set, so the other keys tell the set of a row.
+    rows = [place for place, key in enumerate(answer.keys) if _held(key) == asked]
+    summed = {key for place, key in enumerate(keys) if place not in asked}
+    columns = []
+    for place, (_, expression) in enumerate(question.finish.columns):
+        if not (isinstance(expression, Field) and expression.name in summed):
+            columns.append(place)
+    shown = tuple(question.finish.columns[place] for place in columns)
+    finish = replace(question.finish, columns=shown)
     plan = replace(answer.plan, question=replace(question, finish=finish))
+    values = []
+    for row in rows:
+        values.append(tuple(answer.rows[row][place] for place in columns))
     return replace(
         answer,
-        columns=tuple(name for name, _ in finish.columns),
-        rows=tuple(
-            tuple(v for v, kept in zip(answer.rows[p], shown, strict=True) if kept) for p in there
-        ),
-        sorts=tuple(sort for sort, kept in zip(answer.sorts, shown, strict=True) if kept),
+        columns=tuple(name for name, _ in shown),
+        rows=tuple(values),
+        sorts=tuple(answer.sorts[place] for place in columns),
         plan=plan,
-        keys=tuple(answer.keys[place] for place in there),
-        estimates=tuple(answer.estimates[place] for place in there),
+        keys=tuple(answer.keys[row] for row in rows),
+        estimates=tuple(answer.estimates[row] for row in rows),
         every=None,
     )
+
+
+def _held(key: KeyValues) -> tuple[int, ...]:
+    """Return the places of the keys that are not summed over."""
+    return tuple(place for place, value in enumerate(key) if value is not None)
 
 
 def _running(answer: Answer) -> tuple[list[Fraction], list[SetEstimate]]:
@@ -75,60 +87,74 @@ def _running(answer: Answer) -> tuple[list[Fraction], list[SetEstimate]]:
         raise InvalidArgument(
             "ranges and quantiles follow from running totals; ask Table(…).cumulative('age')"
         )
-    pairs = [
-        (key[0], next(iter(row.values())))
-        for key, row in zip(answer.keys, answer.estimates, strict=True)
-    ]
-    found = sorted(
-        (Fraction(value), made)  # type: ignore[arg-type]
-        for value, made in pairs
-        if isinstance(made, SetEstimate)
-    )
+    found: list[tuple[Fraction, SetEstimate]] = []
+    for key, row in zip(answer.keys, answer.estimates, strict=True):
+        made = next(iter(row.values()))
+        if isinstance(made, SetEstimate):
+            found.append((Fraction(key[0]), made))  # type: ignore[arg-type]
+    found.sort()
     if len(found) < len(question.keys[0].values or ()):
         raise InvalidArgument(
             "some running totals were left out by HAVING or LIMIT; ask for all of them"
         )
-    return [value for value, _ in found], [made for _, made in found]
+    values = [value for value, _ in found]
+    totals = [made for _, made in found]
+    return values, totals
 
 
 def between(answer: Answer, low: object, high: object, level: float) -> Between:
-    """Return a range of running totals: the difference of two, with the interval of the difference itself."""
+    """Return the count of a range, the difference of two running totals, with its own interval."""
     values, totals = _running(answer)
-    first, last = rational(low, "low"), rational(high, "high")
+    first = rational(low, "low")
+    last = rational(high, "high")
     start = sum(value < first for value in values)
     end = sum(value <= last for value in values)
     if end <= start:
         return Between(0.0, 0.0, 0.0)
-    value = totals[end - 1].total - (totals[start - 1].total if start else 0)
-    reach = _reach(answer, start, end, len(values), 1 - read_level(level)) * float(totals[0].unit)
-    floor = totals[0].low is not None
-    found = max(0.0, float(value)) if floor else float(value)
-    return Between(
-        found,
-        max(0.0, float(value) - reach) if floor else float(value) - reach,
-        float(value) + reach,
-    )
+    difference = totals[end - 1].total
+    if start:
+        difference -= totals[start - 1].total
+    value = float(difference)
+    beta = 1 - read_level(level)
+    reach = _reach(answer, start, end, len(values), beta) * float(totals[0].unit)
+    lower = value - reach
+    upper = value + reach
+    # If counts were moved to 0 or above, so are the range and its lower end; the exact count is too.
+    if totals[0].low is not None:
+        return Between(max(0.0, value), max(0.0, lower), upper)
+    return Between(value, lower, upper)
 
 
 def _reach(answer: Answer, start: int, end: int, size: int, beta: float) -> float:
-    """Return half the width of a range's interval: by the strategy, or by the intervals of both its ends."""
+    """Return half the width of a range's interval, in steps."""
     plan = answer.plan
     if isinstance(plan, Plan) and isinstance(plan.releases[0], SetsRelease):
+        # The strategy knows the noise of the difference itself, which is less than that of both ends.
         row = np.zeros((1, size))
         row[0, start:end] = 1
         return float(plan.releases[0].plan.reach_of(row, beta)[0])
+    # A stored answer of another release has no strategy: union bound over the intervals of both ends.
     _, totals = _running(answer)
-    ends = [totals[end - 1], *([totals[start - 1]] if start else [])]
-    return sum(one.law.reach(beta / len(ends)) for one in ends)
+    ends = [totals[end - 1]]
+    if start:
+        ends.append(totals[start - 1])
+    return sum(total.law.reach(beta / len(ends)) for total in ends)
 
 
 def quantile_of(answer: Answer, at: Number) -> Value:
-    """Return the least value up to which a share of all rows lies, by running totals that never fall."""
+    """Return the least value up to which a fraction of all rows lies, by isotonic running totals.
+
+    Refuses: with InvalidArgument a fraction outside 0 … 1.
+    """
     values, totals = _running(answer)
-    share = rational(at, "at")
-    if not 0 <= share <= 1:
+    fraction = rational(at, "at")
+    if not 0 <= fraction <= 1:
         raise InvalidArgument(f"a quantile lies from 0 to 1, got {at}; 0.5 is the median")
-    rising = isotonic(np.array([float(one.total) for one in totals]))
-    place = min(int(np.searchsorted(rising, float(share) * rising[-1])), len(values) - 1)
-    exact = values[place]
-    return int(exact) if exact.denominator == 1 else exact
+    # Noisy running totals may fall; isotonic regression gives the nearest ones that never do.
+    rising = isotonic(np.array([float(total.total) for total in totals]))
+    wanted = float(fraction) * rising[-1]
+    place = int(np.searchsorted(rising, wanted))
+    exact = values[min(place, len(values) - 1)]
+    if exact.denominator == 1:
+        return int(exact)
+    return exact

@@ -1,7 +1,7 @@
-"""What a workload released before anything was moved, with its covariance: for whoever wants to compute on.
+"""Measurements of a workload: unbiased estimates before post-processing, and their covariance.
 
-Tidy tables have no negative numbers and are whole; a regression on them is biased and its errors are not known. This is
-the other half of a publication: the unbiased estimates, and the covariance of any two of them.
+Published tables have no negative numbers and are whole; a regression on them is biased, with unknown
+errors. For such analyses these measurements are published beside them.
 """
 
 from __future__ import annotations
@@ -48,17 +48,17 @@ HOW = (
     "once: the formula holds between their cells too; other tables are independent. For a regression use generalised "
     "least squares with this covariance; the CSV files are for reading, since moved numbers are biased."
 )
-"""What the one file of a release says of itself."""
+"""Explanation that is written into the file of measurements."""
 
 
 def measurements(answer: Answer) -> dict[str, object]:
-    """Return the estimates before they were moved, and their covariance, as plain values for JSON.
+    """Return the unbiased estimates of a workload and their covariance, as plain values for JSON.
 
-    Of sets of keys the covariance follows from the variances of components, by the formula that stands beside them; of
-    running totals and of counts it is written out. Errors are normal under Gaussian noise; under Laplace noise these
-    are the exact second moments all the same.
+    For sets of keys the covariance follows from the variances of components, by the formula that is
+    written beside them. For running totals and counts it is written out as a matrix. Errors are normal
+    under Gaussian noise. Under Laplace noise these are the exact second moments all the same.
 
-    Refuses an answer that is no workload, or that an older release planned.
+    Refuses: with InvalidArgument an answer that is no workload, or that an older release planned.
     """
     plan = answer.plan
     if not isinstance(plan, Plan) or plan.gap is None:
@@ -69,76 +69,90 @@ def measurements(answer: Answer) -> dict[str, object]:
     cells = list(zip(answer.keys, answer.estimates, strict=True))
     if not plan.tables:
         return found | _of_plan(plan, cells)
-    for (
-        _,
-        table,
-    ) in plan.tables:  # sets that count different rows: each table by itself, with noise of its own
+    # Sets that count different rows: each table by itself, with noise of its own.
+    for _, table in plan.tables:
         held = [plan.question.keys.index(key) for key in table.question.keys]
-        own = [(tuple(key[at] for at in held), row) for key, row in _of_sets(plan, table, cells)]
+        own: list[Cell] = []
+        for key, row in _of_sets(plan, table, cells):
+            own.append((tuple(key[place] for place in held), row))
         labels = " and ".join(set_labels(table.question))
-        found |= {f"{name} by {labels}": one for name, one in _of_plan(table, own).items()}
+        for name, statistic in _of_plan(table, own).items():
+            found[f"{name} by {labels}"] = statistic
     return found
 
 
 def _of_sets(plan: Plan, table: Plan, cells: Sequence[Cell]) -> list[Cell]:
-    """Return the cells of one of several tables: those of its sets, by which keys are not summed over."""
+    """Return the cells of one of several tables: the keys that are not summed over tell the set."""
     held = [plan.question.keys.index(key) for key in table.question.keys]
-    sets = {tuple(held[place] for place in one) for one in table.question.sets or ()}
-    return [
-        (key, row)
-        for key, row in cells
-        if tuple(at for at, value in enumerate(key) if value is not None) in sets
-    ]
+    sets = {tuple(held[place] for place in places) for places in table.question.sets or ()}
+    own = []
+    for key, row in cells:
+        present = tuple(place for place, value in enumerate(key) if value is not None)
+        if present in sets:
+            own.append((key, row))
+    return own
 
 
 def _of_plan(plan: Plan, cells: Sequence[Cell]) -> dict[str, object]:
-    """Return every statistic of one strategy."""
+    """Return every statistic of one strategy, by name."""
     found: dict[str, object] = {}
     for place, release in enumerate(plan.releases):
-        if isinstance(release, SetsRelease):
-            for name in [name for name, places in plan.uses if places[0] == place]:
-                found[name] = _one(cells, name, release, plan)
+        if not isinstance(release, SetsRelease):
+            continue
+        for name, places in plan.uses:
+            if places[0] == place:
+                found[name] = _one_statistic(cells, name, release, plan)
     return found
 
 
 def _plain(value: Scalar) -> object:
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return str(value)
 
 
 def _named(plan: Plan) -> tuple[Question, list[str]]:
-    """Return the question that was planned, and what it calls the keys of this one."""
-    whole = plan.question if plan.within is None else plan.within.question
-    known = {key.expression: key.name for key in whole.keys}
-    return whole, [known[key.expression] for key in plan.question.keys]
+    """Return the question that was planned, and its names of this question's keys."""
+    planned = plan.question
+    if plan.within is not None:
+        planned = plan.within.question
+    known = {key.expression: key.name for key in planned.keys}
+    return planned, [known[key.expression] for key in plan.question.keys]
 
 
-def _one(cells: Sequence[Cell], name: str, release: SetsRelease, plan: Plan) -> dict[str, object]:
-    strategy, made = release.plan.strategy, release.plan
-    rows = [
-        [*map(_plain, key), float(row[name].total)]  # type: ignore[attr-defined]
-        for key, row in cells
-        if isinstance(row[name], SetEstimate)
-    ]
+def _one_statistic(
+    cells: Sequence[Cell], name: str, release: SetsRelease, plan: Plan
+) -> dict[str, object]:
+    """Return the estimates of one statistic with the facts that give their covariance."""
+    made = release.plan
+    strategy = made.strategy
+    rows = []
+    for key, row in cells:
+        estimate = row[name]
+        if isinstance(estimate, SetEstimate):
+            rows.append([*map(_plain, key), float(estimate.total)])
     question, columns = _named(plan)
     told: dict[str, object] = {
         "strategy": strategy.name,
         "noise": made.noise,
         "unit": float(release.unit),
+        "columns": [*columns, name],
+        "rows": rows,
     }
-    told |= {"columns": [*columns, name], "rows": rows}
-    variances = [one.variance for one in made.measured]
+    variances = [measured.variance for measured in made.measured]
     names = [key.name for key in question.keys]
     if isinstance(strategy, ResidualStrategy | TableStrategy):
-        known = strategy.component_variances(variances)
-        parts: list[dict[str, object]] = [
-            {"keys": [names[i] for i in part], "variance": v} for part, v in known.items()
-        ]
+        components: list[dict[str, object]] = []
+        for places, variance in strategy.component_variances(variances).items():
+            own_names = [names[place] for place in places]
+            components.append({"keys": own_names, "variance": variance})
         sizes = {key.name: len(key.values or ()) for key in question.keys}
-        return told | {"sizes": sizes, "components": parts, "covariance": COVARIANCE}
+        return told | {"sizes": sizes, "components": components, "covariance": COVARIANCE}
     if isinstance(strategy, NestedStrategy):
         return told | _levels(strategy, variances, question)
     if not isinstance(strategy, MatrixStrategy | SumsStrategy):
         raise InvalidArgument("levels of a tree have no covariance that is written out")
+    # Each estimate is a weighted sum of independent noise of one variance σ²: covariance W·Wᵀ·σ².
     weights = np.concatenate(list(asked_weights(strategy)))
     matrix = weights @ weights.T * made.measured[0].variance * float(release.unit) ** 2
     return told | {"covariance": matrix.tolist()}
@@ -147,25 +161,30 @@ def _one(cells: Sequence[Cell], name: str, release: SetsRelease, plan: Plan) -> 
 def _levels(
     strategy: NestedStrategy, variances: list[float], question: Question
 ) -> dict[str, object]:
-    """Return what the covariance of any two cells of nested levels follows from."""
-    nested = question.nested.places if question.nested is not None else ()
+    """Return the facts from which the covariance of any two cells of nested levels follows."""
+    nested: Sequence[int] = ()
+    if question.nested is not None:
+        nested = question.nested.places
     others = [key.name for place, key in enumerate(question.keys) if place not in nested]
-    parts = [
-        {
-            "keys": [others[i] for i in part],
-            "levels": [{n: _short(v) for n, v in level.items()} for level in facts],
-        }
-        for part, facts in strategy.tree_facts(variances).items()
-    ]
-    sizes = dict(zip(others, strategy.workload.sizes, strict=True))
-    told: dict[str, object] = {
+    components = []
+    for places, facts in strategy.tree_facts(variances).items():
+        levels = []
+        for level in facts:
+            levels.append({name: _short(values) for name, values in level.items()})
+        own_names = [others[place] for place in places]
+        components.append({"keys": own_names, "levels": levels})
+    return {
         "levels": [question.keys[place].name for place in nested],
-        "sizes": sizes,
+        "sizes": dict(zip(others, strategy.workload.sizes, strict=True)),
+        "components": components,
+        "covariance": LEVELS,
     }
-    return told | {"components": parts, "covariance": LEVELS}
 
 
 def _short(values: Floats) -> object:
-    """Return one number for all nodes of a level where they are equal."""
-    same = float(np.ptp(values)) <= 1e-12 * float(np.abs(values).max())
-    return float(values[0]) if same else values.tolist()
+    """Return one number for all nodes of a level if they are equal, but for rounding; else a list."""
+    spread = float(np.ptp(values))
+    largest = float(np.abs(values).max())
+    if spread <= 1e-12 * largest:
+        return float(values[0])
+    return values.tolist()

@@ -1,4 +1,7 @@
-"""The cells of nested levels: every set from one estimate, moved from the top down where nothing may be negative."""
+"""Cells of a hierarchy (nested levels): every set of keys from one estimate of the tree.
+
+If counts may not be negative, they are moved from the top of the tree down. This is post-processing.
+"""
 
 from __future__ import annotations
 
@@ -18,40 +21,56 @@ from ..workloads.tail import SumLaw
 def level_cells(
     release: SetsRelease, estimate: NestedEstimate, *, floor: bool, whole: bool
 ) -> Iterator[tuple[Fraction, Fraction, SumLaw]]:
-    """Return the cells of every set: the estimate, what is shown of it, and how far off it is.
+    """Yield for the cells of every set the estimate, the value shown, and the law of its error.
 
     Whole numbers are whole in people, of which one is 1/unit steps.
     """
-    step = STEP * release.unit.denominator if whole else 1
-    levels = tidy(estimate, step) if floor else None
-    known = release.plan.cell_laws() if release.plan.measured[0].laplace else None
-    for place_of, (depth, keys) in enumerate(estimate.workload.sets):
+    step = 1
+    if whole:
+        step = STEP * release.unit.denominator
+    # Nonnegative and consistent levels; None if the estimates are shown as they are.
+    moved_levels = tidy(estimate, step) if floor else None
+    known_laws = release.plan.cell_laws() if release.plan.measured[0].laplace else None
+    for set_index, (depth, keys) in enumerate(estimate.workload.sets):
         table = estimate.table(depth, keys)
-        tops = table.numerators.ravel().tolist()
-        shown = (
-            None
-            if levels is None
-            else _summed(levels[depth], estimate.workload.sizes, keys).ravel().tolist()
-        )
-        laws = _laws(release, estimate, depth, keys) if known is None else known[place_of]
-        each = len(tops) // len(laws)
-        for place, top in enumerate(tops):
-            exact = Fraction(top, table.denominator)
-            moved = exact if shown is None else Fraction(shown[place] * step, STEP)
-            yield exact, moved, laws[place // each]
+        numerators = table.numerators.ravel().tolist()
+        moved: list[int] | None = None
+        if moved_levels is not None:
+            summed = _summed(moved_levels[depth], estimate.workload.sizes, keys)
+            moved = summed.ravel().tolist()
+        if known_laws is None:
+            laws = _laws(release, estimate, depth, keys)
+        else:
+            laws = known_laws[set_index]
+        # One law for each node; the cells of a node follow each other.
+        cells_per_law = len(numerators) // len(laws)
+        for place, numerator in enumerate(numerators):
+            exact = Fraction(numerator, table.denominator)
+            shown = exact
+            if moved is not None:
+                shown = Fraction(moved[place] * step, STEP)
+            yield exact, shown, laws[place // cells_per_law]
 
 
 def _summed(level: Integers, sizes: tuple[int, ...], keys: tuple[int, ...]) -> Integers:
-    gone = tuple(1 + place for place in range(len(sizes)) if place not in keys)
-    return np.asarray(level.reshape(-1, *sizes).sum(axis=gone))
+    """Sum a level over the keys that a set does not have; axis 0 is the node."""
+    summed_axes = tuple(1 + place for place in range(len(sizes)) if place not in keys)
+    table = level.reshape(-1, *sizes)
+    return np.asarray(table.sum(axis=summed_axes))
 
 
 def _laws(
     release: SetsRelease, estimate: NestedEstimate, depth: int, keys: tuple[int, ...]
 ) -> list[SumLaw]:
-    """Return how far off a cell of each node is; nodes whose variances are equal share a law."""
+    """Return the law of the error of a cell, for each node; nodes of equal variance share one."""
     measured = release.plan.measured
-    widest = ((max(one.scale for one in measured), 1.0),) if measured[0].laplace else ()
-    known, places = np.unique(np.sqrt(estimate.variance(depth, keys)), return_inverse=True)
-    found = [SumLaw(float(deviation), widest, loose=bool(widest)) for deviation in known]
-    return [found[place] for place in places.tolist()]
+    laplace = measured[0].laplace
+    terms: tuple[tuple[float, float], ...] = ()
+    if laplace:
+        # A loose law: the variance and the widest Laplace noise bound the tail.
+        widest = max(one.scale for one in measured)
+        terms = ((widest, 1.0),)
+    deviations = np.sqrt(estimate.variance(depth, keys))
+    distinct, law_of_node = np.unique(deviations, return_inverse=True)
+    laws = [SumLaw(float(deviation), terms, loose=laplace) for deviation in distinct]
+    return [laws[index] for index in law_of_node.tolist()]

@@ -1,4 +1,9 @@
-"""Help for choosing bounds: private quantiles of a column, on a public lattice of powers of two."""
+"""Private suggestion of clipping bounds and contribution bounds, by quantiles on powers of two.
+
+Guarantee: the suggestion is released by the mechanisms in `BoundsPlan.events`, so it may be declared.
+Refuses: with InvalidArgument columns without numbers, a tail outside of 0 … 1/2, units that are rows.
+Law: tests/answer/test_suggest.py
+"""
 
 from __future__ import annotations
 
@@ -27,13 +32,19 @@ from ..statistics.releases.choice import ChoiceNeed, ChosenRelease
 from .fresh_noise import choose_cells
 from .tally_batch import TallyBatch, gather
 
-USUAL_TAIL, LEAST_TAIL = Fraction(1, 100), Fraction(1, 1000)
-"""How many of the rows are cut at either end where no size is declared, and the least that is cut."""
+USUAL_TAIL = Fraction(1, 100)
+"""Fraction of the rows that is cut at either end if no size is declared; also the most that is cut."""
+MIN_TAIL = Fraction(1, 1000)
+"""Least fraction of the rows that is cut at either end."""
+_MISS_CHANCE = 0.05
+"""Failure probability of the rank error from which the default tail follows."""
+_MAX_EXPONENT = 63
+"""Powers of two up to 2^62: bounds are integers of 64 bits."""
 
 
 @frozen
 class SuggestedBounds:
-    """Suggested bounds for clipping, each 0 or a power of two times the step, and what finding them did."""
+    """Suggested clipping bounds, each 0 or a power of two times the step, and the events that were paid."""
 
     low: Fraction
     high: Fraction
@@ -42,7 +53,7 @@ class SuggestedBounds:
 
 @frozen
 class SuggestedCaps:
-    """A suggested cap on the rows of one person that count, a power of two, and what finding it did."""
+    """Suggested contribution bound (rows of one person), a power of two, and the events that were paid."""
 
     max_rows: int
     events: tuple[Event, ...]
@@ -57,37 +68,43 @@ def suggest_bounds(
     tail: Number | None = None,
     bits: Bits | None = None,
 ) -> SuggestedBounds:
-    """Suggest bounds outside of which about a part `tail` of the rows lies on either side.
+    """Suggest bounds outside of which about a fraction `tail` of the rows lies on either side.
 
-    Two private quantiles, at `tail` and 1 − `tail`, on the lattice −2^j, …, −1, 0, 1, …, 2^j of steps: so coarse that
-    the choice is among about 60 places, and the suggestion nearly always within a factor of two. The declared bounds
-    must be wide enough to begin with; the answer is private, so it may be declared from then on. By default the tail is
-    as many rows as the private quantiles may miss by, of the declared size: at most 1/100, which it is without a size.
+    Two private quantiles, at `tail` and 1 − `tail`, on the lattice −2^j, …, −1, 0, 1, …, 2^j of steps. The
+    lattice is so coarse that the choice is among about 60 cells, and the suggestion nearly always within a
+    factor of two. The declared bounds must be wide enough to begin with. By default the tail is as many
+    rows as the private quantiles may miss by, of the declared size: at most 1/100, which it is without a
+    size.
 
-    Refuses a column that holds no numbers, and a tail outside 0 … 1/2.
+    Refuses: a column that holds no numbers, and a tail outside 0 … 1/2.
     """
-    return run_bounds(plan_bounds(column, rows, spend=spend, tail=tail), engine, bits=bits)
+    plan = plan_bounds(column, rows, spend=spend, tail=tail)
+    return run_bounds(plan, engine, bits=bits)
 
 
 @frozen
 class BoundsPlan:
-    """What finding bounds will do: the ends of the octaves, and two choices among them. No data is read."""
+    """Plan of a search for bounds: the ends of the octaves, and one or two choices among them."""
 
     ends: tuple[tuple[Fraction, Fraction], ...]
     releases: tuple[ChosenRelease, ...]
 
     @property
     def events(self) -> tuple[Event, ...]:
-        """What a ledger is charged with before anything runs."""
+        """Events that a ledger is charged with before anything runs."""
         return tuple(release.event for release in self.releases)
 
 
 def plan_bounds(
     column: str, rows: Relation, *, spend: Measure, tail: Number | None = None
 ) -> BoundsPlan:
-    """Plan the search for bounds; refuses what `suggest_bounds` refuses, before anything is touched or spent."""
+    """Plan the search for bounds; nothing is touched or spent.
+
+    Refuses: what `suggest_bounds` refuses.
+    """
     if tail is None:
-        return _planned(column, rows, spend, _told_apart(column, rows, spend, both=True), both=True)
+        smallest = _smallest_tail(column, rows, spend, both=True)
+        return _planned(column, rows, spend, smallest, both=True)
     at = rational(tail, "tail")
     if not 0 < at < Fraction(1, 2):
         raise InvalidArgument(f"tail must lie between 0 and 1/2, got {tail}; 1/100 is usual")
@@ -95,13 +112,13 @@ def plan_bounds(
 
 
 def plan_caps(rows: Scan, *, spend: Measure) -> BoundsPlan:
-    """Plan the search for a cap on the rows of one person.
+    """Plan the search for a contribution bound: a cap on the rows of one person.
 
-    A count misses what a cap k cuts off, about one row for each person above it, and has noise of k·√2/ε: their sum is
-    least near the k that √2/ε people exceed. So the upper quantile is taken there, of the declared number of people, or
-    at 1/100.
+    With a cap k, truncation removes about one row for each person above k, and noise has the size k·√2/ε.
+    Their sum is least near the k that √2/ε people exceed. So the upper quantile is taken there, of the
+    declared number of people, or at 1/100.
 
-    Refuses tables whose unit is a row: nothing is capped there.
+    Refuses: tables whose unit is a row, where no cap applies.
     """
     unit = rows.schema.unit
     if not isinstance(unit, People):
@@ -110,53 +127,70 @@ def plan_caps(rows: Scan, *, spend: Measure) -> BoundsPlan:
         )
     counted = Total("count", None, Fraction(1), 0, unit.max_rows)
     people = PerPerson(rows, (), (("rows", counted),))
-    above = _told_apart("rows", people, spend, both=False)
+    above = _smallest_tail("rows", people, spend, both=False)
     if rows.schema.size is not None:
-        above = max(above, min(Fraction(3, 2) / _epsilon_of(spend) / rows.schema.size, USUAL_TAIL))
+        # 3/2 is √2 rounded up to a simple fraction.
+        best_tail = Fraction(3, 2) / _epsilon_of(spend) / rows.schema.size
+        above = max(above, min(best_tail, USUAL_TAIL))
     return _planned("rows", people, spend, above, both=False)
 
 
-def _told_apart(column: str, rows: Relation, spend: Measure, *, both: bool) -> Fraction:
-    """Return the least tail that private quantiles tell from none: what they may miss by, of the declared size."""
+def _smallest_tail(column: str, rows: Relation, spend: Measure, *, both: bool) -> Fraction:
+    """Return the least tail that private quantiles distinguish from none.
+
+    It is their error in ranks, as a fraction of the declared size.
+    """
     size = declared_size(rows)
     if size is None:
         return USUAL_TAIL
     first = _planned(column, rows, spend, USUAL_TAIL, both=both)
-    missed = Fraction(math.ceil(first.releases[0].error(0.05)), size)
-    return min(max(missed, LEAST_TAIL), USUAL_TAIL)
+    missed_rows = math.ceil(first.releases[0].error(_MISS_CHANCE))
+    missed = Fraction(missed_rows, size)
+    return min(max(missed, MIN_TAIL), USUAL_TAIL)
 
 
 def _epsilon_of(spend: Measure) -> Fraction:
-    """Return the ε that a count would be asked with, for any measure: a guess that decides how wide a tail is."""
-    return spend.epsilon if isinstance(spend, PureDP | ApproxDP) else Fraction(1)
+    """Return the ε of a later count, for any measure: a guess that decides only how wide a tail is."""
+    if isinstance(spend, PureDP | ApproxDP):
+        return spend.epsilon
+    return Fraction(1)
 
 
 def declared_size(rows: Relation) -> int | None:
     """Return the public number of units of a table, if it is declared."""
-    found = rows.rows if isinstance(rows, PerPerson) else rows
-    return found.schema.size if isinstance(found, Scan) else None
+    table = rows.rows if isinstance(rows, PerPerson) else rows
+    if isinstance(table, Scan):
+        return table.schema.size
+    return None
 
 
 def _planned(
     column: str, rows: Relation, spend: Measure, at: Fraction, *, both: bool
 ) -> BoundsPlan:
     """Plan the quantiles at both ends, or at the upper end only."""
-    kind = domain_of(Field(column), columns_of(rows))
-    if not isinstance(kind, Whole):
+    domain = domain_of(Field(column), columns_of(rows))
+    if not isinstance(domain, Whole):
         raise InvalidArgument(f"bounds are suggested for numbers, and {column} holds none")
-    ends = _octaves(kind)
+    ends = _octaves(domain)
     cells = _cells(Field(column), ends)
     share = row_share(rows)
     weight = weight_of(1, share)
-    tally = Tally(rows, cells.expressions, (Term(Constant(True), weight, 0, weight),), share)
-    needs = [
-        ChoiceNeed(tally, cells, 2 * rank_influence(tally, q, 1), q)
-        for q in ((at, 1 - at) if both else (1 - at,))
-    ]
-    halves = [split(way, [Fraction(1)] * len(needs)) for way in routes(spend)]
-    plans = [
-        [choice_of(need, part) for need, part in zip(needs, parts, strict=True)] for parts in halves
-    ]
+    count = Term(Constant(True), weight, 0, weight)
+    tally = Tally(rows, cells.expressions, (count,), share)
+    quantiles = [1 - at]
+    if both:
+        quantiles = [at, 1 - at]
+    needs = []
+    for quantile in quantiles:
+        # Scores count ranks in halves (see `ChoiceNeed.scores`), hence twice the influence.
+        influence = 2 * rank_influence(tally, quantile, 1)
+        needs.append(ChoiceNeed(tally, cells, influence, quantile))
+    equal_weights = [Fraction(1)] * len(needs)
+    plans = []
+    for route in routes(spend):
+        budgets = split(route, equal_weights)
+        plans.append([choice_of(need, own) for need, own in zip(needs, budgets, strict=True)])
+    # Budget allocation: the route under which the first quantile is the most accurate.
     best = min(plans, key=lambda plan: plan[0].error())
     return BoundsPlan(tuple(ends), tuple(best))
 
@@ -165,29 +199,41 @@ def run_bounds(
     plan: BoundsPlan, engine: TallyBatch, *, bits: Bits | None = None
 ) -> SuggestedBounds:
     """Run a plan that has been paid for."""
-    counts = gather([release.need for release in plan.releases], [()], engine)
-    places = [
-        choose_cells(r, c, [()], bits=bits)[0] for r, c in zip(plan.releases, counts, strict=True)
-    ]
-    return SuggestedBounds(plan.ends[min(places)][0], plan.ends[max(places)][1], plan.events)
+    needs = [release.need for release in plan.releases]
+    totals = gather(needs, [()], engine)
+    chosen = []
+    for release, counts in zip(plan.releases, totals, strict=True):
+        [place] = choose_cells(release, counts, [()], bits=bits)
+        chosen.append(place)
+    # Noise may choose the upper quantile below the lower one: take the lesser as the lower end.
+    low, _ = plan.ends[min(chosen)]
+    _, high = plan.ends[max(chosen)]
+    return SuggestedBounds(low, high, plan.events)
 
 
-def _octaves(kind: Whole) -> list[tuple[Fraction, Fraction]]:
+def _octaves(domain: Whole) -> list[tuple[Fraction, Fraction]]:
     """Cut the range at 0 and at plus and minus powers of two, in steps; a cell holds its upper end."""
-    marks = sorted({0, *(1 << j for j in range(63)), *(-(1 << j) for j in range(63))})
+    marks = {0}
+    for exponent in range(_MAX_EXPONENT):
+        marks.add(1 << exponent)
+        marks.add(-(1 << exponent))
+    inside = [mark for mark in sorted(marks) if domain.low <= mark < domain.high]
     ends: list[tuple[Fraction, Fraction]] = []
-    below = kind.low
-    for mark in [*(m for m in marks if kind.low <= m < kind.high), kind.high]:
-        ends.append((below * kind.step, mark * kind.step))
-        below = mark + 1
+    lowest = domain.low
+    for mark in [*inside, domain.high]:
+        ends.append((lowest * domain.step, mark * domain.step))
+        lowest = mark + 1
     return ends
 
 
 def _cells(of: Expression, ends: list[tuple[Fraction, Fraction]]) -> Cells:
-    """Return the cells that say in which octave a value lies, by comparing it with their ends."""
+    """Return the cells of the octaves: CASE WHEN x <= end THEN number of the octave …; NULL has none."""
     branches: list[Expression] = []
     for place, (_, high) in enumerate(ends[:-1]):
-        branches += [Call(Function.AT_MOST, (of, Constant(high))), Constant(place)]
+        at_most = Call(Function.AT_MOST, (of, Constant(high)))
+        branches += [at_most, Constant(place)]
+    is_null = Call(Function.IS_NULL, (of,))
     last = Constant(len(ends) - 1)
-    inner = Call(Function.CASE, (Call(Function.IS_NULL, (of,)), Constant(None), *branches, last))
-    return Cells((inner,), tuple((place,) for place in range(len(ends))), tuple(ends))
+    octave = Call(Function.CASE, (is_null, Constant(None), *branches, last))
+    places = tuple((place,) for place in range(len(ends)))
+    return Cells((octave,), places, tuple(ends))

@@ -1,4 +1,8 @@
-"""Running a plan of several sets: the finest cells once, whole noise, one estimate, and every set as sums of it."""
+"""Run of a workload plan (several sets of keys): exact totals once, noise, one consistent estimate.
+
+Every set is a sum of that estimate, so all tables add up. Nonnegative and whole tables are
+post-processing: the nearest ones with the same sums.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +40,7 @@ Estimate: TypeAlias = ComponentEstimate | CellEstimate | NestedEstimate
 
 @frozen
 class Moves:
-    """Whether counts are moved to 0 or above, and to whole numbers; all sums are kept."""
+    """Options of post-processing: move counts to 0 or above, and to whole numbers; sums are kept."""
 
     floor: bool = False
     whole: bool = False
@@ -47,42 +51,52 @@ def run_sets(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None 
     if plan.tables:
         return _run_tables(plan, engine, moves, bits=bits)
     rows = _estimated(plan, engine, moves, bits=bits)
-    counts = isinstance(plan.releases[0].need, CellsNeed)
-    return Answer.of(plan, [()] if counts else list(set_cells(plan.question)), rows)
+    # Many counts are one row of an answer; sets of keys have a row for each cell.
+    if isinstance(plan.releases[0].need, CellsNeed):
+        return Answer.of(plan, [()], rows)
+    return Answer.of(plan, list(set_cells(plan.question)), rows)
 
 
 def _estimated(
     plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None
 ) -> list[dict[str, NoisyValue]]:
-    """Return the estimates of every row of a plan that is one table: exact totals, fresh noise, one estimate."""
-    question, keys = plan.question, plan.keys or ()
+    """Return the estimates of every row of a plan of one table: exact totals, noise, one estimate."""
     releases = [release for release in plan.releases if isinstance(release, SetsRelease)]
-    totals = exact_totals(releases, keys, engine)
-    columns = []
-    for (_, places), (_, statistic) in zip(plan.uses, question.statistics, strict=True):
-        columns.append((places[0], moves if isinstance(statistic, Count | CountOf) else Moves()))
+    totals = exact_totals(releases, plan.keys or (), engine)
+    columns: list[tuple[int, Moves]] = []
+    for (_, places), (_, statistic) in zip(plan.uses, plan.question.statistics, strict=True):
+        # Only counts are known to be whole and not negative.
+        own_moves = moves if isinstance(statistic, Count | CountOf) else Moves()
+        columns.append((places[0], own_moves))
     drawn: dict[int, Estimate] = {}
-    for place in dict.fromkeys(place for place, _ in columns):
-        plan_of = releases[place].plan
-        drawn[place] = plan_of.estimate(plan_of.release(totals[place], bits=bits))
+    for place, _ in columns:
+        # Statistics of one release share its one draw of noise.
+        if place not in drawn:
+            strategy_plan = releases[place].plan
+            noisy = strategy_plan.release(totals[place], bits=bits)
+            drawn[place] = strategy_plan.estimate(noisy)
     made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
     names = [name for name, _ in plan.uses]
     if isinstance(releases[0].need, CellsNeed):
-        return [dict(zip(names, (each[at] for at, each in enumerate(made)), strict=True))]
-    return [dict(zip(names, each, strict=True)) for each in zip(*made, strict=True)]
+        row: dict[str, NoisyValue] = {}
+        for place, (name, cells) in enumerate(zip(names, made, strict=True)):
+            row[name] = cells[place]
+        return [row]
+    return [dict(zip(names, cells, strict=True)) for cells in zip(*made, strict=True)]
 
 
 def _run_tables(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | None) -> Answer:
-    """Run the tables of sets that count different rows, and put their cells in the order of the question's sets."""
+    """Run the tables of sets that count different rows; order their cells by the question's sets."""
     question = plan.question
+    key_count = len(question.keys)
     rows: dict[KeyValues, dict[str, NoisyValue]] = {}
     for _, table in plan.tables:
-        # estimates by the keys of this table alone; a key that it does not have is summed over
+        # Estimates are by the keys of this table alone; a key that it lacks is summed over, None.
         held = [question.keys.index(key) for key in table.question.keys]
         made = _estimated(table, engine, moves, bits=bits)
         for cell, row in zip(set_cells(table.question), made, strict=True):
             known = dict(zip(held, cell, strict=True))
-            rows[tuple(known.get(place) for place in range(len(question.keys)))] = row
+            rows[tuple(known.get(place) for place in range(key_count))] = row
     keys = list(set_cells(question))
     return Answer.of(plan, keys, [rows[key] for key in keys])
 
@@ -90,50 +104,54 @@ def _run_tables(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | No
 def exact_totals(
     releases: Sequence[SetsRelease], keys: Sequence[KeyValues], engine: TallyBatch
 ) -> list[Any]:
-    """Return the exact totals of every release: its finest cells, or the tables that hold all its sets."""
+    """Return the exact totals of every release: its finest cells, or the tables that hold its sets."""
     if not releases[0].tables:
-        counts = gather([release.need for release in releases], keys, engine)
-        return [
-            _finest(release, each, keys) for release, each in zip(releases, counts, strict=True)
-        ]
+        needs = [release.need for release in releases]
+        gathered = gather(needs, keys, engine)
+        return [_finest(one, own, keys) for one, own in zip(releases, gathered, strict=True)]
     found: list[dict[tuple[int, ...], Integers]] = [{} for _ in releases]
+    # The same table of all releases in one query; the releases have the same tables in the same order.
     for tables in zip(*(release.tables for release in releases), strict=True):
         cells = tables[0].cells
         sizes = [len(set(column)) for column in zip(*cells, strict=True)]
-        counts = gather([table.need for table in tables], cells, engine)
-        for at, (table, each) in enumerate(zip(tables, counts, strict=True)):
-            found[at][table.places] = _numbers(
-                [table.need.exact(each, key) for key in cells]
-            ).reshape(sizes)
+        gathered = gather([table.need for table in tables], cells, engine)
+        for totals, table, counts in zip(found, tables, gathered, strict=True):
+            exact = [table.need.exact(counts, key) for key in cells]
+            totals[table.places] = _numbers(exact).reshape(sizes)
     return list(found)
 
 
 def _numbers(exact: Sequence[int]) -> Integers:
+    """Make an array of exact totals; Python integers where sums or noise could exceed 64 bits."""
     wide = any(abs(total) >= 2**61 for total in exact)
     return np.array(exact, dtype=object if wide else np.int64)
 
 
 def _finest(release: SetsRelease, counts: ExactTotals, keys: Sequence[KeyValues]) -> Any:  # noqa: ANN401 - by workload
-    need, shape = release.need, release.plan.workload
-    cells = _numbers(
-        [
-            need.exact(counts, key)
-            for key in (need.cells.places if isinstance(need, CellsNeed) else keys)
-        ]
-    )
+    """Return the exact totals of the finest cells, in the shape of the workload."""
+    need = release.need
+    shape = release.plan.workload
+    places = need.cells.places if isinstance(need, CellsNeed) else keys
+    cells = _numbers([need.exact(counts, key) for key in places])
     if isinstance(shape, Tables):
-        return {tuple(range(len(shape.sizes))): cells.reshape(shape.sizes)}
-    return cells.reshape(shape.tree.sizes[-1], -1) if isinstance(shape, NestedTables) else cells
+        every_key = tuple(range(len(shape.sizes)))
+        return {every_key: cells.reshape(shape.sizes)}
+    if isinstance(shape, NestedTables):
+        return cells.reshape(shape.tree.sizes[-1], -1)
+    return cells
 
 
 def _estimates(release: SetsRelease, estimate: Estimate, moves: Moves) -> Iterator[SetEstimate]:
+    """Yield the estimates of all cells of all sets, in units of the statistic."""
     if isinstance(estimate, ComponentEstimate):
         cells = _table_cells(release, estimate, moves)
     elif isinstance(estimate, NestedEstimate):
         cells = level_cells(release, estimate, floor=moves.floor, whole=moves.whole)
     else:
         cells = _running_cells(release, estimate, moves)
-    unit, low = release.unit, Fraction(0) if moves.floor else None
+    unit = release.unit
+    # Counts that were moved to 0 or above have confidence intervals that start at 0 or above.
+    low = Fraction(0) if moves.floor else None
     for exact, shown, law in cells:
         yield SetEstimate(exact * unit, shown * unit, law, unit, low)
 
@@ -142,94 +160,117 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
     plan = release.plan
     if not isinstance(plan.workload, Tables):
         raise TypeError("components belong to tables")
-    moved = _moved_tables(release, plan.workload, estimate, moves) if moves.floor else {}
+    moved: dict[tuple[int, ...], Integers] = {}
+    if moves.floor:
+        moved = _moved_tables(release, plan.workload, estimate, moves)
     for asked in plan.workload.sets:
-        table, law = estimate.table(asked), _set_law(release, estimate, asked)
-        shown = moved[asked].ravel() if moves.floor else None
-        for place, top in enumerate(table.numerators.ravel().tolist()):
-            exact = Fraction(int(top), table.denominator)
-            yield exact, exact if shown is None else Fraction(int(shown[place]), STEP), law
+        table = estimate.table(asked)
+        law = _set_law(release, estimate, asked)
+        exact = [Fraction(int(top), table.denominator) for top in table.numerators.ravel().tolist()]
+        shown = exact
+        if moves.floor:
+            shown = [Fraction(int(steps), STEP) for steps in moved[asked].ravel()]
+        for one, near in zip(exact, shown, strict=True):
+            yield one, near, law
 
 
 def _moved_tables(
     release: SetsRelease, asked: Tables, estimate: ComponentEstimate, moves: Moves
 ) -> dict[tuple[int, ...], Integers]:
-    """Return every set without negative numbers: sums of the finest cells, or pairs with the margins of their keys."""
+    """Return every set without negative numbers, in multiples of 1/STEP.
+
+    They are sums of the finest cells, or pairs with the margins of their keys.
+    """
     if release.tables:
-        return moved_pairs(
-            estimate, asked.sets, STEP * release.unit.denominator if moves.whole else 1
-        )
+        step = STEP * release.unit.denominator if moves.whole else 1
+        return moved_pairs(estimate, asked.sets, step)
     every = tuple(range(len(asked.sizes)))
     finest = _moved(estimate.table(every).values, release.unit, moves)
-    return {
-        one: np.asarray(finest.sum(axis=tuple(axis for axis in every if axis not in one)))
-        for one in asked.sets
-    }
+    tables = {}
+    for keys in asked.sets:
+        summed_axes = tuple(axis for axis in every if axis not in keys)
+        tables[keys] = np.asarray(finest.sum(axis=summed_axes))
+    return tables
 
 
 def _moved(finest: Floats, unit: Fraction, moves: Moves) -> Integers:
-    """Return the finest cells without negative numbers, in multiples of 1/STEP: the nearest of the same total.
+    """Return the nearest nonnegative cells of the same total, in multiples of 1/STEP.
 
-    Whole ones are whole in people, of which one is 1/unit steps.
+    It is the projection onto the simplex. Whole ones are whole in people, of which one is 1/unit steps.
     """
+    # All cells are one group, whose total is kept; a negative total becomes 0.
     groups = np.zeros(finest.size, dtype=np.int64)
-    scale = float(unit)
     total = max(0.0, float(finest.sum()))
     if moves.whole:
-        parts = whole_parts(finest.ravel() * scale, groups, np.array([round(total * scale)]))
-        return np.asarray(parts.astype(object) * (STEP * unit.denominator)).reshape(finest.shape)
+        scale = float(unit)
+        people = np.array([round(total * scale)])
+        parts = whole_parts(finest.ravel() * scale, groups, people)
+        # Python integers: a number of people times STEP may exceed 64 bits.
+        steps = parts.astype(object) * (STEP * unit.denominator)
+        return np.asarray(steps).reshape(finest.shape)
     near = simplex(finest.ravel(), groups, np.array([total]))
     return np.asarray(to_steps(near).reshape(finest.shape))
 
 
 def _set_law(release: SetsRelease, estimate: ComponentEstimate, asked: tuple[int, ...]) -> SumLaw:
-    """Return how far off one cell of a set is; all cells of a set have the same law."""
+    """Return the law of the error of one cell of a set; all cells of a set have the same law."""
     plan = release.plan
-    strategy, first = plan.strategy, plan.measured[0]
-    if not first.laplace or not isinstance(strategy, TableStrategy):
+    strategy = plan.strategy
+    if not plan.measured[0].laplace or not isinstance(strategy, TableStrategy):
         return SumLaw(float(np.sqrt(estimate.variance(asked))))
     weights, counts, scales = strategy.cell_weights(asked, plan.measured)
-    # one scale for all: a weight times its scale is what counts, and noise of a finer grid is nearer to continuous
+    # The law has one scale: only the product of weight and scale matters. The least scale is taken,
+    # because noise of a finer grid is nearer to continuous noise.
     least = min(float(one.mechanism.scale) for one in plan.measured)
-    same = [
-        w * (s / least) / one.grid for w, s, one in zip(weights, scales, plan.measured, strict=True)
-    ]
-    return SumLaw.of(np.concatenate(same), np.concatenate(counts), least)
+    rescaled = []
+    for weight, scale, measured in zip(weights, scales, plan.measured, strict=True):
+        rescaled.append(weight * (scale / least) / measured.grid)
+    return SumLaw.of(np.concatenate(rescaled), np.concatenate(counts), least)
 
 
 def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -> _Cells:
-    """Return sums of estimated cells: running totals, which never fall when moved, or counts."""
+    """Yield sums of estimated cells: running totals, which never fall when moved, or counts."""
     shape = release.plan.workload
-    exact = estimate.sums(shape.matrix) if isinstance(shape, Counts) else estimate.running()
+    if isinstance(shape, Counts):
+        exact = estimate.sums(shape.matrix)
+    else:
+        exact = estimate.running()
     shown = exact
     if moves.floor and isinstance(shape, Counts):
         cells = np.asarray(estimate.cells / STEP, dtype=np.float64)
-        shown = shape.matrix.astype(object) @ _moved(cells, release.unit, moves).astype(object)
+        moved = _moved(cells, release.unit, moves)
+        # Sums of Python integers, which are exact.
+        shown = shape.matrix.astype(object) @ moved.astype(object)
     elif moves.floor:
         step = STEP * release.unit.denominator if moves.whole else 1
+        # Isotonic regression: the nearest running totals that never fall.
         rising = np.rint(isotonic(np.asarray(exact / step, dtype=np.float64)))
         shown = np.array([int(value) * step for value in rising.tolist()], dtype=object)
-    for total, near, law in zip(
-        exact.tolist(), shown.tolist(), release.plan.asked_laws(), strict=True
-    ):
+    laws = release.plan.asked_laws()
+    for total, near, law in zip(exact.tolist(), shown.tolist(), laws, strict=True):
         yield Fraction(total, STEP), Fraction(near, STEP), law
 
 
 def cut_answer(answer: Answer, plan: Plan) -> Answer:
-    """Return the answer to one of several questions that were planned as one: its own sets and statistics."""
-    question, whole = plan.question, answer.plan.question
-    places = [[key.expression for key in whole.keys].index(key.expression) for key in question.keys]
-    names = {statistic: name for name, statistic in whole.statistics}
-    count = filtered_count(question) if whole.sets is None else None
+    """Return the answer to one of several questions that were planned as one joint question."""
+    question = plan.question
+    joint = answer.plan.question
+    joint_keys = [key.expression for key in joint.keys]
+    places = [joint_keys.index(key.expression) for key in question.keys]
+    joint_names = {statistic: name for name, statistic in joint.statistics}
+    # In a joint table without sets, a count of filtered rows is a statistic of its own.
+    count = filtered_count(question) if joint.sets is None else None
     rows = dict(zip(answer.keys, answer.estimates, strict=True))
-    keys, made = list(set_cells(question)), []
+    keys = list(set_cells(question))
+    made: list[dict[str, NoisyValue]] = []
     for key in keys:
-        own = dict(zip(places, key, strict=True))
-        row = rows[tuple(own.get(place) for place in range(len(whole.keys)))]
-        made.append(
-            {
-                name: row[names[statistic if count is None else count[1]]]
-                for name, statistic in question.statistics
-            }
-        )
+        known = dict(zip(places, key, strict=True))
+        # A key of the joint question that this one lacks is summed over, None.
+        joint_key = tuple(known.get(place) for place in range(len(joint_keys)))
+        row = rows[joint_key]
+        own: dict[str, NoisyValue] = {}
+        for name, statistic in question.statistics:
+            source = statistic if count is None else count[1]
+            own[name] = row[joint_names[source]]
+        made.append(own)
     return Answer.of(plan, keys, made)

@@ -1,1 +1,1 @@
-"""Columns that are computed from noisy ones: where the exact ones lie."""
+"""Confidence intervals of columns that are computed from noisy ones."""

@@ -1,4 +1,9 @@
-"""Where an expression over noisy statistics lies, if each of them lies in its interval: interval arithmetic, exact."""
+"""Interval arithmetic: bounds of an expression whose statistics lie in their confidence intervals.
+
+Guarantee: for all values of the statistics in their boxes, the value of the expression lies in the box
+returned. Fractions are exact; functions of floats are rounded outwards.
+Law: tests/answer/test_intervals.py, tests/answer/test_window_forms.py
+"""
 
 from __future__ import annotations
 
@@ -12,6 +17,15 @@ from ...statistics.laws.interval_arithmetic import Box, ratio
 from .linear_combination import is_nullif
 
 Boxes = Mapping[str, Box | None]
+"""Intervals by the names of statistics, keys and windows."""
+_RELATIVE_ERROR = 1 << 40
+"""A float is trusted to 1 part in 2^40. Mathematical libraries err by a few units of 2^−53 only."""
+_TINY = Fraction(1, 1 << 1000)
+"""Absolute slack, so that also an end at 0 is moved."""
+_NEAR_ONE = Fraction(1, 1 << 48)
+"""Slack of a logarithm near 1: rounding x to a float moves log x by up to 2^−53, absolutely."""
+_MAX_POWER = 64
+"""Greatest exponent that is raised exactly; larger ones would make fractions of many digits."""
 
 
 def box_of(expression: Expression, boxes: Boxes) -> Box | None:
@@ -41,111 +55,176 @@ def box_of(expression: Expression, boxes: Boxes) -> Box | None:
         case Call(function=function, arguments=arguments) if function in _RULES:
             found = [box_of(argument, boxes) for argument in arguments]
             known = [box for box in found if box is not None]
-            return _RULES[function](known) if len(known) == len(found) else None
+            if len(known) < len(found):
+                return None
+            return _RULES[function](known)
         case _:
             return None
 
 
 def _either(parts: Sequence[Expression], boxes: Boxes) -> Box | None:
-    """Bound what is one of several values: whichever it is, it lies between the ends of all; NULL is none of them."""
+    """Bound a value that is one of several: it lies between the ends of all. NULL is left out."""
     found = [box_of(part, boxes) for part in parts if part != Constant(None)]
     known = [box for box in found if box is not None]
     if not known or len(known) < len(found):
         return None
-    return min(low for low, _ in known), max(high for _, high in known)
+    lowest = min(low for low, _ in known)
+    highest = max(high for _, high in known)
+    return lowest, highest
 
 
 def _product(x: Sequence[Box]) -> Box:
-    corners = [a * b for a in x[0] for b in x[1]]
+    left, right = x
+    # A product is extreme at corners of the rectangle.
+    corners = [a * b for a in left for b in right]
     return min(corners), max(corners)
 
 
 def _quotient(x: Sequence[Box]) -> Box | None:
-    if x[1][0] <= 0 <= x[1][1]:
+    top, bottom = x
+    # A divisor that may be 0 gives no bound.
+    if bottom[0] <= 0 <= bottom[1]:
         return None
-    return ratio(x[0], x[1])
+    return ratio(top, bottom)
 
 
-def _size(x: Sequence[Box]) -> Box:
+def _absolute(x: Sequence[Box]) -> Box:
     low, high = x[0]
-    return (Fraction(0) if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+    largest = max(abs(low), abs(high))
+    if low <= 0 <= high:
+        return Fraction(0), largest
+    return min(abs(low), abs(high)), largest
 
 
 def _rising(of: Callable[[float], float], ends: Box) -> Box | None:
-    """Bound a function that never falls, in floats: libraries err in the last bits, so both ends are moved outwards."""
+    """Bound a function of floats that never falls.
+
+    Mathematical libraries err in the last bits, so both ends are moved outwards: a wider interval still
+    holds.
+    """
     try:
-        low, high = (of(float(end)) for end in ends)
+        low = of(float(ends[0]))
+        high = of(float(ends[1]))
     except (ValueError, OverflowError):
         return None
-    return Fraction(low) - _hair(low), Fraction(high) + _hair(high)
+    return Fraction(low) - _slack(low), Fraction(high) + _slack(high)
 
 
-def _hair(value: float) -> Fraction:
-    return Fraction(abs(value)) / _BITS + Fraction(1, 1 << 1000)
+def _slack(value: float) -> Fraction:
+    return Fraction(abs(value)) / _RELATIVE_ERROR + _TINY
 
 
 def _root(x: Sequence[Box]) -> Box | None:
-    """Bound a root: that of a number below 0 is NULL, which no interval holds."""
+    """Bound a square root; of a number below 0 it is NULL, which no interval holds."""
     low, high = x[0]
-    found = None if high < 0 else _rising(math.sqrt, (max(low, Fraction(0)), high))
-    return None if found is None else (max(found[0], Fraction(0)), found[1])
+    if high < 0:
+        return None
+    rounded = _rising(math.sqrt, (max(low, Fraction(0)), high))
+    if rounded is None:
+        return None
+    # Rounding outwards may go below 0, which no root does.
+    return max(rounded[0], Fraction(0)), rounded[1]
 
 
 def _logarithm(x: Sequence[Box]) -> Box | None:
-    """Bound a logarithm; near 1 it is small, and what rounding x moves it by is not."""
-    found = None if x[0][0] <= 0 else _rising(math.log, x[0])
-    return None if found is None else (found[0] - _NEAR_ONE, found[1] + _NEAR_ONE)
+    """Bound a logarithm of a number above 0."""
+    if x[0][0] <= 0:
+        return None
+    rounded = _rising(math.log, x[0])
+    if rounded is None:
+        return None
+    return rounded[0] - _NEAR_ONE, rounded[1] + _NEAR_ONE
+
+
+def _exponential(x: Sequence[Box]) -> Box | None:
+    return _rising(math.exp, x[0])
 
 
 def _power(x: Sequence[Box]) -> Box | None:
-    """Bound x^y: whole constant powers of anything, others of what is above 0, where corners are the extremes."""
+    """Bound x^y: whole constant powers of any x, other powers of x above 0.
+
+    For x above 0 the function is monotone in x and in y, so its extremes are at corners.
+    """
     (low, high), (least, most) = x
-    if least == most and least.denominator == 1 and 0 <= least <= _MOST_POWER:
-        ends = [low**least.numerator, high**least.numerator]
-        zero = [Fraction(0)] if low < 0 < high and least else []
-        return min(ends + zero), max(ends + zero)
-    if least == most and least > 0 and low <= 0 < high:  # below 0 it is NULL
+    constant = least == most
+    if constant and least.denominator == 1 and 0 <= least <= _MAX_POWER:
+        power = least.numerator
+        ends = [low**power, high**power]
+        # An even power is least at 0; for an odd one 0 lies between the ends anyway.
+        if low < 0 < high and power:
+            ends.append(Fraction(0))
+        return min(ends), max(ends)
+    if constant and least > 0 and low <= 0 < high:
+        # The power of a number below 0 is NULL, which no interval holds.
         top = _power(((high, high), (least, most)))
-        return None if top is None else (Fraction(0), top[1])
+        if top is None:
+            return None
+        return Fraction(0), top[1]
     if low <= 0:
         return None
     try:
         corners = [math.pow(float(a), float(b)) for a in (low, high) for b in (least, most)]
     except OverflowError:
         return None
-    # an error e of x or y in the last bit is one of e·(|y| + x^y's own logarithm)
-    wide = _hair(max(corners)) * (
-        2 + math.ceil(max(map(abs, (least, most)))) + abs(math.frexp(max(corners))[1])
-    )
-    return Fraction(min(corners)) - wide, Fraction(max(corners)) + wide
+    # A relative error e of x or y in the last bit changes x^y by e·(|y| + |log2 x^y|), relatively.
+    largest = max(corners)
+    exponent = math.ceil(max(abs(least), abs(most)))
+    binary_digits = abs(math.frexp(largest)[1])
+    wide = _slack(largest) * (2 + exponent + binary_digits)
+    return Fraction(min(corners)) - wide, Fraction(largest) + wide
 
 
-_BITS = 1 << 40
-_NEAR_ONE = Fraction(1, 1 << 48)
-_MOST_POWER = 64
+def _add(x: Sequence[Box]) -> Box:
+    left, right = x
+    return left[0] + right[0], left[1] + right[1]
 
 
-def _each(pick: Callable[[Fraction], int]) -> Callable[[Sequence[Box]], Box]:
-    """Make the rule of a function that never falls."""
-    return lambda x: (Fraction(pick(x[0][0])), Fraction(pick(x[0][1])))
+def _subtract(x: Sequence[Box]) -> Box:
+    left, right = x
+    return left[0] - right[1], left[1] - right[0]
+
+
+def _negate(x: Sequence[Box]) -> Box:
+    low, high = x[0]
+    return -high, -low
+
+
+def _least(x: Sequence[Box]) -> Box:
+    return min(low for low, _ in x), min(high for _, high in x)
+
+
+def _greatest(x: Sequence[Box]) -> Box:
+    return max(low for low, _ in x), max(high for _, high in x)
+
+
+def _round_half_up(value: Fraction) -> int:
+    return math.floor(value + Fraction(1, 2))
+
+
+def _step_function(to_integer: Callable[[Fraction], int]) -> Callable[[Sequence[Box]], Box]:
+    """Make the rule of a function to whole numbers that never falls."""
+
+    def rule(x: Sequence[Box]) -> Box:
+        low, high = x[0]
+        return Fraction(to_integer(low)), Fraction(to_integer(high))
+
+    return rule
 
 
 _RULES: dict[Function, Callable[[Sequence[Box]], Box | None]] = {
-    Function.ADD: lambda x: (x[0][0] + x[1][0], x[0][1] + x[1][1]),
-    Function.SUBTRACT: lambda x: (x[0][0] - x[1][1], x[0][1] - x[1][0]),
+    Function.ADD: _add,
+    Function.SUBTRACT: _subtract,
     Function.MULTIPLY: _product,
     Function.DIVIDE: _quotient,
-    Function.NEGATE: lambda x: (-x[0][1], -x[0][0]),
-    Function.ABSOLUTE: _size,
+    Function.NEGATE: _negate,
+    Function.ABSOLUTE: _absolute,
     Function.ROOT: _root,
     Function.LOGARITHM: _logarithm,
-    Function.EXPONENTIAL: lambda x: _rising(math.exp, x[0]),
+    Function.EXPONENTIAL: _exponential,
     Function.POWER: _power,
-    Function.LEAST: lambda x: (min(low for low, _ in x), min(high for _, high in x)),
-    Function.GREATEST: lambda x: (max(low for low, _ in x), max(high for _, high in x)),
-    Function.FLOOR: _each(lambda value: value.numerator // value.denominator),
-    Function.CEILING: _each(lambda value: -(-value.numerator // value.denominator)),
-    Function.ROUND: _each(
-        lambda value: (2 * value + 1).numerator // (2 * (2 * value + 1).denominator)
-    ),
+    Function.LEAST: _least,
+    Function.GREATEST: _greatest,
+    Function.FLOOR: _step_function(math.floor),
+    Function.CEILING: _step_function(math.ceil),
+    Function.ROUND: _step_function(_round_half_up),
 }

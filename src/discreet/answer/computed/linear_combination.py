@@ -1,8 +1,12 @@
-"""Sums and quotients of noisy totals: where the exact one lies, by the law of the noise of all of them together.
+"""Linear combinations and quotients of noisy totals, with confidence intervals (Fieller 1954).
 
-COUNT(*) and SUM(x) are totals with noise, and so is any sum of their multiples. A quotient r of two such sums A/B has
-A − rB = 0 for the exact totals, so A − rB of the noisy ones is noise (Fieller 1954): narrower than the quotient of two
-intervals, and narrower still where A and B have noise in common.
+COUNT(*) and SUM(x) are totals with noise, and so is any sum of their multiples. For the exact totals a
+quotient r = A/B has A − rB = 0. So A − rB of the noisy totals is noise alone, and its law bounds r
+(Fieller 1954). That is narrower than the quotient of two intervals, and narrower still if A and B share
+noise.
+
+Guarantee: an interval at β misses the exact value with probability at most β.
+Law: tests/answer/test_intervals.py, tests/answer/test_coverage.py
 """
 
 from __future__ import annotations
@@ -22,46 +26,52 @@ from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import NoisyTotal, TotalEstimate
 
 _ASIDE = 0.04
+"""Part of β that is spent on the rough intervals within which a quotient is searched."""
 
 
 @frozen
 class NoisyCombination:
-    """A constant and multiples of noisy totals, by what tells one total from another: its row and its name there."""
+    """Constant plus multiples of noisy totals; a total is identified by its row and its name there."""
 
     constant: Fraction
     parts: Mapping[tuple[int, object], tuple[NoisyTotal, Fraction]]
 
     def times(self, factor: Fraction) -> NoisyCombination:
         """Return a multiple of it."""
-        return NoisyCombination(
-            self.constant * factor, {key: (one, w * factor) for key, (one, w) in self.parts.items()}
-        )
+        parts = {}
+        for key, (total, weight) in self.parts.items():
+            parts[key] = (total, weight * factor)
+        return NoisyCombination(self.constant * factor, parts)
 
     def plus(self, other: NoisyCombination) -> NoisyCombination:
-        """Return the sum of both; noise in common is counted once."""
+        """Return the sum of both; the weights of a total in both are added, its noise is one."""
         parts = dict(self.parts)
-        for key, (one, weight) in other.parts.items():
-            parts[key] = one, weight + (parts[key][1] if key in parts else 0)
+        for key, (total, weight) in other.parts.items():
+            known_weight = parts[key][1] if key in parts else Fraction(0)
+            parts[key] = (total, known_weight + weight)
         return NoisyCombination(self.constant + other.constant, parts)
 
     @property
     def value(self) -> Fraction:
-        """What it is by the noisy totals."""
-        return self.constant + sum(
-            (one.value * weight for one, weight in self.parts.values()), Fraction(0)
-        )
+        """Its value by the noisy totals."""
+        value = self.constant
+        for total, weight in self.parts.values():
+            value += total.value * weight
+        return value
 
     def reach(self, beta: float) -> float:
         """Bound its noise with probability at least 1 − β."""
-        noises = tuple(
-            one.noise.times(float(weight)) for one, weight in self.parts.values() if weight
-        )
-        return total_reach(noises, beta) if noises else 0.0
+        # Noise that cancels out, with weight 0, does not widen the interval.
+        weighted = [(total, weight) for total, weight in self.parts.values() if weight]
+        if not weighted:
+            return 0.0
+        noises = tuple(total.noise.times(float(weight)) for total, weight in weighted)
+        return total_reach(noises, beta)
 
 
 @frozen
 class RowAt:
-    """A row of noisy values at its place in the table, its keys, and what a window over the table says of it."""
+    """Row of noisy values, its place in the table, its keys, and a reader of windows over the table."""
 
     place: int
     row: Mapping[str, NoisyValue]
@@ -70,36 +80,44 @@ class RowAt:
 
 
 def line_of(expression: Expression, at: RowAt) -> NoisyCombination | None:
-    """Read an expression as a sum of multiples of noisy totals; None if it is none.
+    """Read an expression as a linear combination of noisy totals; None if it is none.
 
     NULLIF(x, 0) is x here: where x may be 0, no quotient by it has a bound.
     """
-    row, keys = at.row, at.keys
     match expression:
         case Constant(value=int() | Fraction() as value) if not isinstance(value, bool):
             return NoisyCombination(Fraction(value), {})
         case Field(name=name):
-            return (
-                _total_line(at.place, name, row[name]) if name in row else _key_line(keys.get(name))
-            )
+            if name in at.row:
+                return _total_line(at.place, name, at.row[name])
+            return _key_line(at.keys.get(name))
         case Call(function=Function.TOTAL | Function.LAG):
-            return None if at.window is None else at.window(expression)
+            if at.window is None:
+                return None
+            return at.window(expression)
         case Call(
             function=Function.CASE,
             arguments=(Call(function=Function.EQUAL), Constant(value=None), inner),
         ):
-            return line_of(inner, at) if is_nullif(expression) else None
+            if not is_nullif(expression):
+                return None
+            return line_of(inner, at)
         case Call(function=Function.NEGATE, arguments=(inner,)):
-            found = line_of(inner, at)
-            return None if found is None else found.times(Fraction(-1))
+            negated = line_of(inner, at)
+            if negated is None:
+                return None
+            return negated.times(Fraction(-1))
         case Call(function=function, arguments=(left, right)):
-            one, other = line_of(left, at), line_of(right, at)
-            return None if one is None or other is None else _combined(function, one, other)
+            one = line_of(left, at)
+            other = line_of(right, at)
+            if one is None or other is None:
+                return None
+            return _combined(function, one, other)
     return None
 
 
 def is_nullif(expression: Expression) -> bool:
-    """Return whether an expression is NULLIF(x, 0), as SQL is read: CASE WHEN x = 0 THEN NULL ELSE x END."""
+    """Return whether an expression is NULLIF(x, 0): CASE WHEN x = 0 THEN NULL ELSE x END."""
     match expression:
         case Call(
             function=Function.CASE,
@@ -114,12 +132,13 @@ def is_nullif(expression: Expression) -> bool:
 
 
 def _total_line(place: int, name: str, made: NoisyValue) -> NoisyCombination | None:
+    """Return a statistic as a combination of the totals that it was estimated from."""
     if isinstance(made, JointTotal):
-        pairs = zip(made.totals, made.weights, strict=True)
-        return NoisyCombination(
-            Fraction(0),
-            {(place, (name,)): pair for name, pair in zip(made.names, pairs, strict=True)},
-        )
+        # Totals of a joint release have names of their own, in a tuple: no statistic is called so.
+        parts: dict[tuple[int, object], tuple[NoisyTotal, Fraction]] = {}
+        for own_name, total, weight in zip(made.names, made.totals, made.weights, strict=True):
+            parts[place, (own_name,)] = (total, weight)
+        return NoisyCombination(Fraction(0), parts)
     if isinstance(made, TotalEstimate):
         return NoisyCombination(Fraction(0), {(place, name): (made.total, Fraction(1))})
     return None
@@ -140,44 +159,60 @@ def _combined(
         case Function.SUBTRACT:
             return one.plus(other.times(Fraction(-1)))
         case Function.MULTIPLY if not one.parts or not other.parts:
-            return other.times(one.constant) if not one.parts else one.times(other.constant)
+            if not one.parts:
+                return other.times(one.constant)
+            return one.times(other.constant)
         case Function.DIVIDE if not other.parts and other.constant:
             return one.times(1 / other.constant)
     return None
 
 
 def bound_quotient(expression: Expression, at: RowAt, beta: float) -> tuple[float, float] | None:
-    """Bound a sum of totals or a quotient of two, with probability at least 1 − β; None if it is neither, or has none.
+    """Bound a linear combination of totals or a quotient of two, with probability at least 1 − β.
 
-    Two statistics that may be one and the same total are left to others: their noise may or may not be the same.
+    None if the expression is neither, or has no bound. Two statistics that may be one and the same total
+    are left to interval arithmetic: their noise may or may not be the same.
     """
-    whole = line_of(expression, at)
-    if whole is not None:
-        value, reach = whole.value, Fraction(whole.reach(beta))
-        return outward((value - reach, value + reach)) if _apart(whole) else None
-    found = _quotient_of(expression, at)
-    if found is None or not _apart(found[0].plus(found[1])):
+    combination = line_of(expression, at)
+    if combination is not None:
+        if not _apart(combination):
+            return None
+        value = combination.value
+        reach = Fraction(combination.reach(beta))
+        return outward((value - reach, value + reach))
+    quotient = _quotient_of(expression, at)
+    if quotient is None:
         return None
-    return _fieller(*found, beta)
+    top, bottom = quotient
+    if not _apart(top.plus(bottom)):
+        return None
+    return _fieller(top, bottom, beta)
 
 
-def _apart(line: NoisyCombination) -> bool:
-    """Return whether no two totals of one row that stand alone could be the same one."""
-    alone = [(place, one) for (place, key), (one, _) in line.parts.items() if isinstance(key, str)]
+def _apart(combination: NoisyCombination) -> bool:
+    """Return whether no two totals of one row that were released alone could be the same one."""
+    alone = []
+    for (place, key), (total, _) in combination.parts.items():
+        if isinstance(key, str):
+            alone.append((place, total))
     return len(set(alone)) == len(alone)
 
 
 def _quotient_of(
     expression: Expression, at: RowAt
 ) -> tuple[NoisyCombination, NoisyCombination] | None:
-    """Read a quotient of two lines, perhaps times a constant."""
+    """Read a quotient of two linear combinations, perhaps times a constant."""
     match expression:
         case Call(function=Function.DIVIDE, arguments=(top, bottom)):
-            one, other = line_of(top, at), line_of(bottom, at)
-            return None if one is None or other is None else (one, other)
+            numerator = line_of(top, at)
+            denominator = line_of(bottom, at)
+            if numerator is None or denominator is None:
+                return None
+            return numerator, denominator
         case Call(function=Function.MULTIPLY, arguments=(left, right)):
             for factor, inner in ((left, right), (right, left)):
-                times, found = line_of(factor, at), _quotient_of(inner, at)
+                times = line_of(factor, at)
+                found = _quotient_of(inner, at)
                 if times is not None and not times.parts and found is not None:
                     return found[0].times(times.constant), found[1]
     return None
@@ -186,21 +221,42 @@ def _quotient_of(
 def _fieller(
     top: NoisyCombination, bottom: NoisyCombination, beta: float
 ) -> tuple[float, float] | None:
-    """Bound A/B: by both intervals first, then by the noise of A − rB over what is left."""
+    """Bound A/B: by the intervals of A and B first, then by the noise of A − rB within these bounds."""
     if bottom.value < 0:
-        top, bottom = top.times(Fraction(-1)), bottom.times(Fraction(-1))
-    low, high = (float(bottom.value) + sign * bottom.reach(beta * _ASIDE / 2) for sign in (-1, 1))
-    if low <= 0:
+        top = top.times(Fraction(-1))
+        bottom = bottom.times(Fraction(-1))
+    # Union bound: β·_ASIDE for both rough intervals, the remainder for the noise of A − rB.
+    rough_beta = beta * _ASIDE / 2
+    bottom_reach = bottom.reach(rough_beta)
+    bottom_low = float(bottom.value) - bottom_reach
+    bottom_high = float(bottom.value) + bottom_reach
+    # A divisor that may be 0 has no bounded quotient.
+    if bottom_low <= 0:
         return None
-    near = [float(top.value) + sign * top.reach(beta * _ASIDE / 2) for sign in (-1, 1)]
-    corners = [a / b for a in near for b in (low, high)]
-    ends = math.nextafter(min(corners), -math.inf), math.nextafter(max(corners), math.inf)
+    top_reach = top.reach(rough_beta)
+    top_low = float(top.value) - top_reach
+    top_high = float(top.value) + top_reach
+    corners = [a / b for a in (top_low, top_high) for b in (bottom_low, bottom_high)]
+    # One float outwards: rounding must not cut the bounds within which the ends are searched.
+    lowest = math.nextafter(min(corners), -math.inf)
+    highest = math.nextafter(max(corners), math.inf)
     both = top.plus(bottom)
-    noises = tuple(one.noise for one, _ in both.parts.values())
-    lines = [_floats(line, both) for line in (top, bottom)]
-    return quotient_ends(lines[0], lines[1], noises, ends, beta * (1 - _ASIDE))
+    noises = tuple(total.noise for total, _ in both.parts.values())
+    return quotient_ends(
+        _weighted_sum(top, both),
+        _weighted_sum(bottom, both),
+        noises,
+        (lowest, highest),
+        beta * (1 - _ASIDE),
+    )
 
 
-def _floats(line: NoisyCombination, both: NoisyCombination) -> WeightedSum:
-    weights = (line.parts[key][1] if key in line.parts else Fraction(0) for key in both.parts)
-    return WeightedSum(float(line.value), tuple(map(float, weights)))
+def _weighted_sum(combination: NoisyCombination, both: NoisyCombination) -> WeightedSum:
+    """Return a combination in floats, with a weight for each total of both; 0 where it has none."""
+    weights = []
+    for key in both.parts:
+        weight = Fraction(0)
+        if key in combination.parts:
+            _, weight = combination.parts[key]
+        weights.append(float(weight))
+    return WeightedSum(float(combination.value), tuple(weights))
