@@ -1,20 +1,26 @@
-"""Intervals of keys that were shown because their own noisy count reached a threshold.
+"""Confidence intervals after partition selection by a noisy count that reached a threshold.
 
-Among many keys that few people hold, those are shown whose noise was large: by itself no interval around such a count
-would hold. So everything here is said of a key *that was shown*. Let θ be its exact count in steps, M = θ + Z the noisy
-one, t the threshold. Given M ≥ t,
+Among many keys that few people hold, those are shown whose noise was large. So no unconditional interval
+around such a count would hold, and everything here is conditional on the key *being shown*. Let θ be its
+exact count in steps, M = θ + Z the noisy count, t the threshold. Given M ≥ t,
 
     P(M ≥ m) = P(Z ≥ m − θ)/P(Z ≥ t − θ)
 
-grows with θ, for the tails of both laws of noise are log-concave. All θ ≥ 1 (a key that nobody holds is never shown)
-for which neither this nor P(M ≤ m) is below β/2 are the interval of the count: far above the threshold it is the usual
-one, near it the lower end is 1. One step less than t is shown by luck (`plan.counted`): M = t − 1 counts among the
-small ones, but not as shown, which is on the safe side of both for any luck, also for answers made without it. Noise
-in different keys is independent, so given which keys are shown, their intervals hold independently of each other.
+grows with θ, because the tails of both laws of noise are log-concave. The interval of the count holds all
+θ ≥ 1 for which neither this nor P(M ≤ m) is below β/2. (A key that nobody holds is never shown.) Far above
+the threshold it is the usual interval, near it the lower end is 1.
 
-What else is made from the count (a mean, a quotient) has an interval that misses with probability β' before anything is
-said of the threshold, and with at most β'/P(Z ≥ t − θ) after it. With probability 1 − β/25 the count is at least the
-lower end L for that, so β' = 24β/25·P(Z ≥ t − L) is enough.
+One step less than t is shown with some probability (`plan.counted`). M = t − 1 counts among the small
+values, but not as shown. That is on the safe side of both for any such probability, also for answers made
+without it. Noise in different keys is independent. So, given which keys are shown, their intervals hold
+independently of each other.
+
+Other statistics made from the count (a mean, a quotient) have an interval that misses with probability β'
+unconditionally, and with at most β'/P(Z ≥ t − θ) given the key. With probability 1 − β/25 the count is at
+least its lower bound L at β/25, so β' = 24β/25·P(Z ≥ t − L) is enough.
+
+Guarantee: given that its key is shown, an interval at β misses with probability at most β.
+Law: tests/answer/test_thresholded_keys.py
 """
 
 from __future__ import annotations
@@ -34,12 +40,16 @@ from ...statistics.recipe import NoisyValue
 from ...statistics.releases.total import NoisyTotal, TotalEstimate
 
 _ASIDE = 0.04
-_WIDE = 500.0  # beyond this deviation the tail of a discrete Gaussian is a bound, not a sum
+"""Part of β that is spent on the lower bound of the count."""
+_WIDE = 500.0
+"""Beyond this standard deviation the tail of a discrete Gaussian is an upper bound, not a sum."""
+_CHANCES_PER_OCTAVE = 8
+"""Failure probabilities are rounded down to 2^(k/8), so that few of them serve all keys (cached laws)."""
 
 
 @frozen
 class ShownKeys:
-    """The threshold, the count that reached it, and all statistics that are made from that count."""
+    """The threshold, the count that reached it, and the statistics that are made from that count."""
 
     threshold: int
     count: str
@@ -54,22 +64,22 @@ class ShownKeys:
         return float(low * total.unit), float(high * total.unit)
 
     def chance(self, row: Mapping[str, NoisyValue], beta: float) -> float:
-        """Return the chance at which what is made from the count is bounded, so that given the key it is β at most."""
+        """Return the failure probability for statistics made from the count: at most β given the key."""
         total = self._total(row)
         low = _least(total.mechanism, self.threshold, total.steps, beta * _ASIDE)
         shown = _tail_below(total.mechanism, self.threshold - low)
-        return (
-            beta * (1 - _ASIDE) * math.exp2(math.floor(8 * math.log2(shown)) / 8)
-        )  # few chances serve all keys
+        # Rounded down, the safe direction: a smaller failure probability only widens an interval.
+        exponent = math.floor(_CHANCES_PER_OCTAVE * math.log2(shown)) / _CHANCES_PER_OCTAVE
+        return beta * (1 - _ASIDE) * math.exp2(exponent)
 
     def _total(self, row: Mapping[str, NoisyValue]) -> NoisyTotal:
-        return cast(
-            "TotalEstimate", row[self.count]
-        ).total  # a count that shows keys is a total of its own
+        # A count that selects keys is a total of its own, never part of a joint release.
+        estimate = cast("TotalEstimate", row[self.count])
+        return estimate.total
 
 
 def keys_shown_by(plan: object) -> ShownKeys | None:
-    """Return how the keys of a plan were shown, if by a count of its own."""
+    """Return the selection of a plan's keys, if a count of its own made it; else None."""
     if not isinstance(plan, Plan) or not isinstance(plan.selection, CountSelection):
         return None
     place = plan.selection.place
@@ -81,26 +91,32 @@ def keys_shown_by(plan: object) -> ShownKeys | None:
 @lru_cache(maxsize=4096)
 def _tail(noise: Additive, z: int) -> float:
     """Bound P(Z ≥ z) from above."""
-    return (
-        laplace_tail(noise.scale, z)
-        if isinstance(noise, Geometric)
-        else gaussian_tail(noise.scale**2, z)
-    )
+    if isinstance(noise, Geometric):
+        return laplace_tail(noise.scale, z)
+    return gaussian_tail(noise.scale**2, z)
 
 
 def _tail_below(noise: Additive, z: int) -> float:
-    """Bound P(Z ≥ z) from below; of wide Gaussian noise the bound from above is off by twice its greatest chance."""
-    found, sigma = _tail(noise, z) * (1 - 1e-9), float(noise.scale)
+    """Bound P(Z ≥ z) from below.
+
+    For wide Gaussian noise the upper bound is off by at most twice the greatest probability of a value.
+    """
+    # The tails are floats: 1e-9 is far more than their rounding errors.
+    bound = _tail(noise, z) * (1 - 1e-9)
+    sigma = float(noise.scale)
     if not isinstance(noise, Geometric) and sigma > _WIDE:
-        found -= 2 * math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
-    return max(found, 5e-324)
+        density = math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
+        bound -= 2 * density
+    # Never 0, since a probability is divided by it: the least positive float.
+    return max(bound, 5e-324)
 
 
 @lru_cache(maxsize=4096)
 def _least(noise: Additive, threshold: int, steps: int, beta: float) -> int:
-    """Return the least count for which so large a noisy one, given that it is shown, is no rarer than β."""
+    """Return the least count for which so large a noisy count, given that it is shown, is no rarer than β."""
 
     def likely(count: int) -> bool:
+        # Upper bound on the left, lower bound on the right: in doubt a count stays in the interval.
         return _tail(noise, steps - count) > beta * _tail_below(noise, threshold - count)
 
     return _first(likely, 1, max(1, steps))
@@ -108,16 +124,17 @@ def _least(noise: Additive, threshold: int, steps: int, beta: float) -> int:
 
 @lru_cache(maxsize=4096)
 def _most(noise: Additive, threshold: int, steps: int, beta: float) -> int:
-    """Return the greatest count for which so small a noisy one, given that it is shown, is no rarer than β."""
+    """Return the greatest count for which so small a noisy count, given that it is shown, is no rarer than β."""
 
     def rare(count: int) -> bool:
         if count <= steps:
             return False
-        between = _tail(noise, count - steps) - _tail_below(
-            noise, count - threshold + 2
-        )  # from t - 1 on
+        # P(t − 1 ≤ M ≤ m), from above: one step less than t is shown by luck.
+        below = _tail_below(noise, count - threshold + 2)
+        between = _tail(noise, count - steps) - below
         return between <= beta * _tail_below(noise, threshold - count)
 
+    # Double the distance until a count is rare, then bisect.
     high = max(1, steps) + 1
     while not rare(high):
         high += high - steps + 1
@@ -125,8 +142,11 @@ def _most(noise: Additive, threshold: int, steps: int, beta: float) -> int:
 
 
 def _first(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """Return the least whole number in low..high from which on something holds; it does at the upper end."""
+    """Bisect: return the least integer in low..high from which on a condition holds, as it does at high."""
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle + 1, high)
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
     return low

@@ -1,11 +1,13 @@
-"""Intervals of what a window over the noisy table says: shares of a total, and differences between rows.
+"""Confidence intervals of computed columns, also of windows: fractions of a total, differences of rows.
 
-Rows have noise of their own, so a sum of several, or a difference of two, is a line with the
-noise of all of them (`NoisyCombination`). That holds for rows that public facts put there. Where
-noise decided which rows a window reads (HAVING on noisy values, keys that were selected
-privately, an order of noisy values), noise known to be large was added up, and no interval is
-given. Shares among more than 32 rows are bounded by the interval of the row and that of the
-total, each at half of β.
+Rows have noise of their own, so a sum of several rows or a difference of two is a linear combination with
+the noise of all of them (`NoisyCombination`). That holds if public facts decide which rows a window reads.
+If noise decided it (HAVING on noisy values, keys that were selected privately, an order of noisy values),
+noise known to be large was added up, and no interval is given. Fractions of a total over more than 32 rows
+are bounded by the interval of the row and that of the total, each at half of β.
+
+Guarantee: an interval at β misses the exact value with probability at most β.
+Law: tests/answer/test_window_forms.py, tests/answer/test_coverage.py
 """
 
 from __future__ import annotations
@@ -32,28 +34,38 @@ from .interval_arithmetic import box_of
 from .linear_combination import NoisyCombination, RowAt, bound_quotient, line_of
 from .thresholded_keys import ShownKeys
 
-_MOST_LINES = 32
+_MAX_COMBINED_ROWS = 32
+"""Rows whose noise is combined in one law; the time of that law grows with their number."""
 _Ends = tuple[Value, Value] | None
 
 
 def reads_rows(finish: Finish) -> bool:
-    """Return whether some column or order reads more rows than its own, or rows are left out by their number."""
-    parts = (*(e for _, e in finish.columns), *(e for e, _ in finish.order))
-    return finish.offset > 0 or any(windows_of(part) for part in parts)
+    """Return whether a column or order reads other rows than its own, or OFFSET leaves rows out."""
+    if finish.offset > 0:
+        return True
+    for _, expression in finish.columns:
+        if windows_of(expression):
+            return True
+    return any(windows_of(expression) for expression, _ in finish.order)
 
 
 def read_box(ends: _Ends) -> Box | None:
     """Read numbers as a box; text, truth and NULL have none."""
-    if ends is None or not all(
-        isinstance(end, int | float | Fraction) and not isinstance(end, bool) for end in ends
-    ):
+    if ends is None:
         return None
-    return Fraction(ends[0]), Fraction(ends[1])  # type: ignore[arg-type]
+    low, high = ends
+    for end in (low, high):
+        if not isinstance(end, int | float | Fraction) or isinstance(end, bool):
+            return None
+    return Fraction(low), Fraction(high)  # type: ignore[arg-type]
 
 
 @frozen
 class TableLaw:
-    """The noisy table of a question, row by row, with the law of the noise of everything that is computed from it."""
+    """Noisy table of a question, with the law of the noise of everything computed from it.
+
+    `groups`, `earlier` and `totals` are caches: all rows of a window share its groups and its total.
+    """
 
     question: Question
     keys: Sequence[KeyValues]
@@ -64,147 +76,169 @@ class TableLaw:
     totals: dict[tuple[Call, int, float], Box | None] = field(default_factory=dict)
 
     def interval(self, expression: Expression, place: int, beta: float) -> _Ends:
-        """Bound what an expression says of the row at a place, with probability at least 1 − β; None: nothing does."""
+        """Return the interval of an expression in the row at a place, at failure probability β.
+
+        None if no bound is known.
+        """
         row = self.rows[place]
         if isinstance(expression, Field):
-            return self._statistic(expression.name, place, beta) if expression.name in row else None
+            if expression.name not in row:
+                return None
+            return self._statistic(expression.name, place, beta)
         if windows_of(expression) and not self._public(expression):
             return None
         at = self._at(place)
-        found = bound_quotient(expression, at, self._chance(fields_of(expression), place, beta))
-        if found is not None:
-            return found
+        own_beta = self._chance(fields_of(expression), place, beta)
+        combined = bound_quotient(expression, at, own_beta)
+        if combined is not None:
+            return combined
+        # Otherwise interval arithmetic: each noisy leaf at an equal part of β (union bound).
         leaves = {leaf for leaf in outside_windows(expression) if fields_of(leaf) & set(row)}
         boxes = {name: read_box((value, value)) for name, value in at.keys.items()}
         for leaf in leaves:
             name = leaf.name if isinstance(leaf, Field) else window_name(leaf)  # type: ignore[arg-type]
             boxes[name] = self._leaf(leaf, place, beta / len(leaves))
         box = box_of(expression, boxes)
-        return None if box is None else outward(box)
+        if box is None:
+            return None
+        return outward(box)
 
     def _statistic(self, name: str, place: int, beta: float) -> _Ends:
-        """Bound a statistic; a count that showed its key, given that it did."""
+        """Return the interval of a statistic; for the count that selected its key, given that it did."""
         row = self.rows[place]
         if self.shown is not None and name in self.shown.counts:
             return self.shown.interval(row, beta)
         return row[name].interval(self._chance({name}, place, beta))
 
     def _chance(self, names: Set[str], place: int, beta: float) -> float:
-        """Return the chance of a miss at which these are bounded; less where the count that showed the key is in it."""
+        """Return the failure probability for statistics; less if made from the count that selected the key."""
         if self.shown is None or not names & self.shown.names:
             return beta
         return self.shown.chance(self.rows[place], beta)
 
     def _leaf(self, leaf: Expression, place: int, beta: float) -> Box | None:
-        if isinstance(leaf, Call) and leaf.function is Function.TOTAL:
+        """Return the box of a statistic or of a window, at failure probability β."""
+        if not isinstance(leaf, Call):
+            return read_box(self.interval(leaf, place, beta))
+        if leaf.function is Function.TOTAL:
             return self._total(leaf, place, beta)
-        if isinstance(leaf, Call):
-            other = self._before(leaf, place)
-            return (
-                None if other is None else read_box(self.interval(leaf.arguments[0], other, beta))
-            )
-        return read_box(self.interval(leaf, place, beta))
+        other = self._before(leaf, place)
+        if other is None:
+            return None
+        return read_box(self.interval(leaf.arguments[0], other, beta))
 
     def _public(self, expression: Expression) -> bool:
-        """Return whether public facts alone say which rows the windows of an expression read."""
-        question, names = self.question, set(self.rows[0])
-        noisy = question.finish.having is not None and bool(
-            fields_of(question.finish.having) & names
-        )
-        orders = [part for call in windows_of(expression) for part in call.arguments[1:]]
-        return (
-            not noisy
-            and all(k.values is not None for k in question.keys)
-            and not any(fields_of(part) & names for part in orders)
-        )
+        """Return whether public facts alone decide which rows the windows of an expression read."""
+        question = self.question
+        names = set(self.rows[0])
+        having = question.finish.having
+        if having is not None and fields_of(having) & names:
+            return False
+        if any(key.values is None for key in question.keys):
+            return False
+        for call in windows_of(expression):
+            # Arguments after the first are the groups and the order of the window.
+            if any(fields_of(part) & names for part in call.arguments[1:]):
+                return False
+        return True
 
     def _at(self, place: int) -> RowAt:
-        return RowAt(
-            place, self.rows[place], self._known(place), lambda call: self._line(call, place)
-        )
+        def window(call: Call) -> NoisyCombination | None:
+            return self._line(call, place)
+
+        return RowAt(place, self.rows[place], self._known(place), window)
 
     def _known(self, place: int) -> dict[str, Value]:
-        return dict(zip((key.name for key in self.question.keys), self.keys[place], strict=True))
+        """Return the keys of a row by name."""
+        names = [key.name for key in self.question.keys]
+        return dict(zip(names, self.keys[place], strict=True))
 
     def _line(self, call: Call, place: int) -> NoisyCombination | None:
-        """Return a window as a line of the noise of the rows that it reads; None if they are many, or no lines."""
+        """Return a window as a linear combination of the noise of its rows; None if they are many."""
         if call.function is Function.TOTAL:
             group = self._group(call, place)
-            return self._sum(call, group) if len(group) <= _MOST_LINES else None
+            if len(group) > _MAX_COMBINED_ROWS:
+                return None
+            return self._sum(call, group)
         other = self._before(call, place)
-        return None if other is None else line_of(call.arguments[0], self._at(other))
+        if other is None:
+            return None
+        return line_of(call.arguments[0], self._at(other))
 
     def _sum(self, call: Call, group: Sequence[int]) -> NoisyCombination | None:
-        lines = [line_of(call.arguments[0], self._at(place)) for place in group]
-        known = [line for line in lines if line is not None]
-        if len(known) < len(lines):
-            return None
-        constant, parts = Fraction(0), dict[tuple[int, object], tuple[NoisyTotal, Fraction]]()
-        for line in known:
-            constant += line.constant
-            parts.update(line.parts)  # of different rows, so no two are one
+        """Return the sum of a window's argument over rows; None if it is no combination in some row."""
+        constant = Fraction(0)
+        parts: dict[tuple[int, object], tuple[NoisyTotal, Fraction]] = {}
+        for place in group:
+            combination = line_of(call.arguments[0], self._at(place))
+            if combination is None:
+                return None
+            constant += combination.constant
+            # Totals of different rows differ, so no weight is overwritten.
+            parts.update(combination.parts)
         return NoisyCombination(constant, parts)
 
     def _total(self, call: Call, place: int, beta: float) -> Box | None:
         """Bound a total over rows: by the noise of all of them, or each at its part of β."""
         group = self._group(call, place)
-        if (call, group[0], beta) not in self.totals:
-            line = self._sum(call, group)
-            self.totals[call, group[0], beta] = (
-                _around(line, beta) if line else self._boxes(call, group, beta)
-            )
-        return self.totals[call, group[0], beta]
+        key = (call, group[0], beta)
+        if key not in self.totals:
+            combination = self._sum(call, group)
+            if combination is None:
+                self.totals[key] = self._boxes(call, group, beta)
+            else:
+                self.totals[key] = _around(combination, beta)
+        return self.totals[key]
 
     def _boxes(self, call: Call, group: Sequence[int], beta: float) -> Box | None:
-        ends = [
-            read_box(self.interval(call.arguments[0], place, beta / len(group))) for place in group
-        ]
-        known = [box for box in ends if box is not None]
-        if len(known) < len(ends):
-            return None
-        return sum((low for low, _ in known), Fraction(0)), sum(
-            (high for _, high in known), Fraction(0)
-        )
+        """Add up the intervals of rows, each at an equal part of β (union bound)."""
+        low = Fraction(0)
+        high = Fraction(0)
+        for place in group:
+            box = read_box(self.interval(call.arguments[0], place, beta / len(group)))
+            if box is None:
+                return None
+            low += box[0]
+            high += box[1]
+        return low, high
 
     def _group(self, call: Call, place: int) -> list[int]:
-        """Return the rows that a window puts together with one of them, over all that HAVING leaves."""
+        """Return the rows of a window's group that holds a row, of all rows that HAVING leaves."""
         if call not in self.groups:
-            rows, types, test = (
-                self._public_rows(),
-                types_of(self.question),
-                self.question.finish.having,
-            )
-            left = [
-                i
-                for i, row in enumerate(rows)
-                if test is None or value_of(test, row, types) is True
-            ]
-            self.groups[call] = {
-                i: group for group in window_groups(call, left, rows, types) for i in group
-            }
+            rows = self._public_rows()
+            types = types_of(self.question)
+            having = self.question.finish.having
+            left = list(range(len(rows)))
+            if having is not None:
+                left = [i for i, row in enumerate(rows) if value_of(having, row, types) is True]
+            group_of: dict[int, list[int]] = {}
+            for group in window_groups(call, left, rows, types):
+                group_of.update(dict.fromkeys(group, group))
+            self.groups[call] = group_of
         return self.groups[call][place]
 
     def _before(self, call: Call, place: int) -> int | None:
-        """Return the row that LAG reads."""
+        """Return the row that LAG reads; None for the first row of a group."""
         group = self._group(call, place)
-        if (call, group[0]) not in self.earlier:
-            found = row_before(
-                call.arguments[1:], group, self._public_rows(), types_of(self.question)
-            )
-            self.earlier[call, group[0]] = found
-        return self.earlier[call, group[0]][place]
+        key = (call, group[0])
+        if key not in self.earlier:
+            types = types_of(self.question)
+            order = call.arguments[1:]
+            self.earlier[key] = row_before(order, group, self._public_rows(), types)
+        return self.earlier[key][place]
 
     def _public_rows(self) -> list[NoisyRow]:
         return [self._known(place) for place in range(len(self.rows))]
 
 
-def _around(line: NoisyCombination, beta: float) -> Box:
-    value, reach = line.value, Fraction(line.reach(beta))
+def _around(combination: NoisyCombination, beta: float) -> Box:
+    value = combination.value
+    reach = Fraction(combination.reach(beta))
     return value - reach, value + reach
 
 
 def why_unbounded(expression: Expression, question: Question) -> str:
-    """Say why a column has no interval.
+    """Tell why a column has no confidence interval.
 
     >>> import discreet as dp
     >>> from discreet.answer.computed.window_intervals import why_unbounded

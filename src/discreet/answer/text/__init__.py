@@ -1,4 +1,4 @@
-"""How answers show themselves: tables and pictures, loaded when one is shown."""
+"""Display of answers as tables and plots, imported when one is shown."""
 
 from __future__ import annotations
 

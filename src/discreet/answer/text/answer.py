@@ -1,4 +1,4 @@
-"""How an answer shows itself: a table with ± in the terminal and in Markdown, and with error bars in a notebook.
+"""Tables of answers: with ± in the terminal and in Markdown, and with error bars in a notebook.
 
 Numbers are rounded to their error here and nowhere else: values and exports keep every digit.
 """
@@ -35,7 +35,7 @@ def cell(
     *,
     key: bool = False,
 ) -> NumberWords:
-    """Write one value with how far off it may be, or with the ends of its interval; keys are written as they are.
+    """Write one value with its error, or with the ends of its interval; keys are written as they are.
 
     >>> from discreet.answer.text.answer import cell
     >>> str(cell(1234.5, (1200.0, 1269.0), "number")), str(cell(None, (0.0, 120.0), "number"))
@@ -44,141 +44,168 @@ def cell(
     ('2024', '3')
     """
     if key or interval is None:
-        return NumberWords(_word(value, sort, key=key))
+        return NumberWords(_written(value, sort, key=key))
     low, high = interval
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
         return number_words(value, low, high, digits)
-    return NumberWords(_word(value, sort), f"({_word(low, sort)} to {_word(high, sort)})")
+    return NumberWords(_written(value, sort), f"({_written(low, sort)} to {_written(high, sort)})")
 
 
-def _word(value: object, sort: ValueType | None, *, key: bool = False) -> str:
+def _written(value: object, sort: ValueType | None, *, key: bool = False) -> str:
     shown = plain(value, sort)
     if shown is None:
         return "NULL"
     if isinstance(shown, float):
-        return f"{shown:.15g}" if key else plain_number(float(f"{shown:.6g}"))
+        if key:
+            return f"{shown:.15g}"
+        return plain_number(float(f"{shown:.6g}"))
     return str(shown)
 
 
-def _words(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberWords]]]:
-    """List the columns by name, their values in words."""
+def _columns(seen: DisplayFacts) -> Iterator[tuple[str, list[NumberWords]]]:
+    """Yield the columns by name, with their values as they are written."""
     answer = seen.answer
     noisy = set(answer.noisy)
     for name, sort in zip(answer.columns, answer.sorts, strict=True):
-        ends = (row.get(name) for row in seen.intervals)
-        pairs = zip(answer.column(name), ends, strict=True)
-        yield (
-            name,
-            [
-                cell(value, box, sort, seen.digits[name], key=name not in noisy)
-                for value, box in pairs
-            ],
-        )
+        digits = seen.digits[name]
+        is_key = name not in noisy
+        cells = []
+        for value, row in zip(answer.column(name), seen.intervals, strict=True):
+            cells.append(cell(value, row.get(name), sort, digits, key=is_key))
+        yield name, cells
 
 
 def _below(seen: DisplayFacts, faint: str) -> str:
-    """Return what stands below the table: caption, an unusual level, how rows were picked, which say nothing."""
+    """Return the notes below the table.
+
+    They are the caption, an unusual level, how rows were picked, and which rows and columns tell nothing.
+    """
     answer = seen.answer
     level = answer.plan.level
-    said = (
-        ""
-        if level == Fraction(95, 100) or not answer.noisy
-        else f"intervals at level {float(level):g}"
-    )
+    unusual_level = ""
+    if level != Fraction(95, 100) and answer.noisy:
+        unusual_level = f"intervals at level {float(level):g}"
     picked = ""
     if answer.candidates:
         keys = "1 key" if answer.candidates == 1 else f"{answer.candidates:,} keys"
-        picked = f"rows were picked by noisy values: intervals hold at once for all {keys} they were picked from"
-    words = (
+        picked = (
+            "rows were picked by noisy values: "
+            f"intervals hold at once for all {keys} they were picked from"
+        )
+    notes = [
         answer.caption,
-        said,
+        unusual_level,
         picked,
         _beyond_plan(seen),
-        _faint_words(seen, faint),
+        _faint_note(seen, faint),
         *_unbounded(seen),
-    )
-    return "; ".join(word for word in words if word)
+    ]
+    return "; ".join(note for note in notes if note)
 
 
 def _unbounded(seen: DisplayFacts) -> Iterator[str]:
-    """Name the columns that have no interval in any row, and why."""
-    question = seen.answer.plan.question
+    """Yield the columns that have no interval in any row, and why."""
+    answer = seen.answer
+    question = answer.plan.question
+    if not seen.intervals:
+        return
     for name, expression in question.finish.columns:
-        if (
-            name in seen.answer.noisy
-            and seen.intervals
-            and not any(row.get(name) for row in seen.intervals)
-        ):
+        bounded = any(row.get(name) for row in seen.intervals)
+        if name in answer.noisy and not bounded:
             yield f"no interval of {name}: {why_unbounded(expression, question)}"
 
 
-def _faint_words(seen: DisplayFacts, look: str) -> str:
-    if not seen.faint:
+def _faint_note(seen: DisplayFacts, look: str) -> str:
+    count = len(seen.faint)
+    if not count:
         return ""
-    rows = "1 row" if len(seen.faint) == 1 else f"{len(seen.faint):,} rows"
-    return f"{rows}{look} say{'s' if len(seen.faint) == 1 else ''} nothing: the noise is as large as what it hides"
+    subject = f"1 row{look} says" if count == 1 else f"{count:,} rows{look} say"
+    return f"{subject} nothing: the noise is as large as what it hides"
 
 
 def _beyond_plan(seen: DisplayFacts) -> str:
-    """Return a word on intervals that are wider than was predicted for a number of rows that somebody vouched for."""
-    answer, plan = seen.answer, seen.answer.plan
+    """Return a note on intervals wider than predicted, if somebody vouched for the number of rows."""
+    answer = seen.answer
+    plan = answer.plan
     if not isinstance(plan, Plan) or answer.candidates or plan.size_from == "assumed":
         return ""
     errors = plan.statistic_errors()
-    wide = [
-        n
-        for n in plan.supposing
-        if any(_half(row.get(n)) > 1.5 * errors[n] for row in seen.intervals)
-    ]
-    return f"{', '.join(wide)} wider than planned, which supposed {plan.supposed}" if wide else ""
+    wide = []
+    for name in plan.supposing:
+        # Half as much again as predicted: less is within the usual variation.
+        limit = 1.5 * errors[name]
+        if any(_half(row.get(name)) > limit for row in seen.intervals):
+            wide.append(name)
+    if not wide:
+        return ""
+    return f"{', '.join(wide)} wider than planned, which supposed {plan.supposed}"
 
 
 def _half(ends: Interval) -> float:
     """Return half the width of an interval of floats; 0 where there is none."""
     low, high = ends or (None, None)
-    return (high - low) / 2 if isinstance(low, float) and isinstance(high, float) else 0.0
+    if isinstance(low, float) and isinstance(high, float):
+        return (high - low) / 2
+    return 0.0
 
 
 def _bars(
     seen: DisplayFacts, name: str, draw: Callable[[Sequence[float], Ends, bool], str]
 ) -> list[str]:
-    """Draw value and interval of every row of a column of numbers, all to one scale; nothing where there are none."""
-    ends = (row[name] or () for row in seen.intervals)
-    boxes = [(value, *box) for value, box in zip(seen.answer.column(name), ends, strict=True)]
-    known = [[x for x in box if isinstance(x, float)] for box in boxes]
-    whole = [bar for bar in known if len(bar) == 3]
-    span = min((bar[1] for bar in whole), default=0.0), max((bar[2] for bar in whole), default=0.0)
-    return [
-        draw(bar, span, place in seen.faint) if len(bar) == 3 else ""
-        for place, bar in enumerate(known)
-    ]
+    """Draw value and interval of every row of a column of numbers, to one scale; "" without numbers."""
+    bars: list[Sequence[float]] = []
+    for value, row in zip(seen.answer.column(name), seen.intervals, strict=True):
+        numbers = (value, *(row[name] or ()))
+        bars.append([number for number in numbers if isinstance(number, float)])
+    # A bar is drawn from a value and both ends.
+    complete = [bar for bar in bars if len(bar) == 3]
+    lowest = min((bar[1] for bar in complete), default=0.0)
+    highest = max((bar[2] for bar in complete), default=0.0)
+    drawn = []
+    for place, bar in enumerate(bars):
+        if len(bar) == 3:
+            drawn.append(draw(bar, (lowest, highest), place in seen.faint))
+        else:
+            drawn.append("")
+    return drawn
 
 
 def answer_text(answer: Answer, width: int | None = None) -> str:
-    """Lay the table out in columns; one column of numbers is drawn with bars below each other.
+    """Lay the table out in columns; the first noisy column of numbers is drawn with bars.
 
-    `width`: what a terminal has. A table that is wider loses its bars first, then goes on below itself under its keys.
+    `width` is that of a terminal. A wider table loses its bars first, then continues below itself under
+    its keys.
     """
     seen = see(answer)
+    first_noisy = next(iter(answer.noisy), None)
     columns: list[list[str]] = []
     bars: list[str] = []
-    for name, words in _words(seen):
-        columns.append([name, *(_aligned(words) if name in answer.noisy else map(str, words))])
-        if name == next(iter(answer.noisy), None) and len(answer) > 1:
-            bars, at = _bars(seen, name, _characters), len(columns)
-    below = _below(seen, " drawn hollow" if any(bars) else "")
-    drawn = [*columns[:at], ["", *bars], *columns[at:]] if any(bars) else columns
+    bars_after = 0
+    for name, words in _columns(seen):
+        texts = _aligned(words) if name in answer.noisy else map(str, words)
+        columns.append([name, *texts])
+        if name == first_noisy and len(answer) > 1:
+            bars = _bars(seen, name, _characters)
+            bars_after = len(columns)
+    drawn = columns
+    look = ""
+    if any(bars):
+        drawn = [*columns[:bars_after], ["", *bars], *columns[bars_after:]]
+        look = " drawn hollow"
+    below = _below(seen, look)
     table = text_table(list(zip(*drawn, strict=True)))
-    if width is not None and max(map(len, table.splitlines())) > width:
-        table = fitted_table(
-            list(zip(*columns, strict=True)), width, len(answer.columns) - len(answer.noisy)
-        )
-    below = below if width is None else textwrap.fill(below, width)
-    return f"{table}\n{below}" if below else table
+    if width is not None:
+        if max(map(len, table.splitlines())) > width:
+            key_count = len(answer.columns) - len(answer.noisy)
+            table = fitted_table(list(zip(*columns, strict=True)), width, key_count)
+        below = textwrap.fill(below, width)
+    if not below:
+        return table
+    return f"{table}\n{below}"
 
 
 def _aligned(words: Sequence[NumberWords]) -> Iterator[str]:
-    """Set values below each other by their last digit."""
+    """Align values by their last digit."""
     wide = max((len(word.value) for word in words if word.error), default=0)
     return (f"{word.value.rjust(wide)} {word.error}".rstrip() for word in words)
 
@@ -188,14 +215,16 @@ def _characters(bar: Sequence[float], span: Ends, faint: bool) -> str:
 
 
 def answer_html(answer: Answer) -> Html:
-    """Write the table for a notebook, numbers with an error bar each, rows that say nothing in grey."""
+    """Write the table for a notebook: numbers with an error bar each, faint rows in grey."""
     seen = see(answer)
-    columns = [
-        map(join, zip(map(str, words), _bars(seen, name, _svg), strict=True))
-        if name in answer.noisy
-        else map(str, words)
-        for name, words in _words(seen)
-    ]
+    columns: list[list[str]] = []
+    for name, words in _columns(seen):
+        texts = [str(word) for word in words]
+        if name in answer.noisy:
+            bars = _bars(seen, name, _svg)
+            columns.append([join(pair) for pair in zip(texts, bars, strict=True)])
+        else:
+            columns.append(texts)
     looks = ["opacity:.45" if place in seen.faint else "" for place in range(len(answer))]
     rows = zip(looks, zip(*columns, strict=True), strict=True)
     return html_rows(answer.columns, rows, caption=_below(seen, " in grey"), side="bottom")
@@ -210,21 +239,28 @@ def _svg(bar: Sequence[float], span: Ends, _faint: bool) -> Html:
 
 
 def answer_markdown(answer: Answer) -> str:
-    """Write the table as Markdown, rows that say nothing in italics."""
+    """Write the table as Markdown, faint rows in italics."""
     seen = see(answer)
-    columns = [list(map(str, words)) for _, words in _words(seen)]
-    rows = [
-        [f"*{_piped(word)}*" if place in seen.faint else _piped(word) for word in row]
-        for place, row in enumerate(zip(*columns, strict=True))
-    ]
-    heads = [_piped(name) for name in answer.columns]
+    columns = [list(map(str, words)) for _, words in _columns(seen)]
+    rows = []
+    for place, row in enumerate(zip(*columns, strict=True)):
+        cells = [_escaped(text) for text in row]
+        if place in seen.faint:
+            cells = [f"*{text}*" for text in cells]
+        rows.append(cells)
+    heads = [_escaped(name) for name in answer.columns]
     rule = ["---:" if name in answer.noisy else "---" for name in answer.columns]
     lines = [f"| {' | '.join(row)} |" for row in (heads, rule, *rows)]
+    lines.append("")
     below = _below(seen, " in italics")
-    return "\n".join([*lines, "", below, ""] if below else [*lines, ""])
+    if below:
+        lines += [below, ""]
+    return "\n".join(lines)
 
 
-def _piped(word: str) -> str:
-    return (
-        word.replace("\\", "\\\\").replace("|", "\\|").replace("*", "\\*").replace("\n", " ") or " "
-    )
+def _escaped(text: str) -> str:
+    """Escape the characters that end or format a cell of Markdown; an empty cell is a blank."""
+    # The backslash first, since the other escapes add some.
+    for special in ("\\", "|", "*"):
+        text = text.replace(special, f"\\{special}")
+    return text.replace("\n", " ") or " "

@@ -1,4 +1,7 @@
-"""What showing an answer needs to know of it, worked out once: intervals, digits, orders, rows that say nothing."""
+"""Facts for the display of an answer, worked out once: intervals, digits, order, uninformative rows.
+
+A row is faint if the noise is as large as its values, so that it tells nothing.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,6 @@ from ...query.algebra.tree import (
     Mean,
     Quantile,
     Question,
-    Statistic,
     Sum,
 )
 from ...query.bounds.relation_facts import columns_of
@@ -31,7 +33,7 @@ _COUNTS = (Count, CountOf, CountPeople, CountDistinct)
 
 @frozen
 class DisplayFacts:
-    """An answer, its intervals at the level that was asked for, the digits of its columns, and its faint rows."""
+    """An answer, its intervals at the level asked for, the digits of its columns, and its faint rows."""
 
     answer: Answer
     intervals: tuple[dict[str, Interval], ...]
@@ -40,15 +42,15 @@ class DisplayFacts:
 
 
 def see(answer: Answer, level: float | None = None) -> DisplayFacts:
-    """Look at an answer once, for everything that shows it."""
-    intervals = answer.interval(float(answer.plan.level) if level is None else level)
-    return DisplayFacts(
-        answer, intervals, digits_of(answer.plan.question), _faint(answer, intervals)
-    )
+    """Work out the facts of an answer that all its displays need."""
+    confidence = float(answer.plan.level) if level is None else level
+    intervals = answer.interval(confidence)
+    digits = digits_of(answer.plan.question)
+    return DisplayFacts(answer, intervals, digits, _faint(answer, intervals))
 
 
 def digits_of(question: Question) -> dict[str, Digits]:
-    """Return how the columns are rounded where they are shown: what must add up keeps every digit, counts are whole.
+    """Return the rounding of each column: counts are whole, and columns that must add up keep all digits.
 
     >>> import discreet as dp
     >>> from discreet.answer.text.display_facts import digits_of
@@ -64,13 +66,15 @@ def digits_of(question: Question) -> dict[str, Digits]:
         statistic = statistics.get(made.name) if isinstance(made, Field) else None
         if adds_up and statistic is not None:
             return Digits.EVERY
-        return Digits.WHOLE if isinstance(statistic, _COUNTS) else Digits.ERROR
+        if isinstance(statistic, _COUNTS):
+            return Digits.WHOLE
+        return Digits.ERROR
 
     return {name: digits(made) for name, made in question.finish.columns}
 
 
 def ordered_keys(question: Question) -> frozenset[str]:
-    """Name the columns that show a key with an order: numbers and times, but not those that a schema lists.
+    """Return the columns of keys with an order: numbers and times, but no listed categories.
 
     >>> import discreet as dp
     >>> from discreet.answer.text.display_facts import ordered_keys
@@ -88,44 +92,65 @@ def ordered_keys(question: Question) -> frozenset[str]:
             return False
         domain = domain_of(expression, columns)
         listed = isinstance(expression, Field) and domain.keys is not None
-        return hasattr(domain, "low") and not listed  # numbers, days and seconds have a least value
+        # Numbers, days and seconds have a least value; texts and truths have none.
+        return hasattr(domain, "low") and not listed
 
     return frozenset(name for name, made in question.finish.columns if ordered(made))
 
 
 def _faint(answer: Answer, intervals: tuple[dict[str, Interval], ...]) -> frozenset[int]:
-    question = answer.plan.question
-    statistics, columns = dict(question.statistics), columns_of(question.rows)
-    judged: dict[str, float | None] = {}
+    """Return the rows of which no judged statistic tells anything."""
+    widths = _judged_widths(answer.plan.question)
+    if not widths:
+        return frozenset()
+    values = {name: answer.column(name) for name in widths}
+    faint = []
+    for place, row in enumerate(intervals):
+        useless = [
+            _says_nothing(values[name][place], row[name], width) for name, width in widths.items()
+        ]
+        if all(useless):
+            faint.append(place)
+    return frozenset(faint)
+
+
+def _judged_widths(question: Question) -> dict[str, float | None]:
+    """Return the columns that are judged, with the width of the public range of means and quantiles.
+
+    A total is judged by itself and has no width.
+    """
+    statistics = dict(question.statistics)
+    columns = columns_of(question.rows)
+    widths: dict[str, float | None] = {}
     for name, made in question.finish.columns:
         statistic = statistics.get(made.name) if isinstance(made, Field) else None
         if isinstance(statistic, (*_COUNTS, Sum)):
-            judged[name] = None
+            widths[name] = None
         elif isinstance(statistic, Mean | Quantile):
-            judged[name] = _width(statistic, columns)
-    known = {name: width for name, width in judged.items() if width != 0}
-    values = {name: answer.column(name) for name in known}
-    return frozenset(
-        place
-        for place, row in enumerate(intervals)
-        if known
-        and all(
-            _says_nothing(values[name][place], row[name], width) for name, width in known.items()
-        )
-    )
+            width = _width(statistic, columns)
+            # A range of width 0, or of no numbers, gives nothing to judge by.
+            if width != 0:
+                widths[name] = width
+    return widths
 
 
-def _width(statistic: Statistic, columns: dict[str, Domain]) -> float:
-    """Return the width of the public range of a number; 0 for what is none."""
-    domain = domain_of(statistic.of, columns) if isinstance(statistic, Mean | Quantile) else None
-    return float((domain.high - domain.low) * domain.step) if isinstance(domain, Whole) else 0.0
+def _width(statistic: Mean | Quantile, columns: dict[str, Domain]) -> float:
+    """Return the width of the public range of a number; 0 for a value that is no number."""
+    domain = domain_of(statistic.of, columns)
+    if not isinstance(domain, Whole):
+        return 0.0
+    return float((domain.high - domain.low) * domain.step)
 
 
 def _says_nothing(value: object, ends: Interval, width: float | None) -> bool:
-    """Judge one value: a total by itself (`width` None), a mean or quantile by the range that it could have had."""
+    """Return whether noise hides a value: a total by itself (`width` None), others by their range."""
     if value is None:
         return True
     low, high = ends or (None, None)
     if not (isinstance(value, float) and isinstance(low, float) and isinstance(high, float)):
         return False
-    return high - low >= (width / 2 if width is not None else max(2 * abs(value), 1e-300))
+    if width is not None:
+        # The interval covers half of the range that was known before.
+        return high - low >= width / 2
+    # The interval reaches from 0 to twice the value; the least width makes a total of 0 comparable.
+    return high - low >= max(2 * abs(value), 1e-300)
