@@ -331,6 +331,9 @@ def _alias(node: exp.Expr) -> tuple[str | None, list[str]]:
     if alias is None:
         return None, []
     only(alias, "this", "columns")
+    if alias.this is None:
+        # AS (a, b) names columns, but no table.
+        raise _renaming_refusal()
     columns = [identifier(column) for column in alias.args.get("columns") or ()]
     return identifier(alias.this), columns
 

@@ -230,9 +230,13 @@ def _alternative(node: exp.Expr) -> str:
 def _window_alternative(node: exp.Window) -> str:
     if isinstance(node.this, exp.Rank | exp.DenseRank | exp.RowNumber):
         return _RANK
+    function = node.this
+    arguments = [function.this or function]
+    # A function that the parser does not know holds its name there, and its arguments apart.
+    if isinstance(function.this, str):
+        arguments = function.expressions
     # A window over aggregates works on noisy results, so those windows are the nearest.
-    argument = node.this.this or node.this
-    return _RESULTS if with_aggregate(argument) else _WINDOW
+    return _RESULTS if any(map(with_aggregate, arguments)) else _WINDOW
 
 
 def only(node: exp.Expr, *known: str) -> None:
