@@ -1,1 +1,1 @@
-"""What one unit can change: rows, keys, totals, and the sensitivity of each."""
+"""Bounds on what one unit can change: rows, keys, totals, and the sensitivity of each."""

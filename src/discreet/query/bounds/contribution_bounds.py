@@ -1,20 +1,25 @@
-"""Contribution bounding: how much of one person's rows counts, and how finely a share of them is counted.
+"""Contribution bounding: how many of one person's rows or keys count, and with which precision.
 
-    unit     asked for         share
-    Rows     anything          Free()                       a row is one unit; how many rows it becomes is bounded
-    People   rows              RowShare(max_rows)           whatever `max_groups` says
+    unit     statistic of      share
+    Rows     anything          Free()                       a row is the unit; joins may copy it
+    People   rows              RowShare(max_rows)           `max_groups` bounds nothing here
     People   people            GroupShare(max_groups, 1)    a person counts once in a key
-    People   which keys occur  GroupShare(max_groups, 1) in whole people: who is in more keys than that counts nowhere
+    People   which keys occur  GroupShare(max_groups, 1)    whole people: a person in more keys
+                                                            than that counts in none
 
-All of them let at most `max_rows` rows of one person count in an answer. In a join of private tables on the person
-alone every row of one pairs with every row of the other, so their bounds multiply; on the person and more columns the
-larger bound holds; a join with a public table multiplies by the rows that one can match; in a union they add up; GROUP
-BY the person leaves one row. The same goes for groups.
+Every share lets at most `max_rows` rows of one person count in an answer. The bounds of several
+tables combine like this, for rows and for groups alike:
 
-A share follows from the rows and from what is counted, never from a plan: another budget must not count other rows.
-What a share cuts off no interval sees, so the plan shows it.
+    join of private tables on the person alone         product: each row pairs with each
+    join of private tables on the person and columns   the larger of both
+    join with a public table                           × the public rows that one row can match
+    UNION ALL                                          sum
+    GROUP BY the person                                1
 
-Law: tests/plan/test_meaning.py::TestOneTarget.
+Guarantee: a share follows from the rows and the statistic, never from a plan. Another budget
+counts the same rows. No confidence interval covers the truncation by a share, so the plan shows it.
+
+Law: tests/plan/test_meaning.py::TestOneTarget
 """
 
 from __future__ import annotations
@@ -26,13 +31,13 @@ from .fanout import person_groups, person_rows
 from .relation_facts import unit_of
 
 MOST_ROWS = 1 << 31
-"""As many rows of one person any share can bound."""
+"""Largest number of rows of one person that a share can bound."""
 
 
 def row_share(rows: Relation) -> Share:
-    """Return the share for statistics of rows (COUNT(*), SUM, AVG, quantiles …), by whatever keys.
+    """Return the share for statistics of rows (COUNT(*), SUM, AVG, quantiles …), by any keys.
 
-    All rows of a person may lie in one key, however few keys there are, so `max_groups` bounds nothing here.
+    All rows of a person may lie in one key, so `max_groups` does not bound them.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.contribution_bounds import row_share
@@ -42,27 +47,33 @@ def row_share(rows: Relation) -> Share:
     >>> row_share(Scan(visits)), row_share(Scan(Schema("votes", Rows(), {"yes": Boolean()})))
     (RowShare(rows=12), Free())
     """
-    return RowShare(_most_rows(rows)) if isinstance(unit_of(rows), People) else Free()
+    if not isinstance(unit_of(rows), People):
+        return Free()
+    return RowShare(_max_person_rows(rows))
 
 
-def _most_rows(rows: Relation) -> int:
+def _max_person_rows(rows: Relation) -> int:
     return min(MOST_ROWS, person_rows(rows))
 
 
 def most_groups(rows: Relation, *, keyed: bool = True) -> int:
-    """Return in how many keys one person may count: `max_groups`, or as many as rows; without keys there is one.
+    """Return the largest number of keys in which one person counts: `max_groups`, or `max_rows`.
+
+    Without keys there is one group.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.contribution_bounds import most_groups
     >>> from discreet.data import Boolean, Schema
     >>> from discreet.query.algebra.tree import Scan, Union
-    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=12, max_groups=3), {"paid": Boolean()}))
+    >>> person = dp.People("id", max_rows=12, max_groups=3)
+    >>> visits = Scan(Schema("visits", person, {"paid": Boolean()}))
     >>> most_groups(Union((visits, visits)))
     6
     """
     if not isinstance(unit_of(rows), People) or not keyed:
         return 1
-    return min(_most_rows(rows), person_groups(rows))
+    # A person with n rows is in n keys at most, whatever max_groups says.
+    return min(_max_person_rows(rows), person_groups(rows))
 
 
 def people_share(rows: Relation, *, keyed: bool) -> Share:
@@ -72,24 +83,26 @@ def people_share(rows: Relation, *, keyed: bool) -> Share:
     >>> from discreet.query.bounds.contribution_bounds import people_share
     >>> from discreet.data import Boolean, Schema
     >>> from discreet.query.algebra.tree import Scan
-    >>> people_share(Scan(Schema("visits", dp.People("id", max_rows=12), {"paid": Boolean()})), keyed=False)
+    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=12), {"paid": Boolean()}))
+    >>> people_share(visits, keyed=False)
     GroupShare(groups=1, rows=1)
     """
-    return (
-        GroupShare(most_groups(rows, keyed=keyed), 1)
-        if isinstance(unit_of(rows), People)
-        else Free()
-    )
+    if not isinstance(unit_of(rows), People):
+        return Free()
+    return GroupShare(most_groups(rows, keyed=keyed), 1)
 
 
 def weight_of(reach: int, share: Share) -> int:
-    """Return the weight of a term whose contributions are at most `reach`: the least power of two that is fine enough.
+    """Return the weight of a term whose contributions are at most `reach`.
+
+    It is the least power of two that makes `weight · reach` at least `FINE`.
 
     >>> from discreet.query.algebra.tally import Free, RowShare
     >>> from discreet.query.bounds.contribution_bounds import weight_of
     >>> weight_of(1, RowShare(10)), weight_of(1000, RowShare(10)), weight_of(1, Free())
     (1048576, 2048, 1)
     """
+    # Free shares scale nothing, so nothing is lost by rounding down.
     if isinstance(share, Free):
         return 1
     weight = 1

@@ -1,16 +1,27 @@
-"""How many rows joins may make of one unit: bounded by public facts, since rows take time, and time is seen.
+"""Fan-out of joins: the multiplicity of one unit's rows, bounded by public facts.
 
-    Scan                     `max_rows` of a person, as declared; 1 where a row is its own unit
-    Where, Select            no more
-    JoinPublic               × the public rows that one row can match: 1 on a declared key, else `max_rows` of a column
-    JoinPeople               the product of both sides; what an outer join keeps of a side is no more
-    Union                    the sum
-    PerPerson                1, or as many as rows if there are further keys
+Rows take time and time is visible, so the bound also keeps a timing side channel closed.
 
-A declared bound of a person is no fact about the store, so the engines make it one before rows are multiplied: of a
-person with n > k rows they keep k, evenly spread over the rows in the order of the columns that the question reads. One
-person's rows decide which; all engines agree. Where nothing multiplies, nothing is cut: shares keep the total in bounds
-(`algebra.tally`), and the time grows with the rows that are stored, no faster.
+    Scan            `max_rows` of a person, as declared; 1 where a row is its own unit
+    Where, Select   no more
+    JoinPublic      × the public rows that one row can match: 1 on a declared key, else
+                    `max_rows` of a column
+    JoinPeople      the product of both sides; an outer join keeps no more than that
+    Union           the sum
+    PerPerson       1, or as many as rows if there are further keys
+
+A declared bound of a person is no fact about the store. The engines enforce it before rows are
+multiplied: of a person with n > k rows they keep k (truncation). These k are evenly spread over
+the person's rows, in the order of the columns that the question reads. One person's rows decide
+which are kept, and all engines agree. Where nothing multiplies, nothing is truncated: shares bound
+the total (`algebra.tally`), and time grows no faster than the stored rows.
+
+Guarantee: all joins of a question make at most `MOST_JOINED` rows of one unit.
+
+Refuses: with `UnboundedSensitivity` a join with a public table whose matches nothing bounds; with
+`UnsupportedQuery` joins that could make more rows.
+
+Law: tests/query/test_fanout.py::TestAJoinOfPeople
 """
 
 from __future__ import annotations
@@ -23,39 +34,43 @@ from ..algebra.refusal import refusal, unbounded
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
 
 MOST_JOINED = 10_000
-"""All joins of a question together make at most so many rows of one unit: milliseconds, below any grid of times."""
+"""Most rows that all joins of a question make of one unit: milliseconds, below any time grid."""
 
 
 def most_matches(join: JoinPublic) -> int:
-    """Return how many public rows one row can match at most: a fact that the schema states and the store checks.
+    """Return how many public rows one row can match: the schema states it, the store checks it.
 
     >>> from discreet.query.algebra.tree import JoinPublic, Scan
     >>> from discreet.query.bounds.fanout import most_matches
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.expression import Field
     >>> people = Scan(Schema("people", Rows(), {"ward": Integer(1, 40)}))
-    >>> parks = Schema.public_table("parks", {"ward": Integer(1, 40), "park": Integer(1, 99)}, max_rows={"ward": 7})
+    >>> columns = {"ward": Integer(1, 40), "park": Integer(1, 99)}
+    >>> parks = Schema.public_table("parks", columns, max_rows={"ward": 7})
     >>> most_matches(JoinPublic(people, parks, ((Field("ward"), "ward"),), ()))
     7
 
-    Refuses a join on columns of which neither is stated.
+    Refuses: with `UnboundedSensitivity` a join on columns with neither a key nor `max_rows`.
     """
     columns = list(dict.fromkeys(column for _, column in join.on))
-    found = join.table.most_matches(columns)
-    if found is None:
+    matches = join.table.most_matches(columns)
+    if matches is None:
         on = ", ".join(columns)
+        declarations = f'key="{on}" or max_rows={{"{columns[0]}": …}}'
         raise unbounded(
-            f"JOIN with {join.table.name} ON {on}", "nothing says how many of its rows one row can match",
-            f'join on its declared key, or let its schema state key="{on}" or max_rows={{"{columns[0]}": …}}',
-        )  # fmt: skip
-    return found
+            f"JOIN with {join.table.name} ON {on}",
+            "nothing says how many of its rows one row can match",
+            f"join on its declared key, or let its schema state {declarations}",
+        )
+    return matches
 
 
 def person_rows(rows: Relation) -> int:
-    """Return how many rows of one person are expected at most, for shares: a join on the person and more adds none.
+    """Return the expected maximum of rows of one person, for shares and clipping.
 
-    A join on the person alone pairs every row with every other; one on a further column, such as an order's number, is
-    taken to pair each with one. This only chooses where totals are clipped and shares begin; no promise rests on it.
+    A join on the person alone pairs every row with every other. A join on a further column, such
+    as an order's number, is taken to pair each row with one. This number only chooses where totals
+    are clipped and shares begin; no privacy promise depends on it.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import JoinPeople, Scan, Union
@@ -65,85 +80,109 @@ def person_rows(rows: Relation) -> int:
     >>> person_rows(Union((visits, visits))), person_rows(JoinPeople(visits, visits))
     (6, 9)
     """
-    return _count(rows, lambda unit: unit.max_rows, _expected_pairs)
+    return _count(rows, _declared_rows, _expected_pairs)
 
 
 def person_groups(rows: Relation) -> int:
-    """Return in how many keys one person is expected at most, counted as rows are: as declared, or as many as rows."""
-    return _count(rows, lambda unit: unit.max_groups or unit.max_rows, _expected_pairs)
+    """Return the expected maximum of keys of one person, combined as `person_rows` combines."""
+    return _count(rows, _declared_groups, _expected_pairs)
+
+
+def _declared_rows(unit: People) -> int:
+    return unit.max_rows
+
+
+def _declared_groups(unit: People) -> int:
+    return unit.max_groups or unit.max_rows
 
 
 def _expected_pairs(join: JoinPeople, left: int, right: int) -> int:
     if not join.on:
         return left * right
-    return (
-        left + right if join.outer else max(left, right)
-    )  # pairs of one side, and what the other keeps alone
+    # Pairs of one side, and the rows that the other side keeps alone.
+    return left + right if join.outer else max(left, right)
 
 
-def _most_rows(rows: Relation) -> int:
-    """Bound the rows of one unit whatever a join matches, if every side is cut to its bound."""
-    return _count(rows, lambda unit: unit.max_rows, _most_pairs)
+def _max_rows(rows: Relation) -> int:
+    """Bound the rows of one unit for any matches, if every side is truncated to its bound."""
+    return _count(rows, _declared_rows, _max_pairs)
 
 
-def _most_pairs(join: JoinPeople, left: int, right: int) -> int:
-    """Return all pairs; rows that match nothing are fewer, but where both sides keep them and a column must match."""
-    return max(left * right, left + right) if join.outer == "full" and join.on else left * right
+def _max_pairs(join: JoinPeople, left: int, right: int) -> int:
+    pairs = left * right
+    # Unmatched rows exceed all pairs only where both sides keep them and a column must match.
+    if join.outer == "full" and join.on:
+        return max(pairs, left + right)
+    return pairs
 
 
 def _count(
-    rows: Relation, most: Callable[[People], int], pairs: Callable[[JoinPeople, int, int], int]
+    rows: Relation,
+    declared: Callable[[People], int],
+    pairs: Callable[[JoinPeople, int, int], int],
 ) -> int:
+    """Combine the declared bounds of tables along a relation, by the table above."""
     match rows:
         case Scan(schema=schema):
-            return most(schema.unit) if isinstance(schema.unit, People) else 1
+            return declared(schema.unit) if isinstance(schema.unit, People) else 1
         case Where(rows=inner) | Select(rows=inner):
-            return _count(inner, most, pairs)
+            return _count(inner, declared, pairs)
         case JoinPublic(rows=inner):
-            return _count(inner, most, pairs) * most_matches(rows)
+            return _count(inner, declared, pairs) * most_matches(rows)
         case JoinPeople(left=left, right=right):
-            return pairs(rows, _count(left, most, pairs), _count(right, most, pairs))
+            left_count = _count(left, declared, pairs)
+            right_count = _count(right, declared, pairs)
+            return pairs(rows, left_count, right_count)
         case Union(parts=parts):
-            return sum(_count(part, most, pairs) for part in parts)
+            return sum(_count(part, declared, pairs) for part in parts)
         case PerPerson(rows=inner, keys=keys):
-            return _count(inner, most, pairs) if keys else 1
+            return _count(inner, declared, pairs) if keys else 1
         case _:
             assert_never(rows)
 
 
-def _settled(rows: Relation) -> bool:
-    """Return whether one unit has at most `_most_rows` rows whatever is stored."""
+def _is_bounded(rows: Relation) -> bool:
+    """Return whether one unit has at most `_max_rows` rows, whatever the store holds."""
     match rows:
         case Scan(schema=schema):
+            # A person's declared max_rows is a wish; the store may hold more.
             return not isinstance(schema.unit, People)
         case Where(rows=inner) | Select(rows=inner):
-            return _settled(inner)
+            return _is_bounded(inner)
         case JoinPublic(rows=inner):
-            return most_matches(rows) > 1 or _settled(inner)
+            # A join that multiplies truncates its rows first.
+            return most_matches(rows) > 1 or _is_bounded(inner)
         case JoinPeople(left=left, right=right):
-            most = _most_rows(left), _most_rows(right)
-            return min(most) > 1 or _settled(left if most[1] == 1 else right)
+            left_rows = _max_rows(left)
+            right_rows = _max_rows(right)
+            if min(left_rows, right_rows) > 1:
+                return True
+            # The side of one row is truncated; the other side alone decides.
+            return _is_bounded(left if right_rows == 1 else right)
         case Union(parts=parts):
-            return all(map(_settled, parts))
+            return all(map(_is_bounded, parts))
         case PerPerson(rows=inner, keys=keys):
-            return not keys or _settled(inner)
+            return not keys or _is_bounded(inner)
         case _:
             assert_never(rows)
 
 
 def _cut(rows: Relation) -> int | None:
-    return None if _settled(rows) else _most_rows(rows)
+    return None if _is_bounded(rows) else _max_rows(rows)
 
 
 def find_cut(join: JoinPublic) -> int | None:
-    """Return to how many rows a person is cut before a join with a public table; None if no row can become several."""
+    """Return the number of rows a person is truncated to before a join with a public table.
+
+    It is None if no row can become several.
+    """
     return _cut(join.rows) if most_matches(join) > 1 else None
 
 
 def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:
-    """Return to how many rows a person is cut on each side before a join on the person.
+    """Return the number of rows a person is truncated to on each side of a join on the person.
 
-    A side that is cut to one row cannot multiply the other, which then needs no cut.
+    A side that is truncated to one row cannot multiply the other, which then stays as it is.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import JoinPeople, Scan
@@ -154,43 +193,49 @@ def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:
     >>> find_cuts(JoinPeople(visits, visits)), find_cuts(JoinPeople(visits, users))
     ((3, 3), (None, 1))
     """
-    if _most_rows(join.right) == 1:
+    if _max_rows(join.right) == 1:
         return None, _cut(join.right)
-    if _most_rows(join.left) == 1:
+    if _max_rows(join.left) == 1:
         return _cut(join.left), None
     return _cut(join.left), _cut(join.right)
 
 
 def check_joins(rows: Relation) -> None:
-    """Refuse joins that could make more than `MOST_JOINED` rows of one unit, all of them together."""
-    _join_rows(rows)
+    """Refuse joins that together could make more than `MOST_JOINED` rows of one unit."""
+    _joined_rows(rows)
 
 
-def _join_rows(rows: Relation) -> int:
-    """Bound how many rows joins that multiply make of one unit."""
+def _joined_rows(rows: Relation) -> int:
+    """Bound the rows that multiplying joins make of one unit, over all joins of a relation."""
     match rows:
         case Scan():
             return 0
         case Where(rows=inner) | Select(rows=inner) | PerPerson(rows=inner):
-            return _join_rows(inner)
+            return _joined_rows(inner)
         case JoinPublic(rows=inner, table=table):
-            made = _join_rows(inner) + (_most_rows(rows) if most_matches(rows) > 1 else 0)
-            return _few(made, f"JOIN with {table.name}")
+            joined = _joined_rows(inner)
+            if most_matches(rows) > 1:
+                joined += _max_rows(rows)
+            return _require_few(joined, f"JOIN with {table.name}")
         case JoinPeople(left=left, right=right):
-            multiplied = min(_most_rows(left), _most_rows(right)) > 1
-            made = _join_rows(left) + _join_rows(right) + (_most_rows(rows) if multiplied else 0)
-            return _few(made, "JOIN of private tables")
+            joined = _joined_rows(left) + _joined_rows(right)
+            # A side of one row per person multiplies nothing.
+            if min(_max_rows(left), _max_rows(right)) > 1:
+                joined += _max_rows(rows)
+            return _require_few(joined, "JOIN of private tables")
         case Union(parts=parts):
-            return _few(sum(map(_join_rows, parts)), "UNION ALL of joins")
+            return _require_few(sum(map(_joined_rows, parts)), "UNION ALL of joins")
         case _:
             assert_never(rows)
 
 
-def _few(made: int, clause: str) -> int:
-    if made > MOST_JOINED:
+def _require_few(joined: int, clause: str) -> int:
+    if joined > MOST_JOINED:
         raise refusal(
-            clause, f"the joins could make {made:,} rows of one unit, and the time they take would tell about it: "
-            f"{MOST_JOINED:,} are allowed",
-            "join on a declared key, GROUP BY the person in a sub-query first, or declare a smaller max_rows",
-        )  # fmt: skip
-    return made
+            clause,
+            f"the joins could make {joined:,} rows of one unit, and the time they take would tell "
+            f"about it: {MOST_JOINED:,} are allowed",
+            "join on a declared key, GROUP BY the person in a sub-query first, or declare a smaller "
+            "max_rows",
+        )
+    return joined

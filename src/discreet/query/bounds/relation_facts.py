@@ -1,7 +1,11 @@
-"""What is public about a relation: its columns' domains, whose rows they are, and how many rows one unit may become."""
+"""Public facts about a relation: column domains, protected unit, neighbour relation, multiplicity.
+
+Law: tests/query/test_relation_facts.py::TestUnits
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import assert_never
 
@@ -27,9 +31,10 @@ from .fanout import most_matches
 
 
 def columns_of(relation: Relation) -> dict[str, Domain]:
-    """Return the domain of every column of a relation; refuses expressions that have none.
+    """Return the domain of every column of a relation.
 
-    A person's id is no column: it is counted and joined on, never read, whether the schema declares it or not.
+    A person's id is no column: it is counted and joined on, never read, whether the schema
+    declares it or not.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import Scan
@@ -37,6 +42,8 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
     >>> from discreet.data import Integer
     >>> columns_of(Scan(dp.Schema("people", dp.Rows(), {"age": Integer(0, 120)})))
     {'age': Whole(step=Fraction(1, 1), low=0, high=120, keys=None)}
+
+    Refuses: with `UnsupportedQuery` expressions that have no domain, and names that clash.
     """
     match relation:
         case Scan(schema=schema):
@@ -50,96 +57,110 @@ def columns_of(relation: Relation) -> dict[str, Domain]:
             inner = columns_of(rows)
             return _unique([(name, domain_of(expression, inner)) for name, expression in chosen])
         case JoinPublic():
-            return _join(relation)
+            return _public_join_columns(relation)
         case JoinPeople():
-            return _pair(relation)
+            return _people_join_columns(relation)
         case Union(parts=parts):
-            return _unite(parts)
+            return _union_columns(parts)
         case PerPerson(rows=rows, keys=keys, totals=totals):
             inner = columns_of(rows)
             named = [(name, domain_of(expression, inner)) for name, expression in keys]
-            return _unique([*named, *((name, _total_domain(t, inner)) for name, t in totals)])
+            named += [(name, _total_domain(total, inner)) for name, total in totals]
+            return _unique(named)
         case _:
             assert_never(relation)
 
 
 def _total_domain(total: Total, columns: dict[str, Domain]) -> Whole:
-    """Return the domain of a total of one person's rows; what rounding moves each of them by adds up in a sum."""
-    domain = None if total.expression is None else domain_of(total.expression, columns)
+    """Return the domain of a total of one person's rows."""
+    domain = None
+    if total.expression is not None:
+        domain = domain_of(total.expression, columns)
     if not isinstance(domain, Whole) or not domain.blur:
         return Whole(total.step, total.low, total.high)
-    ends = ((total.low, domain.low), (total.high, domain.high))
-    rows = max([1, *(all_ // one for all_, one in ends if one)]) if total.what == "sum" else 1
+    rows = 1
+    # In a sum the rounding errors of all rows add up; the bounds tell how many rows there are.
+    if total.what == "sum":
+        for total_bound, row_bound in ((total.low, domain.low), (total.high, domain.high)):
+            if row_bound:
+                rows = max(rows, total_bound // row_bound)
     return Whole(total.step, total.low, total.high, blur=rows * domain.blur)
 
 
+# A question asks for these domains some thirty times on its way.
 @lru_cache(maxsize=64)
 def _declared_domains(schema: Schema) -> tuple[tuple[str, Domain], ...]:
-    """Return what a schema says of its columns: a question asks for it some thirty times on its way."""
-    return tuple(
-        (name, domain_of_column(column))
-        for name, column in schema.declared
-        if not is_person(schema, name)
-    )
+    domains = []
+    for name, column in schema.declared:
+        if not is_person(schema, name):
+            domains.append((name, domain_of_column(column)))
+    return tuple(domains)
 
 
-def _unique(columns: list[tuple[str, Domain]]) -> dict[str, Domain]:
-    if len({name for name, _ in columns}) < len(columns):
+def _unique(columns: Sequence[tuple[str, Domain]]) -> dict[str, Domain]:
+    domains = dict(columns)
+    if len(domains) < len(columns):
         raise UnsupportedQuery("two columns have the same name; give one of them another with AS")
-    return dict(columns)
+    return domains
 
 
 def is_person(schema: Schema, name: str) -> bool:
-    """Return whether a name is the person's id of a private table, in any case, as SQL reads names.
+    """Return whether a name is the person's id of a private table; case never matters, as in SQL.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.relation_facts import is_person
     >>> from discreet.data import Boolean
-    >>> is_person(dp.Schema("visits", dp.People("user_id", max_rows=3), {"paid": Boolean()}), "USER_ID")
+    >>> visits = dp.Schema("visits", dp.People("user_id", max_rows=3), {"paid": Boolean()})
+    >>> is_person(visits, "USER_ID")
     True
     """
     return isinstance(schema.unit, People) and schema.unit.id.casefold() == name.casefold()
 
 
-def _join(join: JoinPublic) -> dict[str, Domain]:
-    table, rows = join.table, columns_of(join.rows)
+def _public_join_columns(join: JoinPublic) -> dict[str, Domain]:
+    table = join.table
+    rows = columns_of(join.rows)
     if not table.public:
         raise UnsupportedQuery(
             f"JOIN with {table.name}: it is private; join private tables on the person"
         )
     public = {name: domain_of_column(column) for name, column in table.declared}
-    missing = {column for _, column in (*join.on, *join.columns)} - set(public)
-    if missing or not join.on:
+    used = {column for _, column in (*join.on, *join.columns)}
+    if used - set(public) or not join.on:
         raise UnsupportedQuery(
             f"JOIN with {table.name} needs ON some of its columns {', '.join(public)}"
         )
     for expression, column in join.on:
-        _comparable(domain_of(expression, rows), public[column])
-    return _unique([*rows.items(), *((name, public[column]) for name, column in join.columns)])
+        _check_comparable(domain_of(expression, rows), public[column])
+    added = [(name, public[column]) for name, column in join.columns]
+    return _unique([*rows.items(), *added])
 
 
-def _pair(join: JoinPeople) -> dict[str, Domain]:
-    left, right = columns_of(join.left), columns_of(join.right)
+def _people_join_columns(join: JoinPeople) -> dict[str, Domain]:
+    left = columns_of(join.left)
+    right = columns_of(join.right)
     if join.outer not in ("", "left", "full"):
         raise UnsupportedQuery(f"{join.outer!r} is no join; there are LEFT JOIN and FULL JOIN")
     for mine, yours in join.on:
-        _comparable(domain_of(mine, left), domain_of(yours, right))
+        _check_comparable(domain_of(mine, left), domain_of(yours, right))
     return _unique([*left.items(), *right.items()])
 
 
-def _comparable(x: Domain, y: Domain) -> None:
-    """Refuse to match what cannot be compared, such as a number with text."""
+def _check_comparable(x: Domain, y: Domain) -> None:
+    """Refuse to match values that cannot be compared, such as a number with text."""
     domain_of(Call(Function.EQUAL, (Field("x"), Field("y"))), {"x": x, "y": y})
 
 
-def _unite(parts: tuple[Relation, ...]) -> dict[str, Domain]:
-    every = [columns_of(part) for part in parts]
-    if len({tuple(columns) for columns in every}) != 1:
+def _union_columns(parts: tuple[Relation, ...]) -> dict[str, Domain]:
+    columns_of_parts = [columns_of(part) for part in parts]
+    if len({tuple(columns) for columns in columns_of_parts}) != 1:
         raise UnsupportedQuery("the parts of UNION ALL need the same columns, in the same order")
     united: dict[str, Domain] = {}
-    for name in every[0]:
-        options = {str(i): columns[name] for i, columns in enumerate(every)}
-        united[name] = domain_of(Call(Function.COALESCE, tuple(map(Field, options))), options)
+    for name in columns_of_parts[0]:
+        options = {str(i): columns[name] for i, columns in enumerate(columns_of_parts)}
+        # A value of one of several columns is what COALESCE returns, so its domain is the union.
+        any_of_them = Call(Function.COALESCE, tuple(map(Field, options)))
+        united[name] = domain_of(any_of_them, options)
     return united
 
 
@@ -153,33 +174,44 @@ def tables_of(relation: Relation) -> tuple[Schema, ...]:
         case JoinPeople(left=left, right=right):
             return tables_of(left) + tables_of(right)
         case Union(parts=parts):
-            return tuple(schema for part in parts for schema in tables_of(part))
+            tables: tuple[Schema, ...] = ()
+            for part in parts:
+                tables += tables_of(part)
+            return tables
         case _:
             assert_never(relation)
 
 
 def unit_of(relation: Relation) -> Unit:
-    """Return who is protected: the person that all private tables name, or the rows of the one table there is.
+    """Return the protected unit: the person that all private tables name, or the table's rows.
 
-    For people the bounds are the tightest that all tables declare; a window must be the same in all.
+    For people the bounds are the tightest that all tables declare; a window must be the same in
+    all.
+
+    Refuses: with `UnsupportedQuery` tables that protect different units.
     """
     units = [schema.ready().unit for schema in tables_of(relation)]
     people = [unit for unit in units if isinstance(unit, People)]
-    if len(people) not in (0, len(units)) or len({(p.id, p.window) for p in people}) > 1:
+    persons = {(unit.id, unit.window) for unit in people}
+    if len(people) not in (0, len(units)) or len(persons) > 1:
         raise UnsupportedQuery(
             "these tables protect different units; join or unite only tables of one person's id"
         )
     if not people:
         return Rows()
-    groups = [p.max_groups for p in people if p.max_groups is not None]
-    most = min(p.max_rows for p in people)
-    fewest = min(groups, default=None)
-    limit = None if fewest is None else min(fewest, most)
-    return People(people[0].id, max_rows=most, max_groups=limit, window=people[0].window)
+    max_rows = min(unit.max_rows for unit in people)
+    declared = [unit.max_groups for unit in people if unit.max_groups is not None]
+    # A person with n rows is in n groups at most; People refuses a larger bound of groups.
+    max_groups = min([*declared, max_rows]) if declared else None
+    person = people[0]
+    return People(person.id, max_rows=max_rows, max_groups=max_groups, window=person.window)
 
 
 def neighbours_of(relation: Relation) -> Neighbours:
-    """Return which neighbour relation the promise is about: the one that all the private tables declare."""
+    """Return the neighbour relation of the promise: the one that all private tables declare.
+
+    Refuses: with `UnsupportedQuery` tables that declare different ones.
+    """
     relations = {schema.neighbours for schema in tables_of(relation)}
     if len(relations) > 1:
         raise UnsupportedQuery(
@@ -189,10 +221,15 @@ def neighbours_of(relation: Relation) -> Neighbours:
 
 
 def multiplicity(relation: Relation) -> int:
-    """Bound how many rows one *row* unit becomes; only for `Rows`: a person is bounded by shares instead.
+    """Bound how many rows one *row* unit becomes (its multiplicity).
 
-    Where and Select keep a row or drop it. A join with a public table makes as many of it as it can match. A table that
-    is read twice counts twice. A join of private tables has no bound for rows: it needs a person.
+    Only for `Rows`: a person is bounded by shares instead. Where and Select keep a row or drop it.
+    A join with a public table copies it once for each match. A table that is read twice counts
+    twice.
+
+    Refuses: with `UnboundedSensitivity` a join of private tables, which needs a person.
+
+    Law: tests/query/test_relation_facts.py::TestMultiplicity
     """
     match relation:
         case Scan():
@@ -205,8 +242,8 @@ def multiplicity(relation: Relation) -> int:
             return sum(multiplicity(part) for part in parts)
         case JoinPeople() | PerPerson():
             raise UnboundedSensitivity(
-                "JOIN of private tables, or GROUP BY the person, needs tables whose unit is a person: "
-                'declare unit=People("id", max_rows=…)'
+                "JOIN of private tables, or GROUP BY the person, needs tables whose unit is a "
+                'person: declare unit=People("id", max_rows=…)'
             )
         case _:
             assert_never(relation)

@@ -1,25 +1,36 @@
-"""How much one unit can change what a store is asked: exact integers, both neighbour relations, every share.
+"""Sensitivity: how much one unit changes the totals that a store computes, as exact integers.
 
-Let a term's contributions lie in low..high, with 0 among them (a NULL, or a row that WHERE drops, adds nothing), and
-let c = max(|low|, |high|). The theorem all functions here rest on:
+It covers both neighbour relations and every share. Let a term's contributions lie in low..high,
+with 0 among them (a NULL, or a row that WHERE drops, adds nothing), and let c = max(|low|, |high|).
+All functions of this module use this theorem:
 
-    *One unit's totals over all keys lie in the convex hull H of the vectors that hold r·low or r·high in g keys and 0
-    elsewhere*, where (g, r) = (1, m) for Free() of multiplicity m, (1, k) for RowShare(k), (g, r) for GroupShare(g, r).
+    *One unit's totals over all keys lie in the convex hull H of the vectors that hold r·low or
+    r·high in g keys and 0 elsewhere*, where (g, r) = (1, m) for Free() of multiplicity m, (1, k)
+    for RowShare(k), (g, r) for GroupShare(g, r).
 
-Proof. Free: the unit has m rows at most; a row is c'·e_key with low ≤ c' ≤ high, a mixture of low·e_key, high·e_key
-and 0, and a sum of m such points is m times their mean. RowShare: of n > k rows each adds a point of (k/n)·[low, high],
-shrunk towards 0 by the floors, since s/2^20 ≤ k/n, and n of these sum to k times their mean; n ≤ k rows are as with
-Free. GroupShare: in each key the sum is clipped to r·[low, high]. In at most g keys it is in H at once. In m > g keys
-each sum is scaled by g/m: that is the mean over all choices of g of the m keys of the vector that keeps these and drops
-the others, hence in H; the floors shrink coordinates towards 0, and H contains with a point all such shrunk ones. ∎
+Proof. Free: the unit has m rows at most; a row is c'·e_key with low ≤ c' ≤ high, a mixture of
+low·e_key, high·e_key and 0, and a sum of m such points is m times their mean. RowShare: of n > k
+rows each adds a point of (k/n)·[low, high], shrunk towards 0 by the floors, since s/2^20 ≤ k/n, and
+n of these sum to k times their mean; n ≤ k rows are as with Free. GroupShare: in each key the sum
+is clipped to r·[low, high]. In at most g keys it is in H at once. In m > g keys each sum is scaled
+by g/m: that is the mean over all choices of g of the m keys of the vector that keeps these and
+drops the others, hence in H; the floors shrink coordinates towards 0, and H contains with a point
+all such shrunk ones. ∎
 
-Norms are convex, so over H (add-remove: v − 0) and H × H (replace: v' − v) they are greatest at corners:
+Norms are convex, so over H (add-remove: v − 0) and H × H (replace: v' − v) they are greatest at
+corners:
 
-    add-remove   Δ1 = g·r·c               Δ2² = g·(r·c)²                                   Δ∞ = r·c
-    replace      Δ1 = r(j·w + 2(g−j)c)    Δ2² = r²·max over j of (j·w² + 2(g−j)c²)         Δ∞ = r·w
+    add-remove   Δ1 = g·r·c               Δ2² = g·(r·c)²                              Δ∞ = r·c
+    replace      Δ1 = r(j·w + 2(g−j)c)    Δ2² = r²·max over j of (j·w² + 2(g−j)c²)    Δ∞ = r·w
 
-with w = high − low ≤ 2c and j the number of keys both units are in: from 2g − (number of keys), or 0, to g. All are
-reached, but for floors and contributions that no row of the data has.
+with w = high − low ≤ 2c and j the number of keys both units are in: from 2g − (number of keys), or
+0, to g. All are reached, but for floors and contributions that no row of the data has.
+
+Guarantee: no pair of neighbouring tables differs by more than the sensitivity stated here.
+
+Refuses: with `UnboundedSensitivity` a share that does not bound the declared unit.
+
+Law: tests/query/test_sensitivity.py::TestTotalsOfPeople
 """
 
 from __future__ import annotations
@@ -45,7 +56,7 @@ def corners(tally: Tally) -> tuple[int, int]:
     >>> corners(Tally(Union((people, people)), (), (), Free()))
     (1, 2)
 
-    Refuses a share that does not bound the declared unit.
+    Refuses: with `UnboundedSensitivity` a share that does not bound the declared unit.
     """
     person = isinstance(unit_of(tally.rows), People)
     match tally.share:
@@ -61,7 +72,9 @@ def corners(tally: Tally) -> tuple[int, int]:
 
 
 def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity:
-    """State how much one unit changes the totals of one term, a vector over `cells` keys (None: not known).
+    """State the sensitivity of the totals of one term, a vector over `cells` keys.
+
+    `cells` is None if the number of keys is not known.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tally import GroupShare, Tally, Term
@@ -69,22 +82,25 @@ def influence(tally: Tally, place: int, cells: int | None = None) -> Sensitivity
     >>> from discreet.query.algebra.expression import Constant, Field
     >>> from discreet.data import Integer, Schema
     >>> from discreet.query.algebra.tree import Scan
-    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=10), {"minutes": Integer(0, 60)}, neighbours="replace"))
-    >>> tally = Tally(visits, (), (Term(Field("minutes"), 1, 0, 60),), GroupShare(2, 5))
-    >>> two = influence(tally, 0)
+    >>> person = dp.People("id", max_rows=10)
+    >>> schema = Schema("visits", person, {"minutes": Integer(0, 60)}, neighbours="replace")
+    >>> minutes = Term(Field("minutes"), 1, 0, 60)
+    >>> two = influence(Tally(Scan(schema), (), (minutes,), GroupShare(2, 5)), 0)
     >>> int(two.l1), int(two.squared_l2), int(two.linf)
     (1200, 360000, 300)
     """
     groups, rows = corners(tally)
-    low, high = _ends(tally.terms[place])
-    return _norms(tally, _fewer(groups, cells), (rows * low, rows * high), cells)
+    low, high = _row_bounds(tally.terms[place])
+    reached_groups = _within(groups, cells)
+    return _norms(tally, reached_groups, (rows * low, rows * high), cells)
 
 
 def joint_influence(tally: Tally, most: int) -> Sensitivity:
-    """State how much one unit changes all terms of a tally together, if a row adds at most `most` to all of them in L1.
+    """State the sensitivity of all terms together, if a row adds at most `most` to them in L1.
 
-    Proof. Free: m rows add vectors of L1 norm at most `most` each, in whatever keys. RowShare(k): of n > k rows each
-    coordinate is shrunk to at most k/n of itself, so n rows sum to k·most at most. Δ2 and Δ∞ are at most Δ1.
+    Proof. Free: m rows add vectors of L1 norm at most `most` each, in whatever keys. RowShare(k):
+    of n > k rows each coordinate is shrunk to at most k/n of itself, so n rows sum to k·most at
+    most. Δ2 and Δ∞ are at most Δ1.
 
     >>> from discreet.query.algebra.tally import Free, Tally, Term
     >>> from discreet.query.bounds.sensitivity import joint_influence
@@ -93,63 +109,74 @@ def joint_influence(tally: Tally, most: int) -> Sensitivity:
     >>> from discreet.query.algebra.tree import Scan
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
     >>> rest = Call(Function.SUBTRACT, (Constant(120), Field("age")))
-    >>> pair = Tally(people, (), (Term(Field("age"), 1, 0, 120), Term(rest, 1, 0, 120)), Free())
-    >>> int(joint_influence(pair, 120).l1)
+    >>> terms = (Term(Field("age"), 1, 0, 120), Term(rest, 1, 0, 120))
+    >>> int(joint_influence(Tally(people, (), terms, Free()), 120).l1)
     120
 
-    Refuses a share that clips each total for itself (GroupShare, people), under which the terms of one person could add
-    up to more; and replace neighbours, under which a row moves twice as much.
+    Refuses: with `UnboundedSensitivity` a share that clips each total for itself (GroupShare,
+    people), where the terms of one person could add up to more; and replace neighbours, under
+    which a row moves twice as much.
     """
-    if (
-        tally.people
-        or isinstance(tally.share, GroupShare)
-        or neighbours_of(tally.rows) != ADD_REMOVE
-    ):
+    clips_each_total = tally.people or isinstance(tally.share, GroupShare)
+    if clips_each_total or neighbours_of(tally.rows) != ADD_REMOVE:
         raise UnboundedSensitivity(
             "totals are bounded together only where rows are added or removed and count in full"
         )
-    reach = corners(tally)[1] * most
+    _, rows = corners(tally)
+    reach = rows * most
     return Sensitivity(reach, reach**2, reach, ADD_REMOVE, reach)
 
 
-def _ends(term: Term) -> tuple[int, int]:
-    """Bound what one row adds; a term that adds nothing is treated as one that adds a step, so that noise exists."""
-    return min(term.low, 0), max(term.high, 0 if term.low < 0 else 1)
+def _row_bounds(term: Term) -> tuple[int, int]:
+    """Bound the contribution of one row, with 0 among its values."""
+    low = min(term.low, 0)
+    # A term that adds nothing is treated as one that adds a step, so that noise exists.
+    least_high = 0 if term.low < 0 else 1
+    return low, max(term.high, least_high)
 
 
-def _fewer(groups: int, cells: int | None) -> int:
-    return groups if cells is None else min(groups, cells)
+def _within(count: int, cells: int | None) -> int:
+    return count if cells is None else min(count, cells)
 
 
-def _norms(tally: Tally, g: int, ends: tuple[int, int], cells: int | None) -> Sensitivity:
-    low, high = ends
-    c, w = max(-low, high), high - low
+def _norms(tally: Tally, g: int, bounds: tuple[int, int], cells: int | None) -> Sensitivity:
+    """Return the norms of the table above; `bounds` are r·low and r·high."""
+    low, high = bounds
+    c = max(-low, high)
+    w = high - low
     if neighbours_of(tally.rows) == ADD_REMOVE:
-        l1, squared, most = g * c, g * c * c, c
-        return Sensitivity(l1, squared, most, ADD_REMOVE, _changed_keys(tally, l1, cells, 1))
+        l1 = g * c
+        changed = _changed_keys(tally, l1, cells, units=1)
+        return Sensitivity(l1, g * c * c, c, ADD_REMOVE, changed)
+    # Two units of g keys each share at least j keys, if there are fewer than 2g.
     j = 0 if cells is None else max(0, 2 * g - cells)
+    # A key of one unit alone moves by c, a shared key by w ≤ 2c: fewest shared keys are worst.
     l1 = j * w + 2 * (g - j) * c
+    # The sum is linear in j, so its maximum is at the least j or at j = g.
     squared = max(j * w * w + 2 * (g - j) * c * c, g * w * w)
-    return Sensitivity(l1, squared, w, "replace", _changed_keys(tally, l1, cells, 2))
+    changed = _changed_keys(tally, l1, cells, units=2)
+    return Sensitivity(l1, squared, w, "replace", changed)
 
 
-def _changed_keys(tally: Tally, l1: int, cells: int | None, units: int) -> int:
-    """Bound how many keys one unit can change: a total is whole, so no more than Δ1; a row is in one key."""
-    most = l1
+def _changed_keys(tally: Tally, l1: int, cells: int | None, *, units: int) -> int:
+    """Bound the number of keys whose totals one unit changes."""
+    # Totals are integers, so at most Δ1 of them change.
+    changed = l1
     if isinstance(tally.share, Free):
-        most = units * multiplicity(tally.rows)
+        # A row is in one key.
+        changed = units * multiplicity(tally.rows)
     if isinstance(tally.share, KeptKeys):
-        most = min(l1, units * tally.share.groups)
-    return max(1, most if cells is None else min(most, cells))
+        changed = min(l1, units * tally.share.groups)
+    return max(1, _within(changed, cells))
 
 
 def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
-    """State how much one unit changes *how many* values occur, a vector over `keys` keys.
+    """State the sensitivity of *how many* values occur, a vector over `keys` keys.
 
-    The tally counts whole people, or rows, per key and value with weight 1 and high 1. A person in more than g pairs of
-    key and value has a share s < 2^20 and adds ⌊s/2^20⌋ = 0 to each, so a unit makes at most n = g·r pairs occur.
-    Add-remove: at most n more in all keys together. Replace: n may go and n others come, in two keys or in one, where
-    they balance.
+    The tally counts whole people, or rows, per key and value with weight 1 and high 1. A person in
+    more than g pairs of key and value has a share s < 2^20 and adds ⌊s/2^20⌋ = 0 to each, so a unit
+    makes at most n = g·r pairs occur. Add-remove: at most n more in all keys together. Replace: n
+    may go and n others come, in two keys or in one, where they balance.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tally import GroupShare, Tally, Term
@@ -157,33 +184,40 @@ def distinct_influence(tally: Tally, keys: int | None = None) -> Sensitivity:
     >>> from discreet.query.algebra.expression import Constant, Field
     >>> from discreet.data import Category, Schema
     >>> from discreet.query.algebra.tree import Scan
-    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=3), {"city": Category(["Oslo", "Rome"])}))
+    >>> city = Category(["Oslo", "Rome"])
+    >>> visits = Scan(Schema("visits", dp.People("id", max_rows=3), {"city": city}))
     >>> one = Term(Constant(True), 1, 0, 1)
-    >>> int(distinct_influence(Tally(visits, (Field("city"),), (one,), GroupShare(3, 1), people=True)).l1)
+    >>> tally = Tally(visits, (Field("city"),), (one,), GroupShare(3, 1), people=True)
+    >>> int(distinct_influence(tally).l1)
     3
+
+    Law: tests/query/test_sensitivity.py::TestDistinct
     """
     groups, rows = corners(tally)
     reach = groups * rows
-    two = neighbours_of(tally.rows) != ADD_REMOVE and keys != 1
-    units = 2 if two else 1
-    moved = units * reach if keys is None else min(units * reach, keys)
-    return Sensitivity(units * reach, units * reach**2, reach, neighbours_of(tally.rows), moved)
+    neighbours = neighbours_of(tally.rows)
+    # In a single key the values that go and those that come balance.
+    units = 2 if neighbours != ADD_REMOVE and keys != 1 else 1
+    l1 = units * reach
+    return Sensitivity(l1, units * reach**2, reach, neighbours, _within(l1, keys))
 
 
-def _total(tally: Tally) -> int:
-    """Bound what one unit adds to all counts together: Σ over keys and values, at most g·r·c."""
+def _unit_total(tally: Tally) -> int:
+    """Bound the contribution of one unit to all counts together: Σ over keys and values ≤ g·r·c."""
     groups, rows = corners(tally)
-    return groups * rows * _ends(tally.terms[0])[1]
+    _, high = _row_bounds(tally.terms[0])
+    return groups * rows * high
 
 
 def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:
-    """State how much one unit changes the rank scores of a quantile, all keys together, in 1/denominator of a step.
+    """State the sensitivity of the rank scores of a quantile, all keys together.
 
-    The score of cell o in one key is −max(0, τ − C(o), C(o−1) − τ) with C the counts up to a cell, τ = q·n + a public
-    shift. A unit that adds T to the key, t of it up to a cell, moves q·n − C by qT − t, from −(1−q)T to qT; the maximum
-    of three moves no more. A choice in every key is one choice among all combinations, by the sum of the scores, and ΣT
-    is at most the unit's total. Add-remove: max(q, 1−q)·ΣT. Replace: T goes and T' comes, max(q, 1−q)(ΣT + ΣT'); with
-    one key only, qT' + (1−q)T at most, so ΣT.
+    It counts in 1/denominator of a step. The score of cell o in one key is
+    −max(0, τ − C(o), C(o−1) − τ) with C the counts up to a cell, τ = q·n + a public shift. A unit
+    that adds T to the key, t of it up to a cell, moves q·n − C by qT − t, from −(1−q)T to qT; the
+    maximum of three moves no more. A choice in every key is one choice among all combinations, by
+    the sum of the scores, and ΣT is at most the unit's total. Add-remove: max(q, 1−q)·ΣT. Replace:
+    T goes and T' comes, max(q, 1−q)(ΣT + ΣT'); with one key only, qT' + (1−q)T at most, so ΣT.
 
     >>> from discreet.query.algebra.tally import Free, Tally, Term
     >>> from discreet.query.bounds.sensitivity import rank_influence
@@ -192,19 +226,27 @@ def rank_influence(tally: Tally, at: Fraction, keys: int | None = None) -> int:
     >>> from discreet.data import Integer, Rows, Schema
     >>> from discreet.query.algebra.tree import Scan
     >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 120)}))
-    >>> rank_influence(Tally(people, (Field("age"),), (Term(Constant(True), 1, 0, 1),), Free()), Fraction(9, 10))
+    >>> ages = Tally(people, (Field("age"),), (Term(Constant(True), 1, 0, 1),), Free())
+    >>> rank_influence(ages, Fraction(9, 10))
     9
+
+    Law: tests/query/test_sensitivity.py::TestScores
     """
-    whole, most = _total(tally), max(at.numerator, at.denominator - at.numerator)
+    total = _unit_total(tally)
+    # max(q, 1 − q), times the denominator of q.
+    steepest = max(at.numerator, at.denominator - at.numerator)
     if neighbours_of(tally.rows) == ADD_REMOVE:
-        return whole * most
-    return whole * (at.denominator if keys == 1 else 2 * most)
+        return total * steepest
+    return total * (at.denominator if keys == 1 else 2 * steepest)
 
 
 def vote_influence(tally: Tally) -> int:
-    """State how much one unit changes the score Σ over keys of the count of one value in each: at most its total.
+    """State the sensitivity of the score Σ over keys of the count of one value in each.
 
-    Add-remove: all scores rise or all fall (a monotone score). Replace: what goes lowers a score by at most the total,
-    what comes raises it by at most the total.
+    It is the unit's total. Add-remove: all scores rise or all fall (a monotone score). Replace: the
+    unit that goes lowers a score by at most the total, the one that comes raises it by at most the
+    total.
+
+    Law: tests/query/test_sensitivity.py::TestScores
     """
-    return _total(tally)
+    return _unit_total(tally)
