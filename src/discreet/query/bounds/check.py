@@ -1,4 +1,12 @@
-"""The last word before a question is asked: everything in it fits together and has a bound, by public facts alone."""
+"""Last check of a question, by public facts alone: its parts fit together and have bounds.
+
+Guarantee: a question that passes has a bound for what one unit can change, and no name, type or
+list of keys in it contradicts another.
+
+Refuses: with `UnsupportedQuery` or `UnboundedSensitivity` every other question; no store is read.
+
+Law: tests/query/test_relation_facts.py::TestTheLastCheck
+"""
 
 from __future__ import annotations
 
@@ -31,6 +39,7 @@ from ..algebra.tree import (
     Select,
     Statistic,
     Sum,
+    Total,
     Union,
     Variance,
     Where,
@@ -47,6 +56,7 @@ from .nested import with_nest
 from .relation_facts import columns_of, multiplicity, neighbours_of, unit_of
 from .sums_for_means import by_sums
 
+# Functions of text, whose arguments have rules of their own.
 _TEXT = (
     Function.LOWER,
     Function.UPPER,
@@ -56,11 +66,20 @@ _TEXT = (
     Function.SUBSTRING,
 )
 
+# Kinds of totals that engines compute per person.
 _TOTALS = ("count", "sum", "least", "greatest")
+
+_SQL_NAMES: dict[type[Statistic], str] = {
+    Sum: "SUM",
+    Mean: "AVG",
+    Variance: "VARIANCE",
+    Covariance: "COVARIANCE",
+    Correlation: "CORR",
+}
 
 
 def require_sound(question: Question, public_values: PublicValues | None = None) -> Question:
-    """Return the question if every part of it is sound, nested keys found; refuse it otherwise. No store is touched.
+    """Return the question, with nested keys found, if every part of it is sound.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import Finish, Sum
@@ -69,84 +88,94 @@ def require_sound(question: Question, public_values: PublicValues | None = None)
     >>> from discreet.query.algebra.tree import Scan
     >>> from discreet.query.algebra.expression import Field
     >>> votes = Scan(Schema("votes", Rows(), {"yes": Boolean()}))
-    >>> require_sound(dp.Question(votes, (), (("total", Sum(Field("yes"))),), Finish((("total", Field("total")),))))
+    >>> finish = Finish((("total", Field("total")),))
+    >>> require_sound(dp.Question(votes, (), (("total", Sum(Field("yes"))),), finish))
     Traceback (most recent call last):
     ...
-    discreet.errors.UnsupportedQuery: SUM: it takes a number; of a condition, count the rows WHERE it holds
+    discreet.errors.UnsupportedQuery: SUM: it takes a number; of a condition, count the rows \
+WHERE it holds
 
-    Refuses a draft schema, units that differ, rows without a bound, statistics of the wrong domain, names that clash.
+    Refuses: a draft schema, units that differ, rows without a bound, statistics of the wrong
+    domain, and names that clash.
     """
     check_rows(question.rows)
     columns = columns_of(question.rows)
     question = by_sums(question)
-    if not question.statistics and all(key.values is not None for key in question.keys):
-        why = (
-            "its keys are public already"
-            if question.keys
-            else "there is nothing to count or sum up"
-        )
-        raise refusal("SELECT", why, "ask for at least one aggregate, as COUNT(*)")
+    _check_asks(question)
     for key in question.keys:
-        _key(key, domain_of(key.expression, columns))
+        _check_key(key, domain_of(key.expression, columns))
     for _, statistic in question.statistics:
-        _statistic(statistic, question.rows, columns, public_values)
-    own_names([key.name for key in question.keys] + [name for name, _ in question.statistics])
-    _finish(question.finish, types_of(question))
+        _check_statistic(statistic, question.rows, columns, public_values)
+    key_names = [key.name for key in question.keys]
+    statistic_names = [name for name, _ in question.statistics]
+    own_names(key_names + statistic_names)
+    _check_finish(question.finish, types_of(question))
+    # Nested keys get their values here, and the check of sets needs them.
     question = with_nest(question, public_values)
     check_sets(question)
     return question
 
 
+def _check_asks(question: Question) -> None:
+    """Refuse a question without statistics, unless it asks which keys occur."""
+    if question.statistics or any(key.values is None for key in question.keys):
+        return
+    why = "there is nothing to count or sum up"
+    if question.keys:
+        why = "its keys are public already"
+    raise refusal("SELECT", why, "ask for at least one aggregate, as COUNT(*)")
+
+
 def check_rows(relation: Relation) -> None:
-    """Refuse rows whose tables do not agree on who is protected, or of which one unit could become any number."""
+    """Refuse rows of tables with different units or neighbours, and rows without a bound."""
     columns_of(relation)
     neighbours_of(relation)
-    _totals(relation)
+    _check_totals(relation)
     check_joins(relation)
+    # People are bounded by shares; rows only by their multiplicity.
     if isinstance(unit_of(relation), Rows):
         multiplicity(relation)
 
 
-def _totals(relation: Relation) -> None:
-    """Refuse totals of a person's rows whose bounds or steps are none: what is clipped to them would have no bound."""
+def _check_totals(relation: Relation) -> None:
+    """Refuse totals of a person's rows with empty bounds or steps: clipping would bound nothing."""
     match relation:
         case Scan():
             return
         case Where(rows=rows) | Select(rows=rows) | JoinPublic(rows=rows):
-            _totals(rows)
+            _check_totals(rows)
         case JoinPeople(left=left, right=right):
-            _totals(left)
-            _totals(right)
+            _check_totals(left)
+            _check_totals(right)
         case Union(parts=parts):
             for part in parts:
-                _totals(part)
+                _check_totals(part)
         case PerPerson(rows=rows, totals=totals):
-            _totals(rows)
+            _check_totals(rows)
             for name, total in totals:
-                if total.low > total.high or total.step <= 0 or total.what not in _TOTALS:
-                    raise refusal(
-                        f"the total {name} of a person",
-                        "it has no bounds",
-                        "give low ≤ high and a step > 0",
-                    )
-                if (total.what == "count") != (total.expression is None):
-                    raise refusal(
-                        f"the total {name} of a person",
-                        "rows are counted, values added up",
-                        "say which",
-                    )
+                _check_total(name, total)
         case _:
             assert_never(relation)
 
 
-def _key(key: Key, domain: Domain) -> None:
-    """Refuse public values of another type, and one that is listed twice: each would have noise of its own.
+def _check_total(name: str, total: Total) -> None:
+    clause = f"the total {name} of a person"
+    if total.low > total.high or total.step <= 0 or total.what not in _TOTALS:
+        raise refusal(clause, "it has no bounds", "give low ≤ high and a step > 0")
+    if (total.what == "count") != (total.expression is None):
+        raise refusal(clause, "rows are counted, values added up", "say which")
 
-    A unit counts in one place of the list; were a value there k times, so would the unit be, and the mean of k answers
-    would have k times less noise than was paid for. True, 1 and 1/1 are one value.
+
+def _check_key(key: Key, domain: Domain) -> None:
+    """Refuse public values of another type, and a value that is listed twice.
+
+    A unit counts in one cell of the list. Were a value there k times, so would the unit be, and
+    the mean of k answers would have k times less noise than was paid for. True, 1 and 1/1 are one
+    value.
     """
     if key.values is None:
         return
+    # Python's equality is the one meant: True == 1 == Fraction(1).
     if len(set(key.values)) < len(key.values):
         raise refusal("GROUP BY", f"a value of {key.name} is listed twice", "list each once")
     for value in key.values:
@@ -167,7 +196,7 @@ def _fits(value: Scalar, domain: Domain) -> bool:
             return isinstance(value, int | Fraction) and not isinstance(value, bool)
 
 
-def _statistic(
+def _check_statistic(
     statistic: Statistic, rows: Relation, columns: dict[str, Domain], values: PublicValues | None
 ) -> None:
     match statistic:
@@ -181,41 +210,34 @@ def _statistic(
         case CountOf(of=of):
             domain_of(of, columns)
         case Sum(of=of) | Mean(of=of) | Variance(of=of):
-            _numbers(_name(statistic), columns, of)
+            _check_numbers(statistic, columns, of)
         case Covariance(x=x, y=y) | Correlation(x=x, y=y):
-            _numbers(_name(statistic), columns, x, y)
+            _check_numbers(statistic, columns, x, y)
         case Quantile(of=of, at=at):
-            _require_order(domain_of(of, columns))
+            _check_ordered(domain_of(of, columns))
             if not 0 <= at <= 1:
                 raise refusal("QUANTILE", "a share lies from 0 to 1", "ask for 0.5, the median")
         case CountDistinct(of=of) | Mode(of=of):
             domain_of(of, columns)
-            found = public_keys(of, rows, public_values=values)
-            if found is None and isinstance(statistic, Mode):
-                raise refusal(
-                    _name(statistic),
-                    "it needs a short public list of values",
-                    "use a Category, or bins",
-                )
-            if isinstance(statistic, Mode) and not found:
-                raise refusal("MODE", "no value meets the conditions", "ask for others")
+            candidates = public_keys(of, rows, public_values=values)
+            # Distinct values can be counted without a list; a mode is chosen from one.
+            if isinstance(statistic, Mode):
+                _check_candidates(candidates)
         case _:
             assert_never(statistic)
 
 
-def _name(statistic: Statistic) -> str:
-    names = {
-        Sum: "SUM",
-        Mean: "AVG",
-        Variance: "VARIANCE",
-        Covariance: "COVARIANCE",
-        Correlation: "CORR",
-        Mode: "MODE",
-    }
-    return names.get(type(statistic), "COUNT(DISTINCT)")
+def _check_candidates(candidates: tuple[Scalar, ...] | None) -> None:
+    if candidates is None:
+        raise refusal("MODE", "it needs a short public list of values", "use a Category, or bins")
+    if not candidates:
+        raise refusal("MODE", "no value meets the conditions", "ask for others")
 
 
-def _numbers(name: str, columns: dict[str, Domain], *expressions: Expression) -> None:
+def _check_numbers(
+    statistic: Statistic, columns: dict[str, Domain], *expressions: Expression
+) -> None:
+    name = _SQL_NAMES[type(statistic)]
     for expression in expressions:
         domain = domain_of(expression, columns)
         if isinstance(domain, Truth):
@@ -230,7 +252,7 @@ def _numbers(name: str, columns: dict[str, Domain], *expressions: Expression) ->
             )
 
 
-def _require_order(domain: Domain) -> None:
+def _check_ordered(domain: Domain) -> None:
     if not isinstance(domain, Whole | Day | Second):
         raise refusal(
             "MIN, MAX and quantiles",
@@ -239,35 +261,33 @@ def _require_order(domain: Domain) -> None:
         )
 
 
-def _finish(finish: Finish, types: dict[str, ValueType]) -> None:
+def _check_finish(finish: Finish, types: dict[str, ValueType]) -> None:
+    """Check the post-processing of results: columns shown, HAVING, ORDER BY, LIMIT, OFFSET."""
     if not finish.columns:
         raise refusal("SELECT", "there are no columns to show", "name at least one")
     own_names([name for name, _ in finish.columns])
-    for expression in (*(e for _, e in finish.columns), *(e for e, _ in finish.order)):
+    shown = [expression for _, expression in finish.columns]
+    shown += [expression for expression, _ in finish.order]
+    for expression in shown:
         if type_of(expression, types) is None:
             raise refusal("SELECT", "a bare NULL says nothing", "leave it out")
         if isinstance(expression, Constant) and isinstance(expression.value, str):
-            domain_of(expression, {})  # refuses text that cannot be written
-    if finish.having is not None and type_of(finish.having, types) != "truth":
-        raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
+            # Refuses text that no store can hold.
+            domain_of(expression, {})
+    if finish.having is not None:
+        if type_of(finish.having, types) != "truth":
+            raise refusal("HAVING", "it takes a condition", "write one such as COUNT(*) > 100")
+        shown.append(finish.having)
+    # type() and not isinstance: True is no number of rows.
     if finish.limit is not None and (type(finish.limit) is not int or finish.limit < 0):
         raise refusal("LIMIT", "it takes a whole number from 0", "write LIMIT 10")
     if type(finish.offset) is not int or finish.offset < 0:
         raise refusal("OFFSET", "it takes a whole number from 0", "write OFFSET 10")
-    parts = (
-        *finish.columns,
-        *finish.order,
-        *(() if finish.having is None else ((finish.having, True),)),
-    )
-    for call in (
-        call
-        for pair in parts
-        for part in pair
-        if not isinstance(part, str | bool)
-        for call in _calls(part)
-    ):
-        if call.function in _TEXT:
-            text_domain(call.function, call.arguments, [Texts(1)])
+    for expression in shown:
+        for call in _calls(expression):
+            if call.function in _TEXT:
+                # Keys are text of some length; only the other arguments are checked here.
+                text_domain(call.function, call.arguments, [Texts(1)])
 
 
 def _calls(expression: Expression) -> Iterator[Call]:

@@ -1,13 +1,18 @@
-"""Public keys: every value that an expression can take, if they are few and follow from public facts alone.
+"""Public keys: every value that an expression can take, if they are few and public.
 
-All public keys appear in an answer, also those that nobody has, so the list itself tells nothing. It comes from
+All public keys appear in an answer, also those that nobody has, so the list itself tells nothing.
+Their values come from
 
-    the declared keys of a Category or Boolean, a short range of whole steps or days, the values of a public table,
-    every combination of these through `evaluate`, the branches of CASE, and the range of a domain, as FLOOR(x/10) has,
+    the declared keys of a Category or Boolean, a short range of whole steps or days, the values of
+    a public table, every combination of these through `evaluate`, the branches of CASE, and the
+    range of a domain, as FLOOR(x/10) has,
 
-narrowed by those conditions of WHERE that speak of the same columns. It may hold values that cannot occur; never may it
-miss one that can. NULL is a key only if a column in the expression declares `null_key`; otherwise such rows are in no
-group.
+narrowed by those conditions of WHERE that read the same columns alone. NULL is a key only if a
+column in the expression declares `null_key`; otherwise rows with NULL are in no group.
+
+Guarantee: the list holds every value that can occur; it may hold values that cannot.
+
+Law: tests/query/test_keys.py::TestEveryList
 """
 
 from __future__ import annotations
@@ -15,11 +20,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import product
+from itertools import chain, product
 from math import prod
 from typing import TypeAlias, assert_never
 
-from ...data.columns.column import Column, Date, Integer, Real, Timestamp
+from ...data.columns.column import Column, Date, Timestamp
 from ..algebra.chain import leaves
 from ..algebra.expression import Call, Constant, Expression, Field, Function, fields_of
 from ..algebra.tree import JoinPeople, JoinPublic, PerPerson, Relation, Scan, Select, Union, Where
@@ -30,19 +35,26 @@ from .relation_facts import columns_of
 from .time_keys import list_starts, narrowed_columns, reads_times
 
 MOST_KEYS = 10_000
+"""Most values of a key that are listed; more keys are selected by partition selection."""
 PublicValues: TypeAlias = Callable[..., Iterable[object]]
-"""The distinct values of a column of a public table: (table, column) → values; of several columns their tuples."""
+"""Distinct values of a public table: (table, column) → values; of several columns their tuples."""
 KeyValues: TypeAlias = tuple[Scalar, ...] | None
 
 
 @dataclass(slots=True)
 class _Search:
-    """What a search may use, and how much work is left; nothing here outlives one call."""
+    """Limits, sources and remaining work of one search; it does not outlive one call."""
 
     most: int
     public_values: PublicValues | None
     work: int
-    domains: dict[tuple[int, str], KeyValues] = field(default_factory=dict)
+    known: dict[tuple[int, str], KeyValues] = field(default_factory=dict)
+
+    def affords(self, combinations: int, limit: int) -> bool:
+        """Charge some combinations; return whether they are within the limit and the work left."""
+        # Also combinations that are not tried are charged: a search of many such parts ends.
+        self.work -= combinations
+        return combinations <= limit and self.work >= 0
 
 
 def public_keys(
@@ -51,33 +63,48 @@ def public_keys(
     most: int = MOST_KEYS,
     public_values: PublicValues | None = None,
 ) -> tuple[Scalar, ...] | None:
-    """List all values an expression can take over a relation, or None if they are too many or not public.
+    """List all values an expression can take over a relation.
+
+    Returns None if they are not public, or more than `most`.
 
     >>> from discreet.query.algebra.expression import Call, Constant, Field, Function
     >>> from discreet.query.algebra.tree import Scan
     >>> from discreet.query.bounds.keys import public_keys
     >>> from discreet.data import Category, Integer, Rows, Schema
-    >>> people = Scan(Schema("people", Rows(), {"age": Integer(0, 39), "region": Category(["N", "S"])}))
+    >>> columns = {"age": Integer(0, 39), "region": Category(["N", "S"])}
+    >>> people = Scan(Schema("people", Rows(), columns))
     >>> decade = Call(Function.FLOOR, (Call(Function.DIVIDE, (Field("age"), Constant(10))),))
-    >>> public_keys(decade, people), public_keys(Field("region"), people), public_keys(Field("age"), people, most=9)
-    ((0, 1, 2, 3), ('N', 'S'), None)
+    >>> public_keys(decade, people), public_keys(Field("region"), people)
+    ((0, 1, 2, 3), ('N', 'S'))
+    >>> public_keys(Field("age"), people, most=9)
     """
-    values = _values(expression, relation, _Search(most, public_values, work=8 * most))
+    # Eight lists of full length: nested functions may need several lists on the way.
+    search = _Search(most, public_values, work=8 * most)
+    values = _values(expression, relation, search)
     if values is None:
         return None
-    shown = (
-        values if declares_null(expression, relation) else tuple(v for v in values if v is not None)
-    )
-    return _tidy(expression, shown) if len(shown) <= most else None
+    if not declares_null(expression, relation):
+        values = tuple(value for value in values if value is not None)
+    return _in_order(expression, values) if len(values) <= most else None
 
 
-def _tidy(expression: Expression, values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
+def _in_order(expression: Expression, values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
     """Keep the declared order of a column; put computed numbers in order, NULL last."""
-    whole = [int(v) if isinstance(v, Fraction) and v.denominator == 1 else v for v in values]
-    numbers = [v for v in whole if isinstance(v, int | Fraction)]
-    if isinstance(expression, Field) or len(numbers) < len(whole) - whole.count(None):
-        return tuple(whole)
-    return (*sorted(numbers), *((None,) if None in whole else ()))
+    simple = [_simplest(value) for value in values]
+    numbers = [value for value in simple if isinstance(value, int | Fraction)]
+    if isinstance(expression, Field) or len(numbers) < len(simple) - simple.count(None):
+        return tuple(simple)
+    ordered: list[Scalar] = [*sorted(numbers)]
+    if None in simple:
+        ordered.append(None)
+    return tuple(ordered)
+
+
+def _simplest(value: Scalar) -> Scalar:
+    """Return whole fractions as integers, as engines return them."""
+    if isinstance(value, Fraction) and value.denominator == 1:
+        return int(value)
+    return value
 
 
 def _values(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
@@ -87,29 +114,41 @@ def _values(expression: Expression, relation: Relation, search: _Search) -> KeyV
     combined = _combine(expression, relation, search)
     if combined is not None or isinstance(expression, Field):
         return combined
-    return _by_parts(expression, relation, search)
+    return _by_arguments(expression, relation, search)
+
+
+def _all_known(lists: Sequence[KeyValues]) -> list[tuple[Scalar, ...]] | None:
+    """Return the lists if none of them is unknown."""
+    known = [values for values in lists if values is not None]
+    return known if len(known) == len(lists) else None
 
 
 def _combine(expression: Expression, relation: Relation, search: _Search) -> KeyValues:
     """Evaluate on every combination of its columns' values that the conditions allow."""
     names = sorted(fields_of(expression))
     listed = [_known_values(name, relation, search) for name in names]
-    known = [values for values in listed if values is not None]
-    search.work -= (size := prod(map(len, known)))
-    if len(known) < len(names) or size > 2 * search.most + 2 or search.work < 0:
+    sizes = [len(values) for values in listed if values is not None]
+    # A single column may list `most` values and NULL, or two columns share them.
+    affordable = search.affords(prod(sizes), 2 * search.most + 2)
+    known = _all_known(listed)
+    if known is None or not affordable:
         return None
-    tests, columns = _tests(relation, frozenset(names)), columns_of(relation)
-    if not tests and isinstance(expression, Field):
-        return known[0]
-    if not tests and isinstance(relation, Scan) and _is_year(expression):
-        return _range(
-            domain_of(expression, columns), search.most
-        )  # every year of a range of days occurs
+    tests = _tests(relation, frozenset(names))
+    columns = columns_of(relation)
+    if not tests:
+        if isinstance(expression, Field):
+            return known[0]
+        # Every year of a range of days occurs, so no day needs to be tried.
+        if isinstance(relation, Scan) and _is_year(expression):
+            return _range(domain_of(expression, columns), search.most)
+    conditions = [meaning_of(test, columns) for test in tests]
+    meaning = meaning_of(expression, columns)
+    # A dict and not a set: the order of the columns' values is kept.
     found: dict[Scalar, None] = {}
-    passes, meaning = [meaning_of(test, columns) for test in tests], meaning_of(expression, columns)
     for combination in product(*known):
         row = dict(zip(names, combination, strict=True))
-        if all(test(row) is True for test in passes):
+        # A condition that is NULL drops a row, as in SQL.
+        if all(condition(row) is True for condition in conditions):
             found[meaning(row)] = None
     return tuple(found)
 
@@ -119,20 +158,19 @@ def _is_year(expression: Expression) -> bool:
 
 
 def _tests(relation: Relation, names: frozenset[str]) -> list[Expression]:
-    """List the conditions that speak of these columns only."""
+    """List the conditions that read these columns only."""
     tests: list[Expression] = []
     while isinstance(relation, Where):
-        tests += [
-            part
-            for part in leaves(Function.AND, relation.condition)
-            if fields_of(part) and fields_of(part) <= names
-        ]
+        for condition in leaves(Function.AND, relation.condition):
+            read = fields_of(condition)
+            if read and read <= names:
+                tests.append(condition)
         relation = relation.rows
     return tests
 
 
-def _by_parts(call: Call, relation: Relation, search: _Search) -> KeyValues:
-    """List the values of a function from those of its arguments, or from the range of its domain."""
+def _by_arguments(call: Call, relation: Relation, search: _Search) -> KeyValues:
+    """List the values of a function from those of its arguments, or from its domain's range."""
     columns = narrowed_columns(relation) if reads_times(call) else columns_of(relation)
     domain = domain_of(call, columns)
     if isinstance(domain, Truth):
@@ -141,17 +179,22 @@ def _by_parts(call: Call, relation: Relation, search: _Search) -> KeyValues:
         starts = list_starts(call, columns, search.most)
         return None if starts is None else (*starts, None)
     branches = _branches(call)
-    arguments = [_values(a, relation, search) for a in branches or call.arguments]
-    known = [a for a in arguments if a is not None]
-    if len(known) < len(arguments):
+    arguments = branches or call.arguments
+    known = _all_known([_values(argument, relation, search) for argument in arguments])
+    if known is None:
         return _range(domain, search.most)
     if branches:
-        return tuple(dict.fromkeys(value for values in known for value in values))
+        return _united(known)
     return _apply(call, known, relation, search) or _range(domain, search.most)
 
 
+def _united(lists: Iterable[Iterable[Scalar]]) -> tuple[Scalar, ...]:
+    """Return each value of several lists once, in the order in which they first occur."""
+    return tuple(dict.fromkeys(chain.from_iterable(lists)))
+
+
 def _branches(call: Call) -> Sequence[Expression]:
-    """List what CASE or COALESCE chooses from."""
+    """List the values that CASE or COALESCE chooses from."""
     if call.function is Function.CASE:
         return (*call.arguments[1::2], call.arguments[-1])
     return call.arguments if call.function is Function.COALESCE else ()
@@ -160,29 +203,37 @@ def _branches(call: Call) -> Sequence[Expression]:
 def _apply(
     call: Call, arguments: Sequence[tuple[Scalar, ...]], relation: Relation, search: _Search
 ) -> KeyValues:
-    """Apply a function to every combination of its arguments, each standing for a column of the argument's domain."""
-    search.work -= (size := prod(map(len, arguments)))
-    if size > search.most or search.work < 0:
+    """Apply a function to every combination of the values of its arguments.
+
+    A column of the argument's domain stands in for each argument that is no constant.
+    """
+    if not search.affords(prod(map(len, arguments)), search.most):
         return None
-    inner = columns_of(relation)
-    places = {
-        str(i): domain_of(a, inner)
-        for i, a in enumerate(call.arguments)
-        if not isinstance(a, Constant)
-    }
-    stand_in = Call(
-        call.function,
-        tuple(Field(str(i)) if str(i) in places else a for i, a in enumerate(call.arguments)),
-    )
-    rows = ({str(i): value for i, value in enumerate(values)} for values in product(*arguments))
-    return tuple(dict.fromkeys(map(meaning_of(stand_in, places), rows)))
+    columns = columns_of(relation)
+    domains: dict[str, Domain] = {}
+    stand_ins: list[Expression] = []
+    for number, argument in enumerate(call.arguments):
+        if isinstance(argument, Constant):
+            stand_ins.append(argument)
+        else:
+            domains[str(number)] = domain_of(argument, columns)
+            stand_ins.append(Field(str(number)))
+    meaning = meaning_of(Call(call.function, tuple(stand_ins)), domains)
+    names = [str(number) for number in range(len(arguments))]
+    found: dict[Scalar, None] = {}
+    for combination in product(*arguments):
+        row = dict(zip(names, combination, strict=True))
+        found[meaning(row)] = None
+    return tuple(found)
 
 
 def _range(domain: Domain, most: int) -> KeyValues:
+    """List a short range of steps, days or seconds, and NULL."""
     match domain:
         case Whole(step=step, low=low, high=high) if high - low < most:
             by = step.numerator if step.denominator == 1 else step
-            return (*(n * by for n in range(low, high + 1)), None)
+            numbers = [count * by for count in range(low, high + 1)]
+            return (*numbers, None)
         case Day(low=low, high=high) | Second(low=low, high=high) if high - low < most:
             return (*range(low, high + 1), None)
     return None
@@ -190,11 +241,12 @@ def _range(domain: Domain, most: int) -> KeyValues:
 
 def _known_values(name: str, relation: Relation, search: _Search) -> KeyValues:
     """List the values of one column, NULL always among them: a store may hold NULL anywhere."""
-    place = (id(relation), name)
-    if place not in search.domains:
-        found = _column_values(name, relation, search)
-        search.domains[place] = None if found is None else tuple(dict.fromkeys((*found, None)))
-    return search.domains[place]
+    # Relations are compared by identity, which is fast and holds for one search.
+    column = (id(relation), name)
+    if column not in search.known:
+        values = _column_values(name, relation, search)
+        search.known[column] = None if values is None else _united([values, (None,)])
+    return search.known[column]
 
 
 def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
@@ -206,71 +258,61 @@ def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
         case Select(rows=rows, columns=columns):
             return _values(dict(columns)[name], rows, search)
         case JoinPublic(rows=rows, columns=columns):
-            return (
-                _public(name, relation, search)
-                if name in dict(columns)
-                else _known_values(name, rows, search)
-            )
+            if name in dict(columns):
+                return _public_column_values(name, relation, search)
+            return _known_values(name, rows, search)
         case JoinPeople(left=left, right=right):
             return _known_values(name, left if name in columns_of(left) else right, search)
         case Union(parts=parts):
-            every = [_known_values(name, part, search) for part in parts]
-            known = [values for values in every if values is not None]
-            return (
-                tuple(v for values in known for v in values) if len(known) == len(every) else None
-            )
+            known = _all_known([_known_values(name, part, search) for part in parts])
+            return None if known is None else tuple(chain.from_iterable(known))
         case PerPerson(rows=rows, keys=keys):
             named = dict(keys)
-            return (
-                _values(named[name], rows, search)
-                if name in named
-                else _range(columns_of(relation)[name], search.most)
-            )
+            if name in named:
+                return _values(named[name], rows, search)
+            return _range(columns_of(relation)[name], search.most)
         case _:
             assert_never(relation)
 
 
-def _narrow(name: str, relation: Where, domain: KeyValues) -> KeyValues:
-    if domain is None:
+def _narrow(name: str, relation: Where, values: KeyValues) -> KeyValues:
+    """Keep the values that pass all conditions on this column alone."""
+    if values is None:
         return None
     columns = columns_of(relation)
-    own = [c for c in leaves(Function.AND, relation.condition) if fields_of(c) == {name}]
-    tests = [meaning_of(condition, columns) for condition in own]
-    return tuple(v for v in domain if all(test({name: v}) is True for test in tests))
+    tests = []
+    for condition in leaves(Function.AND, relation.condition):
+        if fields_of(condition) == {name}:
+            tests.append(meaning_of(condition, columns))
+    return tuple(v for v in values if all(test({name: v}) is True for test in tests))
 
 
 def _declared_values(column: Column, most: int) -> KeyValues:
     domain = domain_of_column(column)
-    return (
-        _range(domain, most)
-        if isinstance(domain, Whole | Day | Second) and domain.keys is None
-        else domain.keys
-    )
+    if isinstance(domain, Whole | Day | Second) and domain.keys is None:
+        return _range(domain, most)
+    return domain.keys
 
 
-def _public(name: str, join: JoinPublic, search: _Search) -> KeyValues:
-    """Take the values from the public table itself, read by its column's rule, or from what it declares."""
+def _public_column_values(name: str, join: JoinPublic, search: _Search) -> KeyValues:
+    """Read the values from the public table by its column's rule, or from its declaration."""
     inner = dict(join.columns)[name]
     column = join.table.columns[inner]
     if search.public_values is None:
         return _declared_values(column, search.most)
-    values = tuple(
-        dict.fromkeys(
-            _read(column, value) for value in search.public_values(join.table.name, inner)
-        )
-    )
+    stored = search.public_values(join.table.name, inner)
+    values = tuple(dict.fromkeys(_read(column, value) for value in stored))
     return values if len(values) <= search.most else None
 
 
 def _read(column: Column, value: object) -> Scalar:
     """Read a value of a public table; days, seconds and fractions may have been read already."""
-    if isinstance(value, Fraction) or (
-        isinstance(column, Date | Timestamp) and isinstance(value, int)
-    ):
+    is_time = isinstance(column, Date | Timestamp)
+    if isinstance(value, Fraction) or (is_time and isinstance(value, int)):
         return value
-    if isinstance(column, Real | Integer):
-        return column.read(value)
-    return column.steps(value) if isinstance(column, Date | Timestamp) else column.read(value)
+    if isinstance(column, Date | Timestamp):
+        return column.steps(value)
+    return column.read(value)
 
 
 def declares_null(expression: Expression, relation: Relation) -> bool:
@@ -288,7 +330,9 @@ def _null_key(name: str, relation: Relation) -> bool:
             return declares_null(dict(columns)[name], rows)
         case JoinPublic(rows=rows, columns=columns, table=table):
             named = dict(columns)
-            return table.columns[named[name]].null_key if name in named else _null_key(name, rows)
+            if name in named:
+                return table.columns[named[name]].null_key
+            return _null_key(name, rows)
         case JoinPeople(left=left, right=right):
             return _null_key(name, left if name in columns_of(left) else right)
         case Union(parts=parts):
