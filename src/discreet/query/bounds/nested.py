@@ -1,8 +1,11 @@
-"""Keys that lie within each other: bins of several widths, codes of tracts, counties and states.
+"""Nested keys (hierarchies): bins of several widths, codes of tracts, counties and states.
 
-Keys that read one and the same column follow from it, so which combinations of them there are is public: those that
-some public value of the column has. If each value of a narrower key lies in just one of every wider key, they are
-nested (`Nest`), and only these combinations are counted, instead of the product of all values.
+Keys that read one and the same column follow from it, so their possible combinations are public:
+those that some public value of the column has. If each value of a narrower key lies in exactly one
+of every wider key, the keys are nested (`Nest`). Then only these combinations are counted, instead
+of the product of all values.
+
+Law: tests/query/test_sets.py::TestTrees
 """
 
 from __future__ import annotations
@@ -22,83 +25,114 @@ from .not_null import always_present
 from .relation_facts import columns_of
 
 MOST_LEAVES = 200_000
+"""Most combinations of nested keys: every census tract of a large country fits."""
 Row = tuple[Scalar, ...]
 
 
 def with_nest(question: Question, public_values: PublicValues | None) -> Question:
-    """Return the question with its nested keys found, if it asks for several sets at once; others as they are.
+    """Return a question for several sets of keys with its nested keys found; others unchanged.
 
-    Refuses bins of one column that overlap: no set of them is a sum of another's.
+    Refuses: with `UnsupportedQuery` bins of one column that overlap: no set of them is a sum of
+    another's.
     """
     if question.sets is None or question.nested is not None:
         return question
-    known: dict[str, Row | None] = {}
-    groups: dict[str, list[int]] = {}
-    for place, key in enumerate(question.keys):
+    positions_of_column: dict[str, list[int]] = {}
+    for position, key in enumerate(question.keys):
         names = fields_of(key.expression)
         if len(names) == 1:
-            groups.setdefault(next(iter(names)), []).append(place)
-    for name, places in groups.items():
-        if len(places) > 1 or question.keys[places[0]].values is None:
-            known[name] = public_keys(Field(name), question.rows, MOST_LEAVES, public_values)
-    for name, values in known.items():
+            [name] = names
+            positions_of_column.setdefault(name, []).append(position)
+    values_of_column: dict[str, Row | None] = {}
+    for name, positions in positions_of_column.items():
+        # A single key whose values are listed already needs no more.
+        if len(positions) > 1 or question.keys[positions[0]].values is None:
+            values = public_keys(Field(name), question.rows, MOST_LEAVES, public_values)
+            values_of_column[name] = values
+    for name, values in values_of_column.items():
         if values is not None:
-            found = _nest(question, name, groups[name], values)
-            if found.nested is not None:
-                return found
-            question = found
+            question = _nest(question, name, positions_of_column[name], values)
+            # A question has one hierarchy; further columns are keys beside it.
+            if question.nested is not None:
+                return question
     return question
 
 
-def _nest(question: Question, name: str, places: Sequence[int], values: Row) -> Question:
+def _nest(question: Question, name: str, positions: Sequence[int], values: Row) -> Question:
+    """Return the question with its keys of one column filled in, and nested where they are."""
     columns = columns_of(question.rows)
-    lists = [values_of(question.keys[place].expression, name, values, columns) for place in places]
+    expressions = [question.keys[position].expression for position in positions]
+    lists = [values_of(expression, name, values, columns) for expression in expressions]
     nulls: list[Scalar] = []
     if not always_present(Field(name), question.rows):
-        nulls = [
-            meaning_of(question.keys[place].expression, columns)({name: None}) for place in places
-        ]
-        lists = [[*each, null] for each, null in zip(lists, nulls, strict=True)]
-    question = replace(
-        question, keys=tuple(_fill(key, at, places, lists) for at, key in enumerate(question.keys))
-    )
+        # A row where the column is NULL is one more possible combination.
+        nulls = [meaning_of(expression, columns)({name: None}) for expression in expressions]
+        for own_values, null in zip(lists, nulls, strict=True):
+            own_values.append(null)
+    question = _fill(question, positions, lists)
+    # COALESCE beside the column itself: a row may be in a cell of one and in none of the other.
     if len({null is None for null in nulls}) > 1:
-        return question  # COALESCE beside the column itself: a row may be in a cell of one and in none of the other
-    known = [set(question.keys[place].values or ()) for place in places]
-    every = dict.fromkeys(zip(*lists, strict=True))
-    rows = [
-        row for row in every if all(value in own for value, own in zip(row, known, strict=True))
-    ]
-    if len(places) < 2 or not rows:
         return question
-    order = sorted(range(len(places)), key=lambda at: len({row[at] for row in rows}))
-    sorted_rows = [tuple(row[at] for at in order) for row in rows]
+    rows = _listed_rows(question, positions, lists)
+    if len(positions) < 2 or not rows:
+        return question
+    return _nest_rows(question, positions, rows)
+
+
+def _fill(
+    question: Question, positions: Sequence[int], lists: Sequence[Sequence[Scalar]]
+) -> Question:
+    """Give keys the values that the column has, where they were too many to list before."""
+    keys = list(question.keys)
+    for position, own_values in zip(positions, lists, strict=True):
+        if keys[position].values is None:
+            distinct = dict.fromkeys(own_values)
+            distinct.pop(None, None)
+            keys[position] = replace(keys[position], values=tuple(distinct))
+    return replace(question, keys=tuple(keys))
+
+
+def _listed_rows(
+    question: Question, positions: Sequence[int], lists: Sequence[Sequence[Scalar]]
+) -> list[Row]:
+    """Return the combinations whose values are all listed by their keys, each once."""
+    listed = [set(question.keys[position].values or ()) for position in positions]
+    rows = []
+    for row in dict.fromkeys(zip(*lists, strict=True)):
+        if all(value in values for value, values in zip(row, listed, strict=True)):
+            rows.append(row)
+    return rows
+
+
+def _nest_rows(question: Question, positions: Sequence[int], rows: Sequence[Row]) -> Question:
+    """Return the question with a hierarchy, the key of fewest values first."""
+
+    def distinct_values(column: int) -> int:
+        return len({row[column] for row in rows})
+
+    order = sorted(range(len(positions)), key=distinct_values)
+    sorted_rows = [tuple(row[column] for column in order) for row in rows]
     for depth in range(1, len(order)):
-        if len({row[depth] for row in sorted_rows}) < len(
-            {row[: depth + 1] for row in sorted_rows}
-        ):
-            if any(len(set(one) & set(places)) > 1 for one in question.sets or ()):
-                return question  # a set of both asks for the cells where they meet
-            raise _overlap(question, places[order[depth - 1]], places[order[depth]])
-    return replace(question, nested=Nest(tuple(places[at] for at in order), in_order(sorted_rows)))
-
-
-def _fill(key: Key, at: int, places: Sequence[int], lists: Sequence[Sequence[Scalar]]) -> Key:
-    """Return a key with its values: those that the column gives it, if they were too many to list before."""
-    if key.values is not None or at not in places:
-        return key
-    return replace(
-        key, values=tuple(v for v in dict.fromkeys(lists[list(places).index(at)]) if v is not None)
-    )
+        own_values = {row[depth] for row in sorted_rows}
+        prefixes = {row[: depth + 1] for row in sorted_rows}
+        # More prefixes than values: some value lies in two of the wider keys.
+        if len(own_values) < len(prefixes):
+            # A set of both asks for the cells where they meet, which are counted as a product.
+            if any(len(set(one) & set(positions)) > 1 for one in question.sets or ()):
+                return question
+            raise _overlap(question, positions[order[depth - 1]], positions[order[depth]])
+    sorted_positions = tuple(positions[column] for column in order)
+    return replace(question, nested=Nest(sorted_positions, in_order(sorted_rows)))
 
 
 def values_of(
     expression: Expression, name: str, values: Row, columns: dict[str, Domain]
 ) -> list[Scalar]:
-    """Return what an expression is for every value of its one column; bins of whole numbers are counted off at once."""
+    """Evaluate an expression for every value of its one column."""
     match expression:
         case Field():
             return list(values)
+        # Bins of whole numbers are divided at once, which is much faster than to evaluate.
         case Call(
             function=Function.FLOOR,
             arguments=(
@@ -107,8 +141,11 @@ def values_of(
         ) if width > 0 and all(type(value) is int for value in values):
             return [value // width for value in values]  # type: ignore[operator]
     meaning = meaning_of(expression, columns)
-    found = [meaning({name: value}) for value in values]
-    return [int(v) if _is_whole(v) else v for v in found]  # type: ignore[arg-type]
+    evaluated: list[Scalar] = []
+    for value in values:
+        result = meaning({name: value})
+        evaluated.append(int(result) if _is_whole(result) else result)  # type: ignore[arg-type]
+    return evaluated
 
 
 def _is_whole(value: Scalar) -> bool:
@@ -116,141 +153,191 @@ def _is_whole(value: Scalar) -> bool:
 
 
 def _overlap(question: Question, wide: int, narrow: int) -> Exception:
-    one, other = question.keys[wide], question.keys[narrow]
-    widths = _width(other.expression), _width(one.expression)
-    way = "use bins of which each lies within one of the next wider"
-    if widths[0] and widths[1]:
-        near = max(1, round(widths[1] / widths[0])) * widths[0]
-        way = f"use a width of {near} instead of {widths[1]}, which has its edges on those of {widths[0]}"
-    return refusal("GROUPING SETS", f"bins of {one.name} and {other.name} overlap", way)
+    wider = question.keys[wide]
+    narrower = question.keys[narrow]
+    wide_width = _width(wider.expression)
+    narrow_width = _width(narrower.expression)
+    alternative = "use bins of which each lies within one of the next wider"
+    if wide_width and narrow_width:
+        nearest = max(1, round(wide_width / narrow_width)) * narrow_width
+        alternative = (
+            f"use a width of {nearest} instead of {wide_width}, which has its edges on those of "
+            f"{narrow_width}"
+        )
+    why = f"bins of {wider.name} and {narrower.name} overlap"
+    return refusal("GROUPING SETS", why, alternative)
 
 
 def _width(expression: Expression) -> int | None:
-    """Return the whole width of bins FLOOR(x / width), whatever they are multiplied by or moved."""
-    if isinstance(expression, Call):
-        last = expression.arguments[-1]
-        if (
-            expression.function is Function.DIVIDE
-            and isinstance(last, Constant)
-            and type(last.value) is int
-        ):
-            return last.value
-        return next((found for part in expression.arguments if (found := _width(part))), None)
+    """Return the whole width of bins FLOOR(x / width), whatever is multiplied or added."""
+    if not isinstance(expression, Call):
+        return None
+    last = expression.arguments[-1]
+    # type() and not isinstance: True is no width.
+    if (
+        expression.function is Function.DIVIDE
+        and isinstance(last, Constant)
+        and type(last.value) is int
+    ):
+        return last.value
+    for argument in expression.arguments:
+        width = _width(argument)
+        if width:
+            return width
     return None
 
 
 def in_order(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """Return rows in the order of their parents: each widest value where it first stands, and so on within it."""
+    """Return rows in the order of their parents.
+
+    Each widest value comes where it first occurs, and so do the narrower ones within it.
+    """
     listed = list(rows)
-    ranks: list[dict[Row, int]] = [{} for _ in (listed[0] if listed else ())]
+    depths = range(len(listed[0])) if listed else range(0)
+    ranks: list[dict[Row, int]] = [{} for _ in depths]
     for row in listed:
         for depth, known in enumerate(ranks):
             known.setdefault(row[: depth + 1], len(known))
-    return tuple(
-        sorted(listed, key=lambda row: [known[row[: at + 1]] for at, known in enumerate(ranks)])
-    )
+
+    def rank(row: Row) -> list[int]:
+        return [known[row[: depth + 1]] for depth, known in enumerate(ranks)]
+
+    return tuple(sorted(listed, key=rank))
 
 
 def check_nest(question: Question, nest: Nest) -> None:
-    """Refuse nested keys whose combinations are listed twice, out of order or beside the keys, and sets that mix nodes.
+    """Refuse a hierarchy that does not fit the keys, and sets that mix its nodes.
 
-    A combination that stood there twice would be counted twice, and a unit in it would weigh twice.
+    Combinations are listed each once, in the order of their parents, of values of the keys. One
+    that was listed twice would be counted twice, and a unit in it would weigh twice.
     """
-    count, clause = len(nest.places), "keys" if question.sets is None else "hierarchy"
-    wrong = (
-        count < (1 if question.sets is None else 2)
-        or sorted(set(nest.places)) != sorted(nest.places)
-        or not nest.rows
-    )
-    wrong = wrong or any(
-        type(place) is not int or not 0 <= place < len(question.keys) for place in nest.places
-    )
-    if wrong or any(len(row) != count for row in nest.rows) or len(set(nest.rows)) < len(nest.rows):
+    clause = "keys" if question.sets is None else "hierarchy"
+    if not _is_list_of_keys(question, nest) or len(set(nest.rows)) < len(nest.rows):
         raise refusal(
             clause, "its places are combinations of two keys or more, each once", "list each once"
         )
-    known = [set(question.keys[place].values or ()) for place in nest.places]
-    if any(
-        value not in values for row in nest.rows for value, values in zip(row, known, strict=True)
-    ):
-        raise refusal(clause, "a place has a value that its key has not", "list values of the keys")
+    for column, position in enumerate(nest.places):
+        listed = set(question.keys[position].values or ())
+        if any(row[column] not in listed for row in nest.rows):
+            why = "a place has a value that its key has not"
+            raise refusal(clause, why, "list values of the keys")
     if in_order(nest.rows) != nest.rows:
         raise refusal(
             clause, "its places stand out of order", "list those of one state one after the other"
         )
-    for one in question.sets or ():
-        _check_set(question, nest, [at for at, place in enumerate(nest.places) if place in one])
+    for one_set in question.sets or ():
+        _check_set(question, nest, _depths_in(nest, one_set))
 
 
-def _check_set(question: Question, nest: Nest, held: Sequence[int]) -> None:
-    if held:
-        prefixes = {row[: held[-1] + 1] for row in nest.rows}
-        if len({tuple(row[at] for at in held) for row in prefixes}) < len(prefixes):
-            name = question.keys[nest.places[held[-1]]].name
-            raise refusal(
-                "hierarchy", f"{name} alone does not say which", "name the wider keys beside it"
-            )
+def _is_list_of_keys(question: Question, nest: Nest) -> bool:
+    """Return whether a hierarchy names keys of the question and has rows of as many values."""
+    # Chosen combinations may be of one key; a hierarchy has two levels at least.
+    min_keys = 1 if question.sets is None else 2
+    positions = nest.places
+    if len(positions) < min_keys or len(set(positions)) < len(positions) or not nest.rows:
+        return False
+    for position in positions:
+        if type(position) is not int or not 0 <= position < len(question.keys):
+            return False
+    return all(len(row) == len(positions) for row in nest.rows)
+
+
+def _depths_in(nest: Nest, one_set: Sequence[int]) -> list[int]:
+    """Return the levels of a hierarchy that a set of keys names, counted from the widest."""
+    return [depth for depth, position in enumerate(nest.places) if position in one_set]
+
+
+def _check_set(question: Question, nest: Nest, depths: Sequence[int]) -> None:
+    """Refuse a set whose levels do not tell the nodes of its narrowest level apart."""
+    if not depths:
+        return
+    narrowest = depths[-1]
+    nodes = {row[: narrowest + 1] for row in nest.rows}
+    told_apart = {tuple(row[depth] for depth in depths) for row in nodes}
+    if len(told_apart) < len(nodes):
+        name = question.keys[nest.places[narrowest]].name
+        raise refusal(
+            "hierarchy", f"{name} alone does not say which", "name the wider keys beside it"
+        )
 
 
 def leaf_question(question: Question) -> Question:
-    """Return the question by its narrowest nested key alone, if that says which place it is: the wider follow.
+    """Return the question by its narrowest nested key alone, if that key determines the others.
 
-    So a store is asked to group by tract, not by state, county and tract; a tract lies where the places say.
+    So a store is asked to group by tract, not by state, county and tract; the hierarchy tells in
+    which county a tract lies.
     """
     nest = question.nested
-    if (
-        nest is None
-        or question.sets is None
-        or len({row[-1] for row in nest.rows}) < len(nest.rows)
-    ):
+    if nest is None or question.sets is None:
         return question
-    leaf = replace(question.keys[nest.places[-1]], values=tuple(row[-1] for row in nest.rows))
-    others = [key for place, key in enumerate(question.keys) if place not in nest.places]
+    leaves = tuple(row[-1] for row in nest.rows)
+    # The same name in two parents: the narrowest key alone does not tell the cells apart.
+    if len(set(leaves)) < len(leaves):
+        return question
+    leaf = replace(question.keys[nest.places[-1]], values=leaves)
+    others = [question.keys[position] for position in _beside(question, nest)]
     return replace(question, keys=(leaf, *others), nested=None, sets=None)
 
 
+def _beside(question: Question, nest: Nest) -> list[int]:
+    """Return the positions of the keys that are not in the hierarchy."""
+    positions = range(len(question.keys))
+    return [position for position in positions if position not in nest.places]
+
+
+def _key_values(key: Key) -> Row:
+    return key.values or ()
+
+
 def finest_cells(question: Question) -> Iterator[Row]:
-    """List the keys of every finest cell: of nested keys each combination there is, by every value of the others."""
-    lists = [key.values or () for key in question.keys]
-    if question.nested is None:
+    """List the keys of every finest cell.
+
+    A hierarchy has its combinations, combined with every value of the keys beside it.
+    """
+    lists = [_key_values(key) for key in question.keys]
+    nest = question.nested
+    if nest is None:
         yield from product(*lists)
         return
-    nest = question.nested
-    others = [place for place in range(len(lists)) if place not in nest.places]
-    back = [(*nest.places, *others).index(place) for place in range(len(lists))]
-    for row, rest in product(nest.rows, list(product(*(lists[place] for place in others)))):
-        both = (*row, *rest)
-        yield tuple(both[at] for at in back)
+    others = _beside(question, nest)
+    # Cells are made with the hierarchy first, and given back in the order of the keys.
+    made_order = (*nest.places, *others)
+    columns = [made_order.index(position) for position in range(len(lists))]
+    beside = list(product(*(lists[position] for position in others)))
+    for row, rest in product(nest.rows, beside):
+        cell = (*row, *rest)
+        yield tuple(cell[column] for column in columns)
 
 
 def set_cells(question: Question) -> Iterator[Row]:
-    """List the keys of every row: of every set all combinations, NULL for the keys that are summed over."""
-    lists = [key.values or () for key in question.keys]
+    """List the keys of every row of the answer: NULL for the keys that are summed over."""
+    lists = [_key_values(key) for key in question.keys]
     nest = question.nested
-    for one in question.sets or (tuple(range(len(lists))),):
+    for one_set in question.sets or (tuple(range(len(lists))),):
+        shown: list[Row] = []
+        for position, values in enumerate(lists):
+            shown.append(values if position in one_set else (None,))
         if nest is None:
-            yield from product(
-                *(values if place in one else (None,) for place, values in enumerate(lists))
-            )
+            yield from product(*shown)
             continue
-        held = [at for at, place in enumerate(nest.places) if place in one]
-        deep = held[-1] + 1 if held else 0
-        nodes = dict.fromkeys(row[:deep] for row in nest.rows)
-        others = [place for place in range(len(lists)) if place not in nest.places]
-        rests = list(product(*(lists[place] if place in one else (None,) for place in others)))
-        for node, rest in product(nodes, rests):
-            known = dict(zip(others, rest, strict=True)) | {
-                nest.places[at]: node[at] for at in held
-            }
-            yield tuple(known.get(place) for place in range(len(lists)))
+        depths = _depths_in(nest, one_set)
+        depth_of_nodes = depths[-1] + 1 if depths else 0
+        nodes = dict.fromkeys(row[:depth_of_nodes] for row in nest.rows)
+        others = _beside(question, nest)
+        beside = list(product(*(shown[position] for position in others)))
+        for node, rest in product(nodes, beside):
+            cell = dict(zip(others, rest, strict=True))
+            for depth in depths:
+                cell[nest.places[depth]] = node[depth]
+            yield tuple(cell.get(position) for position in range(len(lists)))
 
 
 def count_cells(question: Question) -> int:
-    """Return how many finest cells there are."""
+    """Return the number of finest cells."""
     nest = question.nested
-    beside = [
-        len(key.values or ())
-        for place, key in enumerate(question.keys)
-        if not nest or place not in nest.places
-    ]
-    return math.prod(beside) * (len(nest.rows) if nest else 1)
+    if nest is None:
+        return math.prod(len(_key_values(key)) for key in question.keys)
+    cells = len(nest.rows)
+    for position in _beside(question, nest):
+        cells *= len(_key_values(question.keys[position]))
+    return cells
