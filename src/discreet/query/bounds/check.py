@@ -50,11 +50,10 @@ from ..domains.text_functions import text_domain
 from ..domains.type_of import ValueType, type_of
 from ..meaning.post_processing import types_of
 from .fanout import check_joins
-from .grouping_sets import check_sets
+from .grouping_sets import by_sums, check_sets
 from .keys import PublicValues, public_keys
 from .nested import with_nest
 from .relation_facts import columns_of, multiplicity, neighbours_of, unit_of
-from .sums_for_means import by_sums
 
 # Functions of text, whose arguments have rules of their own.
 _TEXT = (

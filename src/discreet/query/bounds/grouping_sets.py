@@ -1,125 +1,250 @@
-"""Several sets of keys at once, and running totals: what can be put together from the exact totals of finest cells."""
+"""Several sets of keys at once (GROUPING SETS), and running totals.
+
+They are computed from the exact totals of finest cells, so only statistics that are sums of their
+parts can be asked. `by_sums` rewrites others where that is possible:
+
+    AVG(x)                     SUM(x) / COUNT(x)
+    COUNT(DISTINCT person)     COUNT(*), where a person has one row at most
+
+Refuses: with `UnsupportedQuery` sets and running totals that are no sums of public cells.
+
+Law: tests/query/test_sets.py::TestReading
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 
+from ...data.unit import People
+from ..algebra.expression import Call, Expression, Field, Function
+from ..algebra.names import fresh
 from ..algebra.refusal import refusal
-from ..algebra.tree import Count, CountOf, CountPeople, Question, Sum
+from ..algebra.tree import (
+    Count,
+    CountOf,
+    CountPeople,
+    Key,
+    Mean,
+    Question,
+    Relation,
+    Scan,
+    Statistic,
+    Sum,
+    Where,
+)
 from .nested import MOST_LEAVES, check_nest, count_cells
+from .relation_facts import unit_of
 from .wide_sets import MOST_FINEST, is_wide, largest_set
 
 MOST_SETS = 256
+"""Most sets of one question: all subsets of eight keys."""
 MOST_RUNNING = 4096
+"""Most values along which running totals are planned."""
+
+
+def by_sums(question: Question) -> Question:
+    """Return a question of several sets with means, and people of one row each, as sums.
+
+    >>> import discreet as dp
+    >>> columns = {"sex": dp.Category(["f", "m"]), "age": dp.Integer(0, 9)}
+    >>> people = {"people": dp.Schema("people", dp.Rows(), columns)}
+    >>> sql = "SELECT sex, AVG(age) AS age FROM people GROUP BY CUBE (sex)"
+    >>> [name for name, _ in dp.parse_sql(sql, people).statistics]
+    ['age_total', 'age_count']
+    """
+    statistics = [statistic for _, statistic in question.statistics]
+    if question.sets is None or not any(isinstance(s, Mean | CountPeople) for s in statistics):
+        return question
+    people_are_rows = _has_one_row(question.rows)
+    used_names = [key.name for key in question.keys]
+    used_names += [name for name, _ in question.statistics]
+    # Each sum is asked once, under its first name; other columns are computed from it.
+    name_of_sum: dict[Statistic, str] = {}
+    computed: dict[str, Expression] = {}
+    for name, statistic in question.statistics:
+        if isinstance(statistic, Mean):
+            total = _name_sum(Sum(statistic.of), f"{name}_total", name_of_sum, used_names)
+            count = _name_sum(CountOf(statistic.of), f"{name}_count", name_of_sum, used_names)
+            computed[name] = Call(Function.DIVIDE, (Field(total), Field(count)))
+            continue
+        is_count = people_are_rows and isinstance(statistic, CountPeople)
+        asked = Count() if is_count else statistic
+        first_name = name_of_sum.setdefault(asked, name)
+        if first_name != name:
+            computed[name] = Field(first_name)
+    return _with_sums(question, name_of_sum, computed)
+
+
+def _name_sum(
+    statistic: Statistic, wanted: str, name_of_sum: dict[Statistic, str], used_names: list[str]
+) -> str:
+    """Return the name of a sum, a new one if it is not asked yet."""
+    new_name = fresh(wanted, "statistic", (*used_names, *name_of_sum.values()))
+    return name_of_sum.setdefault(statistic, new_name)
+
+
+def _has_one_row(rows: Relation) -> bool:
+    """Return whether a person has one row at most, so that people are rows."""
+    while isinstance(rows, Where):
+        rows = rows.rows
+    unit = unit_of(rows)
+    return isinstance(rows, Scan) and isinstance(unit, People) and unit.max_rows == 1
+
+
+def _with_sums(
+    question: Question, name_of_sum: Mapping[Statistic, str], computed: Mapping[str, Expression]
+) -> Question:
+    finish = question.finish
+    columns = [(name, _replace(shown, computed)) for name, shown in finish.columns]
+    order = [(_replace(by, computed), descending) for by, descending in finish.order]
+    having = finish.having
+    if having is not None:
+        having = _replace(having, computed)
+    return replace(
+        question,
+        statistics=tuple((name, statistic) for statistic, name in name_of_sum.items()),
+        finish=replace(finish, columns=tuple(columns), having=having, order=tuple(order)),
+    )
+
+
+def _replace(expression: Expression, computed: Mapping[str, Expression]) -> Expression:
+    match expression:
+        case Field(name=name):
+            return computed.get(name, expression)
+        case Call(function=function, arguments=arguments):
+            return Call(function, tuple(_replace(argument, computed) for argument in arguments))
+    return expression
 
 
 def check_sets(question: Question) -> None:
-    """Refuse sets of keys and running totals that are no sums of public cells; a question without them passes.
+    """Refuse sets of keys and running totals that are no sums of public cells.
+
+    A question without sets and running totals passes.
 
     >>> import discreet as dp
     >>> people = {"people": dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])})}
     >>> dp.parse_sql("SELECT sex, VARIANCE(1) AS x FROM people GROUP BY CUBE (sex)", people)
     Traceback (most recent call last):
     ...
-    discreet.errors.UnsupportedQuery: GROUPING SETS: COUNT(*), COUNT(x), SUM(x) and AVG(x) are made of sums of \
-their parts, others are not; ask for it by itself
+    discreet.errors.UnsupportedQuery: GROUPING SETS: COUNT(*), COUNT(x), SUM(x) and AVG(x) are \
+made of sums of their parts, others are not; ask for it by itself
     """
     if question.sets is None and not question.running:
         _check_chosen(question)
         return
     clause = "SUM(…) OVER" if question.running else "GROUPING SETS"
     for _, statistic in question.statistics:
-        if isinstance(statistic, CountPeople):
-            raise refusal(
-                clause,
-                "people in several cells are not the sum of the cells",
-                "count rows, or ask for each set by itself",
-            )
-        if not isinstance(statistic, Count | CountOf | Sum):
-            what = "COUNT(*), COUNT(x), SUM(x) and AVG(x) are made of sums of their parts, others are not"
-            raise refusal(clause, what, "ask for it by itself")
+        _check_is_sum(statistic, clause)
     for key in question.keys:
-        if key.values is None:
-            raise refusal(
-                clause, f"the keys of {key.name} are not public", "declare a Category, or use bins"
-            )
-        if None in key.values:
-            here = f"{key.name} may be NULL, and NULL stands for all of its values here"
-            raise refusal(
-                clause,
-                here,
-                f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out",
-            )
+        _check_key(key, clause)
     _check_size(question, clause)
     if question.nested is not None:
         check_nest(question, question.nested)
-    _running(question) if question.running else _sets(question)
+    if question.running:
+        _check_running(question)
+    else:
+        _check_grouping_sets(question)
+
+
+def _check_is_sum(statistic: Statistic, clause: str) -> None:
+    if isinstance(statistic, CountPeople):
+        raise refusal(
+            clause,
+            "people in several cells are not the sum of the cells",
+            "count rows, or ask for each set by itself",
+        )
+    if not isinstance(statistic, Count | CountOf | Sum):
+        raise refusal(
+            clause,
+            "COUNT(*), COUNT(x), SUM(x) and AVG(x) are made of sums of their parts, others are not",
+            "ask for it by itself",
+        )
+
+
+def _check_key(key: Key, clause: str) -> None:
+    if key.values is None:
+        raise refusal(
+            clause, f"the keys of {key.name} are not public", "declare a Category, or use bins"
+        )
+    if None in key.values:
+        raise refusal(
+            clause,
+            f"{key.name} may be NULL, and NULL stands for all of its values here",
+            f"name it, as COALESCE({key.name}, 'none') does, or leave null_key out",
+        )
 
 
 def _check_chosen(question: Question) -> None:
-    """Refuse chosen combinations of keys that do not fit the keys, and others beside them that nobody lists."""
+    """Refuse chosen combinations of keys that do not fit, and unlisted keys beside them."""
     if question.nested is None:
         return
     unknown = [key.name for key in question.keys if key.values is None]
     if unknown:
-        what = f"the keys of {unknown[0]} are not public, and others are chosen from a list"
-        raise refusal("GROUP BY", what, f"list the values of {unknown[0]} too, or leave it out")
+        why = f"the keys of {unknown[0]} are not public, and others are chosen from a list"
+        raise refusal("GROUP BY", why, f"list the values of {unknown[0]} too, or leave it out")
     check_nest(question, question.nested)
 
 
 def _check_size(question: Question, clause: str) -> None:
-    cells, most = count_cells(question), MOST_FINEST if question.nested is None else MOST_LEAVES
-    if is_wide(question):
-        cells = largest_set(question)
-    if cells > most:
-        what = f"its keys have {cells:,} combinations, and at most {most:,} are kept"
+    wide = is_wide(question)
+    # Wide sets are counted table by table, so their finest cells do not matter.
+    cells = largest_set(question) if wide else count_cells(question)
+    max_cells = MOST_FINEST if question.nested is None else MOST_LEAVES
+    if cells > max_cells:
         raise refusal(
             clause,
-            what,
+            f"its keys have {cells:,} combinations, and at most {max_cells:,} are kept",
             "use fewer keys or wider bins, or list the places of nested keys (hierarchy)",
         )
-    if is_wide(question):
-        lists = [len(key.values or ()) for key in question.keys]
-        rows = sum(math.prod(lists[place] for place in one) for one in question.sets or ())
+    if wide:
+        sizes = [len(key.values or ()) for key in question.keys]
+        rows = 0
+        for one_set in question.sets or ():
+            rows += math.prod(sizes[position] for position in one_set)
         if rows > MOST_LEAVES:
-            what = f"its sets have {rows:,} cells in all, and at most {MOST_LEAVES:,} are kept"
-            raise refusal(clause, what, "ask for fewer sets, or wider bins")
+            why = f"its sets have {rows:,} cells in all, and at most {MOST_LEAVES:,} are kept"
+            raise refusal(clause, why, "ask for fewer sets, or wider bins")
 
 
-def _sets(question: Question) -> None:
-    sets, count = question.sets or (), len(question.keys)
+def _check_grouping_sets(question: Question) -> None:
+    clause = "GROUPING SETS"
+    sets = question.sets or ()
     if not 1 <= len(sets) <= MOST_SETS or len(set(sets)) < len(sets):
+        why = f"there are 1 to {MOST_SETS} sets, each once"
+        raise refusal(clause, why, "ask for fewer at a time")
+    named: set[int] = set()
+    for one_set in sets:
+        _check_positions(one_set, len(question.keys))
+        named.update(one_set)
+    if len(named) < len(question.keys):
+        raise refusal(clause, "some key is in no set", "leave it out of GROUP BY")
+
+
+def _check_positions(one_set: tuple[int, ...], keys: int) -> None:
+    ordered = list(one_set) == sorted(set(one_set))
+    # type() and not isinstance: True is no position.
+    if not ordered or any(type(i) is not int or not 0 <= i < keys for i in one_set):
         raise refusal(
             "GROUPING SETS",
-            f"there are 1 to {MOST_SETS} sets, each once",
-            "ask for fewer at a time",
+            "a set names keys by their places, in order",
+            "build it from SQL or a Table",
         )
-    for one in sets:
-        if list(one) != sorted(set(one)) or any(
-            type(i) is not int or not 0 <= i < count for i in one
-        ):
-            raise refusal(
-                "GROUPING SETS",
-                "a set names keys by their places, in order",
-                "build it from SQL or a Table",
-            )
-    if {i for one in sets for i in one} != set(range(count)):
-        raise refusal("GROUPING SETS", "some key is in no set", "leave it out of GROUP BY")
 
 
-def _running(question: Question) -> None:
+def _check_running(question: Question) -> None:
+    clause = "SUM(…) OVER"
     if len(question.keys) != 1 or question.sets is not None:
-        raise refusal("SUM(…) OVER", "running totals go along one key", "GROUP BY that key alone")
+        raise refusal(clause, "running totals go along one key", "GROUP BY that key alone")
     values = question.keys[0].values or ()
-    if not all(isinstance(v, int | Fraction) and not isinstance(v, bool) for v in values) or list(
-        values
-    ) != sorted(
-        values  # type: ignore[type-var]
-    ):
+    numbers = [v for v in values if isinstance(v, int | Fraction) and not isinstance(v, bool)]
+    # Totals run in the order of the values, so the list must be in that order.
+    if len(numbers) < len(values) or list(values) != sorted(numbers):
         raise refusal(
-            "SUM(…) OVER", "running totals go along a number", "GROUP BY a number, or FLOOR(x / 10)"
+            clause, "running totals go along a number", "GROUP BY a number, or FLOOR(x / 10)"
         )
     if not 1 <= len(values) <= MOST_RUNNING:
-        what = f"its key has {len(values):,} values, and at most {MOST_RUNNING:,} are planned"
-        raise refusal("SUM(…) OVER", what, "use wider bins")
+        why = f"its key has {len(values):,} values, and at most {MOST_RUNNING:,} are planned"
+        raise refusal(clause, why, "use wider bins")

@@ -1,21 +1,23 @@
-"""Rows without a key: which rows a set of keys counts, from schema and question alone.
+"""Rows without a key: the rows that a set of keys counts, from schema and question alone.
 
-A row counts in a table GROUP BY a, b if it has a public value of a and one of b. A NULL, unlisted or unreadable value
-is none, so that row is in no cell of this table. Summed over b alone (a margin, a total) it does count. So tables can
-be made from the same finest cells only if they count the same rows. This module decides that by causes:
+A row counts in a table GROUP BY a, b if it has a public value of a and one of b. A NULL, unlisted
+or unreadable value is none, so that row is in no cell of this table. Summed over b alone (a margin,
+a total) it does count. So tables can be made from the same finest cells only if they count the same
+rows. This module decides that by causes:
 
-    key                                                        is absent where
-    COALESCE(…, 'none'), CASE … ELSE 'x' END, a column that    never: no cause
+    key                                                      the key is absent where
+    COALESCE(…, 'none'), CASE … ELSE 'x' END, a column that  never: no cause
       declares a default, `x IS NULL`
-    a column, or a function of columns that only NULL turns    one of these columns is NULL: their names
-      into NULL, whose public values are all listed
-    any other key, as one with a shorter list of values        nobody can say: the key itself is the cause
-    levels of listed places (`hierarchy`)                      a row is in none of the places: they are one cause
+    a column, or a function of columns that only NULL turns  one of these columns is NULL: their
+      into NULL, whose public values are all listed          names are the causes
+    any other key, as one with a shorter list of values      unknown: the key itself is the cause
+    levels of a listed hierarchy                             a row is in none of its combinations:
+                                                             the hierarchy is one cause
 
-Guarantee: two sets of keys with the same causes count exactly the same rows, whatever the data are. A row counts in a
-set if and only if none of the set's causes strikes it.
+Guarantee: two sets of keys with the same causes count exactly the same rows, whatever the data are.
+A row counts in a set if and only if none of the set's causes applies to it.
 
-Law: tests/end_to_end/test_one_meaning.py.
+Law: tests/end_to_end/test_one_meaning.py::test_alone_in_a_release_and_in_grouping_sets
 """
 
 from __future__ import annotations
@@ -40,14 +42,14 @@ Causes: TypeAlias = frozenset[Cause]
 
 @frozen
 class TablePart:
-    """Sets of keys that count the same rows, by their places among all, and the question that asks only for them."""
+    """Sets of keys that count the same rows, by position, and the question for these alone."""
 
     places: tuple[int, ...]
     question: Question
 
 
 def same_rows(question: Question, public_values: PublicValues | None) -> Causes | None:
-    """Return the causes of all tables that a question asks; None if they count different rows.
+    """Return the common causes of all tables of a question; None if they count different rows.
 
     >>> import discreet as dp
     >>> from discreet.query.bounds.missing_keys import same_rows
@@ -57,56 +59,71 @@ def same_rows(question: Question, public_values: PublicValues | None) -> Causes 
     >>> [same_rows(dp.parse_sql(sql.format(name), people), None) for name in ("sex", "age")]
     [frozenset(), None]
     """
-    found = set(_causes_of_sets(question, public_values))
-    return found.pop() if len(found) == 1 else None
+    different = set(_causes_of_sets(question, public_values))
+    return different.pop() if len(different) == 1 else None
 
 
 def table_parts(question: Question, public_values: PublicValues | None) -> tuple[TablePart, ...]:
-    """Return a question's sets of keys in parts that count the same rows each, in order of their first sets.
+    """Split a question's sets of keys into parts that count the same rows each.
 
-    A question whose sets all count the same rows is the one part.
+    Parts are in the order of their first sets. A question whose sets all count the same rows is
+    the one part.
     """
     sets = _sets_of(question)
-    parts: dict[Causes, list[int]] = {}
-    for place, causes in enumerate(_causes_of_sets(question, public_values)):
-        parts.setdefault(causes, []).append(place)
-    if len(parts) == 1:
+    positions_of_causes: dict[Causes, list[int]] = {}
+    for position, causes in enumerate(_causes_of_sets(question, public_values)):
+        positions_of_causes.setdefault(causes, []).append(position)
+    if len(positions_of_causes) == 1:
         return (TablePart(tuple(range(len(sets))), question),)
-    listed = _lists_places(question, public_values)
-    return tuple(
-        TablePart(tuple(places), _only(question, [sets[place] for place in places], listed=listed))
-        for places in parts.values()
-    )
+    listed = _has_listed_nest(question, public_values)
+    parts = []
+    for positions in positions_of_causes.values():
+        own_sets = [sets[position] for position in positions]
+        parts.append(TablePart(tuple(positions), _only(question, own_sets, listed=listed)))
+    return tuple(parts)
 
 
 def absent_keys(question: Question, public_values: PublicValues | None) -> tuple[str, ...]:
     """Return the names of the keys that a row may be without, in order."""
-    sets = tuple((place,) for place in range(len(question.keys)))
-    found = _causes_of_sets(replace(question, sets=sets), public_values)
-    return tuple(key.name for key, causes in zip(question.keys, found, strict=True) if causes)
+    # A set of each key alone has the causes of that key.
+    sets = tuple((position,) for position in range(len(question.keys)))
+    causes_of_keys = _causes_of_sets(replace(question, sets=sets), public_values)
+    with_causes = zip(question.keys, causes_of_keys, strict=True)
+    return tuple(key.name for key, causes in with_causes if causes)
 
 
 def _sets_of(question: Question) -> tuple[tuple[int, ...], ...]:
-    return (tuple(range(len(question.keys))),) if question.sets is None else question.sets
+    if question.sets is not None:
+        return question.sets
+    return (tuple(range(len(question.keys))),)
 
 
 def _causes_of_sets(question: Question, public_values: PublicValues | None) -> list[Causes]:
-    """Return for every set of keys what makes a row absent from its table."""
-    most = MOST_KEYS if question.nested is None else MOST_LEAVES  # lists of levels are longer
-    each = [_causes_of(key, question.rows, public_values, most) for key in question.keys]
+    """Return the causes by which a row is absent from the table of each set of keys."""
     nest = question.nested
-    if nest is not None and _lists_places(question, public_values):
-        own = _causes_of_places(question, nest, each)
-        each = [own if place in nest.places else causes for place, causes in enumerate(each)]
-    return [frozenset[Cause]().union(*(each[place] for place in one)) for one in _sets_of(question)]
+    # Levels of a hierarchy have longer lists of values than single keys.
+    most = MOST_KEYS if nest is None else MOST_LEAVES
+    causes_of_keys = []
+    for key in question.keys:
+        causes_of_keys.append(_causes_of(key, question.rows, public_values, most))
+    if nest is not None and _has_listed_nest(question, public_values):
+        nest_causes = _causes_of_nest(question, nest, causes_of_keys)
+        for position in nest.places:
+            causes_of_keys[position] = nest_causes
+    causes_of_sets: list[Causes] = []
+    for one_set in _sets_of(question):
+        of_keys = [causes_of_keys[position] for position in one_set]
+        causes_of_sets.append(frozenset[Cause]().union(*of_keys))
+    return causes_of_sets
 
 
 def _causes_of(key: Key, rows: Relation, public_values: PublicValues | None, most: int) -> Causes:
-    """Return what makes a row absent from the cells of one key."""
+    """Return the causes by which a row is absent from the cells of one key."""
     columns = null_columns(key.expression, rows)
     if columns is None:
         return frozenset({key})
     possible = _possible_values(key.expression, rows, public_values, most)
+    # A value that may occur and is not listed makes a row absent, whatever is NULL.
     if possible is None or not possible.difference([None]) <= set(key.values or ()):
         return frozenset({key})
     return columns
@@ -115,61 +132,73 @@ def _causes_of(key: Key, rows: Relation, public_values: PublicValues | None, mos
 def _possible_values(
     expression: Expression, rows: Relation, public_values: PublicValues | None, most: int
 ) -> set[Scalar] | None:
-    """Return all values that a key may have, NULL perhaps among them; None if they are not public."""
+    """Return all values that a key may have, perhaps NULL; None if they are not public."""
     names = fields_of(expression)
     if len(names) == 1:
         [name] = names
-        of_column = public_keys(Field(name), rows, most, public_values)
-        if (
-            of_column is not None
-        ):  # faster than below: levels of sixty thousand tracts are counted off
-            null = meaning_of(expression, columns_of(rows))({name: None})
-            return {*values_of(expression, name, of_column, columns_of(rows)), null}
-    found = public_keys(expression, rows, most, public_values)
-    return None if found is None else set(found)
+        column_values = public_keys(Field(name), rows, most, public_values)
+        # Faster than below: the levels of sixty thousand tracts are divided at once.
+        if column_values is not None:
+            columns = columns_of(rows)
+            null = meaning_of(expression, columns)({name: None})
+            return {*values_of(expression, name, column_values, columns), null}
+    values = public_keys(expression, rows, most, public_values)
+    return None if values is None else set(values)
 
 
-def _lists_places(question: Question, public_values: PublicValues | None) -> bool:
-    """Return whether nested keys are listed as places, not found from the one column that they all read."""
+def _has_listed_nest(question: Question, public_values: PublicValues | None) -> bool:
+    """Return whether a hierarchy is listed, not found from the one column that its keys read."""
     if question.nested is None:
         return False
+    unlisted = replace(question, nested=None, sets=_sets_of(question))
     try:
-        found = with_nest(replace(question, nested=None, sets=_sets_of(question)), public_values)
-    except UnsupportedQuery:  # levels that overlap by themselves
+        found = with_nest(unlisted, public_values)
+    except UnsupportedQuery:
+        # The levels overlap by themselves, so only a list can have nested them.
         return True
     return found.nested != question.nested
 
 
-def _causes_of_places(question: Question, nest: Nest, each: Sequence[Causes]) -> Causes:
-    """Return what makes a row absent from all levels: its narrowest key where that says the place, else the places."""
+def _causes_of_nest(question: Question, nest: Nest, causes_of_keys: Sequence[Causes]) -> Causes:
+    """Return the causes by which a row is absent from all levels of a listed hierarchy.
+
+    They are those of the narrowest key where that determines the combination, else the hierarchy.
+    """
     leaf = leaf_question(question)
     listed = {row[-1] for row in nest.rows}
     narrowest = nest.places[-1]
     if leaf is question or listed != set(question.keys[narrowest].values or ()):
         return frozenset({nest})
-    return each[narrowest]
+    return causes_of_keys[narrowest]
 
 
 def _only(question: Question, sets: Sequence[tuple[int, ...]], *, listed: bool) -> Question:
-    """Return the question that asks only for some of its sets, by the keys that they name."""
-    used = {place for one in sets for place in one}
+    """Return the question for some of its sets, by the keys that they name."""
+    used: set[int] = set()
+    for one_set in sets:
+        used.update(one_set)
     nest = question.nested
+    # A tract lies where the list says, so all levels are kept whichever is asked.
     if nest is not None and listed and used.intersection(nest.places):
-        used.update(nest.places)  # a tract lies where the places say, whichever level is asked
+        used.update(nest.places)
     kept = sorted(used)
-    now = {place: at for at, place in enumerate(kept)}
+    new_position = {position: number for number, position in enumerate(kept)}
+    new_sets = []
+    for one_set in sets:
+        new_sets.append(tuple(new_position[position] for position in one_set))
     return replace(
         question,
-        keys=tuple(question.keys[place] for place in kept),
-        sets=tuple(tuple(now[place] for place in one) for one in sets),
-        nested=None if nest is None else _levels(nest, now),
+        keys=tuple(question.keys[position] for position in kept),
+        sets=tuple(new_sets),
+        nested=None if nest is None else _kept_levels(nest, new_position),
     )
 
 
-def _levels(nest: Nest, now: dict[int, int]) -> Nest | None:
-    """Return the levels that are kept, at their new places; None if fewer than two are."""
-    held = [at for at, place in enumerate(nest.places) if place in now]
-    if len(held) < 2:
+def _kept_levels(nest: Nest, new_position: dict[int, int]) -> Nest | None:
+    """Return the levels that are kept, at their new positions; None if fewer than two are."""
+    depths = [depth for depth, position in enumerate(nest.places) if position in new_position]
+    if len(depths) < 2:
         return None
-    rows = dict.fromkeys(tuple(row[at] for at in held) for row in nest.rows)
-    return Nest(tuple(now[nest.places[at]] for at in held), in_order(rows))
+    positions = tuple(new_position[nest.places[depth]] for depth in depths)
+    rows = dict.fromkeys(tuple(row[depth] for depth in depths) for row in nest.rows)
+    return Nest(positions, in_order(rows))

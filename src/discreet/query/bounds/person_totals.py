@@ -1,7 +1,11 @@
-"""What is worked out about one person's rows, with bounds that follow from public facts.
+"""Totals of one person's rows, with bounds that follow from public facts.
 
-A person has at most so many rows that count (`People.max_rows`), so a sum lies within that many times a value's bounds.
-A total beyond its bounds is clipped: the bounds are enforced, not believed.
+At most `People.max_rows` rows of a person count, so a sum lies within that many times a value's
+bounds. A total beyond its bounds is clipped.
+
+Guarantee: the bounds of a total hold for every store, because engines enforce them.
+
+Law: tests/query/test_relation_facts.py::TestTotals
 """
 
 from __future__ import annotations
@@ -36,7 +40,7 @@ from .relation_facts import columns_of
 
 @dataclass(slots=True)
 class PersonTotals:
-    """The totals of each person's rows found so far; each is worked out once, and has a name of its own."""
+    """Collector of totals of each person's rows; each is computed once and has its own name."""
 
     rows: Relation
     keys: Named
@@ -45,9 +49,8 @@ class PersonTotals:
 
     def __post_init__(self) -> None:
         domains = columns_of(self.rows)
-        self.types.update(
-            {name: type_of_domain(domain_of(key, domains)) for name, key in self.keys}
-        )
+        for name, key in self.keys:
+            self.types[name] = type_of_domain(domain_of(key, domains))
 
     def expression(self, statistic: Statistic, wanted: str | None) -> Expression:
         """Return a statistic of one person's rows as an expression of totals."""
@@ -61,47 +64,55 @@ class PersonTotals:
                 return self._named(_sum(of, self.rows), name)
             case Mean(of=of):
                 total = self._named(_sum(of, self.rows), f"{name} sum")
-                return _mean(
-                    total,
-                    self._named(_sum(_present(of), self.rows), f"{name} count"),
-                    of,
-                    self.rows,
-                )
+                count = self._named(_sum(_present(of), self.rows), f"{name} count")
+                return _mean(total, count, of, self.rows)
             case Quantile(of=of, at=at) if at in (0, 1):
-                return self._named(_extreme("greatest" if at else "least", of, self.rows), name)
+                extreme = _extreme("greatest" if at else "least", of, self.rows)
+                return self._named(extreme, name)
             case _:
-                what = f"{function_name(statistic)} of a person's rows"
                 raise refusal(
-                    what, "it is not worked out per person", "use COUNT, SUM, AVG, MIN or MAX"
+                    f"{function_name(statistic)} of a person's rows",
+                    "it is not worked out per person",
+                    "use COUNT, SUM, AVG, MIN or MAX",
                 )
 
     def _named(self, total: Total, wanted: str) -> Field:
+        """Return the column of a total; the same total has one column."""
         if total not in self.found:
-            taken = (*(name for name, _ in self.keys), *self.found.values())
-            self.found[total] = fresh(wanted, "total", taken)
-            self.types[self.found[total]] = "number"
+            name = fresh(wanted, "total", (*self._key_names(), *self.found.values()))
+            self.found[total] = name
+            self.types[name] = "number"
         return Field(self.found[total])
 
+    def _key_names(self) -> list[str]:
+        return [name for name, _ in self.keys]
+
     def per_person(self) -> PerPerson:
-        """Return one row for each person and key, with all totals found; with at least the number of rows."""
-        totals = self.found or {
-            _count(self.rows): fresh("rows", "total", (name for name, _ in self.keys))
-        }
-        return PerPerson(
-            self.rows, self.keys, tuple((name, total) for total, name in totals.items())
-        )
+        """Return one row for each person and key, with all totals found.
+
+        Without totals it has the number of rows, since rows have at least one column.
+        """
+        totals = self.found
+        if not totals:
+            totals = {_count(self.rows): fresh("rows", "total", self._key_names())}
+        named = tuple((name, total) for total, name in totals.items())
+        return PerPerson(self.rows, self.keys, named)
 
 
 def _count(rows: Relation) -> Total:
-    """Count a person's rows; whoever is there has at least one."""
+    """Count a person's rows; a person who occurs has at least one."""
     return Total("count", None, Fraction(1), 1, person_rows(rows))
 
 
 def _sum(expression: Expression, rows: Relation) -> Total:
-    """Sum a number over a person's rows that have it: over one of them at least."""
-    domain, most = _number("SUM", expression, rows), person_rows(rows)
-    low, high = min(domain.low, most * domain.low), max(domain.high, most * domain.high)
-    Whole(domain.step, low, high)  # refuses what does not fit
+    """Sum a number over a person's rows that have it: over at least one of them."""
+    domain = _number("SUM", expression, rows)
+    max_rows = person_rows(rows)
+    # Of 1 to max_rows rows: a positive low is reached by one row, a negative one by all.
+    low = min(domain.low, max_rows * domain.low)
+    high = max(domain.high, max_rows * domain.high)
+    # Refuses bounds that do not fit into the integers of a store.
+    Whole(domain.step, low, high)
     return Total("sum", expression, domain.step, low, high)
 
 
@@ -113,15 +124,19 @@ def _extreme(what: Literal["least", "greatest"], expression: Expression, rows: R
 
 def _present(expression: Expression) -> Expression:
     """Return 1 where an expression has a value, 0 where it is NULL, so that a sum counts."""
-    return Call(Function.CASE, (Call(Function.IS_NULL, (expression,)), Constant(0), Constant(1)))
+    is_null = Call(Function.IS_NULL, (expression,))
+    return Call(Function.CASE, (is_null, Constant(0), Constant(1)))
 
 
 def _mean(total: Field, count: Field, expression: Expression, rows: Relation) -> Expression:
-    """Divide a total by a count, both columns of totals; a mean lies between the bounds of its values."""
+    """Divide a total by a count, and clip the quotient to the bounds of the values."""
     domain = _number("AVG", expression, rows)
+    low = exact(domain.low * domain.step)
+    high = exact(domain.high * domain.step)
     quotient = Call(Function.DIVIDE, (total, count))
-    clipped = Call(Function.GREATEST, (quotient, exact(domain.low * domain.step)))
-    return Call(Function.LEAST, (clipped, exact(domain.high * domain.step)))
+    # The domain of a quotient has no such bounds; a mean lies between those of its values.
+    clipped_below = Call(Function.GREATEST, (quotient, low))
+    return Call(Function.LEAST, (clipped_below, high))
 
 
 def _number(name: str, expression: Expression, rows: Relation) -> Whole:

@@ -1,4 +1,4 @@
-"""Public cells: a list of disjoint places that every value of an expression falls in one of, in order."""
+"""Public cells: an ordered list of disjoint cells; every value of an expression is in one."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..domains.domain import Scalar
 
 @frozen
 class Cells:
-    """The expressions that say which cell a row is in, the cells by their values, and the ends of each cell.
+    """Expressions that tell a row's cell, the cells by their values, and the ends of each cell.
 
-    `open`: every value that is no NULL is a cell; nobody lists them.
+    `open`: every value that is not NULL is a cell, and nobody lists them.
     """
 
     expressions: tuple[Expression, ...]
@@ -30,5 +30,7 @@ def list_cells(of: Expression, values: Iterable[Scalar]) -> Cells:
     >>> list_cells(Field("region"), ["N", "S"]).places
     (('N',), ('S',))
     """
-    each = tuple(values)
-    return Cells((of,), tuple((value,) for value in each), tuple((value, value) for value in each))
+    listed = tuple(values)
+    places = tuple((value,) for value in listed)
+    ends = tuple((value, value) for value in listed)
+    return Cells((of,), places, ends)

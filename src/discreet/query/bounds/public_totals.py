@@ -1,10 +1,14 @@
-"""Which totals are public under "replace" neighbours: the number of rows of a whole table.
+"""Public totals under "replace" neighbours: the number of rows of a complete table.
 
-Neighbours that replace one row for another have the same number of rows. So that number needs no noise, where nothing
-stands between the table and the count that one row's values could decide: no WHERE, no FILTER, no key, no join (a
-replaced row may lose its partner), no union of tables, no part of a person. For people it is the number of people that
-is public, not that of their rows. And the store must hold every record that it was given: one that drops what it cannot
-read has no public number of rows.
+Neighbours that replace one row for another have the same number of rows, so that number needs no
+noise. This holds only where no values of a row decide whether it counts: no WHERE, no FILTER, no
+key, no join (a replaced row may lose its partner), no union of tables, no share of a person. For
+people the number of people is public, not that of their rows. The store must also hold every record
+that it was given: a store that drops unreadable records has no public number of rows.
+
+Guarantee: a count that is called public is the same for all neighbouring tables.
+
+Law: tests/plan/test_public_totals.py::test_what_a_row_can_decide_is_paid_for
 """
 
 from __future__ import annotations
@@ -31,15 +35,19 @@ def is_public_count(tally: Tally) -> bool:
     >>> is_public_count(rows("replace")), is_public_count(rows("add-remove"))
     (True, False)
     """
-    plain = (
-        isinstance(tally.share, Free) and not tally.people and not tally.keys and tally.only is None
-    )
-    counts = len(tally.terms) == 1 and tally.terms[0].expression == Constant(True)
-    whole = _whole(tally.rows) and isinstance(unit_of(tally.rows), Rows)
-    return plain and counts and whole and neighbours_of(tally.rows) == REPLACE
+    rows = tally.rows
+    # A share, a key or a FILTER makes the count depend on the values of rows.
+    plain = isinstance(tally.share, Free) and not tally.people
+    everything = not tally.keys and tally.only is None
+    counts_rows = len(tally.terms) == 1 and tally.terms[0].expression == Constant(True)
+    complete = _is_complete(rows) and isinstance(unit_of(rows), Rows)
+    if not (plain and everything and counts_rows and complete):
+        return False
+    return neighbours_of(rows) == REPLACE
 
 
-def _whole(relation: Relation) -> bool:
+def _is_complete(relation: Relation) -> bool:
+    """Return whether a relation has exactly the rows of one table; SELECT drops none."""
     while isinstance(relation, Select):
         relation = relation.rows
     return isinstance(relation, Scan)

@@ -1,12 +1,16 @@
-"""Public cells of a quantile: a step of the grid each, or wider the further they lie from 0, never by what data say.
+"""Public cells of a quantile, chosen from declared bounds and never from data (discretisation).
 
-A number u steps from the anchor (0, or the bound that is nearer to it) is in cell
+A cell is one step of the declared grid, or wider the further it lies from 0. A number u steps from
+the anchor (0, or the bound that is nearer to it) is in cell
 
-    u                       while u < 2^(fine + 1): a cell is one step of the declared grid
-    e·2^fine + ⌊u/2^e⌋      with 2^(fine + e) ≤ u < 2^(fine + e + 1): cells of 2^e steps, at most 2^−fine of u wide
+    u                    while u < 2^(fine + 1): a cell is one step of the declared grid
+    e·2^fine + ⌊u/2^e⌋   with 2^(fine + e) ≤ u < 2^(fine + e + 1): cells of 2^e steps, at most
+                         2^−fine of u wide
 
-on either side of 0, so cells are in order and touch; a grid of few steps is cut into its steps. A day is a cell. So is
-a second in a short range, else its hour, else its day.
+on either side of 0, so cells are in order and touch; a grid of few steps is cut into its steps. A
+day is a cell. So is a second in a short range, else its hour, else its day.
+
+Law: tests/query/test_quantile_grid.py::test_numbers
 """
 
 from __future__ import annotations
@@ -23,16 +27,19 @@ from ..domains.domain_of import domain_of
 
 LEAST_FINE = 10
 """Cells are at most 2^-10 of the distance from the anchor wide, however many keys there are."""
-_HOURS = 1 << 18
-"""Hours that are cells, at most: thirty years; beyond, days are."""
+_MAX_HOURS = 1 << 18
+"""Most hours that are cells: thirty years; in longer ranges days are cells."""
 
 
 @frozen
 class QuantileGrid:
-    """The expressions that say which cell a row is in, and where every cell begins and ends, in whole steps.
+    """Expressions that tell a row's cell, and the first and last whole step of every cell.
 
-    `step` is what a step is worth, None for days and seconds. `wide` is the number of steps of all cells alike (3600
-    for hours); 0 for cells that grow by `fine`. `blur` is how far a value was moved when it was rounded to its steps.
+    | field | meaning |
+    |---|---|
+    | step | value of one step; None for days and seconds |
+    | wide | steps of every cell (3600 for hours); 0 for cells that grow by `fine` |
+    | blur | largest error of a value that was rounded to its steps |
     """
 
     expressions: tuple[Expression, ...]
@@ -56,138 +63,174 @@ class QuantileGrid:
 
     @property
     def options(self) -> int:
-        """How many cells there are."""
+        """The number of cells."""
         return self.last - self.first + 1
 
     @property
     def doubling(self) -> int:
-        """After how many cells from the anchor they double in width, from twice as many on; 0 for days and seconds."""
+        """Number of cells after which their width doubles, from twice as many on.
+
+        It is 0 for days and seconds.
+        """
         return 0 if self.wide else 1 << self.fine
 
     @property
     def grain(self) -> Fraction | None:
-        """How wide cells are at most, as a part of the distance from the anchor; None if a cell is one step."""
-        widest = max(self.high - self.anchor, self.anchor - self.low)
-        return (
-            None
-            if self.wide == 1 or (not self.wide and widest < 2 << self.fine)
-            else Fraction(1, 1 << self.fine)
-        )
+        """Largest width of a cell, as a part of its distance from the anchor.
+
+        It is None if a cell is one step.
+        """
+        reach = max(self.high - self.anchor, self.anchor - self.low)
+        single_steps = self.wide == 1 or (not self.wide and reach < 2 << self.fine)
+        return None if single_steps else Fraction(1, 1 << self.fine)
 
     def cell_at(self, steps: int) -> int:
-        """Return the cell of a number of steps; what SQL works out by `expressions`."""
+        """Return the cell of a number of steps, as `expressions` compute it in SQL."""
         if self.wide:
             return steps // self.wide
-        off = steps - self.anchor
-        return _rung(off, self.fine) if off >= 0 else -_rung(-off, self.fine)
+        distance = steps - self.anchor
+        if distance >= 0:
+            return _cell(distance, self.fine)
+        return -_cell(-distance, self.fine)
 
     def cell_of(self, place: Sequence[Scalar]) -> int:
         """Return the cell of a row for which the expressions have these values."""
         first, *rest = (int(value) for value in place)  # type: ignore[arg-type]
+        # Two values are a day and an hour of it.
         return 24 * first + rest[0] if rest else first
 
     def ends(self, cell: int) -> tuple[int, int]:
         """Return the first and the last step of a cell."""
         if self.wide:
-            low, high = cell * self.wide, cell * self.wide + self.wide - 1
+            low = cell * self.wide
+            high = low + self.wide - 1
         else:
-            start, width = _steps(abs(cell), self.fine)
-            low, high = sorted(
-                (self.anchor + _sign(cell) * start, self.anchor + _sign(cell) * (start + width - 1))
-            )
+            start, width = _cell_steps(abs(cell), self.fine)
+            end = start + width - 1
+            low = self.anchor + start
+            high = self.anchor + end
+            # Below the anchor cells are mirrored.
+            if cell < 0:
+                low = self.anchor - end
+                high = self.anchor - start
+        # The outermost cells may reach beyond the declared bounds.
         return max(low, self.low), min(high, self.high)
 
     def value(self, steps: int) -> Scalar:
-        """Return what so many steps are worth: a number, or days or seconds as they are."""
+        """Return the value of a number of steps: a number, or days or seconds as they are."""
         return steps if self.step is None else steps * self.step
 
 
-def _sign(cell: int) -> int:
-    return -1 if cell < 0 else 1
-
-
-def _rung(steps: int, fine: int) -> int:
+def _cell(steps: int, fine: int) -> int:
     """Return the cell of a number of steps that is not negative.
 
-    >>> from discreet.query.bounds.quantile_grid import _rung
-    >>> [_rung(steps, 1) for steps in (0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12)]
+    >>> from discreet.query.bounds.quantile_grid import _cell
+    >>> [_cell(steps, 1) for steps in (0, 1, 2, 3, 4, 5, 6, 7, 8, 11, 12)]
     [0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 7]
     """
     power = max(0, steps.bit_length() - 1 - fine)
     return (power << fine) + (steps >> power)
 
 
-def _steps(cell: int, fine: int) -> tuple[int, int]:
-    """Return where a cell begins, and how many steps it holds: `_rung` the other way round."""
+def _cell_steps(cell: int, fine: int) -> tuple[int, int]:
+    """Return the first step of a cell and its number of steps: the inverse of `_cell`."""
     power = max(0, (cell >> fine) - 1)
-    return (cell - (power << fine)) << power, 1 << power
+    start = (cell - (power << fine)) << power
+    return start, 1 << power
 
 
 def quantile_grid_of(of: Expression, columns: dict[str, Domain], most: int) -> QuantileGrid:
-    """Cut the public range of an expression into about `most` cells, or more where 2^-10 of a number is finer.
+    """Cut the public range of an expression into about `most` cells.
+
+    There are more where cells of 2^-10 of a number need them.
 
     >>> from discreet.query.bounds.quantile_grid import quantile_grid_of
     >>> from discreet.query.domains.domain import Whole
     >>> from fractions import Fraction
     >>> from discreet.query.algebra.expression import Field
-    >>> money = quantile_grid_of(Field("x"), {"x": Whole(Fraction(1, 128), 0, 1_280_000_000)}, 1 << 18)
-    >>> money.options, money.fine, [float(money.value(end)) for end in money.ends(money.cell_at(2997 * 128))]
+    >>> domain = Whole(Fraction(1, 128), 0, 1_280_000_000)
+    >>> money = quantile_grid_of(Field("x"), {"x": domain}, 1 << 18)
+    >>> ends = money.ends(money.cell_at(2997 * 128))
+    >>> money.options, money.fine, [float(money.value(end)) for end in ends]
     (149030, 13, [2997.0, 2997.2421875])
 
-    Refuses text and truth values, which have no order.
+    Refuses: with `UnsupportedQuery` text and truth values, which have no order.
     """
     match domain_of(of, columns):
         case Whole() as domain:
-            return _numbers(of, domain, most)
+            return _number_grid(of, domain, most)
         case Day(low=low, high=high):
             return QuantileGrid((of,), low, high, 0, None, 0, 1)
         case Second(low=low, high=high):
-            return _seconds(of, low, high, most)
+            return _second_grid(of, low, high, most)
         case _:
             raise UnsupportedQuery(
                 "MIN, MAX and quantiles take a number, a date or a time; count text with GROUP BY"
             )
 
 
-def _numbers(of: Expression, domain: Whole, most: int) -> QuantileGrid:
-    low, high, step = domain.low, domain.high, domain.step
+def _number_grid(of: Expression, domain: Whole, most: int) -> QuantileGrid:
+    low = domain.low
+    high = domain.high
+    step = domain.step
     anchor = min(max(0, low), high)
-    reach = max(high - anchor, anchor - low)
-    fine = LEAST_FINE
-    while (
-        2 << fine <= reach and _rung(high - anchor, fine + 1) + _rung(anchor - low, fine + 1) < most
-    ):
-        fine += 1
-    off = of if anchor == 0 else Call(Function.SUBTRACT, (of, Constant(anchor * step)))
-    down = Call(
-        Function.NEGATE, (_upwards(Call(Function.NEGATE, (off,)), anchor - low, step, fine),)
-    )
-    up = _upwards(off, high - anchor, step, fine)
-    cell: Expression = Call(Function.CASE, (Call(Function.LESS, (off, Constant(0))), down, up))
-    if low >= anchor or high <= anchor:
-        cell = up if low >= anchor else down
+    above = high - anchor
+    below = anchor - low
+    fine = _finest(above, below, most)
+    distance = of
+    if anchor != 0:
+        distance = Call(Function.SUBTRACT, (of, Constant(anchor * step)))
+    opposite = Call(Function.NEGATE, (distance,))
+    down = Call(Function.NEGATE, (_cell_expression(opposite, below, step, fine),))
+    up = _cell_expression(distance, above, step, fine)
+    is_below = Call(Function.LESS, (distance, Constant(0)))
+    cell: Expression = Call(Function.CASE, (is_below, down, up))
+    # A range on one side of the anchor needs no choice.
+    if below == 0:
+        cell = up
+    elif above == 0:
+        cell = down
     return QuantileGrid((cell,), low, high, anchor, step, fine, blur=domain.blur)
 
 
-def _upwards(off: Expression, reach: int, step: Fraction, fine: int) -> Expression:
-    """Write `_rung` of a number that is not negative and at most `reach` steps: one branch for each doubling."""
-    powers = range(max(0, reach.bit_length() - 1 - fine) + 1)
-    cells = [_shift(off, power, step, fine) for power in powers]
-    tests = [Call(Function.LESS, (off, Constant((2 << fine + power) * step))) for power in powers]
-    branches = [part for pair in zip(tests[:-1], cells[:-1], strict=True) for part in pair]
-    return Call(Function.CASE, (*branches, cells[-1])) if branches else cells[0]
+def _finest(above: int, below: int, most: int) -> int:
+    """Return the largest `fine` whose cells are fewer than `most`, at least `LEAST_FINE`."""
+    fine = LEAST_FINE
+    # Once every cell is one step, a larger number changes nothing.
+    while 2 << fine <= max(above, below):
+        cells = _cell(above, fine + 1) + _cell(below, fine + 1)
+        if cells >= most:
+            break
+        fine += 1
+    return fine
 
 
-def _shift(off: Expression, power: int, step: Fraction, fine: int) -> Expression:
-    """Write power·2^fine + ⌊off/2^power⌋ of whole steps."""
-    inner = Call(Function.FLOOR, (Call(Function.DIVIDE, (off, Constant((1 << power) * step))),))
-    return Call(Function.ADD, (inner, Constant(power << fine))) if power else inner
+def _cell_expression(distance: Expression, reach: int, step: Fraction, fine: int) -> Expression:
+    """Write `_cell` of a distance from 0 to `reach` steps: one branch for each doubling."""
+    last_power = max(0, reach.bit_length() - 1 - fine)
+    branches: list[Expression] = []
+    for power in range(last_power):
+        end = Constant((2 << fine + power) * step)
+        branches.append(Call(Function.LESS, (distance, end)))
+        branches.append(_shifted(distance, power, step, fine))
+    last = _shifted(distance, last_power, step, fine)
+    return Call(Function.CASE, (*branches, last)) if branches else last
 
 
-def _seconds(of: Expression, low: int, high: int, most: int) -> QuantileGrid:
+def _shifted(distance: Expression, power: int, step: Fraction, fine: int) -> Expression:
+    """Write power·2^fine + ⌊distance/2^power⌋ of whole steps."""
+    width = Constant((1 << power) * step)
+    inner = Call(Function.FLOOR, (Call(Function.DIVIDE, (distance, width)),))
+    if not power:
+        return inner
+    return Call(Function.ADD, (inner, Constant(power << fine)))
+
+
+def _second_grid(of: Expression, low: int, high: int, most: int) -> QuantileGrid:
     if high - low < most:
         return QuantileGrid((of,), low, high, 0, None, 0, 1)
     day = Call(Function.DATE_OF, (of,))
-    if (high - low) // 3600 < _HOURS:
-        return QuantileGrid((day, Call(Function.HOUR, (of,))), low, high, 0, None, 0, 3600)
+    if (high - low) // 3600 < _MAX_HOURS:
+        hour = Call(Function.HOUR, (of,))
+        return QuantileGrid((day, hour), low, high, 0, None, 0, 3600)
     return QuantileGrid((day,), low, high, 0, None, 0, DAY_SECONDS)
