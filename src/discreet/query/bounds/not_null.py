@@ -139,7 +139,7 @@ def _column_present(name: str, rows: Relation) -> bool:
         case Select(rows=inner, columns=columns):
             return always_present(dict(columns)[name], inner)
         case JoinPublic(rows=inner, columns=columns):
-            # Columns of a public table are never called present: the safe answer.
+            # A row that is kept without a match has NULL in the public columns.
             return name not in dict(columns) and _column_present(name, inner)
         case Union(parts=parts):
             return all(_column_present(name, part) for part in parts)

@@ -17,13 +17,14 @@ from ..meaning.constant_times import as_second, fold_time
 from .column import constant
 
 Edge: TypeAlias = Number | date
-"""Where a bin begins: a number, a date or a time."""
+"""Lower edge of a bin: a number, a date or a time."""
 
 
 def bin_of(x: Expression, start: Fraction, width: Fraction) -> Expression:
-    """Return in which bin of a width a number lies, counting from 0 at `start`: ⌊(x − start)/width⌋."""
+    """Return the number of a value's bin, counted from 0 at `start`: ⌊(x − start)/width⌋."""
     above = x if start == 0 else fold(Function.SUBTRACT, x, exact(start))
-    return Call(Function.FLOOR, (fold(Function.DIVIDE, above, exact(width)),))
+    quotient = fold(Function.DIVIDE, above, exact(width))
+    return Call(Function.FLOOR, (quotient,))
 
 
 def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
@@ -43,8 +44,9 @@ def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
 
 
 def edge_below(x: Expression, edges: Sequence[Constant]) -> Expression:
-    """Name a bin by the greatest of the edges that is at most the number or time; below the first it is NULL."""
+    """Name a bin by the greatest edge that is at most the number or time; NULL below the first."""
     branches: list[Expression] = []
+    # The first condition of CASE that holds decides, so the greatest edge is tried first.
     for edge in reversed(edges):
         branches += [Call(Function.AT_MOST, (edge, x)), edge]
     return Call(Function.CASE, (*branches, Constant(None)))
@@ -57,34 +59,52 @@ def binned_by(
     start: Edge | None,
     edges: Iterable[Edge] | None,
 ) -> Expression:
-    """Name the bin of a number, date or time: of one width, of a unit such as "week", or between edges.
+    """Name the bin of a number, date or time: of one width, of a unit ("week"), or between edges.
 
-    Dates are cut into bins of so many days from `start` on, times into so many seconds; a unit needs no start.
+    Dates are cut into bins of so many days from `start` on, times into so many seconds; a unit
+    needs no start.
+
+    Refuses: with `InvalidArgument` parts of a day or second, and edges that do not increase.
     """
     if edges is not None:
-        return edge_below(x, _edges(edges))
+        return edge_below(x, _read_edges(edges))
     if isinstance(width, str) and width.isalpha():
         return Call(Function.TRUNCATE, (x, Constant(width)))
-    wide = positive(width if width is not None else 1, "width")
+    exact_width = positive(width if width is not None else 1, "width")
     if type_ not in ("day", "second"):
-        return lower_edge(x, rational(start or 0, "start"), wide)
-    if wide.denominator != 1:
+        return lower_edge(x, rational(start or 0, "start"), exact_width)
+    if exact_width.denominator != 1:
         raise InvalidArgument(
-            "dates are cut into whole days, times into whole seconds; or use a unit, as width='week'"
+            "dates are cut into whole days, times into whole seconds; "
+            "or use a unit, as width='week'"
         )
+    return _time_edge(x, type_, exact_width, start)
+
+
+def _time_edge(x: Expression, type_: ValueType, width: Fraction, start: Edge | None) -> Expression:
+    """Name the bin of a date or time, computed in days or seconds since 1970."""
     first = constant(start if start is not None else date(1970, 1, 1))
-    there, back = (
-        (Function.UNIX_DATE, Function.FROM_UNIX_DATE)
-        if type_ == "day"
-        else (Function.UNIX_SECONDS, Function.FROM_UNIX_SECONDS)
-    )
-    since = fold_time(there, first if type_ == "day" else as_second(first, type_of(first, {})))
-    return Call(back, (lower_edge(fold_time(there, x), Fraction(since.value), wide),))  # type: ignore[union-attr,arg-type]
+    if type_ == "day":
+        to_number = Function.UNIX_DATE
+        to_time = Function.FROM_UNIX_DATE
+    else:
+        to_number = Function.UNIX_SECONDS
+        to_time = Function.FROM_UNIX_SECONDS
+        # A date as the start of times means its first second.
+        first = as_second(first, type_of(first, {}))  # type: ignore[assignment]
+    since = fold_time(to_number, first)
+    number = fold_time(to_number, x)
+    edge = lower_edge(number, Fraction(since.value), width)  # type: ignore[union-attr,arg-type]
+    return Call(to_time, (edge,))
 
 
-def _edges(edges: Iterable[Edge]) -> list[Constant]:
-    known = [constant(edge) for edge in edges]
-    values = [Fraction(edge.value) for edge in known if isinstance(edge.value, int | Fraction)]
-    if len(values) < max(2, len(known)) or any(low >= high for low, high in pairwise(values)):
+def _read_edges(edges: Iterable[Edge]) -> list[Constant]:
+    constants = [constant(edge) for edge in edges]
+    values = []
+    for edge in constants:
+        if isinstance(edge.value, int | Fraction):
+            values.append(Fraction(edge.value))
+    increasing = all(low < high for low, high in pairwise(values))
+    if len(values) < max(2, len(constants)) or not increasing:
         raise InvalidArgument("edges must be at least two numbers or dates, in increasing order")
-    return known
+    return constants

@@ -1,4 +1,4 @@
-"""What a join in Python matches: names that both sides have, or pairs of an expression here and a column there."""
+"""Join conditions in Python: names that both sides have, or pairs (expression here, column there)."""
 
 from __future__ import annotations
 
@@ -8,9 +8,15 @@ from typing import TypeAlias
 from .aggregate import Of
 
 On: TypeAlias = str | Sequence[str | tuple[Of, str]]
+"""Columns that a join matches: "ward", ["ward", "year"], or [(col("zip") // 100, "area")]."""
 
 
 def join_pairs(on: On) -> list[tuple[Of, str]]:
-    """Return what is matched on this side and on the other."""
-    listed = [on] if isinstance(on, str) else list(on)
-    return [(pair, pair) if isinstance(pair, str) else pair for pair in listed]
+    """Return pairs of the expression on this side and the column on the other."""
+    if isinstance(on, str):
+        return [(on, on)]
+    pairs: list[tuple[Of, str]] = []
+    for item in on:
+        # A name alone is the same on both sides, as in USING.
+        pairs.append((item, item) if isinstance(item, str) else item)
+    return pairs

@@ -1,4 +1,7 @@
-"""Keys of a question in Python: columns or expressions to group by, with the public values they may take."""
+"""Keys of a question in Python: columns or expressions to group by, with their public values.
+
+Refuses: with `InvalidArgument` lists of values that do not fit the keys.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from .aggregate import Of, named_column
 from .column import Literal, constant
 
 By: TypeAlias = str | Mapping[str, Of] | Sequence[str]
-"""A column, several, or expressions under names: "region", ["region", "age"], {"decade": col("age") // 10}."""
+"""Keys: "region", ["region", "age"], or expressions under names {"decade": col("age") // 10}."""
 Keys: TypeAlias = (
     Mapping[str, Iterable[Literal]]
     | Iterable[Literal]
@@ -28,12 +31,12 @@ Keys: TypeAlias = (
     | Schema
     | None
 )
-"""Public values: of the one key, by its name, or combinations of all keys, also as a public table with columns of their
-names; None leaves them to the schema."""
+"""Public values: of the one key, by its name, or combinations of all keys; also a public table with
+columns of their names. None leaves them to the schema."""
 
 
 def named_keys(by: By) -> Named:
-    """Read what to group by.
+    """Read the keys to group by.
 
     >>> from discreet.query.python.keys import named_keys
     >>> named_keys("region")
@@ -53,26 +56,33 @@ def named_keys(by: By) -> Named:
 def read_keys(
     by: By, keys: Keys, rows: Relation, public_values: PublicValues | None
 ) -> tuple[Key, ...]:
-    """Read what to group by, with all values each key may take, or None where δ must select them.
+    """Read the keys to group by, with all values of each.
 
-    Refuses columns that are not there.
+    Values are None where partition selection must find them, which needs δ.
+
+    Refuses: with `SchemaMismatch` columns that are not declared.
     """
-    named, columns = named_keys(by), columns_of(rows)
+    named = named_keys(by)
+    columns = columns_of(rows)
+    # Unknown columns are refused first, before any list of values is read.
     for _, key in named:
-        domain_of(key, columns)  # refuses a column that is not there
+        domain_of(key, columns)
     given = _given_values(keys, named)
-    listed = {name: _values(given[name], key, rows) for name, key in named if name in given}
-    found = {
-        name: public_keys(key, rows, public_values=public_values)
-        for name, key in named
-        if name not in given
-    }
-    values = {**found, **listed}
-    return tuple(Key(name, key, values[name]) for name, key in named)
+    # Given lists are checked before public tables are read for the other keys.
+    checked = {name: _check_values(given[name], key, rows) for name, key in named if name in given}
+    read: list[Key] = []
+    for name, key in named:
+        values: tuple[Scalar, ...] | None
+        if name in checked:
+            values = checked[name]
+        else:
+            values = public_keys(key, rows, public_values=public_values)
+        read.append(Key(name, key, values))
+    return tuple(read)
 
 
 def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple[Keys, Nest | None]:
-    """Read a list of combinations of keys as the values of each, and as the cells that are asked.
+    """Read a list of combinations of keys as the values of each, and as the cells to count.
 
     A public table lists the combinations that its columns of the keys' names hold.
 
@@ -86,42 +96,50 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
     if keys is None or isinstance(keys, Mapping | str | Schema) or len(names) < 2:
         return keys, None
     rows = list(keys)
+    # Anything but combinations is refused later, where values are read.
     if not rows or not all(isinstance(row, tuple) and len(row) == len(names) for row in rows):
         return rows, None  # type: ignore[return-value]
     if len(set(rows)) < len(rows):
         raise InvalidArgument("keys must list each combination once")
-    each = {name: list(dict.fromkeys(row[i] for row in rows)) for i, name in enumerate(names)}  # type: ignore[index]
-    cells = in_order([tuple(constant(value).value for value in row) for row in rows])  # type: ignore[union-attr]
-    return each, Nest(tuple(range(len(names))), cells)
+    values_of_keys: dict[str, Iterable[Literal]] = {}
+    for column, name in enumerate(names):
+        values_of_keys[name] = list(dict.fromkeys(row[column] for row in rows))  # type: ignore[index]
+    cells = []
+    for row in rows:
+        cells.append(tuple(constant(value).value for value in row))  # type: ignore[union-attr]
+    return values_of_keys, Nest(tuple(range(len(names))), in_order(cells))
 
 
 def _list_rows(table: Schema, names: Sequence[str], public_values: PublicValues | None) -> Keys:
     """Return the rows of a public table as keys: values of the one key, or combinations of all."""
     if not table.public or public_values is None:
-        why = "is private" if not table.public else "can be read through a curator only"
+        why = "can be read through a curator only" if table.public else "is private"
         raise InvalidArgument(
             f"keys takes a public table; {table.name} {why}: start from curator.table(…)"
         )
     columns = [table.column(name) for name in names]
-    rows = public_values(table.name, *(name for name, _ in columns))
-    made = [row if isinstance(row, tuple) else (row,) for row in rows]
-    shown = [
-        tuple(_literal(value, column) for value, (_, column) in zip(row, columns, strict=True))
-        for row in made
-    ]
-    return [row[0] for row in shown] if len(names) == 1 else shown
+    column_names = [name for name, _ in columns]
+    combinations: list[tuple[Literal, ...]] = []
+    for row in public_values(table.name, *column_names):
+        # A store returns the values of a single column without tuples.
+        values = row if isinstance(row, tuple) else (row,)
+        with_columns = zip(values, columns, strict=True)
+        combinations.append(tuple(_literal(value, column) for value, (_, column) in with_columns))
+    if len(names) == 1:
+        return [row[0] for row in combinations]
+    return combinations
 
 
 def _literal(value: object, column: Column) -> Literal:
-    """Return a value of a public table as Python writes it: days and seconds are whole numbers there."""
-    return (
-        column.at(value)
-        if isinstance(column, Date | Timestamp) and isinstance(value, int)
-        else value
-    )  # type: ignore[return-value]
+    """Return a value of a public table as Python writes it."""
+    # A store returns days and seconds as whole numbers.
+    if isinstance(column, Date | Timestamp) and isinstance(value, int):
+        return column.at(value)
+    return value  # type: ignore[return-value]
 
 
 def _given_values(keys: Keys, named: Named) -> dict[str, list[Literal]]:
+    """Return the values that the question itself lists, by the names of their keys."""
     if keys is None or isinstance(keys, Schema):
         return {}
     names = [name for name, _ in named]
@@ -139,14 +157,17 @@ def _given_values(keys: Keys, named: Named) -> dict[str, list[Literal]]:
     return {names[0]: list(keys)}  # type: ignore[arg-type]
 
 
-def _values(values: list[Literal], key: Expression, rows: Relation) -> tuple[Scalar, ...]:
+def _check_values(values: list[Literal], key: Expression, rows: Relation) -> tuple[Scalar, ...]:
     """Check public values that the question itself lists: each once, and of the key's type."""
     type_ = type_of_domain(domain_of(key, columns_of(rows)))
     constants = [constant(value) for value in values]
-    wrong = [c.value for c in constants if type_of(c, {}) not in (type_, None)]
-    if wrong:
-        raise InvalidArgument(f"{wrong[0]!r} cannot be a value of this key, which is a {type_}")
-    listed = tuple(c.value for c in constants)
+    for listed_value in constants:
+        # NULL has no type, and may be a key of every type.
+        if type_of(listed_value, {}) not in (type_, None):
+            raise InvalidArgument(
+                f"{listed_value.value!r} cannot be a value of this key, which is a {type_}"
+            )
+    listed = tuple(listed_value.value for listed_value in constants)
     if not listed or len(set(listed)) < len(listed):
         raise InvalidArgument("keys must list at least one value, each once")
     return listed

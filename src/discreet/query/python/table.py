@@ -1,4 +1,7 @@
-"""Questions from Python: `Table(people).where(col("age") >= 18).count(by="region")`."""
+"""Questions built in Python: `Table(people).where(col("age") >= 18).count(by="region")`.
+
+Law: tests/query/test_build.py::TestAQuestion
+"""
 
 from __future__ import annotations
 
@@ -54,20 +57,24 @@ from .people import people_in
 
 @frozen(init=False)
 class Table:
-    """Rows of people to ask about; every method gives a new table, or a question.
+    """Private rows to ask about; every method returns a new table, or a question.
 
     >>> import discreet as dp
     >>> from discreet.data import Category, Integer, Rows
     >>> from discreet.query.python.column import col
     >>> from discreet.query.text.question import describe
-    >>> people = dp.Schema("people", Rows(), {"age": Integer(0, 120), "region": Category(["N", "S"])})
+    >>> columns = {"age": Integer(0, 120), "region": Category(["N", "S"])}
+    >>> people = dp.Schema("people", Rows(), columns)
     >>> print(describe(dp.Table(people).where(col("age") >= 18).count(by="region")))
     SELECT region, COUNT(*) AS count
     FROM people
     WHERE age >= 18
     GROUP BY region
 
-    Refuses what cannot be answered privately, before any store is touched.
+    Refuses: with `UnsupportedQuery` questions that cannot be answered privately, before any store
+    is read.
+
+    Law: tests/query/test_build.py::TestRefusals
     """
 
     rows: Relation
@@ -93,11 +100,11 @@ class Table:
         return self._over(Where(self.rows, condition))
 
     def _read(self, of: Of) -> Expression:
-        """Read a column's name or expression; dates among times and differences of dates mean what they do in SQL."""
-        columns = columns_of(self.rows)
-        return timely(
-            named_column(of), {name: type_of_domain(domain) for name, domain in columns.items()}
-        )
+        """Read a column's name or expression; dates and times are compared as in SQL."""
+        types = {}
+        for name, domain in columns_of(self.rows).items():
+            types[name] = type_of_domain(domain)
+        return timely(named_column(of), types)
 
     def select(self, *names: str, **expressions: Col) -> Table:
         """Keep columns by name, and add expressions under names of their own."""
@@ -111,47 +118,62 @@ class Table:
     def join(self, public: Schema, on: On, *, keep: bool = False) -> Table:
         """Add the columns of a public table; `keep` keeps rows without a match, with NULLs."""
         pairs = tuple((named_column(mine), yours) for mine, yours in join_pairs(on))
-        return self._over(
-            JoinPublic(self.rows, public, pairs, public_columns(self.rows, public), keep)
-        )
+        columns = public_columns(self.rows, public)
+        return self._over(JoinPublic(self.rows, public, pairs, columns, keep))
 
     def join_person(
         self, other: Table, on: On = (), *, outer: Literal["", "left", "full"] = ""
     ) -> Table:
-        """Pair the rows of each person here and there, further matched on names both have.
+        """Pair the rows of each person in both tables, further matched on the columns `on`.
 
-        `outer` keeps rows without a match, with NULLs: those here ("left", LEFT JOIN), or of both tables ("full").
+        `outer` keeps rows without a match, with NULLs: those here ("left", LEFT JOIN), or of both
+        tables ("full").
         """
-        right, new = apart(self.rows, other.rows)
-        pairs = tuple(
-            (named_column(mine), Field(new.get(yours, yours))) for mine, yours in join_pairs(on)
-        )
-        return self._over(JoinPeople(self.rows, right, pairs, outer))
+        # Columns of the other table get new names where both tables have them.
+        right, new_names = apart(self.rows, other.rows)
+        pairs = []
+        for mine, yours in join_pairs(on):
+            right_name = new_names.get(yours, yours)
+            pairs.append((named_column(mine), Field(right_name)))
+        return self._over(JoinPeople(self.rows, right, tuple(pairs), outer))
 
     def where_person_in(self, other: Table) -> Table:
-        """Keep the rows of people who have a row in another table: IN (SELECT person …), EXISTS, SEMI JOIN."""
+        """Keep the rows of people who have a row in another table.
+
+        In SQL: IN (SELECT person …), EXISTS, SEMI JOIN.
+        """
         return self._over(people_in(self.rows, other.rows, there=True))
 
     def where_person_not_in(self, other: Table) -> Table:
-        """Keep the rows of people who have no row in another table: NOT IN, NOT EXISTS, ANTI JOIN."""
+        """Keep the rows of people who have no row in another table.
+
+        In SQL: NOT IN, NOT EXISTS, ANTI JOIN.
+        """
         return self._over(people_in(self.rows, other.rows, there=False))
 
     def union(self, *others: Table) -> Table:
-        """Put the rows of several tables of the same people together (UNION ALL)."""
-        return self._over(Union((self.rows, *(other.rows for other in others))))
+        """Unite the rows of several tables of the same people (UNION ALL)."""
+        other_rows = [other.rows for other in others]
+        return self._over(Union((self.rows, *other_rows)))
 
     def per_person(self, by: By = (), **totals: Statistic) -> Table:
-        """Sum up each person's rows (by further keys): counts, sums, means, least and greatest values, clipped."""
+        """Sum up each person's rows, by further keys: one row per person and key.
+
+        There are counts, sums, means, least and greatest values, clipped to public bounds.
+        """
         keys = named_keys(by)
-        book = PersonTotals(self.rows, keys)
-        columns = [(name, book.expression(statistic, name)) for name, statistic in totals.items()]
-        rows = book.per_person()
-        chosen = (*((name, Field(name)) for name, _ in keys), *columns)
-        own_names([name for name, _ in chosen])
-        same = chosen == tuple(
-            (name, Field(name)) for name in (*(n for n, _ in keys), *(n for n, _ in rows.totals))
-        )
-        return self._over(rows if same or not columns else Select(rows, chosen))
+        person_totals = PersonTotals(self.rows, keys)
+        columns: list[tuple[str, Expression]] = [(name, Field(name)) for name, _ in keys]
+        for name, statistic in totals.items():
+            columns.append((name, person_totals.expression(statistic, name)))
+        rows = person_totals.per_person()
+        own_names([name for name, _ in columns])
+        made_names = [name for name, _ in (*keys, *rows.totals)]
+        made = [(name, Field(name)) for name in made_names]
+        # A mean is an expression of two totals, so it needs a SELECT; plain totals do not.
+        if columns == made or not totals:
+            return self._over(rows)
+        return self._over(Select(rows, tuple(columns)))
 
     def aggregate(
         self,
@@ -167,49 +189,56 @@ class Table:
     ) -> Question:
         """Ask for several statistics at once, for each key.
 
-        `keys` are public values of the keys, if the schema does not tell them, or combinations of all, listed or in
-        a public table: then just these have a row, also those that nobody has;
-        `having` is a condition on the noisy result, `order` names columns ("-n": descending), `limit` keeps the first
-        rows after `offset`; `show` adds columns that are computed from the results, which costs nothing.
+        | argument | meaning |
+        |---|---|
+        | keys | public values of the keys, if the schema does not tell them, or combinations of all, |
+        | | listed or in a public table: exactly these have a row, also those that nobody has |
+        | having | condition on the noisy result |
+        | order | names of columns ("-n": descending) |
+        | limit, offset | keep the first `limit` rows after `offset` |
+        | show | columns computed from the results (post-processing), which costs nothing |
 
         >>> import discreet as dp
         >>> from discreet.query import count
         >>> people = dp.Table(dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"])}))
-        >>> question = people.aggregate(by="sex", n=count(), show={"share": dp.col("n") / dp.col("n").total()})
+        >>> share = dp.col("n") / dp.col("n").total()
+        >>> question = people.aggregate(by="sex", n=count(), show={"share": share})
         """
         if not named:
             raise InvalidArgument("aggregate takes at least one statistic, such as n=count()")
         condition = None if having is None else named_column(having)
-        more = {name: named_column(column) for name, column in (show or {}).items()}
-        finish = Finish(
-            tuple(more.items()), condition, tuple(_order(one, more) for one in order), limit, offset
-        )
+        computed: dict[str, Expression] = {}
+        for name, column in (show or {}).items():
+            computed[name] = named_column(column)
+        sort_keys = tuple(_sort_key(name, computed) for name in order)
+        finish = Finish(tuple(computed.items()), condition, sort_keys, limit, offset)
         return self._question(named, by, keys, finish)
 
     def distinct(self, by: By) -> Question:
-        """Ask which keys occur, nothing else: they are selected privately, which needs δ."""
+        """Ask only which keys occur (partition selection), which needs δ."""
         return self._question({}, by, None, Finish(()))
 
     def _question(
         self, named: Mapping[str, Statistic], by: By, keys: Keys, finish: Finish
     ) -> Question:
-        by = (
-            by
-            if isinstance(by, str)
-            else {name: Col(self._read(Col(key))) for name, key in named_keys(by)}
-        )
+        """Ask for statistics by keys, which are shown before the columns of `finish`."""
+        if not isinstance(by, str):
+            by = {name: Col(self._read(Col(key))) for name, key in named_keys(by)}
         values, nest = chosen_keys(by, keys, self.public_values)
         groups = read_keys(by, values, self.rows, self.public_values)
-        shown = tuple((name, Field(name)) for name in (*(key.name for key in groups), *named))
+        shown_names = [key.name for key in groups] + list(named)
+        shown = [(name, Field(name)) for name in shown_names]
         finish = replace(finish, columns=(*shown, *finish.columns))
-        asked = tuple((name, self._timely(statistic)) for name, statistic in named.items())
-        return require_sound(
-            Question(self.rows, groups, asked, finish, nested=nest), self.public_values
-        )
+        asked = tuple((name, self._with_times(statistic)) for name, statistic in named.items())
+        question = Question(self.rows, groups, asked, finish, nested=nest)
+        return require_sound(question, self.public_values)
 
-    def _timely(self, statistic: Statistic) -> Statistic:
-        parts = [name for name in ("of", "x", "y") if hasattr(statistic, name)]
-        read = {name: self._read(Col(getattr(statistic, name))) for name in parts}
+    def _with_times(self, statistic: Statistic) -> Statistic:
+        """Return a statistic whose expressions compare dates and times as in SQL."""
+        read: dict[str, Expression] = {}
+        for name in ("of", "x", "y"):
+            if hasattr(statistic, name):
+                read[name] = self._read(Col(getattr(statistic, name)))
         return replace(statistic, **read) if read else statistic  # type: ignore[arg-type]
 
     def _one(self, statistic: Statistic, by: By, keys: Keys) -> Question:
@@ -246,7 +275,7 @@ class Table:
         return self._one(statistics.median(of), by, keys)
 
     def quantile(self, of: Of, at: Number, by: By = (), keys: Keys = None) -> Question:
-        """Take the value below which a share `at` of the rows lies."""
+        """Take the value below which the fraction `at` of the rows lies."""
         return self._one(statistics.quantile(of, at), by, keys)
 
     def mode(self, of: Of, by: By = (), keys: Keys = None) -> Question:
@@ -261,9 +290,10 @@ class Table:
         start: Edge | None = None,
         edges: Iterable[Edge] | None = None,
     ) -> Question:
-        """Count rows in public bins, named by their lower edges: of one width from `start` on, or between `edges`.
+        """Count rows in public bins, named by their lower edges.
 
-        Of dates a width is so many days, of times so many seconds, or a unit: width="week", "month", "quarter" …
+        Bins have one width from `start` on, or lie between `edges`. Of dates a width is a number of
+        days, of times of seconds, or a unit: width="week", "month", "quarter" …
 
         >>> import discreet as dp
         >>> people = dp.Schema("people", dp.Rows(), {"joined": dp.Date("2024-01-01", "2024-12-31")})
@@ -276,24 +306,28 @@ class Table:
                 "a histogram needs a width, as in width=10, or edges, as in edges=[0, 18, 65]"
             )
         type_ = type_of_domain(domain_of(x, columns_of(self.rows)))
-        place = binned_by(x, type_, width, start, edges)
-        return self.count(by={x.name if isinstance(x, Field) else "bin": Col(place)})
+        edge = binned_by(x, type_, width, start, edges)
+        name = x.name if isinstance(x, Field) else "bin"
+        return self.count(by={name: Col(edge)})
 
     def marginals(self, by: Sequence[str], up_to: int | None = None, keys: Keys = None) -> Question:
-        """Count rows in all tables of at most `up_to` of these keys at once, the total among them.
+        """Count rows in all tables of at most `up_to` of these keys at once, with the total.
 
-        They add up where no row can be without a key: of columns with a default, or of COALESCE.
-
-        One charge pays for all of them, and the planner finds the strategy of least error for all.
+        The tables add up where no row can be without a key: for columns with a default, or for
+        COALESCE. One charge pays for all of them, and the planner finds the strategy of least
+        error for all.
 
         >>> import discreet as dp
-        >>> people = dp.Schema("people", dp.Rows(), {"sex": dp.Category(["f", "m"]), "old": dp.Boolean()})
+        >>> columns = {"sex": dp.Category(["f", "m"]), "old": dp.Boolean()}
+        >>> people = dp.Schema("people", dp.Rows(), columns)
         >>> dp.Table(people).marginals(["sex", "old"], up_to=1).sets
         ((0,), (1,), ())
 
-        Refuses keys that are not public, and more than 256 tables or 100,000 cells in one.
+        Refuses: with `UnsupportedQuery` keys that are not public, and more than 256 tables or
+        100,000 cells in one.
         """
-        sets = sets_up_to(by, len(by) if up_to is None else up_to)
+        max_keys = len(by) if up_to is None else up_to
+        sets = sets_up_to(by, max_keys)
         return self._together(self.count(list(by), keys), sets=sets)
 
     def hierarchy(
@@ -303,44 +337,62 @@ class Table:
         keys: Keys = None,
         places: Places | None = None,
     ) -> Question:
-        """Count rows on every level of nested keys, the widest first, and of each level by further keys.
+        """Count rows on every level of nested keys, the widest first, each also by further keys.
 
-        Levels are names of columns, or expressions under names; those that read one column are nested by themselves.
-        Of several columns `places` lists the combinations that there are, each a row of values; without it all count.
+        Levels are names of columns, or expressions under names. Levels that read one column are
+        nested by themselves. For several columns `places` lists their combinations, each a row of
+        values; without it all combinations count.
 
         >>> import discreet as dp
-        >>> land = dp.Schema("land", dp.Rows(), {"tract": dp.Integer(0, 11_999), "sex": dp.Category(["f", "m"])})
-        >>> tree = dp.Table(land).hierarchy({"state": dp.col("tract") // 1200, "tract": "tract"}, by=["sex"])
+        >>> columns = {"tract": dp.Integer(0, 11_999), "sex": dp.Category(["f", "m"])}
+        >>> land = dp.Schema("land", dp.Rows(), columns)
+        >>> levels = {"state": dp.col("tract") // 1200, "tract": "tract"}
+        >>> tree = dp.Table(land).hierarchy(levels, by=["sex"])
         >>> tree.sets, len(tree.nested.rows)
         (((0, 1, 2), (0, 1), (0, 2), (0,), (2,), ()), 12000)
 
-        Refuses what `marginals` refuses, places twice or of other keys, and more than 200,000 cells of nested keys.
+        Refuses: all that `marginals` refuses, combinations twice or of other keys, and more than
+        200,000 cells of nested keys.
         """
-        named = dict(pair for level in levels for pair in named_levels(level))
+        named: dict[str, Of] = {}
+        for level in levels:
+            named.update(named_levels(level))
+        # Called for its refusals of names alone.
         sets_up_to([*named, *by], 1)
-        sets, asked = level_sets(len(named), len(by)), {**named, **{name: name for name in by}}
+        sets = level_sets(len(named), len(by))
+        asked = dict(named)
+        for name in by:
+            asked[name] = name
         if places is None:
             return self._together(self.count(asked, keys), sets=sets)
         rows = read_places(places, list(named), keys)
         question = self.count(asked, listed_keys(rows, list(named), keys))
-        return self._together(question, sets=sets, nested=nest_of(rows) if len(named) > 1 else None)
+        # A single level is a list of values, no hierarchy.
+        nest = nest_of(rows) if len(named) > 1 else None
+        return self._together(question, sets=sets, nested=nest)
 
     def cumulative(self, of: Of, *, width: Number | None = None, start: Number = 0) -> Question:
-        """Count the rows up to and with every value of a number, or up to every bin: `answer.between`, `.quantile`.
+        """Count the rows up to and with every value of a number, or up to every bin.
+
+        `answer.between` and `answer.quantile` read such an answer.
 
         >>> import discreet as dp
         >>> people = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120)})
         >>> dp.Table(people).cumulative("age").running
         True
 
-        Refuses more than 4,096 values: use wider bins.
+        Refuses: with `UnsupportedQuery` more than 4,096 values; use wider bins.
         """
-        return self._together(self.count(by=running_key(of, width, start)), running=True)
+        key = running_key(of, width, start)
+        return self._together(self.count(by=key), running=True)
 
     def _together(self, question: Question, **asked: object) -> Question:
+        """Return a question with further fields, checked again."""
         return require_sound(replace(question, **asked), self.public_values)  # type: ignore[arg-type]
 
 
-def _order(name: str, computed: Mapping[str, Expression]) -> tuple[Expression, bool]:
-    plain = name.removeprefix("-")
-    return computed.get(plain, Field(plain)), name.startswith("-")
+def _sort_key(name: str, computed: Mapping[str, Expression]) -> tuple[Expression, bool]:
+    """Read a column of ORDER BY and whether it is descending."""
+    descending = name.startswith("-")
+    column = name.removeprefix("-")
+    return computed.get(column, Field(column)), descending
