@@ -235,7 +235,7 @@ def _require_few(joined: int, clause: str) -> int:
             clause,
             f"the joins could make {joined:,} rows of one unit, and the time they take would tell "
             f"about it: {MOST_JOINED:,} are allowed",
-            "join on a declared key, GROUP BY the person in a sub-query first, or declare a smaller "
-            "max_rows",
+            "join on a declared key, GROUP BY the person in a sub-query first, "
+            "or declare a smaller max_rows",
         )
     return joined

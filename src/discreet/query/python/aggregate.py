@@ -80,16 +80,17 @@ def standard_deviation(of: Of, *, sample: bool = True) -> Statistic:
 
 
 def quantile(of: Of, at: Number) -> Statistic:
-    """Take the value below which a share `at` of the rows lies, from 0 to 1.
+    """Take the value below which a fraction `at` of the rows lies, from 0 to 1.
 
     >>> from discreet.query import quantile
     >>> quantile("age", 0.9)
     Quantile(of=Field(name='age'), at=Fraction(9, 10))
     """
-    share = rational(at, "at")
-    if not 0 <= share <= 1:
+    # A float means its shortest decimal: 0.9 is 9/10.
+    fraction = rational(at, "at")
+    if not 0 <= fraction <= 1:
         raise InvalidArgument(f"at must lie from 0 to 1, got {at}; the median is 0.5")
-    return Quantile(named_column(of), share)
+    return Quantile(named_column(of), fraction)
 
 
 def median(of: Of) -> Statistic:

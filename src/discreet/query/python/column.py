@@ -18,10 +18,13 @@ from ..domains.calendar import EPOCH
 from ..text.expression import expression_text, quote
 
 Literal: TypeAlias = int | float | Fraction | Decimal | str | bool | date | datetime | None
+"""Public values that a question may write out."""
 
 
 def constant(value: Literal) -> Constant:
-    """Read a public value exactly: a float means its shortest decimal, a datetime without a zone is UTC.
+    """Read a public value exactly.
+
+    A float means its shortest decimal; a datetime without a zone is UTC.
 
     >>> from datetime import date
     >>> from discreet.query.python.column import constant
@@ -31,6 +34,7 @@ def constant(value: Literal) -> Constant:
     match value:
         case None | bool() | str():
             return Constant(value)
+        # A datetime is a date too, so it is asked for first.
         case datetime():
             return Constant(_seconds(value), "second")
         case date():
@@ -40,11 +44,14 @@ def constant(value: Literal) -> Constant:
 
 
 def _seconds(time: datetime) -> int:
+    """Count the seconds since 1970 in UTC."""
     start = datetime(1970, 1, 1, tzinfo=time.tzinfo)
+    # Rounding or shifting a time silently would ask another question.
     if time.microsecond or (time.tzinfo is not None and time.utcoffset()):
         raise InvalidArgument(
             "a time must be a whole second of UTC, such as datetime(2024, 1, 31, 12)"
         )
+    # Not timestamp(): it is a float, and takes a time without a zone for local time.
     since = time - start
     return since.days * 86_400 + since.seconds
 
@@ -78,13 +85,20 @@ def case(*branches: tuple[Col, Col | Literal], otherwise: Col | Literal = None) 
     >>> case((dp.col("age") < 18, "minor"), otherwise="adult")
     CASE WHEN age < 18 THEN 'minor' ELSE 'adult' END
     """
-    parts = [part for test, value in branches for part in (test, value)]
-    return _call(Function.CASE, *parts, otherwise)
+    arguments: list[Col | Literal] = []
+    for condition, value in branches:
+        arguments += (condition, value)
+    return _call(Function.CASE, *arguments, otherwise)
 
 
 @frozen(eq=False, repr=False)
 class Col:
-    """An expression over columns; operators build larger ones. It has no truth value: use & | ~, not and, or, not."""
+    """Expression over columns; operators build larger ones.
+
+    It has no truth value in Python: use & | ~, not and, or, not.
+
+    Law: tests/query/test_build.py::TestColumns
+    """
 
     expression: Expression
 
@@ -96,6 +110,7 @@ class Col:
             f"{self!r} has no truth value in Python; combine conditions with & | ~ in brackets"
         )
 
+    # == builds an expression, so a Col cannot be found in a set or dict.
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: Col | Literal) -> Col:
@@ -146,12 +161,14 @@ class Col:
     def __le__(self, other: Col | Literal) -> Col:
         return _call(Function.AT_MOST, self, other)
 
+    # Only < and <= exist in the algebra: x > y is y < x.
     def __gt__(self, other: Col | Literal) -> Col:
         return _call(Function.LESS, other, self)
 
     def __ge__(self, other: Col | Literal) -> Col:
         return _call(Function.AT_MOST, other, self)
 
+    # Conditions of one kind are kept flat, so that long chains are not nested deeply.
     def __and__(self, other: Col) -> Col:
         return Col(chain(Function.AND, [self.expression, expression_of(other)]))
 
@@ -175,10 +192,11 @@ class Col:
 
     def clip(self, low: Literal, high: Literal) -> Col:
         """Move the value between two public bounds; sums then need less noise."""
-        return _call(Function.LEAST, _call(Function.GREATEST, self, low), high)
+        at_least_low = _call(Function.GREATEST, self, low)
+        return _call(Function.LEAST, at_least_low, high)
 
     def coalesce(self, *others: Col | Literal) -> Col:
-        """Return the first value that is there."""
+        """Return the first value that is not NULL."""
         return _call(Function.COALESCE, self, *others)
 
     def like(self, pattern: str) -> Col:
@@ -190,7 +208,7 @@ class Col:
         return _call(Function.SUBSTRING, self, first, count)
 
     def concat(self, *others: Col | Literal) -> Col:
-        """Put texts together; NULL if any is."""
+        """Concatenate texts; NULL if any of them is."""
         return _call(Function.CONCAT, self, *others)
 
     def sqrt(self) -> Col:
@@ -221,17 +239,22 @@ class Col:
             raise InvalidArgument(
                 "later moves a date by days, or a time by seconds; a day has 86,400 of them"
             )
-        moved = _call(Function.MONTHS_LATER, self, months) if months else self
+        moved = self
+        # Months come first: a month has no fixed number of days.
+        if months:
+            moved = _call(Function.MONTHS_LATER, self, months)
         if days:
-            moved = _call(Function.FROM_UNIX_DATE, _call(Function.UNIX_DATE, moved) + days)
-        return (
-            _call(Function.FROM_UNIX_SECONDS, _call(Function.UNIX_SECONDS, moved) + seconds)
-            if seconds
-            else moved
-        )
+            day_number = _call(Function.UNIX_DATE, moved) + days
+            moved = _call(Function.FROM_UNIX_DATE, day_number)
+        if seconds:
+            second_number = _call(Function.UNIX_SECONDS, moved) + seconds
+            moved = _call(Function.FROM_UNIX_SECONDS, second_number)
+        return moved
 
     def total(self, *by: str) -> Col:
-        """Sum a noisy result over all rows of the answer, or over those with the same keys: it costs nothing.
+        """Sum a noisy result over all rows of the answer, or over those with the same keys.
+
+        It is post-processing, which costs nothing.
 
         >>> import discreet as dp
         >>> dp.col("n") / dp.col("n").total()
@@ -240,12 +263,18 @@ class Col:
         return _call(Function.TOTAL, self, *map(col, by))
 
     def lag(self, order: str, rows: int = 1, by: Iterable[str] = ()) -> Col:
-        """Return a noisy result so many rows before (after, if below 0), in the order of a key ("-key": downwards)."""
-        down = order.startswith("-")
-        return _call(Function.LAG, self, rows, col(order.removeprefix("-")), down, *map(col, by))
+        """Return a noisy result `rows` rows before (after, if below 0), in the order of a key.
+
+        "-key" is the descending order.
+        """
+        descending = order.startswith("-")
+        key = col(order.removeprefix("-"))
+        return _call(Function.LAG, self, rows, key, descending, *map(col, by))
 
     def call(self, function: Function | str) -> Col:
-        """Apply any function of one argument from the list: floor, ceiling, round, lower, upper, length, trim, year …
+        """Apply a function of one argument by name.
+
+        There are floor, ceiling, round, lower, upper, length, trim, year …
 
         >>> import discreet as dp
         >>> dp.col("joined").call("year")
@@ -260,7 +289,7 @@ class Col:
 
 
 class _Names(dict[str, str]):
-    """Writes every field as its own name."""
+    """Names for `expression_text` that write every field as its own name."""
 
     def __missing__(self, name: str) -> str:
         return quote(name)

@@ -1,4 +1,4 @@
-"""Join conditions in Python: names that both sides have, or pairs (expression here, column there)."""
+"""Join conditions in Python: names of both sides, or pairs (expression here, column there)."""
 
 from __future__ import annotations
 

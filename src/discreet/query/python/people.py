@@ -1,4 +1,4 @@
-"""People who have, or have not, a row in other private rows."""
+"""Semi-joins and anti-joins on the person: people with, or without, a row in other private rows."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from ..algebra.tree import JoinPeople, Named, Relation, Select, Where
 from ..bounds.person_totals import PersonTotals
 
 NO_COLUMNS: Named = (("present", Constant(1)),)
-"""Stands in where only the person is selected: rows have at least one column."""
+"""Column of rows in which only the person is selected: rows have at least one column."""
 
 
 def people_in(rows: Relation, people: Relation, *, there: bool) -> Relation:
     """Keep the rows of people who have a row among `people`, or of those who have none.
 
-    Each person is there once, so no row is multiplied: one person's rows stay or go by that person's own rows.
+    Each person occurs once among `people`, so no row is multiplied. A person's rows stay or go by
+    that person's own rows alone.
 
     >>> import discreet as dp
     >>> from discreet.query.algebra.tree import Scan
@@ -23,9 +24,13 @@ def people_in(rows: Relation, people: Relation, *, there: bool) -> Relation:
     >>> people_in(visits, visits, there=False).rows.outer
     'left'
     """
-    once = Select(PersonTotals(people, ()).per_person(), NO_COLUMNS)
-    known, flag = add_flag(once)
-    right, new = apart(rows, known)
+    # One row per person: the join then keeps the number of rows.
+    one_row_each = PersonTotals(people, ()).per_person()
+    flagged, flag = add_flag(Select(one_row_each, NO_COLUMNS))
+    right, new_names = apart(rows, flagged)
     if there:
         return JoinPeople(rows, right)
-    return Where(JoinPeople(rows, right, (), "left"), Call(Function.IS_NULL, (Field(new[flag]),)))
+    # A left join marks people without a row by NULL in the flag.
+    joined = JoinPeople(rows, right, (), "left")
+    is_missing = Call(Function.IS_NULL, (Field(new_names[flag]),))
+    return Where(joined, is_missing)
