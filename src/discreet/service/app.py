@@ -1,7 +1,7 @@
-"""The application: from a configuration to something that uvicorn can serve.
+"""ASGI application of the service: builds it from a configuration, so that uvicorn can serve it.
 
-guard ─► session and token (door) ─► route ─► handler in a thread, or job and grid ─► response
-  └── host, size, headers            └── refusals become JSON; what breaks becomes one constant word
+middleware ─► session or token ─► route ─► handler in a thread, or job and timing grid ─► response
+  └── host, size, headers           └── refusals become JSON; other errors one constant message
 """
 
 from __future__ import annotations
@@ -32,91 +32,120 @@ from .jobs.planning_pool import WorkerFailed
 from .pages.routes import routes as page_routes
 from .state import State, open_state
 
-SWITCH = 0.0005
-"""Seconds after which a thread that computes lets others go on: a request changes threads some thirty times, and would
-wait for each thread that draws noise five milliseconds every time."""
-SELDOM = (50_000, 10, 10)
-"""How seldom garbage is looked for, and never among what is there before the first request: all threads stand still for
-it, a tenth of a second each time an answer of thousands of numbers is made."""
+SWITCH_SECONDS = 0.0005
+"""Longest time for which a computing thread keeps the interpreter lock while others wait.
 
+A request changes threads some thirty times. Python's default of five milliseconds would be waited for at
+each change while another thread draws noise.
+"""
 
-def from_environment() -> ASGIApp:
-    """Build the application of the configuration that the environment names; for uvicorn's workers."""
-    sys.setswitchinterval(SWITCH)
-    app = build_app(read_config(os.environ[CONFIG_VARIABLE]))
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*SELDOM)
-    return app
+GC_THRESHOLDS = (50_000, 10, 10)
+"""Garbage collection thresholds, higher than Python's default.
 
+A collection stops all threads: a tenth of a second each time an answer of thousands of numbers is made.
+"""
 
-def build_app(config: Config, state: State | None = None) -> ASGIApp:
-    """Build the application; everything that can be missing is opened, and refused, here and not at a request."""
-    held = open_state(config) if state is None else state
-
-    @asynccontextmanager
-    async def life(_: Starlette) -> AsyncIterator[None]:
-        held.jobs.start()
-        try:
-            yield
-        finally:
-            await run_in_threadpool(held.close)
-
-    app = Starlette(
-        routes=[*api_routes(held), *page_routes(held)],
-        lifespan=life,
-        exception_handlers={
-            DiscreetError: _handle_refusal(held),
-            TooMany: _too_many,
-            HTTPException: _http,
-            Exception: _broken(held),
-        },
-    )
-    app.router.redirect_slashes = False
-    return guard_app(app, config, held.metrics)
-
+HTTP_MESSAGES = {
+    404: "there is nothing here",
+    405: "this path is not used with this method",
+    408: "the body did not come in time; send it at once",
+    413: "the body is too large",
+}
 
 Handler = Callable[[Request, Exception], Awaitable[Response]]
 
 
-def _handle_refusal(state: State) -> Handler:
-    async def refused(request: Request, raised: Exception) -> Response:
+def from_environment() -> ASGIApp:
+    """Build the application of the configuration named by the environment; for uvicorn's workers."""
+    sys.setswitchinterval(SWITCH_SECONDS)
+    app = build_app(read_config(os.environ[CONFIG_VARIABLE]))
+    # Objects that exist before the first request live as long as the process. Frozen ones are not
+    # examined again by later collections.
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+    return app
+
+
+def build_app(config: Config, state: State | None = None) -> ASGIApp:
+    """Build the application; `state` is opened from the configuration if it is not given.
+
+    Refuses: a missing file, store or ledger, here and not at the first request.
+    """
+    if state is None:
+        state = open_state(config)
+    opened = state
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        opened.jobs.start()
+        try:
+            yield
+        finally:
+            # Closing waits for running jobs, so it must not block the event loop.
+            await run_in_threadpool(opened.close)
+
+    app = Starlette(
+        routes=[*api_routes(opened), *page_routes(opened)],
+        lifespan=lifespan,
+        exception_handlers={
+            DiscreetError: _refusal_handler(opened),
+            TooMany: _handle_too_many,
+            HTTPException: _handle_http_error,
+            Exception: _failure_handler(opened),
+        },
+    )
+    app.router.redirect_slashes = False
+    return guard_app(app, config, opened.metrics)
+
+
+def _refusal_handler(state: State) -> Handler:
+    async def handle(request: Request, raised: Exception) -> Response:
         refusal = raised if isinstance(raised, DiscreetError) else DiscreetError()
-        status = 401 if isinstance(refusal, Unauthenticated) else status_of(refusal)
-        _note(state, request, status)
-        headers = {"WWW-Authenticate": "Bearer"} if status == 401 else {}
-        headers |= {"Retry-After": "1"} if status == 503 else {}
+        status = status_of(refusal)
+        if isinstance(refusal, Unauthenticated):
+            status = 401
+        _log_error(state, request, status)
+        headers = {}
+        if status == 401:
+            headers["WWW-Authenticate"] = "Bearer"
+        if status == 503:
+            headers["Retry-After"] = "1"
         return send(Reply(refusal_to_json(refusal), status, headers))
 
-    return refused
+    return handle
 
 
-async def _too_many(_request: Request, refusal: Exception) -> Response:
+async def _handle_too_many(_request: Request, refusal: Exception) -> Response:
     seconds = refusal.seconds if isinstance(refusal, TooMany) else 1
     body = {"error": {"kind": "NotAllowed", "message": str(refusal)}}
     return send(Reply(body, 429, {"Retry-After": str(seconds)}))
 
 
-async def _http(_request: Request, refusal: Exception) -> Response:
+async def _handle_http_error(_request: Request, refusal: Exception) -> Response:
     status = refusal.status_code if isinstance(refusal, HTTPException) else 400
-    words = {404: "there is nothing here", 405: "this path is not used with this method"}
-    words |= {408: "the body did not come in time; send it at once", 413: "the body is too large"}
-    message = words.get(status, "the request is not understood")
-    body = {"error": {"kind": "InvalidArgument", "message": f"{message}; see /api/v1/openapi.json"}}
-    return send(Reply(body, status, dict(getattr(refusal, "headers", None) or {})))
+    reason = HTTP_MESSAGES.get(status, "the request is not understood")
+    message = f"{reason}; see /api/v1/openapi.json"
+    body = {"error": {"kind": "InvalidArgument", "message": message}}
+    headers = getattr(refusal, "headers", None) or {}
+    return send(Reply(body, status, dict(headers)))
 
 
-def _broken(state: State) -> Handler:
-    async def broken(request: Request, problem: Exception) -> Response:
-        place = problem.place if isinstance(problem, WorkerFailed) else place_of(problem)
-        _note(state, request, 500, f"error {place}")
+def _failure_handler(state: State) -> Handler:
+    async def handle(request: Request, problem: Exception) -> Response:
+        # The log gets the place in the program only: the message of an error may quote data.
+        if isinstance(problem, WorkerFailed):
+            code_place = problem.place
+        else:
+            code_place = place_of(problem)
+        _log_error(state, request, 500, f"error {code_place}")
         return send(Reply(refusal_to_json(None), 500))
 
-    return broken
+    return handle
 
 
-def _note(state: State, request: Request, status: int, verb: str = "") -> None:
-    """Write a refusal to the audit log: who, what way, which data set; never what was sent."""
+def _log_error(state: State, request: Request, status: int, verb: str = "") -> None:
+    """Write a refusal or failure to the audit log: user, verb and data set; never the request's body."""
     known = request.state
     state.log.write(
         verb or getattr(known, "verb", "enter"),

@@ -1,4 +1,7 @@
-"""What a steward writes in `curator.toml`, read strictly: unknown keys are refused by their path."""
+"""Configuration of the service: strict reader of the steward's `curator.toml`.
+
+Unknown keys are refused by their path, so a misspelt limit cannot pass for a default.
+"""
 
 from __future__ import annotations
 
@@ -16,12 +19,12 @@ from ..privacy.budget_text import budget_from_words
 from ..privacy.measures import Measure
 
 CONFIG_VARIABLE = "DISCREET_CONFIG"
-"""Names the configuration to the workers of a server, in the environment."""
+"""Environment variable that names the configuration file to the workers of a server."""
 
 
 @frozen
 class RequestBounds:
-    """How much one person may ask for, and how large a request may be; every number is public."""
+    """Rate limits and size limits of requests; every number is public."""
 
     requests_per_minute: int = 120
     failures_per_minute: int = 20
@@ -37,40 +40,40 @@ class RequestBounds:
 
 @frozen
 class DataSource:
-    """Where the rows are: an engine by name, what it is opened with, and the tables that the steward vouches for."""
+    """Source of the rows: engine, its tables or connection, and the tables that the steward trusts."""
 
     engine: str
     tables: Mapping[str, str] | str = field(repr=False)
-    """Files by table, or the connection string of a server, which may hold a password: never shown."""
+    """Files by table, or a server's connection string. It may hold a password, so it is never shown."""
     places: Mapping[str, str] = field(default_factory=dict)
     trusted: tuple[str, ...] = ()
 
 
 @frozen
 class DataSet:
-    """One data set: its public facts, its ledger and its store."""
+    """Configuration of one data set: its schema file, its ledger and its source."""
 
     name: str
     schema: Path
     ledger: str = field(repr=False)
-    """A path, or a connection string, which may hold a password: never shown."""
+    """A path or a connection string. It may hold a password, so it is never shown."""
     source: DataSource
     terms: Mapping[str, object] = field(default_factory=dict)
     share_questions: bool = False
-    """Whether analysts may know what others have asked."""
+    """True if analysts may see the questions of others."""
     keep: str = ""
-    """Where a store of what was last read is kept; "" if none is."""
+    """Path of the store that keeps the rows last read successfully; "" if none is kept."""
     show_intake: bool = False
-    """Whether stewards see on their pages how the tables were read: exact counts, from the data."""
+    """True if stewards see on their pages how the tables were read: exact counts from the data."""
 
 
 @frozen
 class Config:
-    """Everything a worker needs to start."""
+    """Configuration of a worker process."""
 
     url: str
     store: str = field(repr=False)
-    """A path, or a connection string, which may hold a password: never shown."""
+    """A path or a connection string. It may hold a password, so it is never shown."""
     datasets: Mapping[str, DataSet]
     grid: float = 0.25
     lease: float = 15.0
@@ -80,23 +83,30 @@ class Config:
     signing_key: str = ""
     proxies: tuple[str, ...] = ()
     documents: str = ""
-    """Where people read the documents, if the steward says: lessons lead there."""
+    """Address of the documentation, to which the lessons link; "" if the steward gives none."""
     bounds: RequestBounds = field(default_factory=RequestBounds)
 
     @property
     def secure(self) -> bool:
-        """Whether people reach the service by https."""
+        """True if users reach the service by https."""
         return self.url.startswith("https://")
 
     @property
     def host(self) -> str:
-        """The name, with its port if it has one, under which people reach the service."""
+        """Host name, with its port if it has one, under which users reach the service."""
         return urlsplit(self.url).netloc
 
 
+_DURATIONS = ("grid", "lease", "session_hours", "drain_seconds")
 _SERVICE = (
-    "url", "store", "grid", "lease", "session_hours", "drain_seconds", "log", "signing_key", "proxies", "documents",
-)  # fmt: skip
+    "url",
+    "store",
+    *_DURATIONS,
+    "log",
+    "signing_key",
+    "proxies",
+    "documents",
+)
 _TERMS = ("budget", "kind", "delta", "neighbours", "allowances", "window")
 _ENGINES = ("duckdb", "postgres", "spark")
 _DATASET = (
@@ -113,18 +123,20 @@ _DATASET = (
 
 
 def read_config(path: str | Path) -> Config:
-    """Read a configuration; relative paths are read from the file's own folder.
+    """Read a configuration; relative paths are relative to the file's own folder.
 
-    Refuses a file that is not there or no TOML, keys it does not know, values out of range: by path and key.
+    Refuses: a missing file, a file that is no TOML, unknown keys and values out of range, by path and key.
     """
-    place = Path(path)
+    file = Path(path)
     try:
-        facts = tomllib.loads(place.read_text(encoding="utf-8"), parse_float=Decimal)
+        text = file.read_text(encoding="utf-8")
+        # Budgets are exact: a binary float would round the decimal that the steward wrote.
+        facts = tomllib.loads(text, parse_float=Decimal)
     except (OSError, UnicodeDecodeError):
-        raise InvalidArgument(f"{place} cannot be read; give the path of a curator.toml") from None
+        raise InvalidArgument(f"{file} cannot be read; give the path of a curator.toml") from None
     except tomllib.TOMLDecodeError as refusal:
-        raise InvalidArgument(f"{place} is no TOML: {refusal}") from None
-    return _config(facts, place.resolve().parent)
+        raise InvalidArgument(f"{file} is no TOML: {refusal}") from None
+    return _config(facts, file.resolve().parent)
 
 
 def _config(facts: Mapping[str, object], folder: Path) -> Config:
@@ -136,28 +148,34 @@ def _config(facts: Mapping[str, object], folder: Path) -> Config:
         raise InvalidArgument(
             "datasets is empty; write [datasets.people] with schema, ledger and duckdb"
         )
-    seconds = {
-        name: float(positive(service[name], f"service.{name}"))
-        for name in ("grid", "lease", "session_hours", "drain_seconds")
-        if name in service
-    }
+    durations = {}
+    for name in _DURATIONS:
+        if name in service:
+            durations[name] = float(positive(service[name], f"service.{name}"))
+    url = _url(service.get("url", "http://127.0.0.1:8000"))
+    store = _path_or_server(service.get("store", "service.db"), "service.store", folder)
+    datasets = {name: _dataset(name, table, folder) for name, table in tables.items()}
     return Config(
-        url=_url(service.get("url", "http://127.0.0.1:8000")),
-        store=_place(service.get("store", "service.db"), "service.store", folder),
-        datasets={name: _dataset(name, found, folder) for name, found in tables.items()},
-        log=_place(service["log"], "service.log", folder) if "log" in service else "",
-        signing_key=_place(service["signing_key"], "service.signing_key", folder)
-        if "signing_key" in service
-        else "",
+        url=url,
+        store=store,
+        datasets=datasets,
+        log=_optional_path(service, "log", folder),
+        signing_key=_optional_path(service, "signing_key", folder),
         proxies=_texts(service.get("proxies", []), "service.proxies"),
         documents=_documents(service.get("documents", "")),
         bounds=_bounds(_table(facts.get("limits", {}), "limits")),
-        **seconds,
+        **durations,
     )
 
 
+def _optional_path(service: Mapping[str, object], key: str, folder: Path) -> str:
+    if key not in service:
+        return ""
+    return _path_or_server(service[key], f"service.{key}", folder)
+
+
 def _documents(value: object) -> str:
-    """Read where the documents are: an address, without its last stroke; nothing if nobody says."""
+    """Read the address of the documentation, without a slash at its end; "" if none is given."""
     if not isinstance(value, str) or (value and not value.startswith(("https://", "http://", "/"))):
         raise InvalidArgument(
             "service.documents must be an address such as https://docs.example/discreet"
@@ -167,35 +185,41 @@ def _documents(value: object) -> str:
 
 def _bounds(facts: Mapping[str, object]) -> RequestBounds:
     _check_known(facts, RequestBounds.__match_args__, "limits")
-    return RequestBounds(
-        **{name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()}
-    )
+    bounds = {name: whole(value, f"limits.{name}", least=1) for name, value in facts.items()}
+    return RequestBounds(**bounds)
 
 
 def _dataset(name: str, value: object, folder: Path) -> DataSet:
     where = f"datasets.{name}"
+    # Names become part of addresses and of log lines, so they are plain ASCII and short.
     if not name.isidentifier() or not name.isascii() or len(name) > 63:
         raise InvalidArgument(
             f"{where}: a data set's name must be an identifier of at most 63 letters"
         )
     facts = _table(value, where)
     _check_known(facts, _DATASET, where)
-    source = replace(
-        _source(facts, where, folder), trusted=_texts(facts.get("trusted", []), f"{where}.trusted")
-    )
-    if "keep" in facts and (source.engine != "duckdb" or isinstance(source.tables, str)):
-        raise InvalidArgument(
-            f"{where}.keep belongs to files that are read, such as duckdb = {{ people = 'people.csv' }}"
-        )
+    source = _source(facts, where, folder)
+    trusted = _texts(facts.get("trusted", []), f"{where}.trusted")
+    reads_files = source.engine == "duckdb" and not isinstance(source.tables, str)
+    if "keep" in facts and not reads_files:
+        example = "duckdb = { people = 'people.csv' }"
+        raise InvalidArgument(f"{where}.keep belongs to files that are read, such as {example}")
+    schema = folder / _text(facts.get("schema"), f"{where}.schema")
+    ledger = _path_or_server(facts.get("ledger"), f"{where}.ledger", folder)
+    terms = {key: _term(key, facts[key], where) for key in _TERMS if key in facts}
+    share_questions = _flag(facts.get("share_questions", False), f"{where}.share_questions")
+    keep = ""
+    if "keep" in facts:
+        keep = _file(facts["keep"], f"{where}.keep", folder)
     return DataSet(
-        name,
-        folder / _text(facts.get("schema"), f"{where}.schema"),
-        _place(facts.get("ledger"), f"{where}.ledger", folder),
-        source,
-        {key: _term(key, facts[key], where) for key in _TERMS if key in facts},
-        _flag(facts.get("share_questions", False), f"{where}.share_questions"),
-        _file(facts["keep"], f"{where}.keep", folder) if "keep" in facts else "",
-        _flag(facts.get("show_intake", False), f"{where}.show_intake"),
+        name=name,
+        schema=schema,
+        ledger=ledger,
+        source=replace(source, trusted=trusted),
+        terms=terms,
+        share_questions=share_questions,
+        keep=keep,
+        show_intake=_flag(facts.get("show_intake", False), f"{where}.show_intake"),
     )
 
 
@@ -204,61 +228,68 @@ def _term(key: str, value: object, where: str) -> object:
         return budget_from_words(value, f"{where}.budget")
     if key == "allowances":
         return _allowances(_table(value, f"{where}.allowances"), where)
-    return value if key == "delta" else _text(value, f"{where}.{key}")
+    if key == "delta":
+        # The ledger checks delta itself, with the refusal that says what a delta is.
+        return value
+    return _text(value, f"{where}.{key}")
 
 
 def _allowances(facts: Mapping[str, object], where: str) -> dict[str, Measure]:
-    return {
-        who: budget_from_words(budget, f"{where}.allowances.{who}") for who, budget in facts.items()
-    }
+    allowances = {}
+    for person, budget in facts.items():
+        allowances[person] = budget_from_words(budget, f"{where}.allowances.{person}")
+    return allowances
 
 
 def _source(facts: Mapping[str, object], where: str, folder: Path) -> DataSource:
     engines = [engine for engine in _ENGINES if engine in facts]
     if len(engines) != 1:
-        raise InvalidArgument(
-            f"{where} needs one store: {', '.join(_ENGINES)}, such as duckdb = {{ people = 'people.csv' }}"
-        )
-    engine, given = engines[0], facts[engines[0]]
+        known = ", ".join(_ENGINES)
+        example = "duckdb = { people = 'people.csv' }"
+        raise InvalidArgument(f"{where} needs one store: {known}, such as {example}")
+    engine = engines[0]
+    given = facts[engine]
     places = _table(facts.get("tables", {}), f"{where}.tables")
     if engine == "postgres":
-        named = {table: _text(place, f"{where}.tables.{table}") for table, place in places.items()}
-        return DataSource(engine, _text(given, f"{where}.postgres"), named)
+        server_tables = {
+            table: _text(place, f"{where}.tables.{table}") for table, place in places.items()
+        }
+        return DataSource(engine, _text(given, f"{where}.postgres"), server_tables)
     if places:
         raise InvalidArgument(
             f"{where}.tables belongs to postgres; {engine} names its tables itself"
         )
     if isinstance(given, str):
         return DataSource(engine, str(folder / given))
-    files = _table(given, f"{where}.{engine}")
-    return DataSource(
-        engine,
-        {table: _file(file, f"{where}.{engine}.{table}", folder) for table, file in files.items()},
-    )
+    files = {}
+    for table, file in _table(given, f"{where}.{engine}").items():
+        files[table] = _file(file, f"{where}.{engine}.{table}", folder)
+    return DataSource(engine, files)
 
 
 def _file(value: object, where: str, folder: Path) -> str:
     return str(folder / _text(value, where))
 
 
-def _place(value: object, where: str, folder: Path) -> str:
-    """Read a path beside the configuration, or a PostgreSQL connection string as it stands."""
+def _path_or_server(value: object, where: str, folder: Path) -> str:
+    """Read a path relative to the folder, or a PostgreSQL connection string unchanged."""
     text = _text(value, where)
     try:
-        return text if is_server(text) or text == ":memory:" else str(folder / text)
-    except InvalidArgument as refusal:  # it may be either; it does not say which key
+        unchanged = is_server(text) or text == ":memory:"
+    except InvalidArgument as refusal:
+        # The text could be either a path or a server. That refusal does not know the key.
         raise InvalidArgument(f"{where}: {refusal}") from None
+    if unchanged:
+        return text
+    return str(folder / text)
 
 
 def _url(value: object) -> str:
     url = urlsplit(_text(value, "service.url"))
-    if (
-        url.scheme not in ("http", "https")
-        or not url.netloc
-        or url.path not in ("", "/")
-        or url.query
-        or "@" in url.netloc
-    ):
+    is_web = url.scheme in ("http", "https") and bool(url.netloc)
+    # The service is mounted at the root of its host, and a password has no place in a public address.
+    is_bare = url.path in ("", "/") and not url.query and "@" not in url.netloc
+    if not is_web or not is_bare:
         raise InvalidArgument(
             'service.url must be such as "https://curator.example" or "http://127.0.0.1:8000"'
         )
@@ -280,7 +311,7 @@ def _flag(value: object, where: str) -> bool:
 def _texts(value: object, where: str) -> tuple[str, ...]:
     if not isinstance(value, list):
         raise InvalidArgument(f"{where} must be a list of texts")
-    return tuple(_text(one, where) for one in value)
+    return tuple(_text(text, where) for text in value)
 
 
 def _text(value: object, where: str) -> str:
@@ -291,8 +322,8 @@ def _text(value: object, where: str) -> str:
 
 def _check_known(facts: Mapping[str, object], names: Iterable[str], where: str) -> None:
     for key in facts:
-        if key not in names:
-            path = f"{where}.{key}" if where else key
-            raise InvalidArgument(
-                f"{path} is not known here; what may stand here: {', '.join(names)}"
-            )
+        if key in names:
+            continue
+        path = f"{where}.{key}" if where else key
+        known = ", ".join(names)
+        raise InvalidArgument(f"{path} is not known here; what may stand here: {known}")

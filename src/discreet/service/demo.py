@@ -1,4 +1,4 @@
-"""A service on bundled data, to try things on: a folder with a configuration, a schema, a ledger and two people."""
+"""Demo service on the bundled census: a folder with configuration, schema, ledger and two users."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ duckdb = {{ people = "{csv}" }}
 
 @frozen
 class Sample:
-    """Where the service is set up, and the tokens of its two people, which are shown once."""
+    """Configuration file of a demo service, and the tokens of its two users, which are shown once."""
 
     config: Path
     steward: str
@@ -48,12 +48,14 @@ class Sample:
 def make_demo(folder: Path, url: str = "http://127.0.0.1:8000") -> Sample:
     """Set up a service on the bundled census in an empty folder."""
     csv = Path(sample("pums.csv")).as_posix()
+    config_file = folder / "curator.toml"
+    config_text = _CONFIG.format(url=url, csv=csv)
     (folder / "census.toml").write_text(_SCHEMA, encoding="utf-8")
-    (folder / "curator.toml").write_text(_CONFIG.format(url=url, csv=csv), encoding="utf-8")
-    config = read_config(folder / "curator.toml")
+    config_file.write_text(config_text, encoding="utf-8")
+    config = read_config(config_file)
     store = open_store(config.store)
     people = Members(store)
     _, steward = people.add("stella", "steward", ["*"])
     _, analyst = people.add("ana", "analyst", ["census"])
     store.close()
-    return Sample(folder / "curator.toml", steward, analyst)
+    return Sample(config_file, steward, analyst)

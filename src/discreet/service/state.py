@@ -1,7 +1,7 @@
-"""What one worker holds: made once when it starts, read by every request, never changed.
+"""State of one worker process: made once when it starts, read by every request, never changed.
 
-Everything here is safe to use from several threads, and everything that asks the store, the ledger or an engine blocks:
-an async route calls it by `starlette.concurrency.run_in_threadpool`.
+All of it may be used from several threads. Calls to the store, the ledger or an engine block: an async route
+makes them by `starlette.concurrency.run_in_threadpool`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .stores.store import ServiceStore, open_store
 
 @frozen
 class State:
-    """The parts of a running worker."""
+    """Components of a running worker process."""
 
     config: Config
     store: ServiceStore
@@ -41,26 +41,29 @@ class State:
     metrics: Metrics
 
     def close(self) -> None:
-        """Finish or release the running jobs, then close what is open, unless a job goes on with it to the end."""
+        """Finish or release the running jobs, then close pool, data sets and store."""
         finished = self.jobs.stop(self.config.drain_seconds)
         self.desk.close()
+        # A job that outlives the drain still uses its engine, ledger and store until the process ends.
         if finished:
             self.datasets.close()
             self.store.close()
 
 
 def open_state(config: Config) -> State:
-    """Open everything a configuration names; refuses what is missing before the first request comes in."""
+    """Open everything that a configuration names.
+
+    Refuses: a missing file, store or ledger, before the first request comes in.
+    """
     datasets = DataSets(config)
     store = open_store(config.store)
-    people, log, grid, receipts = (
-        Members(store),
-        Log(config.log),
-        TimingGrid(config.grid),
-        Receipts(store),
-    )
-    for name in filter(datasets.told, datasets.names):
-        log.write("source unreadable, the last good store answers", dataset=name, status=500)
+    people = Members(store)
+    log = Log(config.log)
+    grid = TimingGrid(config.grid)
+    receipts = Receipts(store)
+    for name in datasets.names:
+        if datasets.told(name):
+            log.write("source unreadable, the last good store answers", dataset=name, status=500)
     return State(
         config=config,
         store=store,
