@@ -1,7 +1,8 @@
-"""The audit log: who did what to which data set and what came of it, one JSON line each.
+"""Audit log: user, verb, data set and status of every request, one JSON line each.
 
-Never a value, a number of rows, a literal of SQL or a token: a question appears as its fingerprint only. A log that
-cannot be written stops nothing: its lines go to the standard error, and /health says so until it can be written again.
+It never holds a value, a row count, a literal of SQL or a token: a question appears as its fingerprint only.
+A log that cannot be written stops nothing: its lines go to the standard error, and /health reports the failure
+until the log can be written again.
 """
 
 from __future__ import annotations
@@ -17,7 +18,10 @@ from ...wire.json_text import write_json
 
 
 class Log:
-    """Append lines to a file, or to the standard error if none is named; one write a line, so workers may share it."""
+    """Log that appends lines to a file, or to the standard error if no file is named.
+
+    Every line is one write, so several workers may share the file.
+    """
 
     def __init__(self, path: str = "") -> None:
         self._path = path
@@ -26,13 +30,13 @@ class Log:
 
     @property
     def well(self) -> bool:
-        """Whether the last line could be written where it belongs."""
+        """True if the last line could be written to its file."""
         return self._well
 
     def write(
         self, verb: str, *, who: str = "", dataset: str = "", question: str = "", status: int = 0
     ) -> None:
-        """Write one line; never raises, since whoever writes has something better to do than to fail here."""
+        """Write one line; never raises, since a full disk must not fail a request."""
         time = datetime.now(UTC).isoformat(timespec="milliseconds")
         fields = {
             "time": time,
@@ -42,12 +46,15 @@ class Log:
             "question": question,
             "status": status,
         }
-        line = write_json({name: value for name, value in fields.items() if value != ""}) + "\n"
+        present = {name: value for name, value in fields.items() if value != ""}
+        line = write_json(present) + "\n"
+        # The lock keeps `well` true to the last line, and lines on the standard error whole.
         with self._lock:
             try:
                 self._append(line)
                 self._well = True
-            except (OSError, ValueError):  # ValueError: the standard error is closed
+            except (OSError, ValueError):
+                # A closed standard error raises ValueError.
                 self._well = False
                 with suppress(OSError, ValueError):
                     sys.stderr.write(line)
@@ -57,6 +64,8 @@ class Log:
             sys.stderr.write(line)
             sys.stderr.flush()
             return
+        # Opened for every line, so that log rotation needs no signal. O_APPEND: the kernel puts the
+        # lines of several workers one after the other. 0o600: the log names users.
         handle = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         try:
             os.write(handle, line.encode())
@@ -65,7 +74,9 @@ class Log:
 
 
 def place_of(problem: BaseException) -> str:
-    """Return what broke and where in the program, never what it said: `KeyError at plan.py:12 < ask.py:40`.
+    """Return the type of an error and its place in the code, never its message, which may quote data.
+
+    The form is `KeyError at plan.py:12 < ask.py:40`, innermost call first.
 
     >>> from discreet.service.http.audit_log import place_of
     >>> try:
@@ -74,8 +85,9 @@ def place_of(problem: BaseException) -> str:
     ...     place_of(problem).startswith("KeyError at ")
     True
     """
-    steps = traceback.extract_tb(problem.__traceback__)[-6:]
-    where = " < ".join(
-        f"{os.path.basename(step.filename)}:{step.lineno}" for step in reversed(steps)
-    )
-    return f"{type(problem).__name__} at {where}"
+    innermost = traceback.extract_tb(problem.__traceback__)[-6:]
+    calls = []
+    for frame in reversed(innermost):
+        file = os.path.basename(frame.filename)
+        calls.append(f"{file}:{frame.lineno}")
+    return f"{type(problem).__name__} at {' < '.join(calls)}"

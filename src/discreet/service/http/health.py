@@ -1,7 +1,7 @@
-"""Whether a worker is well: its threads go on, its store lets itself be read and written, its disks have room.
+"""Health check of a worker: its threads run, its store can be read and written, its disks have space.
 
-Asked without a token and answered without waiting for anything: what is told was found out by the keeper a moment ago.
-It tells nothing about data or people, and does not say which disk.
+Needs no token and waits for nothing: threads and store were probed by the maintenance thread a moment ago.
+The reply tells nothing about data or users, and does not name a disk.
 """
 
 from __future__ import annotations
@@ -15,39 +15,43 @@ from ..config import Config
 from ..state import State
 
 LEAST = 16 << 20
-"""Bytes that must be free wherever the service writes."""
+"""Bytes that must be free in every folder that the service writes to."""
 
 
 def health_of(state: State) -> tuple[dict[str, object], int]:
-    """Return what is well and what is not, and the status: 200 only if all is."""
-    parts = state.jobs.well() | {
-        "desk": state.desk.well(),
-        "disk": has_room(state.config),
-        "log": state.log.well,
-    }
-    well = all(parts.values())
-    words = {name: "ok" if good else "failing" for name, good in parts.items()}
-    return {
-        "status": "ok" if well else "failing",
-        "version": version("discreet"),
-        **words,
-    }, 200 if well else 503
+    """Return the state of each component, and the HTTP status: 200 if all work, else 503."""
+    components = state.jobs.well()
+    components["desk"] = state.desk.well()
+    components["disk"] = _disks_have_space(state.config)
+    components["log"] = state.log.well
+    well = all(components.values())
+    reply: dict[str, object] = {"status": _status_text(well), "version": version("discreet")}
+    for name, works in components.items():
+        reply[name] = _status_text(works)
+    return reply, 200 if well else 503
 
 
-def has_room(config: Config) -> bool:
-    """Return whether every folder that the service writes to can be written and has some megabytes left."""
-    places = [config.store, config.log, *(one.ledger for one in config.datasets.values())]
-    folders = {
-        Path(place).parent
-        for place in places
-        if place and place != ":memory:" and not is_server(place)
-    }
-    return all(map(_writable, folders))
+def _status_text(works: bool) -> str:
+    return "ok" if works else "failing"
 
 
-def _writable(folder: Path) -> bool:
+def _disks_have_space(config: Config) -> bool:
+    """Return whether every folder that the service writes to is writable and has LEAST bytes free."""
+    files = [config.store, config.log]
+    files += [dataset.ledger for dataset in config.datasets.values()]
+    folders = set()
+    for file in files:
+        on_disk = file and file != ":memory:" and not is_server(file)
+        if on_disk:
+            folders.add(Path(file).parent)
+    return all(_has_space(folder) for folder in folders)
+
+
+def _has_space(folder: Path) -> bool:
     try:
-        found = os.statvfs(folder)
+        disk = os.statvfs(folder)
     except OSError:
         return False
-    return found.f_bavail * found.f_frsize >= LEAST and os.access(folder, os.W_OK)
+    # f_bavail and not f_bfree: the blocks that only root may use do not count.
+    free = disk.f_bavail * disk.f_frsize
+    return free >= LEAST and os.access(folder, os.W_OK)

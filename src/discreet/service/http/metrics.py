@@ -1,4 +1,4 @@
-"""Counters for whoever watches the machine: requests by status class, jobs by state; nothing about data or people."""
+"""Metrics in the text format of Prometheus: responses by status class; nothing about data or users."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 
 
 class Metrics:
-    """Counts of one worker since it started, in the text form that Prometheus reads.
+    """Counters of one worker process since it started, in the text format of Prometheus.
 
     >>> from discreet.service.http.metrics import Metrics
     >>> metrics = Metrics()
@@ -30,13 +30,13 @@ class Metrics:
 
     def text(self) -> str:
         """Write the counters."""
+        # Sorted under the lock: another thread may add a status class meanwhile.
         with self._lock:
             counts = sorted(self._counts.items())
         lines = [
-            f'discreet_responses_total{{status="{status}"}} {count}' for status, count in counts
-        ]
-        head = (
             "# HELP discreet_responses_total Responses of this worker by class of status.",
             "# TYPE discreet_responses_total counter",
-        )
-        return "\n".join((*head, *lines)) + "\n"
+        ]
+        for status, count in counts:
+            lines.append(f'discreet_responses_total{{status="{status}"}} {count}')
+        return "\n".join(lines) + "\n"

@@ -1,6 +1,7 @@
-"""Sessions of the page: a random id in a cookie that scripts cannot read, kept hashed on the server.
+"""Sessions of the pages: a random id in a cookie that scripts cannot read, stored hashed.
 
-A session ends by signing out, after its hours, and as soon as its person is revoked, expires or gets a new token.
+The cookie is HttpOnly and SameSite=Strict, and Secure under https. A session ends by signing out, after its
+hours, and as soon as its user is revoked, expires or gets a new token.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ..stores.store import ServiceStore
 
 @frozen
 class Session:
-    """Somebody signed in on the page; `id` is the secret of the cookie, `csrf` the one of the forms."""
+    """Session of a signed-in user; `id` is the secret of the cookie, `csrf` the one of the forms."""
 
     id: str = field(repr=False)
     csrf: str = field(repr=False)
@@ -29,7 +30,7 @@ class Session:
 
 
 class Sessions:
-    """The open sessions, in the service's store."""
+    """Open sessions in the service's store."""
 
     def __init__(self, store: ServiceStore, people: Members, hours: float) -> None:
         self._store = store
@@ -37,32 +38,38 @@ class Sessions:
         self._seconds = hours * 3600
 
     def open(self, token: str) -> Session | None:
-        """Sign in with a token; None if nobody holds it."""
+        """Sign in with a token; None if no active user holds it."""
         person = self._people.holder(token)
         if person is None:
             return None
-        made = Session(
-            secrets.token_urlsafe(32),
-            secrets.token_urlsafe(32),
-            person,
-            time.time() + self._seconds,
+        session = Session(
+            id=secrets.token_urlsafe(32),
+            csrf=secrets.token_urlsafe(32),
+            person=person,
+            expires=time.time() + self._seconds,
         )
+        # Every sign-in removes expired sessions, so the table needs no cleaning of its own.
         self._store.ask("DELETE FROM discreet_sessions WHERE expires < ?", time.time())
+        # The hash of the token ties the session to it: a renewed token ends its sessions.
         self._store.ask(
-            "INSERT INTO discreet_sessions (id, person, csrf, token, expires) VALUES (?, ?, ?, ?, ?) "
-            "ON CONFLICT DO NOTHING",
-            token_hash(made.id),
+            "INSERT INTO discreet_sessions (id, person, csrf, token, expires) "
+            "VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            token_hash(session.id),
             person.name,
-            made.csrf,
+            session.csrf,
             token_hash(token),
-            made.expires,
+            session.expires,
         )
-        return made
+        return session
 
     def find(self, secret: str) -> Session | None:
-        """Find the session of a cookie; None if it is forged, ended or expired, or its person may not come in."""
+        """Find the session of a cookie.
+
+        None if the cookie is forged, the session ended or expired, or its user is no longer active.
+        """
         rows = self._store.ask(
-            "SELECT person, csrf, token, expires FROM discreet_sessions WHERE id = ? AND expires > ?",
+            "SELECT person, csrf, token, expires FROM discreet_sessions "
+            "WHERE id = ? AND expires > ?",
             token_hash(secret),
             time.time(),
         )
@@ -70,11 +77,9 @@ class Sessions:
             return None
         name, csrf, token, expires = rows[0]
         person = self._people.find_signed(str(name), str(token))
-        return (
-            None
-            if person is None
-            else Session(secret, str(csrf), person, float(cast("float", expires)))
-        )
+        if person is None:
+            return None
+        return Session(secret, str(csrf), person, float(cast("float", expires)))
 
     def close(self, secret: str) -> None:
         """Sign out."""
@@ -82,21 +87,23 @@ class Sessions:
 
 
 def cookie_name(config: Config) -> str:
-    """Name the cookie; `__Host-` makes browsers refuse it from any other host, and needs https."""
+    """Name the cookie; the prefix `__Host-` makes browsers refuse it from any other host."""
+    # Browsers accept the prefix only together with Secure, hence only under https.
     return "__Host-discreet" if config.secure else "discreet"
 
 
 def read_cookie(config: Config, request: HTTPConnection) -> str | None:
-    """Read the secret of a session from a request."""
+    """Read the secret of a session from the cookie of a request."""
     return request.cookies.get(cookie_name(config))
 
 
 def set_cookie(config: Config, response: Response, session: Session) -> None:
-    """Hand the secret of a session to a browser."""
+    """Send the secret of a session to a browser, as a cookie that ends with the session."""
+    remaining = int(session.expires - time.time())
     response.set_cookie(
         cookie_name(config),
         session.id,
-        max_age=max(0, int(session.expires - time.time())),
+        max_age=max(0, remaining),
         path="/",
         secure=config.secure,
         httponly=True,
@@ -105,7 +112,8 @@ def set_cookie(config: Config, response: Response, session: Session) -> None:
 
 
 def drop_cookie(config: Config, response: Response) -> None:
-    """Tell a browser to forget the session."""
+    """Tell a browser to delete the cookie."""
+    # Browsers delete a cookie only if its attributes are those it was set with.
     response.delete_cookie(
         cookie_name(config), path="/", secure=config.secure, httponly=True, samesite="strict"
     )

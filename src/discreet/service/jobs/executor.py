@@ -1,11 +1,12 @@
-"""Answering a job in the thread that holds it: the curator is asked, and whatever happens becomes an outcome.
+"""Job executor: runs a charged request in the calling thread and turns every end into an outcome.
 
-the answer came                         done
-a refusal, or the ledger is busy        refused: nothing was spent, the same request may be sent again
-the store failed before it was asked    refused: nothing is charged before it is asked; too slow, if it was silent
-the store failed                        failed: what was charged stays charged
-its time was over                       failed, and called too slow
-its person stopped it                   cancelled
+end of the run                                  outcome
+answer                                          done
+refusal, or the ledger is busy                  refused: nothing was spent, the request may be sent again
+the source failed before a charge               refused: nothing was spent; TooSlow after a timeout
+the source failed after a charge                failed: the charge stays
+timeout after a charge                          failed, with TooSlow
+cancelled by its user                           cancelled
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from .running_job import RunningJob
 
 @frozen
 class Outcome:
-    """What came of a job."""
+    """Outcome of a job: its final state, and the HTTP status and body of its reply."""
 
     state: str
     status: int
@@ -45,79 +46,86 @@ class Outcome:
 
 
 CANCELLED = Outcome("cancelled", status_of(Cancelled()), refusal_to_json(Cancelled()))
-_UNASKED = TooSlow(
+_TIMED_OUT = Outcome("failed", status_of(TooSlow()), refusal_to_json(TooSlow()))
+_TIMED_OUT_UNCHARGED = TooSlow(
     "the store did not say in time how it would answer; nothing was spent, ask again"
 )
-_LATE = Outcome("failed", status_of(TooSlow()), refusal_to_json(TooSlow()))
+_RETRY_SECONDS = 0.2
 
 
 class JobExecutor:
-    """The runs of one worker."""
+    """Runs the jobs of one worker process, each in the thread that calls `answer`."""
 
     def __init__(
         self, datasets: DataSets, receipts: Receipts, log: Log, *, stopping: threading.Event
     ) -> None:
-        self._datasets, self._receipts, self._log, self._stopping = (
-            datasets,
-            receipts,
-            log,
-            stopping,
-        )
+        self._datasets = datasets
+        self._receipts = receipts
+        self._log = log
+        self._stopping = stopping
         self._runs: dict[str, RunningJob] = {}
         self._lock = threading.Lock()
 
     @property
     def busy(self) -> bool:
-        """Whether any job runs."""
+        """True while any job runs."""
         return bool(self._runs)
 
     def stop(self, job_id: str, why: str) -> None:
-        """Stop a run, if it is here; returns at once."""
+        """Stop a run of this process, if there is one; returns at once."""
         with self._lock:
             run = self._runs.get(job_id)
-        if run is not None:  # in a thread of its own, since a silent store is waited for
+        if run is not None:
+            # A source that does not respond is waited for, so the caller must not do the waiting.
             threading.Thread(target=run.stop, args=(why,), daemon=True).start()
 
     def stop_late(self, seconds: float) -> None:
-        """Stop every run that has taken longer than so many seconds."""
+        """Stop every run that has taken longer than its timeout in seconds."""
+        timed_out = []
         with self._lock:
-            late = [
-                job_id
-                for job_id, run in self._runs.items()
-                if time.monotonic() - run.since > seconds
-            ]
-        for job_id in late:
+            for job_id, run in self._runs.items():
+                if time.monotonic() - run.since > seconds:
+                    timed_out.append(job_id)
+        # After the lock is released: `stop` takes the same lock.
+        for job_id in timed_out:
             self.stop(job_id, "late")
 
     def answer(self, job: Job) -> Outcome:
-        """Run a job to its end."""
+        """Run a job to its end; every error becomes an outcome."""
         try:
             run = RunningJob(self._datasets.hire(job.dataset))
-        except (
-            DiscreetError
-        ):  # the store went away before this thread had opened it; nothing was charged
+        except DiscreetError:
+            # The source went away before this thread had opened it; nothing was charged.
             return _outcome("refused", failure())
         with self._lock:
             self._runs[job.id] = run
         try:
             return self._ask(job, run)
         except EngineFailure as failed:
-            return _fail(run, failed)
+            return _failure_outcome(run, failed)
         except DiscreetError as refusal:
             return _outcome("refused", refusal)
-        except Exception as broken:  # noqa: BLE001 whatever it says may tell about data
+        except Exception as broken:  # noqa: BLE001 its message may tell about data
             self._log.write(
                 f"error {place_of(broken)}", who=job.person, dataset=job.dataset, status=500
             )
-            return Outcome("failed" if run.charged else "refused", 500, refusal_to_json(None))
+            state = "failed" if run.charged else "refused"
+            return Outcome(state, 500, refusal_to_json(None))
         finally:
+            # Removed first, so that no new stop begins; `end` then waits for one under way.
             with self._lock:
                 del self._runs[job.id]
             run.end()
 
     def _ask(self, job: Job, run: RunningJob) -> Outcome:
-        verb, body = CHARGED[job.verb], json.loads(job.body)
-        reply = patiently(lambda: verb(run.hired.curator.named(job.person), body), self._stopping)
+        verb = CHARGED[job.verb]
+        body = json.loads(job.body)
+
+        def ask() -> Mapping[str, object]:
+            curator = run.hired.curator.named(job.person)
+            return verb(curator, body)
+
+        reply = patiently(ask, self._stopping)
         self._receipts.keep(job.dataset, reply)
         return Outcome("done", 200, reply)
 
@@ -126,16 +134,23 @@ def _outcome(state: str, refusal: DiscreetError) -> Outcome:
     return Outcome(state, status_of(refusal), refusal_to_json(refusal))
 
 
-def _fail(run: RunningJob, failed: EngineFailure) -> Outcome:
-    if not run.charged and run.why != "cancelled":
-        return _outcome("refused", _UNASKED if run.why == "late" else failed)
-    return {"cancelled": CANCELLED, "late": _LATE}.get(run.why) or _outcome("failed", failed)
+def _failure_outcome(run: RunningJob, failed: EngineFailure) -> Outcome:
+    """Return the outcome of a run whose source failed, or was interrupted by a cancellation or timeout."""
+    if run.why == "cancelled":
+        return CANCELLED
+    if run.why == "late":
+        return _TIMED_OUT if run.charged else _outcome("refused", _TIMED_OUT_UNCHARGED)
+    # Before its charge a job has spent nothing, so it may be sent again.
+    return _outcome("failed" if run.charged else "refused", failed)
 
 
 def patiently(
     run: Callable[[], Mapping[str, object]], stopping: threading.Event
 ) -> Mapping[str, object]:
-    """Run again while the ledger cannot be reached, for some seconds: it says that nothing was lost by asking again."""
+    """Run and retry while the ledger is busy or away, for PATIENCE seconds.
+
+    The ledger's refusal says that nothing was spent, so a retry is safe.
+    """
     end = time.monotonic() + PATIENCE
     while True:
         try:
@@ -143,4 +158,5 @@ def patiently(
         except (LedgerConflict, ServiceUnavailable):
             if time.monotonic() > end or stopping.is_set():
                 raise
-            stopping.wait(0.2)
+            # Waits for the event, so that shutting down ends the retries at once.
+            stopping.wait(_RETRY_SECONDS)
