@@ -1,4 +1,4 @@
-"""What the service asks of a store, and the one word it has for a store that is away."""
+"""Interface of the service's store, and the one refusal for a store that is away."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ StoredValue: TypeAlias = str | int | float | None
 StoredRow: TypeAlias = tuple[object, ...]
 
 PATIENCE = 15.0
-"""Seconds to wait for a database that is restarting, before giving up with a word."""
+"""Seconds to wait for a database that is restarting, before a request is refused."""
 
 
 class ServiceStore(Protocol):
-    """A database that runs one statement at a time."""
+    """Database that runs one statement at a time."""
 
     def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
-        """Run one statement, `?` for each value, and give its rows."""
+        """Run one statement, with a `?` for each value, and return its rows."""
         ...
 
     def close(self) -> None:
-        """Close what is open."""
+        """Close all connections."""
         ...
 
 

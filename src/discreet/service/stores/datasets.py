@@ -1,4 +1,9 @@
-"""The data sets of a worker: schemas and ledgers opened once, an engine for each thread that runs questions."""
+"""Data sets of a worker: schemas and ledgers are opened once, engines once for each job thread.
+
+                     free requests (explain, plan)          charged requests (answer, release)
+engine               one for all threads                    one for each thread
+pacing               none: no private row is touched        results come on the timing grid
+"""
 
 from __future__ import annotations
 
@@ -24,12 +29,12 @@ from .fallback import OpenedStore, open_last_good
 from .people import Member
 
 WAIT = 10
-"""Seconds that a charge waits for another before it says so; the job then tries again."""
+"""Seconds for which a charge waits for another one in the ledger; then the job tries again."""
 
 
 @frozen
 class Hired:
-    """A curator for one thread, with its own engine, so that stopping one question stops no other."""
+    """Curator for one thread, with an engine of its own: stopping one question stops no other."""
 
     curator: Curator
     engine: Any
@@ -37,23 +42,26 @@ class Hired:
     stopped: threading.Event
 
     def begin(self) -> None:
-        """Make ready for the next question: nothing was asked for it yet, and nobody has stopped it."""
+        """Reset the flags for the next question: not yet queried, not stopped."""
         self.touched.clear()
         self.stopped.clear()
 
     def interrupt(self) -> None:
-        """Stop the question that runs: what the engine does now, if it can, and whatever would come after it."""
+        """Stop the running question: its query, and every step that would follow."""
+        # The flag first: a query that is interrupted must not be followed by the next one.
         self.stopped.set()
         self.engine.interrupt()
 
     def hang_up(self) -> None:
-        """Give up a store that cannot be told to stop, if there is a line to cut."""
+        """Cut the connection of an engine that does not stop, if it has a connection."""
         if hasattr(self.engine, "hang_up"):
             self.engine.hang_up()
 
 
 @frozen
 class _Opened:
+    """Open data set; `told` is the message for its steward about an unreadable source."""
+
     config: DataSet
     schemas: tuple[Schema, ...]
     ledger: Ledger
@@ -62,7 +70,7 @@ class _Opened:
 
 
 class DataSets:
-    """Everything that can be asked about, by name."""
+    """Open data sets of a worker by name."""
 
     def __init__(self, config: Config) -> None:
         self._signer = _signer(config.signing_key)
@@ -70,19 +78,21 @@ class DataSets:
         self._local = threading.local()
         self._engines: list[Any] = []
         self._lock = threading.Lock()
-        self._opened = {name: self._open(one) for name, one in config.datasets.items()}
+        self._opened: dict[str, _Opened] = {}
+        for name, dataset in config.datasets.items():
+            self._opened[name] = self._open(dataset)
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All data sets of the service."""
+        """Names of all data sets of the service."""
         return tuple(self._opened)
 
     def allowed(self, person: Member) -> tuple[str, ...]:
-        """The data sets that a person may ask about."""
+        """Return the names of the data sets that a user may ask about."""
         return tuple(name for name in self._opened if person.may(name))
 
     def check(self, person: Member, name: str) -> None:
-        """Refuse a data set that is not the person's; whether it exists is not told."""
+        """Refuse a data set that the user may not ask about, in the same way as one that does not exist."""
         if name not in self._opened or not person.may(name):
             yours = ", ".join(self.allowed(person)) or "none"
             raise NotAllowed(f"{name[:63]!r} is not among your data sets; yours: {yours}")
@@ -96,32 +106,31 @@ class DataSets:
         return self._opened[name].ledger
 
     def told(self, name: str) -> str:
-        """Return what the steward must be told of a source that could not be read; "" if nothing."""
+        """Return the message for the steward about a source that could not be read; "" if it could."""
         return self._opened[name].told
 
     def curator(self, name: str, who: str) -> Curator:
-        """Return the curator for what is free: one engine for all, since no private row is touched."""
+        """Return the curator for free requests, which touch no private row and share one engine."""
         return self._opened[name].shared.curator.named(who)
 
     def engine(self, name: str) -> Any:  # noqa: ANN401
-        """Return the engine for what is free."""
+        """Return the engine for free requests."""
         return self._opened[name].shared.engine
 
     @property
     def setups(self) -> dict[str, Setup]:
-        """What clerks must know of all data sets."""
-        return {name: _setup(one) for name, one in self._opened.items()}
+        """Facts of all data sets for the planning workers."""
+        return {name: _setup(opened) for name, opened in self._opened.items()}
 
     def hire(self, name: str) -> Hired:
-        """Return the curator of the calling thread for what is charged."""
+        """Return the curator of the calling thread for charged requests."""
         mine: dict[str, Hired] = getattr(self._local, "hired", None) or {}
-        if name not in mine:
-            opened = self._opened[name]
-            engine = _another(opened.shared.engine, opened.config.source)
-            mine[name] = self._employ(
-                engine, opened.config, opened.schemas, opened.ledger, self._grid
-            )
-            self._local.hired = mine
+        if name in mine:
+            return mine[name]
+        opened = self._opened[name]
+        engine = _another(opened.shared.engine, opened.config.source)
+        mine[name] = self._employ(engine, opened.config, opened.schemas, opened.ledger, self._grid)
+        self._local.hired = mine
         return mine[name]
 
     def close(self) -> None:
@@ -139,14 +148,12 @@ class DataSets:
         terms: dict[str, Any] = dict(config.terms)
         budget = terms.pop("budget", None)
         ledger = open_ledger(config.ledger, budget, name=config.name, wait=WAIT, **terms)
-        found = (
-            open_last_good(config, schemas)
-            if config.keep
-            else OpenedStore(open_engine(config.source))
-        )
-        return _Opened(
-            config, schemas, ledger, self._employ(found.engine, config, schemas, ledger), found.told
-        )
+        if config.keep:
+            opened = open_last_good(config, schemas)
+        else:
+            opened = OpenedStore(open_engine(config.source))
+        shared = self._employ(opened.engine, config, schemas, ledger)
+        return _Opened(config, schemas, ledger, shared, opened.told)
 
     def _employ(
         self,
@@ -156,45 +163,57 @@ class DataSets:
         ledger: Ledger,
         grid: float = 0.0,
     ) -> Hired:
-        """Put a curator before an engine; one that runs questions answers on the grid."""
+        """Make a curator of an engine; with a grid it is paced and can be stopped, for charged requests."""
         with self._lock:
             self._engines.append(engine)
-        paced, share = pace(engine, grid or 1.0), config.share_questions
-        held = paced if grid else engine
-        curator = Curator(held, schemas, ledger, signer=self._signer, share_questions=share)
-        if grid:  # stopping is heard by what draws and waits, not only by the store
+        paced = pace(engine, grid or 1.0)
+        curator = Curator(
+            paced if grid else engine,
+            schemas,
+            ledger,
+            signer=self._signer,
+            share_questions=config.share_questions,
+        )
+        if grid:
+            # Sampling and waiting must notice a stop too, not only the engine's query.
             curator = stoppable(curator, paced.control)
         return Hired(curator, engine, paced.touched, paced.stopped)
 
 
 def _setup(opened: _Opened) -> Setup:
-    place = "" if opened.config.ledger == ":memory:" else opened.config.ledger
-    whole = keeps_all_rows(opened.shared.engine)
-    return Setup(
-        opened.config.name, opened.schemas, place, WAIT, opened.config.share_questions, whole
-    )
+    config = opened.config
+    # A ledger in memory cannot be opened by another process.
+    ledger = "" if config.ledger == ":memory:" else config.ledger
+    all_rows = keeps_all_rows(opened.shared.engine)
+    return Setup(config.name, opened.schemas, ledger, WAIT, config.share_questions, all_rows)
 
 
 def _another(engine: Any, source: DataSource) -> Any:  # noqa: ANN401
-    """Return an engine for one more thread: DuckDB's shares what was read, others connect anew."""
-    return engine.twin() if isinstance(engine, engines.DuckDB) else open_engine(source)
+    """Return an engine for one more thread: DuckDB shares the rows read, others connect anew."""
+    if isinstance(engine, engines.DuckDB):
+        return engine.twin()
+    return open_engine(source)
 
 
 def open_engine(source: DataSource) -> Any:  # noqa: ANN401
-    """Open the store of a data set."""
+    """Open the engine of a data set."""
     if source.engine == "duckdb":
         return engines.DuckDB(source.tables, trusted=source.trusted)
     if source.engine == "postgres":
         return engines.Postgres(str(source.tables), tables=source.places, trusted=source.trusted)
     session = load("pyspark.sql", "spark").SparkSession.builder.getOrCreate()
-    named = {} if isinstance(source.tables, str) else source.tables
-    tables = {name: _place(place) for name, place in named.items()}
+    tables = {}
+    if not isinstance(source.tables, str):
+        tables = {name: _spark_table(path) for name, path in source.tables.items()}
     return engines.Spark(session, tables, trusted=source.trusted)
 
 
-def _place(place: str) -> str:
-    """Return the path of files as it is; any other word is a table of the catalogue."""
-    return place if place.endswith((".parquet", ".csv")) else Path(place).name
+def _spark_table(path: str) -> str:
+    """Return the path of a file unchanged; any other last component is a table of the catalogue."""
+    # The configuration has made a path of every name, so the folder is removed again.
+    if path.endswith((".parquet", ".csv")):
+        return path
+    return Path(path).name
 
 
 def _signer(path: str) -> Any:  # noqa: ANN401

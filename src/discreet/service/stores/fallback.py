@@ -1,4 +1,4 @@
-"""The store of a data set: its source as it is now or, where the steward keeps one, the last that could be read."""
+"""Fallback for unreadable source files: the data set answers from the rows that were last read well."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ..config import DataSet
 
 @frozen
 class OpenedStore:
-    """An engine, and what the steward must be told: "" if the source could be read.
+    """Engine of a data set, and a message for the steward; "" if the source could be read.
 
-    Whether it could may hang on one row, so nobody else is told.
+    Only the steward sees the message: a single private row may make the source unreadable.
     """
 
     engine: Any
@@ -24,21 +24,22 @@ class OpenedStore:
 
 
 def open_last_good(config: DataSet, schemas: Sequence[Schema]) -> OpenedStore:
-    """Read the files of a data set into the store that is kept, or open it as it was if they cannot be read.
+    """Read the files of a data set into its kept store; if that fails, open the kept store unchanged.
 
-    Refuses files that cannot be read where no store is kept, or the one that is does not fit the schemas.
+    Refuses: unreadable files without a kept store, or with one that does not fit the schemas.
     """
     files: Any = config.source.tables
     declared = [schema for schema in schemas if schema.name in files]
+    declared_files = {schema.name: files[schema.name] for schema in declared}
     try:
-        return OpenedStore(
-            engines.prepare({one.name: files[one.name] for one in declared}, declared, config.keep)
-        )
+        return OpenedStore(engines.prepare(declared_files, declared, config.keep))
     except DiscreetError as problem:
         try:
             engine = engines.DuckDB(config.keep)
+            # The schema may have changed since the store was kept.
             for schema in declared:
                 engine.check(schema)
         except DiscreetError:
+            # The steward can mend the files, so their problem is the one to report.
             raise problem from None
         return OpenedStore(engine, str(problem))

@@ -1,7 +1,7 @@
-"""Stewards and analysts: who they are, what they may reach, and the token that proves it.
+"""Users of the service, stewards and analysts: their data sets, and the tokens that authenticate them.
 
-A token is 256 random bits, shown once and kept only as its SHA-256: whoever reads the store cannot sign in. A name is
-for good, since the ledger remembers it: a revoked name is never given out again.
+A token is 256 random bits, shown once and stored as its SHA-256: reading the store does not help to sign in. A
+name is permanent, since the ledger records it: a revoked name is never given to another user.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from .store import ServiceStore
 Role = Literal["steward", "analyst"]
 EVERYTHING = "*"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.@-]{0,63}")
-_BY_HASH = (
-    "SELECT name, role, datasets, expires, revoked, created FROM discreet_people WHERE token = ?"
-)
-_BY_NAME = (
-    "SELECT name, role, datasets, expires, revoked, created FROM discreet_people WHERE name = ?"
-)
-_ALL = "SELECT name, role, datasets, expires, revoked, created FROM discreet_people ORDER BY name"
+MAX_DAYS = 36_525
+"""Longest validity of a token: a hundred years."""
+
+_SELECT = "SELECT name, role, datasets, expires, revoked, created FROM discreet_people "
+_BY_HASH = _SELECT + "WHERE token = ?"
+_BY_NAME = _SELECT + "WHERE name = ?"
+_ALL = _SELECT + "ORDER BY name"
 
 
 @frozen
 class Member:
-    """Somebody who may ask; times are seconds since 1970, UTC."""
+    """User of the service; times are seconds since 1970, UTC."""
 
     name: str
     role: Role
@@ -44,33 +44,38 @@ class Member:
     created: float
 
     def may(self, dataset: str) -> bool:
-        """Return whether this person may ask about a data set."""
+        """Return whether this user may ask about a data set."""
         return dataset in self.datasets or EVERYTHING in self.datasets
 
     def active(self, now: float | None = None) -> bool:
-        """Return whether this person may still come in."""
-        return not self.revoked and (self.expires is None or (now or time.time()) < self.expires)
+        """Return whether this user may still sign in."""
+        if self.revoked:
+            return False
+        if self.expires is None:
+            return True
+        return (now or time.time()) < self.expires
 
     def over(self, other: Member) -> bool:
-        """Return whether this person, a steward, may decide about the other: only within their own data sets."""
-        return self.role == "steward" and (
-            EVERYTHING in self.datasets or set(other.datasets) <= set(self.datasets)
-        )
+        """Return whether this user is a steward of all data sets of the other, and so may manage them."""
+        if self.role != "steward":
+            return False
+        return EVERYTHING in self.datasets or set(other.datasets) <= set(self.datasets)
 
     def to_json(self) -> dict[str, object]:
-        """Return what a steward sees; no token is in it."""
+        """Return the facts that a steward sees; no token is among them."""
+        expires = None if self.expires is None else _iso_time(self.expires)
         return {
             "name": self.name,
             "role": self.role,
             "datasets": list(self.datasets),
-            "expires": None if self.expires is None else _moment(self.expires),
+            "expires": expires,
             "revoked": self.revoked,
-            "created": _moment(self.created),
+            "created": _iso_time(self.created),
         }
 
 
 def token_hash(token: str) -> str:
-    """Return what is kept of a token: its SHA-256; 256 random bits need no salt.
+    """Return the stored form of a token: its SHA-256; 256 random bits need no salt.
 
     >>> from discreet.service.stores.people import token_hash
     >>> token_hash("dsc_example")[:12]
@@ -80,7 +85,7 @@ def token_hash(token: str) -> str:
 
 
 class Members:
-    """The people of a service, in its store."""
+    """Users of the service in its store."""
 
     def __init__(self, store: ServiceStore) -> None:
         self._store = store
@@ -88,13 +93,15 @@ class Members:
     def add(
         self, name: str, role: str, datasets: Iterable[str], days: Number | None = None
     ) -> tuple[Member, str]:
-        """Take in somebody new; give the person and the token, which is shown this once.
+        """Add a user; return the user and the token, which is shown this once.
 
-        Refuses names that are no short plain text or taken (also by somebody revoked), unknown roles, no data sets.
+        Refuses: a name that is no short plain text or is taken, also by a revoked user; an unknown role; no
+        data sets.
         """
         person = _person(name, role, datasets, days)
         token = _token()
-        made = self._store.ask(
+        # One statement decides whether the name is free, so two stewards cannot both get it.
+        added = self._store.ask(
             "INSERT INTO discreet_people (name, role, datasets, expires, revoked, token, created) "
             "VALUES (?, ?, ?, ?, 0, ?, ?) ON CONFLICT DO NOTHING RETURNING name",
             person.name,
@@ -104,7 +111,7 @@ class Members:
             token_hash(token),
             person.created,
         )
-        if not made:
+        if not added:
             raise InvalidArgument(
                 f"{name} is taken; names are for good, since the ledger remembers them: choose another"
             )
@@ -113,46 +120,51 @@ class Members:
     def renew(self, name: str, days: Number | None = None) -> str:
         """Return a new token; the old one and all sessions made with it end."""
         token = _token()
-        found = self._store.ask(
-            "UPDATE discreet_people SET token = ?, expires = ? WHERE name = ? AND revoked = 0 RETURNING name",
+        changed = self._store.ask(
+            "UPDATE discreet_people SET token = ?, expires = ? "
+            "WHERE name = ? AND revoked = 0 RETURNING name",
             token_hash(token),
-            _end(days),
+            _expiry(days),
             name,
         )
-        if not found:
-            raise _nobody(name)
+        if not changed:
+            raise _unknown_user(name)
         return token
 
     def revoke(self, name: str) -> None:
-        """Shut somebody out for good, at once."""
-        if not self._store.ask(
+        """Revoke a user for good, at once: every request looks the user up anew."""
+        changed = self._store.ask(
             "UPDATE discreet_people SET revoked = 1 WHERE name = ? RETURNING name", name
-        ):
-            raise _nobody(name)
+        )
+        if not changed:
+            raise _unknown_user(name)
 
     def holder(self, token: str) -> Member | None:
-        """Find who holds a token; None if nobody does, or it expired, or was revoked."""
+        """Find the active user of a token; None if it is unknown, expired or revoked."""
+        # Looked up by hash: the time of the comparison tells nothing about the token.
         return self._active(self._store.ask(_BY_HASH, token_hash(token)))
 
     def find_signed(self, name: str, token: str) -> Member | None:
-        """Find a person by name who still has the token of this hash."""
+        """Find an active user by name whose token still has this hash."""
         return self._active(self._store.ask(_BY_NAME + " AND token = ?", name, token))
 
     def find(self, name: str) -> Member:
-        """Find a person by name, revoked or not; refuses a name that is not known."""
+        """Find a user by name, revoked or not; refuses an unknown name."""
         rows = self._store.ask(_BY_NAME, name)
         if not rows:
-            raise _nobody(name)
+            raise _unknown_user(name)
         return _read(rows[0])
 
     def all(self) -> tuple[Member, ...]:
-        """List everybody, revoked people too, by name."""
+        """List all users, revoked ones too, by name."""
         return tuple(_read(row) for row in self._store.ask(_ALL))
 
     @staticmethod
     def _active(rows: Sequence[tuple[object, ...]]) -> Member | None:
-        person = _read(rows[0]) if rows else None
-        return person if person is not None and person.active() else None
+        if not rows:
+            return None
+        person = _read(rows[0])
+        return person if person.active() else None
 
 
 def _person(name: object, role: object, datasets: Iterable[str], days: Number | None) -> Member:
@@ -162,23 +174,26 @@ def _person(name: object, role: object, datasets: Iterable[str], days: Number | 
         )
     if role not in get_args(Role):
         raise InvalidArgument(f"role must be one of {', '.join(get_args(Role))}")
-    reach = tuple(dict.fromkeys(datasets))
-    if not reach or not all(isinstance(one, str) for one in reach):
+    # Without duplicates, in the order given.
+    names = tuple(dict.fromkeys(datasets))
+    if not names or not all(isinstance(dataset, str) for dataset in names):
         raise InvalidArgument(
             f"{name} needs data sets: a list of their names, or {EVERYTHING!r} for all"
         )
-    return Member(name, cast("Role", role), reach, _end(days), revoked=False, created=time.time())
+    return Member(
+        name, cast("Role", role), names, _expiry(days), revoked=False, created=time.time()
+    )
 
 
-def _end(days: Number | None) -> float | None:
+def _expiry(days: Number | None) -> float | None:
     if days is None:
         return None
-    span = positive(days, "days")
-    if span > 36_525:
+    validity = positive(days, "days")
+    if validity > MAX_DAYS:
         raise InvalidArgument(
-            "days must be at most 36525, a hundred years; leave it out for no end"
+            f"days must be at most {MAX_DAYS}, a hundred years; leave it out for no end"
         )
-    return time.time() + float(span) * 86_400
+    return time.time() + float(validity) * 86_400
 
 
 def _token() -> str:
@@ -187,16 +202,19 @@ def _token() -> str:
 
 def _read(row: tuple[object, ...]) -> Member:
     name, role, datasets, expires, revoked, created = row
-    reach = tuple(json.loads(str(datasets)))
-    end = None if expires is None else float(cast("float", expires))
     return Member(
-        str(name), cast("Role", role), reach, end, bool(revoked), float(cast("float", created))
+        name=str(name),
+        role=cast("Role", role),
+        datasets=tuple(json.loads(str(datasets))),
+        expires=None if expires is None else float(cast("float", expires)),
+        revoked=bool(revoked),
+        created=float(cast("float", created)),
     )
 
 
-def _moment(seconds: float) -> str:
+def _iso_time(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def _nobody(name: str) -> NotAllowed:
+def _unknown_user(name: str) -> NotAllowed:
     return NotAllowed(f"there is nobody named {name[:64]!r} here who is not revoked")

@@ -1,4 +1,4 @@
-"""The service's store in PostgreSQL: for several machines; a few connections for all threads of a worker."""
+"""Service store in PostgreSQL, for several machines: a connection pool shared by the threads of a worker."""
 
 from __future__ import annotations
 
@@ -14,76 +14,90 @@ if TYPE_CHECKING:
     import psycopg
 
 ANSWER_SECONDS = 5.0
-"""Seconds after which a server that holds the line and says nothing is given up; every statement here is small."""
+"""Timeout of a statement on a connection that stays open but silent; every statement here is small."""
 
-_AGAIN = 1.0
-"""Seconds for which nobody tries a server again that let an attempt run into its end."""
+_BACKOFF_SECONDS = 1.0
+"""Seconds without new attempts after an attempt to connect that lasted longer than this."""
+
+_RETRY_SECONDS = 0.2
 
 
 class PostgresServiceStore:
-    """A server, for several machines; a few connections for all threads, opened when needed and after a loss.
+    """PostgreSQL server, reached by a pool of a few connections, opened when needed and after a loss.
 
-    Whatever it says that is no rows ends a connection: after a fail-over the next one may find the server that writes.
+    Any error closes the connection: after a fail-over the next one may reach the server that accepts writes.
     """
 
     def __init__(self, dsn: str, connections: int = 6) -> None:
         self._dsn = dsn
         self._size = connections
-        self._away = 0.0
+        self._away_until = 0.0
+        # None stands for a connection of the pool that is not open. Last in, first out: open
+        # connections are used before new ones are opened.
         self._idle: queue.LifoQueue[psycopg.Connection | None] = queue.LifoQueue()
         for _ in range(connections):
             self._idle.put(None)
 
     def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
-        """Run one statement and give its rows; waits some seconds for a server that is restarting."""
-        last = time.monotonic() + PATIENCE
+        """Run one statement and return its rows; retries PATIENCE seconds while the server restarts."""
+        deadline = time.monotonic() + PATIENCE
         try:
-            held = self._idle.get(timeout=PATIENCE)
+            connection = self._idle.get(timeout=PATIENCE)
         except queue.Empty:
             raise unreachable() from None
         try:
             while True:
                 try:
-                    held = held or self._connect()
-                    return _ask(held, sql, values)
+                    connection = connection or self._connect()
+                    return _execute(connection, sql, values)
                 except load("psycopg", "postgres").Error:
-                    _close(held)
-                    held = None
-                    if time.monotonic() > last:
+                    _close(connection)
+                    connection = None
+                    if time.monotonic() > deadline:
                         raise unreachable() from None
-                    time.sleep(0.2)
+                    time.sleep(_RETRY_SECONDS)
         finally:
-            self._idle.put(held)
+            # Always returned, open or not: a lost place would shrink the pool for good.
+            self._idle.put(connection)
 
     def close(self) -> None:
-        """Close the connections, each when the statement that it runs has ended."""
-        held = [self._idle.get() for _ in range(self._size)]
-        for connection in held:
+        """Close the connections, each when its running statement has ended."""
+        # All are taken before any is returned, else the same one could be taken twice.
+        taken = [self._idle.get() for _ in range(self._size)]
+        for connection in taken:
             _close(connection)
             self._idle.put(None)
 
     def _connect(self) -> psycopg.Connection:
-        """Connect; while a server lets attempts run into their end, whoever waits in line for it is told at once."""
-        begin, driver = time.monotonic(), load("psycopg", "postgres")
-        if begin < self._away:
+        """Connect; refuses at once for a moment after an attempt timed out, so that threads do not queue up."""
+        begin = time.monotonic()
+        driver = load("psycopg", "postgres")
+        if begin < self._away_until:
             raise driver.OperationalError("the server did not answer a moment ago")
         try:
-            line = load("discreet.ledger.stores.postgres_connection", "postgres")
-            found: psycopg.Connection = line.connect(self._dsn, ANSWER_SECONDS)
+            connector = load("discreet.ledger.stores.postgres_connection", "postgres")
+            connection: psycopg.Connection = connector.connect(self._dsn, ANSWER_SECONDS)
         except driver.OperationalError:
-            if time.monotonic() - begin > _AGAIN:
-                self._away = time.monotonic() + _AGAIN
+            # A server that refuses at once is tried again at once; only a silent one costs time.
+            if time.monotonic() - begin > _BACKOFF_SECONDS:
+                self._away_until = time.monotonic() + _BACKOFF_SECONDS
             raise
-        return found
+        return connection
 
 
-def _ask(held: psycopg.Connection, sql: str, values: Sequence[StoredValue]) -> Sequence[StoredRow]:
+def _execute(
+    connection: psycopg.Connection, sql: str, values: Sequence[StoredValue]
+) -> Sequence[StoredRow]:
     errors = load("psycopg", "postgres").errors
+    statement = sql.replace("?", "%s").encode()
     try:
-        found = held.execute(sql.replace("?", "%s").encode(), values or None)
-        return found.fetchall() if found.description else []
+        cursor = connection.execute(statement, values or None)
+        if cursor.description:
+            return cursor.fetchall()
     except (errors.UniqueViolation, errors.DuplicateTable):
-        return []  # two workers made the same table at once
+        # Two workers made the same table at once; it is there, which is all that was asked.
+        return []
+    return []
 
 
 def _close(connection: psycopg.Connection | None) -> None:

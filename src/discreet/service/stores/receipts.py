@@ -1,4 +1,4 @@
-"""Receipts that were given out, kept for good under their number in the ledger, so that they can be fetched again."""
+"""Receipts of all charges, kept for good by their number in the ledger, so that users can fetch them again."""
 
 from __future__ import annotations
 
@@ -9,48 +9,55 @@ from .store import ServiceStore
 
 
 class Receipts:
-    """The receipts of all data sets, in the service's store."""
+    """Receipts of all data sets in the service's store."""
 
     def __init__(self, store: ServiceStore) -> None:
         self._store = store
 
     def keep(self, dataset: str, reply: Mapping[str, object]) -> None:
-        """Keep the receipt of a reply, if it has one; one charge has one receipt."""
-        text = _text(reply)
-        if text is None:
+        """Keep the receipt of a reply, if it has one; a charge has one receipt."""
+        receipt = _receipt_of(reply)
+        if receipt is None:
             return
-        facts = json.loads(text)
+        facts = json.loads(receipt)
+        # A stored answer sent again carries the receipt that is already here.
         self._store.ask(
             "INSERT INTO discreet_receipts (dataset, number, person, receipt) VALUES (?, ?, ?, ?) "
             "ON CONFLICT DO NOTHING",
             dataset,
             facts["number"],
             facts["who"],
-            text,
+            receipt,
         )
 
     def find(self, dataset: str, number: int) -> tuple[str, str] | None:
-        """Find who was charged, and the receipt's canonical text."""
+        """Find the user who was charged, and the canonical text of the receipt."""
         rows = self._store.ask(
             "SELECT person, receipt FROM discreet_receipts WHERE dataset = ? AND number = ?",
             dataset,
             number,
         )
-        return (str(rows[0][0]), str(rows[0][1])) if rows else None
+        if not rows:
+            return None
+        person, receipt = rows[0]
+        return str(person), str(receipt)
 
 
 def fingerprints(reply: Mapping[str, object]) -> str:
-    """Name what was asked without its words, for the log; nothing for a refusal."""
-    text = _text(reply)
-    return (
-        ""
-        if text is None
-        else " ".join(str(one["fingerprint"]) for one in json.loads(text)["asked"])
-    )
+    """Return the fingerprints of the questions in a reply, for the log; "" for a refusal."""
+    receipt = _receipt_of(reply)
+    if receipt is None:
+        return ""
+    asked = json.loads(receipt)["asked"]
+    return " ".join(str(question["fingerprint"]) for question in asked)
 
 
-def _text(reply: Mapping[str, object]) -> str | None:
-    """Find the receipt in a reply; the answers of one release share it. Refusals and suggested bounds have none."""
+def _receipt_of(reply: Mapping[str, object]) -> str | None:
+    """Return the receipt in a reply; None for refusals and suggested bounds."""
+    # A release of several answers has one receipt, which each of its answers carries.
     answers = reply.get("answers", {"": reply})
-    found = next(iter(answers.values())).get("receipt")  # type: ignore[attr-defined]
-    return None if found is None else str(found)
+    first = next(iter(answers.values()))  # type: ignore[attr-defined]
+    receipt = first.get("receipt")
+    if receipt is None:
+        return None
+    return str(receipt)

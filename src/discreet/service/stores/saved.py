@@ -1,4 +1,4 @@
-"""Questions that people saved under a name, each for themselves: nobody sees what a colleague has saved."""
+"""Saved questions: each user keeps questions under names of their own, which no other user sees."""
 
 from __future__ import annotations
 
@@ -12,19 +12,23 @@ from ...frozen import frozen
 from ..jobs.steady_clock import steady
 from .store import ServiceStore
 
-MOST = 200
-LONGEST_NAME = 100
+MAX_SAVED = 200
+"""Saved questions of one user, so that nobody fills the store."""
+
+MAX_NAME_LENGTH = 100
+
 _COLUMNS = "id, dataset, name, fields, job"
 _MINE = "SELECT " + _COLUMNS + " FROM discreet_saved WHERE person = ? "  # noqa: S608 - the columns are a constant
 _SAVE = (
-    "INSERT INTO discreet_saved (id, person, dataset, name, fields, job, created) VALUES (?, ?, ?, ?, ?, ?, ?) "
+    "INSERT INTO discreet_saved (id, person, dataset, name, fields, job, created) "
+    "VALUES (?, ?, ?, ?, ?, ?, ?) "
     "ON CONFLICT (person, dataset, name) DO UPDATE SET fields = excluded.fields, job = excluded.job"
 )
 
 
 @frozen
 class SavedQuestion:
-    """A question under its name: the fields of the form as they stood, and the job of its answer if it has one."""
+    """Question under its name: the fields of the form, and the job of its answer if it has one."""
 
     id: str
     dataset: str
@@ -34,12 +38,12 @@ class SavedQuestion:
 
     @property
     def link(self) -> str:
-        """The address of the workbench with this question in its form."""
+        """Address of the workbench with this question in its form."""
         return f"/workbench/{self.dataset}?{urlencode(self.fields)}"
 
 
 class SavedQuestions:
-    """The saved questions of all people, in the service's store."""
+    """Saved questions of all users in the service's store."""
 
     def __init__(self, store: ServiceStore) -> None:
         self._store = store
@@ -47,38 +51,48 @@ class SavedQuestions:
     def save(
         self, person: str, dataset: str, name: str, fields: Mapping[str, str], job: str = ""
     ) -> None:
-        """Save a question of a person; a name that was used before now means this one.
+        """Save a question of a user; a name used before now means this question.
 
-        Refuses a name that is empty, longer than a hundred characters or no plain text, and a name too many.
+        Refuses: a name that is empty, longer than a hundred characters or not printable, and a new name beyond
+        MAX_SAVED.
         """
-        if not name.strip() or len(name) > LONGEST_NAME or not name.isprintable():
+        stripped = name.strip()
+        if not stripped or len(name) > MAX_NAME_LENGTH or not name.isprintable():
             raise InvalidArgument(
-                f"a question is saved under a name of 1 to {LONGEST_NAME} characters; give it one"
+                f"a question is saved under a name of 1 to {MAX_NAME_LENGTH} characters; give it one"
             )
-        mine = [
-            one for one in self.of(person) if (one.dataset, one.name) != (dataset, name.strip())
-        ]
-        if len(mine) >= MOST:
-            raise InvalidArgument(f"{MOST} questions are saved already; forget one of them first")
+        # Saving under a name used before replaces that question, so it does not count.
+        others = 0
+        for question in self.of(person):
+            if (question.dataset, question.name) != (dataset, stripped):
+                others += 1
+        if others >= MAX_SAVED:
+            raise InvalidArgument(
+                f"{MAX_SAVED} questions are saved already; forget one of them first"
+            )
         text = json.dumps(dict(fields), ensure_ascii=False)
-        self._store.ask(
-            _SAVE, secrets.token_urlsafe(12), person, dataset, name.strip(), text, job, steady()
-        )
+        saved_id = secrets.token_urlsafe(12)
+        self._store.ask(_SAVE, saved_id, person, dataset, stripped, text, job, steady())
 
     def of(self, person: str, dataset: str = "") -> tuple[SavedQuestion, ...]:
-        """List the questions of a person by name, all or those of one data set."""
+        """List the questions of a user by name, all or those of one data set."""
         rows = self._store.ask(
             _MINE + "AND (dataset = ? OR ? = '') ORDER BY dataset, name", person, dataset, dataset
         )
         return tuple(map(_read, rows))
 
     def name_of(self, person: str, job: str) -> str:
-        """Return the name that a person gave to an answer; nothing if they gave none."""
+        """Return the name under which a user saved an answer; "" if there is none."""
         rows = self._store.ask(_MINE + "AND job = ? ORDER BY created DESC LIMIT 1", person, job)
-        return _read(rows[0]).name if rows else ""
+        if not rows:
+            return ""
+        return _read(rows[0]).name
 
     def forget(self, person: str, saved: str) -> SavedQuestion:
-        """Forget a question of a person; refuses what is not theirs like what never was."""
+        """Delete a question of a user and return it.
+
+        Refuses: a question of another user in the same way as one that never was, with NotAllowed.
+        """
         rows = self._store.ask(_MINE + "AND id = ?", person, saved)
         if not rows:
             raise NotAllowed("you have saved no such question")
@@ -87,5 +101,5 @@ class SavedQuestions:
 
 
 def _read(row: tuple[object, ...]) -> SavedQuestion:
-    name, dataset, called, fields, job = map(str, row)
-    return SavedQuestion(name, dataset, called, json.loads(fields), job)
+    saved_id, dataset, name, fields, job = map(str, row)
+    return SavedQuestion(saved_id, dataset, name, json.loads(fields), job)

@@ -1,4 +1,4 @@
-"""The service's store in SQLite: one file, for one machine."""
+"""Service store in SQLite: one file, for one machine."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from .base import PATIENCE, StoredRow, StoredValue, unreachable
 
 
 class SqliteServiceStore:
-    """One file, for one machine; a connection for each thread.
+    """SQLite file with one connection for each thread.
 
-    Commits survive the death of a process at once; of the machine within the last moments perhaps not, which forgets at
-    most which request a ledger's answer belonged to.
+    Guarantee:
+        A commit survives the death of the process. The last commits before a crash of the machine may be lost;
+        then the service forgets at most the request to which a ledger's answer belonged.
     """
 
     def __init__(self, path: str) -> None:
@@ -23,16 +24,18 @@ class SqliteServiceStore:
         self._local = threading.local()
         self._open: list[sqlite3.Connection] = []
         self._lock = threading.Lock()
+        # Created before SQLite opens it, so that only its owner can ever read it.
         Path(path).touch(mode=0o600)
 
     def ask(self, sql: str, *values: StoredValue) -> Sequence[StoredRow]:
-        """Run one statement and give its rows."""
+        """Run one statement and return its rows."""
         try:
             return self._connection().execute(sql, values).fetchall()
-        except (
-            sqlite3.Error
-        ) as problem:  # busy, full, read-only, torn: whatever it is, it may be mended meanwhile
-            if not (problem.sqlite_errorname or "").startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
+        except sqlite3.Error as problem:
+            # Busy, full, read-only or damaged: any of them may be mended meanwhile. A connection that was
+            # only busy is kept; any other is opened anew.
+            error_name = problem.sqlite_errorname or ""
+            if not error_name.startswith(("SQLITE_BUSY", "SQLITE_LOCKED")):
                 self._drop()
             raise unreachable() from None
 
@@ -45,23 +48,29 @@ class SqliteServiceStore:
         self._local = threading.local()
 
     def _drop(self) -> None:
-        """Forget this thread's connection, which may know a file that is no longer there."""
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is not None:
-            self._local.connection = None
-            with self._lock, suppress(ValueError):
-                self._open.remove(found)
-            found.close()
+        """Close this thread's connection, whose file may have been replaced or removed."""
+        connection: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if connection is None:
+            return
+        self._local.connection = None
+        # `close` of another thread may have removed it already.
+        with self._lock, suppress(ValueError):
+            self._open.remove(connection)
+        connection.close()
 
     def _connection(self) -> sqlite3.Connection:
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = sqlite3.connect(
-                self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
-            )
-            found.execute("PRAGMA journal_mode = WAL")
-            found.execute("PRAGMA synchronous = NORMAL")
-            self._local.connection = found
-            with self._lock:
-                self._open.append(found)
-        return found
+        existing: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if existing is not None:
+            return existing
+        # Only `close` uses a connection from another thread than its own, hence no check of threads.
+        # isolation_level None: every statement commits by itself.
+        connection = sqlite3.connect(
+            self._path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        )
+        # Write-ahead log: readers do not wait for a writer. NORMAL: no fsync at each commit.
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        self._local.connection = connection
+        with self._lock:
+            self._open.append(connection)
+        return connection

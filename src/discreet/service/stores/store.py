@@ -1,7 +1,7 @@
-"""Where people, sessions and jobs are kept: one statement at a time, each atomic, in SQLite or PostgreSQL.
+"""Service store of users, sessions and jobs: one statement at a time, each atomic, in SQLite or PostgreSQL.
 
-Every statement here is written so that running it twice is harmless: a connection may be lost after the server has
-done what it was told and before it could say so. What privacy rests on is not here but in the ledger.
+Every statement is idempotent: a connection may be lost after the server has executed a statement and before its
+reply arrives, and the statement is then sent again. The privacy guarantee rests on the ledger, not on this store.
 """
 
 from __future__ import annotations
@@ -36,11 +36,13 @@ TABLES = (
 
 
 def open_store(where: str) -> ServiceStore:
-    """Open a store and make its tables if they are missing: a path, or a PostgreSQL connection string."""
+    """Open the store at a path or PostgreSQL connection string; create its missing tables."""
     server = server_at(where)
-    store: ServiceStore = (
-        SqliteServiceStore(where) if server is None else PostgresServiceStore(server)
-    )
+    store: ServiceStore
+    if server is None:
+        store = SqliteServiceStore(where)
+    else:
+        store = PostgresServiceStore(server)
     for table in TABLES:
         store.ask(table)
     return store
