@@ -1,7 +1,7 @@
-"""A visit to a page: who came, with what form; or the way to the sign-in page.
+"""Request to a page: session, role and CSRF checks around every handler, or a redirect to the sign-in page.
 
-Pages are for browsers: they know sessions only, never tokens in headers. Every form is checked for the session's second
-secret before its handler sees it.
+Pages are for browsers: they accept a session cookie only, never a token in a header. The CSRF token of every
+form is checked before its handler sees the form.
 """
 
 from __future__ import annotations
@@ -26,8 +26,13 @@ from ..stores.people import Member
 from .refusal_view import word_refusal
 from .render import is_piece, page, piece
 
-MOST_FIELDS = 100
-LONGEST_BACK = 1800
+MAX_FIELDS = 100
+"""Fields of a form; a form with more is refused before it is decoded."""
+
+MAX_QUERY_LENGTH = 1800
+"""Characters of a query kept for the way back from the sign-in page; with its path it must fit below."""
+
+MAX_PATH_LENGTH = 2000
 ROOMS = {
     "analyst": (
         ("Workbench", "/workbench"),
@@ -49,7 +54,7 @@ PUBLIC = (("Learn", "/learn"), ("API", "/docs"))
 
 @frozen
 class PageRequest:
-    """One request to a page; `session` is None only in rooms that are open to all."""
+    """Request to a page; `session` is None only on pages that are open to all."""
 
     state: State
     request: Request
@@ -58,18 +63,18 @@ class PageRequest:
 
     @property
     def signed(self) -> Session:
-        """The session of who came; rooms that are open to all do not ask."""
+        """Session of the signed-in user; pages that are open to all do not use it."""
         if self.session is None:
             raise NotAllowed("nobody is signed in")
         return self.session
 
     @property
     def person(self) -> Member:
-        """Who came."""
+        """The signed-in user."""
         return self.signed.person
 
     def show(self, template: str, *, status: int = 200, **words: Any) -> Response:  # noqa: ANN401
-        """Answer with a page that names the visitor and the rooms that are theirs."""
+        """Respond with a whole page: its menu has the pages that this user's role may open."""
         if self.session is None:
             return page(template, status=status, rooms=PUBLIC, **words)
         rooms = ROOMS[self.person.role]
@@ -83,14 +88,13 @@ class PageRequest:
         )
 
     def part(self, template: str, *, status: int = 200, **words: Any) -> Response:  # noqa: ANN401
-        """Answer with a part of a page."""
-        return piece(
-            template, status=status, csrf="" if self.session is None else self.session.csrf, **words
-        )
+        """Respond with a fragment of a page, which a script inserts."""
+        csrf = "" if self.session is None else self.session.csrf
+        return piece(template, status=status, csrf=csrf, **words)
 
     @property
     def wants_part(self) -> bool:
-        """Whether a script asks, which puts a part into the page it has."""
+        """True if a script asks for a fragment, to insert it into the open page."""
         return is_piece(self.request.headers)
 
 
@@ -99,18 +103,22 @@ Endpoint = Callable[[Request], Awaitable[Response]]
 
 
 def for_all(state: State, handler: Handler) -> Endpoint:
-    """Let everybody in; whoever is signed in is known."""
+    """Make an endpoint that is open to all; a session is passed on if there is one."""
     return _endpoint(state, handler, _anybody)
 
 
 def for_analysts(state: State, handler: Handler) -> Endpoint:
-    """Let everybody in who is signed in."""
+    """Make an endpoint for all signed-in users."""
     return _endpoint(state, handler, _signed_in)
 
 
 def for_stewards(state: State, handler: Handler) -> Endpoint:
-    """Let stewards in."""
-    return _endpoint(state, handler, lambda session: require_steward(_signed_in(session)))
+    """Make an endpoint for stewards."""
+
+    def check(session: Session | None) -> None:
+        require_steward(_signed_in(session))
+
+    return _endpoint(state, handler, check)
 
 
 def _anybody(_session: Session | None) -> None:
@@ -118,7 +126,7 @@ def _anybody(_session: Session | None) -> None:
 
 
 class _SignIn(Exception):
-    """Nobody is signed in, or no more."""
+    """Raised without a valid session, so that the browser is sent to the sign-in page."""
 
 
 def _signed_in(session: Session | None) -> Member:
@@ -148,10 +156,14 @@ def _handle(
     try:
         _count(state, visit)
         check(visit.session)
-        form = read_form(body) if request.method == "POST" else {}
-        if request.method == "POST" and visit.session is not None:
-            check_csrf(state.config, request, visit.session, form.get(FIELD, ""))
-        with state.turns.turn(_whose(visit)) if _is_counted(visit) else nullcontext():
+        form: dict[str, str] = {}
+        if request.method == "POST":
+            form = read_form(body)
+            # Without a session there is nothing that another site's page could misuse.
+            if visit.session is not None:
+                check_csrf(state.config, request, visit.session, form.get(FIELD, ""))
+        turn = state.turns.turn(_turn_owner(visit)) if _is_counted(visit) else nullcontext()
+        with turn:
             return handler(PageRequest(state, request, form, visit.session))
     except _SignIn:
         return _sign_in(request)
@@ -159,14 +171,14 @@ def _handle(
         return _refusal(visit, "TooMany", str(wait), 429)
     except DiscreetError as refusal:
         return _refusal(visit, type(refusal).__name__, str(refusal), status_of(refusal))
-    except Exception as broken:  # noqa: BLE001 - whatever it says may tell about data
+    except Exception as broken:  # noqa: BLE001 - its message may tell about data
         who = "" if visit.session is None else visit.session.person.name
         state.log.write(f"error {type(broken).__name__}", who=who, status=500)
         return _refusal(visit, "", BROKEN, 500)
 
 
 def _count(state: State, visit: PageRequest) -> None:
-    """Count a visit: a person's by name, a stranger's by address."""
+    """Count a request against the rate limit: of a user by name, else by address."""
     if visit.session is not None:
         state.limits.request(visit.session.person.name)
     elif _is_counted(visit):
@@ -174,13 +186,16 @@ def _count(state: State, visit: PageRequest) -> None:
 
 
 def _is_counted(visit: PageRequest) -> bool:
-    """Return whether a visit counts: whoever only comes to sign in is not counted among strangers."""
+    """Return whether a request is limited; without a session, only lessons and telemetry are."""
     return visit.session is not None or visit.request.url.path.startswith(LESSONS)
 
 
-def _whose(visit: PageRequest) -> str:
-    """Name whose turn a visit takes; no name of a person has a space."""
-    return f"at {address_of(visit.request)}" if visit.session is None else visit.session.person.name
+def _turn_owner(visit: PageRequest) -> str:
+    """Return the key of the concurrency limit: a user's name, or an address marked by a space."""
+    if visit.session is not None:
+        return visit.session.person.name
+    # No name of a user has a space, so an address can never take a user's turns.
+    return f"at {address_of(visit.request)}"
 
 
 def _refusal(visit: PageRequest, kind: str, message: str, status: int) -> Response:
@@ -191,40 +206,46 @@ def _refusal(visit: PageRequest, kind: str, message: str, status: int) -> Respon
 
 
 def _sign_in(request: Request) -> Response:
-    """Lead to the sign-in page, and back afterwards to what may be looked at again."""
-    came = request.url.path + (f"?{request.url.query}" if request.url.query else "")
-    back = came if request.method == "GET" and not is_piece(request.headers) else _page_of(request)
+    """Redirect to the sign-in page, and from there back to a page that GET can show again."""
+    if request.method == "GET" and not is_piece(request.headers):
+        back = _with_query(request.url.path, request.url.query)
+    else:
+        back = _page_of(request)
     return to("/sign-in", next=back, ended="1")
 
 
 def _page_of(request: Request) -> str:
-    """Return the page a script spoke for, with what stood in its address: the question is there after signing in."""
-    came = urlsplit(request.headers.get("Referer", ""))
-    return local_path(
-        came.path + (f"?{came.query}" if came.query and len(came.query) < LONGEST_BACK else "")
-    )
+    """Return the page whose script sent the request, with its query: the question is still there afterwards."""
+    came_from = urlsplit(request.headers.get("Referer", ""))
+    query = came_from.query if len(came_from.query) < MAX_QUERY_LENGTH else ""
+    return local_path(_with_query(came_from.path, query))
 
 
 def to(path: str, **query: str) -> RedirectResponse:
-    """Send the browser on, by GET."""
-    words = urlencode({name: value for name, value in query.items() if value}, quote_via=quote)
-    return RedirectResponse(path + (f"?{words}" if words else ""), 303)
+    """Redirect the browser by GET (303); empty fields of the query are left out."""
+    given = {name: value for name, value in query.items() if value}
+    return RedirectResponse(_with_query(path, urlencode(given, quote_via=quote)), 303)
+
+
+def _with_query(path: str, query: str) -> str:
+    return f"{path}?{query}" if query else path
 
 
 def local_path(path: str | None) -> str:
-    """Read where to go next: only ever a page of this service.
+    """Return a path of this service to redirect to; "/" for any other address (open redirect).
 
     >>> from discreet.service.pages.page_request import local_path
-    >>> local_path("/workbench/people"), local_path("//elsewhere.example"), local_path("https://elsewhere.example")
-    ('/workbench/people', '/', '/')
+    >>> local_path("/workbench/people"), local_path("//elsewhere.example")
+    ('/workbench/people', '/')
+    >>> local_path("https://elsewhere.example")
+    '/'
     """
-    safe = (
-        path is not None
-        and path.startswith("/")
-        and not path.startswith(("//", "/\\"))
-        and path.isprintable()
-    )
-    return path if safe and path is not None and len(path) <= 2000 else "/"
+    if path is None or len(path) > MAX_PATH_LENGTH or not path.isprintable():
+        return "/"
+    # Browsers read "//host" and "/\host" as addresses of another host.
+    if not path.startswith("/") or path.startswith(("//", "/\\")):
+        return "/"
+    return path
 
 
 def read_form(body: bytes) -> dict[str, str]:
@@ -234,16 +255,15 @@ def read_form(body: bytes) -> dict[str, str]:
     >>> read_form(b"sql=SELECT+1&spend=%CE%B5")
     {'sql': 'SELECT 1', 'spend': 'ε'}
 
-    Refuses more than a hundred fields and bytes that are no UTF-8.
+    Refuses: more than a hundred fields, and bytes that are no UTF-8.
     """
     try:
-        return dict(
-            parse_qsl(
-                body.decode("ascii"),
-                keep_blank_values=True,
-                max_num_fields=MOST_FIELDS,
-                errors="strict",
-            )
+        fields = parse_qsl(
+            body.decode("ascii"),
+            keep_blank_values=True,
+            max_num_fields=MAX_FIELDS,
+            errors="strict",
         )
     except (UnicodeDecodeError, ValueError):
         raise InvalidArgument("this form cannot be read; reload the page and try again") from None
+    return dict(fields)

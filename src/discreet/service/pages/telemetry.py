@@ -1,7 +1,8 @@
-"""Telemetry: a phone randomizes its own answer, sends the report, and the estimate with its intervals moves.
+"""Telemetry demo of local differential privacy: a phone randomizes its answer and sends only the report.
 
-Open to all, touches no data set. The reports are kept by this worker in memory, without who sent them, and are gone
-when it stops. Reports of other parameters, and reports no device could have sent, are refused.
+The page shows the estimate with its confidence intervals. It is open to all and touches no data set. One worker
+keeps the reports in memory, without their senders, until it stops. It refuses reports of other parameters, and
+reports that no device could have sent.
 """
 
 from __future__ import annotations
@@ -36,131 +37,153 @@ METRIC = "how people came here"
 OPTIONS = ("on foot", "by bicycle", "by bus or train", "by car")
 EPSILON = 2
 FORGED = 10
+"""Forged reports whose influence on the estimate the page states."""
+
 DEVICE = Path(local.__file__).parent / "device"
-MOST_LINES = 500
+MAX_LINES = 500
 PER_MINUTE = 120
-MOST_REPORTS = 200_000
+MAX_REPORTS = 200_000
+"""Reports that one worker keeps, so that nobody fills its memory."""
 
 
 class Desk:
-    """What one worker has collected; safe to use from several threads."""
+    """Collector of one worker with its current estimate; may be used from several threads."""
 
     def __init__(self) -> None:
         self.mechanism = Choice(list(OPTIONS), PureDP(EPSILON))
-        self._collector = Collector(self.mechanism, metric=METRIC, most=MOST_REPORTS)
+        self._collector = Collector(self.mechanism, metric=METRIC, most=MAX_REPORTS)
         self._lock = threading.Lock()
-        self._doors = TokenBuckets(PER_MINUTE)
-        self._found: Estimate | None = None
+        self._limit = TokenBuckets(PER_MINUTE)
+        self._estimate: Estimate | None = None
 
     def take(self, address: str, lines: list[str]) -> None:
-        """Take lines from an address, all or none; refuses too many, and those that are not of these parameters."""
-        seconds = self._doors.wait(address)
+        """Add the reports of an address, all or none.
+
+        Refuses: too many requests, too many reports at a time, and reports of other parameters.
+        """
+        seconds = self._limit.wait(address)
         if seconds > 0:
             raise TooMany(seconds)
-        if not 1 <= len(lines) <= MOST_LINES:
-            raise InvalidArgument(f"send 1 to {MOST_LINES} reports at a time, one JSON line each")
+        if not 1 <= len(lines) <= MAX_LINES:
+            raise InvalidArgument(f"send 1 to {MAX_LINES} reports at a time, one JSON line each")
         with self._lock:
+            # A collector of their own refuses a bad report before any of them is added.
             checked = Collector(self.mechanism, metric=METRIC)
             for line in lines:
                 checked.add(line)
             for line in lines:
                 self._collector.add(line)
-            self._found = None
+            self._estimate = None
 
     def look(self) -> tuple[int, Estimate | None, float]:
-        """Return how many reports there are, what they say, and how far ten forged ones could move it."""
+        """Return the number of reports, their estimate, and the influence of FORGED forged reports on it."""
         with self._lock:
             count = len(self._collector)
-            if count and self._found is None:
-                self._found = self._collector.estimate()
-            return (
-                count,
-                self._found,
-                self._collector.influence(forged=min(FORGED, count)) if count else 0.0,
-            )
+            if count == 0:
+                return 0, self._estimate, 0.0
+            # Kept until the next report: every visitor of the page sees the same estimate.
+            if self._estimate is None:
+                self._estimate = self._collector.estimate()
+            influence = self._collector.influence(forged=min(FORGED, count))
+            return count, self._estimate, influence
 
 
 def telemetry_routes(state: State) -> list[BaseRoute]:
     """Return the routes of the page, of its reports, and of the scripts that run on a device."""
     desk = Desk()
 
+    def show(visit: PageRequest) -> Response:
+        return _show_page(visit, desk)
+
+    def show_part(visit: PageRequest) -> Response:
+        return _show_part(visit, desk)
+
+    def take(visit: PageRequest) -> Response:
+        return _take(visit, desk)
+
     return [
-        Route("/telemetry", for_all(state, lambda visit: _whole(visit, desk)), methods=["GET"]),
-        Route(
-            "/telemetry/shown", for_all(state, lambda visit: _part(visit, desk)), methods=["GET"]
-        ),
-        Route(
-            "/telemetry/reports", for_all(state, lambda visit: _take(visit, desk)), methods=["POST"]
-        ),
+        Route("/telemetry", for_all(state, show), methods=["GET"]),
+        Route("/telemetry/shown", for_all(state, show_part), methods=["GET"]),
+        Route("/telemetry/reports", for_all(state, take), methods=["POST"]),
         Mount("/device", StaticFiles(directory=DEVICE), name="device"),
     ]
 
 
-def _whole(visit: PageRequest, desk: Desk) -> Response:
-    envelope = json.dumps(device_parameters(desk.mechanism, metric=METRIC), ensure_ascii=False)
-    words: dict[str, Any] = {
-        "options": OPTIONS,
-        "epsilon": EPSILON,
-        "envelope": envelope,
-        **_show(desk),
-    }
-    return visit.show("telemetry.html", here="Telemetry", csrf_word=_secret(visit), **words)
+def _show_page(visit: PageRequest, desk: Desk) -> Response:
+    parameters = device_parameters(desk.mechanism, metric=METRIC)
+    return visit.show(
+        "telemetry.html",
+        here="Telemetry",
+        csrf_word="" if visit.session is None else visit.session.csrf,
+        options=OPTIONS,
+        epsilon=EPSILON,
+        envelope=json.dumps(parameters, ensure_ascii=False),
+        **_shown(desk),
+    )
 
 
-def _part(visit: PageRequest, desk: Desk) -> Response:
-    return visit.part("piece_telemetry.html", **_show(desk))
+def _show_part(visit: PageRequest, desk: Desk) -> Response:
+    return visit.part("piece_telemetry.html", **_shown(desk))
 
 
 def _take(visit: PageRequest, desk: Desk) -> Response:
-    """Take the reports of a device; nothing about the sender is kept or logged."""
+    """Add the reports of a device; nothing about the sender is kept or logged."""
+    # Visitors without a session have no CSRF token, so the origin is checked for all.
     check_origin(visit.state.config, visit.request)
-    desk.take(
-        address_of(visit.request),
-        [line for line in visit.form.get("reports", "").split("\n") if line],
-    )
-    return _part(visit, desk)
+    lines = visit.form.get("reports", "").split("\n")
+    reports = [line for line in lines if line]
+    desk.take(address_of(visit.request), reports)
+    return _show_part(visit, desk)
 
 
-def _secret(visit: PageRequest) -> str:
-    return "" if visit.session is None else visit.session.csrf
-
-
-def _show(desk: Desk) -> dict[str, Any]:
-    count, found, reach = desk.look()
+def _shown(desk: Desk) -> dict[str, Any]:
+    """Return the values of the template that change with every report."""
+    count, estimate, influence = desk.look()
+    count_text = f"{count:,}".replace(",", "\u202f")
+    influence_text = f"{100 * influence:.2g} %" if count else "–"
+    forged = min(FORGED, count)
     facts = (
-        Fact(
-            f"{count:,}".replace(",", "\u202f"),
-            "reports so far; none of them says what anybody answered",
-        ),
+        Fact(count_text, "reports so far; none of them says what anybody answered"),
         Fact(f"ε = {EPSILON}", "what one report costs whoever sends it, whatever the server does"),
         Fact(
-            f"{100 * reach:.2g} %" if count else "–",
-            f"how far {min(FORGED, count)} forged reports can have moved an estimate, at most",
+            influence_text,
+            f"how far {forged} forged reports can have moved an estimate, at most",
         ),
     )
-    rows = (
-        [] if found is None else [(name, *_row(found, at)) for at, name in enumerate(found.names)]
-    )
-    return {"picture": _picture(found), "facts": facts, "rows": rows}
+    rows = []
+    if estimate is not None:
+        for at, name in enumerate(estimate.names):
+            value, interval = _row(estimate, at)
+            rows.append((name, value, interval))
+    return {"picture": _picture(estimate), "facts": facts, "rows": rows}
 
 
-def _row(found: Estimate, at: int) -> tuple[str, str]:
-    between = f"{100 * found.low[at]:.1f} … {100 * found.high[at]:.1f} %"
-    return f"{100 * found.values[at]:.1f} %", between
+def _row(estimate: Estimate, at: int) -> tuple[str, str]:
+    interval = f"{100 * estimate.low[at]:.1f} … {100 * estimate.high[at]:.1f} %"
+    return f"{100 * estimate.values[at]:.1f} %", interval
 
 
-def _picture(found: Estimate | None) -> Html:
-    """Draw a bar from end to end of each interval, and a dot at the estimate, where it can be drawn."""
-    frame = ChartFrame(
-        ChartScale(0, 100, 120, WIDTH - 16), ChartScale(0, len(OPTIONS), 20, 20 + 38 * len(OPTIONS))
-    )
+def _picture(estimate: Estimate | None) -> Html:
+    """Draw for each option a bar over its confidence interval, and a dot at the estimate."""
+    options = len(OPTIONS)
+    x = ChartScale(0, 100, 120, WIDTH - 16)
+    y = ChartScale(0, options, 20, 20 + 38 * options)
+    frame = ChartFrame(x, y)
     parts = [along(frame.x, frame.y.end + 4, "per cent")]
     for at, name in enumerate(OPTIONS):
-        parts.append(label(frame, (0, at + 0.5), name, anchor="end", dx=-10, dy=4))
-        if found is not None:
-            low, high = 100 * float(found.low[at]), 100 * float(found.high[at])
-            value = min(max(100 * float(found.values[at]), 0.0), 100.0)
-            bar = path(frame, [(low, at + 0.5), (high, at + 0.5)], "bar")
-            parts += [bar, circle(frame, (value, at + 0.5), "dot", 5)]
-    words = "For each way of travelling a dot at the estimated share, and a bar over the interval that holds the true one."
-    return picture("What the reports say together", words, parts, height=int(frame.y.end) + 44)
+        middle = at + 0.5
+        parts.append(label(frame, (0, middle), name, anchor="end", dx=-10, dy=4))
+        if estimate is None:
+            continue
+        low = 100 * float(estimate.low[at])
+        high = 100 * float(estimate.high[at])
+        # An estimate may lie outside of 0 to 100 per cent; its dot stays in the picture.
+        value = min(max(100 * float(estimate.values[at]), 0.0), 100.0)
+        parts.append(path(frame, [(low, middle), (high, middle)], "bar"))
+        parts.append(circle(frame, (value, middle), "dot", 5))
+    description = (
+        "For each way of travelling a dot at the estimated share, "
+        "and a bar over the interval that holds the true one."
+    )
+    height = int(frame.y.end) + 44
+    return picture("What the reports say together", description, parts, height=height)
