@@ -1,1 +1,1 @@
-"""The pages for people: server-rendered, no build step, nothing from another server, each usable without a script."""
+"""Pages of the service: server-rendered HTML, no build step, no other host, each usable without a script."""

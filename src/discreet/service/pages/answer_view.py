@@ -1,4 +1,4 @@
-"""An answer as the page shows it, made from the reply that programs get too: a table with ±, and charts with bars."""
+"""View of an answer, from the reply that the API sends too: tables with ± and charts with intervals."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""A job as its person sees it: running, with a way to stop it; then the answer, on a page of its own that stays."""
+"""Pages of jobs: running, with a button to cancel; then the answer, at an address that stays."""
 
 from __future__ import annotations
 
 import secrets
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlencode
 
@@ -25,42 +26,47 @@ from .refusal_view import word_refusal
 from .render import html
 
 PAST = 100
+"""Past questions that the history lists."""
+
+MIN_POLL_MILLISECONDS = 50
+POLL_MARGIN_MILLISECONDS = 20
+"""Added to a job's next tick, so that a poll does not come just before it."""
 
 
 def answer_routes(state: State) -> list[Route]:
     """Return the routes of answers and of the history."""
-    room = "/answers/{job}"
+    path = "/answers/{job}"
     return [
-        Route(room, for_analysts(state, _show), methods=["GET"]),
-        Route(f"{room}/cancel", for_analysts(state, _cancel), methods=["POST"]),
+        Route(path, for_analysts(state, _show), methods=["GET"]),
+        Route(f"{path}/cancel", for_analysts(state, _cancel), methods=["POST"]),
         Route("/history", for_analysts(state, _history), methods=["GET"]),
     ]
 
 
 def fresh_mark() -> str:
-    """Make the mark of the next run: sent twice, it is charged once."""
+    """Return a new idempotency key for the next run: a run sent twice is charged once."""
     return secrets.token_urlsafe(16)
 
 
 def find_job(visit: PageRequest, name: str) -> Job:
-    """Find one's own job, or a colleague's answer where the steward lets analysts know of each other's questions.
+    """Find a job of the user, or an answer of a colleague where the steward shares questions.
 
-    Refuses what is somebody else's like what never was.
+    Refuses: a job of somebody else in the same way as one that never was, with NotAllowed.
     """
     job = visit.state.jobs.shelf.get(name)
-    if (
-        job is not None
-        and job.verb == "sql"
-        and (job.person == visit.person.name or _shared(visit, job))
-    ):
-        return job
+    if job is not None and job.verb == "sql":
+        if job.person == visit.person.name or _shared(visit, job):
+            return job
     raise NotAllowed(UNKNOWN)
 
 
 def _shared(visit: PageRequest, job: Job) -> bool:
-    given = visit.state.config.datasets.get(job.dataset)
-    if given is None or not given.share_questions or not visit.person.may(job.dataset):
+    dataset = visit.state.config.datasets.get(job.dataset)
+    if dataset is None or not dataset.share_questions:
         return False
+    if not visit.person.may(job.dataset):
+        return False
+    # Its tick on the timing grid must have shown the answer to its own user first.
     shown, _ = visit.state.jobs.view(job)
     return shown and job.state == "done"
 
@@ -70,19 +76,24 @@ def _show(visit: PageRequest) -> Response:
 
 
 def _cancel(visit: PageRequest) -> Response:
-    """Stop a job; what was charged stays charged."""
+    """Cancel a job; its charge stays."""
     job = visit.state.jobs.cancel(visit.person.name, visit.request.path_params["job"])
     visit.state.log.write("cancel", who=visit.person.name, dataset=job.dataset, status=200)
-    return _show_job(visit, job) if visit.wants_part else to(f"/answers/{job.id}")
+    if visit.wants_part:
+        return _show_job(visit, job)
+    return to(f"/answers/{job.id}")
 
 
 def _show_job(visit: PageRequest, job: Job) -> Response:
-    """Show a job; to a script the part that changes, else a page with its title, its question and code to repeat it."""
+    """Show a job: the fragment that changes to a script, else a page with question and code to repeat it."""
     part = job_part(visit, job)
     if visit.wants_part:
         return visit.part("piece_plain.html", shown=part)
-    mine, sql = job.person == visit.person.name, sql_of(job)
+    sql = sql_of(job)
     name = SavedQuestions(visit.state.store).name_of(visit.person.name, job.id)
+    fields = urlencode(fields_of(job.body))
+    # The first line of the SQL text is a comment with the terms of the question.
+    terms, _, _ = sql_code(job.dataset, job.body).partition("\n")
     return visit.show(
         "answer.html",
         here="Workbench",
@@ -90,41 +101,39 @@ def _show_job(visit: PageRequest, job: Job) -> Response:
         dataset=job.dataset,
         title=name or title_of(sql),
         name=name,
-        mine=mine,
+        mine=job.person == visit.person.name,
         sql=sql,
-        link=f"/workbench/{job.dataset}?{urlencode(fields_of(job.body))}",
+        link=f"/workbench/{job.dataset}?{fields}",
         python=python_code(visit.state.config.url, job.dataset, job.body),
-        terms=sql_code(job.dataset, job.body).partition("\n")[0].removeprefix("-- "),
+        terms=terms.removeprefix("-- "),
         shown=part,
     )
 
 
 def job_part(visit: PageRequest, job: Job) -> Markup:
-    """Return what there is to see of a job by now."""
-    finished, seen = visit.state.jobs.view(job)
-    words: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf}
-    reply: Any = seen.get("reply")
+    """Return the fragment of a job: its progress, answer, refusal or cancellation."""
+    finished, view = visit.state.jobs.view(job)
+    common: dict[str, Any] = {"job": job, "mark": fresh_mark(), "csrf": visit.signed.csrf}
+    reply: Any = view.get("reply")
     if not finished or reply is None:
-        wait = max(50, round(1000 * float(str(seen.get("again_in", 0.25)))) + 20)
-        return html(
-            "piece_job.html",
-            wait=wait,
-            seconds=f"{float(str(seen.get('seconds', 0))):.1f}",
-            **words,
-        )
+        seconds = float(str(view.get("seconds", 0)))
+        return html("piece_job.html", wait=_poll_after(view), seconds=f"{seconds:.1f}", **common)
     if job.state == "done":
         every = visit.request.query_params.get("groups") == "all"
-        return html(
-            "piece_answer.html", answer=answer_view(reply, sql_of(job), every=every), **words
-        )
-    error = reply["error"]
+        answer = answer_view(reply, sql_of(job), every=every)
+        return html("piece_answer.html", answer=answer, **common)
     if job.state == "cancelled":
-        return html("piece_cancelled.html", **words)
-    return html(
-        "piece_refusal.html",
-        refusal=word_refusal(error["kind"], error["message"], sql_of(job)),
-        **words,
-    )
+        return html("piece_cancelled.html", **common)
+    error = reply["error"]
+    refusal = word_refusal(error["kind"], error["message"], sql_of(job))
+    return html("piece_refusal.html", refusal=refusal, **common)
+
+
+def _poll_after(view: Mapping[str, object]) -> int:
+    """Return the milliseconds until the page asks again."""
+    seconds = float(str(view.get("again_in", 0.25)))
+    milliseconds = round(1000 * seconds) + POLL_MARGIN_MILLISECONDS
+    return max(MIN_POLL_MILLISECONDS, milliseconds)
 
 
 def _history(visit: PageRequest) -> Response:

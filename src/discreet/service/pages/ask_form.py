@@ -1,4 +1,4 @@
-"""The form of the workbench: from its fields to a question with its terms, in the words of the ledger's measure."""
+"""Form of the workbench: reads its fields into a question with terms, in the unit of the ledger's budget."""
 
 from __future__ import annotations
 

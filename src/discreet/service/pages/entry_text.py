@@ -1,4 +1,4 @@
-"""An entry of a ledger in a few words."""
+"""Short text of a ledger entry."""
 
 from __future__ import annotations
 

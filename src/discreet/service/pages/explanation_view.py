@@ -1,6 +1,6 @@
-"""What an answer would be made from, cost and miss, as the workbench shows it before anything is spent.
+"""View of an explanation in the workbench: mechanisms, price and errors, before anything is spent.
 
-`explanation` and `check_run` are worked out at the desk, in a process of their own.
+`explanation` and `check_run` run in a planning worker process.
 """
 
 from __future__ import annotations

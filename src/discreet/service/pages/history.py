@@ -1,4 +1,4 @@
-"""What somebody asked before: their jobs of the last days, newest first."""
+"""History of a user: the jobs of the last days, newest first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers as people read them: short, with a space between thousands; an error is never shown smaller than it is."""
+"""Text of numbers: short, with a thin space between thousands; errors are rounded up, never down."""
 
 from __future__ import annotations
 

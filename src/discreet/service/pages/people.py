@@ -1,4 +1,4 @@
-"""The people of a service as a steward sees them: take in, renew, revoke; a token is shown once."""
+"""Pages about users for stewards: add, renew, revoke; a token is shown once."""
 
 from __future__ import annotations
 

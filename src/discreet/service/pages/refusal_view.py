@@ -1,4 +1,4 @@
-"""Where in the text a refusal points: the clause it names, so that the words can stand beside it."""
+"""View of a refusal: its title, reason and remedy, and the place in the SQL text that it names."""
 
 from __future__ import annotations
 

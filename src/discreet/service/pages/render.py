@@ -1,4 +1,4 @@
-"""From a template to a page: escaped by default, undefined names are errors, kept by no cache."""
+"""Renderer of templates: escapes by default, refuses undefined names, and forbids caching."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All pages, as routes that the application takes up after those of the API."""
+"""Routes of all pages, which the application adds after those of the API."""
 
 from __future__ import annotations
 

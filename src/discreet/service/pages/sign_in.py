@@ -1,4 +1,4 @@
-"""Signing in with a token, and out again."""
+"""Pages to sign in with a token, and to sign out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The steward's room: what is spent, by whom and when; what runs; whether the ledger holds; who may spend how much."""
+"""Pages of stewards: budget spent by user and time, running jobs, integrity of the ledger, allowances."""
 
 from __future__ import annotations
 
@@ -30,24 +30,27 @@ from .refusal_view import word_refusal
 from .workbench import dataset_of
 
 LAST = 25
-EVERYONE = "*"
+"""Entries of the ledger that the page lists."""
+
+LAST_CHARGES = 1000
+"""Entries searched for users who have spent something."""
 
 
 def steward_routes(state: State) -> list[Route]:
-    """Return the routes of the steward's room."""
-    room = "/steward/{dataset}"
+    """Return the routes of the stewards' pages."""
+    path = "/steward/{dataset}"
     return [
         Route("/steward", for_stewards(state, _all), methods=["GET"]),
-        Route(room, for_stewards(state, _one), methods=["GET"]),
-        Route(f"{room}/intake", for_stewards(state, _intake), methods=["GET"]),
-        Route(f"{room}/verify", for_stewards(state, _verify), methods=["POST"]),
-        Route(f"{room}/allow", for_stewards(state, _allow), methods=["POST"]),
+        Route(path, for_stewards(state, _one), methods=["GET"]),
+        Route(f"{path}/intake", for_stewards(state, _intake), methods=["GET"]),
+        Route(f"{path}/verify", for_stewards(state, _verify), methods=["POST"]),
+        Route(f"{path}/allow", for_stewards(state, _allow), methods=["POST"]),
     ]
 
 
 @frozen
 class Standing:
-    """How somebody stands in a ledger; without an allowance, `purse` is None."""
+    """Budget of one user in a ledger; `purse` is None without an allowance."""
 
     name: str
     purse: BudgetBar | None
@@ -57,7 +60,7 @@ class Standing:
 
 @frozen
 class LedgerLine:
-    """One entry of the ledger, in words."""
+    """Entry of the ledger as text."""
 
     number: int
     time: str
@@ -69,11 +72,11 @@ class LedgerLine:
 
 
 def _all(visit: PageRequest) -> Response:
-    mine = visit.state.datasets.allowed(visit.person)
-    sets = [(name, _purse(visit.state.datasets.ledger(name))) for name in mine]
-    shown = [
-        (name, purse, left_bar(purse), visit.state.datasets.schemas(name)) for name, purse in sets
-    ]
+    datasets = visit.state.datasets
+    shown = []
+    for name in datasets.allowed(visit.person):
+        purse = _purse(datasets.ledger(name))
+        shown.append((name, purse, left_bar(purse), datasets.schemas(name)))
     health, _ = health_of(visit.state)
     return visit.show("steward_all.html", here="Steward’s room", sets=shown, health=health)
 
@@ -85,24 +88,32 @@ def _purse(ledger: Ledger) -> BudgetBar:
 def _one(visit: PageRequest) -> Response:
     dataset = dataset_of(visit)
     try:
-        return _room(visit, dataset)
-    except LedgerCorrupt as broken:  # the room stays open, for whoever has to mend it
-        words = word_refusal("LedgerCorrupt", str(broken))
+        return _dataset_page(visit, dataset)
+    except LedgerCorrupt as broken:
+        # The page still opens, since a steward has to repair the ledger.
+        refusal = word_refusal("LedgerCorrupt", str(broken))
         return visit.show(
-            "steward_broken.html", status=500, here="Steward’s room", dataset=dataset, refusal=words
+            "steward_broken.html",
+            status=500,
+            here="Steward’s room",
+            dataset=dataset,
+            refusal=refusal,
         )
 
 
-def _room(visit: PageRequest, dataset: str) -> Response:
+def _dataset_page(visit: PageRequest, dataset: str) -> Response:
     state = visit.state
     ledger = state.datasets.ledger(dataset)
-    purse, unit = _purse(ledger), unit_of(ledger.promise())
+    purse = _purse(ledger)
+    unit = unit_of(ledger.promise())
     symbol = _symbol(ledger, unit)
-    people = [
-        one.name
-        for one in state.people.all()
-        if one.may(dataset) and visit.person.over(one) and not one.revoked
-    ]
+    chart = spending_chart(spent_over_time(ledger), float(purse.whole), symbol)
+    people = _managed_people(visit, dataset)
+    running = []
+    for job in state.jobs.shelf.pending():
+        if job.dataset == dataset:
+            running.append((job, asked_of(job)))
+    schemas = state.datasets.schemas(dataset)
     return visit.show(
         "steward.html",
         here="Steward’s room",
@@ -112,47 +123,63 @@ def _room(visit: PageRequest, dataset: str) -> Response:
         purse=purse,
         unit=unit,
         bar=left_bar(purse),
-        chart=spending_chart(spent_over_time(ledger), float(purse.whole), symbol),
+        chart=chart,
         standings=_standings(ledger, people),
         lines=_lines(ledger),
-        running=[
-            (job, asked_of(job)) for job in state.jobs.shelf.pending() if job.dataset == dataset
-        ],
-        schemas=[(heading(one), facts(one)) for one in state.datasets.schemas(dataset)],
-        intake=_reports(visit, dataset),
+        running=running,
+        schemas=[(heading(schema), facts(schema)) for schema in schemas],
+        intake=_shows_intake(visit, dataset),
     )
 
 
-def _reports(visit: PageRequest, dataset: str) -> bool:
-    """Return whether a steward may see here how the tables were read, and the store can tell."""
-    return visit.state.config.datasets[dataset].show_intake and isinstance(
-        visit.state.datasets.engine(dataset), DuckDB
-    )
+def _managed_people(visit: PageRequest, dataset: str) -> list[str]:
+    """Return the users of a data set whom this steward may manage."""
+    names = []
+    for member in visit.state.people.all():
+        managed = visit.person.over(member) and not member.revoked
+        if managed and member.may(dataset):
+            names.append(member.name)
+    return names
+
+
+def _shows_intake(visit: PageRequest, dataset: str) -> bool:
+    """Return whether the configuration shows the intake report, and the engine has one."""
+    if not visit.state.config.datasets[dataset].show_intake:
+        return False
+    return isinstance(visit.state.datasets.engine(dataset), DuckDB)
 
 
 def _intake(visit: PageRequest) -> Response:
-    """Show how the tables were read, where the configuration says so; that somebody looked is written down."""
+    """Show the intake report, where the configuration allows it; the audit log records each view."""
     dataset = dataset_of(visit)
-    if not _reports(visit, dataset):
+    if not _shows_intake(visit, dataset):
         raise NotAllowed(
             f"the reports of {dataset} are not shown here; set show_intake in the configuration"
         )
+    # Logged before it is shown: the report holds exact counts of the data.
     visit.state.log.write("intake", who=visit.person.name, dataset=dataset, status=200)
     report = visit.state.datasets.engine(dataset).report
     return visit.show("intake.html", here="Steward’s room", dataset=dataset, tables=report.tables)
 
 
 def _symbol(ledger: Ledger, unit: BudgetUnit) -> str:
-    """Name the amount that adds up: the measure of the filter, not always that of the budget."""
-    words = str(ledger.left())
-    if words.startswith("("):
+    """Return the symbol of the amount that adds up: in the measure of the filter, not always of the budget."""
+    left = str(ledger.left())
+    if left.startswith("("):
         return "ε"
-    return "μ²" if words.startswith("μ") else words.partition(" ")[0] or unit.symbol
+    if left.startswith("μ"):
+        # Under Gaussian DP the squares of μ add up.
+        return "μ²"
+    symbol, _, _ = left.partition(" ")
+    return symbol or unit.symbol
 
 
 def _standings(ledger: Ledger, people: list[str]) -> list[Standing]:
-    asked = {entry.who for entry in ledger.history(last=1000) if entry.kind in ("charge", "again")}
-    return [_standing(ledger, name) for name in sorted({*people, *asked})]
+    spenders = set()
+    for entry in ledger.history(last=LAST_CHARGES):
+        if entry.kind in ("charge", "again"):
+            spenders.add(entry.who)
+    return [_standing(ledger, name) for name in sorted({*people, *spenders})]
 
 
 def _standing(ledger: Ledger, name: str) -> Standing:
@@ -161,57 +188,82 @@ def _standing(ledger: Ledger, name: str) -> Standing:
     except NotAllowed:
         return Standing(name, None, Html(""), limited=True)
     limited = ledger.filter(name).terms != ledger.terms.filter.terms
-    bar = left_bar(purse) if limited else part_bar(purse.spent, _purse(ledger))
+    if limited:
+        bar = left_bar(purse)
+    else:
+        # Without a limit of their own, users spend parts of the whole budget.
+        bar = part_bar(purse.spent, _purse(ledger))
     return Standing(name, purse, bar, limited)
 
 
 def _lines(ledger: Ledger) -> list[LedgerLine]:
-    found = ledger.history(last=LAST)
-    return [_line(entry, ledger, found.asked.get(entry.number, "")) for entry in reversed(found)]
+    history = ledger.history(last=LAST)
+    lines = []
+    for entry in reversed(history):
+        asked = history.asked.get(entry.number, "")
+        lines.append(_line(entry, ledger, asked))
+    return lines
 
 
 def _line(entry: Entry, ledger: Ledger, asked: str) -> LedgerLine:
     price = price_of(entry, ledger.terms.filter)
-    what = f"{entry_words(entry)}: {entry.why}" if entry.why else entry_words(entry)
-    moment = entry.time[:16].replace("T", " ")
-    cost = "" if price is None else str(price)
-    return LedgerLine(entry.number, moment, entry.kind, entry.who, what, asked, cost)
+    what = entry_words(entry)
+    if entry.why:
+        what = f"{what}: {entry.why}"
+    return LedgerLine(
+        number=entry.number,
+        time=entry.time[:16].replace("T", " "),
+        kind=entry.kind,
+        who=entry.who,
+        what=what,
+        asked=asked,
+        price="" if price is None else str(price),
+    )
 
 
 def _verify(visit: PageRequest) -> Response:
-    """Walk the whole chain, with one click; a broken one says where."""
+    """Verify the whole hash chain of the ledger; a broken chain is shown with the place of the break."""
     dataset = dataset_of(visit)
+    # Counted twice, by the page and here: the whole ledger is read.
     visit.state.limits.request(visit.person.name)
-    words: dict[str, Any] = {"refusal": None, "verdict": None}
+    outcome: dict[str, Any] = {"refusal": None, "verdict": None}
     try:
-        words["verdict"] = visit.state.datasets.ledger(dataset).verify()
+        outcome["verdict"] = visit.state.datasets.ledger(dataset).verify()
     except LedgerCorrupt as broken:
-        words["refusal"] = word_refusal("LedgerCorrupt", str(broken))
+        outcome["refusal"] = word_refusal("LedgerCorrupt", str(broken))
     visit.state.log.write("verify", who=visit.person.name, dataset=dataset, status=200)
     if visit.wants_part:
-        return visit.part("piece_verdict.html", **words)
-    return visit.show("verdict.html", here="Steward’s room", dataset=dataset, **words)
+        return visit.part("piece_verdict.html", **outcome)
+    return visit.show("verdict.html", here="Steward’s room", dataset=dataset, **outcome)
 
 
 def _allow(visit: PageRequest) -> Response:
-    """Set or withdraw an allowance, by the same way and the same checks as the API."""
+    """Set or withdraw an allowance by the verb of the API, with its checks."""
     dataset = dataset_of(visit)
     who = visit.form.get("who", "").strip()
-    share: object = None
+    allowance: object = None
     if visit.form.get("action") != "withdraw":
-        unit = unit_of(visit.state.datasets.ledger(dataset).promise())
-        asked = AskFields(
-            "-",
-            "spend",
-            visit.form.get("amount", ""),
-            visit.form.get("delta", "0"),
-            "",
-            "",
-            nonnegative=False,
-        )
-        measure = ask_of(asked, unit).terms.spend
-        share = None if measure is None else budget_to_words(measure)
-    body = write_json({"who": who, "budget": share}).encode()
-    budget.set_allowance(visit.state, ApiCall(visit.person, {"name": dataset}, {}, body))
+        allowance = _read_allowance(visit, dataset)
+    body = write_json({"who": who, "budget": allowance}).encode()
+    call = ApiCall(visit.person, {"name": dataset}, {}, body)
+    budget.set_allowance(visit.state, call)
     visit.state.log.write("allow", who=visit.person.name, dataset=dataset, status=201)
     return to(f"/steward/{dataset}")
+
+
+def _read_allowance(visit: PageRequest, dataset: str) -> object:
+    """Read the allowance of the form in the same way as the budget of a question."""
+    unit = unit_of(visit.state.datasets.ledger(dataset).promise())
+    fields = AskFields(
+        sql="-",
+        mode="spend",
+        spend=visit.form.get("amount", ""),
+        delta=visit.form.get("delta", "0"),
+        error="",
+        why="",
+        nonnegative=False,
+    )
+    measure = ask_of(fields, unit).terms.spend
+    if measure is None:
+        return None
+    return budget_to_words(measure)

@@ -1,4 +1,4 @@
-"""The analyst's workbench: write a question, see what it costs and misses, run it, or rehearse it for nothing."""
+"""Workbench of analysts: write a question, see its cost and error, then run it, or rehearse it for free."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from ...data.display import facts, heading
+from ...data.schema import Schema
 from ...errors import DiscreetError, NotAllowed
 from ...wire.json_text import write_json
 from ...wire.reply import status_of
-from ...wire.request import Ask
 from ..api.handlers import rehearse
 from ..state import State
 from ..stores.saved import SavedQuestions
@@ -27,91 +27,57 @@ from .refusal_view import word_refusal
 from .render import html
 
 RECENT = 6
+"""Past questions listed beside the editor."""
+
+MAX_MARK_LENGTH = 64
+POLL_MILLISECONDS = 30
+"""Wait of the page before its first poll of a new job."""
+
 COMPLETED = (
-    *(
-        "SELECT",
-        "FROM",
-        "WHERE",
-        "GROUP",
-        "BY",
-        "HAVING",
-        "ORDER",
-        "LIMIT",
-        "JOIN",
-        "USING",
-        "AND",
-        "OR",
-        "NOT",
-        "IN",
-    ),
-    *(
-        "BETWEEN",
-        "IS",
-        "NULL",
-        "AS",
-        "ASC",
-        "DESC",
-        "CASE",
-        "WHEN",
-        "THEN",
-        "ELSE",
-        "END",
-        "DISTINCT",
-        "CUBE",
-        "DATE",
-    ),
-    *(
-        "COUNT",
-        "SUM",
-        "AVG",
-        "MEDIAN",
-        "MIN",
-        "MAX",
-        "STDDEV",
-        "VARIANCE",
-        "QUANTILE",
-        "MODE",
-        "CORR",
-        "DATE_TRUNC",
-    ),
+    "SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT JOIN USING AND OR NOT IN "
+    "BETWEEN IS NULL AS ASC DESC CASE WHEN THEN ELSE END DISTINCT CUBE DATE "
+    "COUNT SUM AVG MEDIAN MIN MAX STDDEV VARIANCE QUANTILE MODE CORR DATE_TRUNC"
 )
-"""Words of SQL that the editor completes and colours."""
+"""Keywords and functions of SQL that the editor completes and colours."""
 
 
 def workbench_routes(state: State) -> list[Route]:
     """Return the routes of the workbench."""
-    room = "/workbench/{dataset}"
+    path = "/workbench/{dataset}"
     return [
         Route("/workbench", for_analysts(state, _first), methods=["GET"]),
-        Route(room, for_analysts(state, _show), methods=["GET", "POST"]),
-        Route(f"{room}/explain", for_analysts(state, _explain), methods=["POST"]),
-        Route(f"{room}/rehearse", for_analysts(state, _rehearse), methods=["POST"]),
-        Route(f"{room}/run", for_analysts(state, _run), methods=["POST"]),
+        Route(path, for_analysts(state, _show), methods=["GET", "POST"]),
+        Route(f"{path}/explain", for_analysts(state, _explain), methods=["POST"]),
+        Route(f"{path}/rehearse", for_analysts(state, _rehearse), methods=["POST"]),
+        Route(f"{path}/run", for_analysts(state, _run), methods=["POST"]),
     ]
 
 
 def dataset_of(visit: PageRequest) -> str:
-    """Read which data set is meant; refuses what is not the visitor's."""
+    """Return the data set that the path names; refuses one that the user may not ask about."""
     name: str = visit.request.path_params["dataset"]
     visit.state.datasets.check(visit.person, name)
     return name
 
 
 def _first(visit: PageRequest) -> Response:
-    mine = visit.state.datasets.allowed(visit.person)
-    return to(f"/workbench/{mine[0]}") if mine else visit.show("empty.html", here="Workbench")
+    allowed = visit.state.datasets.allowed(visit.person)
+    if not allowed:
+        return visit.show("empty.html", here="Workbench")
+    return to(f"/workbench/{allowed[0]}")
 
 
 def _show(visit: PageRequest) -> Response:
-    """Show the room; a form sent here without a script is explained on the page."""
+    """Show the workbench; a form sent here without a script is explained on the page."""
     dataset = dataset_of(visit)
     schemas = visit.state.datasets.schemas(dataset)
-    examples, unit = examples_of(schemas), _unit(visit, dataset)
-    fields = read_fields(visit.form or dict(visit.request.query_params), unit, examples[0][1])
-    tables = [
-        {"name": one.name, "unit": heading(one).partition(": ")[2], "columns": _columns(facts(one))}
-        for one in schemas
-    ]
+    examples = examples_of(schemas)
+    unit = _unit(visit, dataset)
+    _, first_sql = examples[0]
+    given = visit.form or dict(visit.request.query_params)
+    fields = read_fields(given, unit, first_sql)
+    tables = [_table(schema) for schema in schemas]
+    person = visit.person.name
     return visit.show(
         "workbench.html",
         here="Workbench",
@@ -123,35 +89,42 @@ def _show(visit: PageRequest) -> Response:
         tables=tables,
         examples=examples,
         builders=builders(schemas),
-        past=past_of(visit.state, visit.person.name, most=RECENT, dataset=dataset),
-        saved=SavedQuestions(visit.state.store).of(visit.person.name, dataset),
+        past=past_of(visit.state, person, most=RECENT, dataset=dataset),
+        saved=SavedQuestions(visit.state.store).of(person, dataset),
         names=_names(tables),
         shown=_answer(visit),
         **_explanation(visit, dataset, fields, unit),
     )
 
 
+def _table(schema: Schema) -> dict[str, Any]:
+    columns = []
+    for name, kind, values, _ in facts(schema):
+        columns.append({"name": name, "kind": kind, "values": values})
+    _, _, unit = heading(schema).partition(": ")
+    return {"name": schema.name, "unit": unit, "columns": columns}
+
+
 def _answer(visit: PageRequest) -> Markup:
-    """Show the answer that the address names, so that a page that is loaded again has it still."""
+    """Show the answer that the address names, so that a reloaded page still has it."""
     name = visit.request.query_params.get("answer")
+    if not name:
+        return Markup()
     try:
-        return job_part(visit, find_job(visit, name)) if name else Markup()
+        return job_part(visit, find_job(visit, name))
     except NotAllowed:
+        # An old address must not keep the workbench from opening.
         return Markup()
 
 
 def _names(tables: list[dict[str, Any]]) -> str:
-    """Write the names that the editor completes: those of tables and columns, and the words of SQL that are read."""
-    declared = [
-        name
-        for one in tables
-        for name in (one["name"], *(column["name"] for column in one["columns"]))
-    ]
-    return " ".join(dict.fromkeys((*declared, *COMPLETED)))
-
-
-def _columns(lines: list[tuple[str, str, str, str]]) -> list[dict[str, str]]:
-    return [{"name": name, "kind": kind, "values": values} for name, kind, values, _ in lines]
+    """Return the names that the editor completes: tables, columns, and keywords of SQL."""
+    names = []
+    for table in tables:
+        names.append(table["name"])
+        names += [column["name"] for column in table["columns"]]
+    names += COMPLETED.split()
+    return " ".join(dict.fromkeys(names))
 
 
 def _unit(visit: PageRequest, dataset: str) -> BudgetUnit:
@@ -161,9 +134,8 @@ def _unit(visit: PageRequest, dataset: str) -> BudgetUnit:
 def _explain(visit: PageRequest) -> Response:
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
-    return visit.part(
-        "piece_explained.html", **_explanation(visit, dataset, read_fields(visit.form, unit), unit)
-    )
+    fields = read_fields(visit.form, unit)
+    return visit.part("piece_explained.html", **_explanation(visit, dataset, fields, unit))
 
 
 def _explanation(
@@ -176,15 +148,14 @@ def _explanation(
 
 
 def _rehearse(visit: PageRequest) -> Response:
-    """Answer from made-up rows: free, and it says nothing about the data."""
+    """Answer from made-up rows: free, since no private row is touched."""
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
     fields = read_fields(visit.form, unit)
     try:
+        ask = ask_of(fields, unit)
         cells = visit.state.config.bounds.cells
-        reply = visit.state.desk.ask(
-            visit.person.name, dataset, rehearse, ask_of(fields, unit), cells
-        )
+        reply = visit.state.desk.ask(visit.person.name, dataset, rehearse, ask, cells)
     except DiscreetError as refusal:
         return _show_refusal(visit, dataset, refusal, fields.sql)
     view = answer_view(reply, fields.sql, rehearsal=True)
@@ -192,45 +163,43 @@ def _rehearse(visit: PageRequest) -> Response:
 
 
 def _run(visit: PageRequest) -> Response:
-    """Put the question up as a job, unless it can be refused now; sent twice with one mark it is one job."""
+    """Submit the question as a job, unless it can be refused now; `mark` is its idempotency key."""
     dataset = dataset_of(visit)
     unit = _unit(visit, dataset)
     fields = read_fields(visit.form, unit)
     try:
         ask = ask_of(fields, unit)
-        _check(visit, dataset, ask)
+        # A refusal that needs no data is shown at once, without a job.
+        cells = visit.state.config.bounds.cells
+        visit.state.desk.ask(visit.person.name, dataset, check_run, ask, cells)
         body = write_json(ask.to_json())
-        job = visit.state.jobs.put(
-            visit.person.name, dataset, "sql", body, visit.form.get("mark", "")[:64]
-        )
+        mark = visit.form.get("mark", "")[:MAX_MARK_LENGTH]
+        job = visit.state.jobs.put(visit.person.name, dataset, "sql", body, mark)
     except DiscreetError as refusal:
         return _show_refusal(visit, dataset, refusal, fields.sql)
     visit.state.log.write("sql", who=visit.person.name, dataset=dataset, status=202)
     if not visit.wants_part:
         return to(f"/answers/{job.id}")
-    wait, seen = 30, visit.state.jobs.view(job)[1]
+    _, view = visit.state.jobs.view(job)
     return visit.part(
-        "piece_job.html", job=job, wait=wait, seconds=seen.get("seconds", 0), mark=fresh_mark()
-    )
-
-
-def _check(visit: PageRequest, dataset: str, ask: Ask) -> None:
-    visit.state.desk.ask(
-        visit.person.name, dataset, check_run, ask, visit.state.config.bounds.cells
+        "piece_job.html",
+        job=job,
+        wait=POLL_MILLISECONDS,
+        seconds=view.get("seconds", 0),
+        mark=fresh_mark(),
     )
 
 
 def _show_refusal(visit: PageRequest, dataset: str, refusal: DiscreetError, sql: str) -> Response:
-    words = word_refusal(type(refusal).__name__, str(refusal), sql)
-    return _show_piece(
-        visit, dataset, "piece_refusal.html", status=status_of(refusal), refusal=words
-    )
+    view = word_refusal(type(refusal).__name__, str(refusal), sql)
+    status = status_of(refusal)
+    return _show_piece(visit, dataset, "piece_refusal.html", status=status, refusal=view)
 
 
 def _show_piece(
     visit: PageRequest, dataset: str, template: str, *, status: int = 200, **words: object
 ) -> Response:
-    """Return a part to the script of the page, or a page around it."""
+    """Respond with a fragment to the script of the page, else with a page around it."""
     if visit.wants_part:
         return visit.part(template, status=status, mark=fresh_mark(), **words)
     shown: Markup = html(template, mark="", csrf="", **words)

@@ -1,4 +1,4 @@
-"""Budgets as parts of a whole: what is spent, what the next answer takes, what is left."""
+"""Bars of a budget: spent, price of the next answer, and left, as parts of the whole."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""An answer as a chart: a line with a band along an ordered key, else a dot with a bar for each group.
+"""Chart of an answer: a line with a band along an ordered key, else a dot with a bar for each group.
 
-What is not drawn is said in the words below the picture.
+A note below the picture states the groups that are not drawn.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Charts as SVG, drawn on the server: no script, the colours of the page, and words that say what they show."""
+"""SVG charts drawn on the server: no script, colours of the page, a description for screen readers."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The tables of one answer: `GROUPING SETS`, `CUBE` and `ROLLUP` give several at once, each of some of the keys.
+"""Tables of one answer: splits the rows of `GROUPING SETS`, `CUBE` and `ROLLUP` by their keys.
 
-A key that is summed over is NULL there, and no key of such a question may be NULL otherwise: by that they come apart.
+A key that is summed over is NULL, and no key of such a question may be NULL otherwise: NULLs tell the tables apart.
 """
 
 from __future__ import annotations

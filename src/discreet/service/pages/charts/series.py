@@ -1,4 +1,4 @@
-"""The charts of an answer, from the reply that programs get: one for each noisy column, small ones for two keys."""
+"""Charts of an answer: one for each noisy column; with two keys, one for each value of the first."""
 
 from __future__ import annotations
 

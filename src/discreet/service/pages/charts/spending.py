@@ -1,4 +1,4 @@
-"""What was spent over time, from the entries of a ledger, and as a chart."""
+"""Chart of the budget spent over time, from the charges of a ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Budget against error as a curve: what more would buy, and what less would cost."""
+"""Chart of error against budget: the accuracy that more budget buys, and that less gives up."""
 
 from __future__ import annotations
 

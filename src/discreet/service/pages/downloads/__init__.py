@@ -1,1 +1,1 @@
-"""What is taken home from an answer: files, pictures, and code that asks again."""
+"""Downloads of an answer: files, pictures, and code that asks the question again."""

@@ -1,4 +1,4 @@
-"""A chart as a file: the picture of the page with its colours written in, since a file has no style sheet."""
+"""Chart as an SVG file: the picture of the page with its colours inlined, since a file has no style sheet."""
 
 from __future__ import annotations
 

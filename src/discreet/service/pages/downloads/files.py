@@ -1,4 +1,4 @@
-"""The files of an answer: its table as CSV and Parquet, its charts, its receipt, and code that asks it again."""
+"""Files of an answer: its table as CSV and Parquet, its charts, its receipt, and code to ask again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An answer as Parquet: the columns of the CSV, with types. DuckDB writes it, so that no other package is needed."""
+"""Answer as a Parquet file: the columns of the CSV, with types; DuckDB writes it, without another package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A question as text that asks it again: as Python, as SQL with its terms above it, and as fields of the form."""
+"""Code that asks a question again: as Python, as SQL with its terms in a comment, and as form fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A title for a question that nobody has named: what it tells, of what, by which keys."""
+"""Title of a question that has no name: its statistics, table and keys."""
 
 from __future__ import annotations
 

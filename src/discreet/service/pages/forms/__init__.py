@@ -1,1 +1,1 @@
-"""What people fill in: questions without SQL."""
+"""Forms that ask questions without SQL."""

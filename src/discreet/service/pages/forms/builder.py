@@ -1,7 +1,7 @@
-"""Ask without SQL: choose a statistic, a column, groups and a condition; the page writes the question.
+"""Query builder without SQL: choose a statistic, a column, groups and a condition; it writes the question.
 
-The form is sent as it is, without a script, and leads to the workbench with the question in the editor: what was chosen
-stands in the address, so it can be kept and sent to others.
+The form needs no script. It leads to the workbench with the question in the editor. The address holds every
+choice, so it can be kept and sent to others.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which tables a form asks for: just its keys, all tables of two of them, all there are, or running totals."""
+"""Grouping of the query builder: by its keys, tables of two keys each, all tables, or running totals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Save a question under a name, from the workbench or with its answer, and forget it again."""
+"""Handlers that save a question under a name, from the workbench or with its answer, and delete it."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The learning corner."""
+"""Lessons about differential privacy, with sliders."""

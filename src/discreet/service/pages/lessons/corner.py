@@ -1,4 +1,4 @@
-"""The learning corner: open to all, touches no data. Whole page, or one lesson for the script that moves a slider."""
+"""Pages of the lessons: open to all, without data; a whole page, or one lesson for a moved slider."""
 
 from __future__ import annotations
 

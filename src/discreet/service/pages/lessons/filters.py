@@ -1,4 +1,4 @@
-"""A lesson: questions that depend on answers. A filter fixes the budget first; how many questions fit under each?"""
+"""Lesson about adaptive questions: a privacy filter fixes the budget first; how many questions fit?"""
 
 from __future__ import annotations
 

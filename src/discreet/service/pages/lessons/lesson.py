@@ -1,4 +1,4 @@
-"""A lesson: a picture, what it shows in numbers, and the slides that move it."""
+"""Lesson of the learning pages: a picture, its facts in numbers, and the sliders that change it."""
 
 from __future__ import annotations
 

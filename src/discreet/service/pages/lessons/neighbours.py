@@ -1,4 +1,4 @@
-"""A lesson: who is hidden. One row or one person, added or replaced: the same ε promises very different things."""
+"""Lesson about neighbouring data sets: by row or person, added or replaced; the same ε differs in meaning."""
 
 from __future__ import annotations
 

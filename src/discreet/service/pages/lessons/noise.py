@@ -1,4 +1,4 @@
-"""First lesson: move ε, see the noise. A count with you and a count without you, and the law of what is told."""
+"""First lesson: noise by ε. The distributions of a noisy count with you and without you."""
 
 from __future__ import annotations
 

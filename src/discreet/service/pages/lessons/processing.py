@@ -1,4 +1,4 @@
-"""A lesson: what is done with an answer afterwards costs nothing, and often makes it better."""
+"""Lesson about post-processing: it costs nothing, and often makes an answer better."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Third lesson: k questions. What they cost together, by three ways of adding up; all three are true, one is least."""
+"""Third lesson: composition. The cost of k questions by three theorems; all three hold, one is least."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fifth lesson: what trust is worth. One question, answered when nobody, only a shuffler, or a curator is trusted."""
+"""Fifth lesson: trust models. One question in the local, the shuffled and the central model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `compare_trust` says at δ = 10⁻⁶ for every place of the sliders: a cell takes it up to half a minute.
+"""Table of `compare_trust` at δ = 10⁻⁶ for every position of the sliders; one cell takes up to half a minute.
 
 By question (options, or the mean of a number from 0 to 1), people and ε: the ε of a shuffled report, and the standard
 errors of the local, the shuffled and the central model. `tests/service/test_lessons.py` computes them again.

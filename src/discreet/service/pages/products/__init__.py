@@ -1,1 +1,1 @@
-"""Pages of what is made beside answers: synthetic tables and models, weighed before they are paid for."""
+"""Pages of synthetic tables and models, with a preview of cost and error before they are paid for."""

@@ -1,4 +1,4 @@
-"""The forms of synthetic tables and of models: from their fields to the request that a program would send."""
+"""Forms of synthetic tables and models: read their fields into the request that the API accepts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model learned, laid out: coefficients with intervals, effects with errors, or centres and directions."""
+"""View of a trained model: coefficients with intervals, effects with errors, or centres and directions."""
 
 from __future__ import annotations
 

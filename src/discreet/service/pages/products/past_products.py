@@ -1,4 +1,4 @@
-"""What somebody made before, and where to look at it again; nobody sees anybody else's."""
+"""Past synthetic tables and models of a user; nobody sees those of another."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What a synthetic table or a model would cost and lose, before anything is spent; worked out at the desk."""
+"""Preview of a synthetic table or model: its cost and error before anything is spent.
+
+The functions run in a planning worker process.
+"""
 
 from __future__ import annotations
 

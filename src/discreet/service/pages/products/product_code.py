@@ -1,4 +1,4 @@
-"""Programs that use what was made: they ask for it once more, which costs its person nothing."""
+"""Programs that use a synthetic table or model: they ask for it again, which costs its user nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The two rooms where something is made: choose, see what it costs and loses, pay, and look at what came of it."""
+"""Forms of synthetic tables and models: choose, see cost and error, then submit a charged job."""
 
 from __future__ import annotations
 

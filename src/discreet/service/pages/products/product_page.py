@@ -1,4 +1,4 @@
-"""The page of what was made: running, with a way to stop it; then what came of it, and what can be taken home."""
+"""Page of a synthetic table or model: running, with a button to cancel; then its view and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Released tables and records made from them; worked out at the desk, for nothing: all of it was paid for."""
+"""View of synthetic tables and records sampled from them, in a planning worker; post-processing is free."""
 
 from __future__ import annotations
 

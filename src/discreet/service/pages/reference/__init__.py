@@ -1,1 +1,1 @@
-"""The page that describes the API, made from its own description on this server; no other host is asked."""
+"""Page that describes the API, made from its OpenAPI document on this server; no other host is asked."""

@@ -1,4 +1,4 @@
-"""The OpenAPI document laid out for reading: groups of operations, and the parts that they are made of."""
+"""OpenAPI document laid out for reading: groups of operations, and the schemas that they use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""/docs: the API for people to read, from the same table as its routes; open to all, as the document itself is."""
+"""Page /docs: the reference of the API, from the same table as its routes; open to all."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Lessons that attack: each works where there is no noise, or the wrong one."""
+"""Lessons that attack: each attack works where there is no noise, or the wrong one."""
