@@ -1,4 +1,7 @@
-"""What every model has in common: scikit-learn's manners, public bounds, and the ledger before the data."""
+"""Base class of all differentially private models, with scikit-learn's interface.
+
+Bounds, classes and bins come from a schema. `fit` charges the ledger before any row is summed.
+"""
 
 from __future__ import annotations
 
@@ -31,13 +34,19 @@ from .training.influence import Influence
 from .training.source import Arrays
 from .units import Units, units_of
 
+# Sentinel default of `ledger`: None means "train without a ledger" and must be written out.
 REQUIRED: Any = type("REQUIRED", (), {"__repr__": lambda _: "REQUIRED"})()
 
 
 class Estimator:
-    """A model from a schema: what it sees, which classes there are and how far numbers reach is declared, never read.
+    """Base class of models whose columns, classes and bounds are declared in a schema.
 
-    Subclasses say what their task is and how it is trained.
+    Subclasses define the task (`design`, `label`) and the training (`recipe`).
+
+    Guarantee: the ledger is charged with the event of the whole fit before a row is summed.
+        No declared bound, class or bin is read from data.
+    Refuses: `InvalidArgument` for a missing ledger, schema or spend, and for a schema of people.
+    Law: tests/learn/test_models.py::TestTheLedgerComesFirst
     """
 
     schema: Schema | None
@@ -46,12 +55,14 @@ class Estimator:
     target: Any
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:  # noqa: ARG002 scikit-learn's manner
-        """Return what the model was made with, by name."""
-        names = list(inspect.signature(type(self).__init__).parameters)[1:]
+        """Return the constructor's parameters by name."""
+        parameters = inspect.signature(type(self).__init__).parameters
+        # The first parameter is `self`, which is not a setting.
+        names = list(parameters)[1:]
         return {name: getattr(self, name) for name in names}
 
     def set_params(self, **params: Any) -> Self:  # noqa: ANN401
-        """Change what the model was made with; refuses names it does not have."""
+        """Set constructor parameters by name; refuses names that the model does not have."""
         known = self.get_params()
         for name, value in params.items():
             if name not in known:
@@ -62,57 +73,65 @@ class Estimator:
         return self
 
     def __repr__(self) -> str:
-        blank = inspect.signature(type(self).__init__).parameters
-        said = [
-            f"{name}={value!r}"
-            for name, value in self.get_params().items()
-            if value is not blank[name].default
-        ]
-        return f"{type(self).__name__}({', '.join(said)})"
+        parameters = inspect.signature(type(self).__init__).parameters
+        shown = []
+        for name, value in self.get_params().items():
+            if value is not parameters[name].default:
+                shown.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def __sklearn_tags__(self) -> Any:  # noqa: ANN401 scikit-learn's own type
-        """Say to scikit-learn what kind of model this is."""
+        """Return scikit-learn's tags: the kind of estimator, and that fits are random."""
         utils = load("sklearn.utils", "learn")
         kind = self._estimator_type
-        return utils.Tags(
+        needs_target = kind in ("classifier", "regressor")
+        tags = utils.Tags(
             estimator_type=kind,
-            target_tags=utils.TargetTags(required=kind in ("classifier", "regressor")),
-            classifier_tags=utils.ClassifierTags() if kind == "classifier" else None,
-            regressor_tags=utils.RegressorTags() if kind == "regressor" else None,
-            transformer_tags=utils.TransformerTags() if kind == "transformer" else None,
+            target_tags=utils.TargetTags(required=needs_target),
             non_deterministic=True,
         )
+        match kind:
+            case "classifier":
+                tags.classifier_tags = utils.ClassifierTags()
+            case "regressor":
+                tags.regressor_tags = utils.RegressorTags()
+            case "transformer":
+                tags.transformer_tags = utils.TransformerTags()
+        return tags
 
     _estimator_type = "clusterer"
 
     def recipe(self) -> TrainingRecipe:
-        """Return how the model is trained."""
+        """Return the training recipe: the releases, their budget and the estimate."""
         raise NotImplementedError
 
     def task(self, domains: Mapping[str, Domain]) -> Task:
-        """Return what the model learns from columns of which this is public."""
+        """Return the learning task for columns with these public domains."""
         return Task(self.design(domains), self.label(domains))
 
     def design(self, domains: Mapping[str, Domain]) -> ModelDesign:
-        """Return how a row becomes numbers."""
+        """Return the design: the coding of a row as a vector of integers."""
         return design_of(self.columns(domains))
 
     def label(self, domains: Mapping[str, Domain]) -> Label | None:  # noqa: ARG002 others need it
-        """Return what is predicted; by default nothing, and the rows are described."""
+        """Return the label to predict; None for models that describe rows (k-means, PCA)."""
         return None
 
     def plan(self, spend: Measure | None = None, *, influence: Influence | None = None) -> Training:
-        """Return all the noise of a fit, and so its price; no row is read."""
+        """Return the noise of every release of a fit, and so its privacy cost; no row is read."""
         schema = self.declared()
-        known = influence or Influence(neighbours=neighbours_of(Scan(schema)))
-        return self.recipe().plan(self.task(columns_of(Scan(schema))), self.price(spend), known)
+        rows = Scan(schema)
+        known = influence or Influence(neighbours=neighbours_of(rows))
+        recipe = self.recipe()
+        task = self.task(columns_of(rows))
+        return recipe.plan(task, self.price(spend), known)
 
     def explain(self, n: int, spend: Measure | None = None) -> TrainingExplanation:
-        """Say what a fit on about `n` rows would release, cost and lose, and whether it is worth it."""
+        """Explain a fit on about `n` rows: its releases, cost and expected loss; no row is read."""
         task = self.task(columns_of(Scan(self.declared())))
-        return TrainingExplanation.of(
-            type(self).__name__, task, self.plan(spend), whole(n, "n", least=1)
-        )
+        training = self.plan(spend)
+        rows = whole(n, "n", least=1)
+        return TrainingExplanation.of(type(self).__name__, task, training, rows)
 
     def fit(
         self,
@@ -124,30 +143,38 @@ class Estimator:
         why: str = "",
         bits: Bits | None = None,
     ) -> Self:
-        """Charge the ledger, then learn from an array or a data frame of rows; `y` may be a column of it.
+        """Charge the ledger, then learn from an array or a frame; `y` may be one of its columns.
 
-        Every call is a charge of its own. `ledger=None` says that nobody keeps count, and warns of it.
+        Every call is charged. `ledger=None` trains without a record and warns.
+
+        Guarantee: everything that may refuse is checked before the charge, from public facts alone.
+        Refuses: a missing ledger, and a schema with several rows of one person.
+        Law: tests/learn/test_models.py::TestTheLedgerComesFirst
         """
         if ledger is REQUIRED:
             raise InvalidArgument(
-                "fit needs a ledger, which is charged before a row is read: fit(X, y, ledger=ledger), or "
-                "curator.learn(…); ledger=None trains without one, and nothing is recorded"
+                "fit needs a ledger, which is charged before a row is read: "
+                "fit(X, y, ledger=ledger), or curator.learn(…); "
+                "ledger=None trains without one, and nothing is recorded"
             )
         schema = self.declared()
         if isinstance(schema.unit, People):
             raise InvalidArgument(
-                f"{schema.name} has several rows of one person; train through a curator: curator.learn(sql, model)"
+                f"{schema.name} has several rows of one person; "
+                "train through a curator: curator.learn(sql, model)"
             )
         domains = columns_of(Scan(schema))
-        task, training = self.task(domains), self.plan()
+        task = self.task(domains)
+        training = self.plan()
         columns = read_columns(task, domains, X, y, type(self).__name__)
         entry = None
+        # The charge comes before the sums: a crash in between loses budget, never privacy.
         if ledger is None:
             warnings.warn("nothing is recorded: this fit is not in any ledger", stacklevel=2)
         else:
             entry = ledger.charge(training.event, who=who, why=why or f"fit {type(self).__name__}")
-        found = self.recipe().train(task, training, Arrays(columns), bits)
-        return self.keep(task, domains, training, found, entry)
+        fitted = self.recipe().train(task, training, Arrays(columns), bits)
+        return self.keep(task, domains, training, fitted, entry)
 
     def keep(
         self,
@@ -157,57 +184,62 @@ class Estimator:
         found: Fitted,
         receipt: object,
     ) -> Self:
-        """Take what was learned, and what it cost."""
-        self.event_, self.receipt_ = training.event, receipt
+        """Store the trained arrays, the event of the fit and its receipt."""
+        self.event_ = training.event
+        self.receipt_ = receipt
         return self.restore(domains, found, task)
 
     def restore(
         self, domains: Mapping[str, Domain], found: Fitted, task: Task | None = None
     ) -> Self:
-        """Take what was learned, from a file or a ledger."""
-        self.task_, self.fitted_, self.known_ = task or self.task(domains), found, dict(domains)
+        """Store trained arrays that were read from a file or a ledger."""
+        self.task_ = task or self.task(domains)
+        self.fitted_ = found
+        self.known_ = dict(domains)
         names = [feature.name for feature in self.task_.design.features]
+        # In the schema's order, which is the order of columns in an array.
         self.domains_ = {name: domain for name, domain in domains.items() if name in names}
         self.feature_names_in_ = np.array(list(self.domains_), dtype=object)
         self.n_features_in_ = len(names)
         return self
 
     def summary(self) -> str:
-        """Return what was learned in a few lines: columns, coefficients or sums, and the price."""
+        """Return a short text: the columns, the cost and the largest coefficients."""
         task: Task = self.fitted("task_")
-        shown = self.fitted_.get("coefficients")
+        coefficients = self.fitted_.get("coefficients")
         lines = [("columns", str(task.design.width)), ("cost", str(self.event_))]
-        if shown is not None and shown.shape[1] == 1:
-            order = np.argsort(-np.abs(shown[:, 0]))[:20]
-            lines += [(task.design.labels[place], f"{shown[place, 0]:+.4f}") for place in order]
+        if coefficients is not None and coefficients.shape[1] == 1:
+            column = coefficients[:, 0]
+            labels = task.design.labels
+            # Twenty lines fit on a screen; the largest coefficients matter most.
+            largest = np.argsort(-np.abs(column))[:20]
+            lines += [(labels[index], f"{column[index]:+.4f}") for index in largest]
         return text_table([(type(self).__name__, ""), *lines])
 
     def price(self, spend: Measure | None) -> Measure:
-        """Return what a fit may spend: the model's own word or the caller's, never both."""
+        """Return the budget of a fit, given either by the model or by the call, never by both."""
         if spend is not None and self.spend is not None:
             raise InvalidArgument("spend is said twice, by the model and by the call; say it once")
-        said = self.spend if spend is None else spend
-        if said is None:
+        price = self.spend if spend is None else spend
+        if price is None:
             raise InvalidArgument("say what the fit may spend: spend=dp.ApproxDP(1, 1e-6)")
-        return said
+        return price
 
     def columns(self, domains: Mapping[str, Domain]) -> dict[str, Domain]:
-        """Return the columns that the model sees: those of `features`, or all but the target."""
-        wanted = (
-            [name for name in domains if name != self.target]
-            if self.features is None
-            else list(self.features)
-        )
+        """Return the model's input columns: those of `features`, or all but the target."""
+        others = [name for name in domains if name != self.target]
+        wanted = others if self.features is None else list(self.features)
         unknown = [name for name in wanted if name not in domains]
         if unknown or self.target in wanted:
+            refused = unknown or [str(self.target)]
             raise InvalidArgument(
-                f"features are other columns than the target: {', '.join(unknown or [str(self.target)])}; there are "
-                f"{', '.join(name for name in domains if name != self.target)}"
+                f"features are other columns than the target: {', '.join(refused)}; "
+                f"there are {', '.join(others)}"
             )
         return {name: domains[name] for name in wanted}
 
     def goal(self, domains: Mapping[str, Domain]) -> tuple[str, Domain]:
-        """Return the target and what is public about it."""
+        """Return the target's name and its public domain."""
         if self.target is None or self.target not in domains:
             raise InvalidArgument(
                 f"target={self.target!r} is none of the columns: {', '.join(domains)}"
@@ -222,26 +254,27 @@ class Estimator:
 
     @property
     def units_(self) -> Units:
-        """How the model's columns stand to the user's units."""
+        """The scale of each of the model's columns in the user's units."""
         task: Task = self.fitted("task_")
         return units_of(task.design, self.domains_)
 
     def scores(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return x·w for rows of an array or a data frame, a column for each class."""
+        """Return the scores x·w of an array or a data frame, a column for each class."""
         return self.scores_of(self.image(X))
 
     def scores_of(self, image: Floats) -> Floats:
-        """Return x·w for rows as the model sees them."""
+        """Return the scores x·w of rows that are already coded."""
         return np.asarray(image @ self.fitted_["coefficients"])
 
     def image(self, X: Any) -> Floats:  # noqa: ANN401
-        """Return rows of an array or a data frame as the model sees them, in units of 1."""
+        """Return the coded rows of an array or a data frame, in units of 1."""
         task: Task = self.fitted("task_")
-        found = read_columns(Task(task.design, None), self.domains_, X, None, type(self).__name__)
-        return task.design.code(found).dense()
+        unlabelled = Task(task.design, None)
+        columns = read_columns(unlabelled, self.domains_, X, None, type(self).__name__)
+        return task.design.code(columns).dense()
 
     def fitted(self, name: str) -> Any:  # noqa: ANN401
-        """Return something that was learned; refuses a model that was not fitted."""
+        """Return an attribute that fitting sets; refuses a model that was not fitted."""
         if not hasattr(self, name):
             raise _not_fitted(
                 f"this {type(self).__name__} has not been fitted yet; call fit or curator.learn"
@@ -252,15 +285,18 @@ class Estimator:
         """Return the schema; refuses a model without one."""
         if not isinstance(self.schema, Schema):
             raise InvalidArgument(
-                "a model needs a schema: its bounds, classes and bins are declared, never read from the data"
+                "a model needs a schema: its bounds, classes and bins are declared, "
+                "never read from the data"
             )
         return self.schema.ready()
 
 
-def _not_fitted(words: str) -> InvalidArgument:
-    """Return the refusal of a model that was not fitted: scikit-learn's own kind as well, where it is loaded."""
-    theirs = sys.modules.get("sklearn.exceptions")
-    if theirs is None:
-        return InvalidArgument(words)
-    both: type[InvalidArgument] = type("NotFitted", (InvalidArgument, theirs.NotFittedError), {})
-    return both(words)
+def _not_fitted(message: str) -> InvalidArgument:
+    """Return the error of a model that was not fitted; also a `NotFittedError` of scikit-learn."""
+    # scikit-learn is optional: a caller that catches its error has already loaded it.
+    exceptions = sys.modules.get("sklearn.exceptions")
+    if exceptions is None:
+        return InvalidArgument(message)
+    bases = (InvalidArgument, exceptions.NotFittedError)
+    error: type[InvalidArgument] = type("NotFitted", bases, {})
+    return error(message)

@@ -1,4 +1,4 @@
-"""What a fit would do, cost and lose, said before anything is spent."""
+"""Explanation of a planned fit: its releases, privacy cost and expected loss, before any charge."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from .task import Task, Training
 
 @frozen
 class TrainingExplanation:
-    """A plan of training in words; `print` it.
+    """Plan of a training in readable form; `print` it.
 
-    `signal` compares the rows with the noise: √n̂·… below 1 noise drowns what could be learned.
+    `signal` is the signal-to-noise ratio n/(z·√d). Here d is the number of coded columns, and z the
+    least σ/(Δ·√times) of the releases. Below 1 the noise exceeds what could be learned.
     """
 
     model: str
@@ -27,28 +28,39 @@ class TrainingExplanation:
 
     @classmethod
     def of(cls, model: str, task: Task, training: Training, rows: int) -> Self:
-        """Work out what a fit on so many rows would be."""
-        names = ("second moments", "gradient steps") if len(training.releases) > 1 else ("sums",)
-        shown = tuple(
-            (name, release.times, float(release.noise.scale / release.noise.sensitivity))  # type: ignore[operator]
-            for name, release in zip(names, training.releases, strict=True)
-        )
-        each = min(relative / math.sqrt(times) for _, times, relative in shown)
-        signal = rows / (each * math.sqrt(task.design.width))
-        return cls(model, task.design.width, rows, training.event, shown, signal)
+        """Return the explanation of a fit on so many rows."""
+        names: tuple[str, ...] = ("sums",)
+        if len(training.releases) > 1:
+            names = ("second moments", "gradient steps")
+        releases = []
+        for name, release in zip(names, training.releases, strict=True):
+            relative = release.noise.scale / release.noise.sensitivity  # type: ignore[operator]
+            releases.append((name, release.times, float(relative)))
+        # Averaging `times` independent draws divides the deviation by √times.
+        averaged = min(relative / math.sqrt(times) for _, times, relative in releases)
+        width = task.design.width
+        signal = rows / (averaged * math.sqrt(width))
+        return cls(model, width, rows, training.event, tuple(releases), signal)
 
     @property
     def worth(self) -> str:
         """A verdict in one sentence."""
         if self.signal < 1:
-            return "noise drowns what these rows could teach: nothing is worth training; use more rows or a larger spend"
+            return (
+                "noise drowns what these rows could teach: nothing is worth training; "
+                "use more rows or a larger spend"
+            )
         if self.signal < 10:
-            return "expect a clear loss against a model without noise; fewer columns or coarser bins would help"
+            return (
+                "expect a clear loss against a model without noise; "
+                "fewer columns or coarser bins would help"
+            )
         return "expect little loss against a model without noise"
 
     def __str__(self) -> str:
+        header = ("released", "times", "noise / what one unit moves")
         lines = [(name, str(times), f"{relative:.3g}") for name, times, relative in self.releases]
-        table = text_table([("released", "times", "noise / what one unit moves"), *lines])
+        table = text_table([header, *lines])
         return (
             f"{self.model}: {self.columns} columns, about {self.rows:,} rows\n{table}\n"
             f"rows against noise: {self.signal:.3g}; {self.worth}"

@@ -1,1 +1,1 @@
-"""How each kind of model is trained: which sums are released, with what part of the budget, and what is made of it."""
+"""Training recipes: the sums that each kind of model releases, and its estimate from them."""

@@ -1,7 +1,8 @@
-"""Clusters by noisy rounds: rows go to the nearest centre, and each centre to the noisy mean of its rows.
+"""Private k-means by noisy Lloyd rounds (DP-Lloyd; Su, Cao, Li, Bertino, Jin 2016).
 
-DP-Lloyd (Su, Cao, Li, Bertino, Jin 2016): in a round a row moves one cluster's sum and count, as one Gaussian vector.
-The first centres lie along the principal directions of a noisy covariance: no row is ever a centre.
+Each round assigns rows to the nearest centre and moves each centre to the noisy mean of its rows.
+A row moves the sum and the count of one cluster, released as one Gaussian vector. The first centres
+lie along the principal directions of a noisy covariance: no row is ever a centre.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ from .components import principal
 from .moments import moments_of, moments_slice
 
 _START = Fraction(1, 5)
+"""Share of μ² for the moments from which the first centres follow."""
 _FINE = 1 << 10
+"""Grid of the centres in `nearest`, whose distances are integers."""
 
 
 @frozen
@@ -37,7 +40,8 @@ class Clusters:
         """Divide the budget between the start and the rounds."""
         first = moments_slice(task, influence)
         size = self.clusters * task.design.width
-        rounds = Slice(influence.squared(task.design.squared_norm), size, self.rounds, 1 - _START)
+        squared = influence.squared(task.design.squared_norm)
+        rounds = Slice(squared, size, self.rounds, 1 - _START)
         start = Slice(first.squared, first.dimension, 1, _START)
         return Training(divide(spend, [start, rounds], influence.neighbours), influence)
 
@@ -45,44 +49,49 @@ class Clusters:
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
     ) -> Fitted:
         """Return the centres and the noisy number of rows of each."""
-        centres = self._start(principal(moments_of(task, training, source, bits=bits)))
+        moments = moments_of(task, training, source, bits=bits)
+        centres = self._start(principal(moments))
         rows, _ = source.rows(task.design, None)
-        release, unit = training.releases[1].noise, UNIT * training.influence.unit
+        noise = training.releases[1].noise
+        unit = UNIT * training.influence.unit
         counts = np.ones(self.clusters)
         for _ in range(self.rounds):
-            exact = sums_by_class(rows, nearest(rows, centres), self.clusters, squares=False)
-            noisy = (
-                np.asarray(release.release(exact.ravel(), bits=bits), dtype=np.float64).reshape(
-                    exact.shape
-                )
-                / unit
-            )
+            assigned = nearest(rows, centres)
+            exact = sums_by_class(rows, assigned, self.clusters, squares=False)
+            released = noise.release(exact.ravel(), bits=bits)
+            noisy = np.asarray(released, dtype=np.float64).reshape(exact.shape) / unit
             counts = np.maximum(noisy[:, -1], 0.0)
-            enough = (
-                counts > float(release.scale) / unit
-            )  # fewer rows than noise: the centre stays where it was
-            means = np.clip(noisy[:, :-1] / np.maximum(counts, 1.0)[:, None], -1.0, 1.0)
+            # A cluster of fewer rows than noise keeps its centre.
+            enough = counts > float(noise.scale) / unit
+            divisors = np.maximum(counts, 1.0)[:, None]
+            # Declared bounds hold every mean, so that clipping only removes noise.
+            means = np.clip(noisy[:, :-1] / divisors, -1.0, 1.0)
             centres = np.where(enough[:, None], means, centres)
         return {"centres": centres, "counts": counts}
 
     def _start(self, found: Fitted) -> Floats:
-        """Place the centres along the first directions, turning from one to the next, a deviation away."""
-        spreads, directions = np.sqrt(found["variances"]), found["components"]
-        places = []
-        for place in range(self.clusters):
-            axis, sign = (place // 2) % len(directions), 1 - 2 * (place % 2)
-            reach = 1.0 + place // (2 * len(directions))
-            places.append(found["mean"] + sign * reach * spreads[axis] * directions[axis])
-        return np.asarray(np.clip(np.array(places), -1.0, 1.0))
+        """Return centres in pairs at ± one deviation along each principal direction in turn."""
+        spreads = np.sqrt(found["variances"])
+        directions = found["components"]
+        centres = []
+        for index in range(self.clusters):
+            axis = (index // 2) % len(directions)
+            sign = 1 - 2 * (index % 2)
+            # After both ends of all directions the next centres lie one deviation further out.
+            reach = 1.0 + index // (2 * len(directions))
+            centres.append(found["mean"] + sign * reach * spreads[axis] * directions[axis])
+        return np.asarray(np.clip(np.array(centres), -1.0, 1.0))
 
 
 def nearest(rows: CodedRows, centres: Floats) -> Whole64:
-    """Return which centre is nearest to each row, in whole numbers, so that no row's company decides."""
+    """Return the index of the nearest centre of each row, computed in integers."""
+    # Integers, since the last bit of a float product may depend on the other rows.
     fine = np.rint(centres * _FINE).astype(np.int64)
-    wide = np.column_stack([fine, np.zeros(len(fine), dtype=np.int64)])
+    constant = np.zeros(len(fine), dtype=np.int64)
+    vectors = np.column_stack([fine, constant])
     own = UNIT * (fine**2).sum(axis=1) // _FINE
-    distances = np.stack(
-        [2 * rows.margins(np.ascontiguousarray(c)) - o for c, o in zip(wide, own, strict=True)],
-        axis=1,
-    )
-    return np.asarray(distances.argmax(axis=1))
+    # The nearest centre c has the largest 2·x·c − ‖c‖², as ‖x‖² is the same for all.
+    closeness = []
+    for vector, square in zip(vectors, own, strict=True):
+        closeness.append(2 * rows.margins(np.ascontiguousarray(vector)) - square)
+    return np.asarray(np.stack(closeness, axis=1).argmax(axis=1))

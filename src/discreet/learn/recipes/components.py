@@ -1,4 +1,4 @@
-"""Mean and covariance of rows from one noisy matrix of moments, and the directions that follow from them."""
+"""Principal component analysis from one noisy matrix of second moments (Analyze Gauss)."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ class Components:
     """Release the moments of rows without a label."""
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
-        """Spend all on the moments."""
-        return Training(
-            divide(spend, [moments_slice(task, influence)], influence.neighbours), influence
-        )
+        """Spend the whole budget on the moments."""
+        slices = [moments_slice(task, influence)]
+        return Training(divide(spend, slices, influence.neighbours), influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
     ) -> Fitted:
-        """Return the mean, and the directions with the variance along each, the largest first."""
-        return principal(moments_of(task, training, source, bits=bits))
+        """Return the mean, and the directions by falling variance."""
+        moments = moments_of(task, training, source, bits=bits)
+        return principal(moments)
 
 
 def principal(moments: Moments) -> Fitted:
@@ -38,8 +38,10 @@ def principal(moments: Moments) -> Fitted:
     covariance = moments.square[:-1, :-1] / moments.count - np.outer(mean, mean)
     values, vectors = np.linalg.eigh(covariance)
     order = np.argsort(values)[::-1]
+    # Noise may make an eigenvalue negative; a variance is not.
+    variances = np.maximum(values[order], 0.0)
     return {
         "mean": mean,
-        "variances": np.maximum(values[order], 0.0),
+        "variances": variances,
         "components": vectors[:, order].T,
     }

@@ -1,4 +1,4 @@
-"""Models of second moments: least squares, and principal components. One release, and all else follows from it."""
+"""Least squares from second moments: one noisy release, then post-processing."""
 
 from __future__ import annotations
 
@@ -20,32 +20,39 @@ from ..training.ridge import lift_of, spectrum_of
 from ..training.source import Source
 
 LIFTS = (0.0, 100.0)
-"""From where to where a lift is of use."""
+"""Least and largest ridge factor that a training can use."""
 
 
 def within(value: object, name: str, bounds: tuple[float, float]) -> None:
-    """Refuse a number of a recipe that lies outside what a training can use: before the charge, not after it."""
+    """Refuse a recipe's number outside its bounds, before the charge rather than after it."""
     low, high = bounds
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not is_number or not low <= value <= high:  # type: ignore[operator]
         raise InvalidArgument(f"{name} is a number from {low:g} to {high:g}, got {value!r}")
 
 
 def label_unit(task: Task) -> int:
-    """Return what a label of 1 is in whole numbers: about half the norm of a row, so that both are told alike well."""
-    return UNIT * max(1, round(math.sqrt(task.design.squared_norm) / UNIT / 2))
+    """Return a label of 1 as an integer: about half the norm of a row."""
+    # Half the norm balances the noise of Σ x xᵀ against that of Σ x y.
+    row_norm = math.sqrt(task.design.squared_norm) / UNIT
+    return UNIT * max(1, round(row_norm / 2))
 
 
 def _labels(label: Label | None) -> int:
     if label is None:
         return 0
-    return 1 if isinstance(label, Amount) or len(label.values) == 2 else len(label.values)
+    # An amount and a sign for two classes take one column.
+    if isinstance(label, Amount) or len(label.values) == 2:
+        return 1
+    return len(label.values)
 
 
 def moments_slice(task: Task, influence: Influence) -> Slice:
-    """Say what releasing the moments of a task asks of a budget."""
+    """Return the budget request of the moments of a task."""
     labels = _labels(task.label)
-    own = label_unit(task) ** 2 if labels else 0
-    return gram_slice(task.design.squared_norm, own, task.design.width, labels, influence)
+    squared_label = label_unit(task) ** 2 if labels else 0
+    design = task.design
+    return gram_slice(design.squared_norm, squared_label, design.width, labels, influence)
 
 
 def moments_of(
@@ -54,18 +61,18 @@ def moments_of(
     """Release the moments of a task; a label of 1 is 1 in them."""
     unit = label_unit(task)
     exact = source.moments(task.design, task.label, unit)
-    found = release_moments(
-        exact, training.releases[0], UNIT**2 * training.influence.unit, bits=bits
-    )
+    squared_unit = UNIT**2 * training.influence.unit
+    noisy = release_moments(exact, training.releases[0], squared_unit, bits=bits)
+    # Back to a label of 1: Σ xy is linear in the label, Σ y² quadratic.
     scale = UNIT / unit
-    return Moments(found.square, found.cross * scale, found.own * scale**2, found.deviation)
+    return Moments(noisy.square, noisy.cross * scale, noisy.own * scale**2, noisy.deviation)
 
 
 @frozen
 class LeastSquares:
     """Linear regression, or a linear score for each class, from one noisy matrix of moments.
 
-    `lift` says how much of the noise's operator norm is added to every eigenvalue.
+    `lift` times the noise's operator norm is added to every eigenvalue (ridge penalty).
     """
 
     lift: float = 1.0
@@ -74,10 +81,9 @@ class LeastSquares:
         within(self.lift, "lift", LIFTS)
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
-        """Spend all on the moments."""
-        return Training(
-            divide(spend, [moments_slice(task, influence)], influence.neighbours), influence
-        )
+        """Spend the whole budget on the moments."""
+        slices = [moments_slice(task, influence)]
+        return Training(divide(spend, slices, influence.neighbours), influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
@@ -86,29 +92,33 @@ class LeastSquares:
         moments = moments_of(task, training, source, bits=bits)
         inverse = spectrum_of(moments, self.lift).power(-1.0)
         coefficients = inverse @ moments.cross
-        across = (
-            moments.deviation * UNIT / label_unit(task)
-        )  # the noise of Σ xy where a label of 1 is 1
+        # The deviation of Σ xy where a label of 1 is 1.
+        across = moments.deviation * UNIT / label_unit(task)
+        # The ridge penalty pulls coefficients towards 0 by about this much.
+        biases = np.abs(lift_of(moments, self.lift) * inverse @ coefficients)
         return {
             "coefficients": coefficients,
             "deviations": _deviations(moments, inverse, coefficients, across),
-            "biases": np.abs(
-                lift_of(moments, self.lift) * inverse @ coefficients
-            ),  # what lifting pulls towards 0
+            "biases": biases,
             "count": np.array([moments.count]),
         }
 
 
 def _deviations(moments: Moments, inverse: Floats, coefficients: Floats, across: float) -> Floats:
-    """Estimate how far each coefficient is off: by the noise that was added, and by which rows happened to be there.
+    """Estimate the standard error of each coefficient, from the added noise and from sampling.
 
-    To first order ŵ − w = A⁻¹(N_b − N_A w) + sampling. The first has variance (A⁻¹A⁻ᵀ)·(σ_b²/2 + σ²(‖w‖² + w_i²)/2),
-    bounded by σ²‖w‖² in its second part; the second is A⁻¹ times the variance of the residuals.
+    To first order ŵ − w = A⁻¹(N_b − N_A w) + sampling. The first term has variance
+    (A⁻¹A⁻ᵀ)·(σ_b²/2 + σ²(‖w‖² + w_i²)/2), of which σ²‖w‖² bounds the second part. The sampling term
+    is A⁻¹ times the variance of the residuals.
     """
-    count, labels = moments.count, coefficients.shape[1]
+    labels = coefficients.shape[1]
     noise = across**2 / 2 + moments.deviation**2 * (coefficients**2).sum(axis=0)
     explained = np.einsum("ik,ij,jk->k", coefficients, moments.square, coefficients)
-    beside = 2 * (coefficients * moments.cross).sum(axis=0)
-    residual = np.clip((moments.own - beside + explained) / count, 1e-12, 4.0)
-    spread = (inverse**2).sum(axis=1)[:, None] * noise + np.diag(inverse)[:, None] * residual
-    return np.asarray(np.sqrt(np.maximum(spread, 0.0))).reshape(-1, labels)
+    mixed = 2 * (coefficients * moments.cross).sum(axis=0)
+    squared_errors = moments.own - mixed + explained
+    # Labels lie in −1..1, so that a squared residual is at most 4.
+    residual = np.clip(squared_errors / moments.count, 1e-12, 4.0)
+    noise_part = (inverse**2).sum(axis=1)[:, None] * noise
+    sampling_part = np.diag(inverse)[:, None] * residual
+    variance = np.maximum(noise_part + sampling_part, 0.0)
+    return np.asarray(np.sqrt(variance)).reshape(-1, labels)

@@ -1,4 +1,4 @@
-"""Models trained by noisy steps: moments first, for a start and a space in which few steps do."""
+"""Noisy gradient descent (DP-GD): moments first, for a start and a preconditioner, then steps."""
 
 from __future__ import annotations
 
@@ -24,12 +24,14 @@ from ..training.source import Source, label_matrix
 from ..training.steps import Residual, descend, whiten, whole_clip
 from .moments import moments_of, moments_slice, within
 
-CLIPS, RATES = (0.001, 100.0), (1e-6, 1e6)
-"""From where to where the norm of a clipped gradient and the length of a step are of use."""
+CLIPS = (0.001, 100.0)
+"""Least and largest clipping norm of a gradient, in units of √d."""
+RATES = (1e-6, 1e6)
+"""Least and largest learning rate."""
 
 MOST_STEPS = 10_000
 _START = Fraction(1, 5)
-"""The part of μ² that the moments get: from a tenth to a third makes no difference that can be seen on Adult."""
+"""Share of μ² for the moments: on Adult a tenth to a third makes no visible difference."""
 
 
 @frozen
@@ -51,7 +53,8 @@ class Descent:
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
         """Divide the budget between the moments and the steps."""
-        first, clipped = moments_slice(task, influence), whole_clip(influence.unit)
+        first = moments_slice(task, influence)
+        clipped = whole_clip(influence.unit)
         size = task.design.width * _columns(task)
         start = Slice(first.squared, first.dimension, 1, _START)
         steps = Slice(influence.squared(clipped**2), size, self.steps, 1 - _START)
@@ -60,7 +63,7 @@ class Descent:
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
     ) -> Fitted:
-        """Return coefficients, one column for each class, and how far noise moved them."""
+        """Return coefficients, one column for each class, and the deviation of their noise."""
         moments = moments_of(task, training, source, bits=bits)
         weight = training.influence.unit
         whitened = whiten(moments, task.design.squared_norm, self.clip, whole_clip(weight))
@@ -78,19 +81,20 @@ class Descent:
             rate=self.rate,
             bits=bits,
         )
+        scale = whitened.unit * moments.count
         return {
             "coefficients": coefficients,
-            "deviations": self._deviations(
-                training, whitened.floats, whitened.unit * moments.count
-            ),
+            "deviations": self._deviations(training, whitened.floats, scale),
             "count": np.array([moments.count]),
         }
 
     def _loss(self, task: Task, found: Whole64) -> tuple[Whole64, Residual, float]:
+        """Return the labels, the residual function, and the factor from least squares to a start."""
         match task.label:
             case Amount():
                 at = 0.5 if self.at is None else self.at
-                return (found * (ONE // UNIT))[:, None], partial(pinball, at=at, width=1 / 32), 1.0
+                labels = (found * (ONE // UNIT))[:, None]
+                return labels, partial(pinball, at=at, width=1 / 32), 1.0
             case Classes(values=values) if len(values) == 2:
                 return found[:, None], logistic, 2.0
             case Classes():
@@ -103,15 +107,19 @@ class Descent:
     def _deviations(self, training: Training, matrix: Floats, scale: float) -> Floats:
         """Return the deviation that the noise of the steps leaves in each coefficient.
 
-        Around the minimum a step is w ← (1 − rate·h)w + rate·noise/n with a curvature h of at most ¼ in this space:
-        the mean of m steps then has the noise's deviation/(h·√m).
+        Around the minimum a step is w ← (1 − rate·h)w + rate·noise/n, with a curvature h of at most
+        ¼ in this space. The mean of m steps then has the noise's deviation/(h·√m).
         """
         noise = training.releases[1].noise
         each = float(noise.scale) / (scale * UNIT * FULL * training.influence.unit)
         spread = each / (0.25 * np.sqrt(max(1, self.steps // 2)))
-        return np.asarray(np.sqrt((matrix**2).sum(axis=1)) * spread)[:, None]
+        row_norms = np.sqrt((matrix**2).sum(axis=1))
+        return np.asarray(row_norms * spread)[:, None]
 
 
 def _columns(task: Task) -> int:
     label = task.label
-    return len(label.values) if isinstance(label, Classes) and len(label.values) > 2 else 1
+    # Two classes need one score, the log-odds of the second.
+    if isinstance(label, Classes) and len(label.values) > 2:
+        return len(label.values)
+    return 1

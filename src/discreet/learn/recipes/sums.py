@@ -1,4 +1,7 @@
-"""Models of sums by class: one Gaussian vector of Σ x, Σ 1 and perhaps Σ x² for each class. A row is in one class."""
+"""Sums by class as one Gaussian vector: Σ x, Σ 1 and optionally Σ x² for each class.
+
+A row is in one class only, so that it moves one block of the vector.
+"""
 
 from __future__ import annotations
 
@@ -18,32 +21,33 @@ from ..training.source import Source
 
 @frozen
 class ClassSums:
-    """Release, for each class, the sum of its rows; `squares` adds those of squared numbers.
+    """Recipe that releases the sum of the rows of each class; `squares` adds squared numbers.
 
-    A row moves one class only, by its own vector: ‖(x, 1)‖ ≤ UNIT·√(features + 1), plus UNIT for each squared number.
+    Guarantee: a row moves one class only, by its own vector: ‖(x, 1)‖ ≤ UNIT·√(features + 1), and
+        UNIT more for each squared number.
+    Refuses: a target without listed classes, with `InvalidArgument`.
+    Law: tests/learn/test_neighbours.py::TestSumsByClass
     """
 
     squares: bool = False
 
     def plan(self, task: Task, spend: Measure, influence: Influence) -> Training:
-        """Spend all on one vector."""
+        """Spend the whole budget on one vector."""
         label = _classes(task)
         extra = self._extra(task)
         size = len(label.values) * (task.design.width + extra)
         row = task.design.squared_norm + extra * UNIT**2
-        return Training(
-            divide(spend, [Slice(influence.squared(row), size)], influence.neighbours), influence
-        )
+        slices = [Slice(influence.squared(row), size)]
+        return Training(divide(spend, slices, influence.neighbours), influence)
 
     def train(
         self, task: Task, training: Training, source: Source, bits: Bits | None = None
     ) -> Fitted:
-        """Return noisy sums in units of 1, a row for each class; the constant's column counts it."""
+        """Return noisy sums in units of 1, a row for each class; the last column is its count."""
         exact = source.sums(task.design, _classes(task), squares=self.squares)
         release = training.releases[0]
-        noisy = np.asarray(
-            release.noise.release(exact.ravel(), bits=bits), dtype=np.float64
-        ).reshape(exact.shape)
+        released = release.noise.release(exact.ravel(), bits=bits)
+        noisy = np.asarray(released, dtype=np.float64).reshape(exact.shape)
         unit = UNIT * training.influence.unit
         width = task.design.width
         return {
@@ -53,11 +57,9 @@ class ClassSums:
         }
 
     def _extra(self, task: Task) -> int:
-        return (
-            sum(isinstance(feature, Numeric) for feature in task.design.features)
-            if self.squares
-            else 0
-        )
+        if not self.squares:
+            return 0
+        return sum(isinstance(feature, Numeric) for feature in task.design.features)
 
 
 def _classes(task: Task) -> Classes:

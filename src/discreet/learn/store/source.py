@@ -1,7 +1,12 @@
-"""A relation of a store as a source of exact sums: by totals where it can add them up itself, else by its rows.
+"""Source of exact sums over a relation of a store.
 
-Totals: one for each pair of columns, so no row leaves the store. Rows: one line for each distinct row with its exact
-weight, in the store's own reading; they are coded here, used and dropped.
+| way    | when                               | what leaves the store                     |
+|--------|------------------------------------|-------------------------------------------|
+| totals | the store can compute every column | one total for each pair of columns        |
+| rows   | otherwise                          | each distinct row, with its exact weight  |
+
+Distinct rows are coded here, used and dropped.
+Law: tests/learn/test_curator_learn.py::TestTheStoreAndTheArraysAgreeToTheLastDigit
 """
 
 from __future__ import annotations
@@ -28,13 +33,13 @@ from ..training.source import Arrays, label_matrix, sums_by_class
 from .columns import Amounts, Column, coded, label_expressions, product, square_of, there
 
 FULL_WEIGHT = 64
-"""The weight of a row that counts in full where a person's rows share one: shares are rounded down to 1/64."""
+"""Full weight of a row where a person's rows share one: weights are rounded down to 1/64."""
 MOST_TOTALS = 4_000
-"""A statement with more totals than this takes longer to read than to run; the rows are asked for instead."""
+"""Limit of totals in a statement: with more, parsing takes longer than running; use rows."""
 
 
 def influence_of(rows: Relation) -> Influence:
-    """Return how much one unit of a relation counts."""
+    """Return the influence of one unit of a relation (contribution bounding)."""
     share = row_share(rows)
     relation = neighbours_of(rows)
     if isinstance(share, RowShare):
@@ -44,42 +49,37 @@ def influence_of(rows: Relation) -> Influence:
 
 @frozen(eq=False)
 class Stored:
-    """The rows of a relation in a store."""
+    """Source over the rows of a relation in a store."""
 
     engine: TallyBatch
     relation: Relation
 
     @property
     def share(self) -> Share:
-        """How a person's rows are kept in bounds."""
+        """The contribution bound of a person's rows."""
         return row_share(self.relation)
 
     def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
         """Return the distinct rows with their weights, coded."""
         domains = columns_of(self.relation)
-        names = [feature.name for feature in design.features] + (
-            [] if label is None else [label.name]
-        )
+        names = [feature.name for feature in design.features]
+        if label is not None:
+            names.append(label.name)
         keys = tuple(_key(name, domains[name]) for name in names)
-        totals = self.engine.tally(
-            Tally(
-                self._labelled(label),
-                keys,
-                self._terms([Constant(True)], self.relation),
-                self.share,
-            )
-        )
-        weights = np.fromiter(
-            (found[0] for found in totals.values()), dtype=np.int64, count=len(totals)
-        )
+        count = self._terms([Constant(True)], self.relation)
+        tally = Tally(self._labelled(label), keys, count, self.share)
+        totals = self.engine.tally(tally)
+        counts = [total[0] for total in totals.values()]
+        weights = np.array(counts, dtype=np.int64)
+        # No rows at all: every column is empty.
         columns = list(zip(*totals, strict=True)) or [()] * len(names)
-        cells = {
-            name: _cells(domains[name], column) for name, column in zip(names, columns, strict=True)
-        }
+        cells = {}
+        for name, column in zip(names, columns, strict=True):
+            cells[name] = _cells(domains[name], column)
         return Arrays(cells, weights).rows(design, label)
 
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
-        """Return the exact second moments, as totals if the store can work them out."""
+        """Return the exact second moments, as totals if the store can compute them."""
         made = coded(self._labelled(label), design, label)
         labels = [] if label is None else label_expressions(label)
         count = design.width * (design.width + 1) // 2 + (design.width + 1) * len(labels)
@@ -89,26 +89,34 @@ class Stored:
         return self._totals(*made, labels, unit // UNIT)
 
     def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
-        """Return the exact sums of each class, as totals by class if the store can work them out."""
+        """Return the exact sums of each class, as totals if the store can compute them."""
         made = coded(self._labelled(label), design, label)
         if made is None or len(made[1]) > MOST_TOTALS:
             coded_rows, found = self.rows(design, label)
             return sums_by_class(coded_rows, found, len(label.values), squares=squares)
         rows, columns = made
-        wanted = [
-            (column.expression, 1) if isinstance(column, Amounts) else (column.condition, UNIT)
-            for column in columns
-        ]
+        expressions: list[Expression] = []
+        factors = []
+        for column in columns:
+            if isinstance(column, Amounts):
+                expressions.append(column.expression)
+                factors.append(1)
+            else:
+                # A condition counts rows; the column holds UNIT where it is true.
+                expressions.append(column.condition)
+                factors.append(UNIT)
         if squares:
-            wanted += [(square_of(column), 1) for column in columns if isinstance(column, Amounts)]
-        terms = self._terms([expression for expression, _ in wanted], rows)
-        only = tuple((value,) for value in label.values)
-        totals = self.engine.tally(Tally(rows, (Field(label.name),), terms, self.share, only))
-        none, factors = (0,) * len(terms), np.array([factor for _, factor in wanted])
-        return np.asarray(
-            np.array([totals.get((value,), none) for value in label.values], dtype=np.int64)
-            * factors
-        )
+            amounts = [column for column in columns if isinstance(column, Amounts)]
+            expressions += [square_of(column) for column in amounts]
+            factors += [1] * len(amounts)
+        terms = self._terms(expressions, rows)
+        classes = tuple((value,) for value in label.values)
+        tally = Tally(rows, (Field(label.name),), terms, self.share, classes)
+        totals = self.engine.tally(tally)
+        # A class without rows may be missing from the result.
+        zeros = (0,) * len(terms)
+        by_class = [totals.get(key, zeros) for key in classes]
+        return np.asarray(np.array(by_class, dtype=np.int64) * np.array(factors))
 
     def _totals(
         self, rows: Relation, columns: list[Column], labels: list[Column], scale: int
@@ -118,51 +126,69 @@ class Stored:
         wanted = [product(columns[i], columns[j]) for i, j in pairs]
         wanted += [product(column, other) for column in columns for other in labels]
         wanted += [product(other, other) for other in labels]
-        found = self._sums(wanted, rows)
+        totals = self._sums(wanted, rows)
+        cross_start = len(pairs)
+        own_start = cross_start + width * len(labels)
         square = np.zeros((width, width), dtype=np.int64)
-        for (i, j), value in zip(pairs, found, strict=False):
-            square[i, j] = square[j, i] = value
-        beside = len(pairs) + width * len(labels)
-        cross = (
-            np.array(found[len(pairs) : beside], dtype=np.int64).reshape(width, len(labels)) * scale
-        )
-        return square, cross, np.array(found[beside:], dtype=np.int64) * scale**2
+        for (i, j), value in zip(pairs, totals[:cross_start], strict=True):
+            square[i, j] = value
+            square[j, i] = value
+        # The store's labels have UNIT for 1; `scale` brings them to the unit that is asked.
+        cross = np.array(totals[cross_start:own_start], dtype=np.int64) * scale
+        own = np.array(totals[own_start:], dtype=np.int64) * scale**2
+        return square, cross.reshape(width, len(labels)), own
 
     def _sums(self, wanted: list[tuple[Expression, int] | None], rows: Relation) -> list[int]:
-        """Return the total of each product, those that are always 0 left out of the question."""
-        asked = list(dict.fromkeys(pair[0] for pair in wanted if pair is not None))
-        terms = self._terms(asked, rows)
-        totals = self.engine.tally(Tally(rows, (), terms, self.share)).get((), (0,) * len(terms))
-        known = dict(zip(asked, totals, strict=True))
-        return [0 if pair is None else known[pair[0]] * pair[1] for pair in wanted]
+        """Return the total of each product; those that are always 0 are not asked."""
+        # Equal products are asked once, in the order of their first use.
+        distinct = dict.fromkeys(pair[0] for pair in wanted if pair is not None)
+        expressions = list(distinct)
+        terms = self._terms(expressions, rows)
+        by_key = self.engine.tally(Tally(rows, (), terms, self.share))
+        totals = by_key.get((), (0,) * len(terms))
+        known = dict(zip(expressions, totals, strict=True))
+        sums = []
+        for pair in wanted:
+            if pair is None:
+                sums.append(0)
+            else:
+                expression, factor = pair
+                sums.append(known[expression] * factor)
+        return sums
 
     def _terms(self, expressions: list[Expression], rows: Relation) -> tuple[Term, ...]:
-        weight, domains = 1 if isinstance(self.share, Free) else FULL_WEIGHT, columns_of(rows)
-        ends = [_ends(domain_of(expression, domains)) for expression in expressions]
-        return tuple(
-            Term(e, weight, low * weight, high * weight)
-            for e, (low, high) in zip(expressions, ends, strict=True)
-        )
+        weight = 1 if isinstance(self.share, Free) else FULL_WEIGHT
+        domains = columns_of(rows)
+        terms = []
+        for expression in expressions:
+            low, high = _ends(domain_of(expression, domains))
+            terms.append(Term(expression, weight, low * weight, high * weight))
+        return tuple(terms)
 
     def _labelled(self, label: Label | None) -> Relation:
-        return self.relation if label is None else Where(self.relation, there(label))
+        """Return the rows that have a label."""
+        if label is None:
+            return self.relation
+        return Where(self.relation, there(label))
 
 
 def _ends(domain: Domain) -> tuple[int, int]:
-    """Return the bounds of a number; yes or no counts 0 or 1."""
-    return (domain.low, domain.high) if isinstance(domain, Whole) else (0, 1)
+    """Return the bounds of a number; a condition counts 0 or 1."""
+    if isinstance(domain, Whole):
+        return domain.low, domain.high
+    return 0, 1
 
 
 def _key(name: str, domain: Domain) -> Expression:
-    """Return a column as a key that comes back as whole steps, a listed value or NULL."""
+    """Return a column as a grouping key: integer steps, a listed value or NULL."""
     if isinstance(domain, Whole) and domain.keys is None and domain.step != 1:
         inverse = 1 / domain.step
-        return Call(
-            Function.MULTIPLY,
-            (Field(name), Constant(int(inverse) if inverse.denominator == 1 else inverse)),
-        )
+        factor = int(inverse) if inverse.denominator == 1 else inverse
+        return Call(Function.MULTIPLY, (Field(name), Constant(factor)))
     return Field(name)
 
 
 def _cells(domain: Domain, values: tuple[Scalar, ...]) -> Cells:
-    return steps_of(values) if domain_is_ordered(domain) else Listed(values)
+    if domain_is_ordered(domain):
+        return steps_of(values)
+    return Listed(values)

@@ -1,1 +1,1 @@
-"""How models are trained: exact sums of coded rows, discrete Gaussian noise on them, and all else from these."""
+"""Training: exact sums of coded rows, discrete Gaussian noise, and post-processing of both."""

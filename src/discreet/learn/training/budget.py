@@ -1,8 +1,9 @@
-"""One budget for all the noise of a model: a single scale s, as every release is Gaussian and μ² adds up.
+"""Budget allocation among the Gaussian releases of a model, by a single scale s.
 
-A release with sensitivity Δ that is made t times and gets the share f of the budget has noise of σ = s·Δ·√(t/f), which
-costs f/s² of μ²; all of them together cost 1/s². s is the least for which the whole sequence keeps the promise, checked
-on the events themselves, with the lattice of each.
+Every release is Gaussian, so that μ² adds up under composition. A release has sensitivity Δ, is
+made t times and gets the share f of the budget. Its noise has σ = s·Δ·√(t/f) and costs f/s² of μ².
+All releases together cost 1/s². The accountant checks the composed events, lattice included;
+s is the least scale that fits the budget.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from ...privacy.neighbours import Neighbours
 
 @frozen
 class Slice:
-    """What one release asks of the budget: Δ2² of a vector of whole numbers, how often, and its share."""
+    """Request of one release: Δ2² of an integer vector, its dimension, its uses and its share."""
 
     squared: int
     dimension: int
@@ -41,49 +42,59 @@ class Release:
 
     @property
     def event(self) -> Event:
-        """What all its uses cost."""
-        return self.noise.event if self.times == 1 else Repeated(self.noise.event, self.times)
+        """The privacy event of all uses."""
+        if self.times == 1:
+            return self.noise.event
+        return Repeated(self.noise.event, self.times)
 
 
 def divide(spend: Measure, slices: Sequence[Slice], neighbours: Neighbours) -> tuple[Release, ...]:
-    """Return the noise of every release, the least that keeps the promise.
+    """Return the noise of every release, at the least scale that fits the budget.
+
+    Guarantee: the composition of all releases costs at most `spend` by the accountant's own check.
+    Refuses: pure ε, which no Gaussian noise satisfies, and a budget too large for the integer grid.
+    Law: tests/learn/test_neighbours.py::TestMomentsMoveByAtMostTheirSensitivity
 
     >>> import discreet as dp
     >>> from discreet.learn.training.budget import Slice, divide
-    >>> first, second = divide(dp.ZCDP("1/2"), [Slice(10**8, 5, 1, "1/5"), Slice(10**8, 5, 4, "4/5")], "add-remove")
+    >>> slices = [Slice(10**8, 5, 1, "1/5"), Slice(10**8, 5, 4, "4/5")]
+    >>> first, second = divide(dp.ZCDP("1/2"), slices, "add-remove")
     >>> int(first.noise.scale), int(second.noise.scale)
     (22361, 22361)
-
-    Refuses pure ε: no Gaussian noise keeps it.
     """
     if isinstance(spend, PureDP):
         raise InvalidArgument(
-            f"a model is trained with Gaussian noise, which keeps no pure ε; spend dp.ApproxDP({spend.epsilon}, 1e-6)"
+            "a model is trained with Gaussian noise, which keeps no pure ε; "
+            f"spend dp.ApproxDP({spend.epsilon}, 1e-6)"
         )
     base = least_scale(
         lambda scale: GaussianNoise.of(scale, 1, neighbours=neighbours), spend, start=4
     )
-    for power in range(
-        -40, 0
-    ):  # the lattice and whole scales cost next to nothing: one step is enough
-        made = tuple(
-            _release(part, base * (1 + Fraction(2) ** power), neighbours) for part in slices
-        )
-        if fits(events_of(made), spend):
-            return made
+    # The lattice and the rounding of σ to integers may cost a little more than the continuous
+    # noise of `base`. The scale grows by 2^−40, 2^−39, … until the exact events fit.
+    for power in range(-40, 0):
+        scale = base * (1 + Fraction(2) ** power)
+        releases = tuple(_release(part, scale, neighbours) for part in slices)
+        if fits(events_of(releases), spend):
+            return releases
     raise InvalidArgument(
         "this spend is too large for the grid on which models are trained; spend less"
     )
 
 
 def events_of(releases: Iterable[Release]) -> Event:
-    """Return the one event of releases made one after the other, each of which may look at those before."""
+    """Return the event of an adaptive composition: each release may depend on those before."""
     events = [release.event for release in releases]
     return events[0] if len(events) == 1 else InOrder(events)
 
 
 def _release(part: Slice, scale: Fraction, neighbours: Neighbours) -> Release:
-    whole = math.isqrt(part.squared - 1) + 1 if part.squared > 1 else 1
-    sigma = math.ceil(root_up(scale**2 * part.squared * part.times / Fraction(part.share)))
-    noise = DiscreteGaussian(sigma, whole, neighbours=neighbours, dimension=part.dimension)
+    # ⌈√Δ²⌉: the sensitivity is rounded up, so that the noise is never too small for it.
+    sensitivity = 1
+    if part.squared > 1:
+        sensitivity = math.isqrt(part.squared - 1) + 1
+    variance = scale**2 * part.squared * part.times / Fraction(part.share)
+    # Both the root and σ are rounded up: more noise is the safe direction.
+    sigma = math.ceil(root_up(variance))
+    noise = DiscreteGaussian(sigma, sensitivity, neighbours=neighbours, dimension=part.dimension)
     return Release(noise, part.times)

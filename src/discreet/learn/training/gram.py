@@ -1,8 +1,12 @@
-"""Second moments of a table, released once: Σ x xᵀ and Σ x yᵀ with one Gaussian noise.
+"""Gaussian release of second moments Σ x xᵀ and Σ x yᵀ ("Analyze Gauss", sufficient statistics).
 
-The upper triangle with its off-diagonal entries × √2 is an isometry of the Frobenius norm, so a row z = (x, y) moves it
-by ‖z‖² and one noise serves all entries: σ on the diagonal, σ/√2 beside it. √2 is replaced by 1393/985, which is below
-it, so the norm only shrinks; times 985 all is whole (Sheffet 2017; Dwork, Talwar, Thakurta, Zhang 2014).
+The upper triangle with off-diagonal entries × √2 is an isometry of the Frobenius norm. A row
+z = (x, y) therefore moves it by ‖z‖², and one noise serves all entries: σ on the diagonal, σ/√2
+beside it. √2 is replaced by 1393/985, which is below it, so that the norm only shrinks. Times 985
+all entries are integers (Sheffet 2017; Dwork, Talwar, Thakurta, Zhang 2014).
+
+Guarantee: one unit moves the integer vector by at most the sensitivity of `gram_slice`.
+Law: tests/learn/test_neighbours.py::TestMomentsMoveByAtMostTheirSensitivity
 """
 
 from __future__ import annotations
@@ -18,17 +22,19 @@ from ..coding.rows import Whole64
 from .budget import Release, Slice
 from .influence import Influence
 
-ALONG, ACROSS = 985, 1393
-"""1393/985 = 1.414213 is below √2 by one part in four million."""
-
+# 1393/985 = 1.414213 is below √2 by one part in four million.
+ALONG = 985
+"""Factor of diagonal entries."""
+ACROSS = 1393
+"""Factor of off-diagonal entries: ACROSS/ALONG ≤ √2."""
 
 ExactMoments: TypeAlias = tuple[Whole64, Whole64, Whole64]
-"""Σ x xᵀ, Σ x yᵀ and Σ y² of each label, as whole numbers."""
+"""Σ x xᵀ, Σ x yᵀ and Σ y² of each label, as integers."""
 
 
 @frozen(eq=False)
 class Moments:
-    """Noisy Σ x xᵀ, Σ x yᵀ and Σ y², in units of 1; `deviation` is that of the noise on the diagonal."""
+    """Noisy Σ x xᵀ, Σ x yᵀ and Σ y², in units of 1; `deviation` is σ on the diagonal."""
 
     square: NDArray[np.float64]
     cross: NDArray[np.float64]
@@ -37,39 +43,40 @@ class Moments:
 
     @property
     def count(self) -> float:
-        """The noisy number of rows: the last column is constant. At least 1, since it is divided by."""
+        """The noisy number of rows, at least 1; the last column is constant."""
         return max(1.0, float(self.square[-1, -1]))
 
 
 def gram_slice(
     squared_row: int, squared_label: int, width: int, labels: int, influence: Influence
 ) -> Slice:
-    """Say what the release asks of a budget: Δ2 = 985·(‖x‖² + ‖y‖²), that of the whole matrix of z = (x, y)."""
+    """Return the budget request of the release: Δ2 = 985·(‖x‖² + ‖y‖²), that of zzᵀ."""
     squared = ALONG**2 * influence.squared_psd(squared_row + squared_label)
-    return Slice(squared, width * (width + 1) // 2 + (width + 1) * labels)
+    upper_entries = width * (width + 1) // 2
+    label_entries = (width + 1) * labels
+    return Slice(squared, upper_entries + label_entries)
 
 
 def release_moments(
     exact: ExactMoments, release: Release, unit: float, *, bits: Bits | None = None
 ) -> Moments:
-    """Return the moments with noise; `unit` is what a squared 1 is in whole numbers, a row's weight included."""
+    """Return the noisy moments; `unit` is a squared 1 as an integer, a row's weight included."""
     square, cross, own = exact
     width = len(square)
     rows, columns = np.triu_indices(width)
-    along = rows == columns
-    factors = np.where(along, ALONG, ACROSS)
-    totals = np.concatenate(
-        [square[rows, columns] * factors, (cross * ACROSS).ravel(), own * ALONG]
-    )
-    noisy = np.asarray(release.noise.release(totals, bits=bits), dtype=np.float64)
-    size = len(rows)
-    upper = noisy[:size] / factors / unit
-    found = np.zeros((width, width))
-    found[rows, columns] = upper
-    found[columns, rows] = upper
+    factors = np.where(rows == columns, ALONG, ACROSS)
+    upper = square[rows, columns] * factors
+    totals = np.concatenate([upper, (cross * ACROSS).ravel(), own * ALONG])
+    released = release.noise.release(totals, bits=bits)
+    noisy = np.asarray(released, dtype=np.float64)
+    # Everything below is post-processing: the isometry is undone.
+    cross_start = len(rows)
+    own_start = cross_start + cross.size
+    noisy_upper = noisy[:cross_start] / factors / unit
+    noisy_square = np.zeros((width, width))
+    noisy_square[rows, columns] = noisy_upper
+    noisy_square[columns, rows] = noisy_upper
+    noisy_cross = noisy[cross_start:own_start] / ACROSS / unit
+    noisy_own = noisy[own_start:] / ALONG / unit
     deviation = float(release.noise.scale) / ALONG / unit
-    beside, last = (
-        noisy[size : size + cross.size] / ACROSS / unit,
-        noisy[size + cross.size :] / ALONG / unit,
-    )
-    return Moments(found, beside.reshape(cross.shape), last, deviation)
+    return Moments(noisy_square, noisy_cross.reshape(cross.shape), noisy_own, deviation)

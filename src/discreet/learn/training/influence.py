@@ -1,4 +1,7 @@
-"""How often one unit counts: rows count once, a person's rows share a bounded weight; exchanging two counts twice."""
+"""Influence of one privacy unit on a weighted sum (contribution bounding).
+
+A row counts once; a person's rows share a bounded weight; replacing one unit counts twice.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +11,11 @@ from ...privacy.neighbours import ADD_REMOVE, Neighbours
 
 @frozen
 class Influence:
-    """The total weight of one unit's rows is at most `weight`, in the whole numbers of `CodedRows.weights`.
+    """Bound on one unit: its rows weigh at most `weight` together, in units of `CodedRows.weights`.
 
     `unit` is the weight of one row that counts in full.
+
+    Law: tests/learn/test_curator_learn.py::TestPeople
     """
 
     weight: int = 1
@@ -18,19 +23,26 @@ class Influence:
     neighbours: Neighbours = ADD_REMOVE
 
     def squared(self, row: int) -> int:
-        """Bound the squared change of Σ w·v over rows whose vectors v have squared norms of at most `row`.
+        """Bound the squared change of Σ w·v over rows with ‖v‖² of at most `row`.
 
-        Add/remove: the unit's vectors have weights that sum to at most w, so their sum has norm ≤ w·‖v‖ (triangle).
-        Replace: two units' sums, so at most twice that.
+        Add/remove: the unit's weights sum to at most w, so the sum has norm ≤ w·‖v‖ (triangle).
+        Replace: the difference of two such sums has at most twice the norm.
         """
-        return self.weight**2 * row * (1 if self.neighbours == ADD_REMOVE else 4)
+        change = self.weight**2 * row
+        if self.neighbours == ADD_REMOVE:
+            return change
+        return 4 * change
 
     def squared_psd(self, trace: int) -> int:
         """Bound the squared Frobenius change of Σ w·zzᵀ over rows with ‖z‖² at most `trace`.
 
-        Add/remove: ‖Σ w zzᵀ‖ ≤ w·‖z‖². Replace: for two such matrices A, B ≥ 0 the inner product tr(AB) is not
-        negative, so ‖A − B‖² ≤ ‖A‖² + ‖B‖²: a factor √2, not 2. (Shares of a person's rows are rounded entry by entry,
-        after which A need not be ≥ 0: there it is 2.)
+        Add/remove: ‖Σ w zzᵀ‖ ≤ w·‖z‖². Replace: for two such matrices A, B ≥ 0 the inner product
+        tr(AB) is not negative, so that ‖A − B‖² ≤ ‖A‖² + ‖B‖²: a factor √2, not 2.
         """
-        exchanged = 2 if self.unit == 1 else 4
-        return (self.weight * trace) ** 2 * (1 if self.neighbours == ADD_REMOVE else exchanged)
+        change = (self.weight * trace) ** 2
+        if self.neighbours == ADD_REMOVE:
+            return change
+        # A person's weighted entries are rounded one by one, after which A need not be ≥ 0.
+        # Only the triangle inequality is left then: a factor 2.
+        is_psd = self.unit == 1
+        return (2 if is_psd else 4) * change

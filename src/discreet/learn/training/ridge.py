@@ -1,7 +1,8 @@
-"""Least squares from noisy moments: the eigenvalues are lifted by what is known about the noise, nothing else.
+"""Ridge regression from noisy second moments, with a penalty that follows from the noise alone.
 
-The noise is a symmetric Gaussian matrix whose operator norm is about σ√(2d) (Wigner): an eigenvalue below that may be
-nothing but noise, and its inverse anything. λ + c·σ√(2d) in place of λ is ridge regression with a public penalty.
+The noise is a symmetric Gaussian matrix, whose operator norm is about σ√(2d) (Wigner). An
+eigenvalue below that may be noise only, and its inverse arbitrary. λ + c·σ√(2d) in place of λ is ridge
+regression with a public penalty. Everything here is post-processing.
 """
 
 from __future__ import annotations
@@ -19,27 +20,33 @@ Floats = NDArray[np.float64]
 
 @frozen(eq=False)
 class Spectrum:
-    """Eigenvectors of noisy moments as columns, and their eigenvalues, lifted and so positive."""
+    """Eigenvectors of noisy moments as columns, with penalised, hence positive, eigenvalues."""
 
     vectors: Floats
     values: Floats
 
     def power(self, exponent: float) -> Floats:
-        """Return the matrix to a power, symmetric."""
-        return np.asarray((self.vectors * self.values**exponent) @ self.vectors.T)
+        """Return the symmetric power of the matrix."""
+        scaled = self.vectors * self.values**exponent
+        return np.asarray(scaled @ self.vectors.T)
 
 
 def lift_of(moments: Moments, lift: float) -> float:
-    """Return what every eigenvalue is lifted by: `lift` times the operator norm of the noise, and never nothing."""
-    return max(lift * moments.deviation * math.sqrt(2 * len(moments.square)), 1e-9)
+    """Return the ridge penalty: `lift` times the operator norm of the noise, and never 0."""
+    width = len(moments.square)
+    norm_factor = math.sqrt(2 * width)
+    return max(lift * moments.deviation * norm_factor, 1e-9)
 
 
 def spectrum_of(moments: Moments, lift: float) -> Spectrum:
-    """Return the spectrum of Σ x xᵀ, lifted by `lift` times the operator norm that its noise has."""
+    """Return the spectrum of Σ x xᵀ with the ridge penalty added to every eigenvalue."""
     values, vectors = np.linalg.eigh(moments.square)
-    return Spectrum(vectors, np.maximum(values, 0.0) + lift_of(moments, lift))
+    # Σ x xᵀ ≥ 0 is known, so that a negative eigenvalue is noise.
+    positive = np.maximum(values, 0.0)
+    return Spectrum(vectors, positive + lift_of(moments, lift))
 
 
 def solve(moments: Moments, lift: float = 1.0) -> Floats:
     """Return the coefficients that predict y from x, one column for each label."""
-    return np.asarray(spectrum_of(moments, lift).power(-1.0) @ moments.cross)
+    inverse = spectrum_of(moments, lift).power(-1.0)
+    return np.asarray(inverse @ moments.cross)

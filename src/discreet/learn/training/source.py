@@ -1,4 +1,4 @@
-"""Where the sums come from: arrays in memory here, a store in `store`."""
+"""Sources of exact sums for training: arrays in memory here, a relation of a store in `store`."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .gram import ExactMoments
 
 
 class Source(Protocol):
-    """A table whose exact sums may be asked for."""
+    """Table that answers exact sums. Its answers are private until noise is added."""
 
     def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
-        """Return the rows as a model sees them, and what the label codes each as; rows without a label are left out."""
+        """Return the coded rows and their coded labels; rows without a label are left out."""
         ...
 
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
@@ -28,18 +28,20 @@ class Source(Protocol):
         ...
 
     def sums(self, design: ModelDesign, label: Classes, *, squares: bool) -> Whole64:
-        """Return Σ x for each class, and beside it Σ ⌊u²/UNIT⌋ of each number u if wanted."""
+        """Return Σ x for each class, with `squares` also Σ ⌊u²/UNIT⌋ of each number u."""
         ...
 
 
 def sums_by_class(rows: CodedRows, found: Whole64, classes: int, *, squares: bool) -> Whole64:
     """Return Σ x over the rows of each class, and Σ ⌊u²/UNIT⌋ of its numbers."""
-    each = [np.where(found == place, rows.weights, 0) for place in range(classes)]
-    sums = np.stack([rows.push(weights) for weights in each])
+    class_weights = [np.where(found == index, rows.weights, 0) for index in range(classes)]
+    sums = np.stack([rows.push(weights) for weights in class_weights])
     if not squares:
         return sums
+    # Rounded down row by row, before the sum, so that one row never moves another.
     second = (rows.numbers**2 // UNIT).astype(np.int64)
-    return np.column_stack([sums, np.stack([weights @ second for weights in each])])
+    square_sums = np.stack([weights @ second for weights in class_weights])
+    return np.column_stack([sums, square_sums])
 
 
 @frozen(eq=False)
@@ -50,18 +52,20 @@ class Arrays:
     weights: Whole64 | None = None
 
     def rows(self, design: ModelDesign, label: Label | None) -> tuple[CodedRows, Whole64]:
-        """Return the rows as a model sees them."""
+        """Return the coded rows and labels."""
         coded = design.code(self.columns, self.weights)
         if label is None:
             return coded, np.zeros(len(coded), dtype=np.int64)
         found = label.code(self.columns[label.name])
-        there = found >= (0 if isinstance(label, Classes) else -UNIT)
-        if there.all():
+        # A missing class is coded as −1, a missing amount below −UNIT.
+        least = 0 if isinstance(label, Classes) else -UNIT
+        present = found >= least
+        if present.all():
             return coded, found
-        kept = CodedRows(
-            coded.numbers[there], coded.codes[there], coded.weights[there], coded.width
-        )
-        return kept, found[there]
+        numbers = coded.numbers[present]
+        codes = coded.codes[present]
+        weights = coded.weights[present]
+        return CodedRows(numbers, codes, weights, coded.width), found[present]
 
     def moments(self, design: ModelDesign, label: Label | None, unit: int) -> ExactMoments:
         """Return the exact second moments."""
@@ -75,9 +79,14 @@ class Arrays:
 
 
 def label_matrix(label: Label | None, found: Whole64, unit: int) -> Whole64:
-    """Return labels as whole numbers, a column each: ±unit for two classes, unit in one place of several, an amount.
+    """Return labels as integer columns; `unit`, a multiple of UNIT, is a label of 1.
 
-    `unit` is a multiple of UNIT.
+    | label           | columns                               |
+    |-----------------|---------------------------------------|
+    | None            | none                                  |
+    | amount          | one, in −unit..unit                   |
+    | two classes     | one, −unit or unit                    |
+    | several classes | one for each class, one of them unit  |
     """
     match label:
         case None:
@@ -85,6 +94,8 @@ def label_matrix(label: Label | None, found: Whole64, unit: int) -> Whole64:
         case Amount():
             return (found * (unit // UNIT))[:, None]
         case Classes(values=values) if len(values) == 2:
-            return ((2 * found - 1) * unit)[:, None]
+            signs = 2 * found - 1
+            return (signs * unit)[:, None]
         case _:
-            return unit * np.eye(len(label.values), dtype=np.int64)[found]
+            one_hot = np.eye(len(label.values), dtype=np.int64)
+            return unit * one_hot[found]

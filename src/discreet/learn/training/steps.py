@@ -1,13 +1,18 @@
-"""Noisy gradient steps in a whitened space, for models whose loss depends on a row through its margin x·w.
+"""Noisy gradient descent with per-row clipping (DP-GD) in a whitened space.
 
-The moments that were released first give a public matrix P ≈ (Σ x xᵀ/n)^(−1/2). A row's gradient is r·Px, with one
-residual r for each class, so clipping its norm to C is clipping r: |r|·‖Px‖ ≤ C in whole numbers, exactly. Then
+For models whose loss depends on a row through its margin x·w. The moments that were released first
+give a public matrix P ≈ (Σ x xᵀ/n)^(−1/2), a preconditioner. A row's gradient is r·Px, with one
+residual r for each class. Clipping its norm to C is clipping r: |r|·‖Px‖ ≤ C, exactly, in integers.
 
     g = P·Σ r x + noise of Δ2 = C
 
-is one discrete Gaussian release a step: the sum over rows is exact, P is whole, and no float decides what one row adds.
-In this space the loss is round, so that few steps of one size do (Avella-Medina, Bradshaw, Loh 2021; Ganesh, Haghifam,
-Steinke, Thakurta 2023). The answer is the mean of the second half of the steps.
+is one discrete Gaussian release a step. The sum over rows is exact, P is an integer matrix, and no
+float decides how much one row adds. In this space the loss is round, so that a few steps of one
+size suffice (Avella-Medina, Bradshaw, Loh 2021; Ganesh, Haghifam, Steinke, Thakurta 2023). The estimate
+is the mean of the second half of the steps.
+
+Guarantee: one row changes the exact gradient of a step by at most C.
+Law: tests/learn/test_neighbours.py::TestStepsMoveByAtMostTheClip
 """
 
 from __future__ import annotations
@@ -27,17 +32,19 @@ from .residual import FULL, ONE
 from .ridge import Floats, spectrum_of
 
 CLIP = 1 << 38
-"""C as a whole number: fine enough for any model, and the noise that hides it stays below 2^50."""
-_LONGEST = 1 << 30
-_MOST = 1 << 62
+"""C as an integer: fine enough for any model, and its noise stays below 2^50."""
+_MAX_NORM = 1 << 30
+"""Bound on ‖Px‖, so that its square fits into 64 bits."""
+_MAX_TOTAL = 1 << 62
+"""Bound on the entries of a gradient, so that they fit into 64 bits."""
 
 Residual = Callable[[Whole64, Whole64], Whole64]
-"""Margins and labels, each with a row for a row and a column for a class, to residuals."""
+"""Function of margins and labels, both with a column for each class, to residuals."""
 
 
 @frozen(eq=False)
 class Whitened:
-    """P as whole numbers, what its 1 is, the norm to which rows are clipped, and the noisy number of rows."""
+    """Integer matrix P, its unit, the clipping norm C and the noisy number of rows."""
 
     matrix: Whole64
     unit: float
@@ -51,28 +58,31 @@ class Whitened:
 
 
 def whole_clip(unit: int) -> int:
-    """Return C as a whole number where a row that counts in full has weight `unit`: public before all training."""
+    """Return C as an integer, for rows whose full weight is `unit`; public before training."""
     return CLIP // unit
 
 
 def whiten(
     moments: Moments, squared_norm: int, clip: float, whole: int, lift: float = 0.3
 ) -> Whitened:
-    """Return P for a clipping norm of `clip`·√d in the whitened space, where rows have norms of about √d.
+    """Return P for a clipping norm of `clip`·√d in the whitened space, where ‖Px‖ is about √d.
 
-    Its unit is chosen so that this norm is `whole`, and so that ‖Px‖ stays below 2^30: P is at most (‖P‖ + d/2 of
-    rounding) times a row's norm.
+    Its unit is chosen so that this norm is `whole`, and so that ‖Px‖ stays below 2^30.
     """
     spectrum = spectrum_of(moments, lift)
-    shares, width = spectrum.values / moments.count, len(spectrum.values)
-    root = (spectrum.vectors * shares**-0.5) @ spectrum.vectors.T
+    variances = spectrum.values / moments.count
+    width = len(variances)
+    root = (spectrum.vectors * variances**-0.5) @ spectrum.vectors.T
     wanted = whole / (clip * math.sqrt(width) * UNIT * FULL)
-    longest = (_LONGEST / math.sqrt(squared_norm) - width / 2) * math.sqrt(shares.min())
-    unit = min(wanted, longest)
-    return Whitened(np.rint(root * unit).astype(np.int64), unit, whole, moments.count)
+    # ‖Px‖ ≤ (‖P‖ + d/2)·‖x‖: rounding P to integers adds at most d/2 to its norm.
+    max_matrix_norm = _MAX_NORM / math.sqrt(squared_norm) - width / 2
+    max_unit = max_matrix_norm * math.sqrt(variances.min())
+    unit = min(wanted, max_unit)
+    matrix = np.rint(root * unit).astype(np.int64)
+    return Whitened(matrix, unit, whole, moments.count)
 
 
-def descend(  # noqa: PLR0917 what a descent is: rows, labels, where from, in which space, by which loss and noise
+def descend(  # noqa: PLR0917 rows, labels, start, space, loss and noise of a descent
     rows: CodedRows,
     labels: Whole64,
     start: Floats,
@@ -84,17 +94,22 @@ def descend(  # noqa: PLR0917 what a descent is: rows, labels, where from, in wh
     rate: float = 4.0,
     bits: Bits | None = None,
 ) -> Floats:
-    """Return coefficients, one column for each class, after `release.times` noisy steps from `start`."""
-    # least squares: P is rounded to whole numbers, and of a matrix that is all noise nothing may be left
-    caps, point = _caps(rows, whitened), np.linalg.lstsq(whitened.floats, start, rcond=None)[0]
-    mean, half = np.zeros_like(point), release.times // 2
+    """Return coefficients, one column a class, after `release.times` noisy steps from `start`."""
+    caps = _caps(rows, whitened)
+    # Least squares, not a solve: P is rounded to integers and may be singular where the
+    # moments were noise only.
+    point = np.linalg.lstsq(whitened.floats, start, rcond=None)[0]
+    mean = np.zeros_like(point)
+    half = release.times // 2
+    gradient_unit = whitened.unit * UNIT * FULL * weight * whitened.count
     for step in range(release.times):
-        wanted = residual(_margins(rows, whitened.floats @ point), labels)
-        exact = _image(whitened, _push(rows, _clip(wanted, caps)), len(rows) * weight)
-        noisy = np.asarray(
-            release.noise.release(exact.ravel(), bits=bits), dtype=np.float64
-        ).reshape(exact.shape)
-        point = point - rate * noisy / (whitened.unit * UNIT * FULL * weight * whitened.count)
+        margins = _margins(rows, whitened.floats @ point)
+        clipped = _clip(residual(margins, labels), caps)
+        exact = _image(whitened, _push(rows, clipped), len(rows) * weight)
+        released = release.noise.release(exact.ravel(), bits=bits)
+        noisy = np.asarray(released, dtype=np.float64).reshape(exact.shape)
+        point = point - rate * noisy / gradient_unit
+        # The first half finds the minimum; averaging the second half removes noise.
         if step >= half:
             mean += point / (release.times - half)
     return np.asarray(whitened.floats @ mean)
@@ -103,30 +118,38 @@ def descend(  # noqa: PLR0917 what a descent is: rows, labels, where from, in wh
 def _caps(rows: CodedRows, whitened: Whitened) -> Whole64:
     """Return the largest |r| of each row, FULL for 1, for which |r|·‖Px‖ ≤ C."""
     squares = rows.squares(whitened.matrix)
-    norms = (
-        np.sqrt(squares.astype(np.float64)).astype(np.int64) + 2
-    )  # at least the root, whatever a double rounds
+    roots = np.sqrt(squares.astype(np.float64)).astype(np.int64)
+    # + 2: at least the true root, whichever way the double was rounded.
+    # A cap may only be too small.
+    norms = roots + 2
     return np.asarray(whitened.clip // norms)
 
 
 def _clip(wanted: Whole64, caps: Whole64) -> Whole64:
-    """Shorten each row's residuals to its cap: one number is clipped, several are scaled down, towards zero."""
+    """Clip each row's residuals to its cap: one is clipped, several are scaled, towards zero."""
     if wanted.shape[1] == 1:
-        return np.clip(wanted, -caps[:, None], caps[:, None])
-    norms = np.sqrt((wanted * wanted).sum(axis=1).astype(np.float64)).astype(np.int64) + 1
+        limits = caps[:, None]
+        return np.clip(wanted, -limits, limits)
+    squares = (wanted * wanted).sum(axis=1)
+    # + 1: at least the true norm; the factor may only be too small.
+    norms = np.sqrt(squares.astype(np.float64)).astype(np.int64) + 1
     factors = np.minimum(FULL, caps * FULL // norms)[:, None]
-    return np.asarray(np.sign(wanted) * (np.abs(wanted) * factors // FULL))
+    # Magnitudes are rounded down, so that no entry grows beyond its share of the cap.
+    magnitudes = np.abs(wanted) * factors // FULL
+    return np.asarray(np.sign(wanted) * magnitudes)
 
 
 def _image(whitened: Whitened, sums: Whole64, count: int) -> Whole64:
-    """Return P·Σ r x, exactly: sums wrap around in 64 bits and still end right, as long as the end fits.
+    """Return P·Σ r x, exactly.
 
-    Where it might not, it is worked out in integers of any size and kept within ±2^62, which no two neighbours feel.
+    Where the result might not fit into 64 bits, Python's integers are used and clipped to ±2^62.
     """
-    if count * whitened.clip < _MOST:
+    # Intermediate sums may wrap around modulo 2^64; the result is right if it fits.
+    if count * whitened.clip < _MAX_TOTAL:
         return np.asarray(whitened.matrix @ sums)
     wide = whitened.matrix.astype(object) @ sums.astype(object)
-    return np.asarray(np.clip(wide, -_MOST, _MOST), dtype=np.int64)
+    # Clipping is 1-Lipschitz: it never increases the distance between neighbours.
+    return np.asarray(np.clip(wide, -_MAX_TOTAL, _MAX_TOTAL), dtype=np.int64)
 
 
 def _push(rows: CodedRows, factors: Whole64) -> Whole64:
@@ -135,6 +158,9 @@ def _push(rows: CodedRows, factors: Whole64) -> Whole64:
 
 
 def _margins(rows: CodedRows, coefficients: Floats) -> Whole64:
-    """Return x·w for each row and class, ONE for 1; coefficients beyond 2^31 of the grid stop there."""
-    scaled = np.clip(np.rint(coefficients * (ONE / UNIT)), 1 - 2**31, 2**31 - 1).astype(np.int64)
-    return np.stack([rows.margins(np.ascontiguousarray(column)) for column in scaled.T], axis=1)
+    """Return x·w for each row and class, ONE for 1."""
+    rounded = np.rint(coefficients * (ONE / UNIT))
+    # `CodedRows.margins` is exact for entries below 2^31.
+    scaled = np.clip(rounded, 1 - 2**31, 2**31 - 1).astype(np.int64)
+    margins = [rows.margins(np.ascontiguousarray(column)) for column in scaled.T]
+    return np.stack(margins, axis=1)
