@@ -31,8 +31,19 @@ JOBS = {
     "dp-sgd": "DP-SGD σ=.8 q=.01 T=1e4",
     "boxes": "(.1, 1e-10) × 1000",
 }
-TUNED = {"gauss-1e3": 5e-3, "gauss-1e5": 5e-3, "laplace-1e5": 5e-3, "mixed": 2e-5, "dp-sgd": 1e-3, "boxes": 0.1}
-SLOW = {("dp_accounting", "gauss-1e5"), ("dp_accounting", "laplace-1e5"), ("dp_accounting tuned", "mixed")}
+TUNED = {
+    "gauss-1e3": 5e-3,
+    "gauss-1e5": 5e-3,
+    "laplace-1e5": 5e-3,
+    "mixed": 2e-5,
+    "dp-sgd": 1e-3,
+    "boxes": 0.1,
+}
+SLOW = {
+    ("dp_accounting", "gauss-1e5"),
+    ("dp_accounting", "laplace-1e5"),
+    ("dp_accounting tuned", "mixed"),
+}
 
 
 def laplaces():
@@ -71,7 +82,10 @@ def discreet_price(job, gap):
         ),
         "dp-sgd": lambda: [Repeated(Sampled(GaussianNoise("0.64", 1), "0.01"), 10_000)],
         "boxes": lambda: [Promise(ApproxDP("0.1", "1e-10"))] * 1000,
-        "warm": lambda: [Repeated(Sampled(GaussianNoise(1, 1), "0.1"), 2), Repeated(Promise(PureDP(1)), 2)],
+        "warm": lambda: [
+            Repeated(Sampled(GaussianNoise(1, 1), "0.1"), 2),
+            Repeated(Promise(PureDP(1)), 2),
+        ],
     }[job]()
     price = numerical(events, gap=gap)
     return price.epsilon(DELTA), price.lower_epsilon(DELTA)
@@ -86,20 +100,32 @@ def dp_accounting_price(job, interval):
         one = pld.from_gaussian_mechanism(10.0, value_discretization_interval=interval)
         total = one.self_compose(1000 if job == "gauss-1e3" else 100_000)
     elif job == "laplace-1e5":
-        total = pld.from_laplace_mechanism(10.0, value_discretization_interval=interval).self_compose(100_000)
+        total = pld.from_laplace_mechanism(
+            10.0, value_discretization_interval=interval
+        ).self_compose(100_000)
     elif job == "dp-sgd":
-        one = pld.from_gaussian_mechanism(0.8, sampling_prob=0.01, value_discretization_interval=interval)
+        one = pld.from_gaussian_mechanism(
+            0.8, sampling_prob=0.01, value_discretization_interval=interval
+        )
         total = one.self_compose(10_000)
     elif job == "boxes":
-        one = pld.from_privacy_parameters(_parameters(0.1, 1e-10), value_discretization_interval=interval)
+        one = pld.from_privacy_parameters(
+            _parameters(0.1, 1e-10), value_discretization_interval=interval
+        )
         total = one.self_compose(1000)
     else:
-        total = pld.from_privacy_parameters(_parameters(0.05, 0.0), value_discretization_interval=interval)
+        total = pld.from_privacy_parameters(
+            _parameters(0.05, 0.0), value_discretization_interval=interval
+        )
         total = total.self_compose(20)
         for e in laplaces():
-            total = total.compose(pld.from_laplace_mechanism(1 / e, value_discretization_interval=interval))
+            total = total.compose(
+                pld.from_laplace_mechanism(1 / e, value_discretization_interval=interval)
+            )
         for s in deviations():
-            total = total.compose(pld.from_discrete_gaussian_mechanism(s, 1, value_discretization_interval=interval))
+            total = total.compose(
+                pld.from_discrete_gaussian_mechanism(s, 1, value_discretization_interval=interval)
+            )
     return total.get_epsilon_for_delta(DELTA), None
 
 
@@ -120,9 +146,14 @@ def prv_price(job):
         "warm": (GaussianMechanism(1.0), 2),
         "gauss-1e3": (GaussianMechanism(10.0), 1000),
         "laplace-1e5": (LaplaceMechanism(mu=0.1), 100_000),
-        "dp-sgd": (PoissonSubsampledGaussianMechanism(sampling_probability=0.01, noise_multiplier=0.8), 10_000),
+        "dp-sgd": (
+            PoissonSubsampledGaussianMechanism(sampling_probability=0.01, noise_multiplier=0.8),
+            10_000,
+        ),
     }[job]
-    accountant = PRVAccountant(prvs=prv, max_self_compositions=times, eps_error=0.01, delta_error=1e-9)
+    accountant = PRVAccountant(
+        prvs=prv, max_self_compositions=times, eps_error=0.01, delta_error=1e-9
+    )
     low, _, high = accountant.compute_epsilon(delta=DELTA, num_self_compositions=times)
     return float(high), float(low)
 
@@ -143,7 +174,10 @@ TOOLS = {
     "discreet": ("discreet", lambda job: discreet_price(job, 1e-3)),
     "discreet 1e-4": ("discreet", lambda job: discreet_price(job, 1e-4)),
     "dp_accounting": ("dp_accounting", lambda job: dp_accounting_price(job, 1e-4)),
-    "dp_accounting tuned": ("dp_accounting", lambda job: dp_accounting_price(job, TUNED.get(job, 1e-4))),
+    "dp_accounting tuned": (
+        "dp_accounting",
+        lambda job: dp_accounting_price(job, TUNED.get(job, 1e-4)),
+    ),
     "prv_accountant": ("prv_accountant", prv_price),
     "OpenDP zCDP": ("opendp", opendp_price),
 }
@@ -163,12 +197,16 @@ def one(tool, job):
 
 
 def child(*arguments):
-    done = subprocess.run([sys.executable, __file__, *arguments], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, __file__, *arguments], capture_output=True, text=True, check=False
+    )
     return json.loads(done.stdout.splitlines()[-1]) if done.returncode == 0 else None
 
 
 def main(quick):
-    ready = {tool: importlib.util.find_spec(module) is not None for tool, (module, _) in TOOLS.items()}
+    ready = {
+        tool: importlib.util.find_spec(module) is not None for tool, (module, _) in TOOLS.items()
+    }
     for tool in [tool for tool, there in ready.items() if not there]:
         print(f"{tool}: not installed")
     for job, words in JOBS.items():

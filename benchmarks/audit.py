@@ -55,7 +55,13 @@ def pydp_gaussian() -> bool:
     from pydp.algorithms.numerical_mechanisms import GaussianMechanism
 
     mechanism = GaussianMechanism(1.0, 1e-5, 1.0)
-    return show("PyDP 1.1.5 Gaussian", mechanism.add_noise, ApproxDP(1, "1e-5"), samples=100_000, known=FLOATS)
+    return show(
+        "PyDP 1.1.5 Gaussian",
+        mechanism.add_noise,
+        ApproxDP(1, "1e-5"),
+        samples=100_000,
+        known=FLOATS,
+    )
 
 
 def pydp_laplace() -> bool:
@@ -69,7 +75,10 @@ def opendp_laplace() -> bool:
     import opendp.prelude as opendp
 
     opendp.enable_features("contrib")
-    space = opendp.vector_domain(opendp.atom_domain(T=float, nan=False)), opendp.l1_distance(T=float)
+    space = (
+        opendp.vector_domain(opendp.atom_domain(T=float, nan=False)),
+        opendp.l1_distance(T=float),
+    )
     mechanism = opendp.m.make_laplace(*space, scale=1.0)
 
     def run(value: float, size: int) -> np.ndarray:
@@ -82,7 +91,10 @@ def opendp_gaussian() -> bool:
     import opendp.prelude as opendp
 
     opendp.enable_features("contrib")
-    space = opendp.vector_domain(opendp.atom_domain(T=float, nan=False)), opendp.l2_distance(T=float)
+    space = (
+        opendp.vector_domain(opendp.atom_domain(T=float, nan=False)),
+        opendp.l2_distance(T=float),
+    )
     mechanism = opendp.m.make_gaussian(*space, scale=3.7306316348159)
 
     def run(value: float, size: int) -> np.ndarray:
@@ -95,12 +107,22 @@ def own_laplace() -> bool:
     from discreet.mechanisms.additive.laplace import Laplace
 
     mechanism = Laplace.spending(PureDP(1), sensitivity=1)
-    return show("discreet Laplace", lambda x, size: mechanism.release(np.full(size, x)), samples=1_000_000, known=GRID)
+    return show(
+        "discreet Laplace",
+        lambda x, size: mechanism.release(np.full(size, x)),
+        samples=1_000_000,
+        known=GRID,
+    )
 
 
 def textbook() -> bool:
     rng = np.random.default_rng()
-    return show("numpy Laplace on floats", lambda x, size: x + rng.laplace(size=size), samples=100_000, known=FLOATS)
+    return show(
+        "numpy Laplace on floats",
+        lambda x, size: x + rng.laplace(size=size),
+        samples=100_000,
+        known=FLOATS,
+    )
 
 
 def speed(runs: int = 1_000_000) -> None:
@@ -117,7 +139,9 @@ def speed(runs: int = 1_000_000) -> None:
     start = time.perf_counter()
     report = audit(run, CLAIM, inputs=INPUTS, samples=runs)
     took = time.perf_counter() - start
-    print(f"judging {runs} runs on each input: {took - spent:.2f} s, drawing them {spent:.2f} s ({report.verdict})")
+    print(
+        f"judging {runs} runs on each input: {took - spent:.2f} s, drawing them {spent:.2f} s ({report.verdict})"
+    )
 
 
 PEERS = (

@@ -41,7 +41,10 @@ def broken_ones() -> int:
     for specimen in BROKEN:
         report = look(specimen)
         missed += not report.refuted
-        print(f"{specimen.name:24} {report.verdict:12} ε ≥ {report.epsilon:7.3f}  {report.event[:80]}", flush=True)
+        print(
+            f"{specimen.name:24} {report.verdict:12} ε ≥ {report.epsilon:7.3f}  {report.event[:80]}",
+            flush=True,
+        )
     print(f"{missed} of {len(BROKEN)} broken mechanisms missed")
     return missed
 
@@ -65,7 +68,9 @@ def false_alarms(audits: int, confidence: float = 0.9) -> int:
     how = {"inputs": (0, 1), "samples": 200, "confidence": confidence}
     alarms = sum(audit(run, PureDP(1), **how).refuted for _ in range(audits))
     stated = audits * (1 - confidence)
-    print(f"{alarms} false alarms in {audits} audits at {confidence:.0%} (stated: at most {stated:.0f} expected)")
+    print(
+        f"{alarms} false alarms in {audits} audits at {confidence:.0%} (stated: at most {stated:.0f} expected)"
+    )
     return int(alarms > stated + 6 * math.sqrt(stated))
 
 
@@ -76,7 +81,10 @@ def told(name: str, report: Report) -> int:
 
 def own_mechanisms(times: int) -> int:
     return sum(
-        told(case.name, audit(case.run, case.claim, case.inputs, samples=times * case.samples, confidence=SURE))
+        told(
+            case.name,
+            audit(case.run, case.claim, case.inputs, samples=times * case.samples, confidence=SURE),
+        )
         for case in MECHANISMS
     )
 
@@ -85,7 +93,9 @@ def own_questions(times: int) -> int:
     caught = 0
     for case in QUESTIONS:
         how = {"neighbours": case.neighbours, "unit": case.person, "confidence": SURE}
-        caught += told(case.name, audit(case.run, case.spend, case.inputs, samples=times * case.samples, **how))
+        caught += told(
+            case.name, audit(case.run, case.spend, case.inputs, samples=times * case.samples, **how)
+        )
     return caught
 
 
@@ -109,4 +119,6 @@ def main(quick: bool, wanted: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main("--quick" in sys.argv, [word for word in sys.argv[1:] if not word.startswith("-")]))
+    sys.exit(
+        main("--quick" in sys.argv, [word for word in sys.argv[1:] if not word.startswith("-")])
+    )

@@ -51,7 +51,8 @@ PROBES = {
     "first question, imports and all": "import time; t = time.process_time()\n"
     + PEOPLE
     + ("curator().sql(COUNT, spend=dp.PureDP(1)); print(time.process_time() - t)"),
-    "read SQL": PEOPLE + "from discreet.query import parse; cost(lambda turn: parse(BY_REGION, {'people': people}))",
+    "read SQL": PEOPLE
+    + "from discreet.query import parse; cost(lambda turn: parse(BY_REGION, {'people': people}))",
     "plan a count": PEOPLE
     + (
         "from discreet.query import parse; asked = parse(COUNT, {'people': people})\n"
@@ -62,14 +63,17 @@ PROBES = {
         "from discreet.query import parse; asked = parse(BY_REGION, {'people': people})\n"
         "cost(lambda turn: dp.plan_question(asked, spend=dp.PureDP(turn + 1)))"
     ),
-    "explain": PEOPLE + "own = curator(); cost(lambda turn: str(own.explain(BY_REGION, spend=dp.PureDP(turn + 1))))",
-    "open, and ask by region": PEOPLE + "cost(lambda turn: curator().sql(BY_REGION, spend=dp.PureDP(turn + 1)))",
+    "explain": PEOPLE
+    + "own = curator(); cost(lambda turn: str(own.explain(BY_REGION, spend=dp.PureDP(turn + 1))))",
+    "open, and ask by region": PEOPLE
+    + "cost(lambda turn: curator().sql(BY_REGION, spend=dp.PureDP(turn + 1)))",
     "a count, new ledger": PEOPLE
     + (
         "store = dp.DuckDB({'people': 'people.csv'})\n"
         "cost(lambda turn: curator(store).sql(COUNT, spend=dp.PureDP(turn + 1)))"
     ),
-    "a count": PEOPLE + "own = curator(); cost(lambda turn: own.sql(COUNT, spend=dp.PureDP(turn + 1)))",
+    "a count": PEOPLE
+    + "own = curator(); cost(lambda turn: own.sql(COUNT, spend=dp.PureDP(turn + 1)))",
     "by region, ledger in memory": PEOPLE
     + ("own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(turn + 1)))"),
     "by region, ledger in a file": PEOPLE
@@ -77,20 +81,27 @@ PROBES = {
         "import tempfile, os; own = curator(name=os.path.join(tempfile.mkdtemp(dir='.'), 'l.ledger'))\n"
         "cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(turn + 1)))"
     ),
-    "the same question again": PEOPLE + ("own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(1)))"),
+    "the same question again": PEOPLE
+    + ("own = curator(); cost(lambda turn: own.sql(BY_REGION, spend=dp.PureDP(1)))"),
 }
 
 
 def cost(checkout: Path, script: str, folder: str) -> float:
     """Run a probe on one checkout; what is compiled lies in the folder, so that both find their own compiled."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("PYTHON")
+    }
     environment |= {
         "PYTHONPATH": str(checkout / "src"),
         "PYTHONHASHSEED": "0",
         "PYTHONPYCACHEPREFIX": folder + "/cache",
     }
     run = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", script], capture_output=True, check=True, cwd=folder, env=environment
+        [sys.executable, "-W", "ignore", "-c", script],
+        capture_output=True,
+        check=True,
+        cwd=folder,
+        env=environment,
     )
     return 1000 * float(run.stdout.split()[-1])
 

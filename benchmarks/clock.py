@@ -29,7 +29,11 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from discreet.query.algebra.tally import RowShare, Tally, Term
 from discreet.query.algebra.tree import JoinPeople, Scan, Where
 
-PEOPLE = dp.Schema("people", dp.People("id", max_rows=1), {"age": dp.Integer(0, 120), "dx": dp.Category(["a", "hiv"])})
+PEOPLE = dp.Schema(
+    "people",
+    dp.People("id", max_rows=1),
+    {"age": dp.Integer(0, 120), "dx": dp.Category(["a", "hiv"])},
+)
 VISITS = dp.Schema("visits", dp.People("id", max_rows=3), {"n": dp.Integer(0, 9)})
 FINE = Term(Constant(True), 2**20, 0, 2**20)
 OLD = Where(Scan(PEOPLE), Call(Function.LESS, (Constant(100), Field("age"))))
@@ -43,8 +47,15 @@ QUESTIONS = {
 def neighbours(rows: int, place: str) -> list[dp.DuckDB]:
     stores = []
     for name, age in (("nobody", 50), ("one", 119), ("nobody again", 50)):
-        people = {"id": range(rows), "age": [age] + [i % 90 for i in range(rows - 1)], "dx": ["a"] * rows}
-        sources = {"people": pa.table(people), "visits": pa.table({"id": range(rows), "n": [1] * rows})}
+        people = {
+            "id": range(rows),
+            "age": [age] + [i % 90 for i in range(rows - 1)],
+            "dx": ["a"] * rows,
+        }
+        sources = {
+            "people": pa.table(people),
+            "visits": pa.table({"id": range(rows), "n": [1] * rows}),
+        }
         stores.append(dp.prepare(sources, [PEOPLE, VISITS], Path(place) / name))
     return stores
 
@@ -64,7 +75,9 @@ def times(stores: list[dp.DuckDB], tally: Tally, runs: int) -> list[list[float]]
 def beyond(first: list[float], second: list[float], bound: float) -> float:
     """Give the p of the hypothesis that neither law is later than the other by more than a bound."""
     pairs = ((first, second), (second, first))
-    tests = [ks_2samp(late, [x + bound for x in early], alternative="less") for late, early in pairs]
+    tests = [
+        ks_2samp(late, [x + bound for x in early], alternative="less") for late, early in pairs
+    ]
     return min(1.0, 2 * min(test.pvalue for test in tests))
 
 
@@ -74,12 +87,21 @@ def ticked(times: list[float], tick: float = 0.25) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--runs", type=int, default=200)
     parser.add_argument("--bound", type=float, default=10.0, help="milliseconds")
     asked = parser.parse_args()
-    heads = ["question", "nobody, ms", "one person, ms", "nobody again, ms", "KS neighbours, p", "KS equals, p"]
+    heads = [
+        "question",
+        "nobody, ms",
+        "one person, ms",
+        "nobody again, ms",
+        "KS neighbours, p",
+        "KS equals, p",
+    ]
     heads += [f"by more than {asked.bound:g} ms, p", "by ticks, p"]
     print(f"| {' | '.join(heads)} |\n|{'---|' * len(heads)}")
     with tempfile.TemporaryDirectory() as place:

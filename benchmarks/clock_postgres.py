@@ -29,7 +29,9 @@ from discreet.query.algebra.tree import JoinPeople, JoinPublic, Scan, Where
 ROWS = 400_000
 TURNS = 40
 PEOPLE = Schema(
-    "people", People("uid", max_rows=1), {"name": Text(9), "dx": Category(["hiv", "none"]), "code": Integer(0, 10**6)}
+    "people",
+    People("uid", max_rows=1),
+    {"name": Text(9), "dx": Category(["hiv", "none"]), "code": Integer(0, 10**6)},
 )
 VISITS = Schema("visits", People("uid", max_rows=2), {"cost": Integer(0, 999)})
 CODES = Schema.public_table("codes", {"key": Integer(0, 10**6), "kind": Integer(0, 9)}, key="key")
@@ -54,13 +56,18 @@ def load(dsn: str) -> None:
 
 
 def questions() -> dict[str, Tally]:
-    her = [Call(Function.EQUAL, (Field(name), Constant(value))) for name, value in (("name", "alice"), ("dx", "hiv"))]
+    her = [
+        Call(Function.EQUAL, (Field(name), Constant(value)))
+        for name, value in (("name", "alice"), ("dx", "hiv"))
+    ]
     found = Where(Scan(PEOPLE), Call(Function.AND, tuple(her)))
     count = (Term(Constant(True), 1, 0, 1),)
     public = JoinPublic(found, CODES, ((Field("code"), "key"),), (("kind", "kind"),), keep=False)
     kept = replace(public, keep=True)
     return {
-        "people with people": Tally(JoinPeople(found, Scan(VISITS), ()), (), count, GroupShare(1, 2)),
+        "people with people": Tally(
+            JoinPeople(found, Scan(VISITS), ()), (), count, GroupShare(1, 2)
+        ),
         "people with a public table": Tally(public, (), count, GroupShare(1, 1)),
         "… whose rows are kept": Tally(kept, (Field("kind"),), count, GroupShare(1, 1)),
     }
@@ -76,7 +83,9 @@ def engine(dsn: str, place: str, whole: bool) -> Postgres:
 def main(dsn: str) -> None:
     load(dsn)
     print(f"joins of 1,001 people with {ROWS:,} rows, {TURNS} turns each; milliseconds, medians\n")
-    print(f"  {'':28} {'written':10} {'she is in':>10} {'she is not':>10} {'KS':>6} {'p':>9} {'by > 10 ms, p':>14}")
+    print(
+        f"  {'':28} {'written':10} {'she is in':>10} {'she is not':>10} {'KS':>6} {'p':>9} {'by > 10 ms, p':>14}"
+    )
     for name, tally in questions().items():
         for whole in (False, True):
             engines = [engine(dsn, place, whole) for place in ("with_her", "without")]

@@ -27,11 +27,15 @@ def main(homes: dict[str, str]) -> int:
     failed = 0
     for page, home in homes.items():
         python = ROOT / home / "bin" / "python"
-        (code,) = BLOCK.findall((ROOT / "docs" / "coming-from" / f"{page}.md").read_text(encoding="utf-8"))
+        (code,) = BLOCK.findall(
+            (ROOT / "docs" / "coming-from" / f"{page}.md").read_text(encoding="utf-8")
+        )
         if not python.exists():
             print(f"{page:12} not installed")
             continue
-        done = subprocess.run([python, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [python, "-W", "ignore", "-c", code], capture_output=True, text=True, check=False
+        )
         print(
             f"{page:12} {'runs: ' + done.stdout.strip()[:80] if done.returncode == 0 else done.stderr.strip()[-400:]}"
         )

@@ -39,7 +39,9 @@ def world(domain, k):
     queries = np.empty((k, domain), dtype=bool)
     for at in range(0, k, 1000):
         queries[at : at + 1000] = rng.random((min(1000, k - at), domain)) < 0.5
-    true = np.concatenate([queries[at : at + 1000].astype(float) @ histogram for at in range(0, k, 1000)])
+    true = np.concatenate(
+        [queries[at : at + 1000].astype(float) @ histogram for at in range(0, k, 1000)]
+    )
     return histogram, queries, true
 
 
@@ -48,7 +50,10 @@ def randomized_response(histogram, queries, true):
     k, asked = len(true), min(100, len(true))
     rr = RandomizedResponse(2, epsilon=Fraction(1, k))
     people = np.repeat(np.arange(histogram.size), histogram)
-    found = [PEOPLE * rr.estimate(rr.release(queries[i][people].astype(np.int64))).values[1] for i in range(asked)]
+    found = [
+        PEOPLE * rr.estimate(rr.release(queries[i][people].astype(np.int64))).values[1]
+        for i in range(asked)
+    ]
     return np.array(found) - true[:asked], PEOPLE * math.sqrt(rr.variance(n=PEOPLE, frequency=0.5))
 
 
@@ -59,14 +64,18 @@ def laplace_noise(_histogram, _queries, true):
 
 def gaussian_noise(_histogram, _queries, true):
     k = len(true)
-    sigma = least_scale(lambda s: GaussianNoise(s**2, k, neighbours="replace"), BUDGET, start=math.isqrt(k) + 1)
+    sigma = least_scale(
+        lambda s: GaussianNoise(s**2, k, neighbours="replace"), BUDGET, start=math.isqrt(k) + 1
+    )
     return gaussian(sigma**2, k), float(sigma)
 
 
 def noisy_histogram(histogram, queries, true):
     """Laplace noise of scale 2/ε on every cell once, then every query is free."""
     noisy = histogram + laplace(2, histogram.size)
-    found = np.concatenate([queries[at : at + 1000].astype(float) @ noisy for at in range(0, len(true), 1000)])
+    found = np.concatenate(
+        [queries[at : at + 1000].astype(float) @ noisy for at in range(0, len(true), 1000)]
+    )
     return found - true, math.sqrt(8 * histogram.size / 2)
 
 
@@ -84,7 +93,9 @@ def multiplicative_weights(histogram, queries, true):
 
 
 def mwem(histogram, queries, true):
-    mechanism = MWEM.spending(BUDGET, domain=histogram.size, total=PEOPLE, rounds=ROUNDS, passes=PASSES)
+    mechanism = MWEM.spending(
+        BUDGET, domain=histogram.size, total=PEOPLE, rounds=ROUNDS, passes=PASSES
+    )
     return mechanism.release(histogram, queries).answers(queries) - true, None
 
 
@@ -100,8 +111,12 @@ METHODS = {
 
 def table(domain, sizes):
     """Print one table and return the measured greatest errors."""
-    print(f"\ndomain of {domain} cells, {PEOPLE} people, (ε, δ) = (1, 1e-6) for all k queries together")
-    print(f"{'k':>7}  {'mechanism':<24}{'greatest':>12}{'rms':>12}{'rms theory':>12}{'ratio':>8}{'seconds':>9}")
+    print(
+        f"\ndomain of {domain} cells, {PEOPLE} people, (ε, δ) = (1, 1e-6) for all k queries together"
+    )
+    print(
+        f"{'k':>7}  {'mechanism':<24}{'greatest':>12}{'rms':>12}{'rms theory':>12}{'ratio':>8}{'seconds':>9}"
+    )
     greatest = {name: [] for name in METHODS}
     for k in sizes:
         data = world(domain, k)
@@ -112,14 +127,20 @@ def table(domain, sizes):
             rms = math.sqrt(float(np.mean(np.square(errors, dtype=float))))
             greatest[name].append(float(np.abs(errors).max()))
             told = f"{theory:>12.0f}{rms / theory:>8.2f}" if theory else f"{'':>20}"
-            print(f"{k:>7}  {name:<24}{greatest[name][-1]:>12.0f}{rms:>12.0f}{told}{took:>9.2f}", flush=True)
+            print(
+                f"{k:>7}  {name:<24}{greatest[name][-1]:>12.0f}{rms:>12.0f}{told}{took:>9.2f}",
+                flush=True,
+            )
     return greatest
 
 
 def growth(sizes, greatest):
     """Print how the greatest error grows from the smallest k to the largest: as a power of k, and of log k."""
     print("\ngrowth of the greatest error    as k^a    as (log k)^b")
-    decades, logs = math.log(sizes[-1] / sizes[0]), math.log(math.log(sizes[-1]) / math.log(sizes[0]))
+    decades, logs = (
+        math.log(sizes[-1] / sizes[0]),
+        math.log(math.log(sizes[-1]) / math.log(sizes[0])),
+    )
     for name, values in greatest.items():
         rise = math.log(values[-1] / values[0])
         print(f"  {name:<28}{rise / decades:>8.2f}{rise / logs:>14.2f}")
@@ -146,7 +167,11 @@ def draw(sizes, greatest):
     for name, values in greatest.items():
         axes.loglog(sizes, values, marker="o", label=name)
     axes.axhline(PEOPLE, color="grey", linestyle=":", label="number of people")
-    axes.set(xlabel="counting queries k", ylabel="greatest error (people)", title="k counting queries, ε = 1, δ = 1e-6")
+    axes.set(
+        xlabel="counting queries k",
+        ylabel="greatest error (people)",
+        title="k counting queries, ε = 1, δ = 1e-6",
+    )
     axes.legend(fontsize=8)
     figure.savefig(PICTURE, metadata={"Date": None, "Creator": None})
 
@@ -156,7 +181,9 @@ def main():
     greatest = table(1000, sizes)
     growth(sizes, greatest)
     for below in ("multiplicative weights", "MWEM"):
-        print(f"{below} overtakes Gaussian noise near k = {crossing(sizes, greatest, 'Gaussian', below)}")
+        print(
+            f"{below} overtakes Gaussian noise near k = {crossing(sizes, greatest, 'Gaussian', below)}"
+        )
     table(10_000, [100, 10_000])
     if "--picture" in sys.argv:
         draw(sizes, greatest)

@@ -11,7 +11,11 @@ MODULES = ("numpy", "discreet", "discreet.noise", "discreet.privacy", "discreet.
 
 
 def cost(module: str) -> float:
-    return float(subprocess.run([sys.executable, "-c", PROBE.format(module)], capture_output=True, check=True).stdout)
+    return float(
+        subprocess.run(
+            [sys.executable, "-c", PROBE.format(module)], capture_output=True, check=True
+        ).stdout
+    )
 
 
 def main(repeats: int = 15) -> None:

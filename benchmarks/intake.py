@@ -53,15 +53,21 @@ def run(method: str, path: str, memory: str) -> dict[str, float]:
     with tempfile.TemporaryDirectory(dir=Path(path).parent) as place:
         start = cpu()
         if method == "plain":
-            with duckdb.connect(f"{place}/plain", config={"memory_limit": memory} if memory else {}) as connection:
+            with duckdb.connect(
+                f"{place}/plain", config={"memory_limit": memory} if memory else {}
+            ) as connection:
                 connection.execute(f"CREATE TABLE events AS SELECT * FROM read_csv('{path}')")
         else:
-            dp.prepare({"events": path}, [SCHEMAS[method]], f"{place}/store", memory=memory or None).close()
+            dp.prepare(
+                {"events": path}, [SCHEMAS[method]], f"{place}/store", memory=memory or None
+            ).close()
         return {"cpu": cpu() - start, "peak": peak()}
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=2_000_000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--memory", default="")
@@ -72,7 +78,11 @@ def main() -> None:
         for _ in range(asked.rounds):
             for method, runs in found.items():
                 command = [sys.executable, __file__, method, f"{place}/events.csv", asked.memory]
-                runs.append(json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout))
+                runs.append(
+                    json.loads(
+                        subprocess.run(command, check=True, capture_output=True, text=True).stdout
+                    )
+                )
     least = {method: min(each["cpu"] for each in runs) for method, runs in found.items()}
     print(f"| {asked.rows:,} rows | CPU, s | × DuckDB's own | peak memory, MB |\n|---|---|---|---|")
     for method, seconds in least.items():

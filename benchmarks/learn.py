@@ -96,10 +96,15 @@ def peers(data: Data, python: str, splits: int) -> dict[str, list[str]]:
         capture_output=True,
         text=True,
         check=False,
-        env={name: value for name, value in os.environ.items() if name != "PYTHONPATH"},  # a peer has its own packages
+        env={
+            name: value for name, value in os.environ.items() if name != "PYTHONPATH"
+        },  # a peer has its own packages
     )
     if done.returncode:
-        return {Path(python).parts[-3]: [f"did not run: {done.stderr.strip().splitlines()[-1][:60]}"] * 3}
+        return {
+            Path(python).parts[-3]: [f"did not run: {done.stderr.strip().splitlines()[-1][:60]}"]
+            * 3
+        }
     return json.loads(done.stdout)
 
 
@@ -134,7 +139,9 @@ def main() -> None:
                 f"  ε = {epsilon:<4} {names[0]:<20} {mean(list(accuracy)):<18} {mean(list(area)):<18} {np.mean(spent):5.2f} s   {'asked ' + asked if asked else ''}"
             )
         bare = [plain(data, seed) for seed in range(splits)]
-        print(f"  no privacy scikit-learn        {mean([b[0] for b in bare]):<18} {mean([b[1] for b in bare]):<18}")
+        print(
+            f"  no privacy scikit-learn        {mean([b[0] for b in bare]):<18} {mean([b[1] for b in bare]):<18}"
+        )
         others = [line for python in said.peers for line in peers(data, python, splits).items()]
         for name, row in others:
             for epsilon, cell in zip(BUDGETS, row, strict=True):

@@ -36,7 +36,8 @@ class Data:
         order = np.random.default_rng(seed).permutation(count)
         cut = count * 4 // 5
         return tuple(
-            {name: values[part] for name, values in self.columns.items()} for part in (order[:cut], order[cut:])
+            {name: values[part] for name, values in self.columns.items()}
+            for part in (order[:cut], order[cut:])
         )  # type: ignore[return-value]
 
 
@@ -52,7 +53,12 @@ def adult() -> Data:
         for name, size in sizes.items()
     }
     facts = dict(zip(names, facts.values(), strict=True))
-    return Data("adult", dp.Schema("adult", dp.Rows(), facts), "income_50K", dict(zip(names, table.T, strict=True)))
+    return Data(
+        "adult",
+        dp.Schema("adult", dp.Rows(), facts),
+        "income_50K",
+        dict(zip(names, table.T, strict=True)),
+    )
 
 
 def bundled(name: str) -> Data:

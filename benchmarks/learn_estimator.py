@@ -99,7 +99,9 @@ def main() -> None:
         if sys.argv[1:] and kind.__name__ not in sys.argv[1:]:
             continue
         results = check_estimator(kind(), on_fail=None, on_skip=None)
-        failed = {one["check_name"]: one["exception"] for one in results if one["status"] == "failed"}
+        failed = {
+            one["check_name"]: one["exception"] for one in results if one["status"] == "failed"
+        }
         print(f"{kind.__name__}: {len(results)} checks, {len(failed)} fail")
         for name, problem in failed.items():
             said = str(problem).strip().splitlines() or [repr(problem)]

@@ -28,10 +28,16 @@ def kinds(classes, epsilon, ends, target):
     low, high = np.zeros(len(ends)), np.ones(len(ends))
     norm = float(np.sqrt(len(ends)))
     if not classes:
-        return {"LinearRegression": models.LinearRegression(epsilon=epsilon, bounds_X=(low, high), bounds_y=(0, 400))}
+        return {
+            "LinearRegression": models.LinearRegression(
+                epsilon=epsilon, bounds_X=(low, high), bounds_y=(0, 400)
+            )
+        }
     labels = sorted(set(target))
     return {
-        "LogisticRegression": models.LogisticRegression(epsilon=epsilon, data_norm=norm, max_iter=1000),
+        "LogisticRegression": models.LogisticRegression(
+            epsilon=epsilon, data_norm=norm, max_iter=1000
+        ),
         "GaussianNB": models.GaussianNB(epsilon=epsilon, bounds=(low, high)),
         "RandomForest": models.RandomForestClassifier(
             epsilon=epsilon, n_estimators=10, max_depth=5, bounds=(low, high), classes=labels
@@ -50,7 +56,11 @@ def boosting(classes, epsilon, ends):
     words = {"epsilon": epsilon, "delta": 1e-6, "privacy_bounds": dict(enumerate(ends))}
     if classes:
         return {"interpret DP-EBM": DPExplainableBoostingClassifier(**words)}
-    return {"interpret DP-EBM": DPExplainableBoostingRegressor(**words, privacy_target_min=0, privacy_target_max=400)}
+    return {
+        "interpret DP-EBM": DPExplainableBoostingRegressor(
+            **words, privacy_target_min=0, privacy_target_max=400
+        )
+    }
 
 
 def main():

@@ -50,7 +50,9 @@ def interleaved(calls, rounds):
 def table(title, medians, bare):
     print(f"\n{title}")
     for name, each in medians.items():
-        print(f"  {name:44} {each:8.3f} ms   {1000 / each:8.0f} / s   {each / medians[bare]:5.2f} ×")
+        print(
+            f"  {name:44} {each:8.3f} ms   {1000 / each:8.0f} / s   {each / medians[bare]:5.2f} ×"
+        )
 
 
 def charges(ledger):
@@ -91,7 +93,11 @@ def in_a_file(folder):
                 f"finish ({name})": finish,
                 "bare write and fdatasync": synced,
             }
-            table(f"SQLite, {name}", interleaved(calls, ROUNDS), "bare SQLite commit (WAL, synchronous=FULL)")
+            table(
+                f"SQLite, {name}",
+                interleaved(calls, ROUNDS),
+                "bare SQLite commit (WAL, synchronous=FULL)",
+            )
     bare.close()
 
 
@@ -102,16 +108,23 @@ def in_a_server():
         print("\nPostgreSQL: no server here")
         return
     home = tempfile.mkdtemp(prefix="pg")
-    dsn = subprocess.run([SETUP, "start", home], capture_output=True, check=True, text=True).stdout.strip()
+    dsn = subprocess.run(
+        [SETUP, "start", home], capture_output=True, check=True, text=True
+    ).stdout.strip()
     try:
         restarted(home)
-        with psycopg.connect(dsn, autocommit=True) as bare, dp.open_ledger(dsn, dp.PureDP(10**6)) as ledger:
+        with (
+            psycopg.connect(dsn, autocommit=True) as bare,
+            dp.open_ledger(dsn, dp.PureDP(10**6)) as ledger,
+        ):
             assert bare.execute("SHOW fsync").fetchone() == ("on",)
             bare.execute("SET synchronous_commit = on")
             bare.execute("CREATE TABLE t (x bigserial PRIMARY KEY, line text)")
             charge, finish = charges(ledger)
             calls = {
-                "bare PostgreSQL commit (fsync on)": lambda: bare.execute("INSERT INTO t (line) VALUES (%s)", (LINE,)),
+                "bare PostgreSQL commit (fsync on)": lambda: bare.execute(
+                    "INSERT INTO t (line) VALUES (%s)", (LINE,)
+                ),
                 "charge": charge,
                 "finish": finish,
             }
@@ -124,7 +137,11 @@ def restarted(home):
     """Start the tests' server again with fsync on, as a server should be."""
     data = Path(home) / "data"
     tool = Path(shlex.split((data / "postmaster.opts").read_text())[0]).with_name("pg_ctl")
-    become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] if os.getuid() == 0 else []
+    become = (
+        ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"]
+        if os.getuid() == 0
+        else []
+    )
     options = f"-c listen_addresses='' -c unix_socket_directories='{home}' -c fsync=on"
     again = [tool, "-D", data, "-w", "-l", f"{home}/log", "-o", options, "restart"]
     subprocess.run([*become, *again], check=True, stdout=subprocess.DEVNULL, cwd=home)
@@ -160,7 +177,9 @@ def per_charge(ledger, rounds):
     kept, taken = [], {"charge and answer": 0.0, "find": 0.0, "left": 0.0}
     for number in range(rounds):
         key = f"2:{os.urandom(16).hex()}"
-        order = ChargeOrder(f"analyst {number % 20}", "", key[2:], key, EVENT, text="SELECT …", apart=True)
+        order = ChargeOrder(
+            f"analyst {number % 20}", "", key[2:], key, EVENT, text="SELECT …", apart=True
+        )
 
         def charge(order=order):
             ledger.finish(ledger.settle(order).charge, '{"n": 12}')
@@ -196,9 +215,12 @@ def long_ledgers(folder):
             verdict = ledger.verify()
             walked = 1e6 * (time.process_time() - begin) / verdict.entries
         shown = " ".join(
-            f"{each[name]:>{wide}.0f} µs" for name, wide in (("charge and answer", 11), ("find", 6), ("left", 6))
+            f"{each[name]:>{wide}.0f} µs"
+            for name, wide in (("charge and answer", 11), ("find", 6), ("left", 6))
         )
-        print(f"  {size:>9} {shown} {opened:>6.0f} µs {walked:>6.0f} µs/ent {path.stat().st_size / size:>6.0f} B/ent")
+        print(
+            f"  {size:>9} {shown} {opened:>6.0f} µs {walked:>6.0f} µs/ent {path.stat().st_size / size:>6.0f} B/ent"
+        )
 
 
 if __name__ == "__main__":

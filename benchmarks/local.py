@@ -76,7 +76,9 @@ def best_subset(options, epsilon):
 
 
 def variances():
-    print("\nVariance of the member taken against subset selection (the optimum); target at most 1.02")
+    print(
+        "\nVariance of the member taken against subset selection (the optimum); target at most 1.02"
+    )
     print(f"{'ε':>6}" + "".join(f"{d:>14,}" for d in (1_000, 10_000)) + f"{'bits':>8}")
     worst = 0.0
     for text in EPSILONS:
@@ -84,7 +86,9 @@ def variances():
         taken = [choose(d, epsilon).taken for d in (1_000, 10_000)]
         ratios = [t.variance / best_subset(t.facts.options, epsilon) for t in taken]
         worst = max(worst, *ratios)
-        cells = "".join(f"{f'{r:.4f} (q={t.parameter})':>14}" for r, t in zip(ratios, taken, strict=True))
+        cells = "".join(
+            f"{f'{r:.4f} (q={t.parameter})':>14}" for r, t in zip(ratios, taken, strict=True)
+        )
         print(f"{text:>6}{cells}{taken[1].facts.bits:>8}")
     print(f"worst: {worst:.4f}")
 
@@ -110,7 +114,9 @@ def decoding():
 
         counted, _ = best(decode)
         member = f"{choice.taken.facts.member} {choice.taken.parameter}"
-        print(f"{text:>6}{member:>14}{len(block) / reports.size:>8.3f}{drawn:>9.2f}{counted:>22.4f}")
+        print(
+            f"{text:>6}{member:>14}{len(block) / reports.size:>8.3f}{drawn:>9.2f}{counted:>22.4f}"
+        )
     whole, _ = best(lambda: choice.estimate(reports), 1)
     print(f"with 10,000 exact intervals {whole:.2f} s")
 
@@ -118,13 +124,31 @@ def decoding():
 def means():
     print("\nWorst-case variance of a mean on [−1, 1], rounding between inputs included")
     print(f"{'ε':>6}{'Duchi':>12}{'PM':>12}{'hybrid':>12}{'ours':>12}{'ours/hybrid':>12}")
-    for text in ("0.05", "0.1", "0.25", "0.5", "0.61", "0.75", "1", "1.5", "2", "2.5", "3", "4", "5", "6", "8"):
+    for text in (
+        "0.05",
+        "0.1",
+        "0.25",
+        "0.5",
+        "0.61",
+        "0.75",
+        "1",
+        "1.5",
+        "2",
+        "2.5",
+        "3",
+        "4",
+        "5",
+        "6",
+        "8",
+    ):
         e = float(text)
         half, duchi = math.exp(e / 2), 1 / math.tanh(e / 2) ** 2
         pm = 1 / (half - 1) + (half + 3) / (3 * (half - 1) ** 2)
         hybrid = duchi if e <= 0.61 else (half + 3) / (3 * half * (half - 1)) + duchi / half
         ours = make_table(Fraction(text)).worst
-        print(f"{text:>6}{duchi:>12.5g}{pm:>12.5g}{hybrid:>12.5g}{ours:>12.5g}{ours / hybrid:>12.4f}")
+        print(
+            f"{text:>6}{duchi:>12.5g}{pm:>12.5g}{hybrid:>12.5g}{ours:>12.5g}{ours / hybrid:>12.4f}"
+        )
 
 
 def shuffling():
@@ -150,7 +174,9 @@ def shuffling():
 
 def peers(python):
     n, d, e = SMALL["n"], SMALL["options"], SMALL["epsilon"]
-    print(f"\n{n:,} reports over {d:,} options at ε = {e:g}: seconds to draw, to estimate, n × mean squared error")
+    print(
+        f"\n{n:,} reports over {d:,} options at ε = {e:g}: seconds to draw, to estimate, n × mean squared error"
+    )
     choice = Choice(d, PureDP(1))
     values = (np.random.default_rng(1).zipf(1.5, n) - 1) % d
     choice.family.counts(choice.randomize(values))
@@ -158,21 +184,30 @@ def peers(python):
     counted, counts = best(lambda: choice.family.counts(reports))
     found = (counts / n - choice.law.q) / choice.law.spread
     error = float(((found - np.bincount(values, minlength=d) / n) ** 2).mean() * n)
-    print("(multi-freq-ldpy clips and rescales its estimates: smaller errors where nobody is, bias where somebody is)")
+    print(
+        "(multi-freq-ldpy clips and rescales its estimates: smaller errors where nobody is, bias where somebody is)"
+    )
     print(f"{'discreet (geometry)':<26}{drawn:>9.3f}{counted:>9.4f}{error:>9.3f}")
     for tool in ("pure-ldp OUE", "pure-ldp Hadamard", "pure-ldp OLH", "multi-freq-ldpy subset"):
         run = subprocess.run(
-            [python, "-c", PEER, tool, str(n), str(d), str(e)], capture_output=True, text=True, check=False
+            [python, "-c", PEER, tool, str(n), str(d), str(e)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         if run.returncode:
             print(f"{tool:<26} does not run: {(run.stderr.strip().splitlines() or ['?'])[-1][:80]}")
             continue
         theirs = json.loads(run.stdout.splitlines()[-1])
-        print(f"{tool:<26}{theirs[0]:>9.3f}{theirs[1]:>9.4f}{theirs[2]:>9.3f}   estimate × {theirs[1] / counted:,.0f}")
+        print(
+            f"{tool:<26}{theirs[0]:>9.3f}{theirs[1]:>9.4f}{theirs[2]:>9.3f}   estimate × {theirs[1] / counted:,.0f}"
+        )
 
 
 def main():
-    options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     options.add_argument("--peers", help="an interpreter with pure-ldp and multi-freq-ldpy")
     chosen = options.parse_args()
     variances()

@@ -31,9 +31,13 @@ RUNS, SEARCHES = 50, 20
 
 def rappor() -> None:
     """Decode 1,000 candidates, 300 of which occur, with exponentially falling frequencies; 50 runs."""
-    print("RAPPOR           n  (f, p, q)        ε₁ / ε∞      found   false   joint 95 %  each 95 %  decode CPU s")
+    print(
+        "RAPPOR           n  (f, p, q)        ε₁ / ε∞      found   false   joint 95 %  each 95 %  decode CPU s"
+    )
     for n, runs, shares in ((10**6, RUNS, (0.5, 0.5, 0.75)), (10**5, RUNS, (0.25, 0.35, 0.65))):
-        made = Rappor(bits=32, hashes=2, cohorts=64, f=shares[0], p=shares[1], q=shares[2], key="benchmark")
+        made = Rappor(
+            bits=32, hashes=2, cohorts=64, f=shares[0], p=shares[1], q=shares[2], key="benchmark"
+        )
         rows = np.array([_decode(made, n, seed) for seed in range(runs)])
         price = f"{float(made.epsilon):.2f} / {float(made.epsilon_for_ever):.2f}"
         found, false, joint, each, cpu = rows.mean(axis=0)
@@ -56,10 +60,18 @@ def _decode(made: Rappor, n: int, seed: int) -> tuple[float, ...]:
     true = np.array([truth[name] for name in found.names])
     inside = (found.low <= true) & (true <= found.high)
     covered = (every.low <= counts / n) & (counts / n <= every.high)
-    return len(true), float((true == 0).mean()) if len(true) else 0.0, float(inside.all()), float(covered.mean()), cpu
+    return (
+        len(true),
+        float((true == 0).mean()) if len(true) else 0.0,
+        float(inside.all()),
+        float(covered.mean()),
+        cpu,
+    )
 
 
-def _simulated(made: Rappor, names: list[str], counts: np.ndarray, rng: np.random.Generator) -> BitReports:
+def _simulated(
+    made: Rappor, names: list[str], counts: np.ndarray, rng: np.random.Generator
+) -> BitReports:
     """Draw reports of their law by floats, in bulk: 10^6 reports of 32 bits would need 10^8 exact coins."""
     prints, who = fingerprints(names, made.key), np.repeat(np.arange(len(names)), counts)
     cohorts = rng.integers(0, made.cohorts, who.size)
@@ -67,7 +79,9 @@ def _simulated(made: Rappor, names: list[str], counts: np.ndarray, rng: np.rando
     parts = []
     for at in range(0, who.size, 100_000):
         marks = made.marks(cohorts[at : at + 100_000], prints[who[at : at + 100_000]])
-        parts.append(np.packbits(rng.random(marks.shape) < np.where(marks, q, p), axis=1, bitorder="little"))
+        parts.append(
+            np.packbits(rng.random(marks.shape) < np.where(marks, q, p), axis=1, bitorder="little")
+        )
     return BitReports(cohorts, np.concatenate(parts), made.bits)
 
 
@@ -99,7 +113,9 @@ def sketches() -> None:
 
 def words() -> None:
     """Find the top 20 of 10^5 words of 48 bits, Zipf 1.5, among 10^6 people: other words and people in every run."""
-    print("\nwords of 48 bits, n = 1,000,000     rounds                     recall of the top 20      CPU s a search")
+    print(
+        "\nwords of 48 bits, n = 1,000,000     rounds                     recall of the top 20      CPU s a search"
+    )
     for epsilon in (1, 2, 4):
         made = Words(bits=48, spend=PureDP(epsilon), top=20)
         start = time.process_time()
@@ -119,14 +135,25 @@ def _recall(made: Words, seed: int) -> float:
     values, counts = np.unique(held, return_counts=True)
     top = set(values[np.argsort(-counts)[:20]].tolist())
     names = made.find(held).names
-    got = {int(name, 16) if name.startswith("0x") else int(made.read(np.array([name]))[0]) for name in names}
+    got = {
+        int(name, 16) if name.startswith("0x") else int(made.read(np.array([name]))[0])
+        for name in names
+    }
     return len(got & top) / 20
 
 
 def device() -> None:
     """Time reports in node, in microseconds of user CPU."""
     spend, shape = PureDP(2), {"rows": 1024, "width": 1024, "key": "k"}
-    rappor_shape = {"bits": 128, "hashes": 2, "cohorts": 64, "f": 0.5, "p": 0.5, "q": 0.75, "key": "k"}
+    rappor_shape = {
+        "bits": 128,
+        "hashes": 2,
+        "cohorts": 64,
+        "f": 0.5,
+        "p": 0.5,
+        "q": 0.75,
+        "key": "k",
+    }
     cases = {
         "choice, 4 options (direct)": (Choice(4, spend), 1, 1),
         "choice, 100 options (subset)": (Choice(100, spend), 1, 1),
@@ -143,7 +170,11 @@ def device() -> None:
         for name, (made, value, unit) in cases.items()
     }
     told = subprocess.run(
-        ["node", HERE / "device.mjs", DEVICE], input=json.dumps(given), capture_output=True, text=True, check=True
+        ["node", HERE / "device.mjs", DEVICE],
+        input=json.dumps(given),
+        capture_output=True,
+        text=True,
+        check=True,
     )
     print("\nin node, µs of CPU")
     for name, micros in json.loads(told.stdout).items():

@@ -50,17 +50,44 @@ def additive() -> None:
     discrete = DiscreteGaussian(scale=10, sensitivity=1, dimension=N)
     steps = 10 * 2**37  # both lattices: 2^40 steps to a scale of 8
     rows = [
-        ("Laplace, floats", lambda: laplace.release(floats), lambda: noise.laplace(steps, N), "laplace"),
-        ("Laplace, ints", lambda: laplace.release(ints), lambda: noise.laplace(steps, N), "laplace"),
-        ("Gaussian, floats", lambda: gaussian.release(floats), lambda: noise.gaussian(steps**2, N), "normal"),
-        ("Geometric, ints", lambda: geometric.release(ints), lambda: noise.laplace(10, N), "laplace"),
-        ("DiscreteGaussian, ints", lambda: discrete.release(ints), lambda: noise.gaussian(100, N), "normal"),
+        (
+            "Laplace, floats",
+            lambda: laplace.release(floats),
+            lambda: noise.laplace(steps, N),
+            "laplace",
+        ),
+        (
+            "Laplace, ints",
+            lambda: laplace.release(ints),
+            lambda: noise.laplace(steps, N),
+            "laplace",
+        ),
+        (
+            "Gaussian, floats",
+            lambda: gaussian.release(floats),
+            lambda: noise.gaussian(steps**2, N),
+            "normal",
+        ),
+        (
+            "Geometric, ints",
+            lambda: geometric.release(ints),
+            lambda: noise.laplace(10, N),
+            "laplace",
+        ),
+        (
+            "DiscreteGaussian, ints",
+            lambda: discrete.release(ints),
+            lambda: noise.gaussian(100, N),
+            "normal",
+        ),
     ]
     print(f"\nreleasing {N:,} values, scale 10\n")
     print(f"  {'mechanism':24} {'ns a value':>10} {'x bare noise':>13} {'x NumPy':>8}")
     for name, release, bare, law in rows:
         naive = getattr(INSECURE, law)
-        found = race({"ours": release, "bare": bare, "numpy": lambda naive=naive: floats + naive(0, 10, N)})
+        found = race(
+            {"ours": release, "bare": bare, "numpy": lambda naive=naive: floats + naive(0, 10, N)}
+        )
         ratio, insecure = found["ours"] / found["bare"], found["ours"] / found["numpy"]
         print(f"  {name:24} {1e9 * found['ours'] / N:10.1f} {ratio:13.2f} {insecure:8.2f}")
 
@@ -80,7 +107,9 @@ def calibration() -> None:
     jobs = {
         "Gaussian at (1, 1e-6)": lambda: Gaussian.spending(ApproxDP(1, 1e-6), sensitivity=1),
         "Laplace at (1, 1e-6)": lambda: Laplace.spending(ApproxDP(1, 1e-6), sensitivity=1),
-        "DiscreteGaussian at (1, 1e-6)": lambda: DiscreteGaussian.spending(ApproxDP(1, 1e-6), sensitivity=1),
+        "DiscreteGaussian at (1, 1e-6)": lambda: DiscreteGaussian.spending(
+            ApproxDP(1, 1e-6), sensitivity=1
+        ),
     }
     print("\ncalibrating one mechanism\n")
     for name, time_taken in race(jobs).items():

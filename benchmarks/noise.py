@@ -47,7 +47,9 @@ def best(jobs: dict[str, tuple[Callable[[], object], int]], repeats: int) -> dic
     return found
 
 
-def theirs(law: str, scale: Fraction, count: int, kind: type = int) -> tuple[Callable[[], object], int]:
+def theirs(
+    law: str, scale: Fraction, count: int, kind: type = int
+) -> tuple[Callable[[], object], int]:
     """OpenDP's integer or float sampler for a vector, or for one value."""
     metric = {("laplace", 1): opendp.l1_distance, ("laplace", 0): opendp.absolute_distance}.get(
         (law, count > 1), opendp.l2_distance if count > 1 else opendp.absolute_distance
@@ -76,13 +78,19 @@ def insecure(law: str, scale: Fraction, count: int) -> Callable[[], object]:
 
 def row(title: str, found: dict[str, float], target: str) -> None:
     peer = found.get("opendp")
-    text = f"{peer:11,.0f} ns {peer / found['ours']:8,.0f} x" if peer else f"{'missing':>14} {'':>10}"
+    text = (
+        f"{peer:11,.0f} ns {peer / found['ours']:8,.0f} x" if peer else f"{'missing':>14} {'':>10}"
+    )
     ratio = found["ours"] / found["numpy"]
-    print(f"{title:34} {found['ours']:9.1f} ns {found['numpy']:9.1f} ns {ratio:7.2f} x {text}   {target}")
+    print(
+        f"{title:34} {found['ours']:9.1f} ns {found['numpy']:9.1f} ns {ratio:7.2f} x {text}   {target}"
+    )
 
 
 def head(title: str) -> None:
-    print(f"\n{title:34} {'discreet':>12} {'NumPy':>12} {'ratio':>9} {'OpenDP':>14} {'faster by':>10}   target")
+    print(
+        f"\n{title:34} {'discreet':>12} {'NumPy':>12} {'ratio':>9} {'OpenDP':>14} {'faster by':>10}   target"
+    )
 
 
 def integers() -> None:
@@ -95,10 +103,19 @@ def integers() -> None:
     for law in ("laplace", "gaussian"):
         for count in SIZES:
             for scale in SCALES:
-                jobs = {"ours": (ours(law, scale, count), count), "numpy": (insecure(law, scale, count), count)}
+                jobs = {
+                    "ours": (ours(law, scale, count), count),
+                    "numpy": (insecure(law, scale, count), count),
+                }
                 if opendp is not None:
                     jobs["opendp"] = theirs(law, scale, count)
-                target = targets[law].get(scale, "") if count == SIZES[-1] else "<= 10 us" if count == 1 else ""
+                target = (
+                    targets[law].get(scale, "")
+                    if count == SIZES[-1]
+                    else "<= 10 us"
+                    if count == 1
+                    else ""
+                )
                 row(f"{law} n={count:,} scale={float(scale):g}", best(jobs, REPEATS[count]), target)
 
 
@@ -136,7 +153,10 @@ def others() -> None:
         "geometric scale=1000, per value": (lambda: noise.geometric(1000, 1_000_000), 1_000_000),
         "binomial 1000, per value": (lambda: noise.binomial(1000, 1_000_000), 1_000_000),
         "binomial 2^40, per value": (lambda: noise.binomial(2**40, 1_000_000), 1_000_000),
-        "coin exp(-1/3), per value": (lambda: noise.exponential_coin(Fraction(1, 3), 1_000_000), 1_000_000),
+        "coin exp(-1/3), per value": (
+            lambda: noise.exponential_coin(Fraction(1, 3), 1_000_000),
+            1_000_000,
+        ),
         "uniform 10^9, per value": (lambda: noise.uniform(10**9, 1_000_000), 1_000_000),
         "exponential_choice, 1e6 scores": (lambda: noise.exponential_choice(scores, 1), 1),
         "permute_and_flip, 1e6 scores": (lambda: noise.permute_and_flip(scores, 1), 1),
@@ -154,11 +174,15 @@ def warm_and_cold() -> None:
         start = time.thread_time_ns()
         for _ in range(20_000):
             draw()
-        print(f"  {law:9} warm  {(time.thread_time_ns() - start) / 20_000 / 1000:8.2f} us (target <= 10)")
+        print(
+            f"  {law:9} warm  {(time.thread_time_ns() - start) / 20_000 / 1000:8.2f} us (target <= 10)"
+        )
         for scale in (Fraction(11, 2), Fraction(54_321)):
             start = time.thread_time_ns()
             ours(law, scale, 1)()
-            print(f"  {law:9} first {(time.thread_time_ns() - start) / 1e6:8.2f} ms at scale {float(scale):g}")
+            print(
+                f"  {law:9} first {(time.thread_time_ns() - start) / 1e6:8.2f} ms at scale {float(scale):g}"
+            )
 
 
 def memory() -> None:
@@ -200,7 +224,11 @@ def timing() -> None:
     for law in ("laplace", "gaussian"):
         for scale in (Fraction(10), Fraction(10**6)):
             found = sorted(spearman(ours(law, scale, 1), count) for _ in range(5))[2]
-            peer = "missing" if opendp is None else f"{spearman(theirs(law, scale, 1)[0], 4000):7.3f} (±0.047)"
+            peer = (
+                "missing"
+                if opendp is None
+                else f"{spearman(theirs(law, scale, 1)[0], 4000):7.3f} (±0.047)"
+            )
             print(f"  {law:9} scale={float(scale):<8g} discreet {found:7.3f}   OpenDP {peer}")
 
 
@@ -210,10 +238,14 @@ def imports() -> None:
     found: dict[str, list[float]] = {"numpy": [], "discreet.noise": []}
     for _ in range(7):
         for module, times in found.items():
-            done = subprocess.run([sys.executable, "-c", probe.format(module)], capture_output=True, check=True)
+            done = subprocess.run(
+                [sys.executable, "-c", probe.format(module)], capture_output=True, check=True
+            )
             times.append(float(done.stdout))
     numpy, room = (sorted(times)[3] for times in found.values())
-    print(f"\nimport: numpy {1000 * numpy:.0f} ms, discreet.noise {1000 * room:.0f} ms = {room / numpy:.2f} x")
+    print(
+        f"\nimport: numpy {1000 * numpy:.0f} ms, discreet.noise {1000 * room:.0f} ms = {room / numpy:.2f} x"
+    )
 
 
 def main() -> None:

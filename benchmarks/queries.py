@@ -51,10 +51,25 @@ def ours(place: str, rows: int, only: str) -> None:
         if only not in store:
             continue
         for method in (*query_methods.METHODS, *query_methods.WHOLE):
-            command = [sys.executable, HERE / "query_methods.py", method, f"{place}/{order}.parquet", held]
+            command = [
+                sys.executable,
+                HERE / "query_methods.py",
+                method,
+                f"{place}/{order}.parquet",
+                held,
+            ]
             run = subprocess.run(command, check=True, capture_output=True, text=True)
             found = json.loads(run.stdout)
-            show(Line(method, f"DuckDB, {store}", found["times"], found["base"], found["memory"], rows // part))
+            show(
+                Line(
+                    method,
+                    f"DuckDB, {store}",
+                    found["times"],
+                    found["base"],
+                    found["memory"],
+                    rows // part,
+                )
+            )
 
 
 def peer(name: str, where: str, rows: int, place: str) -> None:
@@ -105,11 +120,15 @@ def on_spark(rows: int) -> None:
 
 def on_nothing() -> None:
     for name, planned, run in query_methods.on_nothing():
-        print(f"By {name}: planning {1000 * planned:.1f} ms; over no rows, with noise: {1000 * run:.1f} ms, CPU")
+        print(
+            f"By {name}: planning {1000 * planned:.1f} ms; over no rows, with noise: {1000 * run:.1f} ms, CPU"
+        )
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--postgres", metavar="DSN")
     parser.add_argument("--spark", action="store_true")

@@ -25,12 +25,16 @@ def generate(home: Path, rows: int, people: int) -> None:
             FROM (SELECT CAST(floor(random() * {people}) AS INTEGER) AS who FROM range({rows})))
             TO '{home}/random.parquet'"""
         )
-        connection.execute(f"COPY (FROM '{home}/random.parquet' ORDER BY user_id) TO '{home}/sorted.parquet'")
+        connection.execute(
+            f"COPY (FROM '{home}/random.parquet' ORDER BY user_id) TO '{home}/sorted.parquet'"
+        )
         scattered = "CAST(hash(user_id) >> 1 AS BIGINT) AS user_id, state, income"
         source = f"'{home}/random.parquet'"
         connection.execute(f"COPY (SELECT {scattered} FROM {source}) TO '{home}/scattered.parquet'")
         connection.execute(f"COPY (FROM {source} LIMIT {rows // 10}) TO '{home}/tenth.parquet'")
-        connection.execute(f"COPY (FROM {source} LIMIT {rows // 100}) TO '{home}/hundredth.parquet'")
+        connection.execute(
+            f"COPY (FROM {source} LIMIT {rows // 100}) TO '{home}/hundredth.parquet'"
+        )
 
 
 def fill(server, rows: int, people: int) -> None:

@@ -38,8 +38,14 @@ METHODS = {
 def tally(method: str) -> Tally:
     schema, share, weight = METHODS[method]
     known = Call(Function.NOT, (Call(Function.IS_NULL, (Field("income"),)),))
-    terms = (Term(Constant(True), weight, 0, weight), Term(Field("income"), 1, 0, MOST), Term(known, weight, 0, weight))
-    asked = Tally(Scan(schema), (Field("state"),), terms, share, only=tuple((state,) for state in STATES))
+    terms = (
+        Term(Constant(True), weight, 0, weight),
+        Term(Field("income"), 1, 0, MOST),
+        Term(known, weight, 0, weight),
+    )
+    asked = Tally(
+        Scan(schema), (Field("state"),), terms, share, only=tuple((state,) for state in STATES)
+    )
     some = Call(Function.LESS, (Constant(1000), Field("income")))
     return replace(asked, rows=Where(asked.rows, some)) if "WHERE" in method else asked
 
@@ -119,7 +125,11 @@ def on_spark(path: str):
 
     from discreet.engines import Spark
 
-    settings = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.sql.shuffle.partitions": "4"}
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "4",
+    }
     builder = SparkSession.builder.master("local[2]")
     for name, value in settings.items():
         builder = builder.config(name, value)
@@ -127,7 +137,9 @@ def on_spark(path: str):
     session.sparkContext.setLogLevel("OFF")
     frame = session.read.parquet(path)
     frame.createOrReplaceTempView("events")
-    yield from on_server(Spark(session, {"events": frame}), lambda: session.sql(PLAIN.format("events")).collect())
+    yield from on_server(
+        Spark(session, {"events": frame}), lambda: session.sql(PLAIN.format("events")).collect()
+    )
     session.stop()
 
 
@@ -148,7 +160,9 @@ def on_nothing():
     import discreet as dp
     from discreet.answer import run_plan
 
-    empty = pa.table({"user_id": pa.array([], pa.int64()), "state": pa.array([], "string"), "income": [0.0][:0]})
+    empty = pa.table(
+        {"user_id": pa.array([], pa.int64()), "state": pa.array([], "string"), "income": [0.0][:0]}
+    )
     for name, schema in (("rows", EVENTS), ("people", PERSONS)):
         store = dp.DuckDB({"events": empty})
         plan = planned(schema)

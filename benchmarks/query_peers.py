@@ -50,7 +50,9 @@ def opendp(path: str):
         data=events, privacy_unit=unit, privacy_loss=loss, split_evenly_over=1, margins=[margin]
     )
     rows = context.query().truncate_per_group(10).group_by("state")
-    measurement = rows.agg(odp.len(), income).with_keys(keys).resolve()  # the search for the scale: 4 s, for any rows
+    measurement = (
+        rows.agg(odp.len(), income).with_keys(keys).resolve()
+    )  # the search for the scale: 4 s, for any rows
     return lambda: measurement(events).collect()
 
 
@@ -72,7 +74,9 @@ def pipeline_dp(path: str):
     def ask():
         budget = pdp.NaiveBudgetAccountant(total_epsilon=1, total_delta=1e-7)
         engine = pdp.DPEngine(budget, pdp.LocalBackend())
-        found = engine.aggregate(rows, pdp.AggregateParams(metrics=metrics, **bounds), cells, public_partitions=STATES)
+        found = engine.aggregate(
+            rows, pdp.AggregateParams(metrics=metrics, **bounds), cells, public_partitions=STATES
+        )
         budget.compute_budgets()
         return list(found)
 
@@ -162,7 +166,9 @@ def tumult(path: str, *, mean: bool = True):
     frame, change = spark().read.parquet(path), AddRowsWithID("user_id")
     events = QueryBuilder("events").enforce(MaxRowsPerID(10)).replace_null_and_nan({"income": 0.0})
     rows = events.groupby(KeySet.from_dict({"state": STATES}))
-    questions = [rows.count(), rows.sum("income", *BOUNDS)] + [rows.average("income", *BOUNDS)] * mean
+    questions = [rows.count(), rows.sum("income", *BOUNDS)] + [
+        rows.average("income", *BOUNDS)
+    ] * mean
 
     def ask():
         session = Session.from_dataframe(PureDPBudget(1), "events", frame, protected_change=change)
@@ -178,11 +184,15 @@ PEERS = {
     "PipelineDP": Peer("pipelinedp", ("pipeline_dp",), pipeline_dp, FIVE, "Python", "hundredth"),
     "SmartNoise": Peer("smartnoise", SNSQL, smartnoise_pandas, TEN, "pandas, SQLite", "tenth"),
     "Tumult": Peer("tumult", TMLT, tumult, TEN, "Spark, local[2]", "hundredth"),
-    "Tumult, no mean": Peer("tumult", TMLT, partial(tumult, mean=False), TEN, "Spark, local[2]", "tenth"),
+    "Tumult, no mean": Peer(
+        "tumult", TMLT, partial(tumult, mean=False), TEN, "Spark, local[2]", "tenth"
+    ),
     "plain query": Peer("tumult", TMLT[:1], plain_spark, "no privacy", "Spark, local[2]", "tenth"),
 }
 SERVED = {
-    "SmartNoise on PostgreSQL": Peer("smartnoise", SNSQL, smartnoise_postgres, TEN, "PostgreSQL, wall time", ""),
+    "SmartNoise on PostgreSQL": Peer(
+        "smartnoise", SNSQL, smartnoise_postgres, TEN, "PostgreSQL, wall time", ""
+    ),
 }
 
 

@@ -19,10 +19,21 @@ class Line:
     rows: int | None = None
 
     def cells(self) -> list[str]:
-        times = self.times if isinstance(self.times, str) else f"{self.times:,.{1 if self.times > 20 else 2}f}"
+        times = (
+            self.times
+            if isinstance(self.times, str)
+            else f"{self.times:,.{1 if self.times > 20 else 2}f}"
+        )
         base = "" if self.base is None else f"{self.base:.3f}"
         memory = "" if self.memory is None else f"{self.memory:,.0f}"
-        return [self.method, self.store, times, base, memory, "" if self.rows is None else f"{self.rows:,}"]
+        return [
+            self.method,
+            self.store,
+            times,
+            base,
+            memory,
+            "" if self.rows is None else f"{self.rows:,}",
+        ]
 
 
 def head() -> None:

@@ -31,7 +31,9 @@ from pathlib import Path
 
 import httpx
 
-sys.path[0] = str(Path(__file__).parents[1] / "tests")  # not this folder: it has a service.py of its own
+sys.path[0] = str(
+    Path(__file__).parents[1] / "tests"
+)  # not this folder: it has a service.py of its own
 
 import discreet as dp  # noqa: E402
 from discreet.ledger import open_ledger  # noqa: E402
@@ -61,12 +63,18 @@ async def app(scope, receive, send):
 
 def question(client, k):
     where = f"income < {1000 + (client * 31 + k) % 90_000}"
-    return f"SELECT region, COUNT(*) AS n, AVG(income) AS m FROM people WHERE {where} GROUP BY region"
+    return (
+        f"SELECT region, COUNT(*) AS n, AVG(income) AS m FROM people WHERE {where} GROUP BY region"
+    )
 
 
 def ask(client, token_client, k, seen):
     """Ask until there is an answer or a refusal; note every status on the way and how long it took."""
-    body = {"sql": question(client, k), "spend": {"epsilon": "1/100"}, "level": f"0.9{client:02d}{k + 1:02d}"}
+    body = {
+        "sql": question(client, k),
+        "spend": {"epsilon": "1/100"},
+        "level": f"0.9{client:02d}{k + 1:02d}",
+    }
     headers = {"Idempotency-Key": f"{client}-{k}"}
     begin = time.perf_counter()
     while True:
@@ -113,17 +121,41 @@ def crowd(house, turns, seen, answers):
 
 def restart(home):
     tools = sorted(Path("/usr/lib/postgresql").glob("*/bin"))[-1]
-    command = [str(tools / "pg_ctl"), "-D", f"{home}/data", "-w", "-m", "fast", "-l", f"{home}/server.log", "restart"]
-    become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] if os.getuid() == 0 else []
-    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([*become, *command], check=True, cwd="/", **quiet)  # a pipe would stay open as long as the server
+    command = [
+        str(tools / "pg_ctl"),
+        "-D",
+        f"{home}/data",
+        "-w",
+        "-m",
+        "fast",
+        "-l",
+        f"{home}/server.log",
+        "restart",
+    ]
+    become = (
+        ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"]
+        if os.getuid() == 0
+        else []
+    )
+    quiet = {
+        "stdin": subprocess.DEVNULL,
+        "stdout": subprocess.DEVNULL,
+        "stderr": subprocess.DEVNULL,
+    }
+    subprocess.run(
+        [*become, *command], check=True, cwd="/", **quiet
+    )  # a pipe would stay open as long as the server
 
 
 def disturb(server, home, wait):
     """Kill one worker, then restart the database, while the crowd asks."""
     time.sleep(wait)
-    children = Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
-    workers = [int(pid) for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()]
+    children = (
+        Path(f"/proc/{server.process.pid}/task/{server.process.pid}/children").read_text().split()
+    )
+    workers = [
+        int(pid) for pid in children if "spawn_main" in Path(f"/proc/{pid}/cmdline").read_text()
+    ]
     os.kill(workers[0], signal.SIGKILL)
     print(f"  killed worker 1 of {len(workers)}")
     time.sleep(wait)
@@ -179,12 +211,20 @@ def bare(folder, each, clients=CLIENTS):
 def load(each):
     home = tempfile.mkdtemp(prefix="pg")
     subprocess.run([SETUP, "install"], check=True, capture_output=True)
-    dsn = subprocess.run([SETUP, "start", home], check=True, capture_output=True, text=True).stdout.strip()
+    dsn = subprocess.run(
+        [SETUP, "start", home], check=True, capture_output=True, text=True
+    ).stdout.strip()
     folder = Path(tempfile.mkdtemp(prefix="load"))
     fits = CLIENTS * each * 3 // 4
     budget = f'{{ epsilon = "{fits}/100" }}'
     house = build(
-        folder, budget=budget, csv=rows(20_000), port=free_port(), store=dsn, ledger=dsn, service='lease = "4"'
+        folder,
+        budget=budget,
+        csv=rows(20_000),
+        port=free_port(),
+        store=dsn,
+        ledger=dsn,
+        service='lease = "4"',
     )
     server = start(house, workers=WORKERS)
     seen, answers = [], {}
@@ -200,7 +240,15 @@ def load(each):
         begin = time.perf_counter()
         crowd(house, range(each), seen, answers)
         trouble.join()
-        report(house, dsn, answers, seen=seen, calm=calm, fits=fits, seconds=time.perf_counter() - begin)
+        report(
+            house,
+            dsn,
+            answers,
+            seen=seen,
+            calm=calm,
+            fits=fits,
+            seconds=time.perf_counter() - begin,
+        )
         print_ratio(calm, bare(folder, 2))
     finally:
         server.stop()
@@ -208,7 +256,10 @@ def load(each):
 
 
 def report(house, dsn, answers, *, seen, calm, fits, seconds):
-    statuses = {status: sum(1 for s, _ in [*seen, *calm] if s == status) for status in {s for s, _ in [*seen, *calm]}}
+    statuses = {
+        status: sum(1 for s, _ in [*seen, *calm] if s == status)
+        for status in {s for s, _ in [*seen, *calm]}
+    }
     granted = [reply for status, reply in answers.values() if status == 200]
     with open_ledger(dsn, name="people") as ledger:
         charges = [entry for entry in ledger.history() if entry.kind == "charge"]
@@ -225,7 +276,9 @@ def report(house, dsn, answers, *, seen, calm, fits, seconds):
         for (client, k), (status, reply) in list(answers.items())[:: max(1, len(answers) // 40)]:
             if status == 200:
                 assert ask(client, line, k, [])[1] == reply, "a stored answer changed"
-    print("  no over-spend, no lost answer, no 5xx; repeated requests give the same bytes and cost nothing")
+    print(
+        "  no over-spend, no lost answer, no 5xx; repeated requests give the same bytes and cost nothing"
+    )
 
 
 def print_ratio(calm, plain):
@@ -233,7 +286,9 @@ def print_ratio(calm, plain):
     print(
         f"  p50 {ours[0]:.3f} s, p99 {ours[1]:.3f} s; bare uvicorn + DuckDB p50 {theirs[0]:.3f} s, p99 {theirs[1]:.3f} s"
     )
-    print(f"  p50 × {ours[0] / theirs[0]:.1f}, p99 × {ours[1] / theirs[1]:.1f} (the grid alone is 0.25 s)")
+    print(
+        f"  p50 × {ours[0] / theirs[0]:.1f}, p99 × {ours[1] / theirs[1]:.1f} (the grid alone is 0.25 s)"
+    )
 
 
 HEAVY = """format = 1
@@ -253,7 +308,13 @@ def times(count):
         for extra in (0, 50_000):
             folder = Path(tempfile.mkdtemp(prefix="times"))
             csv = rows(20_000) + "".join(f"999,{k % 90_000},N\n" for k in range(extra))
-            house = build(folder, csv=csv, budget='{ epsilon = "1000" }', port=free_port(), service=f'grid = "{grid}"')
+            house = build(
+                folder,
+                csv=csv,
+                budget='{ epsilon = "1000" }',
+                port=free_port(),
+                service=f'grid = "{grid}"',
+            )
             (folder / "people.toml").write_text(HEAVY)
             (folder / "curator.toml").write_text(
                 (folder / "curator.toml").read_text().replace(', wards = "wards.csv"', "")
@@ -289,8 +350,16 @@ OTHERS = 8
 def worst(rounds):
     """Compare what eight people wait for, quietly and beside somebody who does the worst that is allowed."""
     folder = Path(tempfile.mkdtemp(prefix="worst"))
-    house = build(folder, budget='{ epsilon = "100000" }', csv=rows(20_000), port=free_port(), service='grid = "0.25"')
-    text = house.config.read_text().replace("requests_per_minute = 100000", "requests_per_minute = 1200")
+    house = build(
+        folder,
+        budget='{ epsilon = "100000" }',
+        csv=rows(20_000),
+        port=free_port(),
+        service='grid = "0.25"',
+    )
+    text = house.config.read_text().replace(
+        "requests_per_minute = 100000", "requests_per_minute = 1200"
+    )
     house.config.write_text(text.replace("jobs_per_person = 1000", "jobs_per_person = 16"))
     kept = open_store(str(folder / "service.db"))
     for k in range(OTHERS):
@@ -310,7 +379,9 @@ def worst(rounds):
     for name, found in (("quiet", quiet), ("beside the worst", loud)):
         p50, p99 = percentiles(found)
         b50, b99 = percentiles(plain)
-        print(f"  {name}: p50 {p50:.3f} s (x {p50 / b50:.1f} of bare), p99 {p99:.3f} s (x {p99 / b99:.1f} of bare)")
+        print(
+            f"  {name}: p50 {p50:.3f} s (x {p50 / b50:.1f} of bare), p99 {p99:.3f} s (x {p99 / b99:.1f} of bare)"
+        )
     print(
         f"  others' p99 is {percentiles(loud)[1] / percentiles(quiet)[1]:.2f} x their quiet p99 (asked for: at most 2)"
     )
@@ -321,7 +392,16 @@ def beside_villains(house):
     """Have the worst done by 16 hands of one person, who sits at a machine of his own: a process that only takes what
     processor time others leave.
     """
-    words = ["chrt", "--idle", "0", sys.executable, __file__, "villain", house.url, house.tokens["ana"]]
+    words = [
+        "chrt",
+        "--idle",
+        "0",
+        sys.executable,
+        __file__,
+        "villain",
+        house.url,
+        house.tokens["ana"],
+    ]
     crowd = subprocess.Popen(words)
     time.sleep(4)
     try:
@@ -368,7 +448,9 @@ def villains(url, token):
 
 def villain(url, token, k, met):
     """Do one of the worst things that are allowed, again and again."""
-    endless = "SELECT " + ", ".join(f"MEDIAN(age + {j}) AS m{j}" for j in range(700)) + " FROM people"
+    endless = (
+        "SELECT " + ", ".join(f"MEDIAN(age + {j}) AS m{j}" for j in range(700)) + " FROM people"
+    )
     wide = "SELECT age, region, " + ", ".join(f"SUM(income + {j}) AS s{j}" for j in range(40))
     wide += f" FROM people WHERE income < {k} GROUP BY age, region"
     spend = {"epsilon": "1"}
@@ -379,7 +461,9 @@ def villain(url, token, k, met):
         for turn in range(10**6):
             try:
                 if k % 4 == 0:
-                    found = line.post("/datasets/people/explain", json={"sql": endless, "spend": spend})
+                    found = line.post(
+                        "/datasets/people/explain", json={"sql": endless, "spend": spend}
+                    )
                 elif k % 4 == 1:
                     made = {"sql": wide, "spend": spend, "rows": 100_000}
                     found = line.post("/datasets/people/rehearse", json=made)

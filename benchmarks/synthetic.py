@@ -41,7 +41,9 @@ ASKED = {
     ("adult", "1"): "TV ≤ .038, RMSE ≤ 10, < 1 s; weighted ≤ .040, whole ≤ .042, < 20 s",
     ("adult", "10"): "TV ≤ .0126",
 }
-EARLIER = "earlier, all 91 pairs at (1, 1e-9): AIM .0368 / RMSE 12.1 / 884 s; MST .0516 / 21.5 / 151 s"
+EARLIER = (
+    "earlier, all 91 pairs at (1, 1e-9): AIM .0368 / RMSE 12.1 / 884 s; MST .0516 / 21.5 / 151 s"
+)
 SAMPLES = Path(dp.__file__).parent / "samples"
 
 
@@ -117,22 +119,38 @@ def run(schema: dp.Schema, table: pa.Table, epsilon: str, delta: str) -> list[fl
     return [
         float(np.mean([np.abs(found[pair] - true[pair]).sum() / 2 / rows for pair in pairs])),
         math.sqrt(float((off**2).mean())),
-        float(np.mean([distance(table_of(pool.cells, pair, sizes, pool.weights), true[pair]) for pair in pairs])),
+        float(
+            np.mean(
+                [
+                    distance(table_of(pool.cells, pair, sizes, pool.weights), true[pair])
+                    for pair in pairs
+                ]
+            )
+        ),
         float(np.mean([distance(table_of(whole, pair, sizes), true[pair]) for pair in pairs])),
         planned - start + tabled - counted,
         counted - planned,
         recorded - tabled,
         sum(1 for one in plan.sets if len(one) == 2),
-        float(np.mean([distance(np.outer(t.sum(axis=1), t.sum(axis=0)), t) for t in true.values()])),
+        float(
+            np.mean([distance(np.outer(t.sum(axis=1), t.sum(axis=0)), t) for t in true.values()])
+        ),
     ]
 
 
 def tables(name: str, schema: dp.Schema, table: pa.Table, delta: str, runs: int) -> None:
-    say(f"\n{name}: {table.num_rows:,} rows, {table.num_columns} columns, δ = {delta}; mean of {runs} runs")
-    say("ε      pairs  tables: TV (±)       RMSE    weighted  whole     plan, noise, denoise / store / records")
+    say(
+        f"\n{name}: {table.num_rows:,} rows, {table.num_columns} columns, δ = {delta}; mean of {runs} runs"
+    )
+    say(
+        "ε      pairs  tables: TV (±)       RMSE    weighted  whole     plan, noise, denoise / store / records"
+    )
     for epsilon in ("0.1", "1", "10"):
         found = np.array([run(schema, table, epsilon, delta) for _ in range(runs)])
-        mean, error = found.mean(axis=0), found.std(axis=0, ddof=1) / math.sqrt(runs) if runs > 1 else found[0] * 0
+        mean, error = (
+            found.mean(axis=0),
+            found.std(axis=0, ddof=1) / math.sqrt(runs) if runs > 1 else found[0] * 0,
+        )
         asked = ASKED.get((name, epsilon), "")
         say(
             f"{epsilon:<6} {mean[7]:<6.0f} {mean[0]:.4f} (± {error[0]:.4f})   {mean[1]:<7.2f} {mean[2]:.4f}    {mean[3]:.4f}    "
@@ -155,18 +173,24 @@ def classifier(epsilon: str, delta: str, runs: int) -> None:
     names = [name for name in data.columns if name != data.target]
     sizes = {name: len(schema.columns[name].values) for name in names}  # type: ignore[attr-defined]
     widths = {name: 5 if size > 60 else 1 for name, size in sizes.items()}
-    known = OneHotEncoder(categories=[list(range((sizes[name] - 1) // widths[name] + 1)) for name in names])
+    known = OneHotEncoder(
+        categories=[list(range((sizes[name] - 1) // widths[name] + 1)) for name in names]
+    )
     scores = []
     for seed in range(runs):
         train, test = data.split(seed)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            maker = dp.synthetic.Synthesizer(schema, dp.ApproxDP(epsilon, delta)).fit(pa.table(train), ledger=None)
+            maker = dp.synthetic.Synthesizer(schema, dp.ApproxDP(epsilon, delta)).fit(
+                pa.table(train), ledger=None
+            )
         records = maker.synthetic_.records()  # type: ignore[union-attr]
         known.fit(np.column_stack([test[name] // widths[name] for name in names]))
         model = LogisticRegression(max_iter=300, C=0.1)
         model.fit(
-            known.transform(np.column_stack([np.asarray(records[name]) // widths[name] for name in names])),
+            known.transform(
+                np.column_stack([np.asarray(records[name]) // widths[name] for name in names])
+            ),
             records[data.target],
         )
         held = known.transform(np.column_stack([test[name] // widths[name] for name in names]))
@@ -194,11 +218,15 @@ def peers(schema: dp.Schema, table: pa.Table, folder: str) -> None:
     names, sizes = list(schema.columns), [len(column.values) for column in schema.columns.values()]  # type: ignore[union-attr]
     true = np.column_stack([table[name].to_numpy() for name in names])
     start = time.process_time()
-    made = MST(Dataset(dict(zip(names, true.T, strict=True)), Domain(names, sizes)), 1.0, 1e-9).to_dict()
+    made = MST(
+        Dataset(dict(zip(names, true.T, strict=True)), Domain(names, sizes)), 1.0, 1e-9
+    ).to_dict()
     took = time.process_time() - start
     found = np.column_stack([np.asarray(made[name], dtype=np.int64) for name in names])
     pairs = list(combinations(range(len(sizes)), 2))
-    far = np.mean([distance(table_of(found, pair, sizes), table_of(true, pair, sizes)) for pair in pairs])
+    far = np.mean(
+        [distance(table_of(found, pair, sizes), table_of(true, pair, sizes)) for pair in pairs]
+    )
     say(f"MST here: TV {far:.4f}, {took:.0f} s")
 
 
@@ -206,10 +234,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only")
-    parser.add_argument("--peers", metavar="DIR", help="a checkout of ryan112358/mbi; `mbi` must be installed")
+    parser.add_argument(
+        "--peers", metavar="DIR", help="a checkout of ryan112358/mbi; `mbi` must be installed"
+    )
     said = parser.parse_args()
     routes(dp.ApproxDP(1, "1e-9"))  # what is imported once is not timed
-    for name, make, delta in (("adult", coded_adult, "1e-9"), ("pums", pums, "1e-6"), ("digits", digits, "1e-6")):
+    for name, make, delta in (
+        ("adult", coded_adult, "1e-9"),
+        ("pums", pums, "1e-6"),
+        ("digits", digits, "1e-6"),
+    ):
         if said.only in (None, name):
             schema, table = make()
             tables(name, schema, table, delta, said.runs)

@@ -74,7 +74,11 @@ def lines(path: Path) -> dict[str, dict]:
     """Read what one library said of every job; what was said last holds."""
     if not path.exists():
         return {}
-    said = [line for line in path.read_text().splitlines() if line.startswith("{") and line.endswith("}")]
+    said = [
+        line
+        for line in path.read_text().splitlines()
+        if line.startswith("{") and line.endswith("}")
+    ]
     return {one["job"]: one for one in map(json.loads, said)}
 
 
@@ -82,17 +86,31 @@ def do(who: str, jobs: list[Job], kept: Path, prefix: str, runs: int) -> None:
     """Let one library do the jobs that it has not done so often yet."""
     path = kept / f"{who}.jsonl"
     known = lines(path)
-    python = Path(sys.executable) if who == "discreet" else Path(f"{prefix}{HOMES[who]}") / "bin" / "python"
+    python = (
+        Path(sys.executable)
+        if who == "discreet"
+        else Path(f"{prefix}{HOMES[who]}") / "bin" / "python"
+    )
     script = "utility_ours.py" if who == "discreet" else "utility_peers.py"
     if not python.exists():
         print(f"{who} is not installed ({python})")
         return
     names = [job.name for job in jobs if not _done(known.get(job.name), runs)]
     with path.open("a") as held:
-        asked = [str(python), str(Path(__file__).with_name(script)), who, str(kept / "columns.npz"), str(runs)]
-        ended = subprocess.run([*asked, *names], stdout=held, stderr=subprocess.PIPE, text=True, check=False)
+        asked = [
+            str(python),
+            str(Path(__file__).with_name(script)),
+            who,
+            str(kept / "columns.npz"),
+            str(runs),
+        ]
+        ended = subprocess.run(
+            [*asked, *names], stdout=held, stderr=subprocess.PIPE, text=True, check=False
+        )
     if ended.returncode:
-        print(f"{who} did not run to the end: {(ended.stderr.strip().splitlines() or ['killed'])[-1]}")
+        print(
+            f"{who} did not run to the end: {(ended.stderr.strip().splitlines() or ['killed'])[-1]}"
+        )
 
 
 def _done(said: dict | None, runs: int) -> bool:

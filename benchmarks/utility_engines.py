@@ -41,7 +41,12 @@ def pipelinedp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
         found = _pipeline(pdp, rows, [pdp.Metrics.PRIVACY_ID_COUNT], delta=1e-6, post_aggregation_thresholding=True,
                           max_partitions_contributed=WORDS if job.ask == "words" else 1, **facts)  # fmt: skip
         return "(1, 1e-6)", lambda: len(found())
-    asked = {"count": ["COUNT"], "by_key": ["COUNT", "SUM", "MEAN"], "mean": ["MEAN"], "variance": ["VARIANCE"]}
+    asked = {
+        "count": ["COUNT"],
+        "by_key": ["COUNT", "SUM", "MEAN"],
+        "mean": ["MEAN"],
+        "variance": ["VARIANCE"],
+    }
     if job.ask == "quantiles":
         metrics = [pdp.Metrics.PERCENTILE(100 * at) for at in job.at]
     elif job.ask in asked:
@@ -52,11 +57,17 @@ def pipelinedp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     keys = columns["key"].tolist() if job.ask == "by_key" else [0] * len(x)
     rows = list(zip(range(len(x)), keys, x, strict=True))
     ends = {"min_value": job.bounds[0], "max_value": job.bounds[1]}
-    found = _pipeline(pdp, rows, metrics, sorted(set(keys)), contribution_bounds_already_enforced=True, **ends)
+    found = _pipeline(
+        pdp, rows, metrics, sorted(set(keys)), contribution_bounds_already_enforced=True, **ends
+    )
 
     def run() -> object:
         cells = [cell for _, cell in sorted(found())]
-        names = cells[0]._fields if job.ask == "quantiles" else [name.lower() for name in asked[job.ask]]
+        names = (
+            cells[0]._fields
+            if job.ask == "quantiles"
+            else [name.lower() for name in asked[job.ask]]
+        )
         shown = [[getattr(cell, name) for cell in cells] for name in names]
         return np.array(shown) if job.ask == "by_key" else np.array(shown)[:, 0]
 
@@ -64,12 +75,21 @@ def pipelinedp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
 
 
 def _pipeline(
-    pdp: object, rows: list, metrics: list, public: list | None = None, delta: float = 0.0, **facts: object
+    pdp: object,
+    rows: list,
+    metrics: list,
+    public: list | None = None,
+    delta: float = 0.0,
+    **facts: object,
 ) -> RunningJob:
     """Aggregate in an engine and a budget of its own; a row is one person's one contribution to a key."""
     facts = {"max_partitions_contributed": 1, "max_contributions_per_partition": 1} | facts
-    alone = "contribution_bounds_already_enforced" in facts  # then a row has no owner to be looked up
-    cells = pdp.DataExtractors(None if alone else lambda row: row[0], lambda row: row[1], lambda row: row[2])
+    alone = (
+        "contribution_bounds_already_enforced" in facts
+    )  # then a row has no owner to be looked up
+    cells = pdp.DataExtractors(
+        None if alone else lambda row: row[0], lambda row: row[1], lambda row: row[2]
+    )
 
     def run() -> list:
         budget = pdp.NaiveBudgetAccountant(total_epsilon=1, total_delta=delta)
@@ -106,11 +126,16 @@ def smartnoise(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     facts |= {"k": held.astype(str)} if selected else {"x": held.astype(float)}
     facts |= {"k": columns["key"]} if job.ask == "by_key" else {}
     frame = pd.DataFrame(facts)
-    kinds = {"pid": {"type": "int", "private_id": True}, "k": {"type": "string" if selected else "int"}}
+    kinds = {
+        "pid": {"type": "int", "private_id": True},
+        "k": {"type": "string" if selected else "int"},
+    }
     kinds |= {"x": {"type": "float", "lower": float(job.bounds[0]), "upper": float(job.bounds[1])}}
     table = {"row_privacy": False, "max_ids": WORDS if job.ask == "words" else 1, "censor_dims": selected,
              "rows": len(frame)} | {name: kinds[name] for name in frame}  # fmt: skip
-    reader = _priced(snsql, frame, {"": {"main": {"t": table}}}, asked[job.ask], 1e-6 if selected else None)
+    reader = _priced(
+        snsql, frame, {"": {"main": {"t": table}}}, asked[job.ask], 1e-6 if selected else None
+    )
     if selected:
         return "(1, 1e-6)", lambda: len(reader.execute(asked[job.ask])) - 1
     if job.ask == "by_key":
@@ -122,7 +147,9 @@ def _priced(snsql: object, frame: object, metadata: dict, sql: str, delta: float
     """Open a reader that prices a question at ε = 1, and at δ where one is promised (otherwise no δ is used)."""
 
     def reader(epsilon: float, share: float) -> object:
-        return snsql.from_df(frame, privacy=snsql.Privacy(epsilon=epsilon, delta=share), metadata=metadata)
+        return snsql.from_df(
+            frame, privacy=snsql.Privacy(epsilon=epsilon, delta=share), metadata=metadata
+        )
 
     share = delta or 1e-9
     epsilon, counted = reader(1.0, share).get_privacy_cost(sql)
@@ -163,7 +190,9 @@ def tumult(job: Job, columns: Columns) -> tuple[str, Many]:
             shown = ask(frame, ApproxDPBudget(1, 1e-6), QueryBuilder("t").get_groups(["copy", "x"]))
             return np.bincount(shown["copy"], minlength=runs).tolist()
         names = ["copy", "k"] if job.ask == "by_key" else ["copy"]
-        keys = KeySet.from_dict({name: list(range(runs if name == "copy" else 50)) for name in names})
+        keys = KeySet.from_dict(
+            {name: list(range(runs if name == "copy" else 50)) for name in names}
+        )
         parts = [
             ask(frame, PureDPBudget(1 / len(builds[job.ask])), build(QueryBuilder("t").groupby(keys))).sort_values(names)["y"]
             for build in builds[job.ask]
@@ -182,7 +211,11 @@ def _copies(job: Job, columns: Columns, runs: int) -> object:
     """Lay so many copies of the rows under each other."""
     import pandas as pd
 
-    facts = {"x": columns[job.column] if job.ask == "keys" else np.clip(columns[job.column].astype(float), *job.bounds)}
+    facts = {
+        "x": columns[job.column]
+        if job.ask == "keys"
+        else np.clip(columns[job.column].astype(float), *job.bounds)
+    }
     facts |= {"k": columns["key"].astype(int)} if job.ask == "by_key" else {}
     spark = _spark()
     copies = spark.range(runs, numPartitions=1).withColumnRenamed("id", "copy")
@@ -196,6 +229,10 @@ def _spark() -> object:
     os.environ["PYSPARK_PYTHON"] = sys.executable  # its workers need what this environment has
     spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
     spark = spark.config("spark.ui.showConsoleProgress", "false")
-    spark = spark.config("spark.sql.shuffle.partitions", "1").config("spark.driver.memory", "3g").getOrCreate()
+    spark = (
+        spark.config("spark.sql.shuffle.partitions", "1")
+        .config("spark.driver.memory", "3g")
+        .getOrCreate()
+    )
     spark.sparkContext.setLogLevel("OFF")
     return spark

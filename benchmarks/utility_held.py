@@ -23,7 +23,9 @@ class Held:
         self.errors: dict[str, float] = {}
         self.grain = 0.0
         self.exact = truth(job, columns).tolist()
-        counted = np.bincount(columns[job.column]) if job.ask in ("keys", "prefixes") else np.empty(0)
+        counted = (
+            np.bincount(columns[job.column]) if job.ask in ("keys", "prefixes") else np.empty(0)
+        )
         self.counted = counted if job.ask == "keys" else np.cumsum(counted)
 
     def look(self, answer: dp.Answer) -> None:
@@ -31,13 +33,21 @@ class Held:
         if self.job.ask in ("words", "mean_unbounded", "ranges"):
             return  # words and values are cut, so what is left is not known here; ranges are read from the prefixes
         if self.answer is None:  # a plan follows from public facts, so all runs have the same
-            self.answer, self.errors, self.grain = answer, answer.plan.statistic_errors(), self._grain(answer)
+            self.answer, self.errors, self.grain = (
+                answer,
+                answer.plan.statistic_errors(),
+                self._grain(answer),
+            )
         errors, grain = self.errors, self.grain
         for shown, ends in zip(answer.rows, answer.interval(0.95), strict=True):
             row = dict(zip(answer.columns, shown, strict=True))
             for name, exact in self._exact(row).items():
                 if name in errors:
-                    far = self._ranks(row[name], name, grain) if self.ordered.size else abs(row[name] - exact)
+                    far = (
+                        self._ranks(row[name], name, grain)
+                        if self.ordered.size
+                        else abs(row[name] - exact)
+                    )
                     self._count("within", "beyond", far <= errors[name] + SLACK)
                 if ends.get(name) is not None:
                     low, high = ends[name]
@@ -55,7 +65,9 @@ class Held:
             "predicted": ", ".join(said[:3]) or "–",
             "held": _share(self.within, self.beyond),
             "covered": _share(self.inside, self.outside),
-            "supposes": "–" if words is None or not said else re.sub(r"^[\w, ]*? for ", "", words[1]),
+            "supposes": "–"
+            if words is None or not said
+            else re.sub(r"^[\w, ]*? for ", "", words[1]),
         }
 
     def _count(self, well: str, ill: str, right: bool) -> None:

@@ -35,13 +35,28 @@ class Job:
     facts: dict[str, float] = field(default_factory=dict)
 
 
-def _quantile(name: str, column: str, bounds: tuple[float, float], *at: float, reachable: float | None = None) -> Job:
+def _quantile(
+    name: str, column: str, bounds: tuple[float, float], *at: float, reachable: float | None = None
+) -> Job:
     return Job(name, "quantiles", column, bounds, at, reachable=reachable)
 
 
 JOBS = (
-    Job("count, the first question of (1, 1e-6)", "count", "score", promise="(1, 1e-6)", reachable=1.39),
-    Job("keys shown of 50,000 people, Zipf", "keys", "zipf", promise="(1, 1e-6)", reachable=362, more=True),
+    Job(
+        "count, the first question of (1, 1e-6)",
+        "count",
+        "score",
+        promise="(1, 1e-6)",
+        reachable=1.39,
+    ),
+    Job(
+        "keys shown of 50,000 people, Zipf",
+        "keys",
+        "zipf",
+        promise="(1, 1e-6)",
+        reachable=362,
+        more=True,
+    ),
     Job("words shown, 60 a person", "words", "word", promise="(1, 1e-6)", reachable=41, more=True),
     _quantile("median, money in 0..1e7", "money", (0.0, 1e7), 0.5, reachable=1.0),
     _quantile("9 deciles, 0..100", "score", (0.0, 100.0), *DECILES, reachable=0.029),
@@ -60,7 +75,13 @@ JOBS = (
     Job("ratio of two sums in %", "ratio", "score"),
     Job("standard deviation, evenly spread", "deviation", "even"),
     Job("correlation, evenly spread", "correlation", "even"),
-    Job("mean, replace neighbours", "mean_replace", "score", promise="ε = 1, replace", reachable=0.0071),
+    Job(
+        "mean, replace neighbours",
+        "mean_replace",
+        "score",
+        promise="ε = 1, replace",
+        reachable=0.0071,
+    ),
     Job("mean, heavy tail, unknown bounds", "mean_unbounded", "tail", (0.0, 1e6), reachable=380),
     Job("ranges over 1,024 buckets", "ranges", "bucket", reachable=11.1),
     Job("prefixes over 1,024 buckets", "prefixes", "bucket", reachable=9.6),
@@ -90,7 +111,9 @@ def truth(job: Job, columns: Columns) -> np.ndarray:
 
 def source(job: Job) -> str:
     """Name what is asked for a job: jobs of one source are read from the same answers."""
-    return {"by_key": "COUNT, SUM, AVG by 50 keys", "ranges": "buckets", "prefixes": "buckets"}.get(job.ask, job.name)
+    return {"by_key": "COUNT, SUM, AVG by 50 keys", "ranges": "buckets", "prefixes": "buckets"}.get(
+        job.ask, job.name
+    )
 
 
 def view(job: Job, answer: object) -> list[float]:
@@ -132,7 +155,9 @@ _TRUE = {
     "variance": lambda _job, x, _c: x.var(ddof=1),
     "deviation": lambda _job, x, _c: x.std(ddof=1),
     "covariance": lambda _job, x, c: np.cov(x, c["other"])[0, 1],
-    "correlation": lambda job, x, c: np.corrcoef(x, c["mixed" if job.column == "even" else "other"])[0, 1],
+    "correlation": lambda job, x, c: np.corrcoef(
+        x, c["mixed" if job.column == "even" else "other"]
+    )[0, 1],
     "share": lambda _job, x, _c: 100 * np.mean(x >= HIGH),
     "ratio": lambda _job, x, c: 100 * x.sum() / c["other"].sum(),
     "mean_replace": lambda _job, x, _c: x.mean(),

@@ -31,7 +31,9 @@ class Ours:
         self.columns = columns
         self.tables = {name: pa.table({"x": _clean(column)}) for name, column in columns.items()}
         self.tables["rows"] = pa.table({name: columns[name] for name in ("score", "other", "key")})
-        self.tables["texts"] = pa.table({"writer": columns["writer"], "word": columns["word"].astype(str)})
+        self.tables["texts"] = pa.table(
+            {"writer": columns["writer"], "word": columns["word"].astype(str)}
+        )
         self.tables["zipf"] = pa.table({"x": columns["zipf"].astype(str)})
         self.tables["pairs"] = pa.table({name: columns[name] for name in ("even", "mixed")})
         self.store = dp.DuckDB(self.tables)
@@ -50,7 +52,11 @@ class Ours:
     def column(self, job: Job, **facts: object) -> dp.Schema:
         """Declare the job's column, and how many rows there are."""
         return dp.Schema(
-            job.column, dp.Rows(), {"x": dp.Real(*job.bounds)}, size=self.columns[job.column].size, **facts
+            job.column,
+            dp.Rows(),
+            {"x": dp.Real(*job.bounds)},
+            size=self.columns[job.column].size,
+            **facts,
         )
 
 
@@ -60,7 +66,11 @@ def _clean(column: np.ndarray) -> np.ndarray:
 
 @cache
 def rows(neighbours: str = "add-remove") -> dp.Schema:
-    facts = {"score": dp.Real(0, 100, default=0), "other": dp.Real(0, 100, default=0), "key": dp.Integer(0, 49)}
+    facts = {
+        "score": dp.Real(0, 100, default=0),
+        "other": dp.Real(0, 100, default=0),
+        "key": dp.Integer(0, 49),
+    }
     return dp.Schema("rows", dp.Rows(), facts, neighbours=neighbours, size=ROWS)
 
 
@@ -93,7 +103,9 @@ def words(ours: Ours, _job: Job) -> int:
 def quantiles(ours: Ours, job: Job) -> np.ndarray:
     asked = ", ".join(f"QUANTILE(x, {at}) AS q{place}" for place, at in enumerate(job.at))
     asked = asked if job.at != (1.0,) else "MAX(x) AS q0"
-    return values(ours.ask(f"SELECT {asked} FROM {job.column}", ours.column(job), PURE, intervals=False))
+    return values(
+        ours.ask(f"SELECT {asked} FROM {job.column}", ours.column(job), PURE, intervals=False)
+    )
 
 
 def by_key(ours: Ours, _job: Job) -> list[list[float]]:
@@ -109,7 +121,9 @@ def several(sql: str, neighbours: str, ours: Ours, _job: Job) -> np.ndarray:
 def correlation(ours: Ours, job: Job) -> np.ndarray:
     if job.column != "even":
         return several("SELECT CORR(score, other) AS c FROM rows", "add-remove", ours, job)
-    schema = dp.Schema("pairs", dp.Rows(), {"even": dp.Real(0, 100), "mixed": dp.Real(0, 100)}, size=ROWS)
+    schema = dp.Schema(
+        "pairs", dp.Rows(), {"even": dp.Real(0, 100), "mixed": dp.Real(0, 100)}, size=ROWS
+    )
     return values(ours.ask("SELECT CORR(even, mixed) AS c FROM pairs", schema, PURE))
 
 
@@ -117,7 +131,9 @@ def mean_unbounded(ours: Ours, job: Job) -> float:
     """Half of ε finds bounds, half the mean within them."""
     wide = ours.column(job)
     ledger = dp.open_ledger(":memory:", budget=dp.PureDP("1/2"))
-    found = dp.Curator(ours.store, [wide], ledger).suggest_bounds(job.column, "x", spend=dp.PureDP("1/2"))
+    found = dp.Curator(ours.store, [wide], ledger).suggest_bounds(
+        job.column, "x", spend=dp.PureDP("1/2")
+    )
     near = dp.Schema(job.column, dp.Rows(), {"x": dp.Real(found.low, found.high)}, size=wide.size)
     return values(ours.ask(f"SELECT AVG(x) AS m FROM {job.column}", near, dp.PureDP("1/2")))
 
@@ -130,7 +146,9 @@ def running(ours: Ours, _job: Job) -> np.ndarray:
 
 def batch(ours: Ours, _job: Job) -> np.ndarray:
     """20 thresholds of one column, in one question."""
-    cases = ", ".join(f"SUM(CASE WHEN score >= {5 * i} THEN 1 ELSE 0 END) AS n{i}" for i in range(20))
+    cases = ", ".join(
+        f"SUM(CASE WHEN score >= {5 * i} THEN 1 ELSE 0 END) AS n{i}" for i in range(20)
+    )
     return values(ours.ask(f"SELECT {cases} FROM rows", rows(), PURE))
 
 

@@ -43,14 +43,21 @@ def opendp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
         return "ε = 1", lambda: [one(held) for one in each]
     if job.ask == "mean":
         total = fitted(
-            lambda s: space >> odp.t.then_clamp(job.bounds) >> odp.t.then_sum() >> odp.m.then_laplace(s), 0.5
+            lambda s: (
+                space >> odp.t.then_clamp(job.bounds) >> odp.t.then_sum() >> odp.m.then_laplace(s)
+            ),
+            0.5,
         )
         count = fitted(lambda s: space >> odp.t.then_count() >> odp.m.then_laplace(s), 0.5)
         held = list(x)
         return "ε = 1", lambda: total(held) / max(1, count(held))
-    if job.ask == "mean_replace":  # with a public number of rows one changed row moves the sum by the whole range
+    if (
+        job.ask == "mean_replace"
+    ):  # with a public number of rows one changed row moves the sum by the whole range
         total, held = (
-            odp.m.make_laplace(odp.atom_domain(T=float, nan=False), odp.absolute_distance(T=float), 100.0),
+            odp.m.make_laplace(
+                odp.atom_domain(T=float, nan=False), odp.absolute_distance(T=float), 100.0
+            ),
             list(x),
         )
         return "ε = 1, replace", lambda: total(float(sum(held))) / len(held)
@@ -60,8 +67,12 @@ def opendp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
         return "(1, 1e-6)", _opendp_keys(columns, job, odp)
     if job.ask in ("ranges", "prefixes"):
         return "ε = 1", _opendp_tree(columns["bucket"], odp)
-    if job.ask == "batch":  # whoever knows that the thresholds are nested asks for a histogram and adds it up
-        release = odp.m.make_laplace(odp.vector_domain(odp.atom_domain(T=int)), odp.l1_distance(T=int), 1.0)
+    if (
+        job.ask == "batch"
+    ):  # whoever knows that the thresholds are nested asks for a histogram and adds it up
+        release = odp.m.make_laplace(
+            odp.vector_domain(odp.atom_domain(T=int)), odp.l1_distance(T=int), 1.0
+        )
         cells = np.histogram(x, bins=np.arange(0, 101, 5))[0].tolist()
         return "ε = 1", lambda: np.cumsum(np.array(release(cells))[::-1])[::-1]
     raise NotImplementedError
@@ -88,21 +99,35 @@ def _opendp_keys(columns: Columns, job: Job, odp: object) -> RunningJob:
     the one whose price is kept: one more than its own.
     """
     groups = 1 if job.ask == "keys" else 20
-    counts, one = odp.map_domain(odp.atom_domain(T=int), odp.atom_domain(T=int)), odp.absolute_distance(T=int)
+    counts, one = (
+        odp.map_domain(odp.atom_domain(T=int), odp.atom_domain(T=int)),
+        odp.absolute_distance(T=int),
+    )
 
     def rule(threshold: int) -> object:
         if groups == 1:
-            return odp.m.make_laplace_threshold(counts, odp.l01inf_distance(one), scale=1.0, threshold=threshold)
+            return odp.m.make_laplace_threshold(
+                counts, odp.l01inf_distance(one), scale=1.0, threshold=threshold
+            )
         scale = groups**0.5 / _mu()
-        return odp.m.make_gaussian_threshold(counts, odp.l02inf_distance(one), scale=scale, threshold=threshold)
+        return odp.m.make_gaussian_threshold(
+            counts, odp.l02inf_distance(one), scale=scale, threshold=threshold
+        )
 
     limit = 1e-6 if groups == 1 else 5e-7  # the other half is for the noise
-    least = next(t for t in range(2, 1000) if rule(t).map((groups, math.ceil(groups**0.5), 1))[1] <= limit)
-    made, owner = rule(least + 1), columns["writer"] if groups > 1 else np.arange(columns["zipf"].size)
+    least = next(
+        t for t in range(2, 1000) if rule(t).map((groups, math.ceil(groups**0.5), 1))[1] <= limit
+    )
+    made, owner = (
+        rule(least + 1),
+        columns["writer"] if groups > 1 else np.arange(columns["zipf"].size),
+    )
     rng = np.random.default_rng(4)
 
     def run() -> int:
-        held = columns[job.column] if groups == 1 else _kept(owner, columns[job.column], groups, rng)
+        held = (
+            columns[job.column] if groups == 1 else _kept(owner, columns[job.column], groups, rng)
+        )
         found, often = np.unique(held, return_counts=True)
         return len(made({int(k): int(n) for k, n in zip(found, often, strict=True)}))
 
@@ -133,7 +158,9 @@ def _opendp_quantile(odp, space, places, at, epsilon):
     low, high = 1e-6, 1e9
     for _ in range(80):
         middle = (low * high) ** 0.5
-        low, high = (low, middle) if choice(places[:3], middle).map(1) <= epsilon else (middle, high)
+        low, high = (
+            (low, middle) if choice(places[:3], middle).map(1) <= epsilon else (middle, high)
+        )
     return choice(places, high)
 
 
@@ -141,10 +168,17 @@ def _opendp_tree(bucket: np.ndarray, odp: object) -> RunningJob:
     """Noisy counts of a tree, made consistent, of as many branches as OpenDP advises: its own way to ranges."""
     branches = odp.t.choose_branching_factor(size_guess=1024)
     space = odp.vector_domain(odp.atom_domain(T=int)), odp.symmetric_distance()
-    plain = space >> odp.t.then_count_by_categories(categories=list(range(1024)), null_category=False)
+    plain = space >> odp.t.then_count_by_categories(
+        categories=list(range(1024)), null_category=False
+    )
     tree = plain >> odp.t.then_b_ary_tree(leaf_count=1024, branching_factor=branches)
-    made = odp.binary_search_chain(lambda s: tree >> odp.m.then_laplace(s), d_in=1, d_out=1.0, bounds=(1e-3, 1e6))
-    even, held = odp.t.make_consistent_b_ary_tree(branching_factor=branches), [int(b) for b in bucket]
+    made = odp.binary_search_chain(
+        lambda s: tree >> odp.m.then_laplace(s), d_in=1, d_out=1.0, bounds=(1e-3, 1e6)
+    )
+    even, held = (
+        odp.t.make_consistent_b_ary_tree(branching_factor=branches),
+        [int(b) for b in bucket],
+    )
     return lambda: np.cumsum(np.array(even(made(held))[:1024]))
 
 
@@ -154,7 +188,10 @@ def diffprivlib(job: Job, columns: Columns) -> tuple[str, RunningJob]:
 
     x, bounds = columns[job.column].astype(float), job.bounds
     if job.ask == "quantiles":
-        each = [lambda at=at: tools.quantile(x, at, epsilon=1 / len(job.at), bounds=bounds) for at in job.at]
+        each = [
+            lambda at=at: tools.quantile(x, at, epsilon=1 / len(job.at), bounds=bounds)
+            for at in job.at
+        ]
         return "ε = 1", lambda: [one() for one in each]
     if job.ask in ("mean", "mean_replace"):
         return "ε = 1, replace", lambda: tools.mean(x, epsilon=1.0, bounds=bounds)
@@ -174,7 +211,9 @@ def pydp(job: Job, columns: Columns) -> tuple[str, RunningJob]:
     if job.ask == "mean":
         return "ε = 1", lambda: google.BoundedMean(1.0, 0, low, high, dtype="float").quick_result(x)
     if job.ask in ("variance", "deviation"):
-        spread = google.BoundedVariance if job.ask == "variance" else google.BoundedStandardDeviation
+        spread = (
+            google.BoundedVariance if job.ask == "variance" else google.BoundedStandardDeviation
+        )
         return "ε = 1", lambda: spread(1.0, 0, low, high, dtype="float").quick_result(x)
     if job.ask == "count":
         return "ε = 1", lambda: google.Count(1.0, dtype="float").quick_result(x)
@@ -206,7 +245,9 @@ def main(name: str, path: str, runs: int, names: list[str]) -> None:
         try:
             promise, run = PEERS[name](same[0], columns)
             found = run.answers(runs) if isinstance(run, Many) else [run() for _ in range(runs)]
-            said = [{"promise": promise, "answers": [view(job, one) for one in found]} for job in same]
+            said = [
+                {"promise": promise, "answers": [view(job, one) for one in found]} for job in same
+            ]
         except NotImplementedError:
             said = [{} for _ in same]
         except Exception as error:  # noqa: BLE001 whatever a peer raises is said, and the others go on

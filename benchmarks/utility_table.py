@@ -77,7 +77,13 @@ def measure(who: str, promise: str, job: Job, answers: object, exact: np.ndarray
     found = np.array(answers, dtype=float)
     if job.more:
         shown = found[:, 0]
-        return Error(who, promise, float(shown.mean()), float(shown.std(ddof=1) / np.sqrt(shown.size)), len(found))
+        return Error(
+            who,
+            promise,
+            float(shown.mean()),
+            float(shown.std(ddof=1) / np.sqrt(shown.size)),
+            len(found),
+        )
     squares = ((found - exact) ** 2).mean(axis=1)
     size = float(np.sqrt(squares.mean()))
     deviation = float(squares.std(ddof=1) / np.sqrt(squares.size) / (2 * size)) if size else 0.0
@@ -96,15 +102,24 @@ def laid_out(jobs: list[Job], columns: Columns, found: Said) -> Iterator[Line]:
         }
         failed = tuple(f"{who}: {one['failed']}" for who, one in said.items() if "failed" in one)
         own = made.pop("discreet", said.get("discreet", {}).get("failed", "not run"))
-        yield Line(job, own, tuple(made.values()), tuple(one for one in failed if not one.startswith("discreet")))
+        yield Line(
+            job,
+            own,
+            tuple(made.values()),
+            tuple(one for one in failed if not one.startswith("discreet")),
+        )
 
 
 def tables(jobs: list[Job], columns: Columns, found: Said, runs: int) -> int:
     """Print one line a job, then what was predicted; return 1 if a peer wins somewhere."""
-    print(f"  {'job':40} {'discreet':18} {'best peer, same promise':30} {'reachable':>9}  other peers ({runs} runs)")
+    print(
+        f"  {'job':40} {'discreet':18} {'best peer, same promise':30} {'reachable':>9}  other peers ({runs} runs)"
+    )
     lost = False
     for line in laid_out(jobs, columns, found):
-        print(f"{line.mark} {line.job.name:40} {line.own!s:18} {named(line.best):30} {goal(line):>9}  {others(line)}")
+        print(
+            f"{line.mark} {line.job.name:40} {line.own!s:18} {named(line.best):30} {goal(line):>9}  {others(line)}"
+        )
         for one in line.failed:
             print(f"      failed: {one}")
         lost |= line.lost
@@ -112,7 +127,9 @@ def tables(jobs: list[Job], columns: Columns, found: Said, runs: int) -> int:
     for job in jobs:
         one = found.get("discreet", {}).get(job.name, {})
         if "predicted" in one:
-            print(f"  {job.name:40} {one['predicted']:24} {one['held']:>7} {one['covered']:>15}  {one['supposes']}")
+            print(
+                f"  {job.name:40} {one['predicted']:24} {one['held']:>7} {one['covered']:>15}  {one['supposes']}"
+            )
     return int(lost)
 
 
@@ -127,7 +144,9 @@ def page(jobs: list[Job], columns: Columns, found: Said, runs: int) -> str:
         if line.own != "not run"
     ]
     left = [f"\nNot run here for want of time: {undone}."] if undone else []
-    silent = ", ".join(who for who in PEERS if not any("answers" in one for one in found.get(who, {}).values()))
+    silent = ", ".join(
+        who for who in PEERS if not any("answers" in one for one in found.get(who, {}).values())
+    )
     left += [f"\nNot run here at all: {silent}."] if silent else []
     left += [f"\nFailed at {line.job.name}: {one}." for line in lines for one in line.failed]
     told = found.get("discreet", {})
@@ -207,5 +226,6 @@ def others(line: Line) -> str:
     """List all peers but the best, with their promises where they differ."""
     rest = [peer for peer in line.others if peer is not line.best]
     return ", ".join(
-        f"{peer.who} {peer}" + ("" if peer.promise == line.job.promise else f" ({peer.promise})") for peer in rest
+        f"{peer.who} {peer}" + ("" if peer.promise == line.job.promise else f" ({peer.promise})")
+        for peer in rest
     )

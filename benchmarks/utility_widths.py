@@ -71,7 +71,9 @@ def table_of(columns: dict[str, np.ndarray], rows: int) -> tuple[Kept, dict[str,
     return Kept(dp.DuckDB({"t": frame}), {}), {"t": schema}
 
 
-def measure(sql: str, store: Kept, schemas: dict[str, dp.Schema], spend: dp.PureDP | dp.ZCDP, runs: int) -> list:
+def measure(
+    sql: str, store: Kept, schemas: dict[str, dp.Schema], spend: dp.PureDP | dp.ZCDP, runs: int
+) -> list:
     """Return errors and widths of every noisy column and row, over so many runs, and how often intervals held."""
     plan = dp.plan_question(dp.parse_sql(sql, schemas), spend)
     found = []
@@ -94,7 +96,9 @@ def line(name: str, close: float, errors: np.ndarray, ends: np.ndarray, truth: n
     return f"| {name} | {' | '.join(cells)} | {close} |{' over' if over else ''}"
 
 
-def rows_of(name: str, sql: str, wanted: list[dict[str, float]], close: dict[str, float], asked: tuple) -> None:
+def rows_of(
+    name: str, sql: str, wanted: list[dict[str, float]], close: dict[str, float], asked: tuple
+) -> None:
     """Ask, and print a line for every column."""
     found = measure(sql, *asked)
     for column, limit in close.items():
@@ -102,29 +106,49 @@ def rows_of(name: str, sql: str, wanted: list[dict[str, float]], close: dict[str
         for rows, columns, intervals in found:
             for place, row in enumerate(rows):
                 told = wanted[place][column]
-                if row[columns.index(column)] is None or any(each[place][column] is None for each in intervals):
+                if row[columns.index(column)] is None or any(
+                    each[place][column] is None for each in intervals
+                ):
                     continue  # there seemed to be too few rows
                 errors.append(abs(row[columns.index(column)] - told))
                 truth.append(told)
                 for level, each in enumerate(intervals):
                     ends[level][0].append(each[place][column][0])
                     ends[level][1].append(each[place][column][1])
-        print(line(f"{name.format(column)}", limit, np.array(errors), np.array(ends), np.array(truth)), flush=True)
+        print(
+            line(
+                f"{name.format(column)}", limit, np.array(errors), np.array(ends), np.array(truth)
+            ),
+            flush=True,
+        )
 
 
 def quantiles(x: np.ndarray, runs: int) -> None:
     """Print the widths of quantiles' intervals in rows, beside twice what the whole budget keeps on any data."""
     kept = Kept(dp.DuckDB({"t": pl.DataFrame({"x": x})}), {})
-    schemas = {"t": dp.Schema("t", dp.Rows(), {"x": dp.Real(0, 100)}, size=x.size)}  # so fine that no two are alike
+    schemas = {
+        "t": dp.Schema("t", dp.Rows(), {"x": dp.Real(0, 100)}, size=x.size)
+    }  # so fine that no two are alike
     ordered = np.sort(x)
     for name, ats in (("MEDIAN(x)", (0.5,)), ("three quartiles", (0.25, 0.5, 0.75))):
         sql = f"SELECT {', '.join(f'QUANTILE(x, {at}) AS q{i}' for i, at in enumerate(ats))} FROM t"
         question, cells = dp.parse_sql(sql, schemas), []
         for level in LEVELS:
-            plans = [dp.plan_question(question, dp.PureDP(1), level=level, intervals=asked) for asked in (True, False)]
-            found = [run_plan(plans[0], kept, level=level).interval(level)[0] for _ in range(max(runs // 4, 20))]
+            plans = [
+                dp.plan_question(question, dp.PureDP(1), level=level, intervals=asked)
+                for asked in (True, False)
+            ]
+            found = [
+                run_plan(plans[0], kept, level=level).interval(level)[0]
+                for _ in range(max(runs // 4, 20))
+            ]
             ends = [(row[f"q{i}"], np.quantile(x, at)) for row in found for i, at in enumerate(ats)]
-            width = np.mean([np.searchsorted(ordered, h, "right") - np.searchsorted(ordered, w) for (w, h), _ in ends])
+            width = np.mean(
+                [
+                    np.searchsorted(ordered, h, "right") - np.searchsorted(ordered, w)
+                    for (w, h), _ in ends
+                ]
+            )
             held = np.mean([low <= true <= high for (low, high), true in ends])
             most = 2 * max(plans[1].statistic_errors(1 - level).values())
             cells.append(f"{width / most:.2f} ({100 * held:.1f} %)")
@@ -144,7 +168,11 @@ def main(runs: int) -> None:
             asked = (store, schemas, spend, runs)
             for name, (sql, close) in ONE.items():
                 rows_of(
-                    f"{sql}, {rows} rows, {word}", f"SELECT {sql} AS {name} FROM t", [exact(x, y)], {name: close}, asked
+                    f"{sql}, {rows} rows, {word}",
+                    f"SELECT {sql} AS {name} FROM t",
+                    [exact(x, y)],
+                    {name: close},
+                    asked,
                 )
             each = [exact(x[key == one], y[key == one]) for one in range(5)]
             rows_of(

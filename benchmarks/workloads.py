@@ -81,16 +81,24 @@ def lines() -> None:
     for size, ranges in product(sizes, (False, True)):
         kind = "ranges" if ranges else "prefixes"
         plan, took = timed(
-            lambda size=size, ranges=ranges: plan_strategy(RunningTotals(size, ranges=ranges), [dp.PureDP(1)])
+            lambda size=size, ranges=ranges: plan_strategy(
+                RunningTotals(size, ranges=ranges), [dp.PureDP(1)]
+            )
         )
-        hdmm, tree = (f"{table[size][ranges]:.2f}" if size in table else "-" for table in (HDMM, peer))
+        hdmm, tree = (
+            f"{table[size][ranges]:.2f}" if size in table else "-" for table in (HDMM, peer)
+        )
         plain = next(rmse for name, _, rmse in plan.tried if name == "histogram")
         _, reach = timed(lambda plan=plan: plan.reach(0.05))
         say(
             f"{size:5} {kind:9} {plan.rmse:7.3f} in {took:5.2f} s, intervals {reach:.2f} s; pure ε = 1, {100 * plan.gap:.0f} % above "
             f"the L2 bound; HDMM {hdmm}, OpenDP's tree {tree}, histogram {plain:.1f}"
         )
-        plan, took = timed(lambda size=size, ranges=ranges: plan_strategy(RunningTotals(size, ranges=ranges), [SMOOTH]))
+        plan, took = timed(
+            lambda size=size, ranges=ranges: plan_strategy(
+                RunningTotals(size, ranges=ranges), [SMOOTH]
+            )
+        )
         say(
             f"{'':15} {plan.rmse:7.3f} in {took:5.2f} s; Gaussian at (1, 1e-6), {100 * plan.gap:.3f} % above the certified "
             f"bound {plan.bound.rmse:.3f}"
@@ -103,20 +111,28 @@ def timed(make: Callable[[], T]) -> tuple[T, float]:
 
 
 def tables() -> None:
-    say("\nmarginals, least RMSE of a cell at price 1; ResidualPlanner's published figures beside; HDMM ≤ 3-way 11.29")
+    say(
+        "\nmarginals, least RMSE of a cell at price 1; ResidualPlanner's published figures beside; HDMM ≤ 3-way 11.29"
+    )
     for name, sizes in (("Adult", ADULT), ("CPS", CPS), ("PUMS", PUMS)):
         for keys in (1, 2, 3):
             asked = Tables(sizes, combinations(range(len(sizes)), keys), "cells")
             found, took = timed(lambda asked=asked: math.sqrt(residual_error(asked)))
-            say(f"{name} {keys}-way {found:7.3f} in {took:.3f} s; ResidualPlanner {RESIDUAL.get((name, keys), '-')}")
+            say(
+                f"{name} {keys}-way {found:7.3f} in {took:.3f} s; ResidualPlanner {RESIDUAL.get((name, keys), '-')}"
+            )
     found, took = timed(lambda: math.sqrt(residual_error(marginals(ADULT, 3, "cells"))))
     say(f"Adult up to 3-way {found:7.3f} in {took:.3f} s")
 
 
 def hierarchy() -> None:
-    say("\na made-up country: 50 states, 3,000 counties, 60,000 tracts, at (1, 1e-6); processor time, the best of 12")
+    say(
+        "\na made-up country: 50 states, 3,000 counties, 60,000 tracts, at (1, 1e-6); processor time, the best of 12"
+    )
     rng = np.random.default_rng(18)
-    tree = Hierarchy([np.repeat(0, 50), np.repeat(np.arange(50), 60), np.repeat(np.arange(3000), 20)])
+    tree = Hierarchy(
+        [np.repeat(0, 50), np.repeat(np.arange(50), 60), np.repeat(np.arange(3000), 20)]
+    )
     for sizes in ((), (2,)):
         columns = math.prod(sizes)
         people = np.minimum(rng.pareto(1.2, (60_000, columns)) * 12, 1e6).astype(np.int64)
@@ -154,13 +170,17 @@ def _rms(off: np.ndarray) -> float:
 
 def thresholds() -> None:
     plan = plan_strategy(Counts(np.tri(20, 21, dtype=np.int64)), [dp.PureDP(1)])
-    say(f"\n20 thresholds of one table at ε = 1: RMSE {plan.rmse:.2f} by {plan.strategy.name}; each by itself 28.3")
+    say(
+        f"\n20 thresholds of one table at ε = 1: RMSE {plan.rmse:.2f} by {plan.strategy.name}; each by itself 28.3"
+    )
 
 
 def cube() -> None:
     rng = np.random.default_rng(3)
     rows = 2_000_000
-    people = dp.Schema("people", dp.Rows(), {"a": dp.Integer(0, 9), "b": dp.Integer(0, 9), "c": dp.Integer(0, 9)})
+    people = dp.Schema(
+        "people", dp.Rows(), {"a": dp.Integer(0, 9), "b": dp.Integer(0, 9), "c": dp.Integer(0, 9)}
+    )
     data = {name: rng.integers(0, 10, rows) for name in "abc"}
     import polars as pl
 
@@ -196,9 +216,9 @@ def samples() -> Iterator[tuple[str, list[int], np.ndarray]]:
     census = np.genfromtxt(home / "pums.csv", delimiter=",", skip_header=1)[:, :6]
     census[:, 4] = np.minimum(census[:, 4] // 5000, 39)
     yield "PUMS, 1,000 people", [100, 2, 17, 7, 40, 2], census.astype(np.int64)
-    visits = np.genfromtxt(home / "restaurant_week.csv", delimiter=",", skip_header=1, usecols=(2, 3, 4)).astype(
-        np.int64
-    )
+    visits = np.genfromtxt(
+        home / "restaurant_week.csv", delimiter=",", skip_header=1, usecols=(2, 3, 4)
+    ).astype(np.int64)
     yield "restaurant, 2,849 visits", [60, 60, 8], np.minimum(visits, [59, 59, 7])
 
 
@@ -214,12 +234,18 @@ def pairs() -> None:
             exact[i, j] = flat.reshape(counts[i], counts[j])
         budget, asked = routes(dp.ApproxDP(1, "1e-9"))[1], marginals(counts, 2)
         plan = planned(
-            asked, ResidualStrategy(asked), budget, StrategyNorms(), bound_of(asked, budget, StrategyNorms())
+            asked,
+            ResidualStrategy(asked),
+            budget,
+            StrategyNorms(),
+            bound_of(asked, budget, StrategyNorms()),
         )
         runs = [_pairs_once(plan, exact, len(rows)) for _ in range(5)]
         rmse, apart, raw, took = np.mean(runs, axis=0)
         each = ", ".join(f"{one[1]:.4f}" for one in runs)
-        say(f"{name}: RMSE {rmse:.2f} a cell, TV {apart:.4f} ({each}), {took:.2f} s; before: TV {raw:.4f}")
+        say(
+            f"{name}: RMSE {rmse:.2f} a cell, TV {apart:.4f} ({each}), {took:.2f} s; before: TV {raw:.4f}"
+        )
 
 
 def _pairs_once(
@@ -232,7 +258,12 @@ def _pairs_once(
     took = time.process_time() - start
     off = np.concatenate([(found[pair] - true).ravel() for pair, true in exact.items()])
     apart = np.mean([np.abs(found[pair] - true).sum() / 2 / rows for pair, true in exact.items()])
-    raw = np.mean([np.abs(estimate.table(pair).values - true).sum() / 2 / rows for pair, true in exact.items()])
+    raw = np.mean(
+        [
+            np.abs(estimate.table(pair).values - true).sum() / 2 / rows
+            for pair, true in exact.items()
+        ]
+    )
     return _rms(off), float(apart), float(raw), took
 
 
@@ -241,7 +272,11 @@ def sql() -> None:
     import polars as pl
 
     names, sizes, data = adult()
-    schema = dp.Schema("adult", dp.Rows(), {name: dp.Integer(0, n - 1) for name, n in zip(names, sizes, strict=True)})
+    schema = dp.Schema(
+        "adult",
+        dp.Rows(),
+        {name: dp.Integer(0, n - 1) for name, n in zip(names, sizes, strict=True)},
+    )
     store = dp.DuckDB({"adult": pl.DataFrame({name: data[:, at] for at, name in enumerate(names)})})
     curator = dp.Curator(store, [schema], dp.open_ledger(":memory:", dp.ApproxDP(9, "1e-6")))
     sets = ", ".join(f"({a}, {b})" for a, b in combinations(names, 2))
@@ -256,22 +291,36 @@ def sql() -> None:
 
 def together() -> None:
     """A release of three tables: one workload, or each by itself at a third of the spend."""
-    people = dp.Schema("people", dp.Rows(), {"a": dp.Integer(0, 9), "b": dp.Integer(0, 9), "c": dp.Integer(0, 9)})
+    people = dp.Schema(
+        "people", dp.Rows(), {"a": dp.Integer(0, 9), "b": dp.Integer(0, 9), "c": dp.Integer(0, 9)}
+    )
     sets = ("a", "b", "a, b", "b, c")
     asked = {
-        f"q{n}": dp.parse_sql(f"SELECT {one}, COUNT(*) AS n FROM people GROUP BY {one}", {"people": people})
+        f"q{n}": dp.parse_sql(
+            f"SELECT {one}, COUNT(*) AS n FROM people GROUP BY {one}", {"people": people}
+        )
         for n, one in enumerate(sets)
     }
     found = plan_workload(asked, dp.ZCDP("1/10"))
-    apart = [dp.plan_question(one, dp.ZCDP(Fraction(1, 40))).statistic_errors()["n"] for one in asked.values()]
+    apart = [
+        dp.plan_question(one, dp.ZCDP(Fraction(1, 40))).statistic_errors()["n"]
+        for one in asked.values()
+    ]
     errors = [one["n"] for one in found.statistic_errors().values()]
-    pairs = ", ".join(f"({s}) {e:.1f} / {a:.1f}" for s, e, a in zip(sets, errors, apart, strict=True))
+    pairs = ", ".join(
+        f"({s}) {e:.1f} / {a:.1f}" for s, e, a in zip(sets, errors, apart, strict=True)
+    )
     say(f"\nfour tables of one release at ρ = 0.1, 95 % errors together / apart: {pairs}")
 
 
 def main() -> None:
-    parts = {one.__name__: one for one in (lines, tables, hierarchy, thresholds, cube, together, pairs, sql)}
-    only = sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else list(parts)
+    parts = {
+        one.__name__: one
+        for one in (lines, tables, hierarchy, thresholds, cube, together, pairs, sql)
+    }
+    only = (
+        sys.argv[sys.argv.index("--only") + 1].split(",") if "--only" in sys.argv else list(parts)
+    )
     for name in only:
         parts[name]()
 

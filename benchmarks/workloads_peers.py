@@ -21,13 +21,20 @@ def measure(size: int, runs: int) -> tuple[float, float]:
     release = tree >> dp.m.then_laplace(scale=scale) >> dp.t.make_consistent_b_ary_tree(factor)
     prefixes, ranges = [], []
     for _ in range(runs):
-        totals = np.concatenate([[0.0], np.cumsum(np.asarray(release([0] * size), dtype=float)[:size])])
+        totals = np.concatenate(
+            [[0.0], np.cumsum(np.asarray(release([0] * size), dtype=float)[:size])]
+        )
         prefixes.append(float((totals[1:] ** 2).mean()))
         # Σ over i < j of (t_j − t_i)² is (n + 1)·Σt² − (Σt)²
-        ranges.append(((size + 1) * float((totals**2).sum()) - float(totals.sum()) ** 2) / (size * (size + 1) / 2))
+        ranges.append(
+            ((size + 1) * float((totals**2).sum()) - float(totals.sum()) ** 2)
+            / (size * (size + 1) / 2)
+        )
     return float(np.sqrt(np.mean(prefixes))), float(np.sqrt(np.mean(ranges)))
 
 
 for text in sys.argv[1:]:
-    sys.stdout.write("{} {:.2f} {:.2f}\n".format(text, *measure(int(text), 60 if int(text) <= 1024 else 20)))
+    sys.stdout.write(
+        "{} {:.2f} {:.2f}\n".format(text, *measure(int(text), 60 if int(text) <= 1024 else 20))
+    )
     sys.stdout.flush()

@@ -33,7 +33,9 @@ def queries(axes: plt.Axes) -> None:
     for n in k.tolist():
         stated = counting_queries(n)
         rows["Laplace: grows with k"].append(dp.Laplace.spending(dp.PureDP(1), stated).error())
-        rows["Gaussian: grows with √k"].append(dp.Gaussian.spending(dp.ApproxDP(1, 1e-6), stated).error())
+        rows["Gaussian: grows with √k"].append(
+            dp.Gaussian.spending(dp.ApproxDP(1, 1e-6), stated).error()
+        )
     for label, errors in rows.items():
         axes.loglog(k, errors, label=label)
     axes.set(title="k counting queries, ε = 1 in all", xlabel="k", ylabel="95 % error of each")

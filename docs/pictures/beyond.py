@@ -33,7 +33,9 @@ def main() -> None:
         rows["inverse sensitivity, ε = 1"].append(np.quantile(off, 0.95))
     for label, errors in rows.items():
         axes.loglog(sizes, errors, marker="o", label=label)
-    axes.set(title="the median of values from 40 to 60, bounds 0 to 100", xlabel="n", ylabel="95 % error")
+    axes.set(
+        title="the median of values from 40 to 60, bounds 0 to 100", xlabel="n", ylabel="95 % error"
+    )
     axes.legend(frameon=False)
     figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
 

@@ -25,7 +25,9 @@ def main() -> None:
     for label, keys in made.items():
         axes.plot(people, [keys.shown(n) for n in people], label=label)
     axes.set(
-        title="(ε, δ) = (1, 1e-6), one key a person", xlabel="people who hold the key", ylabel="chance to be shown"
+        title="(ε, δ) = (1, 1e-6), one key a person",
+        xlabel="people who hold the key",
+        ylabel="chance to be shown",
     )
     axes.legend(frameon=False)
     figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})

@@ -23,12 +23,21 @@ def survey(axes: plt.Axes) -> None:
     axes.bar(np.arange(TRUE.size), TRUE / TRUE.sum(), color="lightgrey", label="true")
     for shift, epsilon in zip((-0.25, 0.0, 0.25), ("0.5", 1, 3), strict=True):
         made = dp.RandomizedResponse.spending(dp.PureDP(epsilon), options=TRUE.size)
-        found = made.estimate(made.release(truths, bits=HashedBits(b"survey")))  # fixed bits: the same picture again
+        found = made.estimate(
+            made.release(truths, bits=HashedBits(b"survey"))
+        )  # fixed bits: the same picture again
         low, high = found.interval(beta=0.05).T
         middle, reach = (low + high) / 2, (high - low) / 2
         places = np.arange(TRUE.size) + shift
         axes.errorbar(places, middle, reach, fmt="none", capsize=3, color=f"C{int(shift * 4) + 1}")
-        axes.plot(places, found.values, "o", markersize=4, color=f"C{int(shift * 4) + 1}", label=f"ε = {epsilon}")
+        axes.plot(
+            places,
+            found.values,
+            "o",
+            markersize=4,
+            color=f"C{int(shift * 4) + 1}",
+            label=f"ε = {epsilon}",
+        )
     axes.set(title="10 000 people, 95 % intervals", xlabel="option", ylabel="frequency")
     axes.legend(frameon=False)
 
@@ -38,7 +47,9 @@ def growth(axes: plt.Axes) -> None:
     sizes = np.unique(np.geomspace(100, 1e6, 25).astype(int))
     for epsilon in ("0.5", 1, 3):
         made = dp.RandomizedResponse.spending(dp.PureDP(epsilon), options=2)
-        axes.loglog(sizes, [made.error(n) * n for n in sizes.tolist()], label=f"response, ε = {epsilon}")
+        axes.loglog(
+            sizes, [made.error(n) * n for n in sizes.tolist()], label=f"response, ε = {epsilon}"
+        )
     curator = dp.Geometric.spending(dp.PureDP(1), sensitivity=1).error()
     axes.axhline(curator, color="grey", linestyle=":", label="a trusted curator, ε = 1")
     axes.set(title="counting the yeses", xlabel="people", ylabel="95 % error, people")

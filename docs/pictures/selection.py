@@ -25,7 +25,9 @@ def best_of_ten(axes: plt.Axes) -> None:
     lead = np.linspace(0, 20, 41)
     for label, made in MADE.items():
         axes.plot(lead, [made.probabilities([gap] + [0.0] * 9)[0] for gap in lead], label=label)
-    axes.set(title="ten candidates, ε = 1", xlabel="lead of the best", ylabel="chance that it is chosen")
+    axes.set(
+        title="ten candidates, ε = 1", xlabel="lead of the best", ylabel="chance that it is chosen"
+    )
     axes.legend(frameon=False)
 
 

@@ -21,7 +21,9 @@ def bars(axes: plt.Axes, title: str, moves: dict[int, int]) -> None:
     for cell, by in moves.items():
         colour, hatch = ("tab:green", "") if by > 0 else ("none", "////")
         bottom = COUNTS[cell] if by > 0 else COUNTS[cell] - SCALE
-        axes.bar(COLOURS[cell], SCALE, bottom=bottom, color=colour, edgecolor="tab:green", hatch=hatch)
+        axes.bar(
+            COLOURS[cell], SCALE, bottom=bottom, color=colour, edgecolor="tab:green", hatch=hatch
+        )
     axes.set(title=title, ylim=(0, 90))
 
 

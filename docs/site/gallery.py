@@ -19,7 +19,11 @@ def shown(output: dict[str, Any]) -> str:
     if "image/png" in data:
         return f'<img alt="the picture that this cell draws" src="data:image/png;base64,{data["image/png"].strip()}">'
     if "text/html" in data:
-        return '<div style="overflow-x: auto">' + "".join(data["text/html"]).replace("\n", " ") + "</div>"
+        return (
+            '<div style="overflow-x: auto">'
+            + "".join(data["text/html"]).replace("\n", " ")
+            + "</div>"
+        )
     text = "".join(output.get("text", data.get("text/plain", ""))).rstrip()
     return f"```text\n{text}\n```" if text else ""
 

@@ -45,9 +45,15 @@ def names(room: str) -> list[tuple[str, str]]:
 def page(key: str) -> str:
     """Return one page of the reference."""
     title, explained, rooms = TITLES[key]
-    parts = [f"# {title}", f"Explained in [{explained.split('/')[-1].removesuffix('.md')}](../{explained})."]
+    parts = [
+        f"# {title}",
+        f"Explained in [{explained.split('/')[-1].removesuffix('.md')}](../{explained}).",
+    ]
     for room in rooms.split():
-        parts += [f"::: {where}\n    options: {{heading: {name}, heading_level: 2}}" for name, where in names(room)]
+        parts += [
+            f"::: {where}\n    options: {{heading: {name}, heading_level: 2}}"
+            for name, where in names(room)
+        ]
     return "\n\n".join(parts) + "\n"
 
 
@@ -62,4 +68,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 def on_page_markdown(markdown: str, page: Page, **_: object) -> str:
     """Leave a link out of the folder as plain words: the site does not hold the program."""
-    return re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", markdown) if "/" not in page.file.src_uri else markdown
+    return (
+        re.sub(r"\[([^\]]+)\]\(\.\./[^)]+\)", r"\1", markdown)
+        if "/" not in page.file.src_uri
+        else markdown
+    )

@@ -18,10 +18,17 @@ def publish(built: Path, folder: Path, version: str) -> None:
         raise SystemExit(f"{version!r} is no version; give one such as 0.2.0")
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copytree(built, folder / version, dirs_exist_ok=True)
-    found = sorted((path.parent.name for path in folder.glob("*/index.html")), key=_order, reverse=True)
-    listed = [{"version": name, "title": name, "aliases": ["latest"] if name == found[0] else []} for name in found]
+    found = sorted(
+        (path.parent.name for path in folder.glob("*/index.html")), key=_order, reverse=True
+    )
+    listed = [
+        {"version": name, "title": name, "aliases": ["latest"] if name == found[0] else []}
+        for name in found
+    ]
     (folder / "versions.json").write_text(json.dumps(listed, indent=2) + "\n", encoding="utf-8")
-    links = "".join(f'<li><a href="{escape(name)}/index.html">{escape(name)}</a></li>' for name in found)
+    links = "".join(
+        f'<li><a href="{escape(name)}/index.html">{escape(name)}</a></li>' for name in found
+    )
     page = f"{HEAD}<h1>Documents by release</h1><ul>{links}</ul></body></html>\n"
     (folder / "index.html").write_text(page, encoding="utf-8")
 

@@ -27,7 +27,12 @@ def frozen(
 ) -> Callable[[type[Made]], type[Made]]: ...
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def frozen(
-    body: type | None = None, /, *, init: bool = True, repr: bool = True, eq: bool = True
+    body: type | None = None,
+    /,
+    *,
+    init: bool = True,
+    repr: bool = True,  # noqa: A002 the name that dataclasses use
+    eq: bool = True,
 ) -> object:
     """Return a class of frozen values: fields in slots, made, shown, compared and hashed as a frozen dataclass is.
 

@@ -15,7 +15,11 @@ COLUMNS = {
     "town": Text(20),
     "day": Date("2024-01-01", "2024-12-31"),
 }
-UNITS = {"rows": Rows(), "people": People("id", max_rows=3), "groups": People("id", max_rows=4, max_groups=2)}
+UNITS = {
+    "rows": Rows(),
+    "people": People("id", max_rows=3),
+    "groups": People("id", max_rows=4, max_groups=2),
+}
 
 
 def relation(unit="rows", neighbours="add-remove", columns=None):

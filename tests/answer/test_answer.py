@@ -82,7 +82,13 @@ class TestTable:
     def test_computed_columns_have_intervals(self):
         shown = (
             ("twice", Call(Function.MULTIPLY, (Constant(2), Field("n")))),
-            ("named", Call(Function.CASE, (Call(Function.LESS, (Field("n"), Constant(1))), Constant(1), Constant(2)))),
+            (
+                "named",
+                Call(
+                    Function.CASE,
+                    (Call(Function.LESS, (Field("n"), Constant(1))), Constant(1), Constant(2)),
+                ),
+            ),
             ("what", Call(Function.IS_NULL, (Field("mode"),))),
             ("region", Field("region")),
         )
@@ -97,10 +103,14 @@ class TestTable:
         plan = plan_question(question(relation(), {"n": Count()}), PureDP("1/1000"))
         raw = [run_plan(plan, Remembered([])).column("n")[0] for _ in range(40)]
         moved = [run_plan(plan, Remembered([]), nonnegative=True).column("n")[0] for _ in range(40)]
-        assert min(raw) < 0 <= min(moved)  # 40 noises of scale 1000 are all above 0 with probability 1e-12
+        assert (
+            min(raw) < 0 <= min(moved)
+        )  # 40 noises of scale 1000 are all above 0 with probability 1e-12
 
     def test_statistics_of_people_and_values(self):
-        answer = sure({"people": CountPeople(), "values": CountDistinct(Field("region"))}, unit="groups")
+        answer = sure(
+            {"people": CountPeople(), "values": CountDistinct(Field("region"))}, unit="groups"
+        )
         assert answer.rows[0] == pytest.approx(
             (40, 2), abs=1e-4
         )  # parts of a person are 2^-20 each, and noise may move one
@@ -114,7 +124,12 @@ class TestTable:
             sure({"n": Count()}).interval(level)
 
     def test_quantiles_of_days(self):
-        answer = sure({"first": Quantile(Field("day"), Fraction(0)), "middle": Quantile(Field("day"), Fraction(1, 2))})
+        answer = sure(
+            {
+                "first": Quantile(Field("day"), Fraction(0)),
+                "middle": Quantile(Field("day"), Fraction(1, 2)),
+            }
+        )
         days = sorted(r["day"] for r in visits(40))
         found = answer.to_dict(level=0.95)
         assert found["first"] == [date.fromisoformat(days[0])]
@@ -126,7 +141,9 @@ class TestMeans:
     def test_a_mean_without_noise_has_next_to_no_interval(self):
         still = Geometric(scale="1e-9", sensitivity=1)
         mean = MeanEstimate(
-            NoisyTotal(500, Fraction(1), still), NoisyTotal(100, Fraction(1), still), *map(Fraction, (60, 0, 120))
+            NoisyTotal(500, Fraction(1), still),
+            NoisyTotal(100, Fraction(1), still),
+            *map(Fraction, (60, 0, 120)),
         )
         low, high = mean.interval(0.05)
         assert low <= 65 <= high and high - low < 1e-6
@@ -135,12 +152,16 @@ class TestMeans:
     def test_a_surer_interval_is_wider(self, beta):
         noise, few = Geometric(scale=200, sensitivity=60), Geometric(scale=4, sensitivity=1)
         mean = MeanEstimate(
-            NoisyTotal(500, Fraction(1), noise), NoisyTotal(10_000, Fraction(1), few), *map(Fraction, (60, 0, 120))
+            NoisyTotal(500, Fraction(1), noise),
+            NoisyTotal(10_000, Fraction(1), few),
+            *map(Fraction, (60, 0, 120)),
         )
         (low, high), (least, most) = mean.interval(beta), mean.interval(beta / 2)
         assert 0 <= least <= low < 60.05 < high <= most <= 120
         wild = MeanEstimate(
-            NoisyTotal(500, Fraction(1), noise), NoisyTotal(2, Fraction(1), few), *map(Fraction, (60, 0, 120))
+            NoisyTotal(500, Fraction(1), noise),
+            NoisyTotal(2, Fraction(1), few),
+            *map(Fraction, (60, 0, 120)),
         )
         assert wild.interval(1e-12) == (0.0, 120.0)
 
@@ -152,7 +173,11 @@ class TestMeans:
         held, runs = 0, draws(2000) // 2
         for _ in range(runs):
             sums = NoisyTotal(total.release(exact * 50), Fraction(1), total)
-            mean = MeanEstimate(sums, NoisyTotal(count.release(50), Fraction(1), count), *map(Fraction, (60, 0, 120)))
+            mean = MeanEstimate(
+                sums,
+                NoisyTotal(count.release(50), Fraction(1), count),
+                *map(Fraction, (60, 0, 120)),
+            )
             low, high = mean.interval(0.05)
             held += low <= 60 + exact <= high
         assert runs - held <= most_misses(runs)
@@ -164,7 +189,15 @@ class TestExports:
     def test_dict(self):
         assert list(self.ANSWER.to_dict()) == ["region", "n", "mode"]
         with_ends = self.ANSWER.to_dict(level=0.9)
-        assert list(with_ends) == ["region", "n", "n_low", "n_high", "mode", "mode_low", "mode_high"]
+        assert list(with_ends) == [
+            "region",
+            "n",
+            "n_low",
+            "n_high",
+            "mode",
+            "mode_low",
+            "mode_high",
+        ]
         assert with_ends["n_low"] == with_ends["n"] == with_ends["n_high"]
         assert with_ends["mode_low"] == [None] * 3
 
@@ -197,7 +230,9 @@ class TestExports:
         assert "NULL (-20 to 100)" in text
 
     def test_html_is_escaped(self):
-        answer = sure({"n": Count()}, BY_REGION, columns=(("<n>", Field("n")), ("region", Field("region"))))
+        answer = sure(
+            {"n": Count()}, BY_REGION, columns=(("<n>", Field("n")), ("region", Field("region")))
+        )
         page = answer._repr_html_()
         assert "&lt;n&gt;" in page
         assert page.count("<svg") == 3
@@ -223,7 +258,9 @@ class TestExports:
         assert len(drawn.get_segments()) == len(bounded)  # an error bar each
 
     def test_an_empty_answer(self):
-        plan = plan_question(question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))
+        plan = plan_question(
+            question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6")
+        )
         answer = run_plan(plan, Remembered([]))
         assert isinstance(answer, Answer)
         assert str(answer) == "town  n"
@@ -234,8 +271,12 @@ class TestExports:
 
 
 OF_TWO = [Function[n] for n in ("ADD", "SUBTRACT", "MULTIPLY", "DIVIDE", "LEAST", "GREATEST")]
-BOX = st.tuples(st.integers(-30, 30), st.integers(0, 30)).map(lambda p: (Fraction(p[0]), Fraction(p[0] + p[1])))
-POSITIVE = st.tuples(st.integers(2, 30), st.integers(0, 30)).map(lambda p: (Fraction(p[0]), Fraction(p[0] + p[1])))
+BOX = st.tuples(st.integers(-30, 30), st.integers(0, 30)).map(
+    lambda p: (Fraction(p[0]), Fraction(p[0] + p[1]))
+)
+POSITIVE = st.tuples(st.integers(2, 30), st.integers(0, 30)).map(
+    lambda p: (Fraction(p[0]), Fraction(p[0] + p[1]))
+)
 INSIDE = st.fractions(0, 1, max_denominator=16)
 
 
@@ -329,19 +370,31 @@ class TestTooFew:
         mean = MeanEstimate(noisy(5), noisy(0), Fraction(50), Fraction(0), Fraction(100))
         assert mean.value is None
         assert mean.interval(0.05) == (0.0, 100.0)
-        assert MeanEstimate(noisy(999), noisy(1), Fraction(50), Fraction(0), Fraction(100)).value == 100.0
+        assert (
+            MeanEstimate(noisy(999), noisy(1), Fraction(50), Fraction(0), Fraction(100)).value
+            == 100.0
+        )
 
     @pytest.mark.parametrize("sample", [True, False])
     def test_variances(self, sample):
-        few = VarianceEstimate(noisy(5), noisy(1), noisy(1 if sample else 0), Fraction(10), sample=sample, root=False)
+        few = VarianceEstimate(
+            noisy(5), noisy(1), noisy(1 if sample else 0), Fraction(10), sample=sample, root=False
+        )
         assert few.value is None
         assert few.interval(0.05) == (0.0, 50.0 if sample else 25.0)
-        assert VarianceEstimate(noisy(1), noisy(100), noisy(9), Fraction(10), sample=sample, root=True).value == 0.0
+        assert (
+            VarianceEstimate(
+                noisy(1), noisy(100), noisy(9), Fraction(10), sample=sample, root=True
+            ).value
+            == 0.0
+        )
 
     @pytest.mark.parametrize("sample", [True, False])
     def test_covariances(self, sample):
         wide, none = (Fraction(10), Fraction(4)), (Fraction(0), Fraction(0))
-        few = CovarianceEstimate(noisy(5), noisy(1), noisy(1), noisy(1 if sample else 0), wide, none, sample=sample)
+        few = CovarianceEstimate(
+            noisy(5), noisy(1), noisy(1), noisy(1 if sample else 0), wide, none, sample=sample
+        )
         assert few.value is None
         assert few.interval(0.05) == ((-20.0, 20.0) if sample else (-10.0, 10.0))
         some = CovarianceEstimate(noisy(8), noisy(0), noisy(0), noisy(4), wide, none, sample=sample)
@@ -350,11 +403,18 @@ class TestTooFew:
     def test_correlations(self):
         facts = ((Fraction(10), Fraction(4)), (Fraction(0), Fraction(0)))
         assert CorrelationEstimate(*(noisy(0) for _ in range(6)), *facts).value is None
-        flat = CorrelationEstimate(noisy(5), noisy(0), noisy(0), noisy(9), noisy(0), noisy(9), *facts)
+        flat = CorrelationEstimate(
+            noisy(5), noisy(0), noisy(0), noisy(9), noisy(0), noisy(9), *facts
+        )
         assert flat.value is None
         assert flat.interval(0.05) == (-1.0, 1.0)
-        assert CorrelationEstimate(*(noisy(0) for _ in range(6)), *facts).interval(0.05) == (-1.0, 1.0)
-        falling = CorrelationEstimate(noisy(-90), noisy(0), noisy(0), noisy(9), noisy(90), noisy(90), *facts)
+        assert CorrelationEstimate(*(noisy(0) for _ in range(6)), *facts).interval(0.05) == (
+            -1.0,
+            1.0,
+        )
+        falling = CorrelationEstimate(
+            noisy(-90), noisy(0), noisy(0), noisy(9), noisy(90), noisy(90), *facts
+        )
         low, high = falling.interval(0.05)
         assert low == falling.value == -1.0
         assert high == pytest.approx(-1.0)
@@ -373,7 +433,9 @@ class TestAsking:
                 asked.append(tally)
                 return STORE.tally(tally)
 
-        plan = plan_question(question(relation(), {"n": Count(), "m": Mean(X), "v": Variance(X), "s": Sum(X)}), SURE)
+        plan = plan_question(
+            question(relation(), {"n": Count(), "m": Mean(X), "v": Variance(X), "s": Sum(X)}), SURE
+        )
         run_plan(plan, Watched())
         assert len(asked) == 1
         assert len(asked[0].terms) == 4  # u², 2u(S − u), (S − u)², and rows without x

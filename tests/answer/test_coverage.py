@@ -88,7 +88,11 @@ def test_rows_as_units(spend):
 @pytest.mark.parametrize("unit", ["people", "groups"])
 def test_people_by_region(unit):
     """False alarm: at most 1e-11 for each of 24 intervals. No person is over the bounds, so shares cut nothing off."""
-    rows = [r for r in visits(most=2) if r["region"] != "S" or r["id"] % 2] if unit == "groups" else visits()
+    rows = (
+        [r for r in visits(most=2) if r["region"] != "S" or r["id"] % 2]
+        if unit == "groups"
+        else visits()
+    )
     asked = {
         "n": Count(),
         "people": CountPeople(),

@@ -62,7 +62,9 @@ def test_every_statistic_by_key_at_every_level(spend):
     """False alarm: at most 1e-12 for each interval of 54, of 18 outside deep. Widths (`deep`): at most 1.3 of what is attainable, 1.1 of
     counts, sums and means; that is twice the quantile of the errors that were made, which 400 runs tell to some 10 %.
     """
-    plan = plan_question(question(relation(), ASKED, [("region", REGIONS[:2])], columns=SHOWN), spend)
+    plan = plan_question(
+        question(relation(), ASKED, [("region", REGIONS[:2])], columns=SHOWN), spend
+    )
     exact = [truth([r for r in VISITS if r["region"] == region]) for region in REGIONS[:2]]
     missed, widths, errors = {}, {}, {}
     for _ in range(RUNS):
@@ -71,7 +73,9 @@ def test_every_statistic_by_key_at_every_level(spend):
             for place, row in enumerate(answer.interval(level)):
                 for name, (low, high) in row.items():
                     key = level, place, name
-                    missed[key] = missed.get(key, 0) + (not low - 1e-9 <= exact[place][name] <= high + 1e-9)
+                    missed[key] = missed.get(key, 0) + (
+                        not low - 1e-9 <= exact[place][name] <= high + 1e-9
+                    )
                     widths[key] = widths.get(key, 0.0) + (high - low) / RUNS
         for place, row in enumerate(answer.rows):
             for name, value in zip(answer.columns, row, strict=True):
@@ -115,7 +119,10 @@ def test_rows_that_noise_picked(finish):
     """False alarm: below 1e-11. All intervals hold at once at least as often as said; by themselves none would."""
     plan, store, runs = plan_question(picked(**finish), PureDP(1)), Even(200, 100), 60
     answers = [run_plan(plan, store) for _ in range(runs)]
-    held = [all(row["n"][0] <= 100 <= row["n"][1] for row in answer.interval(0.95)) for answer in answers]
+    held = [
+        all(row["n"][0] <= 100 <= row["n"][1] for row in answer.interval(0.95))
+        for answer in answers
+    ]
     assert held.count(False) <= most_misses(runs)
     assert all(answer.candidates == 200 for answer in answers)
     assert "picked" in str(answers[0])
@@ -137,7 +144,9 @@ def test_how_many_keys_were_picked_from_is_stored():
     written = answer_to_json(answer)
     assert answer_from_json(written, plan) == answer
     old = {name: part for name, part in written.items() if name != "candidates"}
-    assert answer_from_json(old, plan).candidates == 200  # release 0.1.0 did not write it; the keys are public
+    assert (
+        answer_from_json(old, plan).candidates == 200
+    )  # release 0.1.0 did not write it; the keys are public
     for wrong in (1, "200", True):
         with pytest.raises(InvalidArgument, match="candidates"):
             answer_from_json({**written, "candidates": wrong}, plan)
@@ -162,7 +171,9 @@ class TestStored:
     def test_counts_are_shown_whole_and_ratios_are_exact(self):
         rows = Scan(Schema("visits", Rows(), {"x": Integer(0, 100, default=0)}))
         shown = (("n", N), ("total", Field("total")), ("ratio", RATIO), ("m", Field("m")))
-        plan = plan_question(question(rows, {"n": Count(), "total": Sum(X), "m": Mean(X)}, columns=shown), PureDP(1))
+        plan = plan_question(
+            question(rows, {"n": Count(), "total": Sum(X), "m": Mean(X)}, columns=shown), PureDP(1)
+        )
         answer = run_plan(plan, Remembered([{"x": 40}] * 300), nonnegative=True)
         n, _, ratio, mean = answer.rows[0]
         assert n == int(n)
@@ -177,18 +188,27 @@ class TestStored:
 class TestLines:
     """Sums of totals and quotients of two are bounded by the noise they have in common; nothing else is."""
 
-    ROWS = Scan(Schema("visits", Rows(), {"x": Integer(-50, 90, default=0), "y": Integer(0, 9, default=0)}))
+    ROWS = Scan(
+        Schema("visits", Rows(), {"x": Integer(-50, 90, default=0), "y": Integer(0, 9, default=0)})
+    )
 
     def estimates(self):
-        plan = plan_question(question(self.ROWS, {"n": Count(), "s": Sum(X), "z": Sum(Y), "m": Mean(X)}), ZCDP(1))
+        plan = plan_question(
+            question(self.ROWS, {"n": Count(), "s": Sum(X), "z": Sum(Y), "m": Mean(X)}), ZCDP(1)
+        )
         return run_plan(plan, Remembered([{"x": 40, "y": 1}] * 300)).estimates[0]
 
     def test_what_is_a_line(self):
         row, n, s = self.estimates(), Field("n"), Field("s")
         less = Call(Function.SUBTRACT, (s, Call(Function.MULTIPLY, (Constant(2), n))))
-        found = line_of(Call(Function.NEGATE, (Call(Function.DIVIDE, (less, Constant(4))),)), RowAt(0, row, {}))
+        found = line_of(
+            Call(Function.NEGATE, (Call(Function.DIVIDE, (less, Constant(4))),)), RowAt(0, row, {})
+        )
         assert found.value == -(row["s"].exact - 2 * row["n"].exact) / 4
-        assert line_of(Call(Function.ADD, (Field("k"), Constant(1))), RowAt(0, row, {"k": 3})).value == 4
+        assert (
+            line_of(Call(Function.ADD, (Field("k"), Constant(1))), RowAt(0, row, {"k": 3})).value
+            == 4
+        )
         for none in (Field("m"), Field("t"), Constant("a"), Constant(True), Call(Function.MULTIPLY, (n, s)),
                      Call(Function.CASE, (Call(Function.EQUAL, (n, Constant(1))), Constant(None), n)),
                      Call(Function.DIVIDE, (n, Constant(0))), Call(Function.NEGATE, (Field("m"),))):  # fmt: skip
@@ -207,7 +227,9 @@ class TestLines:
         assert bound(percent) == pytest.approx((100 * low, 100 * high), rel=1e-3)
         below = Call(Function.DIVIDE, (s, Call(Function.NEGATE, (n,))))
         assert bound(below) == pytest.approx((-high, -low), rel=1e-3)
-        assert bound(Call(Function.DIVIDE, (n, Call(Function.SUBTRACT, (n, Constant(300)))))) is None
+        assert (
+            bound(Call(Function.DIVIDE, (n, Call(Function.SUBTRACT, (n, Constant(300)))))) is None
+        )
         assert bound(Call(Function.MULTIPLY, (n, s))) is None
         assert bound(Call(Function.DIVIDE, (Field("m"), n))) is None
 
@@ -222,12 +244,20 @@ class TestLines:
 def test_levels_as_near_to_certain_as_floats_come(spend):
     """Finite, no narrower, and right; false alarm: 1e-10."""
     asked = {"n": Count(), "s": Sum(X), "m": Mean(X), "v": Variance(X)}
-    shown = (*((name, Field(name)) for name in asked), ("q", Call(Function.DIVIDE, (Field("s"), N))))
+    shown = (
+        *((name, Field(name)) for name in asked),
+        ("q", Call(Function.DIVIDE, (Field("s"), N))),
+    )
     plan = plan_question(question(TestLines.ROWS, asked, columns=shown), spend)
-    answer, widths = run_plan(plan, Remembered([{"x": 40, "y": 1}] * 300)), dict.fromkeys("nsmvq", 0.0)
+    answer, widths = (
+        run_plan(plan, Remembered([{"x": 40, "y": 1}] * 300)),
+        dict.fromkeys("nsmvq", 0.0),
+    )
     for level in (1 - 1e-10, 1 - 1e-11, 1 - 1e-13, 1 - 2**-52):
         for name, (low, high) in answer.interval(level)[0].items():
-            assert -math.inf < low <= {"n": 300, "s": 12000, "v": 0}.get(name, 40) <= high < math.inf
+            assert (
+                -math.inf < low <= {"n": 300, "s": 12000, "v": 0}.get(name, 40) <= high < math.inf
+            )
             assert high - low >= widths[name] * (1 - 1e-6)
             widths[name] = high - low
 
@@ -235,10 +265,14 @@ def test_levels_as_near_to_certain_as_floats_come(spend):
 def test_a_word_where_intervals_are_wider_than_planned():
     """The plan supposed 1,000 rows in each key; one has 30."""
     asked = question(relation(), {"m": Mean(X)}, [("region", REGIONS[:2])])
-    store = Remembered([{"x": i % 60, "y": 1, "region": "N" if i > 30 else "S"} for i in range(1030)])
+    store = Remembered(
+        [{"x": i % 60, "y": 1, "region": "N" if i > 30 else "S"} for i in range(1030)]
+    )
     answer = run_plan(plan_question(asked, PureDP(1), size=1000), store)
     assert "m wider than planned, which supposed 1,000 rows per key (given)" in str(answer)
-    assert "wider" not in str(run_plan(plan_question(asked, PureDP(1)), store))  # nobody vouched for it
+    assert "wider" not in str(
+        run_plan(plan_question(asked, PureDP(1)), store)
+    )  # nobody vouched for it
     assert "wider" not in str(run_plan(plan_question(asked, PureDP(1), size=10), store))
 
 

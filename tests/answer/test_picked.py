@@ -50,12 +50,17 @@ def misses(plan, store, exact, runs=RUNS):
             rows = answer.interval(level)
             for name, value in exact.items():
                 ends = [row[name] for row in rows if row[name] is not None]
-                missed[level, name] += not all(low - 1e-9 <= value <= high + 1e-9 for low, high in ends)
+                missed[level, name] += not all(
+                    low - 1e-9 <= value <= high + 1e-9 for low, high in ends
+                )
     return missed, shown
 
 
 def held(missed, runs):
-    return max(count - most_misses(runs, 1 - level, 1e-12) for (level, _), count in missed.items()) <= 0
+    return (
+        max(count - most_misses(runs, 1 - level, 1e-12) for (level, _), count in missed.items())
+        <= 0
+    )
 
 
 @pytest.mark.statistical
@@ -78,7 +83,11 @@ def test_every_statistic_of_rows_that_noise_picked(spend, by):
     few = CountOf(Call(Function.CASE, (Call(Function.LESS, (Constant(30), X)), X, Constant(None))))
     total = Call(Function.TOTAL, (N,))
     shown = (*SHOWN, ("few", Field("few")), ("towns", Field("towns")), *((("share", Call(Function.DIVIDE, (N, total))),) if by != "having" else ()))  # fmt: skip
-    exact = truth(rows) | {"few": sum(r["x"] is not None and r["x"] > 30 for r in rows), "towns": 2, "share": 1 / KEYS}
+    exact = truth(rows) | {
+        "few": sum(r["x"] is not None and r["x"] > 30 for r in rows),
+        "towns": 2,
+        "share": 1 / KEYS,
+    }
     exact = {name: exact[name] for name, _ in shown}
     order = {"order": ((dict(SHOWN).get(by, N), True),), "limit": 2}
     asked = {**ASKED, "few": few, "towns": CountDistinct(Field("region"))}
@@ -114,14 +123,27 @@ def test_keys_that_their_own_count_showed(epsilon, more, beside):
     """False alarm: at most 1e-12 each. Below the threshold a key is shown only where noise lifted it there: far below it
     (1,500 keys, of which some ten are shown) the interval of a public key would never hold.
     """
-    asked = {"n": Count(), beside: Mean(X) if beside == "m" else Variance(X, sample=False, root=True)}
-    shown = (*((name, Field(name)) for name in asked), ("twice", Call(Function.MULTIPLY, (Constant(2), N))))
-    plan = plan_question(question(Scan(WORDS), asked, [("w", None)], columns=shown), ApproxDP(epsilon, "1/1000"))
+    asked = {
+        "n": Count(),
+        beside: Mean(X) if beside == "m" else Variance(X, sample=False, root=True),
+    }
+    shown = (
+        *((name, Field(name)) for name in asked),
+        ("twice", Call(Function.MULTIPLY, (Constant(2), N))),
+    )
+    plan = plan_question(
+        question(Scan(WORDS), asked, [("w", None)], columns=shown), ApproxDP(epsilon, "1/1000")
+    )
     assert isinstance(plan.selection, CountSelection)
     count = plan.selection.threshold + more
     values = [i % 11 for i in range(count)]
     words = [f"w{key}" for key in range(1500 if more < -2 else 20)]
-    exact = {"n": count, "m": statistics.mean(values), "sd": statistics.pstdev(values), "twice": 2 * count}
+    exact = {
+        "n": count,
+        "m": statistics.mean(values),
+        "sd": statistics.pstdev(values),
+        "twice": 2 * count,
+    }
     assert len(dict(plan.uses)[beside]) > 1  # it is made from the count that shows keys
     store, missed, seen = Alike([{"x": value} for value in values], "w", words), {}, 0
     for _ in range(RUNS // 4):
@@ -130,14 +152,18 @@ def test_keys_that_their_own_count_showed(epsilon, more, beside):
         for level in LEVELS:
             for row in answer.interval(level):
                 for name, (low, high) in row.items():
-                    missed[level, name] = missed.get((level, name), 0) + (not low - 1e-9 <= exact[name] <= high + 1e-9)
+                    missed[level, name] = missed.get((level, name), 0) + (
+                        not low - 1e-9 <= exact[name] <= high + 1e-9
+                    )
     assert seen or more < 0
     assert not seen or held(missed, seen)
     together = [all(a["n"][0] <= count <= a["n"][1] for a in run_plan(plan, store).interval(0.95, joint=True)) for _ in range(RUNS)]  # fmt: skip
     assert together.count(False) <= most_misses(RUNS, 0.05, 1e-12)
 
 
-@pytest.mark.parametrize("noise", [Geometric(scale=3, sensitivity=1), DiscreteGaussian(scale=4, sensitivity=1)])
+@pytest.mark.parametrize(
+    "noise", [Geometric(scale=3, sensitivity=1), DiscreteGaussian(scale=4, sensitivity=1)]
+)
 @pytest.mark.parametrize("count", [1, 20, 90])
 @pytest.mark.parametrize("beta", [0.5, 0.01])
 @pytest.mark.parametrize("luck", [0.0, 0.5, 1.0])
@@ -146,13 +172,19 @@ def test_given_that_it_is_shown_a_count_is_inside(noise, count, beta, luck):
     step below it a key is shown by luck.
     """
     tail = (lambda z: laplace_tail(noise.scale, z)) if isinstance(noise, Geometric) else (lambda z: gaussian_tail(noise.scale**2, z))  # fmt: skip
-    plan = plan_question(question(Scan(WORDS), {"n": Count()}, [("w", None)]), ApproxDP(1, "1/1000"))
+    plan = plan_question(
+        question(Scan(WORDS), {"n": Count()}, [("w", None)]), ApproxDP(1, "1/1000")
+    )
     found = keys_shown_by(plan)
     t, inside = found.threshold + 12, 0.0
     law = type(found)(t, found.count, found.counts, found.names)
     for m in range(t - 1, max(t, count) + 90):
         low, high = law.interval({"n": TotalEstimate(NoisyTotal(m, 1, noise))}, beta)
-        inside += (low <= count <= high) * (tail(m - count) - tail(m + 1 - count)) * (luck if m < t else 1)
+        inside += (
+            (low <= count <= high)
+            * (tail(m - count) - tail(m + 1 - count))
+            * (luck if m < t else 1)
+        )
     shown = (1 - luck) * tail(t - count) + luck * tail(t - 1 - count)
     assert inside >= (1 - beta) * shown * (1 - 1e-6)
     if count == 90:  # far above the threshold it is the interval of any count

@@ -26,7 +26,11 @@ TOP = 20_000
 
 def release_of(ats, spend, *, top=TOP, **terms):
     """The release of some quantiles of x, a whole number from 0 on."""
-    rows = Scan(Schema("t", Rows(), {"x": Integer(0, top)}, neighbours=terms.pop("neighbours", "add-remove")))
+    rows = Scan(
+        Schema(
+            "t", Rows(), {"x": Integer(0, top)}, neighbours=terms.pop("neighbours", "add-remove")
+        )
+    )
     asked = question(rows, {f"q{i}": Quantile(Field("x"), at) for i, at in enumerate(ats)})
     return plan_question(asked, spend, **terms).releases[0]
 
@@ -43,9 +47,12 @@ def data():
         "one value": [123] * 600,
         "few": [rng.uniform(0, TOP) for _ in range(7)],
         "at the bounds": [0] * 301 + [TOP] * 299,
-        "two camps": [rng.uniform(0, 50) for _ in range(300)] + [rng.uniform(TOP - 50, TOP) for _ in range(300)],
+        "two camps": [rng.uniform(0, 50) for _ in range(300)]
+        + [rng.uniform(TOP - 50, TOP) for _ in range(300)],
     }
-    return {name: [min(TOP, max(0, round(value))) for value in values] for name, values in plain.items()}
+    return {
+        name: [min(TOP, max(0, round(value))) for value in values] for name, values in plain.items()
+    }
 
 
 def quantiles_of(values, ats):
@@ -54,7 +61,9 @@ def quantiles_of(values, ats):
     for at in ats:
         place = at * (len(ordered) - 1)
         low = int(place)
-        found.append(ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low]))
+        found.append(
+            ordered[low] + (place - low) * (ordered[min(low + 1, len(ordered) - 1)] - ordered[low])
+        )
     return found
 
 
@@ -82,7 +91,9 @@ def test_they_hold_on_any_data(name, ats, spend, neighbours):
         for own, true in enumerate(exact):
             missed = sum(not one.reaches[own][0] <= true <= one.reaches[own][1] for one in drawn)
             assert missed <= most_misses(RUNS, 1 - level, 1e-13), (level, own)
-            assert all(one.reaches[own][0] <= one.values[own] <= one.reaches[own][1] for one in drawn)
+            assert all(
+                one.reaches[own][0] <= one.values[own] <= one.reaches[own][1] for one in drawn
+            )
 
 
 @pytest.mark.statistical
@@ -108,7 +119,9 @@ def test_they_are_as_wide_as_attainable(ats, level):
     counts = Counter(map(release.need.ladder.cell_at, values))
     drawn = [release.draw(counts, level).reaches for _ in range(runs)]
     widths = [
-        statistics.mean(bisect_right(values, high) - bisect_left(values, low) for low, high in reaches)
+        statistics.mean(
+            bisect_right(values, high) - bisect_left(values, low) for low, high in reaches
+        )
         for reaches in drawn
     ]
     spread = statistics.stdev(widths) / runs**0.5

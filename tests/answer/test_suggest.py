@@ -30,7 +30,9 @@ def test_bounds_are_near(spend, unit):
     assert fits(found.events, spend)
 
 
-@pytest.mark.parametrize(("low", "high"), [(-5, 9), (3, 100), (-100, -3), (0, 1), (-(2**62), 2**62), (5, 6)])
+@pytest.mark.parametrize(
+    ("low", "high"), [(-5, 9), (3, 100), (-100, -3), (0, 1), (-(2**62), 2**62), (5, 6)]
+)
 def test_octaves_cover_the_range_without_overlap(low, high):
     ends = _octaves(Whole(Fraction(1, 2), low, high))
     assert (ends[0][0], ends[-1][1]) == (Fraction(low, 2), Fraction(high, 2))
@@ -58,11 +60,18 @@ class TestTails:
         assert tail(10**7, 1) == Fraction(1, 1000) < tail(20_000, "1/2") < Fraction(1, 100)
 
     def test_a_cap_is_an_upper_quantile_of_rows_per_person(self):
-        visits = dp.Schema("visits", dp.People("id", max_rows=64), {"paid": dp.Boolean()}, size=1_000)
+        visits = dp.Schema(
+            "visits", dp.People("id", max_rows=64), {"paid": dp.Boolean()}, size=1_000
+        )
         rows = [{"id": n, "paid": True} for n in range(1_000) for _ in range(1 + n % 8)]
-        curator = dp.Curator(dp.Memory({"visits": rows}), [visits], dp.open_ledger(":memory:", dp.PureDP(9)))
+        curator = dp.Curator(
+            dp.Memory({"visits": rows}), [visits], dp.open_ledger(":memory:", dp.PureDP(9))
+        )
         assert curator.suggest_caps("visits", spend=dp.PureDP(5)).max_rows == 8
         left = curator.left()
-        assert curator.suggest_caps("visits", spend=dp.PureDP(5)).max_rows == 8 and curator.left() == left
+        assert (
+            curator.suggest_caps("visits", spend=dp.PureDP(5)).max_rows == 8
+            and curator.left() == left
+        )
         with pytest.raises(dp.InvalidArgument, match="the unit of people is a row"):
             plan_caps(Scan(dp.Schema("people", dp.Rows(), {"x": dp.Boolean()})), spend=dp.PureDP(1))

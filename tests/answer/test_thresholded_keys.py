@@ -23,14 +23,17 @@ COLUMNS = {
     "cost": dp.Integer(0, 100_000),
 }
 ROWS = [
-    {"day": FIRST, "sex": "f", "ward": "w000", "age": k % 20, "cost": 1000 * (k % 97)} for k in range(9000)
+    {"day": FIRST, "sex": "f", "ward": "w000", "age": k % 20, "cost": 1000 * (k % 97)}
+    for k in range(9000)
 ]  # men, and ages from 20 on, are nobody
 
 
 @pytest.fixture(scope="module")
 def curator():
     visits = dp.Schema("visits", dp.Rows(), COLUMNS)
-    return dp.Curator(dp.Memory({"visits": ROWS}), [visits], dp.open_ledger(":memory:", dp.PureDP(90)), who="ana")
+    return dp.Curator(
+        dp.Memory({"visits": ROWS}), [visits], dp.open_ledger(":memory:", dp.PureDP(90)), who="ana"
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -53,20 +56,31 @@ class TestFaces:
         assert "○" in text and "1 row drawn hollow says nothing" in text
         assert page.count("opacity:.45") == 1 and "1 row in grey says nothing" in page
         assert "| *m* |" in marked and "1 row in italics says nothing" in marked
-        assert answer.to_csv(level=0.95).splitlines()[1].split(",")[1] == repr(answer.column("n")[0])
+        assert answer.to_csv(level=0.95).splitlines()[1].split(",")[1] == repr(
+            answer.column("n")[0]
+        )
 
     def test_tables_that_add_up_keep_every_digit(self, curator):
         sql = "SELECT sex, SUM(cost) AS cost FROM visits GROUP BY CUBE (sex)"
         cube = curator.sql(sql, spend="1/100")
-        assert {digits.value for name, digits in see(cube).digits.items() if name == "cost"} == {"every"}
-        shown = [line.split(" ± ")[0].split()[-1].replace(",", "") for line in str(cube).splitlines()[1:4]]
+        assert {digits.value for name, digits in see(cube).digits.items() if name == "cost"} == {
+            "every"
+        }
+        shown = [
+            line.split(" ± ")[0].split()[-1].replace(",", "")
+            for line in str(cube).splitlines()[1:4]
+        ]
         assert sorted(map(float, shown)) == sorted(cube.column("cost"))
 
     def test_a_narrow_terminal_loses_no_number(self, curator):
-        answer = curator.sql("SELECT sex, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY sex", epsilon=1)
+        answer = curator.sql(
+            "SELECT sex, COUNT(*) AS n, AVG(cost) AS cost FROM visits GROUP BY sex", epsilon=1
+        )
         narrow = answer.to_text(40)
         assert max(map(len, narrow.splitlines())) <= 40
-        assert all(word in narrow for word in answer.to_markdown().splitlines()[2].strip("| ").split(" | "))
+        assert all(
+            word in narrow for word in answer.to_markdown().splitlines()[2].strip("| ").split(" | ")
+        )
 
 
 class TestAgain:
@@ -77,12 +91,21 @@ class TestAgain:
         first, again = curator.sql(sql, spend=1), curator.sql(sql, epsilon=1)
         other = curator.named("bob").sql(sql, spend=dp.PureDP(1))
         assert first == again and first.rows == other.rows
-        assert again.caption == f"answered before, data version 1, nothing spent; it cost {first.caption}"
-        assert re.sub("entry [0-9]+", "", other.caption) == re.sub("entry [0-9]+", "", first.caption)
+        assert (
+            again.caption
+            == f"answered before, data version 1, nothing spent; it cost {first.caption}"
+        )
+        assert re.sub("entry [0-9]+", "", other.caption) == re.sub(
+            "entry [0-9]+", "", first.caption
+        )
 
     def test_a_number_is_an_epsilon_of_a_pure_ledger_only(self):
         visits = dp.Schema("visits", dp.Rows(), COLUMNS)
-        both = dp.Curator(dp.Memory({"visits": ROWS[:1]}), [visits], dp.open_ledger(":memory:", dp.ApproxDP(1, 1e-6)))
+        both = dp.Curator(
+            dp.Memory({"visits": ROWS[:1]}),
+            [visits],
+            dp.open_ledger(":memory:", dp.ApproxDP(1, 1e-6)),
+        )
         for words in ({"spend": 1}, {"epsilon": "1/2"}, {"spend": 1, "epsilon": 1}):
             with pytest.raises(InvalidArgument, match="spend|epsilon"):
                 both.sql("SELECT COUNT(*) AS n FROM visits", **words)
@@ -94,8 +117,16 @@ class TestPictures:
 
     def test_ordered_keys_are_a_line_with_a_band(self, curator):
         axes = curator.sql("SELECT day, COUNT(*) AS n FROM visits GROUP BY day", epsilon=1).plot()
-        assert len(axes.lines[0].get_xdata()) == 730 and len(axes.collections) == 1 and not axes.patches
-        assert (axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel()) == ("n by day", "day", "n")
+        assert (
+            len(axes.lines[0].get_xdata()) == 730
+            and len(axes.collections) == 1
+            and not axes.patches
+        )
+        assert (axes.get_title(loc="left"), axes.get_xlabel(), axes.get_ylabel()) == (
+            "n by day",
+            "day",
+            "n",
+        )
 
     def test_listed_keys_are_bars_and_those_left_out_are_counted(self, curator):
         few = curator.sql("SELECT sex, COUNT(*) AS n FROM visits GROUP BY sex", epsilon=1).plot()
@@ -104,10 +135,14 @@ class TestPictures:
         assert len(many.patches) == 300 and "300 of 310 groups drawn" in many.get_title(loc="right")
 
     def test_two_keys_are_small_multiples(self, curator):
-        axes = curator.sql("SELECT sex, age, COUNT(*) AS n FROM visits GROUP BY sex, age", epsilon=1).plot(title="Ages")
+        axes = curator.sql(
+            "SELECT sex, age, COUNT(*) AS n FROM visits GROUP BY sex, age", epsilon=1
+        ).plot(title="Ages")
         figure = axes.get_figure()
         assert [one.get_title() for one in figure.axes] == ["sex = f", "sex = m"]
         assert all(len(one.lines[0].get_xdata()) == 51 for one in figure.axes)
         assert figure.get_suptitle() == "Ages (95 % intervals)"
-        parts = curator.sql("SELECT ward, sex, COUNT(*) AS n FROM visits GROUP BY ward, sex", spend="1/9").plot()
+        parts = curator.sql(
+            "SELECT ward, sex, COUNT(*) AS n FROM visits GROUP BY ward, sex", spend="1/9"
+        ).plot()
         assert "300 of 310 groups drawn" in parts.get_figure().get_suptitle()

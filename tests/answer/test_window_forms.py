@@ -16,10 +16,16 @@ from discreet.query.algebra.expression import Call, Constant, Field, Function
 from support.profile import draws
 
 SHOPS = ["a", "b", "c"]
-VISITS = dp.Schema("visits", dp.Rows(), {"shop": dp.Category(SHOPS), "day": dp.Integer(1, 40), "note": dp.Text(9)})
+VISITS = dp.Schema(
+    "visits", dp.Rows(), {"shop": dp.Category(SHOPS), "day": dp.Integer(1, 40), "note": dp.Text(9)}
+)
 EXACT = {"a": 300, "b": 150, "c": 50}
 HALF = dp.PureDP("1/2")
-ROWS = [{"shop": shop, "day": place % 40 + 1, "note": "x"} for shop, n in EXACT.items() for place in range(n)]
+ROWS = [
+    {"shop": shop, "day": place % 40 + 1, "note": "x"}
+    for shop, n in EXACT.items()
+    for place in range(n)
+]
 
 
 STORE = Kept(dp.Memory({"visits": ROWS}))
@@ -67,8 +73,14 @@ def test_a_difference_is_narrower_than_the_difference_of_two_intervals():
 
 
 def test_shares_of_many_rows():
-    answer = asked("SELECT day, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY day", dp.PureDP(5))
-    assert all(low < high and abs(low + high) / 2 < 1 for low, high in (row["share"] for row in answer.interval()))
+    answer = asked(
+        "SELECT day, COUNT(*) / SUM(COUNT(*)) OVER () AS share FROM visits GROUP BY day",
+        dp.PureDP(5),
+    )
+    assert all(
+        low < high and abs(low + high) / 2 < 1
+        for low, high in (row["share"] for row in answer.interval())
+    )
     by = "SELECT day, shop, COUNT(*) / SUM(COUNT(*)) OVER (PARTITION BY shop) AS s FROM visits GROUP BY day, shop"
     assert all(row["s"] is not None for row in asked(by, dp.PureDP(50)).interval())
 
@@ -80,9 +92,15 @@ def test_shares_of_many_rows():
             "SELECT shop, COUNT(*)/SUM(COUNT(*)) OVER () AS x FROM visits GROUP BY shop HAVING COUNT(*) > 9",
             "noisy values",
         ),
-        ("SELECT shop, COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY COUNT(*)) AS x FROM visits GROUP BY shop", "no bound"),
+        (
+            "SELECT shop, COUNT(*) - LAG(COUNT(*)) OVER (ORDER BY COUNT(*)) AS x FROM visits GROUP BY shop",
+            "no bound",
+        ),
         ("SELECT shop, MODE(day) AS x FROM visits GROUP BY shop", "it is picked, not measured"),
-        ("SELECT shop, LN(COUNT(*) - 100000) AS x FROM visits GROUP BY shop", "what it computes has no bound"),
+        (
+            "SELECT shop, LN(COUNT(*) - 100000) AS x FROM visits GROUP BY shop",
+            "what it computes has no bound",
+        ),
     ],
 )
 def test_where_noise_picked_rows_there_is_no_interval_and_why_is_said(sql, why):
@@ -94,13 +112,17 @@ def test_where_noise_picked_rows_there_is_no_interval_and_why_is_said(sql, why):
 
 
 def test_keys_selected_privately_leave_no_interval_of_a_share():
-    sql = "SELECT note, COUNT(*) AS n, COUNT(*)/SUM(COUNT(*)) OVER () AS x FROM visits GROUP BY note"
+    sql = (
+        "SELECT note, COUNT(*) AS n, COUNT(*)/SUM(COUNT(*)) OVER () AS x FROM visits GROUP BY note"
+    )
     answer = asked(sql, dp.ApproxDP(2, "1e-3"))
     assert [row["x"] for row in answer.interval()] == [None]
     assert "its keys were selected privately" in str(answer)
 
 
-@pytest.mark.parametrize("tail", ["ORDER BY shop LIMIT 1", "ORDER BY shop LIMIT 1 OFFSET 1", "ORDER BY x DESC LIMIT 2"])
+@pytest.mark.parametrize(
+    "tail", ["ORDER BY shop LIMIT 1", "ORDER BY shop LIMIT 1 OFFSET 1", "ORDER BY x DESC LIMIT 2"]
+)
 def test_rows_beyond_limit_and_offset_are_read_back(tail):
     """A share is of all rows, also of those that are not shown, and OFFSET skips rows once."""
     sql = f"SELECT shop, COUNT(*)/SUM(COUNT(*)) OVER () AS x FROM visits GROUP BY shop {tail}"

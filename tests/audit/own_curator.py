@@ -21,11 +21,17 @@ def store_of(rows):
 def maker(unit, budget):
     """Open a curator with a new ledger on a data set."""
     kind = "approximate" if isinstance(budget, dp.ApproxDP) else None
-    return lambda rows: dp.Curator(store_of(rows), [schema(unit)], dp.open_ledger(":memory:", budget, kind=kind))
+    return lambda rows: dp.Curator(
+        store_of(rows), [schema(unit)], dp.open_ledger(":memory:", budget, kind=kind)
+    )
 
 
 CASES = {
     "public keys": (sql_run(maker("groups", ONE), BY_WARD, spend=ONE), ONE, HEAVY),
     "unknown keys": (sql_run(maker("people", RARE), TOWNS, spend=RARE), RARE, ALONE),
-    "by error": (sql_run(maker("people", dp.PureDP(1)), BY_WARD, error={"n": 40, "s": 400}), ONE, HEAVY),
+    "by error": (
+        sql_run(maker("people", dp.PureDP(1)), BY_WARD, error={"n": 40, "s": 400}),
+        ONE,
+        HEAVY,
+    ),
 }

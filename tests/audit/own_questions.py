@@ -50,7 +50,10 @@ COMER = {
     "nothing": [visit("new", None, None, None, None, None)],
     "unknown words": [visit("new", 5, 1.0, "Z", "Z", "Atlantis")],
     "heavy": [visit("new", 10, 4.0, "B", "r")] * 50,
-    "heavy everywhere": [visit("new", 10, 4.0, ward, shop, f"town {shop}") for ward in "AB" for shop in "pqr"] * 4,
+    "heavy everywhere": [
+        visit("new", 10, 4.0, ward, shop, f"town {shop}") for ward in "AB" for shop in "pqr"
+    ]
+    * 4,
 }
 STATISTICS = {
     "count": "COUNT(*)",
@@ -130,7 +133,9 @@ class QuestionOptions:
     @property
     def inputs(self) -> tuple[list, list]:
         people = CROWD if "unknown" in self.name else PEOPLE
-        leaver = [] if self.neighbours == "add-remove" else [visit("new", 0, -1.0, "A", "p", "Rome")]
+        leaver = (
+            [] if self.neighbours == "add-remove" else [visit("new", 0, -1.0, "A", "p", "Rome")]
+        )
         return people + leaver, people + COMER[self.comer]
 
     @property
@@ -183,5 +188,7 @@ CASES = [
     asked("unknown towns", "people", "unknown words", spend=RARE, samples=1000),
     asked("unknown towns", "groups", "heavy everywhere", spend=RARE, samples=1000),
     asked("unknown pairs", "rows", "unknown words", spend=RARE, samples=1000),
-    asked("unknown towns", "people", "unknown words", spend=RARE, neighbours="replace", samples=1000),
+    asked(
+        "unknown towns", "people", "unknown words", spend=RARE, neighbours="replace", samples=1000
+    ),
 ]

@@ -54,13 +54,17 @@ def recorded_draw(recorder):
         def do():
             return draw(release, counts, keys, level, bits=bits)
 
-        if isinstance(release, PlaceRelease):  # its choices are on the tape one by one: see `recorded_choice`
+        if isinstance(
+            release, PlaceRelease
+        ):  # its choices are on the tape one by one: see `recorded_choice`
             return do()
         if isinstance(release, ChosenRelease):
             step = Step("choice", release.mechanism.sensitivity, do)
             return recorder.release(step, combined(release.need, counts, keys), norm="linf")
         step = Step("noise", release.mechanism.sensitivity, do)
-        return recorder.release(step, np.array([release.need.exact(counts, key) for key in keys], dtype=object))
+        return recorder.release(
+            step, np.array([release.need.exact(counts, key) for key in keys], dtype=object)
+        )
 
     return drawn
 
@@ -71,8 +75,15 @@ def recorded_choice(recorder):
 
     def drawn(self, rows, where, aim, level, far, *, bits):  # noqa: PLR0917
         wanted = aim.rank(rows.below(where.end) - rows.below(where.low), self.weight)
-        scores = [-rows.depth(where, place, wanted, aim.scale) for place in range(where.low, where.high + 1)]
-        step = Step("place", self.sensitivity(aim, level), lambda: plain(self, rows, where, aim, level, far, bits=bits))
+        scores = [
+            -rows.depth(where, place, wanted, aim.scale)
+            for place in range(where.low, where.high + 1)
+        ]
+        step = Step(
+            "place",
+            self.sensitivity(aim, level),
+            lambda: plain(self, rows, where, aim, level, far, bits=bits),
+        )
         return recorder.release(step, np.array(scores, dtype=object), norm="linf")
 
     return drawn
@@ -86,7 +97,11 @@ def recorded_reach(recorder):
         low, high = ranks_beyond(rows, where, centre, aims, scale)
         outcomes = 1 + len(low or high) * (3 if low and high else 1)
         scores = [-depth for depth in depths(low, high, self.error(outcomes, beta))]
-        step = Step("reach", self.sensitivity, lambda: plain(self, rows, where, centre, aims, scale, beta, bits=bits))
+        step = Step(
+            "reach",
+            self.sensitivity,
+            lambda: plain(self, rows, where, centre, aims, scale, beta, bits=bits),
+        )
         return recorder.release(step, np.array(scores, dtype=object), norm="linf")
 
     return released
@@ -120,7 +135,9 @@ def recorded_count(recorder, universe):
     plain = CountSelection.show
 
     def show(self, counts, *, bits=None):
-        step = Step("count", self.release.mechanism.sensitivity, lambda: plain(self, counts, bits=bits))
+        step = Step(
+            "count", self.release.mechanism.sensitivity, lambda: plain(self, counts, bits=bits)
+        )
         return recorder.release(step, [counts.get(key, 0) for key in universe])
 
     return show
@@ -128,7 +145,11 @@ def recorded_count(recorder, universe):
 
 def with_one_salt(tally, *, bits=None):
     """Which keys a person keeps is drawn independently of the data, so it is the same for both neighbours."""
-    return replace(tally, share=replace(tally.share, salt="x")) if isinstance(tally.share, KeptKeys) else tally
+    return (
+        replace(tally, share=replace(tally.share, salt="x"))
+        if isinstance(tally.share, KeptKeys)
+        else tally
+    )
 
 
 def program(plan, universe=(), store=Memory):
@@ -138,11 +159,16 @@ def program(plan, universe=(), store=Memory):
     def run(rows, recorder):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(ask, "draw", recorded_draw(recorder))
-            patch.setattr("discreet.mechanisms.selection.quantiles._PARTS", 4)  # all places are scored: few will do
+            patch.setattr(
+                "discreet.mechanisms.selection.quantiles._PARTS", 4
+            )  # all places are scored: few will do
             patch.setattr(SplitQuantiles, "_draw", recorded_choice(recorder))
             patch.setattr(Reach, "release", recorded_reach(recorder))
             patch.setattr(parts, "_noisy", recorded_counts(recorder))
-            patch.setattr("discreet.statistics.releases.quantile_release.uniform", lambda length, bits=None: length - 1)
+            patch.setattr(
+                "discreet.statistics.releases.quantile_release.uniform",
+                lambda length, bits=None: length - 1,
+            )
             patch.setattr(Selection, "release", recorded_selection(recorder, universe, units))
             patch.setattr(CountSelection, "show", recorded_count(recorder, universe))
             patch.setattr(ask, "salted", with_one_salt)

@@ -35,7 +35,9 @@ class TestSql:
 
     def test_a_curator_that_keeps_its_promise(self):
         run = sql_run(Counting, SQL, spend=PureDP(1))
-        report = verify(run, PureDP(1), inputs=([1] * 5, [1] * 6), samples=500, confidence=1 - 1e-11)
+        report = verify(
+            run, PureDP(1), inputs=([1] * 5, [1] * 6), samples=500, confidence=1 - 1e-11
+        )
         assert report.verdict == "not refuted"
 
     def test_one_with_half_the_noise(self):
@@ -59,7 +61,9 @@ def test_a_refusal_is_an_output():
     def make(rows):
         raise InvalidArgument("no such table")
 
-    report = audit(sql_run(make, SQL, spend=PureDP(1)), PureDP(1), inputs=([1], [1, 2]), samples=200)
+    report = audit(
+        sql_run(make, SQL, spend=PureDP(1)), PureDP(1), inputs=([1], [1, 2]), samples=200
+    )
     assert report.verdict == "not tested"
     assert "raised InvalidArgument: no such table" in report.reason
 

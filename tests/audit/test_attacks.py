@@ -18,7 +18,9 @@ class TestReconstruction:
         secret, queries = rng.integers(0, 2, 128), rng.integers(0, 2, (512, 128))
         exact = queries @ secret
         assert (reconstruct(exact + rng.normal(0, 1, 512), queries) == secret).mean() > 0.98
-        noise = dp.Gaussian.spending(dp.ApproxDP(1, "1e-6"), sensitivity=dp.Sensitivity(512, 512, 1, changed=512))
+        noise = dp.Gaussian.spending(
+            dp.ApproxDP(1, "1e-6"), sensitivity=dp.Sensitivity(512, 512, 1, changed=512)
+        )
         assert (reconstruct(noise.release(exact.astype(float)), queries) == secret).mean() < 0.8
 
     def test_shapes(self):
@@ -32,7 +34,9 @@ class TestMembership:
         rng = np.random.default_rng(2)
         columns = {f"c{place}": dp.Category(list(range(8))) for place in range(12)}
         schema = dp.Schema("t", dp.Rows(), {**columns, "y": dp.Boolean()})
-        rows = {name: rng.integers(0, 8, 400) for name in columns} | {"y": rng.integers(0, 2, 400) == 1}
+        rows = {name: rng.integers(0, 8, 400) for name in columns} | {
+            "y": rng.integers(0, 2, 400) == 1
+        }
         model = CategoricalNB(schema, "y", spend)
         with pytest.warns(UserWarning, match="nothing is recorded"):
             model.fit({name: values[:60] for name, values in rows.items()}, ledger=None)
@@ -41,7 +45,9 @@ class TestMembership:
 
     def test_a_model_without_privacy_tells_and_a_private_one_does_not(self):
         bare = membership(*self.scores(dp.ApproxDP(10_000, "1e-6")))
-        safe = membership(*self.scores(dp.ApproxDP("1/2", "1e-6")), alpha=1e-9)  # so rarely is it too large by chance
+        safe = membership(
+            *self.scores(dp.ApproxDP("1/2", "1e-6")), alpha=1e-9
+        )  # so rarely is it too large by chance
         assert bare.epsilon > 0 and bare.advantage > 0.15
         assert safe.epsilon <= 0.5
         assert "advantage" in str(bare)

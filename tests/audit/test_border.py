@@ -5,7 +5,14 @@ from pathlib import Path
 
 import discreet.audit
 
-ALLOWED = {"errors", "frozen", "optional", "arithmetic.rational", "arithmetic.special", "privacy.measures"}
+ALLOWED = {
+    "errors",
+    "frozen",
+    "optional",
+    "arithmetic.rational",
+    "arithmetic.special",
+    "privacy.measures",
+}
 SHOWS = "show."
 
 
@@ -22,4 +29,6 @@ def test_imports():
             if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 assert not node.module.startswith(("discreet", "scipy")), file.name
             if isinstance(node, ast.Import):
-                assert not any(name.name.startswith(("discreet", "scipy")) for name in node.names), file.name
+                assert not any(
+                    name.name.startswith(("discreet", "scipy")) for name in node.names
+                ), file.name

@@ -16,7 +16,9 @@ from support.profile import examples
 
 VECTORS = {
     v["id"]: v
-    for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8"))["vectors"]
+    for v in json.loads(
+        (Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8")
+    )["vectors"]
 }
 
 
@@ -32,8 +34,16 @@ class TestClopperPearson:
     @pytest.mark.parametrize("name", ["CP-1", "CP-2", "CP-4"])
     def test_vectors(self, name):
         vector = VECTORS[name]
-        hits, runs, alpha = vector["inputs"]["k"], vector["inputs"]["n"], float(vector["inputs"]["alpha"])
-        bound = bounds.clopper_pearson_lower if "lower" in vector["quantity"] else bounds.clopper_pearson_upper
+        hits, runs, alpha = (
+            vector["inputs"]["k"],
+            vector["inputs"]["n"],
+            float(vector["inputs"]["alpha"]),
+        )
+        bound = (
+            bounds.clopper_pearson_lower
+            if "lower" in vector["quantity"]
+            else bounds.clopper_pearson_upper
+        )
         assert bound(hits, runs, alpha) == pytest.approx(float(vector["value"]), rel=2e-12)
 
     @given(st.integers(1, 60), st.data())
@@ -53,7 +63,9 @@ class TestClopperPearson:
         assert bounds.clopper_pearson_lower(0, 5, 0.1) == 0
         assert bounds.clopper_pearson_upper(5, 5, 0.1) == 1
 
-    @pytest.mark.parametrize("bad", [(6, 5, 0.1), (1, 0, 0.1), (1, 5, 0.0), (1, 5, 1.0), (1, 5, "x"), (1, 5, None)])
+    @pytest.mark.parametrize(
+        "bad", [(6, 5, 0.1), (1, 0, 0.1), (1, 5, 0.0), (1, 5, 1.0), (1, 5, "x"), (1, 5, None)]
+    )
     def test_refuses(self, bad):
         with pytest.raises((InvalidArgument, ValueError)):
             bounds.clopper_pearson_lower(*bad)
@@ -67,11 +79,18 @@ class TestTails:
     def test_small_counts_are_exact(self, runs, p):
         counts = np.arange(-1, runs + 2, dtype=float)
         found = bounds.at_most(counts, runs, np.array(float(p)))
-        truth = [0.0] + [float(exact_at_most(k, runs, Fraction(float(p)))) for k in range(runs)] + [1.0, 1.0]
+        truth = (
+            [0.0]
+            + [float(exact_at_most(k, runs, Fraction(float(p)))) for k in range(runs)]
+            + [1.0, 1.0]
+        )
         assert np.all(found >= np.array(truth) * (1 - 1e-12))
         assert found == pytest.approx(truth, rel=1e-6, abs=1e-12)
 
-    @given(st.integers(1, 120), st.lists(st.fractions(0, 1, max_denominator=64), min_size=1, max_size=3))
+    @given(
+        st.integers(1, 120),
+        st.lists(st.fractions(0, 1, max_denominator=64), min_size=1, max_size=3),
+    )
     @settings(max_examples=examples(60), deadline=None)
     def test_a_grid_is_summed(self, runs, ps):
         """A row of counts against a column of probabilities: plain sums, the same as one by one."""

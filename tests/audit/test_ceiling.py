@@ -35,12 +35,16 @@ class TestEveryCeiling:
         assert np.all(np.diff(top) >= -1e-12)
         assert np.all(top >= GRID - 1e-12)
         assert np.all((top >= 0) & (top <= 1))
-        assert ceiling(claim)(1 - top) == pytest.approx(1 - GRID, abs=1e-6) or isinstance(claim, ApproxDP)
+        assert ceiling(claim)(1 - top) == pytest.approx(1 - GRID, abs=1e-6) or isinstance(
+            claim, ApproxDP
+        )
 
     @pytest.mark.parametrize("claim", CLAIMS, ids=repr)
     def test_a_family_rises_to_its_own_claim(self, claim):
         kind = family(claim)
-        own = {"ε": 1.0 if isinstance(claim, PureDP) else 0.5, "μ": 1.0, "ρ": 0.5, "× ε(α)": 1.0}[kind.symbol]
+        own = {"ε": 1.0 if isinstance(claim, PureDP) else 0.5, "μ": 1.0, "ρ": 0.5, "× ε(α)": 1.0}[
+            kind.symbol
+        ]
         assert kind.member(own)(GRID) == pytest.approx(ceiling(claim)(GRID), abs=1e-9)
         assert np.all(kind.member(2 * own)(GRID) >= kind.member(own)(GRID) - 1e-12)
 
@@ -91,6 +95,9 @@ class TestGaussianWithin:
 
     def test_assumed_families_agree_with_the_claim(self):
         claim = ApproxDP(1, 1e-3)
-        for assumed in (at_delta(1e-3, assume="gaussian").member(1.0), at_epsilon(1.0, assume="gaussian").member(1e-3)):
+        for assumed in (
+            at_delta(1e-3, assume="gaussian").member(1.0),
+            at_epsilon(1.0, assume="gaussian").member(1e-3),
+        ):
             assert assumed(GRID) == pytest.approx(ceiling(claim, assume="gaussian")(GRID), abs=1e-9)
         assert at_epsilon(1.0).member(1e-3)(GRID) == pytest.approx(ceiling(claim)(GRID))

@@ -18,7 +18,9 @@ from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, RenyiDP
 
 VECTORS = {
     v["id"]: v
-    for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8"))["vectors"]
+    for v in json.loads(
+        (Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8")
+    )["vectors"]
 }
 
 
@@ -32,7 +34,9 @@ def test_gaussian_delta_vectors(name):
 @pytest.mark.parametrize("name", ["AG-1", "AG-4", "AG-6"])
 def test_gaussian_epsilon_inverts_the_analytic_sigma(name):
     inputs, sigma = VECTORS[name]["inputs"], float(VECTORS[name]["value"])
-    assert gaussian_epsilon(1 / sigma, float(inputs["delta"])) == pytest.approx(float(inputs["epsilon"]), rel=1e-9)
+    assert gaussian_epsilon(1 / sigma, float(inputs["delta"])) == pytest.approx(
+        float(inputs["epsilon"]), rel=1e-9
+    )
 
 
 @pytest.mark.parametrize("name", ["ZC-1b", "ZC-3b"])

@@ -34,7 +34,9 @@ def test_outputs_of_a_command():
     assert command_run(LOUD)(7) == 7
     assert command_run(LOUD)('{"n": [1, 2]}') == {"n": [1, 2]}
     assert command_run(LOUD)("two words") == "two words"
-    failing = command_run(f'{sys.executable} -c "import sys; sys.exit(chr(10) + sys.argv[1])" {{input}}')
+    failing = command_run(
+        f'{sys.executable} -c "import sys; sys.exit(chr(10) + sys.argv[1])" {{input}}'
+    )
     assert failing("no") == Raised("exit 1", "no")
 
 
@@ -46,7 +48,11 @@ def test_many_at_once():
 
 @pytest.mark.parametrize(
     ("template", "words"),
-    [("echo", "must contain"), ("no_such_program {input}", "no program"), ("echo '{input}", "cannot be read")],
+    [
+        ("echo", "must contain"),
+        ("no_such_program {input}", "no program"),
+        ("echo '{input}", "cannot be read"),
+    ],
 )
 def test_refuses_a_command_without_input(template, words):
     with pytest.raises(InvalidArgument, match=words):
@@ -56,9 +62,19 @@ def test_refuses_a_command_without_input(template, words):
 def test_a_file_that_is_no_program_ends_the_audit(tmp_path):
     """Its error would name the input, which nobody's program told."""
     with pytest.raises(InvalidArgument, match="cannot be run"):
-        look(command_run("{input}"), PureDP(1), (str(tmp_path / "a"), str(tmp_path / "b")), samples=100)
+        look(
+            command_run("{input}"),
+            PureDP(1),
+            (str(tmp_path / "a"), str(tmp_path / "b")),
+            samples=100,
+        )
     with pytest.raises(InvalidArgument, match="cannot be run"):
-        look(command_run("{input} {size}"), PureDP(1), (str(tmp_path / "a"), str(tmp_path / "b")), samples=100)
+        look(
+            command_run("{input} {size}"),
+            PureDP(1),
+            (str(tmp_path / "a"), str(tmp_path / "b")),
+            samples=100,
+        )
 
 
 def test_a_slow_program_is_an_output_without_its_input():
@@ -98,7 +114,9 @@ class TestFiles:
         assert "--unit belongs to --neighbours" in alone.output
 
     def test_a_page_that_cannot_be_written(self, files, tmp_path):
-        seen = self.ask(files("all"), files("no_bob"), more=("--html", str(tmp_path / "no" / "page.html")))
+        seen = self.ask(
+            files("all"), files("no_bob"), more=("--html", str(tmp_path / "no" / "page.html"))
+        )
         assert seen.exit_code == 2
         assert "cannot be written" in seen.output
 
@@ -109,19 +127,42 @@ class TestCommandLine:
 
     def test_refuted(self, tmp_path):
         page = tmp_path / "report.html"
-        seen = run("--command", NOISY + "1", "--inputs", "0", "1", "--epsilon", "1", "--html", str(page))
+        seen = run(
+            "--command", NOISY + "1", "--inputs", "0", "1", "--epsilon", "1", "--html", str(page)
+        )
         assert seen.exit_code == 1
         assert seen.stdout.startswith("REFUTED")
         assert "<svg" in page.read_text(encoding="utf-8")
 
     def test_not_refuted_as_json(self):
         how = ("--samples", "500", "--confidence", "0.99999999999", "--json")
-        seen = run("--command", NOISY + "0.5", "--inputs", "0", "1", "--epsilon", "2", "--delta", "1e-3", *how)
+        seen = run(
+            "--command",
+            NOISY + "0.5",
+            "--inputs",
+            "0",
+            "1",
+            "--epsilon",
+            "2",
+            "--delta",
+            "1e-3",
+            *how,
+        )
         assert seen.exit_code == 0
         assert json.loads(seen.stdout)["verdict"] == "not refuted"
 
     def test_not_tested(self):
-        seen = run("--command", "echo {input}", "--inputs", "same ", "same", "--rho", "1", "--samples", "100")
+        seen = run(
+            "--command",
+            "echo {input}",
+            "--inputs",
+            "same ",
+            "same",
+            "--rho",
+            "1",
+            "--samples",
+            "100",
+        )
         assert seen.exit_code == 3
         assert "NOT TESTED" in seen.output
 
@@ -130,12 +171,20 @@ class TestCommandLine:
         assert seen.exit_code == 1
 
     @pytest.mark.parametrize(
-        "claim", [(), ("--epsilon", "1", "--rho", "1"), ("--rho", "1", "--delta", "0.1"), ("--epsilon", "x")]
+        "claim",
+        [
+            (),
+            ("--epsilon", "1", "--rho", "1"),
+            ("--rho", "1", "--delta", "0.1"),
+            ("--epsilon", "x"),
+        ],
     )
     def test_bad_claims(self, claim):
         seen = run("--command", LOUD, "--inputs", "0", "1", *claim)
         assert seen.exit_code == 2
 
     def test_a_program_that_does_not_exist(self):
-        seen = run("--command", "no_such_program {input} {size}", "--inputs", "0", "1", "--epsilon", "1")
+        seen = run(
+            "--command", "no_such_program {input} {size}", "--inputs", "0", "1", "--epsilon", "1"
+        )
         assert seen.exit_code == 2

@@ -40,7 +40,9 @@ def law(runs, p):
 class TestFalseAlarms:
     """If p ≤ F(q), the ceiling F is refuted with probability at most α."""
 
-    @pytest.mark.parametrize("claim", [PureDP(1), ApproxDP(0.5, 0.1), GaussianDP(1), ZCDP(0.5)], ids=repr)
+    @pytest.mark.parametrize(
+        "claim", [PureDP(1), ApproxDP(0.5, 0.1), GaussianDP(1), ZCDP(0.5)], ids=repr
+    )
     @pytest.mark.parametrize("slope", [1.0, 2.7])
     def test_by_enumeration(self, claim, slope):
         runs, alpha, top = 14, 0.1, ceiling(claim)
@@ -59,7 +61,9 @@ class TestFalseAlarms:
         truth, runs = math.e / (1 + math.e), 60
         table = rejections(runs, approximate(1.0, 0.0), 1.0, 0.1)
         rng = np.random.default_rng()
-        alarms = int(np.sum(table[rng.binomial(runs, truth, 10_000), rng.binomial(runs, 1 - truth, 10_000)]))
+        alarms = int(
+            np.sum(table[rng.binomial(runs, truth, 10_000), rng.binomial(runs, 1 - truth, 10_000)])
+        )
         assert 200 < alarms <= 1190
 
 
@@ -73,7 +77,12 @@ class TestShape:
 
     def test_families_are_inverted(self):
         seen = Evidence(900, 1000, 100, 1000)
-        for kind in (at_delta(0.0), at_delta(0.01), at_epsilon(1.0), *map(family, (GaussianDP(1), ZCDP(1)))):
+        for kind in (
+            at_delta(0.0),
+            at_delta(0.01),
+            at_epsilon(1.0),
+            *map(family, (GaussianDP(1), ZCDP(1))),
+        ):
             bound = seen.least(kind, 0.01)
             assert seen.refutes(kind.member(bound), 0.01)
             assert not seen.refutes(kind.member(bound * 1.01), 0.01)
@@ -114,7 +123,9 @@ class TestSlope:
 
     def test_corner(self):
         truth = math.e / (1 + math.e)
-        assert slope_for(truth, 1 - truth, 90_000, at_delta(0.0), trained=5000) == pytest.approx(1.0, rel=0.2)
+        assert slope_for(truth, 1 - truth, 90_000, at_delta(0.0), trained=5000) == pytest.approx(
+            1.0, rel=0.2
+        )
 
     def test_rare(self):
         assert slope_for(0.2, 0.0, 10_000, at_delta(0.0), trained=10_000) > 20

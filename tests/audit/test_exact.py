@@ -14,7 +14,9 @@ from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiD
 
 VECTORS = {
     v["id"]: v
-    for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8"))["vectors"]
+    for v in json.loads(
+        (Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8")
+    )["vectors"]
 }
 THREE = {"yes": Fraction(3, 4), "no": Fraction(1, 4)}
 ONE = {"yes": Fraction(1, 4), "no": Fraction(3, 4)}
@@ -67,7 +69,9 @@ def test_an_impossible_outcome_is_infinite():
 def test_renyi_vector():
     p = math.e / (1 + math.e)
     order, value = 2, float(VECTORS["RRR-1"]["value"])
-    assert exact([p, 1 - p], [1 - p, p], RenyiDP({order: value})).own == pytest.approx(1.0, rel=1e-12)
+    assert exact([p, 1 - p], [1 - p, p], RenyiDP({order: value})).own == pytest.approx(
+        1.0, rel=1e-12
+    )
     assert exact([p, 1 - p], [1 - p, p], RenyiDP({order: value * 0.99})).refuted
     assert not exact([p, 1 - p], [1 - p, p], ZCDP(0.5)).refuted
     assert exact([p, 1 - p], [1 - p, p], ZCDP(0.4)).refuted

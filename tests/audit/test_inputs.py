@@ -105,9 +105,22 @@ def test_every_pair_is_a_pair_of_neighbours(example, unit, relation):
 
 def test_the_edges_are_all_there():
     whys = " ".join(pair.why for pair in neighbours([3.5, 5.0], "add-remove", low=0, high=10))
-    for edge in ("none against one", "duplicate", "a bound", "nan", "inf", "extreme", "zero", "None"):
+    for edge in (
+        "none against one",
+        "duplicate",
+        "a bound",
+        "nan",
+        "inf",
+        "extreme",
+        "zero",
+        "None",
+    ):
         assert edge in whys
-    heavy = [pair for pair in neighbours([(1, 2.0), (2, 3.0)], "replace", unit=0) if "200 rows" in pair.why]
+    heavy = [
+        pair
+        for pair in neighbours([(1, 2.0), (2, 3.0)], "replace", unit=0)
+        if "200 rows" in pair.why
+    ]
     assert len(heavy) == 1
     assert len(heavy[0].second) == 201
     come = [p for p in neighbours([{"id": 1, "x": 2}], "add-remove", unit="id") if "heavy" in p.why]

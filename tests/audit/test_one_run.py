@@ -18,13 +18,18 @@ def binomial(n, p):
 class TestDoubt:
     """P[W ≥ v] + mδ max_i (2/i) P[v > W ≥ v − i], W ~ Binomial(r, e^ε/(1+e^ε)) (Steinke, Nasr, Jagielski 2023)."""
 
-    @pytest.mark.parametrize(("correct", "guesses", "canaries"), [(18, 20, 50), (0, 5, 5), (30, 40, 100)])
+    @pytest.mark.parametrize(
+        ("correct", "guesses", "canaries"), [(18, 20, 50), (0, 5, 5), (30, 40, 100)]
+    )
     @pytest.mark.parametrize("epsilon", [0.0, 0.5, 2.0])
     @pytest.mark.parametrize("delta", [0.0, 1e-4])
     def test_by_summation(self, correct, guesses, canaries, epsilon, delta):
         law = binomial(guesses, 1 / (1 + math.exp(-epsilon)))
         tail = math.fsum(law[correct:])
-        spread = max((2 / i * math.fsum(law[correct - i : correct]) for i in range(1, correct + 1)), default=0)
+        spread = max(
+            (2 / i * math.fsum(law[correct - i : correct]) for i in range(1, correct + 1)),
+            default=0,
+        )
         truth = min(1.0, tail + canaries * delta * spread)
         found = guesses_doubt(correct, guesses, canaries, epsilon, delta)
         assert found >= truth * (1 - 1e-12)
@@ -59,7 +64,9 @@ class TestVectorOR1:
 
     @pytest.mark.parametrize("delta", [0, "1e-5"])
     def test_the_constants(self, delta):
-        assert float(self.doubt("1.5", delta)) == pytest.approx(float(self.P_VALUE[delta]), rel=1e-15)
+        assert float(self.doubt("1.5", delta)) == pytest.approx(
+            float(self.P_VALUE[delta]), rel=1e-15
+        )
         assert float(self.doubt(self.EPSILON[delta], delta)) == pytest.approx(0.05, rel=1e-15)
 
     @pytest.mark.parametrize("delta", [0, "1e-5"])
@@ -102,7 +109,12 @@ class TestOneRun:
         assert one_run(run, PureDP(0.2), canaries=4000, guesses=2000).refuted
 
     def test_no_information(self):
-        assert one_run(lambda included: np.zeros(40), PureDP(1), canaries=40, confidence=1 - 1e-11).epsilon == 0
+        assert (
+            one_run(
+                lambda included: np.zeros(40), PureDP(1), canaries=40, confidence=1 - 1e-11
+            ).epsilon
+            == 0
+        )
 
     @pytest.mark.parametrize("scores", [lambda inc: inc[1:], lambda inc: np.full(len(inc), np.nan)])
     def test_refuses(self, scores):

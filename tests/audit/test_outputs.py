@@ -10,7 +10,9 @@ from discreet.audit.targets.runs import Raised
 
 
 def columns(left, right):
-    return {name: (c.values.tolist(), c.words) for name, c in tabulate(left, right)[0].columns.items()}
+    return {
+        name: (c.values.tolist(), c.words) for name, c in tabulate(left, right)[0].columns.items()
+    }
 
 
 def test_plain_numbers_stay_plain():
@@ -35,7 +37,13 @@ def test_not_a_number_has_a_kind():
 def test_words_types_and_exceptions():
     found = columns(["north", None, 3, 2.5, Raised("ValueError", "too big")], [True])
     values, words = found["kind"]
-    assert [words[v] for v in values] == ["north", "None", "int", "float", "raised ValueError: too big"]
+    assert [words[v] for v in values] == [
+        "north",
+        "None",
+        "int",
+        "float",
+        "raised ValueError: too big",
+    ]
     assert math.isnan(found["value"][0][0])
     assert columns(["a"], ["b"]) == {"value": ([0], ("a", "b"))}
 
@@ -60,7 +68,10 @@ def test_numbers_beyond_the_machine():
     found = columns([2**80, 10**400, -(10**400)], [1, 2, 3])
     assert found["value"][0] == [float(2**80), math.inf, -math.inf]
     assert columns([2**63], [1])["value"][0] == [float(2**63)]
-    assert columns(np.array([1], dtype=np.uint64), np.array([2], dtype=np.uint64))["value"] == ([1], None)
+    assert columns(np.array([1], dtype=np.uint64), np.array([2], dtype=np.uint64))["value"] == (
+        [1],
+        None,
+    )
 
 
 def test_different_shapes_are_not_forced_together():

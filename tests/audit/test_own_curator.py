@@ -10,7 +10,9 @@ from discreet.errors import InvalidArgument
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize("name", [pytest.param("public keys", marks=pytest.mark.slow), "unknown keys", "by error"])
+@pytest.mark.parametrize(
+    "name", [pytest.param("public keys", marks=pytest.mark.slow), "unknown keys", "by error"]
+)
 def test_not_refuted(name):
     """False-alarm rate: 1e-11 for each of the audits."""
     run, claim, inputs = CASES[name]

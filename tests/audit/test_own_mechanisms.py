@@ -24,7 +24,9 @@ from support.profile import draws
 @pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
 def test_not_refuted(case):
     """False-alarm rate: 1e-11 for each of the audits."""
-    report = audit(case.run, case.claim, case.inputs, samples=draws(case.samples), confidence=1 - 1e-11)
+    report = audit(
+        case.run, case.claim, case.inputs, samples=draws(case.samples), confidence=1 - 1e-11
+    )
     assert report.verdict == "not refuted", report
 
 
@@ -32,7 +34,9 @@ def test_not_refuted(case):
 def test_the_auditor_would_see_less_noise():
     """Half the noise of Laplace is caught; missed with probability below 1e-9."""
     half = Laplace(scale="1/2", sensitivity=1)
-    report = audit(lambda x, size: half.release(np.full(size, x)), PureDP(1), inputs=(0.0, 1.0), samples=20_000)
+    report = audit(
+        lambda x, size: half.release(np.full(size, x)), PureDP(1), inputs=(0.0, 1.0), samples=20_000
+    )
     assert report.refuted
 
 
@@ -42,7 +46,9 @@ class TestExactLaws:
     def test_geometric(self):
         mechanism = Geometric.spending(PureDP(0.5), sensitivity=1)
         reach = np.arange(-150, 152)
-        first, second = (dict(zip(reach, mechanism.pmf(reach, value), strict=True)) for value in (0, 1))
+        first, second = (
+            dict(zip(reach, mechanism.pmf(reach, value), strict=True)) for value in (0, 1)
+        )
         seen = exact(first, second, PureDP(0.5))
         assert not seen.refuted
         assert seen.epsilon == pytest.approx(0.5, rel=1e-6)
@@ -67,7 +73,9 @@ class TestExactChoices:
 
     STEPS = [[a, b, c] for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1)]
 
-    @pytest.mark.parametrize("kind", [Exponential, PermuteAndFlip, NoisyMax], ids=lambda k: k.__name__)
+    @pytest.mark.parametrize(
+        "kind", [Exponential, PermuteAndFlip, NoisyMax], ids=lambda k: k.__name__
+    )
     def test_selections(self, kind):
         mechanism = kind.spending(PureDP(1), sensitivity=1)
         worst = 0.0
@@ -82,7 +90,10 @@ class TestExactChoices:
     @pytest.mark.parametrize("options", [2, 3, 10])
     def test_randomized_response(self, options):
         mechanism = RandomizedResponse.spending(PureDP(1), options=options)
-        laws = [[float(mechanism.p if i == told else mechanism.q) for i in range(options)] for told in range(2)]
+        laws = [
+            [float(mechanism.p if i == told else mechanism.q) for i in range(options)]
+            for told in range(2)
+        ]
         seen = exact(*laws, PureDP(1))
         assert not seen.refuted
         assert seen.epsilon == pytest.approx(1, rel=1e-6)
@@ -109,6 +120,8 @@ class TestReplay:
         assert not replay(self.program("replace"), (["a"], ["b"]), neighbours="replace").refuted
 
     def test_the_tape_holds_the_noise(self):
-        noisy = replay(lambda d, r: r.release(Laplace(scale=1000, sensitivity=1), len(d)), ([1], [1, 2]))
+        noisy = replay(
+            lambda d, r: r.release(Laplace(scale=1000, sensitivity=1), len(d)), ([1], [1, 2])
+        )
         assert not noisy.refuted
         assert math.isclose(noisy.moves[0].moved, 1)

@@ -55,12 +55,21 @@ class TestTheAuditorWouldSee:
     def test_less_noise(self, name):
         spend, samples = (ONE, 3000) if DEEP else (PureDP(4), 200)
         case = asked(name, "rows", "high", spend=spend)
-        assert audit(case.run, PureDP("1/5"), case.inputs, samples=samples, neighbours="add-remove").refuted
+        assert audit(
+            case.run, PureDP("1/5"), case.inputs, samples=samples, neighbours="add-remove"
+        ).refuted
 
     def test_a_person_with_more_rows_than_declared(self):
         """One row each is declared as a unit, a person has fifty."""
         run = asking(SQL["sum"], schema("rows"), ONE)
-        report = audit(run, ONE, (PEOPLE, PEOPLE + COMER["heavy"]), samples=300, neighbours="add-remove", unit="id")
+        report = audit(
+            run,
+            ONE,
+            (PEOPLE, PEOPLE + COMER["heavy"]),
+            samples=300,
+            neighbours="add-remove",
+            unit="id",
+        )
         assert report.refuted
 
     def test_keys_of_one_person(self):
@@ -86,7 +95,11 @@ def pairs(unit, relation, some=slice(None), comers=slice(None)):
         known = [(PEOPLE, PEOPLE + rows) for rows in COMER.values() if person or len(rows) == 1]
         known.append(([], COMER["high"]))
     else:
-        known = [(PEOPLE + COMER["low"], PEOPLE + rows) for rows in COMER.values() if person or len(rows) == 1][2:]
+        known = [
+            (PEOPLE + COMER["low"], PEOPLE + rows)
+            for rows in COMER.values()
+            if person or len(rows) == 1
+        ][2:]
     return known[comers] + near(relation, person)[some]
 
 
@@ -110,14 +123,22 @@ class TestReplay:
     @pytest.mark.parametrize("name", UNKNOWN)
     def test_unknown_keys(self, name, unit, relation):
         towns = {row["town"] for pair in pairs(unit, relation) for rows in pair for row in rows}
-        universe = [(t,) for t in towns] if name == "unknown towns" else [(t, w) for t in towns for w in "AB"]
+        universe = (
+            [(t,) for t in towns]
+            if name == "unknown towns"
+            else [(t, w) for t in towns for w in "AB"]
+        )
         plan = planned(UNKNOWN[name], schema(unit, relation), RARE)
         self.look(plan, unit, relation, universe, turn=list(UNKNOWN).index(name))
 
     def look(self, plan, unit, relation, universe=(), *, turn, comers=1):
         person = None if unit == "rows" else "id"
-        turns = 3 if DEEP else 15  # all edges are tried, each with a third of the questions or a fifteenth
-        for pair in pairs(unit, relation, slice(turn % turns, None, turns), slice(turn % comers, None, comers)):
+        turns = (
+            3 if DEEP else 15
+        )  # all edges are tried, each with a third of the questions or a fifteenth
+        for pair in pairs(
+            unit, relation, slice(turn % turns, None, turns), slice(turn % comers, None, comers)
+        ):
             seen = replay(program(plan, universe), pair, neighbours=relation, unit=person)
             assert seen.moves
             seen.require()
@@ -128,12 +149,16 @@ class TestReplayWouldSee:
 
     def test_a_person_with_more_rows_than_declared(self):
         plan = planned(SQL["sum"], schema("rows"), ONE)
-        assert replay(program(plan), (PEOPLE, PEOPLE + COMER["heavy"]), neighbours="add-remove", unit="id").refuted
+        assert replay(
+            program(plan), (PEOPLE, PEOPLE + COMER["heavy"]), neighbours="add-remove", unit="id"
+        ).refuted
 
     def test_two_people(self):
         for name in ("count", "sum", "greatest", "mode", "by ward"):
             plan = planned(SQL[name], schema("rows"), ONE)
-            assert replay(program(plan), (PEOPLE, [*PEOPLE, visit(8, 10, 4.0), visit(9, 10, 4.0)])).refuted, name
+            assert replay(
+                program(plan), (PEOPLE, [*PEOPLE, visit(8, 10, 4.0), visit(9, 10, 4.0)])
+            ).refuted, name
 
 
 @cache
@@ -141,7 +166,10 @@ def duckdb_with(comer):
     """Open a real store of the people and of who comes."""
     import pyarrow as pa
 
-    texts, numbers = ({name: pa.string() for name in ("id", "ward", "shop", "town")}, dict.fromkeys("xy", pa.float64()))
+    texts, numbers = (
+        {name: pa.string() for name in ("id", "ward", "shop", "town")},
+        dict.fromkeys("xy", pa.float64()),
+    )
     plain = [{**row, "id": str(row["id"])} for row in PEOPLE + COMER.get(comer, [])]
     return DuckDB({"visits": pa.Table.from_pylist(plain, schema=pa.schema(texts | numbers))})
 
@@ -166,7 +194,9 @@ class TestSharedTotals:
         plan = planned(self.SQL, schema(unit), ONE)
         assert isinstance(plan.releases[0], JointRelease)
         for pair in pairs(unit, "add-remove"):
-            replay(program(plan), pair, neighbours="add-remove", unit=None if unit == "rows" else "id").require()
+            replay(
+                program(plan), pair, neighbours="add-remove", unit=None if unit == "rows" else "id"
+            ).require()
 
     def test_a_twin_with_the_share_of_each_key_is_refuted(self):
         """Under GroupShare each total of a person is clipped by itself: together they pass r·S."""
@@ -175,14 +205,23 @@ class TestSharedTotals:
         need = replace(release.need, tally=replace(release.need.tally, share=GroupShare(1, 2)))
         reach = int(release.need.sensitivity.l1) // 2  # two of the four rows
         small = Sensitivity(reach, reach**2, reach, changed=reach)
-        twin = replace(plan, releases=(replace(release, need=need, mechanism=type(release.mechanism)(1, small)),))
+        twin = replace(
+            plan,
+            releases=(replace(release, need=need, mechanism=type(release.mechanism)(1, small)),),
+        )
         mixed = [visit("new", 10), visit("new", 10), visit("new", 0), visit("new", 0)]
-        assert replay(program(twin), (PEOPLE, PEOPLE + mixed), neighbours="add-remove", unit="id").refuted
+        assert replay(
+            program(twin), (PEOPLE, PEOPLE + mixed), neighbours="add-remove", unit="id"
+        ).refuted
 
     def test_a_twin_of_half_the_sensitivity_is_refuted(self):
         plan = planned(self.SQL, schema("rows"), ONE)
         [release] = plan.releases
         half = int(release.need.sensitivity.l1) // 2
-        less = type(release.mechanism)(release.mechanism.scale / 2, Sensitivity(half, half**2, half, changed=half))
+        less = type(release.mechanism)(
+            release.mechanism.scale / 2, Sensitivity(half, half**2, half, changed=half)
+        )
         twin = replace(plan, releases=(replace(release, mechanism=less),))
-        assert replay(program(twin), (PEOPLE, PEOPLE + COMER["high"]), neighbours="add-remove").refuted
+        assert replay(
+            program(twin), (PEOPLE, PEOPLE + COMER["high"]), neighbours="add-remove"
+        ).refuted

@@ -21,8 +21,13 @@ def test_power_is_as_planned():
     claim, truth = PureDP(1), 1 / (1 + math.exp(-1.2))
     runs = runs_needed(claim, PureDP(1.2), power=0.9) // 2
     rng = np.random.default_rng(3)
-    pairs = zip(*(rng.binomial(runs, p, 400)[: 400 if DEEP else 100] for p in (truth, 1 - truth)), strict=True)
-    refuted = [Evidence(int(x), runs, int(y), runs).refutes(ceiling(claim), 0.001) for x, y in pairs]
+    pairs = zip(
+        *(rng.binomial(runs, p, 400)[: 400 if DEEP else 100] for p in (truth, 1 - truth)),
+        strict=True,
+    )
+    refuted = [
+        Evidence(int(x), runs, int(y), runs).refutes(ceiling(claim), 0.001) for x, y in pairs
+    ]
     assert 0.84 < np.mean(refuted) < 0.98
 
 
@@ -56,7 +61,9 @@ def test_refuses_the_impossible():
 
 
 @pytest.mark.parametrize(
-    "claim", [PureDP(0.01), PureDP(5), ApproxDP(3, 0.5), GaussianDP(4), ZCDP(3), RenyiDP({2: 1})], ids=repr
+    "claim",
+    [PureDP(0.01), PureDP(5), ApproxDP(3, 0.5), GaussianDP(4), ZCDP(3), RenyiDP({2: 1})],
+    ids=repr,
 )
 @pytest.mark.parametrize("alpha", [0.1, 1e-3, 1e-11])
 def test_least_runs_suffice_for_a_complete_leak(claim, alpha):

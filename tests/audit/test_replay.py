@@ -63,12 +63,21 @@ def test_an_honest_program():
         (lambda data, r: min(r.release(Noise(), len(data)), len(data) - 100), "the answer"),
         (lambda data, r: r.note("rows", len(data)), "the note 'rows'"),
         (lambda data, r: [r.release(Noise(), 1) for _ in data] and 0, "did not make"),
-        (lambda data, r: [r.release(Noise(), 1) for _ in range(5 - len(data))] and 0, "stops after 2 steps"),
+        (
+            lambda data, r: [r.release(Noise(), 1) for _ in range(5 - len(data))] and 0,
+            "stops after 2 steps",
+        ),
         (lambda data, r: r.release(Noise(sensitivity=len(data)), 1), "did not make"),
-        (lambda data, r: r.release(Noise(), 1) if len(data) == 2 else r.note("n", 1), "did not make"),
+        (
+            lambda data, r: r.release(Noise(), 1) if len(data) == 2 else r.note("n", 1),
+            "did not make",
+        ),
         (lambda data, r: 1 // (len(data) - 3), "the answer"),
         (lambda data, r: r.release(Noise(), [0.0] * len(data), norm="l1") is None, "shape"),
-        (lambda data, r: r.release(Noise(), 0.0 if len(data) == 2 else math.nan) is None, "moved by inf"),
+        (
+            lambda data, r: r.release(Noise(), 0.0 if len(data) == 2 else math.nan) is None,
+            "moved by inf",
+        ),
     ],
 )
 def test_leaks(program, words):
@@ -84,7 +93,9 @@ def test_norms_of_a_vector(norm, broken):
     def program(data, recorder):
         return recorder.release(Noise(), histogram(data), norm=norm) is None
 
-    assert replay(program, (["a", "a", "b"], ["a", "b", "b"]), neighbours="replace").refuted is broken
+    assert (
+        replay(program, (["a", "a", "b"], ["a", "b", "b"]), neighbours="replace").refuted is broken
+    )
 
 
 def test_a_sensitivity_of_three_norms():
@@ -100,7 +111,10 @@ def test_a_sensitivity_of_three_norms():
 
 def test_a_break_by_a_hair_is_seen():
     def program(data, recorder):
-        return recorder.release(Noise(Fraction(1)), Fraction(len(data)) * (1 + Fraction(1, 10**30))) is None
+        return (
+            recorder.release(Noise(Fraction(1)), Fraction(len(data)) * (1 + Fraction(1, 10**30)))
+            is None
+        )
 
     seen = replay(program, (D, E))
     assert seen.moves[0].too_far

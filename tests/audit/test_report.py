@@ -17,7 +17,11 @@ from discreet.privacy.measures import ApproxDP, GaussianDP, PureDP
 
 @pytest.fixture(scope="module")
 def refuted():
-    return audit(lambda x, size: x + np.random.default_rng(1).normal(size=size), GaussianDP(0.5), inputs=(0.0, 1.0))
+    return audit(
+        lambda x, size: x + np.random.default_rng(1).normal(size=size),
+        GaussianDP(0.5),
+        inputs=(0.0, 1.0),
+    )
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +42,13 @@ def test_words(refuted):
 
 def test_empty_report(untested):
     assert str(untested).startswith("NOT TESTED")
-    assert (untested.epsilon, untested.delta, untested.own, untested.event, untested.direction) == (0, 0, 0, "", "")
+    assert (untested.epsilon, untested.delta, untested.own, untested.event, untested.direction) == (
+        0,
+        0,
+        0,
+        "",
+        "",
+    )
     assert untested.rates() == ((0.0, 1.0), (0.0, 1.0))
     assert untested.best is None
 
@@ -69,11 +79,19 @@ def test_html(refuted, untested, tmp_path):
 def test_html_of_a_long_event(tmp_path):
     """Whole numbers have a bar each; the sentence stays short where the event is long; the rest is said below."""
     rng = np.random.default_rng(3)
-    wide = audit(lambda x, size: rng.integers(x, 40, (size, 3)), PureDP(0.1), inputs=(0, 3), samples=4000)
+    wide = audit(
+        lambda x, size: rng.integers(x, 40, (size, 3)), PureDP(0.1), inputs=(0, 3), samples=4000
+    )
     assert wide.refuted
     page = wide._repr_html_()
     assert page.count("<figure>") == 2
-    kept = audit(lambda x, size: rng.integers(0, 2, size), PureDP(1), inputs=(0, 1), samples=2000, confidence=1 - 1e-9)
+    kept = audit(
+        lambda x, size: rng.integers(0, 2, size),
+        PureDP(1),
+        inputs=(0, 1),
+        samples=2000,
+        confidence=1 - 1e-9,
+    )
     assert "That is no proof" in kept._repr_html_()
 
 
@@ -97,6 +115,11 @@ def test_bounds_are_printed_downward(value):
 
 def test_sketch_of_nothing():
     left, right = tabulate(np.full(3, np.nan), np.full(3, np.nan))
-    assert draw(OutputView("value", lambda o: o.columns["value"].values), 0.0, left, right).first == (0.0,)
+    assert draw(
+        OutputView("value", lambda o: o.columns["value"].values), 0.0, left, right
+    ).first == (0.0,)
     same, other = tabulate(np.ones(3), np.ones(3))
-    assert sum(draw(OutputView("value", lambda o: o.columns["value"].values), 1.0, same, other).first) == 1
+    assert (
+        sum(draw(OutputView("value", lambda o: o.columns["value"].values), 1.0, same, other).first)
+        == 1
+    )

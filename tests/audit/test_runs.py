@@ -59,6 +59,9 @@ def test_refuses_exceptions_of_a_whole_batch():
 def test_how_to_ask():
     assert read_vector(dict.fromkeys, "auto") == "no"
     assert read_vector(print, "array") == "array"
-    assert read_vector(type("Odd", (), {"__signature__": 3, "__call__": lambda self: 0})(), "auto") == "no"
+    assert (
+        read_vector(type("Odd", (), {"__signature__": 3, "__call__": lambda self: 0})(), "auto")
+        == "no"
+    )
     with pytest.raises(InvalidArgument, match="vector must be"):
         read_vector(print, "fast")

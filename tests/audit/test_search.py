@@ -37,7 +37,11 @@ def test_direction_and_complement():
 def test_other_measures_and_assumptions():
     rng = np.random.default_rng(3)
     left, right = rng.normal(0, 1, 4000), rng.normal(2, 1, 4000)
-    for claim, assume in ((GaussianDP(1), None), (ApproxDP(1, 1e-3), None), (ApproxDP(1, 1e-3), "gaussian")):
+    for claim, assume in (
+        (GaussianDP(1), None),
+        (ApproxDP(1, 1e-3), None),
+        (ApproxDP(1, 1e-3), "gaussian"),
+    ):
         events, first, second = found(left, right, claim, assume=assume)
         assert len(events) in {1, 2}
         seen = events[0].evidence(first, second)

@@ -51,23 +51,35 @@ class TestVerdicts:
     def test_array_runs(self):
         noise = np.random.default_rng()
         report = audit(
-            lambda x: x + noise.integers(-2, 3, len(x)), PureDP(1), inputs=(0, 10), samples=2000, vector="array"
+            lambda x: x + noise.integers(-2, 3, len(x)),
+            PureDP(1),
+            inputs=(0, 10),
+            samples=2000,
+            vector="array",
         )
         assert report.refuted
 
-    @pytest.mark.parametrize("claim", [ApproxDP(1, 1e-2), GaussianDP(1), ZCDP(0.5), RenyiDP({2: 1, 4: 2})], ids=repr)
+    @pytest.mark.parametrize(
+        "claim", [ApproxDP(1, 1e-2), GaussianDP(1), ZCDP(0.5), RenyiDP({2: 1, 4: 2})], ids=repr
+    )
     def test_every_measure(self, claim):
         broken = audit(respond(3), claim, inputs=(0, 1), samples=10_000)
         assert broken.refuted
         assert broken.own > {"ε": 1, "μ": 1, "ρ": 0.5, "× ε(α)": 1}[broken.symbol]
-        assert not audit(respond(0.5), claim, inputs=(0, 1), samples=10_000, confidence=SURE).refuted
+        assert not audit(
+            respond(0.5), claim, inputs=(0, 1), samples=10_000, confidence=SURE
+        ).refuted
 
     def test_all_neighbours_of_an_example(self):
         def count(data, size):
-            return sum(v is not None and not math.isnan(v) for v in data) + np.random.default_rng().geometric(0.6, size)
+            return sum(
+                v is not None and not math.isnan(v) for v in data
+            ) + np.random.default_rng().geometric(0.6, size)
 
         pairs = list(neighbours([1.0, 2.0], "add-remove"))
-        reports = audit_all(count, PureDP(1), pairs, samples=2000, neighbours="add-remove", confidence=0.99)
+        reports = audit_all(
+            count, PureDP(1), pairs, samples=2000, neighbours="add-remove", confidence=0.99
+        )
         assert len(reports) == len(pairs)
         assert any(r.refuted for r in reports)
         assert reports[0].confidence == pytest.approx(1 - 0.01 / len(pairs))
@@ -119,7 +131,9 @@ class TestNeverAFalsePassed:
         assert audit(lambda x: x, PureDP(1), inputs=(0, 1), samples=200).refuted
 
     def test_too_few_runs(self):
-        with pytest.raises(InvalidArgument, match="too few runs: 100 on each input cannot refute ε = 5"):
+        with pytest.raises(
+            InvalidArgument, match="too few runs: 100 on each input cannot refute ε = 5"
+        ):
             verify(one, PureDP(5), inputs=(0, 1), samples=100)
         with pytest.raises(InvalidArgument, match="samples must be a whole number of at least 100"):
             audit(one, PureDP(1), inputs=(0, 1), samples=10)
@@ -128,7 +142,10 @@ class TestNeverAFalsePassed:
         ("how", "words"),
         [
             ({"claim": 1}, "a claim is a measure"),
-            ({"inputs": ([1], [1, 2, 3]), "neighbours": "add-remove"}, "not 'add-remove' neighbours"),
+            (
+                {"inputs": ([1], [1, 2, 3]), "neighbours": "add-remove"},
+                "not 'add-remove' neighbours",
+            ),
             ({"confidence": 1.0}, "confidence must lie"),
             ({"assume": "laplace"}, "assume must be"),
             ({"assume": "gaussian"}, "no Gaussian noise keeps ε = 1"),

@@ -112,6 +112,8 @@ class TestLikelihood:
         assert logistic(*many).of(many[0]).mean() > logistic(*many).of(many[1]).mean()
 
     def test_separable_and_infinite_numbers_stay_finite(self):
-        first, second = tabulate(np.array([[1.0, math.inf]] * 50), np.array([[0.0, -math.inf]] * 50))
+        first, second = tabulate(
+            np.array([[1.0, math.inf]] * 50), np.array([[0.0, -math.inf]] * 50)
+        )
         with np.errstate(invalid="ignore", over="ignore"):
             assert np.isfinite(logistic(first, second).of(first)).all()

@@ -16,7 +16,9 @@ from support.profile import DEEP
 
 VECTORS = {
     v["id"]: v
-    for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8"))["vectors"]
+    for v in json.loads(
+        (Path(__file__).parents[1] / "vectors" / "vectors.json").read_text(encoding="utf-8")
+    )["vectors"]
 }
 NAMED = {
     "textbook_laplace",
@@ -113,7 +115,9 @@ class TestLiterature:
             positive = -c * (3 * epsilon / 4) * (z + 2 * shift)
             return threshold + positive
 
-        loss = np.log(np.trapezoid(np.exp(log_density(0.0)), z) / np.trapezoid(np.exp(log_density(1.0)), z))
+        loss = np.log(
+            np.trapezoid(np.exp(log_density(0.0)), z) / np.trapezoid(np.exp(log_density(1.0)), z)
+        )
         assert loss == pytest.approx(float(vector["value"]), rel=1e-9)
 
     def test_sparse_vector_3(self):

@@ -29,7 +29,9 @@ def home(tmp_path, monkeypatch):
     with (tmp_path / "people.csv").open("w", newline="") as file:
         table = csv.writer(file)
         table.writerow(["age", "region", "income"])
-        table.writerows([20 + place % 60, "NS"[place % 2], 10 * (place % 100)] for place in range(1000))
+        table.writerows(
+            [20 + place % 60, "NS"[place % 2], 10 * (place % 100)] for place in range(1000)
+        )
     (tmp_path / "people.toml").write_text(SCHEMA)
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("DISCREET_WHO", raising=False)

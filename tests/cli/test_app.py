@@ -26,8 +26,18 @@ def test_the_demo_lives_through_the_day(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     run = RUN.invoke(app, ["demo"])
     assert run.exit_code == 0, run.stderr
-    assert run.stdout.count("±") >= 10  # the plan, three people counts and means, one count by error
-    for words in ("declares", "by budget: ε = 1", "by error", "for free", "refused:", "the chain holds", "ε = 2"):
+    assert (
+        run.stdout.count("±") >= 10
+    )  # the plan, three people counts and means, one count by error
+    for words in (
+        "declares",
+        "by budget: ε = 1",
+        "by error",
+        "for free",
+        "refused:",
+        "the chain holds",
+        "ε = 2",
+    ):
         assert words in run.stdout
     assert (tmp_path / "discreet-demo.png").stat().st_size > 10_000
 

@@ -141,7 +141,9 @@ class TestTheRule:
         st.lists(
             st.tuples(
                 st.sampled_from(sorted(KEYWORDS)),
-                st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1),
+                st.text(
+                    st.characters(exclude_characters="\0", exclude_categories=["Cs"]), min_size=1
+                ),
             ),
             min_size=1,
             max_size=4,
@@ -182,7 +184,11 @@ class TestNothingIsShown:
 
     @pytest.mark.parametrize("where", SERVERS)
     def test_messages_of_a_driver(self, where):
-        secret = next(value for keyword, value in conninfo_to_dict(server_at(where)).items() if keyword in SECRETS)
+        secret = next(
+            value
+            for keyword, value in conninfo_to_dict(server_at(where)).items()
+            if keyword in SECRETS
+        )
         assert S in secret
         said = f'connection to "{where}" failed: "{secret}" is no {quote(secret, safe="")}'
         assert S not in hide_secrets(said, where)

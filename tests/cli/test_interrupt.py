@@ -47,7 +47,9 @@ DuckDB._run = slowly
 
 def people(folder, rows: int) -> None:
     made = f"SELECT hash(range) % {rows // 2} AS id, range % 121 AS age, (range * 7919) % 250000 AS income"
-    duckdb.sql(f"COPY ({made} FROM range({rows})) TO '{folder / 'people.parquet'}' (FORMAT parquet)")
+    duckdb.sql(
+        f"COPY ({made} FROM range({rows})) TO '{folder / 'people.parquet'}' (FORMAT parquet)"
+    )
     (folder / "people.toml").write_text(SCHEMA)
 
 
@@ -55,7 +57,9 @@ def run_until(folder, when=None, *, before: str = "", words=WORDS):
     """Run the command line with a terminal for its errors; press Ctrl-C once `when` says so of what it has shown."""
     mine, its = pty.openpty()
     command = [sys.executable, "-c", before + RUN, *words]
-    running = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=its, start_new_session=True)
+    running = subprocess.Popen(
+        command, cwd=folder, stdout=subprocess.PIPE, stderr=its, start_new_session=True
+    )
     os.close(its)
     shown, began, pressed = b"", time.monotonic(), False
     while True:
@@ -67,7 +71,11 @@ def run_until(folder, when=None, *, before: str = "", words=WORDS):
             shown += more
             if not more:
                 break
-        if when is not None and not pressed and when(shown.decode(errors="replace"), time.monotonic() - began):
+        if (
+            when is not None
+            and not pressed
+            and when(shown.decode(errors="replace"), time.monotonic() - began)
+        ):
             os.kill(running.pid, signal.SIGINT)
             pressed = True
     out = running.communicate()[0].decode()
@@ -94,7 +102,10 @@ def test_the_same_question_goes_on_under_its_charge(tmp_path):
     code, out, shown = run_until(tmp_path, adding, before=SLOWLY)
     assert (code, out) == (130, "")
     said = " ".join(shown.split())
-    assert "ε = 1 was charged, entry 2; ask the same again: it goes on under that charge, for nothing more" in said
+    assert (
+        "ε = 1 was charged, entry 2; ask the same again: it goes on under that charge, for nothing more"
+        in said
+    )
     assert "Traceback" not in shown and charges(tmp_path) == ["open", "charge"]
     code, out, shown = run_until(tmp_path)
     assert code == 0 and "ε = 1 of ε = 3, entry 2 of the ledger" in out

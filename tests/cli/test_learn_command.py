@@ -15,7 +15,15 @@ HOW = ("--model", "LinearRegression", "--target", "income", "--epsilon", "1", "-
 
 def test_a_model_is_charged_and_written(run, tmp_path):
     done = run(
-        "learn", "people.csv", SQL, *AT, "--budget", "epsilon=3,delta=1e-5", *HOW, "--out", str(tmp_path / "m.json")
+        "learn",
+        "people.csv",
+        SQL,
+        *AT,
+        "--budget",
+        "epsilon=3,delta=1e-5",
+        *HOW,
+        "--out",
+        str(tmp_path / "m.json"),
     )
     assert done.exit_code == 0, done.stderr
     assert "LinearRegression" in done.stdout
@@ -24,7 +32,9 @@ def test_a_model_is_charged_and_written(run, tmp_path):
     with dp.open_ledger("people.ledger") as ledger:
         spent = ledger.spent()
     again = run("learn", "people.csv", SQL, *AT, *HOW, "--json")
-    assert json.loads(json.loads(again.stdout)["model"]) == json.loads((tmp_path / "m.json").read_text())
+    assert json.loads(json.loads(again.stdout)["model"]) == json.loads(
+        (tmp_path / "m.json").read_text()
+    )
     with dp.open_ledger("people.ledger") as ledger:
         assert ledger.spent() == spent
 
@@ -36,6 +46,8 @@ def test_it_says_beforehand_what_it_would_be(run):
 
 
 def test_refusals(run):
-    done = run("learn", "people.csv", SQL, *AT, "--epsilon", "1", "--delta", "1e-6", "--model", "Forest")
+    done = run(
+        "learn", "people.csv", SQL, *AT, "--epsilon", "1", "--delta", "1e-6", "--model", "Forest"
+    )
     assert done.exit_code != 0
     assert "there is no model 'Forest'" in done.stderr

@@ -12,7 +12,17 @@ import discreet as dp
 
 def test_a_ledger_is_made_with_its_terms_once(run):
     made = run(
-        "ledger", "create", "a.ledger", "--epsilon", "3", "--allow", "ana=1", "--allow", "*=1/2", "--window", "month"
+        "ledger",
+        "create",
+        "a.ledger",
+        "--epsilon",
+        "3",
+        "--allow",
+        "ana=1",
+        "--allow",
+        "*=1/2",
+        "--window",
+        "month",
     )
     assert made.exit_code == 0, made.stderr
     with dp.open_ledger("a.ledger") as ledger:
@@ -66,14 +76,28 @@ def test_bad_terms_are_refused_and_nothing_is_made(run, home, words, says):
 def used(run):
     """A ledger with one answered question."""
     run("ledger", "create", "u.ledger", "--epsilon", "2")
-    question = ("people.csv", "SELECT COUNT(*) AS n FROM people", "--schema", "people.toml", "--ledger", "u.ledger")
-    assert run("query", *question, "--epsilon", "1/2", "--who", "ana", "--why", "how many").exit_code == 0
+    question = (
+        "people.csv",
+        "SELECT COUNT(*) AS n FROM people",
+        "--schema",
+        "people.toml",
+        "--ledger",
+        "u.ledger",
+    )
+    assert (
+        run("query", *question, "--epsilon", "1/2", "--who", "ana", "--why", "how many").exit_code
+        == 0
+    )
 
 
 def test_show_history_and_allow(run, used):
-    assert json.loads(run("ledger", "show", "u.ledger", "--json").stdout)["left"] == {"epsilon": "3/2"}
+    assert json.loads(run("ledger", "show", "u.ledger", "--json").stdout)["left"] == {
+        "epsilon": "3/2"
+    }
     assert "how many" in run("ledger", "history", "u.ledger", "--who", "ana").stdout
-    assert len(json.loads(run("ledger", "history", "u.ledger", "--last", "1", "--json").stdout)) == 1
+    assert (
+        len(json.loads(run("ledger", "history", "u.ledger", "--last", "1", "--json").stdout)) == 1
+    )
     assert run("ledger", "allow", "u.ledger", "ana", "epsilon=1").exit_code == 0
     with dp.open_ledger("u.ledger") as ledger:
         assert ledger.left("ana") == dp.PureDP("1/2")
@@ -104,7 +128,12 @@ def test_a_ledger_moves_and_the_old_one_is_closed(run, used):
     assert run("ledger", "move", "nowhere.ledger", "v.ledger").exit_code == 2
     done = run("ledger", "move", "u.ledger", "v.ledger", "--json")
     assert done.exit_code == 0 and json.loads(done.stdout)["charges"] == 1, done.stderr
-    assert run("ledger", "verify", "v.ledger", "--checkpoint", json.loads(done.stdout)["checkpoint"]).exit_code == 0
+    assert (
+        run(
+            "ledger", "verify", "v.ledger", "--checkpoint", json.loads(done.stdout)["checkpoint"]
+        ).exit_code
+        == 0
+    )
     closed = run("ledger", "allow", "u.ledger", "ana", "epsilon=1")
     assert closed.exit_code == 4 and "It goes on as v.ledger" in closed.stderr
     assert run("ledger", "move", "u.ledger", "w.ledger").exit_code == 4
@@ -115,9 +144,14 @@ def test_an_export_is_imported_with_its_answers(run, used):
     assert run("ledger", "export", "u.ledger", "u.jsonl", "--answers").exit_code == 0
     done = run("ledger", "import", "u.jsonl", "v.ledger")
     assert done.exit_code == 0 and "the chain holds" in done.stdout, done.stderr
-    assert json.loads(run("ledger", "show", "v.ledger", "--json").stdout)["left"] == {"epsilon": "3/2"}
+    assert json.loads(run("ledger", "show", "v.ledger", "--json").stdout)["left"] == {
+        "epsilon": "3/2"
+    }
     assert run("ledger", "import", "u.jsonl", "v.ledger").exit_code == 2
-    assert run("ledger", "import", "u.jsonl", "w.ledger", "--checkpoint", "9:" + "0" * 64).exit_code == 1
+    assert (
+        run("ledger", "import", "u.jsonl", "w.ledger", "--checkpoint", "9:" + "0" * 64).exit_code
+        == 1
+    )
 
 
 def test_a_clock_is_repaired_where_it_was_wrong(run, used, monkeypatch):
@@ -131,7 +165,9 @@ def test_a_clock_is_repaired_where_it_was_wrong(run, used, monkeypatch):
     assert run("ledger", "show", "u.ledger").exit_code == 4
     done = run("ledger", "repair", "u.ledger", "--json")
     assert done.exit_code == 0 and json.loads(done.stdout)["number"] == 5, done.stderr
-    assert json.loads(run("ledger", "show", "u.ledger", "--json").stdout)["left"] == {"epsilon": "3/2"}
+    assert json.loads(run("ledger", "show", "u.ledger", "--json").stdout)["left"] == {
+        "epsilon": "3/2"
+    }
     assert run("ledger", "repair", "u.ledger", "--lost").exit_code == 2
 
 

@@ -15,7 +15,16 @@ import discreet as dp
 from discreet.cli.app import app
 
 BY_REGION = "SELECT region, COUNT(*) AS n, AVG(income) AS income FROM people GROUP BY region"
-AT = ("--schema", "people.toml", "--ledger", "people.ledger", "--budget", "epsilon=3", "--epsilon", "1")
+AT = (
+    "--schema",
+    "people.toml",
+    "--ledger",
+    "people.ledger",
+    "--budget",
+    "epsilon=3",
+    "--epsilon",
+    "1",
+)
 COLUMNS = ["region", "n", "n_low", "n_high", "income", "income_low", "income_high"]
 
 
@@ -28,9 +37,14 @@ def test_every_suffix_is_what_it_says_and_all_hold_the_same(run, home):
     assert parquet.column_names == arrow.column_names == COLUMNS
     assert parquet.to_pylist() == arrow.to_pylist()
     assert [float(row["income"]) for row in rows] == parquet.column("income").to_pylist()
-    assert [row[2] for row in json.loads((home / "n.json").read_text())["rows"]] == parquet.column("income").to_pylist()
+    assert [row[2] for row in json.loads((home / "n.json").read_text())["rows"]] == parquet.column(
+        "income"
+    ).to_pylist()
     page, shown = (home / "n.html").read_text(), (home / "n.md").read_text()
-    assert page.startswith("<!doctype html>") and page.count("<tr>") == shown.count("| N") + shown.count("| S") + 1
+    assert (
+        page.startswith("<!doctype html>")
+        and page.count("<tr>") == shown.count("| N") + shown.count("| S") + 1
+    )
     assert "±" in shown and "entry 2 of the ledger" in shown
 
 
@@ -54,10 +68,14 @@ def test_standard_input_and_output(home):
 
 
 def test_lines_fit_the_terminal(run, monkeypatch):
-    many = ", ".join(f"COUNT(*) FILTER (WHERE age > {age}) AS older_than_{age}" for age in range(20, 80, 10))
+    many = ", ".join(
+        f"COUNT(*) FILTER (WHERE age > {age}) AS older_than_{age}" for age in range(20, 80, 10)
+    )
     monkeypatch.setenv("COLUMNS", "72")
     for verb, words in (("query", ()), ("explain", ()), ("plan", ()), ("rehearse", ())):
-        done = run(verb, "people.csv", f"SELECT region, {many} FROM people GROUP BY region", *AT, *words)
+        done = run(
+            verb, "people.csv", f"SELECT region, {many} FROM people GROUP BY region", *AT, *words
+        )
         assert done.exit_code == 0, done.stderr
         table = done.stdout.partition("GROUP BY")[2] if verb == "explain" else done.stdout
         assert max(map(len, table.splitlines())) <= 72, verb
@@ -67,7 +85,9 @@ def test_lines_fit_the_terminal(run, monkeypatch):
 
 
 def test_the_stores_text_is_shown_when_asked_for(run):
-    plain, more = (run("explain", "people.csv", BY_REGION, *AT, *words).stdout for words in ((), ("--store",)))
+    plain, more = (
+        run("explain", "people.csv", BY_REGION, *AT, *words).stdout for words in ((), ("--store",))
+    )
     assert "The store is asked" not in plain and "The store is asked" in more
     assert json.loads(run("explain", "people.csv", BY_REGION, *AT, "--json").stdout)["texts"] == []
 
@@ -77,11 +97,16 @@ def test_a_question_is_warned_of_before_it_is_paid_for(run):
     told = run("query", "people.csv", never, *AT)
     assert "before paying: no row can meet age > 300" in told.stderr
     again = run("query", "people.csv", never, *AT)
-    assert "before paying" not in again.stderr and "answered before, data version 1, nothing spent" in again.stdout
+    assert (
+        "before paying" not in again.stderr
+        and "answered before, data version 1, nothing spent" in again.stdout
+    )
 
 
 def test_an_allowance_is_in_the_measure_of_the_budget(run):
-    done = run("ledger", "create", "two.ledger", "--epsilon", "1", "--delta", "1e-6", "--allow", "ana=1")
+    done = run(
+        "ledger", "create", "two.ledger", "--epsilon", "1", "--delta", "1e-6", "--allow", "ana=1"
+    )
     assert done.exit_code == 2
     assert "epsilon=1,delta=1/1000000" in done.stderr and "residue" not in done.stderr
 
@@ -92,4 +117,8 @@ def test_a_fault_of_ours_has_its_own_code_and_tells_no_value(run, monkeypatch):
 
     monkeypatch.setattr(dp.Curator, "explain", broken)
     done = run("explain", "people.csv", BY_REGION, *AT)
-    assert done.exit_code == 70 and "RuntimeError" in done.stderr and "4711" not in done.stderr + done.stdout
+    assert (
+        done.exit_code == 70
+        and "RuntimeError" in done.stderr
+        and "4711" not in done.stderr + done.stdout
+    )

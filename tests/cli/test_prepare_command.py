@@ -21,14 +21,29 @@ def run(*words):
 
 
 def test_prepare_ask_and_check(tmp_path):
-    people, schema, store = tmp_path / "people.csv", tmp_path / "people.toml", tmp_path / "people.store"
+    people, schema, store = (
+        tmp_path / "people.csv",
+        tmp_path / "people.toml",
+        tmp_path / "people.store",
+    )
     people.write_text("id,age,cost\na,37,1\nb,old,\n")
     (tmp_path / "regions.csv").write_text("name\nN\n")
     schema.write_text(SCHEMA)
-    done = run("prepare", people, "--schema", schema, "--out", store, "--table", f"regions={tmp_path}/regions.csv")
+    done = run(
+        "prepare",
+        people,
+        "--schema",
+        schema,
+        "--out",
+        store,
+        "--table",
+        f"regions={tmp_path}/regions.csv",
+    )
     assert done.exit_code == 0, done.output
     assert "age: 1 unreadable, such as aaa" in done.output and "regions: 1 rows" in done.output
-    asked = run("explain", store, "SELECT COUNT(*) AS n FROM people", "--schema", schema, "--epsilon", "1")
+    asked = run(
+        "explain", store, "SELECT COUNT(*) AS n FROM people", "--schema", schema, "--epsilon", "1"
+    )
     assert asked.exit_code == 0, asked.output
     assert run("prepare", "--check", store).exit_code == 0
     people.write_text("id,age,cost\n")
@@ -39,7 +54,14 @@ def test_prepare_ask_and_check(tmp_path):
 def test_refusals(tmp_path):
     (tmp_path / "people.toml").write_text(SCHEMA)
     assert run("prepare", tmp_path / "people.csv").exit_code == 2
-    words = ("prepare", tmp_path / "people.csv", "--schema", tmp_path / "people.toml", "--out", tmp_path / "s")
+    words = (
+        "prepare",
+        tmp_path / "people.csv",
+        "--schema",
+        tmp_path / "people.toml",
+        "--out",
+        tmp_path / "s",
+    )
     assert run(*words, "--table", "people=x.csv").exit_code == 2
     assert run(*words).exit_code == 2
     assert not (tmp_path / "s").exists()

@@ -44,13 +44,27 @@ def test_the_same_question_again_is_the_same_and_free(run):
     words = ("query", "people.csv", BY_REGION, *AT, "--epsilon", "1", "--json")
     first, second = run(*words), run(*words)
     one, other = json.loads(first.stdout), json.loads(second.stdout)
-    assert other.pop("caption") == f"answered before, data version 1, nothing spent; it cost {one.pop('caption')}"
+    assert (
+        other.pop("caption")
+        == f"answered before, data version 1, nothing spent; it cost {one.pop('caption')}"
+    )
     assert one == other
     assert len(json.loads(first.stdout)["rows"]) == 2
 
 
 def test_asking_by_error(run):
-    words = ("query", "people.csv", BY_REGION, *AT, "--budget", "epsilon=9", "--error", "n=20", "--error", "income=40")
+    words = (
+        "query",
+        "people.csv",
+        BY_REGION,
+        *AT,
+        "--budget",
+        "epsilon=9",
+        "--error",
+        "n=20",
+        "--error",
+        "income=40",
+    )
     done = run(*words, "--size", "500")
     assert done.exit_code == 0, done.stderr
     with dp.open_ledger("people.ledger") as ledger:
@@ -70,10 +84,25 @@ def test_the_table_is_shown_at_the_level_that_was_asked_for(run):
 
 
 def test_what_is_also_written(run, home):
-    more = ("--out", "n.csv", "--receipt", "receipt.json", "--plot", "n.svg", "--why", "a first look", "--who", "ana")
+    more = (
+        "--out",
+        "n.csv",
+        "--receipt",
+        "receipt.json",
+        "--plot",
+        "n.svg",
+        "--why",
+        "a first look",
+        "--who",
+        "ana",
+    )
     done = run("query", "people.csv", BY_REGION, *AT, "--epsilon", "1", *more)
     assert done.exit_code == 0, done.stderr
-    assert (home / "n.csv").read_text().startswith("region,n,n_low,n_high,income,income_low,income_high\n")
+    assert (
+        (home / "n.csv")
+        .read_text()
+        .startswith("region,n,n_low,n_high,income,income_low,income_high\n")
+    )
     assert "<svg" in (home / "n.svg").read_text()
     receipt = json.loads((home / "receipt.json").read_text())
     assert (receipt["who"], receipt["why"]) == ("ana", "a first look")
@@ -86,12 +115,16 @@ def test_what_is_also_written(run, home):
 
 def test_a_receipt_of_0_1_0_says_what_the_ledger_does_not_know(run, home):
     old = Path(__file__).parents[1] / "fixtures" / "ledger_0_1_0"
-    told = json.loads((old / "expected.json").read_text(encoding="utf-8"))["sqlite"]["pure"]["answers"][0]
+    told = json.loads((old / "expected.json").read_text(encoding="utf-8"))["sqlite"]["pure"][
+        "answers"
+    ][0]
     shutil.copy(old / "pure.ledger", home / "old.ledger")
     (home / "old.json").write_text(told["receipt"])
     done = run("verify-receipt", "old.json", "--ledger", "old.ledger")
     assert done.exit_code == 0 and "the receipt holds" in done.stdout
-    assert "but release 0.1.0 stored this answer without the question's text" in " ".join(done.stdout.split())
+    assert "but release 0.1.0 stored this answer without the question's text" in " ".join(
+        done.stdout.split()
+    )
     done = run("verify-receipt", "old.json", "--ledger", "old.ledger", "--json")
     assert len(json.loads(done.stdout)["unproven"]) == 1
 
@@ -102,7 +135,9 @@ def test_explain_shows_cost_and_error_and_touches_nothing(run, home):
     assert "Nothing was touched, nothing was spent." in done.stdout
     assert not (home / "people.ledger").exists()
     shown = json.loads(
-        run("explain", "people.csv", BY_REGION, "--schema", "people.toml", "--rho", "1/8", "--json").stdout
+        run(
+            "explain", "people.csv", BY_REGION, "--schema", "people.toml", "--rho", "1/8", "--json"
+        ).stdout
     )
     assert shown["fits"] and 0.124 < Fraction(shown["price"]["rho"]) <= 0.125
 
@@ -117,17 +152,29 @@ def test_plan_finds_the_third_of_spend_error_and_queries(run):
 
 
 def test_what_a_cap_cuts_off_is_estimated_and_given_again_for_free(run, home):
-    (home / "visits.csv").write_text("\n".join(["who,cost", *(f"{k % 50},{k % 7}" for k in range(300))]) + "\n")
+    (home / "visits.csv").write_text(
+        "\n".join(["who,cost", *(f"{k % 50},{k % 7}" for k in range(300))]) + "\n"
+    )
     (home / "visits.toml").write_text(
         'format = 1\n[tables.visits]\nunit = { kind = "people", id = "who", max_rows = 4 }\n'
         '[tables.visits.columns]\ncost = { type = "integer", low = 0, high = 10 }\n'
     )
-    words = ("estimate-cut", "visits.csv", "visits", "--schema", "visits.toml", "--ledger", "visits.ledger")
+    words = (
+        "estimate-cut",
+        "visits.csv",
+        "visits",
+        "--schema",
+        "visits.toml",
+        "--ledger",
+        "visits.ledger",
+    )
     done = run(*words, "--up-to", "10", "--of", "cost", "--epsilon", "200", "--json")
     assert done.exit_code == 0, done.stderr
     found = json.loads(done.stdout)
     row = dict(zip((column["name"] for column in found["columns"]), found["rows"][0], strict=True))
-    assert row["share"] == pytest.approx(1 / 3, abs=0.02) and row["rows"] == pytest.approx(300, abs=5)
+    assert row["share"] == pytest.approx(1 / 3, abs=0.02) and row["rows"] == pytest.approx(
+        300, abs=5
+    )
     again = run(*words, "--up-to", "10", "--of", "cost", "--epsilon", "200")
     assert "nothing spent" in again.stdout and "share_total" in again.stdout
     refused = run(*words, "--up-to", "4", "--epsilon", "1")
@@ -210,5 +257,14 @@ def test_a_database_has_its_own_tables(run, home):
     assert run("query", "store.duckdb", BY_REGION, *AT, "--epsilon", "1").exit_code == 0
     done = run("query", "store.duckdb", BY_REGION, *AT, "--epsilon", "1", "--table", "a=people.csv")
     assert done.exit_code == 2 and "its own tables" in done.stderr
-    far = run("query", "postgresql://127.0.0.1:1/x", BY_REGION, *AT, "--epsilon", "1", "--table", "a=people.csv")
+    far = run(
+        "query",
+        "postgresql://127.0.0.1:1/x",
+        BY_REGION,
+        *AT,
+        "--epsilon",
+        "1",
+        "--table",
+        "a=people.csv",
+    )
     assert far.exit_code == 2 and "its own tables" in far.stderr

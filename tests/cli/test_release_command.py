@@ -38,7 +38,14 @@ def test_a_release_is_a_folder_of_tables_with_a_page(run, home, file):
         "README.md", "ages.csv", "ages.svg", "income.csv", "income.svg", "receipt.json",
     ]  # fmt: skip
     page = (home / "out" / "README.md").read_text()
-    for words in ("# Incomes", "## Mean income by region", "ε = 1 was spent", "one row", "`_low`", "95 %"):
+    for words in (
+        "# Incomes",
+        "## Mean income by region",
+        "ε = 1 was spent",
+        "one row",
+        "`_low`",
+        "95 %",
+    ):
         assert words in page
     assert run("verify-receipt", "out/receipt.json", "--ledger", "people.ledger").exit_code == 0
 
@@ -71,7 +78,9 @@ def test_a_cube_is_published_whole_and_with_its_measurements(run, home, file):
 
 
 def test_a_release_by_error_and_its_plan(run, home, file):
-    text = FILE.replace('spend = { epsilon = "1" }\n', "").replace("weight = 2", "error = { n = 20, income = 60 }")
+    text = FILE.replace('spend = { epsilon = "1" }\n', "").replace(
+        "weight = 2", "error = { n = 20, income = 60 }"
+    )
     file.write_text(text.replace('sql = "SELECT AVG(age)', 'error = 5\nsql = "SELECT AVG(age)'))
     planned = run("release", "release.toml", "--out", "out", "--plan", "--json")
     assert planned.exit_code == 0, planned.stderr
@@ -131,7 +140,10 @@ def test_a_made_up_country_is_published(run, home):
     assert done.exit_code == 0, done.stderr
     told = json.loads((home / "out" / "measurements.json").read_text())["tables"]
     assert told["decades"]["strategy_of"] == ["decades", "generations"]
-    rows = {name: (home / "out" / f"{name}.csv").read_text().splitlines() for name in ("decades", "generations")}
+    rows = {
+        name: (home / "out" / f"{name}.csv").read_text().splitlines()
+        for name in ("decades", "generations")
+    }
     decades = [line.split(",") for line in rows["decades"][1:]]
     both = sum(float(line[2]) for line in decades if line[0] in ("0", "1") and not line[1])
     assert float(rows["generations"][1].split(",")[1]) == both

@@ -13,7 +13,9 @@ HOW = ("--epsilon", "2", "--delta", "1e-6", "--bins", "income=10", "--size", "10
 
 def test_records_and_tables_are_written_and_free_again(run, tmp_path):
     files = ("--out", str(tmp_path / "r.csv"), "--tables", str(tmp_path / "t.json"), "--rows", "50")
-    done = run("synthesize", "people.csv", "people", *AT, "--budget", "epsilon=3,delta=1e-5", *HOW, *files)
+    done = run(
+        "synthesize", "people.csv", "people", *AT, "--budget", "epsilon=3,delta=1e-5", *HOW, *files
+    )
     assert done.exit_code == 0, done.stderr
     assert "not good for" in done.stdout
     lines = (tmp_path / "r.csv").read_text().splitlines()
@@ -30,13 +32,25 @@ def test_records_and_tables_are_written_and_free_again(run, tmp_path):
 
 
 def test_it_says_beforehand_what_it_would_be(run):
-    done = run("synthesize", "people.csv", "people", "--schema", "people.toml", *HOW, "--column", "region", "--plan")
+    done = run(
+        "synthesize",
+        "people.csv",
+        "people",
+        "--schema",
+        "people.toml",
+        *HOW,
+        "--column",
+        "region",
+        "--plan",
+    )
     assert done.exit_code == 0, done.stderr
     assert "deviation of the noise" in done.stdout
 
 
 def test_refusals(run):
     for words in (("--bins", "income=x"), ("--workload", "triples"), ("--column", "nope")):
-        done = run("synthesize", "people.csv", "people", *AT, "--epsilon", "1", "--delta", "1e-6", *words)
+        done = run(
+            "synthesize", "people.csv", "people", *AT, "--epsilon", "1", "--delta", "1e-6", *words
+        )
         assert done.exit_code != 0, words
     assert run("synthesize", "people.csv", "people", *AT).exit_code != 0

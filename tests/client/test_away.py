@@ -36,15 +36,21 @@ def test_a_silent_service_ends_at_the_deadline_and_the_same_is_charged_once(hous
     try:
         with dp.connect(house.url, token=house.tokens["ana"], patience=1, deadline=2) as ana:
             server.process.send_signal(signal.SIGSTOP)
-            with pytest.raises(dp.Unreachable, match="does not answer; nothing was asked that costs"):
+            with pytest.raises(
+                dp.Unreachable, match="does not answer; nothing was asked that costs"
+            ):
                 ana.left()
-            with pytest.raises(dp.Unreachable, match="does not answer; ε = 0.5 may have been spent") as lost:
+            with pytest.raises(
+                dp.Unreachable, match="does not answer; ε = 0.5 may have been spent"
+            ) as lost:
                 ana.sql(COUNT, spend=dp.PureDP("1/2"))
             assert lost.value.spent == dp.PureDP("1/2")
             server.process.send_signal(signal.SIGCONT)
         with dp.connect(house.url, token=house.tokens["ana"]) as ana:
             again = ana.sql(COUNT, spend=dp.PureDP("1/2"), key=lost.value.key)
-            assert again == ana.sql(COUNT, spend=dp.PureDP("1/2")) and ana.spent() == dp.PureDP("1/2")
+            assert again == ana.sql(COUNT, spend=dp.PureDP("1/2")) and ana.spent() == dp.PureDP(
+                "1/2"
+            )
     finally:
         server.process.send_signal(signal.SIGCONT)
         server.stop()

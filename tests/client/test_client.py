@@ -15,7 +15,9 @@ from service.house import COUNT, GROUPED, build, free_port, serving
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    with serving(build(tmp_path_factory.mktemp("client"), port=free_port(), service='grid = "0.1"')) as house:
+    with serving(
+        build(tmp_path_factory.mktemp("client"), port=free_port(), service='grid = "0.1"')
+    ) as house:
         yield house
 
 
@@ -64,7 +66,9 @@ class TestConnecting:
             dp.connect(server.url, token=token)
 
     def test_nobody_there_is_said_after_some_patience(self):
-        with pytest.raises(dp.ServiceUnavailable, match="cannot be reached.*nothing was spent") as lost:
+        with pytest.raises(
+            dp.ServiceUnavailable, match="cannot be reached.*nothing was spent"
+        ) as lost:
             dp.connect(f"http://127.0.0.1:{free_port()}", token="dsc_x", patience="0.1")
         assert lost.value.spent is None
 
@@ -99,7 +103,11 @@ class TestAsking:
         assert all(abs(n - 100) < 30 for n in answer.column("n"))
         assert answer.interval(0.99)[0]["n"][0] <= answer.column("n")[0]
         assert isinstance(answer.receipt, dp.Receipt)
-        assert (answer.receipt.who, answer.receipt.why, answer.receipt.price) == ("ana", "first look", dp.PureDP(10))
+        assert (answer.receipt.who, answer.receipt.why, answer.receipt.price) == (
+            "ana",
+            "first look",
+            dp.PureDP(10),
+        )
         assert dp.verify_receipt(answer.receipt, answer=answer) == answer.receipt
         assert "entry" in str(answer)
         assert answer.to_polars().shape == (4, 3)
@@ -145,7 +153,9 @@ class TestAsking:
         assert answer.column("n")[0] >= 0
 
     def test_several_at_once(self, ana):
-        answers = ana.release({"a": COUNT + " WHERE age < 33", "b": GROUPED}, spend=dp.PureDP(1), why="both")
+        answers = ana.release(
+            {"a": COUNT + " WHERE age < 33", "b": GROUPED}, spend=dp.PureDP(1), why="both"
+        )
         assert list(answers) == ["a", "b"]
         assert answers["a"].receipt == answers["b"].receipt
         assert len(answers["b"]) == 4
@@ -164,7 +174,9 @@ class TestAsking:
         assert str(there.plan) == str(here.plan)
         assert ana.plan(sql, spend) == at_hand.plan(sql, spend)
         assert isinstance(ana.plan(sql, error=5), Plan)
-        assert str(ana.plan({"a": sql, "b": COUNT}, spend)) == str(at_hand.plan({"a": sql, "b": COUNT}, spend))
+        assert str(ana.plan({"a": sql, "b": COUNT}, spend)) == str(
+            at_hand.plan({"a": sql, "b": COUNT}, spend)
+        )
         assert str(ana.plan(sql, spend, error=50)) == str(at_hand.plan(sql, spend, error=50))
         rehearsed = ana.rehearse(sql, spend, rows=20)
         assert "made-up" in rehearsed.caption
@@ -175,9 +187,20 @@ class TestAsking:
         [
             {"spend": dp.PureDP(1), "queries": 10, "level": 0.999},
             {"spend": dp.PureDP(1), "queries": 10, "size": 40, "weights": {"n": 3}},
-            {"spend": dp.PureDP(1), "error": {"n": 30, "income": 60_000}, "level": 0.8, "size": 4_000},
+            {
+                "spend": dp.PureDP(1),
+                "error": {"n": 30, "income": 60_000},
+                "level": 0.8,
+                "size": 4_000,
+            },
             {"error": {"n": 30, "income": 60_000}, "queries": 7, "size": 50},
-            {"spend": dp.PureDP(1), "weights": {"income": 4}, "size": 40, "level": 0.9, "nonnegative": True},
+            {
+                "spend": dp.PureDP(1),
+                "weights": {"income": 4},
+                "size": 40,
+                "level": 0.9,
+                "nonnegative": True,
+            },
         ],
     )
     def test_every_term_reaches_the_plan(self, ana, at_hand, words):
@@ -185,7 +208,10 @@ class TestAsking:
 
     def test_terms_of_several_questions_reach_the_plan(self, ana, at_hand):
         asked = {"a": COUNT, "b": GROUPED}
-        for words in ({"spend": dp.PureDP(1), "weights": {"b": 3}, "level": 0.8}, {"error": {"a": {"n": 9}, "b": 70}}):
+        for words in (
+            {"spend": dp.PureDP(1), "weights": {"b": 3}, "level": 0.8},
+            {"error": {"a": {"n": 9}, "b": 70}},
+        ):
             assert ana.plan(asked, **words) == at_hand.plan(asked, **words)
 
     def test_a_release_by_the_errors_of_each_question(self, ana):
@@ -237,7 +263,9 @@ class TestOtherVersions:
             make_answer(reply[1], other, {"": other})
 
     def test_another_level_is_free(self, ana):
-        first, second = (ana.sql(GROUPED, spend=dp.PureDP("1/9"), level=level) for level in (0.95, 0.5))
+        first, second = (
+            ana.sql(GROUPED, spend=dp.PureDP("1/9"), level=level) for level in (0.95, 0.5)
+        )
         assert first.receipt == second.receipt and first.rows == second.rows
 
     def test_another_form(self, reply):
@@ -294,19 +322,27 @@ class TestTheLine:
                 found = left.pop(0) if len(left) > 1 else left[0]
                 if isinstance(found, Exception):
                     raise found
-                return httpx.Response(found[0], json=found[1], headers=found[2] if len(found) > 2 else {})
+                return httpx.Response(
+                    found[0], json=found[1], headers=found[2] if len(found) > 2 else {}
+                )
 
-            return Line(httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0)
+            return Line(
+                httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0
+            )
 
         return line_to
 
     def test_busy_is_tried_again(self, line):
         busy = {"error": {"kind": "LedgerConflict", "message": "busy"}}
-        made = line((503, busy, {"Retry-After": "0"}), (429, busy, {"Retry-After": "0"}), (200, {"n": 1}))
+        made = line(
+            (503, busy, {"Retry-After": "0"}), (429, busy, {"Retry-After": "0"}), (200, {"n": 1})
+        )
         assert made.get("/x") == {"n": 1}
 
     def test_busy_for_too_long_is_raised(self, line):
-        made = line((503, {"error": {"kind": "LedgerConflict", "message": "busy"}}, {"Retry-After": "0"}))
+        made = line(
+            (503, {"error": {"kind": "LedgerConflict", "message": "busy"}}, {"Retry-After": "0"})
+        )
         with pytest.raises(dp.LedgerConflict, match="busy"):
             Line(made.http, 0.0).get("/x")
 
@@ -315,7 +351,9 @@ class TestTheLine:
 
         assert line(httpx.ConnectError("gone"), (200, {"n": 1})).post("/x", {}) == {"n": 1}
 
-    @pytest.mark.parametrize("kind", [dp.LedgerConflict, dp.LedgerUnavailable, dp.ServiceUnavailable])
+    @pytest.mark.parametrize(
+        "kind", [dp.LedgerConflict, dp.LedgerUnavailable, dp.ServiceUnavailable]
+    )
     def test_what_the_service_says_of_itself_is_raised_as_its_kind(self, line, kind):
         said = {"error": {"kind": kind.__name__, "message": "not now"}}
         with pytest.raises(kind, match="not now") as raised:
@@ -326,13 +364,23 @@ class TestTheLine:
         """Only where no attempt got through: a line that broke once may have carried the question."""
         import httpx
 
-        for refused in (httpx.ConnectError("gone"), httpx.ConnectTimeout("gone"), httpx.PoolTimeout("gone")):
+        for refused in (
+            httpx.ConnectError("gone"),
+            httpx.ConnectTimeout("gone"),
+            httpx.PoolTimeout("gone"),
+        ):
             with pytest.raises(dp.ServiceUnavailable, match="nothing was sent") as unsent:
                 Line(line(refused).http, 0.0).charge("/x", {}, "", dp.PureDP(1))
             assert unsent.value.spent is None
-        for broken in (httpx.ReadError("cut"), httpx.ReadTimeout("silent"), httpx.WriteError("cut")):
+        for broken in (
+            httpx.ReadError("cut"),
+            httpx.ReadTimeout("silent"),
+            httpx.WriteError("cut"),
+        ):
             with pytest.raises(dp.Unreachable, match="ε = 1 may have been spent") as lost:
-                Line(line(broken, httpx.ConnectError("gone")).http, 0.3).charge("/x", {}, "", dp.PureDP(1))
+                Line(line(broken, httpx.ConnectError("gone")).http, 0.3).charge(
+                    "/x", {}, "", dp.PureDP(1)
+                )
             assert type(lost.value) is dp.Unreachable and lost.value.spent == dp.PureDP(1)
 
     def test_what_was_sent_before_may_have_been_spent(self, line):
@@ -352,14 +400,23 @@ class TestTheLine:
 
     def test_a_job_that_was_refused_raises(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}
-        refused = {"error": {"kind": "Cancelled", "message": "the query was cancelled before it was answered"}}
+        refused = {
+            "error": {
+                "kind": "Cancelled",
+                "message": "the query was cancelled before it was answered",
+            }
+        }
         with pytest.raises(dp.Cancelled, match="cancelled"):
-            line((202, waiting), (200, waiting | {"status": 409, "reply": refused})).charge("/x", {})
+            line((202, waiting), (200, waiting | {"status": 409, "reply": refused})).charge(
+                "/x", {}
+            )
 
     def test_a_job_that_never_ends_is_not_followed_for_ever(self, line):
         waiting = {"id": "j", "state": "running", "again_in": 0.0}
         made = line((202, waiting), (200, waiting))
-        with pytest.raises(dp.Unreachable, match="within 0.1 s; ε = 1 may have been spent: .* charged once") as lost:
+        with pytest.raises(
+            dp.Unreachable, match="within 0.1 s; ε = 1 may have been spent: .* charged once"
+        ) as lost:
             Line(made.http, 5.0, 0.1).charge("/x", {}, "mine", dp.PureDP(1))
         assert (lost.value.spent, lost.value.key) == (dp.PureDP(1), "mine")
 
@@ -367,13 +424,17 @@ class TestTheLine:
     def test_a_job_that_says_nonsense_is_asked_again_all_the_same(self, line, again):
         import httpx
 
-        bodies = iter([{"id": "j", "again_in": again}, {"id": "j", "status": 200, "reply": {"n": 2}}])
+        bodies = iter(
+            [{"id": "j", "again_in": again}, {"id": "j", "status": 200, "reply": {"n": 2}}]
+        )
         codes = iter([202, 200])
 
         def answer(_request):
             return httpx.Response(next(codes), content=json.dumps(next(bodies)))
 
-        made = Line(httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0, 5.0)
+        made = Line(
+            httpx.Client(transport=httpx.MockTransport(answer), base_url="http://x"), 5.0, 5.0
+        )
         assert made.charge("/x", {}) == {"n": 2}
 
     @pytest.mark.parametrize("status", [502, 503, 504])
@@ -383,7 +444,9 @@ class TestTheLine:
         away = Line(line((status, page, {"Retry-After": "0"})).http, 0.0)
         with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*nothing was spent"):
             away.get("/x")
-        with pytest.raises(dp.Unreachable, match=f"HTTP {status}.*its price may have been spent") as lost:
+        with pytest.raises(
+            dp.Unreachable, match=f"HTTP {status}.*its price may have been spent"
+        ) as lost:
             away.charge("/x", {})
         assert lost.value.key
 
@@ -395,7 +458,10 @@ class TestTheLine:
     @pytest.mark.parametrize(
         "again",
         [
-            {"Retry-After": "Mon, 16 Nov 2026 12:00:00 GMT", "Date": "Mon, 16 Nov 2026 12:00:00 GMT"},
+            {
+                "Retry-After": "Mon, 16 Nov 2026 12:00:00 GMT",
+                "Date": "Mon, 16 Nov 2026 12:00:00 GMT",
+            },
             {"Retry-After": "Mon, 16 Nov 1998 12:00:00 GMT"},
             {"Retry-After": "0"},
         ],
@@ -409,7 +475,13 @@ class TestTheLine:
         [
             ({}, 1.0),
             ({"Retry-After": "7"}, 7.0),
-            ({"Retry-After": "Mon, 16 Nov 2026 12:01:30 GMT", "Date": "Mon, 16 Nov 2026 12:00:00 GMT"}, 90.0),
+            (
+                {
+                    "Retry-After": "Mon, 16 Nov 2026 12:01:30 GMT",
+                    "Date": "Mon, 16 Nov 2026 12:00:00 GMT",
+                },
+                90.0,
+            ),
             ({"Retry-After": "in a while"}, 1.0),
             ({"Retry-After": "-5"}, 1.0),
             ({"Retry-After": "nan"}, 1.0),

@@ -39,7 +39,9 @@ def house(tmp_path_factory):
     (made.folder / "people.toml").write_text(SCHEMA + VISITS)
     lines = [f"{k % 100},{k % 60}" for k in range(300)]
     (made.folder / "visits.csv").write_text("\n".join(["who,minutes", *lines]) + "\n")
-    text = made.config.read_text().replace('wards = "wards.csv" }', 'wards = "wards.csv", visits = "visits.csv" }')
+    text = made.config.read_text().replace(
+        'wards = "wards.csv" }', 'wards = "wards.csv", visits = "visits.csv" }'
+    )
     made.config.write_text(text)
     return made
 
@@ -92,7 +94,9 @@ def gives(remote, ask):
 class TestAModel:
     def test_is_learned_there_and_used_here(self, ana, at_hand, house):
         model = learn.LinearRegression(target="income", features=["age", "region"])
-        first, second = gives(ana, lambda: ana.learn(ROWS, model, dp.ApproxDP(20, "1e-6"), why="incomes"))
+        first, second = gives(
+            ana, lambda: ana.learn(ROWS, model, dp.ApproxDP(20, "1e-6"), why="incomes")
+        )
         assert not hasattr(model, "fitted_") and first.coef_.tolist() == second.coef_.tolist()
         assert first.receipt_.who == "ana" and first.receipt_.why == "incomes"
         with dp.open_ledger(house.folder / "people.ledger") as ledger:
@@ -116,8 +120,16 @@ class TestAModel:
         model = learn.LinearRegression(target="income")
         before = ana.left()
         said = ana.explain_model(ROWS, model, SPEND, n=400)
-        assert str(said) == str(at_hand.explain_model(ROWS, model, SPEND, n=400)) and ana.left() == before
-        body = {"sql": ROWS, "model": model_to_words(model), "spend": {"epsilon": "1", "delta": "1e-6"}, "n": 400}
+        assert (
+            str(said) == str(at_hand.explain_model(ROWS, model, SPEND, n=400))
+            and ana.left() == before
+        )
+        body = {
+            "sql": ROWS,
+            "model": model_to_words(model),
+            "spend": {"epsilon": "1", "delta": "1e-6"},
+            "n": 400,
+        }
         found = post("ana", "/datasets/people/explain_model", body)
         assert found.status_code == 200 and found.json()["text"] == str(said)
 
@@ -137,7 +149,9 @@ class TestAModel:
         before = ana.spent()
         body = {"sql": ROWS, "model": words, "spend": {"epsilon": "1", "delta": "1e-6"}}
         found = post("ana", "/datasets/people/learn", body)
-        assert found.status_code == 422 and any(word in found.text for word in why.split("|")), found.text
+        assert found.status_code == 422 and any(word in found.text for word in why.split("|")), (
+            found.text
+        )
         assert ana.spent() == before
 
     def test_of_pure_epsilon_is_refused(self, ana):
@@ -157,16 +171,22 @@ class TestAModel:
 class TestASyntheticTable:
     def test_is_released_there_and_sampled_here(self, ana, at_hand):
         words = {"columns": ["age", "region"], "bins": {"age": 4}, "size": 400}
-        first, second = gives(ana, lambda: ana.synthesize("people", dp.ApproxDP(30, "1e-6"), **words))
+        first, second = gives(
+            ana, lambda: ana.synthesize("people", dp.ApproxDP(30, "1e-6"), **words)
+        )
         beside = at_hand.synthesize("people", dp.ApproxDP(30, "1e-6"), **words)
         assert first.explain() == second.explain() == beside.explain()
-        assert all((a == b).all() for a, b in zip(first.measured.noisy, second.measured.noisy, strict=True))
+        assert all(
+            (a == b).all() for a, b in zip(first.measured.noisy, second.measured.noisy, strict=True)
+        )
         assert len(first.records(7)["age"]) == 7 and abs(first.rows - 400) < 60
         assert abs(sum(first.table("region").to_dict()["n"]) - 400) < 60
         assert first.receipt.who == "ana"
 
     def test_of_a_select_and_some_sets(self, ana):
-        found = ana.synthesize("SELECT age, region FROM people WHERE income > 5", SPEND, workload=[("age", "region")])
+        found = ana.synthesize(
+            "SELECT age, region FROM people WHERE income > 5", SPEND, workload=[("age", "region")]
+        )
         assert found.columns == ("age", "region")
 
     def test_is_planned_for_free(self, ana, at_hand, post):
@@ -207,7 +227,9 @@ class TestManyTablesAtOnce:
 
 class TestBoundsAndCaps:
     def test_are_suggested_as_at_hand(self, ana, at_hand):
-        first, second = gives(ana, lambda: ana.suggest_bounds("people", "income", dp.PureDP(5), tail="1/20"))
+        first, second = gives(
+            ana, lambda: ana.suggest_bounds("people", "income", dp.PureDP(5), tail="1/20")
+        )
         beside = at_hand.suggest_bounds("people", "income", dp.PureDP(5), tail="1/20")
         assert first == second and first.events == beside.events
         assert 0 <= first.low <= first.high <= 100_000
@@ -215,14 +237,18 @@ class TestBoundsAndCaps:
         assert first == second and math.log2(first.max_rows) % 1 == 0
 
     def test_what_a_cap_cuts_is_estimated_as_at_hand(self, ana, at_hand, house):
-        first, second = gives(ana, lambda: ana.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes"))
+        first, second = gives(
+            ana, lambda: ana.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes")
+        )
         beside = at_hand.estimate_cut("visits", dp.PureDP(5), up_to=20, of="minutes")
         assert first.rows == second.rows and first.columns == beside.columns == (
             "rows", "cut", "share", "total", "cut_total", "share_total",
         )  # fmt: skip
         low, high = first.interval(1 - 1e-10)[0]["rows"]  # false alarm: 1e-10
         assert low <= 300 <= high
-        assert [one.text for one in first.receipt.asked] == [one.text for one in beside.receipt.asked]
+        assert [one.text for one in first.receipt.asked] == [
+            one.text for one in beside.receipt.asked
+        ]
         assert first.plan.events == beside.plan.events
         with dp.open_ledger(house.folder / "people.ledger") as ledger:
             assert verify_receipt(first.receipt, ledger=ledger).number == first.receipt.number
@@ -265,7 +291,9 @@ class TestBetweenPeople:
         ]:
             assert post("ana", f"/datasets/other/{verb}", body).status_code == 403
             with httpx.Client(base_url=server.url, trust_env=False) as stranger:
-                assert stranger.post(f"/api/v1/datasets/people/{verb}", json=body).status_code == 401
+                assert (
+                    stranger.post(f"/api/v1/datasets/people/{verb}", json=body).status_code == 401
+                )
 
     def test_the_steward_sees_what_was_made(self, server, ana):
         ana.learn(ROWS, learn.PCA(features=["age"]), SPEND)
@@ -274,7 +302,12 @@ class TestBetweenPeople:
         ana.suggest_caps("visits", dp.PureDP(1))
         with server.client("stella") as steward:
             asked = steward.get("/datasets/people/history").json()["asked"].values()
-        for words in ("learned from: SELECT", "synthetic region of", "bounds of age", "caps on the rows"):
+        for words in (
+            "learned from: SELECT",
+            "synthetic region of",
+            "bounds of age",
+            "caps on the rows",
+        ):
             assert any(words in text for text in asked), words
 
 
@@ -301,17 +334,24 @@ class TestWords:
         budget = {"epsilon": "1", "delta": "1e-6"}
         for read, body in [
             (read_learn, {"sql": ROWS, "model": {"kind": "PCA"}, "spend": budget}),
-            (read_synthesis, {"table": "t", "spend": budget, "workload": [["a"], ["a", "b"]], "bins": {"a": 3}}),
+            (
+                read_synthesis,
+                {"table": "t", "spend": budget, "workload": [["a"], ["a", "b"]], "bins": {"a": 3}},
+            ),
             (read_bounds, {"table": "t", "column": "c", "spend": budget, "tail": "0.01"}),
         ]:
             assert read(read(body).to_json()).to_json() == read(body).to_json()
 
 
 class TestFaults:
-    def test_a_worker_that_dies_after_the_charge_leaves_one_model_that_is_charged_once(self, tmp_path):
+    def test_a_worker_that_dies_after_the_charge_leaves_one_model_that_is_charged_once(
+        self, tmp_path
+    ):
         """The client goes on asking under its key; whoever takes over trains under the same charge."""
         budget = '{ epsilon = "3", delta = "1e-5" }'
-        house = build(tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"', budget=budget)
+        house = build(
+            tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"', budget=budget
+        )
         dying = start(house, script=DEADLY, environment={"DIE_AT": "charge:after"})
         model, told = learn.LinearRegression(target="income"), []
         with dp.connect(house.url, token=house.tokens["ana"], dataset="people") as remote:
@@ -322,13 +362,21 @@ class TestFaults:
                 asking.join()
         with dp.open_ledger(house.folder / "people.ledger") as ledger:
             assert [entry.kind for entry in ledger.history()] == ["open", "charge", "answer"]
-            assert verify_receipt(told[0].receipt_, ledger=ledger).who == "ana" and ledger.verify().exact
+            assert (
+                verify_receipt(told[0].receipt_, ledger=ledger).who == "ana"
+                and ledger.verify().exact
+            )
 
     def test_however_many_ask_for_one_table_it_is_charged_once(self, server, ana):
         before = ana.spent()
         one = ana.plan_synthesis("people", SPEND, columns=["age"], bins={"age": 7})
         with ThreadPoolExecutor(6) as pool:
-            asked = [pool.submit(ana.synthesize, "people", SPEND, columns=["age"], bins={"age": 7}) for _ in range(6)]
+            asked = [
+                pool.submit(ana.synthesize, "people", SPEND, columns=["age"], bins={"age": 7})
+                for _ in range(6)
+            ]
             found = [each.result() for each in asked]
         assert len({str([block.tolist() for block in each.measured.noisy]) for each in found}) == 1
-        assert len({each.receipt.number for each in found}) == 1 and ana.spent() != before and one.sets
+        assert (
+            len({each.receipt.number for each in found}) == 1 and ana.spent() != before and one.sets
+        )

@@ -22,7 +22,11 @@ PEOPLE = dp.Schema(
 VISITS = dp.Schema(
     "visits",
     dp.People("id", max_rows=3, max_groups=2),
-    {"minutes": dp.Integer(0, 60), "day": dp.Date("2024-01-01", "2024-01-31"), "paid": dp.Boolean()},
+    {
+        "minutes": dp.Integer(0, 60),
+        "day": dp.Date("2024-01-01", "2024-01-31"),
+        "paid": dp.Boolean(),
+    },
 )
 WARDS = dp.Schema.public_table("wards", {"ward": dp.Integer(1, 4), "city": dp.Text(12)}, key="ward")
 ROWS = {
@@ -42,7 +46,9 @@ def opened(budget=None, where=":memory:", **terms):
 
 
 def curator(ledger=None, rows=None, schemas=(PEOPLE, VISITS, WARDS), **more):
-    return dp.Curator(dp.Memory({**ROWS, **(rows or {})}), schemas, opened() if ledger is None else ledger, **more)
+    return dp.Curator(
+        dp.Memory({**ROWS, **(rows or {})}), schemas, opened() if ledger is None else ledger, **more
+    )
 
 
 def plan_otherwise(monkeypatch):

@@ -26,7 +26,9 @@ def key_of(plans, terms):
 def key(question, **how):
     """The key under which a question would be stored."""
     asked = curator()
-    planned = {name: how[name] for name in ("spend", "error", "weights", "size", "level") if name in how}
+    planned = {
+        name: how[name] for name in ("spend", "error", "weights", "size", "level") if name in how
+    }
     found = asked.plan(question, **planned)
     plans = {"": found} if isinstance(question, str) else dict(found.plans)
     return key_of(plans, Terms(**{name: how[name] for name in how}))
@@ -39,11 +41,21 @@ SAME = [
     (COUNT, ONE, {**ONE, "size": 7}, "no error of a count depends on the number of rows"),
     (COUNT, ONE, {**ONE, "weights": {"n": 3}}, "there is one statistic"),
     (MEAN, ONE, {**ONE, "weights": {"n": 2, "income": 2}}, "equal weights"),
-    (MEAN, {**ONE, "weights": {"n": 1, "income": 3}}, {**ONE, "weights": {"n": "1/3"}}, "weights in proportion"),
+    (
+        MEAN,
+        {**ONE, "weights": {"n": 1, "income": 3}},
+        {**ONE, "weights": {"n": "1/3"}},
+        "weights in proportion",
+    ),
     (MEDIAN, ONE, {**ONE, "nonnegative": True}, "no count is moved"),
     (COUNT, ONE, {**ONE, "intervals": False}, "a count has its interval for nothing"),
     (COUNT, {"error": 20}, {"error": {"n": "20"}}, "one error for all"),
-    ({"a": COUNT, "b": SUM}, ONE, {**ONE, "weights": {"a": 5, "b": 5}}, "equal weights of questions"),
+    (
+        {"a": COUNT, "b": SUM},
+        ONE,
+        {**ONE, "weights": {"a": 5, "b": 5}},
+        "equal weights of questions",
+    ),
 ]
 OTHER = [
     (COUNT, ONE, {"spend": dp.PureDP(2)}, "a spend"),
@@ -56,21 +68,35 @@ OTHER = [
     (MEAN, ONE, {**ONE, "weights": {"n": 2}}, "a weight"),
     (MEAN, ONE, {**ONE, "size": 10}, "a mean is balanced for a number of rows"),
     ({"a": COUNT, "b": SUM}, ONE, {**ONE, "weights": {"a": 2}}, "a weight of a question"),
-    ({"a": COUNT, "b": SUM}, {"error": 20}, {"error": {"a": 20, "b": 21}}, "an error of a question"),
+    (
+        {"a": COUNT, "b": SUM},
+        {"error": 20},
+        {"error": {"a": 20, "b": 21}},
+        "an error of a question",
+    ),
 ]
 
 
 class TestAKey:
-    @pytest.mark.parametrize(("question", "one", "other", "why"), SAME, ids=[case[3] for case in SAME])
+    @pytest.mark.parametrize(
+        ("question", "one", "other", "why"), SAME, ids=[case[3] for case in SAME]
+    )
     def test_is_the_same_for_what_means_the_same(self, question, one, other, why):
         assert key(question, **one) == key(question, **other)
 
-    @pytest.mark.parametrize(("question", "one", "other", "why"), OTHER, ids=[case[3] for case in OTHER])
+    @pytest.mark.parametrize(
+        ("question", "one", "other", "why"), OTHER, ids=[case[3] for case in OTHER]
+    )
     def test_tells_apart_what_means_something_else(self, question, one, other, why):
         assert key(question, **one) != key(question, **other)
 
     def test_tells_questions_names_and_versions_apart(self):
-        keys = {key(COUNT, **ONE), key(MEAN, **ONE), key({"a": COUNT}, **ONE), key({"b": COUNT}, **ONE)}
+        keys = {
+            key(COUNT, **ONE),
+            key(MEAN, **ONE),
+            key({"a": COUNT}, **ONE),
+            key({"b": COUNT}, **ONE),
+        }
         newer = dp.Schema("people", PEOPLE.unit, PEOPLE.columns, version="2")
         plan = curator(schemas=[newer]).plan(COUNT, **ONE)
         assert len(keys | {key_of({"": plan}, Terms(**ONE))}) == 5
@@ -83,11 +109,15 @@ class TestAKey:
 
     def test_is_for_ever(self):
         """Ledgers hold keys: this very text must come out of every later release."""
-        assert key(COUNT, **ONE) == "2:60f39c30f1e846d1b6c276edde9451b287f269da7ff44d03377124dbc848d19c"
+        assert (
+            key(COUNT, **ONE)
+            == "2:60f39c30f1e846d1b6c276edde9451b287f269da7ff44d03377124dbc848d19c"
+        )
 
     @settings(max_examples=20, deadline=None)
     @given(
-        parts=st.lists(st.fractions(Fraction(1, 9), 9), min_size=2, max_size=2), scale=st.fractions(Fraction(1, 9), 9)
+        parts=st.lists(st.fractions(Fraction(1, 9), 9), min_size=2, max_size=2),
+        scale=st.fractions(Fraction(1, 9), 9),
     )
     def test_knows_weights_by_their_proportion(self, parts, scale):
         first, second = ({"n": parts[0] * s, "income": parts[1] * s} for s in (Fraction(1), scale))
@@ -109,12 +139,21 @@ class TestAStoredAnswer:
         told = str(first["m"].plan)
         plan_otherwise(monkeypatch)
         again = asked.release({"c": COUNT, "m": MEAN}, spend=dp.PureDP(1), weights={"m": 2})
-        assert asked.spent() == dp.PureDP(1) and asked.plan(MEAN, dp.PureDP(1)).events != first["m"].plan.events
+        assert (
+            asked.spent() == dp.PureDP(1)
+            and asked.plan(MEAN, dp.PureDP(1)).events != first["m"].plan.events
+        )
         for name in ("c", "m"):
-            assert again[name].rows == first[name].rows and again[name].interval(0.7) == first[name].interval(0.7)
+            assert again[name].rows == first[name].rows and again[name].interval(0.7) == first[
+                name
+            ].interval(0.7)
             assert again[name].receipt == first[name].receipt
             assert dp.verify_receipt(again[name].receipt, answer=again[name], ledger=asked.ledger)
-        assert str(again["m"].plan) == told and str(again["m"]) and again["m"].plan.question == first["m"].plan.question
+        assert (
+            str(again["m"].plan) == told
+            and str(again["m"])
+            and again["m"].plan.question == first["m"].plan.question
+        )
         assert asked.explain(MEAN, dp.PureDP(2)).stored is False
 
     def test_is_not_run_under_a_charge_for_other_noise(self, monkeypatch):
@@ -131,7 +170,10 @@ class TestAStoredAnswer:
                 asked.sql(MEAN, spend=dp.PureDP(1))
         plan_otherwise(monkeypatch)
         answer = asked.sql(MEAN, spend=dp.PureDP(1))
-        assert asked.spent() == dp.PureDP(2) and answer.receipt.event != asked.ledger.history()[1].event
+        assert (
+            asked.spent() == dp.PureDP(2)
+            and answer.receipt.event != asked.ledger.history()[1].event
+        )
         assert asked.ledger.verify().pending == 1
 
     def test_states_its_terms_and_its_plan(self):

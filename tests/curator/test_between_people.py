@@ -40,7 +40,9 @@ class TestAQuestionThatAColleagueAskedBefore:
         assert bob.ledger.spent() == ONE and bob.ledger.verify().charges == 1
         assert without_numbers(second.caption) == without_numbers(fresh.caption)
         assert without_numbers(str(second.receipt)) == without_numbers(str(fresh.receipt))
-        assert "ana" not in second.receipt.to_json() and second.receipt.number > first.receipt.number
+        assert (
+            "ana" not in second.receipt.to_json() and second.receipt.number > first.receipt.number
+        )
         assert bob.sql(COUNT, spend=ONE, why="once more") == second and bob.left() == ONE
 
     def test_is_explained_as_if_nobody_had_asked(self):
@@ -48,7 +50,11 @@ class TestAQuestionThatAColleagueAskedBefore:
         before = office.named("bob").explain(COUNT, spend=ONE)
         office.named("ana").sql(COUNT, spend=ONE)
         after = office.named("bob").explain(COUNT, spend=ONE)
-        assert str(after) == str(before) and not after.stored and office.named("ana").explain(COUNT, spend=ONE).stored
+        assert (
+            str(after) == str(before)
+            and not after.stored
+            and office.named("ana").explain(COUNT, spend=ONE).stored
+        )
         office.named("bob").sql(COUNT, spend=ONE)
         assert office.named("bob").explain(COUNT, spend=ONE).stored
 
@@ -73,7 +79,9 @@ class TestAQuestionThatAColleagueAskedBefore:
         slept = []
         office = curator()
         first = office.named("ana").sql(COUNT, spend=ONE)
-        charge, answer = (entry for entry in office.ledger.history() if entry.kind in ("charge", "answer"))
+        charge, answer = (
+            entry for entry in office.ledger.history() if entry.kind in ("charge", "answer")
+        )
         took = (paying.read_time(answer.time) - paying.read_time(charge.time)).total_seconds()
         monkeypatch.setattr(standing, "time", SimpleNamespace(sleep=slept.append))
         assert office.named("bob").sql(COUNT, spend=ONE).rows == first.rows
@@ -85,7 +93,12 @@ class TestAQuestionThatAColleagueAskedBefore:
     def test_shows_in_the_history_of_its_asker_as_a_charge_with_no_trace_of_others(self):
         bob, (_, second) = asked_by("ana", "bob")
         (entry,) = bob.history()
-        assert (entry.kind, entry.refers, entry.who, entry.why) == ("charge", None, "bob", "bob's reason")
+        assert (entry.kind, entry.refers, entry.who, entry.why) == (
+            "charge",
+            None,
+            "bob",
+            "bob's reason",
+        )
         assert entry.hash == second.receipt.charge and bob.history().asked == {
             entry.number: second.receipt.asked[0].text
         }
@@ -95,9 +108,13 @@ class TestAQuestionThatAColleagueAskedBefore:
         office = curator(opened(dp.ZCDP(9)))
         sql, model = "SELECT age, region FROM people", GaussianNB(target="region", spend=dp.ZCDP(1))
         learned = [office.named(name).learn(sql, model).receipt_ for name in ("ana", "bob")]
-        found = [office.named(name).suggest_bounds("people", "age", spend=ONE) for name in ("ana", "bob")]
+        found = [
+            office.named(name).suggest_bounds("people", "age", spend=ONE) for name in ("ana", "bob")
+        ]
         assert [one.who for one in learned] == ["ana", "bob"] and found[0] == found[1]
-        assert office.ledger.spent().rho > 1 and office.ledger.spent() == office.named("bob").spent()
+        assert (
+            office.ledger.spent().rho > 1 and office.ledger.spent() == office.named("bob").spent()
+        )
 
 
 class TestAReceiptOfWhatWasAskedAgain:
@@ -107,10 +124,14 @@ class TestAReceiptOfWhatWasAskedAgain:
         for answer in (first, second):
             assert dp.verify_receipt(answer.receipt, answer=answer, ledger=ledger) == answer.receipt
 
-    @pytest.mark.parametrize("lie", [{"who": "ana"}, {"why": "else"}, {"number": 2}, {"price": dp.PureDP(2)}])
+    @pytest.mark.parametrize(
+        "lie", [{"who": "ana"}, {"why": "else"}, {"number": 2}, {"price": dp.PureDP(2)}]
+    )
     def test_is_refuted_where_it_lies(self, lie):
         bob, (_, second) = asked_by("ana", "bob")
-        with pytest.raises(dp.ClaimRefuted, match="the ledger says something else than the receipt"):
+        with pytest.raises(
+            dp.ClaimRefuted, match="the ledger says something else than the receipt"
+        ):
             dp.verify_receipt(replace(second.receipt, **lie), ledger=bob.ledger)
 
     @pytest.mark.parametrize(
@@ -150,5 +171,11 @@ def test_the_ledger_keeps_what_was_asked_in_words_also_of_what_failed(monkeypatc
     with pytest.raises(dp.EngineFailure):
         office.sql("SELECT COUNT(*) AS n FROM people WHERE age > 7", spend=ONE)
     found = office.ledger.history()
-    assert found.asked[2].startswith("a: SELECT COUNT(*)") and "\nb: SELECT region" in found.asked[2]
-    assert found.asked[4].endswith("WHERE age > 7") and "WHERE age > 7" in str(found) and "asked" in found._repr_html_()
+    assert (
+        found.asked[2].startswith("a: SELECT COUNT(*)") and "\nb: SELECT region" in found.asked[2]
+    )
+    assert (
+        found.asked[4].endswith("WHERE age > 7")
+        and "WHERE age > 7" in str(found)
+        and "asked" in found._repr_html_()
+    )

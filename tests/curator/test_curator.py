@@ -23,7 +23,11 @@ class Watched:
     def __init__(self, rows=ROWS, problem=None):
         self.store, self.problem = dp.Memory(rows), problem
         self.ledger, self.seen = None, []
-        self.explain, self.check, self.public_values = self.store.explain, self.store.check, self.store.public_values
+        self.explain, self.check, self.public_values = (
+            self.store.explain,
+            self.store.check,
+            self.store.public_values,
+        )
 
     def tally(self, tally):
         self.seen.append(self.ledger.spent() if self.ledger else None)
@@ -46,9 +50,15 @@ class TestAnAnswer:
         answer = curator(who="ana").sql(MEAN, spend=dp.PureDP(9), why="report")
         assert answer.column("region") == ["N", "S", "E"]
         assert abs(answer.column("n")[0] - 200) < 40 and abs(answer.column("n")[2]) < 40
-        assert answer.caption == "ε = 9 of ε = 10, entry 2 of the ledger" and answer.caption in str(answer)
+        assert answer.caption == "ε = 9 of ε = 10, entry 2 of the ledger" and answer.caption in str(
+            answer
+        )
         assert answer.caption in answer._repr_html_()
-        assert (answer.receipt.who, answer.receipt.why, answer.receipt.number) == ("ana", "report", 2)
+        assert (answer.receipt.who, answer.receipt.why, answer.receipt.number) == (
+            "ana",
+            "report",
+            2,
+        )
 
     def test_is_charged_before_a_row_is_read(self):
         store, asked = watched()
@@ -59,7 +69,9 @@ class TestAnAnswer:
         store, asked = watched()
         first = asked.sql(COUNT, spend=dp.PureDP(1))
         calls = len(store.seen)
-        again = asked.ask(asked.table("people").aggregate(by="region", n=count()), spend=dp.PureDP(1))
+        again = asked.ask(
+            asked.table("people").aggregate(by="region", n=count()), spend=dp.PureDP(1)
+        )
         assert again == first and again.receipt == first.receipt and again.receipt.who == "analyst"
         assert len(store.seen) == calls and asked.spent() == dp.PureDP(1)
 
@@ -94,23 +106,31 @@ class TestAnAnswer:
 
     def test_of_unknown_keys_needs_a_delta(self):
         asked = curator(opened(dp.ApproxDP(2, 1e-5), kind="approximate"))
-        answer = asked.sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", spend=dp.ApproxDP(1, 1e-6))
+        answer = asked.sql(
+            "SELECT town, COUNT(*) AS n FROM people GROUP BY town", spend=dp.ApproxDP(1, 1e-6)
+        )
         assert answer.column("town") == ["Rome"] and asked.left() == dp.ApproxDP(1, "9e-6")
 
     def test_with_keys_from_a_public_table(self):
         sql = "SELECT w.city, COUNT(*) AS n FROM people p JOIN wards w ON p.ward = w.ward GROUP BY w.city"
         answer = curator().sql(sql, spend=dp.PureDP(5))
-        assert answer.column("city") == ["Oslo", "Rome"] and all(abs(n - 200) < 40 for n in answer.column("n"))
+        assert answer.column("city") == ["Oslo", "Rome"] and all(
+            abs(n - 200) < 40 for n in answer.column("n")
+        )
 
     def test_of_people_counts_their_shares(self):
-        answer = curator().sql("SELECT COUNT(DISTINCT id) AS n, MEDIAN(minutes) AS m FROM visits", spend=dp.PureDP(8))
+        answer = curator().sql(
+            "SELECT COUNT(DISTINCT id) AS n, MEDIAN(minutes) AS m FROM visits", spend=dp.PureDP(8)
+        )
         assert abs(answer.column("n")[0] - 100) < 40
 
     def test_keeps_its_ledger_whole(self, tmp_path):
         with opened(where=tmp_path / "a.ledger") as ledger:
             asked = curator(ledger)
             for n in range(5):
-                asked.sql(f"SELECT COUNT(*) AS n FROM people WHERE age > {n}", spend=dp.PureDP("1/10"))
+                asked.sql(
+                    f"SELECT COUNT(*) AS n FROM people WHERE age > {n}", spend=dp.PureDP("1/10")
+                )
             ledger.verify()
             assert len(asked.history()) == 10 and len(asked.history(last=1)) == 1
 
@@ -121,7 +141,11 @@ class TestWhatIsNotGranted:
         store, asked = watched()
         with pytest.raises(dp.BudgetExceeded) as refused:
             asked.sql(COUNT, spend=spend)
-        assert refused.value.left == dp.PureDP(10) and not store.seen and len(asked.ledger.history()) == 1
+        assert (
+            refused.value.left == dp.PureDP(10)
+            and not store.seen
+            and len(asked.ledger.history()) == 1
+        )
         asked.sql(COUNT, spend=dp.PureDP(10))
 
     def test_a_stranger_gets_nothing_not_even_what_is_stored(self):
@@ -149,21 +173,31 @@ class TestWhatIsNotGranted:
         """ε = 1/2 in a ledger of 1e9: over 40 counts all noise is 0 with a chance below 0.25^40 < 1e-23."""
         asked = curator(opened(dp.PureDP(10**9)))
         sums = (
-            asked.sql(f"SELECT COUNT(*) AS n FROM people WHERE age < 200 - {n}", spend=dp.PureDP("1/2")).column("n")[0]
+            asked.sql(
+                f"SELECT COUNT(*) AS n FROM people WHERE age < 200 - {n}", spend=dp.PureDP("1/2")
+            ).column("n")[0]
             for n in range(40)
         )
         assert any(found != 400 for found in sums)
 
 
 class TestAFailureAfterTheCharge:
-    PROBLEMS = [RuntimeError("row 17 is Ana's"), dp.EngineFailure("cancelled"), MemoryError(), dp.SchemaMismatch("x")]
+    PROBLEMS = [
+        RuntimeError("row 17 is Ana's"),
+        dp.EngineFailure("cancelled"),
+        MemoryError(),
+        dp.SchemaMismatch("x"),
+    ]
 
     @pytest.mark.parametrize("problem", PROBLEMS, ids=lambda p: type(p).__name__)
     def test_is_one_constant_message_and_the_charge_stays(self, problem):
         store, asked = watched(problem=problem)
         with pytest.raises(dp.EngineFailure) as failed:
             asked.sql(COUNT, spend=dp.PureDP(1))
-        assert str(failed.value) == MESSAGE and failed.value.__cause__ is failed.value.__context__ is None
+        assert (
+            str(failed.value) == MESSAGE
+            and failed.value.__cause__ is failed.value.__context__ is None
+        )
         assert asked.spent() == dp.PureDP(1) and asked.history()[-1].kind == "fail"
         store.problem = None
         asked.sql(COUNT, spend=dp.PureDP(1))
@@ -172,7 +206,9 @@ class TestAFailureAfterTheCharge:
     def test_of_the_bits_is_no_exception(self, monkeypatch):
         monkeypatch.setattr("ssl.RAND_bytes", lambda count: b"")
         with pytest.raises(dp.EngineFailure, match="the store could not answer"):
-            curator().sql("SELECT COUNT(*) AS n FROM people WHERE ward = 3", spend=dp.PureDP("1/77777"))
+            curator().sql(
+                "SELECT COUNT(*) AS n FROM people WHERE ward = 3", spend=dp.PureDP("1/77777")
+            )
 
     def test_of_the_ledger_too_says_the_same(self, monkeypatch):
         _, asked = watched(problem=RuntimeError())
@@ -249,7 +285,9 @@ class TestAnInterruptedRun:
         store.problem = None
         answer = asked.named("bob").sql(COUNT, spend=dp.PureDP(1))
         assert asked.ledger.spent() == asked.spent() == dp.PureDP(1) == asked.named("bob").spent()
-        assert asked.sql(COUNT, spend=dp.PureDP(1)).rows == answer.rows and answer.receipt.who == "bob"
+        assert (
+            asked.sql(COUNT, spend=dp.PureDP(1)).rows == answer.rows and answer.receipt.who == "bob"
+        )
 
     def test_two_runs_of_one_charge_show_the_first_answer(self):
         """The slow one is overtaken by another process's run of the same charge, and gives that one's answer."""
@@ -280,7 +318,10 @@ class TestAnInterruptedRun:
         slow.tally = given_up
         with pytest.raises(dp.EngineFailure, match="could not answer"):
             asked.sql(COUNT, spend=dp.PureDP(1))
-        assert ledger.spent() == dp.PureDP(1) and [e.kind for e in ledger.history()][1:] == ["charge", "fail"]
+        assert ledger.spent() == dp.PureDP(1) and [e.kind for e in ledger.history()][1:] == [
+            "charge",
+            "fail",
+        ]
         ledger.verify()
 
     @pytest.mark.parametrize("problem", [RuntimeError, dp.Cancelled])
@@ -295,7 +336,9 @@ class TestAnInterruptedRun:
             raise problem
 
         slow.tally = overtaken
-        assert asked.sql(COUNT, spend=dp.PureDP(1)).rows == found[0].rows and asked.spent() == dp.PureDP(1)
+        assert asked.sql(COUNT, spend=dp.PureDP(1)).rows == found[
+            0
+        ].rows and asked.spent() == dp.PureDP(1)
 
     def test_goes_on_where_one_who_was_not_charged_stops_asking(self):
         slow = Watched()
@@ -350,13 +393,17 @@ class TestManyThreads:
             def ask(n):
                 start.wait()
                 try:
-                    return asked.sql(f"SELECT COUNT(*) AS n FROM people WHERE age > {n}", spend=dp.PureDP("1/5"))
+                    return asked.sql(
+                        f"SELECT COUNT(*) AS n FROM people WHERE age > {n}", spend=dp.PureDP("1/5")
+                    )
                 except dp.BudgetExceeded:
                     return None
 
             with ThreadPoolExecutor(8) as pool:
                 answers = list(pool.map(ask, range(8)))
-            assert sum(answer is not None for answer in answers) == 5 and ledger.left() == dp.PureDP(0)
+            assert sum(
+                answer is not None for answer in answers
+            ) == 5 and ledger.left() == dp.PureDP(0)
             ledger.verify()
 
 
@@ -370,7 +417,9 @@ class TestARelease:
         assert [entry.kind for entry in asked.history()] == ["charge", "answer"]
         assert answers["people"].receipt == answers["visits"].receipt
         assert [one.name for one in answers["people"].receipt.asked] == ["people", "visits"]
-        assert asked.release(self.QUESTIONS, spend=dp.PureDP(4)) == answers and asked.spent() == dp.PureDP(4)
+        assert asked.release(
+            self.QUESTIONS, spend=dp.PureDP(4)
+        ) == answers and asked.spent() == dp.PureDP(4)
 
     def test_is_all_or_nothing(self):
         asked = curator()
@@ -380,7 +429,9 @@ class TestARelease:
             asked.release({**self.QUESTIONS, "bad": "SELECT * FROM people"}, spend=dp.PureDP(1))
         assert asked.spent() == dp.PureDP(0)
 
-    @pytest.mark.parametrize("questions", [{}, {"": COUNT}, {3: COUNT}, [COUNT], COUNT], ids=range(5))
+    @pytest.mark.parametrize(
+        "questions", [{}, {"": COUNT}, {3: COUNT}, [COUNT], COUNT], ids=range(5)
+    )
     def test_needs_questions_by_name(self, questions):
         with pytest.raises(dp.InvalidArgument):
             curator().release(questions, spend=dp.PureDP(1))
@@ -392,19 +443,27 @@ class TestParts:
     def test_are_charged_as_the_greatest(self):
         asked = curator(opened(dp.PureDP(1), neighbours="add-remove", parts=self.PARTS))
         for region in "NSE":
-            answer = asked.sql(f"SELECT COUNT(*) AS n FROM people WHERE region = '{region}'", spend=dp.PureDP("3/4"))
+            answer = asked.sql(
+                f"SELECT COUNT(*) AS n FROM people WHERE region = '{region}'",
+                spend=dp.PureDP("3/4"),
+            )
             assert answer.receipt.part == region
         assert asked.left() == dp.PureDP("1/4")
         with pytest.raises(dp.BudgetExceeded):
             asked.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP("1/2"))
         with pytest.raises(dp.BudgetExceeded):
-            asked.sql("SELECT COUNT(*) AS n FROM people WHERE region = 'N' AND age > 3", spend=dp.PureDP("1/2"))
+            asked.sql(
+                "SELECT COUNT(*) AS n FROM people WHERE region = 'N' AND age > 3",
+                spend=dp.PureDP("1/2"),
+            )
 
     def test_under_replace_count_twice(self):
         people = dp.Schema("people", PEOPLE.unit, PEOPLE.columns, neighbours="replace")
         ledger = opened(dp.PureDP(2), neighbours="replace", parts=self.PARTS)
         asked = curator(ledger, schemas=[people])
-        told = asked.explain("SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP("1/2"))
+        told = asked.explain(
+            "SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP("1/2")
+        )
         assert (told.part, told.price) == ("N", dp.PureDP(1)) and "in part N" in str(told)
         asked.sql("SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP("1/2"))
         assert asked.left() == dp.PureDP(1)
@@ -414,11 +473,16 @@ class TestSuggestedBounds:
     def test_are_charged_once(self):
         asked = curator()
         bounds = asked.suggest_bounds("people", "income", dp.PureDP(4))
-        assert 0 <= bounds.low <= 300 and 512 <= bounds.high <= 1000 and asked.spent() == dp.PureDP(4)
-        assert asked.suggest_bounds("PEOPLE", "Income", spend=dp.PureDP(4)) == bounds and asked.left() == dp.PureDP(6)
+        assert (
+            0 <= bounds.low <= 300 and 512 <= bounds.high <= 1000 and asked.spent() == dp.PureDP(4)
+        )
+        assert asked.suggest_bounds(
+            "PEOPLE", "Income", spend=dp.PureDP(4)
+        ) == bounds and asked.left() == dp.PureDP(6)
 
     @pytest.mark.parametrize(
-        "asked", [("people", "region"), ("wards", "ward"), ("nobody", "x"), ("people", "nothing"), (3, 4)]
+        "asked",
+        [("people", "region"), ("wards", "ward"), ("nobody", "x"), ("people", "nothing"), (3, 4)],
     )
     def test_are_refused_where_there_are_none(self, asked):
         who = curator()

@@ -16,7 +16,9 @@ CUT_TOTAL = sum(p % 11 * max(0, p % 8 - 2) for p in range(400))
 
 
 def curator(epsilon=1000):
-    return dp.Curator(dp.Memory({"visits": ROWS}), [VISITS], dp.open_ledger(":memory:", dp.PureDP(epsilon)))
+    return dp.Curator(
+        dp.Memory({"visits": ROWS}), [VISITS], dp.open_ledger(":memory:", dp.PureDP(epsilon))
+    )
 
 
 def test_is_what_a_count_and_a_sum_miss():
@@ -24,8 +26,12 @@ def test_is_what_a_count_and_a_sum_miss():
     here = curator()
     found = here.estimate_cut("Visits", dp.PureDP(400), up_to=20, of="cost")
     assert found.columns == ("rows", "cut", "share", "total", "cut_total", "share_total")
-    assert found.rows[0] == pytest.approx((ALL, CUT, CUT / ALL, TOTAL, CUT_TOTAL, CUT_TOTAL / TOTAL), rel=0.01)
-    counted = here.sql("SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits", spend=dp.PureDP(400)).rows[0]
+    assert found.rows[0] == pytest.approx(
+        (ALL, CUT, CUT / ALL, TOTAL, CUT_TOTAL, CUT_TOTAL / TOTAL), rel=0.01
+    )
+    counted = here.sql(
+        "SELECT COUNT(*) AS n, SUM(cost) AS s FROM visits", spend=dp.PureDP(400)
+    ).rows[0]
     assert (ALL - counted[0], TOTAL - counted[1]) == pytest.approx((CUT, CUT_TOTAL), abs=6)
 
 
@@ -37,7 +43,9 @@ def test_is_charged_once_explained_and_given_again():
     assert left == dp.PureDP(999) and first.receipt.asked[0].text.count("LEAST(COUNT(*), 20)") == 1
     assert here.estimate_cut("visits", 1, up_to=20) == first and here.left() == left
     assert here.estimate_cut("visits", 1, up_to=21) != first and here.left() == dp.PureDP(998)
-    assert "estimate_cut what is cut off" in str(here.explain("SELECT COUNT(*) AS n FROM visits", spend=1).warnings)
+    assert "estimate_cut what is cut off" in str(
+        here.explain("SELECT COUNT(*) AS n FROM visits", spend=1).warnings
+    )
 
 
 @pytest.mark.statistical
@@ -49,7 +57,9 @@ def test_intervals_hold(level):
     store.store = dp.Memory({"visits": ROWS})
     ends = [run_plan(plan, store).interval(level)[0] for _ in range(runs)]
     for name, value in exact.items():
-        missed = sum(not low - 1e-9 <= value <= high + 1e-9 for low, high in (row[name] for row in ends))
+        missed = sum(
+            not low - 1e-9 <= value <= high + 1e-9 for low, high in (row[name] for row in ends)
+        )
         assert missed <= most_misses(runs, 1 - level, 1e-11), name
 
 
@@ -60,7 +70,9 @@ def test_nobody_moves_the_totals_by_more_than_is_said(rows):
     few = [row for row in ROWS if row["who"] < 24]
     more = [*few, *({"who": 1000, "cost": 10} for _ in range(rows))]
     for release in plan.releases:
-        before, after = (dp.Memory({"visits": one}).tally(release.need.tally)[()] for one in (few, more))
+        before, after = (
+            dp.Memory({"visits": one}).tally(release.need.tally)[()] for one in (few, more)
+        )
         moved = sum(abs(b - a) for a, b in zip(before, after, strict=True))
         assert 0 <= moved <= release.mechanism.sensitivity.l1
 

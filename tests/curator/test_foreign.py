@@ -24,7 +24,13 @@ def by(values, expression=None):
 
 def of_totals(**changed):
     """A sum over people of a total whose bounds the question states."""
-    facts = {"what": "sum", "expression": Field("minutes"), "step": Fraction(1), "low": 0, "high": 9}
+    facts = {
+        "what": "sum",
+        "expression": Field("minutes"),
+        "step": Fraction(1),
+        "low": 0,
+        "high": 9,
+    }
     rows = PerPerson(Scan(VISITS), (), (("s", Total(**facts | changed)),))
     return Question(rows, (), (("n", Sum(Field("s"))),), Finish((("n", Field("n")),)))
 
@@ -45,7 +51,9 @@ FOREIGN = {
     "an unknown total": of_totals(what="median"),
     "a sum of nothing": of_totals(expression=None),
     "a count of something": of_totals(what="count"),
-    "bad totals below a join of tables": replace(of_totals(), rows=Union((of_totals(low=5, high=1).rows,) * 2)),
+    "bad totals below a join of tables": replace(
+        of_totals(), rows=Union((of_totals(low=5, high=1).rows,) * 2)
+    ),
     "no parts": replace(COUNT, rows=Union(())),
     "no rows": replace(COUNT, rows=None),
     "a number for a statistic": replace(COUNT, statistics=(("n", 3),)),

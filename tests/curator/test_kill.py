@@ -48,7 +48,9 @@ def in_a_child(path, question, deadly):
         code = 1
         try:
             os.close(reading)
-            steps.passed = lambda step: os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None
+            steps.passed = lambda step: (
+                os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None
+            )
             shown = ask(path, question).encode()
             while shown:
                 shown = shown[os.write(writing, shown) :]
@@ -73,13 +75,22 @@ def test_at_every_step_nothing_goes_out_unpaid_and_a_restart_goes_on(tmp_path):
     ask(path, "SELECT COUNT(*) AS n FROM people")  # everything is imported before the first fork
     charged = 1
     for place, deadly in enumerate(islice(cycle(STEPS), ROUNDS)):
-        question = f"SELECT region, COUNT(*) AS n FROM people WHERE income > {place} GROUP BY region"
+        question = (
+            f"SELECT region, COUNT(*) AS n FROM people WHERE income > {place} GROUP BY region"
+        )
         shown, status = in_a_child(path, question, deadly)
         killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
-        assert killed == (deadly != "never") and bool(shown) == (deadly == "never"), (deadly, status, shown)
+        assert killed == (deadly != "never") and bool(shown) == (deadly == "never"), (
+            deadly,
+            status,
+            shown,
+        )
         with dp.open_ledger(path) as ledger:
             paid = ledger.spent() == dp.PureDP((charged + 1) * PRICE.epsilon)
-            assert paid or (ledger.spent() == dp.PureDP(charged * PRICE.epsilon) and deadly.startswith("charge:"))
+            assert paid or (
+                ledger.spent() == dp.PureDP(charged * PRICE.epsilon)
+                and deadly.startswith("charge:")
+            )
             assert paid or deadly != "charge:after"
         again = ask(path, question)
         assert not shown or again == shown
@@ -109,7 +120,9 @@ def test_at_every_step_of_a_failure_the_charge_stays(tmp_path, deadly):
     child = fork()
     if child == 0:
         try:
-            steps.passed = lambda step: os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None
+            steps.passed = lambda step: (
+                os.kill(os.getpid(), signal.SIGKILL) if step == deadly else None
+            )
             failing(path, "SELECT COUNT(*) AS n FROM people")
         finally:
             os._exit(1)

@@ -38,7 +38,9 @@ def _asks(where, who, start):
             curator = dp.Curator(dp.Memory(FEW), [PEOPLE], ledger, who=who)
             start.wait()
             for place in places:
-                sql = f"SELECT region, COUNT(*) AS n FROM people WHERE age > {place} GROUP BY region"
+                sql = (
+                    f"SELECT region, COUNT(*) AS n FROM people WHERE age > {place} GROUP BY region"
+                )
                 answer = curator.sql(sql, spend=dp.PureDP(1))
                 say([place, repr(answer.rows), answer.receipt.who])
 
@@ -54,7 +56,10 @@ def test_four_processes_with_the_same_six_questions_are_charged_six_times(where)
     ended = [heard(*child) for child in children]
     assert [code for _, code in ended] == [0] * PROCESSES
     told = [tuple(word) for words, _ in ended for word in words]
-    assert len(told) == len(set(told)) == PROCESSES * QUESTIONS and len({word[:2] for word in told}) == QUESTIONS
+    assert (
+        len(told) == len(set(told)) == PROCESSES * QUESTIONS
+        and len({word[:2] for word in told}) == QUESTIONS
+    )
     with dp.open_ledger(**where) as ledger:
         verdict = ledger.verify()
         assert (verdict.charges, verdict.answers, verdict.pending) == (QUESTIONS, QUESTIONS, 0)
@@ -67,7 +72,9 @@ def test_a_slow_run_of_an_older_plan_gives_what_was_stored_first(monkeypatch):
     monkeypatch.setattr(paying, "PATIENCE", 0.0)
     ledger, key = dp.open_ledger(":memory:", dp.PureDP(5)), "2:" + "a" * 64
     old, new = (
-        ChargeOrder("ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event, text="", apart=False)
+        ChargeOrder(
+            "ana", "", "f" * 64, key, dp.Laplace(scale=n, sensitivity=1).event, text="", apart=False
+        )
         for n in (1, 2)
     )
     told = []
@@ -76,5 +83,9 @@ def test_a_slow_run_of_an_older_plan_gives_what_was_stored_first(monkeypatch):
         told.append(pay(ledger, new, Work(lambda: "quick"), Locks()))
         return "slow"
 
-    assert pay(ledger, old, Work(overtaken), Locks()) == told[0] == pay(ledger, new, Work(lambda: "never"), Locks())
+    assert (
+        pay(ledger, old, Work(overtaken), Locks())
+        == told[0]
+        == pay(ledger, new, Work(lambda: "never"), Locks())
+    )
     assert told[0].body == "quick" and ledger.spent() == dp.PureDP("3/2")

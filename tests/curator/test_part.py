@@ -31,8 +31,13 @@ COLUMNS = {
     "day": dp.Date("2024-01-01", "2024-12-31"),
     "at": dp.Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59"),
 }
-ROWS = {"people": dp.Schema("people", dp.Rows(), COLUMNS), "others": dp.Schema("others", dp.Rows(), COLUMNS)}
-WARDS = dp.Schema.public_table("wards", {"code": dp.Category([1, 2]), "city": dp.Category(["O", "R"])}, key="code")
+ROWS = {
+    "people": dp.Schema("people", dp.Rows(), COLUMNS),
+    "others": dp.Schema("others", dp.Rows(), COLUMNS),
+}
+WARDS = dp.Schema.public_table(
+    "wards", {"code": dp.Category([1, 2]), "city": dp.Category(["O", "R"])}, key="code"
+)
 MONTHS = dp.Parts("people", "month", ["jan", "feb"])
 DAYS = dp.Parts("people", "day", ["2024-01-02", "2024-01-03"])
 
@@ -78,8 +83,14 @@ class TestRows:
                 "(SELECT age FROM people WHERE month = 'jan' UNION ALL SELECT age FROM people WHERE month = 'jan')",
                 "jan",
             ),
-            ("(SELECT age FROM people WHERE month = 'jan' UNION ALL SELECT age FROM people WHERE month = 'feb')", None),
-            ("(SELECT age FROM people WHERE month = 'jan' UNION ALL SELECT age FROM others WHERE month = 'jan')", None),
+            (
+                "(SELECT age FROM people WHERE month = 'jan' UNION ALL SELECT age FROM people WHERE month = 'feb')",
+                None,
+            ),
+            (
+                "(SELECT age FROM people WHERE month = 'jan' UNION ALL SELECT age FROM others WHERE month = 'jan')",
+                None,
+            ),
             ("(SELECT age FROM people WHERE month = 'jan' UNION ALL SELECT age FROM people)", None),
             ("others WHERE month = 'jan'", None),
             ("people JOIN wards ON people.code = wards.code WHERE month = 'jan'", None),
@@ -110,7 +121,9 @@ class TestPeople:
     def test_within_a_longer_window_or_another_column_are_in_all_parts(self):
         assert self.of(dp.People("id", max_rows=3, window=("day", "month"))) is None
         assert self.of(dp.People("id", max_rows=3, window=("at", "day"))) is None
-        months = self.of(dp.People("id", max_rows=3, window=("day", "day")), "WHERE month = 'jan'", MONTHS)
+        months = self.of(
+            dp.People("id", max_rows=3, window=("day", "day")), "WHERE month = 'jan'", MONTHS
+        )
         assert months is None
 
     def test_joined_or_summed_up_stay_in_their_part(self):
@@ -129,16 +142,27 @@ def test_a_row_in_memory_is_in_one_part_at_most():
     store = dp.Memory(
         {
             "people": [
-                {"month": v, "day": v, "code": v} for v in ["jan", "JAN", None, 1, "1", date(1999, 1, 1), 3.0, True]
+                {"month": v, "day": v, "code": v}
+                for v in ["jan", "JAN", None, 1, "1", date(1999, 1, 1), 3.0, True]
             ]
         }
     )
-    for parts in (MONTHS, dp.Parts("people", "code", [1, 2]), dp.Parts("people", "day", ["2024-01-01", "2024-01-02"])):
+    for parts in (
+        MONTHS,
+        dp.Parts("people", "code", [1, 2]),
+        dp.Parts("people", "day", ["2024-01-01", "2024-01-02"]),
+    ):
         questions = [
-            dp.Table(ROWS["people"]).where(col(parts.column) == (date.fromisoformat(v) if parts.column == "day" else v))
+            dp.Table(ROWS["people"]).where(
+                col(parts.column) == (date.fromisoformat(v) if parts.column == "day" else v)
+            )
             for v in parts.values
         ]
         counts = [
-            answer_question(table.aggregate(n=count()), store, dp.PureDP(10**4)).column("n")[0] for table in questions
+            answer_question(table.aggregate(n=count()), store, dp.PureDP(10**4)).column("n")[0]
+            for table in questions
         ]
-        assert all(part_of(t.aggregate(n=count()), parts) is not None for t in questions) and sum(counts) <= 8
+        assert (
+            all(part_of(t.aggregate(n=count()), parts) is not None for t in questions)
+            and sum(counts) <= 8
+        )

@@ -14,7 +14,9 @@ class TestAPlan:
     def test_of_one_question_is_what_will_be_charged(self):
         asked = curator()
         plan = asked.plan(MEAN, spend=dp.PureDP(1))
-        assert asked.sql(MEAN, spend=dp.PureDP(1)).plan == plan and asked.ledger.price(plan.event) == dp.PureDP(1)
+        assert asked.sql(MEAN, spend=dp.PureDP(1)).plan == plan and asked.ledger.price(
+            plan.event
+        ) == dp.PureDP(1)
 
     def test_of_several_is_one_event(self):
         work = curator().plan({"a": COUNT, "b": MEAN}, spend=dp.PureDP(1), weights={"b": 3})
@@ -34,7 +36,9 @@ class TestAPlan:
         left = asked.left()
         assert asked.sql(COUNT, error=100) == first and asked.left() == left
 
-    @pytest.mark.parametrize("budget", [dp.ZCDP(1), dp.GaussianDP(1), dp.ApproxDP(2, 1e-6), dp.PureDP(9)], ids=range(4))
+    @pytest.mark.parametrize(
+        "budget", [dp.ZCDP(1), dp.GaussianDP(1), dp.ApproxDP(2, 1e-6), dp.PureDP(9)], ids=range(4)
+    )
     def test_under_every_kind_of_ledger(self, budget):
         asked = curator(opened(budget))
         answer = asked.sql(MEAN, error={"n": 60, "income": 300})
@@ -44,7 +48,9 @@ class TestAPlan:
 
     def test_a_release_by_errors(self):
         asked = curator()
-        answers = asked.release({"a": COUNT, "b": MEAN}, error={"a": 30, "b": {"n": 60, "income": 300}})
+        answers = asked.release(
+            {"a": COUNT, "b": MEAN}, error={"a": 30, "b": {"n": 60, "income": 300}}
+        )
         assert all(len(answer) == 3 for answer in answers.values())
 
     def test_size_and_weights_reach_the_planner(self):
@@ -52,7 +58,10 @@ class TestAPlan:
         small, large = (asked.plan(MEAN, error=100, size=size).spend for size in (100, 10_000))
         assert large.epsilon < small.epsilon
         plan = asked.plan(MEAN, spend=dp.PureDP(1), weights={"n": 9})
-        assert plan.statistic_errors()["n"] < asked.plan(MEAN, spend=dp.PureDP(1)).statistic_errors()["n"]
+        assert (
+            plan.statistic_errors()["n"]
+            < asked.plan(MEAN, spend=dp.PureDP(1)).statistic_errors()["n"]
+        )
 
 
 class TestUnknownKeys:
@@ -60,7 +69,9 @@ class TestUnknownKeys:
 
     def test_a_usual_ledger_answers(self):
         asked = curator(opened(dp.ApproxDP(10, 1e-5)))
-        answer = asked.sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", dp.ApproxDP(3, 1e-6))
+        answer = asked.sql(
+            "SELECT town, COUNT(*) AS n FROM people GROUP BY town", dp.ApproxDP(3, 1e-6)
+        )
         assert answer.column("town") == ["Rome"]
 
     def test_what_the_budget_can_pay_comes_first(self):
@@ -68,11 +79,17 @@ class TestUnknownKeys:
         asked = curator(opened(dp.ApproxDP(10, 1e-5)))
         assert asked.explain("SELECT COUNT(*) AS n FROM people", dp.ApproxDP(5, 1e-6)).fits
 
-    @pytest.mark.parametrize("budget", [dp.PureDP(9), dp.ZCDP(1), dp.GaussianDP(1)], ids=["pure", "zcdp", "gaussian"])
-    @pytest.mark.parametrize("price", [{"spend": dp.ApproxDP(1, 1e-6)}, {"spend": dp.PureDP(1)}, {"error": 9}])
+    @pytest.mark.parametrize(
+        "budget", [dp.PureDP(9), dp.ZCDP(1), dp.GaussianDP(1)], ids=["pure", "zcdp", "gaussian"]
+    )
+    @pytest.mark.parametrize(
+        "price", [{"spend": dp.ApproxDP(1, 1e-6)}, {"spend": dp.PureDP(1)}, {"error": 9}]
+    )
     def test_a_ledger_without_delta_says_what_to_do(self, budget, price):
         asked = curator(opened(budget))
-        with pytest.raises(dp.InvalidArgument, match="open it for an ApproxDP budget.*or list the keys"):
+        with pytest.raises(
+            dp.InvalidArgument, match="open it for an ApproxDP budget.*or list the keys"
+        ):
             asked.sql("SELECT town, COUNT(*) AS n FROM people GROUP BY town", **price)
         assert len(asked.history()) == 0
 
@@ -105,9 +122,15 @@ class TestTheWholeBudgetIsPlannedToFit:
         asked = curator(opened(dp.ApproxDP(1, "1e-6")))
         told = asked.explain(COUNT, spend=dp.GaussianDP("1/10"))
         asked.sql(COUNT, spend=dp.GaussianDP("1/10"))
-        assert asked.left() == told.after and asked.room().epsilon < Fraction(1, 5) < asked.left().epsilon
+        assert (
+            asked.left() == told.after
+            and asked.room().epsilon < Fraction(1, 5) < asked.left().epsilon
+        )
         asked.sql(MEAN, spend=dp.ApproxDP(asked.left().epsilon, "1e-6"))
-        with pytest.raises(dp.BudgetExceeded, match=r"of \(ε, δ\) = \(1, 1e-06\) there is left ε = 0 in one question"):
+        with pytest.raises(
+            dp.BudgetExceeded,
+            match=r"of \(ε, δ\) = \(1, 1e-06\) there is left ε = 0 in one question",
+        ):
             asked.sql(MEAN, spend=dp.ApproxDP(1, "1e-6"))
         assert "which does not fit" in str(asked.explain(MEAN, spend=dp.ApproxDP(1, "1e-6")))
         assert asked.ledger.verify().exact

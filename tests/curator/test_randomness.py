@@ -104,14 +104,19 @@ class TestAnEngineSuppliesNoRandomness:
     def test_three_ledgers_three_draws(self, kind, verb):
         """Each verb draws at least two numbers of σ above 10^4 steps: equal ones come by chance below 10^-9."""
         engine = kind(ROWS)
-        seen = [verb(dp.Curator(engine, [PEOPLE], dp.open_ledger(":memory:", dp.ZCDP(10)))) for _ in range(3)]
+        seen = [
+            verb(dp.Curator(engine, [PEOPLE], dp.open_ledger(":memory:", dp.ZCDP(10))))
+            for _ in range(3)
+        ]
         assert seen[0] != seen[1] and seen[1] != seen[2] and seen[0] != seen[2]
         assert not engine.read
 
     def test_all_that_is_read_of_an_engine_is_its_protocol(self):
         """Also where an answer is held back: who asks second waits by the curator's own clock."""
         engine = Hostile(ROWS)
-        ledger = dp.open_ledger(":memory:", dp.ZCDP(10), allowances={"ana": dp.ZCDP(5), "bob": dp.ZCDP(5)})
+        ledger = dp.open_ledger(
+            ":memory:", dp.ZCDP(10), allowances={"ana": dp.ZCDP(5), "bob": dp.ZCDP(5)}
+        )
         ana = dp.Curator(engine, [PEOPLE], ledger, who="ana")
         for curator in (ana, ana.named("bob")):
             numbers(curator)
@@ -121,7 +126,13 @@ class TestAnEngineSuppliesNoRandomness:
         assert not engine.read
 
     def test_a_curator_takes_no_source_of_randomness(self):
-        for made in (dp.Curator, dp.Curator.named, dp.Curator.sql, dp.Curator.learn, dp.Curator.synthesize):
+        for made in (
+            dp.Curator,
+            dp.Curator.named,
+            dp.Curator.sql,
+            dp.Curator.learn,
+            dp.Curator.synthesize,
+        ):
             taken = set(inspect.signature(made).parameters)
             assert not taken & set(NAMES)
 
@@ -135,8 +146,16 @@ class TestAnEngineSuppliesNoRandomness:
 
 def _reads(node):
     if isinstance(node, ast.Attribute):
-        return node.attr in NAMES and ast.unparse(node.value).split(".")[-1] in {"engine", "held", "_engine"}
-    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in {"getattr", "hasattr", "attrgetter"}:
+        return node.attr in NAMES and ast.unparse(node.value).split(".")[-1] in {
+            "engine",
+            "held",
+            "_engine",
+        }
+    if isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] in {
+        "getattr",
+        "hasattr",
+        "attrgetter",
+    }:
         return any(isinstance(one, ast.Constant) and one.value in NAMES for one in node.args)
     return False
 
@@ -150,7 +169,9 @@ class TestCheckedBits:
 
     def test_nothing_is_drawn_once_the_checkpoint_raises(self, monkeypatch):
         drawn = []
-        monkeypatch.setattr(type(secure_bits()), "take", lambda _, count: drawn.append(count) or bytes(count))
+        monkeypatch.setattr(
+            type(secure_bits()), "take", lambda _, count: drawn.append(count) or bytes(count)
+        )
 
         def stop():
             raise Cancelled

@@ -18,7 +18,11 @@ def world():
     """Two answers of one curator, with signed receipts."""
     signer = dp.Signer.create()
     asked = curator(who="ana", signer=signer)
-    return asked, asked.sql(COUNT, spend=dp.PureDP(1), why="report ✓"), asked.sql(MEAN, spend=dp.PureDP(1))
+    return (
+        asked,
+        asked.sql(COUNT, spend=dp.PureDP(1), why="report ✓"),
+        asked.sql(MEAN, spend=dp.PureDP(1)),
+    )
 
 
 def _one(receipt, **change):
@@ -57,13 +61,17 @@ class TestAReceipt:
         path = tmp_path / "receipt.json"
         path.write_text(answer.receipt.to_json() + "\n")
         for form in (answer.receipt, answer.receipt.to_json(), path):
-            found = dp.verify_receipt(form, answer=answer, key=asked.signer.public, ledger=asked.ledger)
+            found = dp.verify_receipt(
+                form, answer=answer, key=asked.signer.public, ledger=asked.ledger
+            )
             assert found == answer.receipt
 
     def test_is_refused_with_any_changed_byte(self, world):
         text = world[1].receipt.to_json()
         for place in range(len(text)):
-            for other in {chr(ord(text[place]) ^ 1), chr(ord(text[place]) ^ 32), "\u00e9"} - {text[place]}:
+            for other in {chr(ord(text[place]) ^ 1), chr(ord(text[place]) ^ 32), "\u00e9"} - {
+                text[place]
+            }:
                 with pytest.raises(dp.ClaimRefuted):
                     dp.verify_receipt(text[:place] + other + text[place + 1 :])
             with pytest.raises(dp.ClaimRefuted):
@@ -104,7 +112,9 @@ class TestAReceipt:
         with pytest.raises(dp.ClaimRefuted, match="no such answer"):
             dp.verify_receipt(world[1].receipt, ledger=opened())
 
-    @pytest.mark.parametrize(("fact", "lie"), LIES, ids=[f"{fact} {n}" for n, (fact, _) in enumerate(LIES)])
+    @pytest.mark.parametrize(
+        ("fact", "lie"), LIES, ids=[f"{fact} {n}" for n, (fact, _) in enumerate(LIES)]
+    )
     def test_is_compared_with_the_ledger_in_every_fact(self, world, fact, lie):
         """Without a signature everyone can write a receipt; the ledger tells."""
         asked, first, second = world
@@ -120,20 +130,34 @@ class TestAReceipt:
 
     def test_shows_itself(self, world):
         shown = str(world[1].receipt)
-        assert "ana, for report ✓" in shown and "people version 1" in shown and "ε = 1 of ε = 10" in shown
+        assert (
+            "ana, for report ✓" in shown
+            and "people version 1" in shown
+            and "ε = 1 of ε = 10" in shown
+        )
         assert "report ✓" in world[1].receipt._repr_html_()
 
     def test_is_canonical_json(self, world):
         text = world[1].receipt.to_json()
         assert text == canonical_json(json.loads(text)) and text.isascii()
-        assert json.loads(text)["hash"] == world[1].receipt.hash == hash_json(world[1].receipt.facts())
+        assert (
+            json.loads(text)["hash"] == world[1].receipt.hash == hash_json(world[1].receipt.facts())
+        )
 
     def test_of_a_part_says_so(self):
-        ledger = opened(neighbours="add-remove", parts=dp.Parts("people", "region", ["N", "S", "E"]))
-        answer = curator(ledger).sql("SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP(1))
+        ledger = opened(
+            neighbours="add-remove", parts=dp.Parts("people", "region", ["N", "S", "E"])
+        )
+        answer = curator(ledger).sql(
+            "SELECT COUNT(*) AS n FROM people WHERE region = 'N'", spend=dp.PureDP(1)
+        )
         assert dp.verify_receipt(answer.receipt.to_json(), ledger=ledger).part == "N"
         ones = opened(neighbours="add-remove", parts=dp.Parts("people", "ward", [1, 2, 3, 4]))
-        receipt = curator(ones).sql("SELECT COUNT(*) AS n FROM people WHERE ward = 1", spend=dp.PureDP(1)).receipt
+        receipt = (
+            curator(ones)
+            .sql("SELECT COUNT(*) AS n FROM people WHERE ward = 1", spend=dp.PureDP(1))
+            .receipt
+        )
         assert dp.verify_receipt(receipt, ledger=ones).part == 1
         with pytest.raises(dp.ClaimRefuted, match="part$"):
             dp.verify_receipt(replace(receipt, part=True), ledger=ones)
@@ -141,13 +165,16 @@ class TestAReceipt:
 
 
 class TestWhatIsNoReceipt:
-    @pytest.mark.parametrize("text", ["", "[]", "3", "null", "{", "[" * 10_000, '{"receipt":1}'], ids=range(7))
+    @pytest.mark.parametrize(
+        "text", ["", "[]", "3", "null", "{", "[" * 10_000, '{"receipt":1}'], ids=range(7)
+    )
     def test_is_refused(self, text):
         with pytest.raises(dp.ClaimRefuted, match="no receipt of discreet"):
             dp.verify_receipt(text)
 
     @pytest.mark.parametrize(
-        ("field", "value"), [("who", 3), ("number", "2"), ("tables", []), ("asked", {}), ("part", [])]
+        ("field", "value"),
+        [("who", 3), ("number", "2"), ("tables", []), ("asked", {}), ("part", [])],
     )
     def test_a_field_of_another_type(self, world, field, value):
         data = json.loads(world[1].receipt.to_json()) | {field: value, "signature": "", "key": ""}
@@ -199,7 +226,9 @@ class TestASigner:
             assert dp.verify_receipt(world[1].receipt, key=key)
 
     def test_without_the_package_the_way_is_told(self, monkeypatch):
-        monkeypatch.setitem(__import__("sys").modules, "cryptography.hazmat.primitives.asymmetric.ed25519", None)
+        monkeypatch.setitem(
+            __import__("sys").modules, "cryptography.hazmat.primitives.asymmetric.ed25519", None
+        )
         with pytest.raises(dp.InvalidArgument, match=r"discreet\[sign\]"):
             dp.Signer.create()
 
@@ -219,7 +248,9 @@ def test_a_receipt_speaks_in_the_measure_of_the_budget():
         f"SELECT {sums} FROM t": ", 1e-06) of (ε, δ) = (1, 1e-06)",
     }
     for sql, words in said.items():
-        answer = dp.Curator(store, [table], dp.open_ledger(":memory:", budget)).sql(sql, spend=budget)
+        answer = dp.Curator(store, [table], dp.open_ledger(":memory:", budget)).sql(
+            sql, spend=budget
+        )
         assert words in str(answer.receipt) and "μ" not in str(answer.receipt)
         spent = str(answer).splitlines()[-1].split("(ε, δ) = (")[1].split(",")[0]
         assert float(spent) <= 1

@@ -18,7 +18,11 @@ class Deaf:
 
     def __init__(self):
         self.store = dp.Memory(ROWS)
-        self.check, self.explain, self.public_values = self.store.check, self.store.explain, self.store.public_values
+        self.check, self.explain, self.public_values = (
+            self.store.check,
+            self.store.explain,
+            self.store.public_values,
+        )
 
     def tally(self, tally):
         raise AssertionError("the store was asked")
@@ -115,7 +119,12 @@ class TestGarbage:
 class TestAnotherSchema:
     @pytest.mark.parametrize(
         "unit",
-        [dp.Rows(), dp.People("id", max_rows=30), dp.People("paid", max_rows=3), dp.People("id", max_rows=1)],
+        [
+            dp.Rows(),
+            dp.People("id", max_rows=30),
+            dp.People("paid", max_rows=3),
+            dp.People("id", max_rows=1),
+        ],
     )
     def test_of_the_same_table_is_refused(self, unit):
         """Whoever could name the unit could ask about one person's hundred visits as if they were strangers."""
@@ -124,14 +133,19 @@ class TestAnotherSchema:
             deaf().ask(dp.Table(forged).aggregate(n=count()), ONE)
 
     def test_of_a_public_table_too(self):
-        forged = dp.Schema.public_table("wards", {"ward": dp.Integer(1, 4), "city": dp.Text(99)}, key="ward")
+        forged = dp.Schema.public_table(
+            "wards", {"ward": dp.Integer(1, 4), "city": dp.Text(99)}, key="ward"
+        )
         asked = deaf()
         question = asked.table("people").join(forged, on="ward").aggregate(n=count())
         with pytest.raises(dp.SchemaMismatch, match="not the curator's"):
             asked.ask(question, ONE)
 
     def test_anywhere_in_the_question(self):
-        own, forged = dp.Table(VISITS), dp.Table(dp.Schema("visits", VISITS.unit, VISITS.columns, version="7"))
+        own, forged = (
+            dp.Table(VISITS),
+            dp.Table(dp.Schema("visits", VISITS.unit, VISITS.columns, version="7")),
+        )
         renamed = forged.select(more=dp.col("minutes"))
         tables = (
             own.union(forged),
@@ -146,7 +160,11 @@ class TestAnotherSchema:
     def test_of_the_curator_itself_is_taken_in_every_shape(self):
         asked = curator()
         people, visits = asked.table("people"), asked.table("visits")
-        tables = (people.join(WARDS, on="ward"), visits.union(visits), visits.join_person(visits.per_person(k=count())))
+        tables = (
+            people.join(WARDS, on="ward"),
+            visits.union(visits),
+            visits.join_person(visits.per_person(k=count())),
+        )
         for table in tables:
             assert len(asked.ask(table.aggregate(n=count()), ONE)) == 1
         assert asked.spent() == dp.PureDP(3)
@@ -231,7 +249,9 @@ class TestAnExplanation:
             dp.PureDP(4), dp.PureDP(10), dp.PureDP(6), True, False,
         )  # fmt: skip
         assert (
-            "SELECT region" in str(told) and "ε = 6 would be left" in str(told) and "Nothing was touched" in str(told)
+            "SELECT region" in str(told)
+            and "ε = 6 would be left" in str(told)
+            and "Nothing was touched" in str(told)
         )
         assert "DiscreteLaplace" in str(told) and "<details>" in told._repr_html_() and told.texts
         assert len(asked.ledger.history()) == 1
@@ -254,12 +274,15 @@ class TestAnExplanation:
         asked = dp.Curator(store, [PEOPLE], opened(dp.ApproxDP(5, 1e-4), kind="approximate"))
         assert "SELECT" in asked.explain(MEAN, ONE).texts[0]
         told = asked.explain(
-            "SELECT town, COUNT(*) AS n, MEDIAN(age) AS m FROM people GROUP BY town", dp.ApproxDP(1, 1e-6)
+            "SELECT town, COUNT(*) AS n, MEDIAN(age) AS m FROM people GROUP BY town",
+            dp.ApproxDP(1, 1e-6),
         )
         assert len(told.texts) >= 2 and told.after == dp.ApproxDP(4, "99e-6")
         names = ", ".join(f"'a town with the long name {place}'" for place in range(200))
         long = asked.explain(f"SELECT COUNT(*) AS n FROM people WHERE town IN ({names})", ONE)
-        assert any(len(text) > 4_000 for text in long.texts) and "more characters" in long.to_text(store=True)
+        assert any(len(text) > 4_000 for text in long.texts) and "more characters" in long.to_text(
+            store=True
+        )
 
     @pytest.mark.parametrize(
         ("left", "price", "rest"),
@@ -267,7 +290,11 @@ class TestAnExplanation:
             (dp.PureDP(1), dp.PureDP("1/4"), dp.PureDP("3/4")),
             (dp.ApproxDP(1, "1/10"), dp.ApproxDP("1/2", "1/20"), dp.ApproxDP("1/2", "1/20")),
             (dp.ZCDP(1), dp.ZCDP("1/4"), dp.ZCDP("3/4")),
-            (dp.GaussianDP.of_square(1), dp.GaussianDP.of_square("1/4"), dp.GaussianDP.of_square("3/4")),
+            (
+                dp.GaussianDP.of_square(1),
+                dp.GaussianDP.of_square("1/4"),
+                dp.GaussianDP.of_square("3/4"),
+            ),
             (dp.PureDP(1), dp.PureDP(2), None),
             (dp.RenyiDP({2: 1}), dp.RenyiDP({2: "1/2"}), None),
         ],

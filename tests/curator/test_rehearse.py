@@ -26,7 +26,11 @@ class Untouched:
 
     def __init__(self):
         self.store = dp.Memory(ROWS)
-        self.check, self.explain, self.public_values = self.store.check, self.store.explain, self.store.public_values
+        self.check, self.explain, self.public_values = (
+            self.store.check,
+            self.store.explain,
+            self.store.public_values,
+        )
 
     def tally(self, tally):
         raise AssertionError("a private row was read")
@@ -71,8 +75,15 @@ class TestMadeUpRows:
     def test_of_a_public_table_draw_on_what_it_holds(self):
         store = dp.Memory({"all": [{"d": "2024-01-05", "c": "S", "i": 1, "r": "0.5"}]})
         schema = dp.Schema.public_table("all", EVERY, key=("d", "c"))
-        [row] = make_up([schema], 5, lambda table, column: store.public_values(schema, column)).tables["all"]
-        assert [EVERY[name].read(row[name]) for name in "dcir"] == [EVERY["d"].read("2024-01-05"), "S", 1, 0.5]
+        [row] = make_up(
+            [schema], 5, lambda table, column: store.public_values(schema, column)
+        ).tables["all"]
+        assert [EVERY[name].read(row[name]) for name in "dcir"] == [
+            EVERY["d"].read("2024-01-05"),
+            "S",
+            1,
+            0.5,
+        ]
 
     def test_without_a_key_there_is_still_a_table(self):
         assert make_up([dp.Schema.public_table("all", {"c": EVERY["c"]})]).tables["all"]
@@ -82,16 +93,25 @@ class TestARehearsal:
     def test_reads_nothing_and_is_marked_and_free(self):
         asked = untouched()
         answer = asked.rehearse(MEAN, spend=dp.PureDP(1))
-        assert answer.columns == ("region", "n", "income") and answer.column("region") == ["N", "S", "E"]
+        assert answer.columns == ("region", "n", "income") and answer.column("region") == [
+            "N",
+            "S",
+            "E",
+        ]
         assert (
-            answer.receipt is None and "rehearsal: made-up data" in str(answer) and "rehearsal" in answer._repr_html_()
+            answer.receipt is None
+            and "rehearsal: made-up data" in str(answer)
+            and "rehearsal" in answer._repr_html_()
         )
         assert asked.spent() == dp.PureDP(0) and len(asked.ledger.history()) == 1
 
     def test_has_the_plan_and_the_errors_of_the_real_answer(self):
         asked = curator()
         sql = "SELECT w.city, COUNT(*) AS n FROM people p JOIN wards w ON p.ward = w.ward GROUP BY w.city"
-        rehearsed, real = asked.rehearse(sql, spend=dp.PureDP(1)), asked.sql(sql, spend=dp.PureDP(1))
+        rehearsed, real = (
+            asked.rehearse(sql, spend=dp.PureDP(1)),
+            asked.sql(sql, spend=dp.PureDP(1)),
+        )
         assert rehearsed.plan == real.plan and rehearsed.keys == real.keys
         assert sum(rehearsed.column("n")) > 500
 

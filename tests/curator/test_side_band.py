@@ -25,7 +25,10 @@ from support.profile import DEEP
 
 PERSON = {"age": 119, "income": 1e308, "region": "E", "ward": 99, "town": "Atlantis"}
 """The one person more: alone in her region and town, out of all bounds, in no ward."""
-HEAVY = [{"id": 7_777, "minutes": m, "day": "2024-01-31", "paid": True} for m in (None, 60, -5, 10**9) * 10]
+HEAVY = [
+    {"id": 7_777, "minutes": m, "day": "2024-01-31", "paid": True}
+    for m in (None, 60, -5, 10**9) * 10
+]
 ASKED = [
     "SELECT COUNT(*) AS n FROM people WHERE age > {n}",
     "SELECT region, COUNT(*) AS n, AVG(income) AS m FROM people WHERE age > {n} GROUP BY region",
@@ -47,7 +50,10 @@ KINDS = {"memory": 200 if DEEP else 20, "duckdb": 100 if DEEP else 20}
 def questions(kind):
     """List the questions with their prices."""
     chance, many = random.Random(12), KINDS[kind]
-    return [(ASKED[k % len(ASKED)].format(n=k // len(ASKED)), chance.choice(["1/10", "1/7", "9"])) for k in range(many)]
+    return [
+        (ASKED[k % len(ASKED)].format(n=k // len(ASKED)), chance.choice(["1/10", "1/7", "9"]))
+        for k in range(many)
+    ]
 
 
 def store_of(kind, more):
@@ -76,8 +82,18 @@ def told(asked, sql, spend):
     except dp.DiscreetError as refused:
         return [type(refused).__name__, str(refused), str(asked.left())]
     facts = answer.receipt.facts()
-    shape = [answer.columns, len(answer), answer.keys, answer.sorts, answer.caption, str(answer.plan)]
-    public = [facts[name] for name in ("number", "who", "why", "part", "event", "price", "promise", "tables")]
+    shape = [
+        answer.columns,
+        len(answer),
+        answer.keys,
+        answer.sorts,
+        answer.caption,
+        str(answer.plan),
+    ]
+    public = [
+        facts[name]
+        for name in ("number", "who", "why", "part", "event", "price", "promise", "tables")
+    ]
     return ["answer", *shape, *public, str(asked.left())]
 
 
@@ -88,15 +104,32 @@ def observed(kind, more):
     logging.getLogger().setLevel(logging.DEBUG)
     with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
         asked = dp.Curator(
-            store_of(kind, more), [PEOPLE, VISITS, WARDS], dp.open_ledger(":memory:", dp.PureDP(80 if DEEP else 30))
+            store_of(kind, more),
+            [PEOPLE, VISITS, WARDS],
+            dp.open_ledger(":memory:", dp.PureDP(80 if DEEP else 30)),
         )
         seen = [told(asked, *question) for question in questions(kind)]
         free = [str(asked.explain(sql, spend=dp.PureDP(1))) for sql, _ in questions(kind)[:7]]
         entries = [
-            [entry.kind, entry.who, entry.why, entry.question, entry.key, entry.part, entry.event, entry.refers]
+            [
+                entry.kind,
+                entry.who,
+                entry.why,
+                entry.question,
+                entry.key,
+                entry.part,
+                entry.event,
+                entry.refers,
+            ]
             for entry in asked.ledger.history()
         ]
-    return {"seen": seen, "free": free, "logged": logged.getvalue(), "printed": printed.getvalue(), "entries": entries}
+    return {
+        "seen": seen,
+        "free": free,
+        "logged": logged.getvalue(),
+        "printed": printed.getvalue(),
+        "entries": entries,
+    }
 
 
 def in_a_process(more):
@@ -125,7 +158,8 @@ def test_neighbouring_data_sets_look_the_same_from_outside(kind, neighbours):
     assert len(without["seen"]) == len(questions(kind))
     statuses = {one[0] for one in without["seen"]}
     assert (
-        statuses == {"answer", "BudgetExceeded", "UnsupportedQuery"} and without["printed"] == without["logged"] == ""
+        statuses == {"answer", "BudgetExceeded", "UnsupportedQuery"}
+        and without["printed"] == without["logged"] == ""
     )
     for name in without:
         assert without[name] == with_her[name], name
@@ -136,7 +170,11 @@ def test_the_test_can_tell_them_apart():
     answers = []
     for more in (False, True):
         asked = dp.Curator(
-            store_of("memory", more), [PEOPLE, VISITS, WARDS], dp.open_ledger(":memory:", dp.PureDP(10**4))
+            store_of("memory", more),
+            [PEOPLE, VISITS, WARDS],
+            dp.open_ledger(":memory:", dp.PureDP(10**4)),
         )
-        answers.append(asked.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(10**4)).column("n"))
+        answers.append(
+            asked.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(10**4)).column("n")
+        )
     assert answers == [[80], [81]]

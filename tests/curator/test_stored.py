@@ -33,7 +33,9 @@ from discreet.statistics.variance import VarianceEstimate
 from support.profile import examples
 
 PATIENT = settings(
-    max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 VISITS = dp.Schema(
     "visits",
@@ -41,7 +43,9 @@ VISITS = dp.Schema(
     {"x": dp.Integer(-20, 100), "region": dp.Category(["N", "S", "E"]), "town": dp.Text(20)},
 )
 PLAN = plan_question(
-    dp.parse_sql("SELECT region, COUNT(*) AS a, AVG(x) AS b FROM visits GROUP BY region", {"visits": VISITS}),
+    dp.parse_sql(
+        "SELECT region, COUNT(*) AS a, AVG(x) AS b FROM visits GROUP BY region", {"visits": VISITS}
+    ),
     dp.PureDP(1),
 )
 
@@ -49,7 +53,10 @@ amounts = st.fractions(max_denominator=10**6)
 scales = st.fractions(min_value=Fraction(1, 1000), max_value=10**6, max_denominator=10**6)
 relations = st.sampled_from(["add-remove", "replace"])
 sensitivities = st.integers(1, 99).map(Fraction) | st.builds(
-    lambda n, c, near: Sensitivity(n * c, n * n * c, n, near, c), st.integers(1, 99), st.integers(1, 9), relations
+    lambda n, c, near: Sensitivity(n * c, n * n * c, n, near, c),
+    st.integers(1, 99),
+    st.integers(1, 9),
+    relations,
 )
 
 
@@ -58,7 +65,10 @@ def _near(sensitivity, near):
 
 
 geometrics = st.builds(
-    lambda b, s, near: dp.Geometric(b, s, neighbours=_near(s, near)), scales, sensitivities, relations
+    lambda b, s, near: dp.Geometric(b, s, neighbours=_near(s, near)),
+    scales,
+    sensitivities,
+    relations,
 )
 gaussians = st.builds(
     lambda b, s, near, d: dp.DiscreteGaussian(b, s, neighbours=_near(s, near), dimension=d),
@@ -72,7 +82,9 @@ levels = st.floats(0.01, 0.99)
 estimates = st.one_of(
     st.builds(TotalEstimate, noisy, st.none() | amounts, st.none() | amounts),
     st.builds(MeanEstimate, noisy, noisy, amounts, amounts, amounts),
-    st.builds(VarianceEstimate, noisy, noisy, noisy, amounts, st.booleans(), st.booleans(), amounts),
+    st.builds(
+        VarianceEstimate, noisy, noisy, noisy, amounts, st.booleans(), st.booleans(), amounts
+    ),
     st.builds(CovarianceEstimate, noisy, noisy, noisy, noisy, pairs, pairs, st.booleans()),
     st.builds(CorrelationEstimate, noisy, noisy, noisy, noisy, noisy, noisy, pairs, pairs),
     st.builds(QuantileEstimate, *[st.tuples(scalars, scalars)] * 3, levels),
@@ -103,7 +115,9 @@ class TestAWrittenAnswer:
         assert same(tuple(keys), answer.keys) and same(tuple(rows), answer.estimates)
 
     def test_shows_the_same_table_with_the_same_intervals(self):
-        store = dp.Memory({"visits": [{"x": n % 90, "region": "NSE"[n % 3], "town": "Rome"} for n in range(900)]})
+        store = dp.Memory(
+            {"visits": [{"x": n % 90, "region": "NSE"[n % 3], "town": "Rome"} for n in range(900)]}
+        )
         sql = """
             SELECT region, COUNT(*) AS n, SUM(x) AS s, AVG(x) AS m, STDDEV(x) AS d, MEDIAN(x) AS q
             FROM visits GROUP BY region HAVING COUNT(*) > 10 ORDER BY n DESC LIMIT 2
@@ -112,7 +126,11 @@ class TestAWrittenAnswer:
         plan = plan_question(question, dp.PureDP(20))
         answer = answer_question(question, store, dp.PureDP(20))
         found = answer_from_json(json.loads(json.dumps(answer_to_json(answer))), plan)
-        assert found == answer and str(found) == str(answer) and found.interval(0.8) == answer.interval(0.8)
+        assert (
+            found == answer
+            and str(found) == str(answer)
+            and found.interval(0.8) == answer.interval(0.8)
+        )
 
     @pytest.mark.parametrize(
         "sql",
@@ -125,12 +143,19 @@ class TestAWrittenAnswer:
         ],
     )
     def test_is_given_fresh_as_it_is_given_from_the_ledger(self, sql):
-        store = dp.Memory({"visits": [{"x": n % 90, "region": "NSE"[n % 3], "town": "Rome"} for n in range(900)]})
+        store = dp.Memory(
+            {"visits": [{"x": n % 90, "region": "NSE"[n % 3], "town": "Rome"} for n in range(900)]}
+        )
         ledger = dp.open_ledger(":memory:", dp.ApproxDP(90, "1/1000"))
-        fresh, stored = (dp.Curator(store, [VISITS], ledger).sql(sql, spend=dp.ApproxDP(9, "1/10000")) for _ in "12")
+        fresh, stored = (
+            dp.Curator(store, [VISITS], ledger).sql(sql, spend=dp.ApproxDP(9, "1/10000"))
+            for _ in "12"
+        )
         assert "answered before" in stored.caption and "answered before" not in fresh.caption
         assert fresh == stored and same(fresh.rows, stored.rows) and fresh.receipt == stored.receipt
-        assert same(fresh.interval(0.8), stored.interval(0.8)) and same(fresh.estimates, stored.estimates)
+        assert same(fresh.interval(0.8), stored.interval(0.8)) and same(
+            fresh.estimates, stored.estimates
+        )
 
     @PATIENT
     @given(mechanism=mechanisms)

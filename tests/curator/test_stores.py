@@ -23,12 +23,17 @@ def served(postgres_dsn):
 
     table = f"people_{uuid4().hex}"
     with psycopg.connect(postgres_dsn, autocommit=True) as admin:
-        admin.execute(f"CREATE TABLE {table} (age int, income float, region text, ward int, town text)")
+        admin.execute(
+            f"CREATE TABLE {table} (age int, income float, region text, ward int, town text)"
+        )
         for row in ROWS["people"]:
             admin.execute(f"INSERT INTO {table} VALUES (%s, %s, %s, %s, %s)", list(row.values()))
 
         def cut(pattern):
-            admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE %s", [pattern])
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE %s",
+                [pattern],
+            )
 
         yield postgres_dsn, table, cut
         admin.execute(f"DROP TABLE {table}")
@@ -59,14 +64,19 @@ def test_two_curators_share_one_ledger_on_a_server(postgres_dsn):
 
     def ask(n):
         try:
-            return asked[n % 2].sql(f"SELECT COUNT(*) AS n FROM people WHERE age > {n // 4}", spend=dp.PureDP("1/3"))
+            return asked[n % 2].sql(
+                f"SELECT COUNT(*) AS n FROM people WHERE age > {n // 4}", spend=dp.PureDP("1/3")
+            )
         except dp.BudgetExceeded:
             return None
 
     with ThreadPoolExecutor(4) as pool:
         answers = list(pool.map(ask, range(16)))
     granted = [answer for answer in answers if answer is not None]
-    assert ledgers[0].left() == dp.PureDP(0) and len({answer.receipt.stored_as for answer in granted}) <= 3
+    assert (
+        ledgers[0].left() == dp.PureDP(0)
+        and len({answer.receipt.stored_as for answer in granted}) <= 3
+    )
     assert dp.verify_receipt(granted[0].receipt, answer=granted[0], ledger=ledgers[1])
     ledgers[1].verify()
     for ledger in ledgers:
@@ -80,7 +90,10 @@ def test_eight_threads_on_one_duckdb(tmp_path):
 
         def ask(n):
             start.wait()
-            return [asked.sql(f"SELECT COUNT(*) AS n FROM people WHERE age > {k}", spend=dp.PureDP(1)) for k in (n, 7)]
+            return [
+                asked.sql(f"SELECT COUNT(*) AS n FROM people WHERE age > {k}", spend=dp.PureDP(1))
+                for k in (n, 7)
+            ]
 
         with ThreadPoolExecutor(8) as pool:
             answers = list(pool.map(ask, range(8)))
@@ -97,14 +110,24 @@ def test_a_store_in_memory_or_a_file_gives_the_same_course(where, tmp_path):
     asked.suggest_bounds("people", "age", dp.PureDP(1))
     with pytest.raises(dp.BudgetExceeded):
         asked.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(9))
-    assert [entry.kind for entry in asked.ledger.history()] == ["open", "charge", "answer", "charge", "answer"]
+    assert [entry.kind for entry in asked.ledger.history()] == [
+        "open",
+        "charge",
+        "answer",
+        "charge",
+        "answer",
+    ]
 
 
 def test_what_the_store_would_refuse_is_refused_before_the_charge():
     """Ids of different types are compared by no store; an answer, a model and a table would all have been paid for."""
     tables = {
-        "visits": pa.table({"id": pa.array([1, 2], pa.int64()), "minutes": pa.array([3, 4], pa.int64())}),
-        "bills": pa.table({"id": pa.array(["1", "2"], pa.string()), "cost": pa.array([5, 6], pa.int64())}),
+        "visits": pa.table(
+            {"id": pa.array([1, 2], pa.int64()), "minutes": pa.array([3, 4], pa.int64())}
+        ),
+        "bills": pa.table(
+            {"id": pa.array(["1", "2"], pa.string()), "cost": pa.array([5, 6], pa.int64())}
+        ),
     }
     visits = dp.Schema("visits", dp.People("id", max_rows=1), {"minutes": dp.Integer(0, 60)})
     bills = dp.Schema("bills", dp.People("id", max_rows=1), {"cost": dp.Integer(0, 60)})
@@ -114,7 +137,9 @@ def test_what_the_store_would_refuse_is_refused_before_the_charge():
         lambda: asked.sql(f"SELECT COUNT(*) AS n {joined}", spend=dp.ZCDP(1)),
         lambda: asked.release({"a": f"SELECT COUNT(*) AS n {joined}"}, spend=dp.ZCDP(1)),
         lambda: asked.learn(f"SELECT minutes, cost {joined}", learn.PCA(), dp.ZCDP(1)),
-        lambda: asked.synthesize(f"SELECT minutes, cost {joined}", dp.ZCDP(1), bins={"minutes": 2, "cost": 2}),
+        lambda: asked.synthesize(
+            f"SELECT minutes, cost {joined}", dp.ZCDP(1), bins={"minutes": 2, "cost": 2}
+        ),
     ):
         with pytest.raises(dp.SchemaMismatch, match="stored as different types"):
             ask()

@@ -26,7 +26,9 @@ from discreet.data.unit import PERIODS
 from discreet.errors import InvalidArgument
 from support.profile import examples
 
-PATIENT = settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
+PATIENT = settings(
+    deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow]
+)
 """No test may fail because the machine is busy."""
 INT64 = st.integers(-(2**63), 2**63 - 1)
 LETTERS = st.characters(exclude_categories=["Cs"], exclude_characters="\0")
@@ -46,7 +48,9 @@ def given(*strategies: st.SearchStrategy):
 
 
 def null_rules(values: st.SearchStrategy) -> st.SearchStrategy[dict]:
-    return st.one_of(st.just({}), st.just({"null_key": True}), values.map(lambda value: {"default": value}))
+    return st.one_of(
+        st.just({}), st.just({"null_key": True}), values.map(lambda value: {"default": value})
+    )
 
 
 @st.composite
@@ -80,7 +84,9 @@ def dates(draw):
 
 @st.composite
 def timestamps(draw):
-    seconds = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(lambda t: t.replace(microsecond=0))
+    seconds = st.datetimes(datetime(1, 1, 1), datetime(9999, 12, 31)).map(
+        lambda t: t.replace(microsecond=0)
+    )
     low, high = draw(pairs(seconds))
     return Timestamp(low, high, **draw(null_rules(st.sampled_from([low, high]))))
 
@@ -89,8 +95,14 @@ def timestamps(draw):
 def categories(draw):
     kind = draw(st.sampled_from([WORDS, INT64, st.booleans()]))
     values = draw(st.lists(kind, min_size=1, max_size=6, unique=True))
-    others = [False] if isinstance(values[0], bool) else [False, draw(kind.filter(lambda key: key not in values))]
-    return Category(values, other=draw(st.sampled_from(others)), **draw(null_rules(st.sampled_from(values))))
+    others = (
+        [False]
+        if isinstance(values[0], bool)
+        else [False, draw(kind.filter(lambda key: key not in values))]
+    )
+    return Category(
+        values, other=draw(st.sampled_from(others)), **draw(null_rules(st.sampled_from(values)))
+    )
 
 
 def texts():
@@ -107,7 +119,9 @@ def columns():
 
 
 def names():
-    printable = st.text(st.characters(codec="utf-8", exclude_characters="\"'`\\"), min_size=1, max_size=15)
+    printable = st.text(
+        st.characters(codec="utf-8", exclude_characters="\"'`\\"), min_size=1, max_size=15
+    )
     return printable.filter(lambda name: name.isprintable() and name == name.strip())
 
 
@@ -123,8 +137,12 @@ def schemas(draw):
     if draw(st.booleans()):
         key = draw(st.lists(st.sampled_from(list(declared)), unique=True))
         most = draw(st.dictionaries(st.sampled_from(sorted(declared)), st.integers(1, 10**6)))
-        return Schema.public_table(draw(identifiers()), declared, key=key, max_rows=most, version=version)
-    marks = draw(st.lists(st.sampled_from(["unit", *(f"columns.{name}" for name in declared)]), unique=True))
+        return Schema.public_table(
+            draw(identifiers()), declared, key=key, max_rows=most, version=version
+        )
+    marks = draw(
+        st.lists(st.sampled_from(["unit", *(f"columns.{name}" for name in declared)]), unique=True)
+    )
     return Schema(
         draw(identifiers()),
         draw(units(declared)),
@@ -140,11 +158,20 @@ def schemas(draw):
 def units(draw, declared):
     if draw(st.booleans()):
         return Rows()
-    times = [(name, per) for name, c in declared.items() if isinstance(c, Timestamp) for per in PERIODS]
-    times += [(name, per) for name, c in declared.items() if isinstance(c, Date) for per in PERIODS[1:]]
+    times = [
+        (name, per) for name, c in declared.items() if isinstance(c, Timestamp) for per in PERIODS
+    ]
+    times += [
+        (name, per) for name, c in declared.items() if isinstance(c, Date) for per in PERIODS[1:]
+    ]
     window = draw(st.none() | st.sampled_from(times)) if times else None
     rows = draw(st.integers(1, 1000))
-    return People(draw(names()), max_rows=rows, max_groups=draw(st.none() | st.integers(1, rows)), window=window)
+    return People(
+        draw(names()),
+        max_rows=rows,
+        max_groups=draw(st.none() | st.integers(1, rows)),
+        window=window,
+    )
 
 
 def cells():

@@ -42,7 +42,9 @@ class TestReadingIsTotal:
     )
     def test_what_is_absent_is_null_to_every_reader(self, value):
         assert absent(value)
-        assert [read(value) for read in (number, key_number, text, truth, moment, day)] == [None] * 6
+        assert [read(value) for read in (number, key_number, text, truth, moment, day)] == [
+            None
+        ] * 6
 
 
 class TestNumbers:
@@ -60,7 +62,23 @@ class TestNumbers:
         assert type(number(value)) is type(read)
 
     @pytest.mark.parametrize(
-        "value", ["", "inf", "nan", "1e100", "1_000", "0x1", "1,5", "12a", "\t1", "1\n", "٣", "9" * 41, "e3", "."]
+        "value",
+        [
+            "",
+            "inf",
+            "nan",
+            "1e100",
+            "1_000",
+            "0x1",
+            "1,5",
+            "12a",
+            "\t1",
+            "1\n",
+            "٣",
+            "9" * 41,
+            "e3",
+            ".",
+        ],
     )
     def test_other_text_is_null(self, value):
         assert number(value) is None
@@ -86,19 +104,26 @@ class TestNearest:
     """The nearest whole number; of two, the even one."""
 
     @given(
-        st.fractions() | st.floats(allow_nan=False, allow_infinity=False) | st.integers(-9, 9).map(lambda k: k + 0.5)
+        st.fractions()
+        | st.floats(allow_nan=False, allow_infinity=False)
+        | st.integers(-9, 9).map(lambda k: k + 0.5)
     )
     def test_is_the_nearest_whole_number_and_halves_go_to_the_even_one(self, x):
         off = abs(Fraction(x) - nearest(x))
         assert off < Fraction(1, 2) or (off == Fraction(1, 2) and nearest(x) % 2 == 0)
 
-    @given(st.floats(min_value=-(2.0**62), max_value=2.0**62) | st.integers(-9, 9).map(lambda k: k + 0.5))
+    @given(
+        st.floats(min_value=-(2.0**62), max_value=2.0**62)
+        | st.integers(-9, 9).map(lambda k: k + 0.5)
+    )
     def test_is_what_ieee_754_says(self, y):
         assert int(np.rint(y)) == nearest(y)
 
 
 class TestTruth:
-    @pytest.mark.parametrize("value", [True, 1, 1.0, "true", " T ", "YES", "y", "1", np.bool_(True), Decimal(1)])
+    @pytest.mark.parametrize(
+        "value", [True, 1, 1.0, "true", " T ", "YES", "y", "1", np.bool_(True), Decimal(1)]
+    )
     def test_yes(self, value):
         assert truth(value) is True
 
@@ -113,7 +138,14 @@ class TestTruth:
 
 class TestText:
     def test_whole_numbers_and_booleans_have_one_spelling(self):
-        assert [text(v) for v in ("é ", 12, -3, True, False, np.int8(4))] == ["é ", "12", "-3", "true", "false", "4"]
+        assert [text(v) for v in ("é ", 12, -3, True, False, np.int8(4))] == [
+            "é ",
+            "12",
+            "-3",
+            "true",
+            "false",
+            "4",
+        ]
 
     @pytest.mark.parametrize("value", [1.5, Decimal(1), date(2024, 1, 1)])
     def test_stores_spell_the_rest_differently_so_it_is_null(self, value):

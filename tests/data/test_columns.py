@@ -40,7 +40,9 @@ class TestEveryColumn:
     @given(columns(), cells())
     def test_reads_anything_as_a_value_of_its_own_or_null(self, column, value):
         read = column.read(value)
-        assert column.nulls == ("default" if column.default is not None else "key" if column.null_key else "drop")
+        assert column.nulls == (
+            "default" if column.default is not None else "key" if column.null_key else "drop"
+        )
         if read is None:
             assert column.default is None
         elif isinstance(column, Ordered):
@@ -60,7 +62,9 @@ class TestEveryColumn:
 
     @given(columns())
     def test_lists_its_keys_or_says_why_not(self, column):
-        if isinstance(column, Real | Text | Timestamp) or (isinstance(column, Ordered) and column.width() >= 1000):
+        if isinstance(column, Real | Text | Timestamp) or (
+            isinstance(column, Ordered) and column.width() >= 1000
+        ):
             with pytest.raises(InvalidArgument, match=r"keys.*; "):
                 column.keys()
             return
@@ -76,7 +80,11 @@ class TestEveryColumn:
 
     def test_ranges_list_every_value(self):
         assert Integer(-1, 1, null_key=True).keys() == (-1, 0, 1, None)
-        assert Date("2024-02-28", "2024-03-01").keys() == (date(2024, 2, 28), date(2024, 2, 29), date(2024, 3, 1))
+        assert Date("2024-02-28", "2024-03-01").keys() == (
+            date(2024, 2, 28),
+            date(2024, 2, 29),
+            date(2024, 3, 1),
+        )
         assert Date("2024-02-28", "2024-02-29", null_key=True).keys(most=2)[-1] is None
 
     def test_an_integer_list_is_not_a_list_of_booleans(self):
@@ -133,7 +141,9 @@ class TestReal:
         assert (column.low, column.high) == (low, high)
 
     @given(st.integers(-900, 900), st.fractions(min_value=0, max_value=1), st.booleans())
-    def test_the_default_step_is_a_power_of_two_near_one_in_a_billion(self, exponent, share, symmetric):
+    def test_the_default_step_is_a_power_of_two_near_one_in_a_billion(
+        self, exponent, share, symmetric
+    ):
         high = Fraction(2) ** exponent
         low = -high if symmetric else share * high / 2
         step = default_step(low, high)
@@ -172,7 +182,15 @@ class TestCategory:
 
     def test_keys_of_whole_numbers(self):
         column = Category([1, 2], other=-1, null_key=True)
-        assert [column.read(v) for v in (1, "2", 2.0, True, 3, "x", None)] == [1, 2, 2, 1, -1, -1, None]
+        assert [column.read(v) for v in (1, "2", 2.0, True, 3, "x", None)] == [
+            1,
+            2,
+            2,
+            1,
+            -1,
+            -1,
+            None,
+        ]
         assert column.keys() == (1, 2, -1, None)
 
     def test_keys_of_booleans(self):
@@ -181,7 +199,9 @@ class TestCategory:
         assert column.read(1) is True
 
     def test_numpy_keys_become_plain_ones(self):
-        assert [type(key) for key in Category(np.array(["a"])).values + Category(np.array([1])).values] == [str, int]
+        assert [
+            type(key) for key in Category(np.array(["a"])).values + Category(np.array([1])).values
+        ] == [str, int]
 
 
 class TestRefusals:
@@ -190,7 +210,10 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("make", "words"),
         [
-            (lambda: Integer(5, 5), "low < high, got 5 and 5; state bounds .*: Integer\\(0, 120\\)"),
+            (
+                lambda: Integer(5, 5),
+                "low < high, got 5 and 5; state bounds .*: Integer\\(0, 120\\)",
+            ),
             (lambda: Integer(9, 1), "low < high"),
             (lambda: Integer(0.5, 3), "whole number, got 0.5; use Real"),
             (lambda: Integer(0, 2**63), "64 bits.*; use Real"),
@@ -237,17 +260,32 @@ class TestRefusals:
             (lambda: Text(2, default=1), "must be text"),
             (lambda: Text(2).keys(), "declare Category"),
             (lambda: Real(0, 1).keys(), "group by public bins"),
-            (lambda: Integer(0, 1000).keys(), "has 1001 keys, more than 1000; group by coarser bins"),
+            (
+                lambda: Integer(0, 1000).keys(),
+                "has 1001 keys, more than 1000; group by coarser bins",
+            ),
             (lambda: Date("2024-01-01", "2024-01-01"), "low < high"),
             (lambda: Date("2024-13-01", "2024-01-01"), "low of a Date column must be a day"),
-            (lambda: Date("2024-01-01", datetime(2024, 2, 1)), "high of a Date column must be a day"),
-            (lambda: Date("2024-01-01", "2024-02-01", default="2025-01-01"), "default must lie from 2024-01-01"),
+            (
+                lambda: Date("2024-01-01", datetime(2024, 2, 1)),
+                "high of a Date column must be a day",
+            ),
+            (
+                lambda: Date("2024-01-01", "2024-02-01", default="2025-01-01"),
+                "default must lie from 2024-01-01",
+            ),
             (lambda: Date("2024-01-01", "2034-01-01").keys(), "has 3654 keys"),
             (lambda: Timestamp("2024-01-01", "2024-02-01"), "must be a time; write"),
             (lambda: Timestamp(date(2024, 1, 1), "2024-02-01T00:00:00"), "must be a time"),
             (lambda: Timestamp("2024-01-01T00:00:00.5", "2024-02-01T00:00:00"), "whole seconds"),
-            (lambda: Timestamp(datetime(2024, 1, 1, 0, 0, 0, 5), "2024-02-01T00:00:00"), "whole second"),
-            (lambda: Timestamp("2024-01-01T00:00:00", "2024-02-01T00:00:00").keys(), "declare a Date"),
+            (
+                lambda: Timestamp(datetime(2024, 1, 1, 0, 0, 0, 5), "2024-02-01T00:00:00"),
+                "whole second",
+            ),
+            (
+                lambda: Timestamp("2024-01-01T00:00:00", "2024-02-01T00:00:00").keys(),
+                "declare a Date",
+            ),
         ],
     )
     def test_are_clear(self, make, words):
@@ -264,7 +302,12 @@ class TestAmounts:
         assert rational(plain(amount), "amount") == amount
 
     def test_are_as_short_as_people_write_them(self):
-        assert [plain(Fraction(x)) for x in ("3", "0.05", "1e300", "1/3")] == [3, 0.05, 1e300, "1/3"]
+        assert [plain(Fraction(x)) for x in ("3", "0.05", "1e300", "1/3")] == [
+            3,
+            0.05,
+            1e300,
+            "1/3",
+        ]
         assert plain(Fraction(10**400)) == str(10**400)
 
 

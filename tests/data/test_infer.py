@@ -108,11 +108,17 @@ class TestKinds:
 class TestFiles:
     @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])
     def test_the_delimiter_is_the_header_s(self, mark, tmp_path):
-        assert kinds(write(tmp_path / "a.csv", f"a{mark}b\n1{mark}x,y;z\n")) == {"a": "integer", "b": "text"}
+        assert kinds(write(tmp_path / "a.csv", f"a{mark}b\n1{mark}x,y;z\n")) == {
+            "a": "integer",
+            "b": "text",
+        }
 
     def test_one_column_a_byte_order_mark_and_ragged_lines(self, tmp_path):
         assert kinds(write(tmp_path / "a.csv", "only\n1\n", "utf-8-sig")) == {"only": "integer"}
-        assert kinds(write(tmp_path / "b.csv", "a,b\n1\n2,3,4\n")) == {"a": "integer", "b": "integer"}
+        assert kinds(write(tmp_path / "b.csv", "a,b\n1\n2,3,4\n")) == {
+            "a": "integer",
+            "b": "integer",
+        }
 
     @pytest.mark.parametrize(
         ("text", "words"),
@@ -120,7 +126,10 @@ class TestFiles:
             ("", "the columns need names that differ"),
             ("a,A\n1,2\n", "the columns need names that differ, also in lower case"),
             ("a,\n1,2\n", "column 2 needs a printable name"),
-            ("59,1,2024-01-01\n31,0,2024-01-02\n", r"the first line of a\.csv looks like values; infer needs"),
+            (
+                "59,1,2024-01-01\n31,0,2024-01-02\n",
+                r"the first line of a\.csv looks like values; infer needs",
+            ),
         ],
     )
     def test_without_a_header_are_refused(self, text, words, tmp_path):
@@ -149,7 +158,10 @@ class TestDraft:
     def test_says_what_is_open_and_does_not_load(self):
         draft = infer(PUMS, columns={"age": Integer(0, 120)}, leave_out=["pid"])
         assert draft.name == "pums"
-        assert list(draft.open) == ["unit", *(f"columns.{c}" for c in ("sex", "educ", "race", "income", "married"))]
+        assert list(draft.open) == [
+            "unit",
+            *(f"columns.{c}" for c in ("sex", "educ", "race", "income", "married")),
+        ]
         assert draft.open["columns.sex"] == "say low and high"
         assert draft.needs_word == ()
         with pytest.raises(InvalidArgument, match=r"the draft of pums lacks unit, columns\.sex"):
@@ -180,7 +192,9 @@ class TestDraft:
             "Day": Integer(1, 7),
         }
         assert draft.needs_word == ("unit", *(f"columns.{name}" for name, _ in draft.columns))
-        with pytest.raises(InvalidArgument, match=r"restaurant_week is a draft: unit, columns\.Time entered"):
+        with pytest.raises(
+            InvalidArgument, match=r"restaurant_week is a draft: unit, columns\.Time entered"
+        ):
             schemas_from_toml(draft.to_toml())
         assert schemas_from_toml(draft.to_toml(), draft=True) == (draft.schema(),)
         with pytest.raises(InvalidArgument, match="is a draft"):
@@ -188,14 +202,32 @@ class TestDraft:
 
     def test_the_steward_s_word_needs_no_mark(self):
         unit = People("VisitorId", max_rows=3)
-        draft = infer(WEEK, unit=unit, columns={"Day": Integer(1, 7), "Time entered": Text(8)}, from_data=True)
+        draft = infer(
+            WEEK, unit=unit, columns={"Day": Integer(1, 7), "Time entered": Text(8)}, from_data=True
+        )
         assert draft.unit == unit
         assert draft.needs_word == ("columns.Time spent (minutes)", "columns.Money spent (euros)")
 
     def test_every_kind_is_drafted_from_data(self):
         rows = [
-            {"b": "yes", "i": "1", "r": "0.1", "d": "2024-01-01", "t": "2024-01-01 10:00", "s": "é", "c": "x"},
-            {"b": "no", "i": "2", "r": "0.7", "d": "2024-01-02", "t": "2024-01-01 10:30", "s": "ab", "c": "x"},
+            {
+                "b": "yes",
+                "i": "1",
+                "r": "0.1",
+                "d": "2024-01-01",
+                "t": "2024-01-01 10:00",
+                "s": "é",
+                "c": "x",
+            },
+            {
+                "b": "no",
+                "i": "2",
+                "r": "0.7",
+                "d": "2024-01-02",
+                "t": "2024-01-01 10:30",
+                "s": "ab",
+                "c": "x",
+            },
         ]
         draft = infer(rows, name="t", from_data=True, types={"c": "category"})
         assert dict(draft.columns) == {
@@ -210,7 +242,14 @@ class TestDraft:
         assert draft.needs_word == tuple(f"columns.{name}" for name in "irdts")
 
     def test_one_value_makes_no_bounds_so_it_stays_open(self):
-        row = {"i": 1, "r": 1.5, "d": date(2024, 1, 1), "t": datetime(2024, 1, 1), "n": None, "v": 1}
+        row = {
+            "i": 1,
+            "r": 1.5,
+            "d": date(2024, 1, 1),
+            "t": datetime(2024, 1, 1),
+            "n": None,
+            "v": 1,
+        }
         kinds = {"n": "real", "v": "text"}
         draft = infer([row], name="t", unit=Rows(), from_data=True, types=kinds)
         assert list(draft.open) == [f"columns.{name}" for name in "irdtn"]
@@ -219,7 +258,10 @@ class TestDraft:
     def test_kinds_without_extremes_stay_open(self):
         rows = [{"i": "x", "r": "x", "d": "x", "t": "x"}]
         draft = infer(
-            rows, name="t", from_data=True, types={"i": "integer", "r": "real", "d": "date", "t": "timestamp"}
+            rows,
+            name="t",
+            from_data=True,
+            types={"i": "integer", "r": "real", "d": "date", "t": "timestamp"},
         )
         assert len(draft.open) == 5
 
@@ -231,7 +273,9 @@ class TestDraft:
             schemas_from_toml(draft.to_toml())
 
     def test_nobody_in_the_file_leaves_the_bound_open(self):
-        draft = infer([{"id": None, "x": 1}, {"id": "", "x": 2}], name="t", people="id", from_data=True)
+        draft = infer(
+            [{"id": None, "x": 1}, {"id": "", "x": 2}], name="t", people="id", from_data=True
+        )
         assert draft.unit == "id"
         assert "unit" in draft.open
 
@@ -239,16 +283,23 @@ class TestDraft:
         rows = [{"id": 1, "x": 1}]
         unit = People("id", max_rows=2)
         assert [name for name, _ in infer(rows, name="t", unit=unit).columns] == ["x"]
-        assert [name for name, _ in infer(rows, name="t", unit=unit, columns={"id": Integer(0, 9)}).columns] == [
+        assert [
+            name
+            for name, _ in infer(rows, name="t", unit=unit, columns={"id": Integer(0, 9)}).columns
+        ] == [
             "id",
             "x",
         ]
 
     def test_other_facts_are_passed_on(self):
         draft = infer([{"x": True}], name="t", unit=Rows(), neighbours="replace", version="June")
-        assert draft.schema() == Schema("t", Rows(), {"x": Boolean()}, neighbours="replace", version="June")
+        assert draft.schema() == Schema(
+            "t", Rows(), {"x": Boolean()}, neighbours="replace", version="June"
+        )
 
-    @pytest.mark.parametrize(("stem", "name"), [("my people", "my_people"), ("2024", "table_2024"), ("a-b.c", "a_b_c")])
+    @pytest.mark.parametrize(
+        ("stem", "name"), [("my people", "my_people"), ("2024", "table_2024"), ("a-b.c", "a_b_c")]
+    )
     def test_is_named_after_its_file(self, stem, name, tmp_path):
         assert infer(write(tmp_path / f"{stem}.csv", "x\n1\n")).name == name
 
@@ -267,7 +318,10 @@ class TestDraft:
             ({"name": "my people"}, "a table's name must be an identifier"),
             ({"version": ""}, "version must be a short text"),
             (
-                {"columns": {"x": Integer(0, 9)}, "unit": People("x", max_rows=2, window=("x", "day"))},
+                {
+                    "columns": {"x": Integer(0, 9)},
+                    "unit": People("x", max_rows=2, window=("x", "day")),
+                },
                 "the window's column 'x' must be declared as a Timestamp or a Date",
             ),
             ({"unit": People("x", max_rows=2)}, "needs columns"),
@@ -300,7 +354,9 @@ class TestAnswers:
         ],
     )
     def test_others_are_refused_with_what_would_work(self, kind, answer):
-        with pytest.raises(InvalidArgument, match=f"are no bounds for a column of kind {kind}; write 0:120"):
+        with pytest.raises(
+            InvalidArgument, match=f"are no bounds for a column of kind {kind}; write 0:120"
+        ):
             bounded(kind, answer)
 
     def test_keys_and_lengths(self):
@@ -314,7 +370,9 @@ class TestAnswers:
 
     def test_name_a_column(self):
         assert split_answer("a=b=c", ["a", "a=b"]) == ("a=b", "c")
-        with pytest.raises(InvalidArgument, match="'z=1' names no column; write NAME=ANSWER, with one of a, b"):
+        with pytest.raises(
+            InvalidArgument, match="'z=1' names no column; write NAME=ANSWER, with one of a, b"
+        ):
             split_answer("z=1", ["a", "b"])
 
 
@@ -350,11 +408,17 @@ class TestSources:
         assert "thousands" in infer(self.ROWS, name="people").to_toml()
 
     def test_proposes_units_and_takes_no_code_for_a_number(self):
-        cells = [{"mass": "12 kg", "share": "7%", "code": "12AB", "price": "€ 1.688,80"}, {"mass": "3", "share": "81%"}]
+        cells = [
+            {"mass": "12 kg", "share": "7%", "code": "12AB", "price": "€ 1.688,80"},
+            {"mass": "3", "share": "81%"},
+        ]
         said = infer(cells, name="people").open
         assert said["columns.mass"] == "say low and high; declare unit=…"
         assert said["columns.share"] == "say low and high; declare unit='%'"
-        assert said["columns.price"] == "say low and high; declare thousands='.', decimal=',', unit='€'"
+        assert (
+            said["columns.price"]
+            == "say low and high; declare thousands='.', decimal=',', unit='€'"
+        )
         assert said["columns.code"] == "say max_length"
 
     @pytest.mark.parametrize("name", ["no.parquet", "no.duckdb#t"])
@@ -376,19 +440,25 @@ class TestWritten:
             ),
             lambda: dp.Date("2020-01-01", "2021-01-01", format="%d/%m"),
             lambda: dp.Date("2020-01-01", "2021-01-01", format="%d/%m/%y"),
-            lambda: dp.Timestamp("2020-01-01T00:00:00", "2021-01-01T00:00:00", format="%d/%m/%Y %H"),
+            lambda: dp.Timestamp(
+                "2020-01-01T00:00:00", "2021-01-01T00:00:00", format="%d/%m/%Y %H"
+            ),
         ):
             with pytest.raises(InvalidArgument):
                 column()
 
     def test_a_unit_is_a_fact_of_a_schema_and_older_ones_keep_their_fingerprints(self):
-        with_unit, without = (dp.Schema("p", dp.Rows(), {"x": dp.Real(0, 9, unit=unit)}) for unit in ("kg", None))
+        with_unit, without = (
+            dp.Schema("p", dp.Rows(), {"x": dp.Real(0, 9, unit=unit)}) for unit in ("kg", None)
+        )
         assert dp.Schema.from_dict(with_unit.to_dict()) == with_unit != without
         assert "unit" not in without.to_dict()["columns"]["x"]
 
     def test_what_is_no_text_is_read_as_ever(self):
         assert dp.Real(0, 5000, thousands=",").read(7.5) == Fraction(15, 2)
-        assert dp.Date("2020-01-01", "2021-01-01", format="%d/%m/%Y").read(date(2020, 5, 1)) == date(2020, 5, 1)
+        assert dp.Date("2020-01-01", "2021-01-01", format="%d/%m/%Y").read(
+            date(2020, 5, 1)
+        ) == date(2020, 5, 1)
         assert dp.Integer(0, 9, thousands=",").read(True) == 1
 
 

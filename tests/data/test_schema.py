@@ -26,7 +26,10 @@ from discreet.data import (
 from discreet.errors import InvalidArgument, SchemaMismatch
 
 AGE = {"age": Integer(0, 120)}
-SEEN = {"seen": Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59"), "joined": Date("2024-01-01", "2024-12-31")}
+SEEN = {
+    "seen": Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59"),
+    "joined": Date("2024-01-01", "2024-12-31"),
+}
 
 
 class TestEverySchema:
@@ -42,7 +45,9 @@ class TestEverySchema:
     def test_goes_through_json_without_loss(self, schema):
         twin = Schema.from_dict(json.loads(json.dumps(schema.to_dict())))
         assert twin == schema
-        assert repr(twin.declared) == repr(schema.declared)  # 1 and True are equal, but not the same key
+        assert repr(twin.declared) == repr(
+            schema.declared
+        )  # 1 and True are equal, but not the same key
 
     @given(schemas())
     def test_shows_itself(self, schema):
@@ -112,7 +117,8 @@ class TestColumns:
     def test_a_column_that_is_not_there_is_named_with_the_nearest(self):
         schema = Schema("people", Rows(), {"age": Integer(0, 120), "income": Real(0, 1)})
         with pytest.raises(
-            SchemaMismatch, match=r"people has no column 'agee'; it has age, income; did you mean age\?"
+            SchemaMismatch,
+            match=r"people has no column 'agee'; it has age, income; did you mean age\?",
         ):
             schema.column("agee")
         with pytest.raises(SchemaMismatch, match=r"it has age, income$"):
@@ -130,37 +136,82 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("make", "words"),
         [
-            (lambda: Schema("people", columns=AGE), "people needs a unit: who is protected.*unit=Rows"),
+            (
+                lambda: Schema("people", columns=AGE),
+                "people needs a unit: who is protected.*unit=Rows",
+            ),
             (lambda: Schema("people", "rows", AGE), "people needs a unit"),
             (lambda: Schema("people", Rows()), "people needs columns with public bounds, such as"),
             (lambda: Schema("people", Rows(), {}), "people needs columns"),
             (lambda: Schema("people", Rows(), [("age", AGE)]), "people needs columns"),
             (lambda: Schema("people", Rows(), {"age": int}), "declared by a type such as Integer"),
-            (lambda: Schema("people", Rows(), {"age ": AGE["age"]}), "a column needs a printable name"),
+            (
+                lambda: Schema("people", Rows(), {"age ": AGE["age"]}),
+                "a column needs a printable name",
+            ),
             (lambda: Schema("people", Rows(), {3: AGE["age"]}), "a column needs a printable name"),
-            (lambda: Schema("people", Rows(), {**AGE, "AGE": AGE["age"]}), "differ only in case; rename one"),
-            (lambda: Schema("my people", Rows(), AGE), "must be an identifier.*got 'my people'; try 'people'"),
+            (
+                lambda: Schema("people", Rows(), {**AGE, "AGE": AGE["age"]}),
+                "differ only in case; rename one",
+            ),
+            (
+                lambda: Schema("my people", Rows(), AGE),
+                "must be an identifier.*got 'my people'; try 'people'",
+            ),
             (lambda: Schema("naïve", Rows(), AGE), "must be an identifier"),
             (lambda: Schema("people\n", Rows(), AGE), "must be an identifier"),
             (lambda: Schema("p" * 64, Rows(), AGE), "must be an identifier"),
             (lambda: Schema(None, Rows(), AGE), "must be an identifier"),
             (lambda: Schema("people", Rows(), AGE, neighbours="swap"), "'add-remove' or 'replace'"),
-            (lambda: Schema("people", Rows(), AGE, public=True), "public, so nobody in it is protected"),
+            (
+                lambda: Schema("people", Rows(), AGE, public=True),
+                "public, so nobody in it is protected",
+            ),
             (lambda: Schema("people", Rows(), AGE, public="yes"), "public must be True or False"),
-            (lambda: Schema("people", Rows(), AGE, key="age"), "only a public table may state a key"),
-            (lambda: Schema("people", Rows(), AGE, size=0), "size must be a whole number of at least 1"),
-            (lambda: Schema("people", None, AGE, public=True, size=3), "a public table states no size"),
-            (lambda: Schema("people", Rows(), AGE, version=1), "version must be a short text such as '2024-06'"),
+            (
+                lambda: Schema("people", Rows(), AGE, key="age"),
+                "only a public table may state a key",
+            ),
+            (
+                lambda: Schema("people", Rows(), AGE, size=0),
+                "size must be a whole number of at least 1",
+            ),
+            (
+                lambda: Schema("people", None, AGE, public=True, size=3),
+                "a public table states no size",
+            ),
+            (
+                lambda: Schema("people", Rows(), AGE, version=1),
+                "version must be a short text such as '2024-06'",
+            ),
             (lambda: Schema("people", Rows(), AGE, version=" "), "version must be a short text"),
-            (lambda: Schema("people", Rows(), AGE, needs_word=["columns.x"]), "some of unit, columns.age"),
+            (
+                lambda: Schema("people", Rows(), AGE, needs_word=["columns.x"]),
+                "some of unit, columns.age",
+            ),
             (lambda: Schema("people", Rows(), AGE, needs_word="unit"), "some of unit, columns.age"),
-            (lambda: Schema("people", Rows(), AGE, max_rows={"age": 3}), "only a public table states max_rows"),
+            (
+                lambda: Schema("people", Rows(), AGE, max_rows={"age": 3}),
+                "only a public table states max_rows",
+            ),
             (lambda: Schema.public_table("wards", AGE, max_rows=3), "by column"),
-            (lambda: Schema.public_table("wards", AGE, max_rows={"ward": 3}), "'ward', which is no column"),
+            (
+                lambda: Schema.public_table("wards", AGE, max_rows={"ward": 3}),
+                "'ward', which is no column",
+            ),
             (lambda: Schema.public_table("wards", AGE, max_rows={"age": 0}), "max_rows of age"),
-            (lambda: Schema.public_table("wards", AGE, key="ward"), "'ward' must be one of the columns, once"),
-            (lambda: Schema.public_table("wards", AGE, key=["age", "age"]), "must be one of the columns, once"),
-            (lambda: Schema.public_table("wards", AGE, key=[["age"]]), "must be one of the columns, once"),
+            (
+                lambda: Schema.public_table("wards", AGE, key="ward"),
+                "'ward' must be one of the columns, once",
+            ),
+            (
+                lambda: Schema.public_table("wards", AGE, key=["age", "age"]),
+                "must be one of the columns, once",
+            ),
+            (
+                lambda: Schema.public_table("wards", AGE, key=[["age"]]),
+                "must be one of the columns, once",
+            ),
             (lambda: Schema.public_table("wards", AGE, key=3), "must be one of the columns, once"),
             (
                 lambda: Schema("people", People("id", max_rows=2, window=("age", "day")), AGE),
@@ -181,7 +232,9 @@ class TestRefusals:
             make()
 
     def test_a_window_over_a_time_is_fine(self):
-        assert Schema("visits", People("id", max_rows=2, window=("seen", "hour")), SEEN).unit.window == ("seen", "hour")
+        assert Schema(
+            "visits", People("id", max_rows=2, window=("seen", "hour")), SEEN
+        ).unit.window == ("seen", "hour")
 
 
 GOOD = Schema("people", People("id", max_rows=2), {"age": Integer(0, 120)}).to_dict()
@@ -207,22 +260,58 @@ class TestPlainValues:
             ("format", None, "format is missing; this version reads format = 1"),
             ("format", 2, "format is 2; this version reads format = 1"),
             ("name", None, "schema: a table's name must be an identifier"),
-            ("colour", 1, "schema.colour is not known here; what may stand here: version, neighbours"),
+            (
+                "colour",
+                1,
+                "schema.colour is not known here; what may stand here: version, neighbours",
+            ),
             ("columns", 3, "schema.columns must be a table of names and values, got int"),
             ("columns", None, "schema: people needs columns"),
             ("columns.age", [], "schema.columns.age must be a table"),
-            ("columns.age.type", None, "schema.columns.age.type is missing; use one of integer, real"),
-            ("columns.age.type", "int", "schema.columns.age.type is 'int'; use one of integer, real"),
+            (
+                "columns.age.type",
+                None,
+                "schema.columns.age.type is missing; use one of integer, real",
+            ),
+            (
+                "columns.age.type",
+                "int",
+                "schema.columns.age.type is 'int'; use one of integer, real",
+            ),
             ("columns.age.type", ["int"], "schema.columns.age.type is"),
-            ("columns.age.low", None, "schema.columns.age.low is missing; write it, such as low = 0"),
-            ("columns.age.low", 200, "schema.columns.age: Integer needs low < high, got 200 and 120"),
-            ("columns.age.hihg", 200, "schema.columns.age.hihg is not known here; what may stand here: low, high"),
-            ("columns.age.needs_word", "yes", "schema.columns.age.needs_word must be True or False"),
+            (
+                "columns.age.low",
+                None,
+                "schema.columns.age.low is missing; write it, such as low = 0",
+            ),
+            (
+                "columns.age.low",
+                200,
+                "schema.columns.age: Integer needs low < high, got 200 and 120",
+            ),
+            (
+                "columns.age.hihg",
+                200,
+                "schema.columns.age.hihg is not known here; what may stand here: low, high",
+            ),
+            (
+                "columns.age.needs_word",
+                "yes",
+                "schema.columns.age.needs_word must be True or False",
+            ),
             ("unit", None, "schema: people needs a unit"),
             ("unit", "rows", "schema.unit must be a table of names and values, got str"),
             ("unit.kind", "crowd", 'schema.unit.kind must be "rows" or "people"'),
-            ("unit.kind", "rows", "schema.unit.id is not known here; what may stand here: nothing more"),
-            ("unit.max_rows", None, "schema.unit.max_rows is missing; write it, such as max_rows = 10"),
+            (
+                "unit.kind",
+                "rows",
+                "schema.unit.id is not known here; what may stand here: nothing more",
+            ),
+            (
+                "unit.max_rows",
+                None,
+                "schema.unit.max_rows is missing; write it, such as max_rows = 10",
+            ),
             ("unit.max_rows", 0, "schema.unit: max_rows must be"),
             ("neighbours", "swap", "schema: neighbours must be"),
         ],
@@ -232,7 +321,9 @@ class TestPlainValues:
             Schema.from_dict(changed(path, value))
 
     def test_what_is_no_mapping_is_refused(self):
-        with pytest.raises(InvalidArgument, match="the schema must be a table of names and values, got list"):
+        with pytest.raises(
+            InvalidArgument, match="the schema must be a table of names and values, got list"
+        ):
             Schema.from_dict([])
         with pytest.raises(InvalidArgument, match="must be a table of names"):
             Schema.from_dict({1: 2})
@@ -240,7 +331,9 @@ class TestPlainValues:
 
 def test_the_room_brings_nothing_heavy():
     script = "import discreet.data, sys; print(' '.join(sys.modules))"
-    loaded = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout.split()
+    loaded = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
     assert not {"scipy", "typer", "rich", "pandas", "duckdb"} & set(loaded)
 
 

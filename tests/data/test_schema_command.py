@@ -51,7 +51,9 @@ def refusal(*words: str) -> str:
 class TestInfer:
     def test_the_census_sample_with_all_answers_is_a_ready_schema(self, tmp_path):
         out = tmp_path / "pums.toml"
-        done = run("infer", PUMS, "--unit", "rows", *ANSWERS, "--data-version", "2000", "--out", str(out))
+        done = run(
+            "infer", PUMS, "--unit", "rows", *ANSWERS, "--data-version", "2000", "--out", str(out)
+        )
         assert (done.exit_code, done.stdout, done.stderr) == (0, "", "")
         (schema,) = read_schemas(out)
         assert (schema.unit, schema.version) == (Rows(), "2000")
@@ -69,10 +71,22 @@ class TestInfer:
 
     def test_the_restaurant_week_by_person_from_the_data(self, tmp_path):
         out = tmp_path / "week.toml"
-        done = run("infer", WEEK, "--people", "VisitorId", "--from-data", "--name", "visits", "--out", str(out))
+        done = run(
+            "infer",
+            WEEK,
+            "--people",
+            "VisitorId",
+            "--from-data",
+            "--name",
+            "visits",
+            "--out",
+            str(out),
+        )
         assert done.exit_code == 0
         assert done.stderr.count("from the data:") == 5
-        assert "visits is a draft: unit, columns.Time entered" in refusal("check", str(out)).replace("\n", " ")
+        assert "visits is a draft: unit, columns.Time entered" in refusal(
+            "check", str(out)
+        ).replace("\n", " ")
         out.write_text(out.read_text().replace(", needs_word = true", ""))
         assert run("check", str(out)).exit_code == 0
 
@@ -93,7 +107,9 @@ class TestInfer:
         )
 
     def test_a_guess_can_be_overruled(self):
-        done = run("infer", PUMS, "--unit", "rows", "--type", "educ=text", "--categories", "educ=1,2")
+        done = run(
+            "infer", PUMS, "--unit", "rows", "--type", "educ=text", "--categories", "educ=1,2"
+        )
         assert 'educ = { type = "category", values = ["1", "2"] }' in done.stdout
         assert 'race = { type = "text" }' in run("infer", PUMS, "--type", "race=text").stdout
 
@@ -101,8 +117,13 @@ class TestInfer:
         rows = tmp_path / "long.csv"
         rows.write_text("x\n" + "1\n" * 1500 + "word\n")
         assert 'x = { type = "integer" }' in run("infer", str(rows)).stdout
-        assert 'x = { type = "text", max_length = 4' in run("infer", str(rows), "--from-data").stdout
-        assert 'x = { type = "integer" }' in run("infer", str(rows), "--from-data", "--type", "x=integer").stdout
+        assert (
+            'x = { type = "text", max_length = 4' in run("infer", str(rows), "--from-data").stdout
+        )
+        assert (
+            'x = { type = "integer" }'
+            in run("infer", str(rows), "--from-data", "--type", "x=integer").stdout
+        )
 
     @pytest.mark.parametrize(
         ("words", "says"),
@@ -111,16 +132,25 @@ class TestInfer:
             ([PUMS, "--unit", "crowd"], "say --unit rows, or --people COLUMN --max-rows N"),
             ([PUMS, "--unit", "rows", "--people", "pid"], "one of the two"),
             ([PUMS, "--people", "who"], "there is no column 'who'"),
-            ([PUMS, "--people", "pid", "--window", "age=day"], "--max-groups and --window go with --people"),
+            (
+                [PUMS, "--people", "pid", "--window", "age=day"],
+                "--max-groups and --window go with --people",
+            ),
             ([PUMS, "--max-rows", "3"], "go with --people COLUMN --max-rows N"),
-            ([PUMS, "--people", "pid", "--max-rows", "0"], "max_rows must be a whole number of at least 1"),
+            (
+                [PUMS, "--people", "pid", "--max-rows", "0"],
+                "max_rows must be a whole number of at least 1",
+            ),
             (
                 [PUMS, "--people", "pid", "--max-rows", "3", "--window", "month"],
                 "the window's column needs a printable",
             ),
             ([PUMS, "--bounds", "agee=0:9"], "names no column; write NAME=ANSWER"),
             ([PUMS, "--bounds", "age=9:0"], "Integer needs low < high"),
-            ([PUMS, "--bounds", "age=0:9", "--categories", "age=1"], "column 'age' is answered twice"),
+            (
+                [PUMS, "--bounds", "age=0:9", "--categories", "age=1"],
+                "column 'age' is answered twice",
+            ),
             ([PUMS, "--type", "age=number"], "'number' is no type of column; use one of integer"),
             ([PUMS, "--leave-out", "who"], "there is no column 'who'"),
             ([PUMS, "--neighbours", "swap"], "neighbours must be 'add-remove' or 'replace'"),
@@ -158,7 +188,9 @@ class TestAsking:
         assert schemas_from_toml(drafted(done))[0].columns["age"] == Integer(0, 120)
 
     def test_people_are_asked_for_their_bound(self):
-        done = run("infer", WEEK, "--ask", answers="VisitorId\n0\n3\nmorning,noon\n0:240\n0:500\n1:7\n")
+        done = run(
+            "infer", WEEK, "--ask", answers="VisitorId\n0\n3\nmorning,noon\n0:240\n0:500\n1:7\n"
+        )
         (schema,) = schemas_from_toml(drafted(done))
         assert "max_rows must be a whole number of at least 1" in done.stderr
         assert schema.unit == People("VisitorId", max_rows=3)
@@ -180,7 +212,9 @@ class TestAsking:
     def test_yes_or_no_and_declared_categories(self, tmp_path):
         rows = tmp_path / "votes.csv"
         rows.write_text("yes,town\ntrue,A\n")
-        done = run("infer", str(rows), "--ask", "--unit", "rows", "--type", "town=category", answers="A\n")
+        done = run(
+            "infer", str(rows), "--ask", "--unit", "rows", "--type", "town=category", answers="A\n"
+        )
         assert schemas_from_toml(drafted(done))[0].columns["town"] == Category(["A"])
 
 
@@ -188,7 +222,10 @@ class TestShowAndCheck:
     @pytest.fixture
     def file(self, tmp_path):
         people = Schema(
-            "people", Rows(), {"a [b]": Category(["[bold]x"]), "age": Integer(0, 120)}, needs_word=["columns.age"]
+            "people",
+            Rows(),
+            {"a [b]": Category(["[bold]x"]), "age": Integer(0, 120)},
+            needs_word=["columns.age"],
         )
         wards = Schema.public_table("wards", {"ward": Integer(1, 9)}, key="ward")
         write_schemas(tmp_path / "s.toml", [people, wards])
@@ -197,7 +234,13 @@ class TestShowAndCheck:
     def test_a_draft_is_shown_with_its_marks(self, file):
         shown = run("show", file)
         assert shown.exit_code == 0
-        for words in ("people: private, the unit is one row", "wards: public", "a [b]", "'[bold]x'", "steward's"):
+        for words in (
+            "people: private, the unit is one row",
+            "wards: public",
+            "a [b]",
+            "'[bold]x'",
+            "steward's",
+        ):
             assert words in shown.stdout
 
     def test_json_is_the_schema(self, file):

@@ -55,10 +55,14 @@ class TestRoundTrip:
     def test_nothing_is_lost(self, several):
         twins = schemas_from_toml(schemas_to_toml(several), draft=True)
         assert twins == tuple(several)
-        assert [repr(twin.declared) for twin in twins] == [repr(schema.declared) for schema in several]
+        assert [repr(twin.declared) for twin in twins] == [
+            repr(schema.declared) for schema in several
+        ]
 
     def test_through_a_file(self, tmp_path):
-        schema = Schema("people", Rows(), {"naïve": Real(0, Fraction(1, 3), step="1/7")}, version="Jänner")
+        schema = Schema(
+            "people", Rows(), {"naïve": Real(0, Fraction(1, 3), step="1/7")}, version="Jänner"
+        )
         write_schemas(tmp_path / "people.toml", [schema])
         assert read_schemas(tmp_path / "people.toml") == (schema,)
 
@@ -74,11 +78,18 @@ class TestRoundTrip:
 class TestReading:
     def test_several_tables_in_order(self):
         people, wards = schemas_from_toml(TEXT)
-        assert (people.name, people.version, wards.public, wards.key) == ("people", "2024-06", True, ("ward",))
+        assert (people.name, people.version, wards.public, wards.key) == (
+            "people",
+            "2024-06",
+            True,
+            ("ward",),
+        )
         assert people.columns["paid"] == Real(0, 1000, step=0.01)
         assert people.columns["third"].high == Fraction(1, 3)
         assert people.columns["joined"] == Date(date(2024, 1, 1), date(2024, 12, 31))
-        assert people.columns["seen"] == Timestamp(datetime(2024, 1, 1), datetime(2024, 12, 31, 23, 59, 59))
+        assert people.columns["seen"] == Timestamp(
+            datetime(2024, 1, 1), datetime(2024, 12, 31, 23, 59, 59)
+        )
         assert people.columns["Time entered"] == Category(["9:27AM", 'say "hi"'])
         assert people.unit.window == ("seen", "month")
 
@@ -88,46 +99,96 @@ class TestReading:
 
     def test_a_mark_stops_the_reading_until_it_is_removed(self):
         marked = TEXT.replace("high = 120", "high = 120, needs_word = true")
-        with pytest.raises(InvalidArgument, match=r"here\.toml: people is a draft: columns\.age came from the data"):
+        with pytest.raises(
+            InvalidArgument, match=r"here\.toml: people is a draft: columns\.age came from the data"
+        ):
             schemas_from_toml(marked, where="here.toml")
         (people, _) = schemas_from_toml(marked, draft=True)
         assert people.needs_word == ("columns.age",)
         with pytest.raises(InvalidArgument, match="people is a draft"):
             people.ready()
-        assert schemas_from_toml(marked.replace("needs_word = true", "needs_word = false")) == schemas_from_toml(TEXT)
+        assert schemas_from_toml(
+            marked.replace("needs_word = true", "needs_word = false")
+        ) == schemas_from_toml(TEXT)
 
     @pytest.mark.parametrize(
         ("old", "new", "words"),
         [
             ("format = 1", "", "f.toml: format is missing; this version reads format = 1"),
-            ("format = 1", "format = 1\ncolour = 2", "f.toml: colour is not known here; write format = 1 and"),
+            (
+                "format = 1",
+                "format = 1\ncolour = 2",
+                "f.toml: colour is not known here; write format = 1 and",
+            ),
             ("format = 1", "format = ", "f.toml is no TOML: .*line 2"),
             ("high = 120", "", "f.toml is no TOML"),
-            (", high = 120", "", "f.toml: tables.people.columns.age.high is missing; write it, such as high = 120"),
-            ("high = 120", "high = -1", "f.toml: tables.people.columns.age: Integer needs low < high"),
-            ("high = 120", "high = nan", "f.toml: tables.people.columns.age: high must be a finite number"),
-            ("high = 120", "high = inf", "f.toml: tables.people.columns.age: high must be a finite number"),
-            ("high = 120", 'high = "many"', "f.toml: tables.people.columns.age: high must be a finite number"),
-            ("high = 120", "most = 120", "f.toml: tables.people.columns.age.most is not known here"),
+            (
+                ", high = 120",
+                "",
+                "f.toml: tables.people.columns.age.high is missing; write it, such as high = 120",
+            ),
+            (
+                "high = 120",
+                "high = -1",
+                "f.toml: tables.people.columns.age: Integer needs low < high",
+            ),
+            (
+                "high = 120",
+                "high = nan",
+                "f.toml: tables.people.columns.age: high must be a finite number",
+            ),
+            (
+                "high = 120",
+                "high = inf",
+                "f.toml: tables.people.columns.age: high must be a finite number",
+            ),
+            (
+                "high = 120",
+                'high = "many"',
+                "f.toml: tables.people.columns.age: high must be a finite number",
+            ),
+            (
+                "high = 120",
+                "most = 120",
+                "f.toml: tables.people.columns.age.most is not known here",
+            ),
             ('"2024-06"', "2024-06-01", "f.toml: tables.people: version must be a short text"),
-            ('["seen", "month"]', '["age", "month"]', "f.toml: tables.people: the window's column 'age' must be"),
-            ('key = ["ward"]', 'key = ["city"]', "f.toml: tables.wards: the key 'city' must be one of the columns"),
-            ("[tables.wards]", '[tables."the wards"]', "f.toml: tables.the wards: a table's name must be"),
+            (
+                '["seen", "month"]',
+                '["age", "month"]',
+                "f.toml: tables.people: the window's column 'age' must be",
+            ),
+            (
+                'key = ["ward"]',
+                'key = ["city"]',
+                "f.toml: tables.wards: the key 'city' must be one of the columns",
+            ),
+            (
+                "[tables.wards]",
+                '[tables."the wards"]',
+                "f.toml: tables.the wards: a table's name must be",
+            ),
         ],
     )
     def test_a_refusal_names_the_file_and_the_key(self, old, new, words):
         with pytest.raises(InvalidArgument, match=words):
             schemas_from_toml(TEXT.replace(old, new, 1), where="f.toml")
 
-    @pytest.mark.parametrize("text", ["format = 1", "format = 1\ntables = 3", "format = 1\n[tables]"])
+    @pytest.mark.parametrize(
+        "text", ["format = 1", "format = 1\ntables = 3", "format = 1\n[tables]"]
+    )
     def test_a_file_without_tables_is_refused(self, text):
-        with pytest.raises(InvalidArgument, match="schema: there are no tables; write format = 1 and"):
+        with pytest.raises(
+            InvalidArgument, match="schema: there are no tables; write format = 1 and"
+        ):
             schemas_from_toml(text)
 
     def test_a_file_that_cannot_be_read_is_refused(self, tmp_path):
         (tmp_path / "latin.toml").write_bytes(b"# \xe9")
         for name in ("none.toml", "latin.toml", "."):
-            with pytest.raises(InvalidArgument, match="cannot be read; give the path of a TOML file"):
+            with pytest.raises(
+                InvalidArgument, match="cannot be read; give the path of a TOML file"
+            ):
                 read_schemas(tmp_path / name)
 
 
@@ -140,7 +201,9 @@ class TestWriting:
             schemas_to_toml([schema, schema])
 
     def test_a_file_looks_as_people_would_write_it(self):
-        schema = Schema("people", Rows(), {"age": Integer(0, 120), "my pay": Real(0, 0.5, step=0.01)}, size=7)
+        schema = Schema(
+            "people", Rows(), {"age": Integer(0, 120), "my pay": Real(0, 0.5, step=0.01)}, size=7
+        )
         assert schemas_to_toml([schema]).splitlines() == [
             "format = 1",
             "",

@@ -18,11 +18,16 @@ class TestUnits:
     def test_say_who_they_protect(self):
         assert str(Rows()) == "one row"
         assert str(People("id", max_rows=1)) == "one person (id), at most 1 row"
-        assert str(People("id", max_rows=9, max_groups=2)) == "one person (id), at most 9 rows in at most 2 groups"
+        assert (
+            str(People("id", max_rows=9, max_groups=2))
+            == "one person (id), at most 9 rows in at most 2 groups"
+        )
         assert str(People("id", max_rows=9, max_groups=1)).endswith("in at most 1 group")
         assert "within an hour of seen" in str(People("id", max_rows=2, window=("seen", "hour")))
 
-    @pytest.mark.parametrize("unit", [Rows(), People("id", max_rows=3, max_groups=2, window=("seen", "week"))])
+    @pytest.mark.parametrize(
+        "unit", [Rows(), People("id", max_rows=3, max_groups=2, window=("seen", "week"))]
+    )
     def test_are_values(self, unit):
         assert pickle.loads(pickle.dumps(unit)) == unit == eval(repr(unit))  # noqa: S307
         assert hash(pickle.loads(pickle.dumps(unit))) == hash(unit)
@@ -36,10 +41,19 @@ class TestUnits:
         [
             ({"max_rows": 0}, "max_rows must be a whole number of at least 1, got 0"),
             ({"max_rows": 2.5}, "max_rows must be a whole number"),
-            ({"max_rows": 2, "max_groups": 3}, "max_groups must be at most max_rows = 2, got 3; a group takes a row"),
+            (
+                {"max_rows": 2, "max_groups": 3},
+                "max_groups must be at most max_rows = 2, got 3; a group takes a row",
+            ),
             ({"max_rows": 2, "max_groups": 0}, "max_groups must be a whole number of at least 1"),
-            ({"max_rows": 2, "window": "month"}, "a window is a column and a period, got 'month'; write window="),
-            ({"max_rows": 2, "window": ("seen", "fortnight")}, "'fortnight' is no calendar period.*hour, day, week"),
+            (
+                {"max_rows": 2, "window": "month"},
+                "a window is a column and a period, got 'month'; write window=",
+            ),
+            (
+                {"max_rows": 2, "window": ("seen", "fortnight")},
+                "'fortnight' is no calendar period.*hour, day, week",
+            ),
             ({"max_rows": 2, "window": ("", "day")}, "the window's column needs a printable name"),
         ],
     )
@@ -49,15 +63,20 @@ class TestUnits:
 
 
 class TestNames:
-    @pytest.mark.parametrize("name", ["age", "Time spent (minutes)", "straße", "income>50K", "x" * 63])
+    @pytest.mark.parametrize(
+        "name", ["age", "Time spent (minutes)", "straße", "income>50K", "x" * 63]
+    )
     def test_are_what_files_hold(self, name):
         assert read_name(name, "a column") == name
 
     @pytest.mark.parametrize(
-        "name", ["", " age", "age ", 'a"b', "a'b", "a`b", "a\\b", "a\nb", "ß" * 32, None, 3, "\ud800"]
+        "name",
+        ["", " age", "age ", 'a"b', "a'b", "a`b", "a\\b", "a\nb", "ß" * 32, None, 3, "\ud800"],
     )
     def test_are_safe_to_quote_everywhere(self, name):
-        with pytest.raises(InvalidArgument, match="a column needs a printable name of at most 63 bytes"):
+        with pytest.raises(
+            InvalidArgument, match="a column needs a printable name of at most 63 bytes"
+        ):
             read_name(name, "a column")
 
 
@@ -70,7 +89,14 @@ class TestWindows:
         assert start <= time
         assert window_start(start, per) == start
         assert window_start(start - timedelta(seconds=1), per) < start
-        longest = {"hour": 1, "day": 24, "week": 7 * 24, "month": 31 * 24, "quarter": 92 * 24, "year": 366 * 24}[per]
+        longest = {
+            "hour": 1,
+            "day": 24,
+            "week": 7 * 24,
+            "month": 31 * 24,
+            "quarter": 92 * 24,
+            "year": 366 * 24,
+        }[per]
         assert time - start < timedelta(hours=longest)
 
     def test_known_starts(self):

@@ -10,13 +10,17 @@ from discreet.service.pages.lessons.corner import CONTENTS, LESSONS
 ROOT = Path(__file__).parents[2]
 TEMPLATE = (ROOT / "src/discreet/service/templates/learn.html").read_text(encoding="utf-8")
 PAGE = (ROOT / "docs/tutorials/lessons.md").read_text(encoding="utf-8")
-SECTIONS = dict(re.findall(r'<section class="two lesson" id="(\w+)".*?>(.*?)</section>', TEMPLATE, re.DOTALL))
+SECTIONS = dict(
+    re.findall(r'<section class="two lesson" id="(\w+)".*?>(.*?)</section>', TEMPLATE, re.DOTALL)
+)
 
 
 def test_every_lesson_has_an_exercise_with_an_answer_and_a_page():
     assert [name for name, _ in CONTENTS] == list(SECTIONS) and set(SECTIONS) == set(LESSONS)
     for name, text in SECTIONS.items():
-        [(asked, answer, page)] = re.findall(r'more\("([^"]+\?)", "([^"]+\.)", "([\w/-]+)", "[^"]+"\)', text)
+        [(asked, answer, page)] = re.findall(
+            r'more\("([^"]+\?)", "([^"]+\.)", "([\w/-]+)", "[^"]+"\)', text
+        )
         assert len(asked) > 20 and len(answer) > 20
         assert (ROOT / "docs" / f"{page}.md").exists(), name
 

@@ -9,7 +9,10 @@ import pytest
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell, new_notebook
 
-NOTEBOOKS = {path.stem: path for path in sorted((Path(__file__).parents[2] / "docs" / "notebooks").glob("*.ipynb"))}
+NOTEBOOKS = {
+    path.stem: path
+    for path in sorted((Path(__file__).parents[2] / "docs" / "notebooks").glob("*.ipynb"))
+}
 CLEAN = """get_ipython().run_line_magic("reset", "-f")
 import os
 os.makedirs({name!r}); os.chdir({name!r})"""
@@ -21,7 +24,9 @@ def run(tmp_path_factory):
     home = tmp_path_factory.mktemp("notebooks")
     all_cells, own = [], {}
     for name, path in NOTEBOOKS.items():
-        cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+        cells = [
+            cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"
+        ]
         for cell in cells:
             cell.outputs, cell.execution_count = [], None
         all_cells += [new_code_cell(CLEAN.format(name=str(home / name))), *cells]
@@ -38,7 +43,9 @@ def run(tmp_path_factory):
 def test_a_notebook_runs_and_shows_tables(name, run):
     kept = nbformat.read(NOTEBOOKS[name], as_version=4)
     nbformat.validate(kept)
-    assert any(cell.outputs for cell in kept.cells if cell.cell_type == "code"), "keep it executed: make notebooks"
+    assert any(cell.outputs for cell in kept.cells if cell.cell_type == "code"), (
+        "keep it executed: make notebooks"
+    )
     outputs = [output for cell in run[name] for output in cell.outputs]
     assert not [output for output in outputs if output.output_type == "error"]
     assert all(cell.execution_count for cell in run[name])

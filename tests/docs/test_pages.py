@@ -22,16 +22,25 @@ def name_of(page):
 @cache
 def places(page):
     """Return the places of a page that can be pointed to: its headings, as MkDocs names them."""
-    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    heads = [re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", head) for head in re.findall(r"^#+ (.*)$", text, re.MULTILINE)]
-    plain = [unicodedata.normalize("NFKD", head).encode("ascii", "ignore").decode() for head in heads]
+    text = re.sub(
+        r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL
+    )
+    heads = [
+        re.sub(r"\[([^]]*)\]\([^)]*\)|`", r"\1", head)
+        for head in re.findall(r"^#+ (.*)$", text, re.MULTILINE)
+    ]
+    plain = [
+        unicodedata.normalize("NFKD", head).encode("ascii", "ignore").decode() for head in heads
+    ]
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", head).strip().lower()) for head in plain}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_the_examples_run(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = re.sub(r"^```.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE)  # a fence is no output
+    text = re.sub(
+        r"^```.*$", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE
+    )  # a fence is no output
     test = doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0)
     flags = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE | doctest.IGNORE_EXCEPTION_DETAIL
     outcome = doctest.DocTestRunner(optionflags=flags).run(test)
@@ -41,7 +50,9 @@ def test_the_examples_run(page, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_links_inside_the_project_lead_somewhere(page):
-    for target, place in re.findall(r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8")):
+    for target, place in re.findall(
+        r"\]\((?!https?:)([^)#\s]*)#?([^)\s]*)\)", page.read_text(encoding="utf-8")
+    ):
         found = page.parent / target if target else page
         assert found.exists(), f"{name_of(page)} points to {target}"
         assert not place or place in places(found), f"{name_of(page)} points to {target}#{place}"

@@ -17,7 +17,9 @@ def test_the_picture_can_be_made_again():
     names["growth"](axes)
     prices = {line.get_label(): line.get_ydata() for line in axes.lines}
     assert set(prices) == set(names["METHODS"])
-    assert all(a <= b * (1 + 1e-9) for a, b in zip(prices["numerical"], prices["advanced"], strict=True))
+    assert all(
+        a <= b * (1 + 1e-9) for a, b in zip(prices["numerical"], prices["advanced"], strict=True)
+    )
     assert prices["basic"][-1] == pytest.approx(100)
     plt.close(figure)
     assert matplotlib.get_backend().lower() in {"svg", "agg"}

@@ -12,7 +12,9 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tutorials" / "five-tasks.md").read_text(encoding="utf-8")
-SCRIPTS = dict(re.findall(r"^```python script ([\w-]+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL))
+SCRIPTS = dict(
+    re.findall(r"^```python script ([\w-]+)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+)
 SAID = {
     "first-answer": r"Nothing was touched.*\n0 +\d+ ± .*\n1 +\d+ ± .*left: ε = 2\n",
     "weekly-series": r"52 weeks\n2025-01-06 -?\d+ between -?\d+ and \d+\n2025-01-13 .*\n2025-01-20 .*\n",

@@ -45,7 +45,9 @@ def test_the_reference_has_every_public_name_once():
 def test_a_theorem_leads_to_its_function_and_its_law(function, file, law):
     assert find(function) is not None
     classes = [
-        node for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body if isinstance(node, ast.ClassDef)
+        node
+        for node in ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef)
     ]
     assert any(node.name == law and ast.get_docstring(node) for node in classes)
 
@@ -58,11 +60,16 @@ def test_what_benchmarks_printed_is_shown_as_it_was_kept(tmp_path):
     site = runpy.run_path(str(ROOT / "docs" / "site" / "benchmarks.py"))
     shown = site["page"]()
     for kept in ROOT.glob("benchmarks/results/*.txt"):
-        assert f"## {kept.stem}.py" in shown and kept.read_text(encoding="utf-8").partition("\n")[2].strip() in shown
+        assert (
+            f"## {kept.stem}.py" in shown
+            and kept.read_text(encoding="utf-8").partition("\n")[2].strip() in shown
+        )
     (tmp_path / "results").mkdir()
     (tmp_path / "one.py").write_text('"""Measures one thing."""\n', encoding="utf-8")
     (tmp_path / "results" / "one.txt").write_text("today\n\n 1.0 x\n", encoding="utf-8")
-    assert site["page"](tmp_path).endswith("## one.py\n\nMeasures one thing.\n\n*today*\n\n```text\n1.0 x\n```\n")
+    assert site["page"](tmp_path).endswith(
+        "## one.py\n\nMeasures one thing.\n\n*today*\n\n```text\n1.0 x\n```\n"
+    )
     assert "keep.py noise" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
@@ -86,10 +93,16 @@ def test_every_release_keeps_its_own_documents(tmp_path):
 
 def test_every_page_stands_in_the_navigation():
     """What `mkdocs build --strict` would say, without building."""
-    listed = set(re.findall(r"([\w./-]+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE))
+    listed = set(
+        re.findall(
+            r"([\w./-]+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.MULTILINE
+        )
+    )
     pages = {str(path.relative_to(ROOT / "docs")) for path in ROOT.glob("docs/**/*.md")}
     assert {page for page in pages if not page.startswith("decisions/")} <= listed
-    made = {page for page in listed if page.startswith(("reference/", "gallery/"))} | {"benchmarks-printed.md"}
+    made = {page for page in listed if page.startswith(("reference/", "gallery/"))} | {
+        "benchmarks-printed.md"
+    }
     assert listed - made <= pages
     notebooks = {f"gallery/{path.stem}.md" for path in ROOT.glob("docs/notebooks/*.ipynb")}
     assert notebooks == {page for page in listed if page.startswith("gallery/")}

@@ -49,7 +49,9 @@ def plan(sql: str, beside: Beside, schemas, spend: Measure = EXACT, level: float
 
     asked = (*schemas.values(), sql, spend, level)
     if asked not in PLANS:
-        PLANS[asked] = plan_question(parse(sql, schemas, values), spend, public_values=values, level=level)
+        PLANS[asked] = plan_question(
+            parse(sql, schemas, values), spend, public_values=values, level=level
+        )
     return PLANS[asked]
 
 
@@ -72,13 +74,17 @@ def check(case: Case, beside: Beside, schemas, plain: Beside | None = None) -> N
         return tuple(str(row[i]) for i in exact)
 
     mine, ends = rows_of(answer), answer.interval(0.999)
-    order = range(len(mine)) if case.ordered else sorted(range(len(mine)), key=lambda i: key(mine[i]))
+    order = (
+        range(len(mine)) if case.ordered else sorted(range(len(mine)), key=lambda i: key(mine[i]))
+    )
     theirs = wanted if case.ordered else sorted(wanted, key=key)
     assert [key(mine[i]) for i in order] == [key(row) for row in theirs], case.name
     for i, row in zip(order, theirs, strict=True):
         for name, ours, told in zip(answer.columns, mine[i], row, strict=True):
             assert near(ours, told, case.within), f"{case.name}.{name}: {ours} is not {told}"
-            assert inside(told, ends[i].get(name)), f"{case.name}.{name}: {told} is outside {ends[i]}"
+            assert inside(told, ends[i].get(name)), (
+                f"{case.name}.{name}: {told} is outside {ends[i]}"
+            )
 
 
 def near(ours: object, plain: object, within: float) -> bool:

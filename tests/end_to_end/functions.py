@@ -69,7 +69,9 @@ SUMS = [
 
 
 def _counted(conditions: list[str]) -> str:
-    columns = [f"COUNT(*) FILTER (WHERE {condition}) AS c{i}" for i, condition in enumerate(conditions)]
+    columns = [
+        f"COUNT(*) FILTER (WHERE {condition}) AS c{i}" for i, condition in enumerate(conditions)
+    ]
     return f"SELECT {', '.join(columns)} FROM visits"
 
 
@@ -82,7 +84,8 @@ def _own(conditions: list[str]) -> dict[str, str]:
 
     return {
         store: ", ".join(
-            f"COUNT(*) FILTER (WHERE {other.get(c) or translated(f'SELECT {c}', store)[7:]})" for c in conditions
+            f"COUNT(*) FILTER (WHERE {other.get(c) or translated(f'SELECT {c}', store)[7:]})"
+            for c in conditions
         ).join(("SELECT ", " FROM visits"))
         for store, other in OWN.items()
     }

@@ -80,7 +80,9 @@ def databases(draw):
 @st.composite
 def statistic(draw, columns, person, keyed):
     some = draw(
-        st.sampled_from(["count", "of", "people", "distinct", "sum", "mean", "spread", "pair", "place", "mode"])
+        st.sampled_from(
+            ["count", "of", "people", "distinct", "sum", "mean", "spread", "pair", "place", "mode"]
+        )
     )
     number = draw(expression(columns, Whole))
     if some in ("place", "mode") and keyed:
@@ -91,7 +93,9 @@ def statistic(draw, columns, person, keyed):
         case "people" if person:
             return CountPeople()
         case "distinct":
-            return CountDistinct(draw(st.sampled_from([Field(name) for name in columns]) | expression(columns)))
+            return CountDistinct(
+                draw(st.sampled_from([Field(name) for name in columns]) | expression(columns))
+            )
         case "sum":
             return Sum(number)
         case "mean":
@@ -102,7 +106,10 @@ def statistic(draw, columns, person, keyed):
             other = draw(expression(columns, Whole))
             return draw(st.sampled_from([Covariance(number, other), Correlation(number, other)]))
         case "place":
-            return Quantile(number, draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(9, 10), Fraction(1)])))
+            return Quantile(
+                number,
+                draw(st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(9, 10), Fraction(1)])),
+            )
         case "mode":
             return Mode(draw(st.sampled_from([Field(name) for name in columns])))
         case _:
@@ -116,12 +123,18 @@ def questions(draw):
     try:
         rows = draw(relation(schemas))
         columns = columns_of(rows)
-        keys = tuple(draw(_key(f"k{i}", columns, rows)) for i in range(draw(st.sampled_from([0, 0, 1, 1, 2]))))
+        keys = tuple(
+            draw(_key(f"k{i}", columns, rows))
+            for i in range(draw(st.sampled_from([0, 0, 1, 1, 2])))
+        )
         person = isinstance(unit, People)
         statistics = tuple(
-            (f"s{i}", draw(statistic(columns, person, bool(keys)))) for i in range(draw(st.integers(1, 3)))
+            (f"s{i}", draw(statistic(columns, person, bool(keys))))
+            for i in range(draw(st.integers(1, 3)))
         )
-        asked = Question(rows, keys, statistics, draw(_finish(keys, statistics)), nested=draw(_chosen(keys)))
+        asked = Question(
+            rows, keys, statistics, draw(_finish(keys, statistics)), nested=draw(_chosen(keys))
+        )
         question = require_sound(asked, public_values)
         hidden = any(key.values is None for key in keys)
         spends = [ApproxDP(1, "1e-2")] if hidden else [PureDP(1), ZCDP("1/2"), ApproxDP(2, "1e-6")]
@@ -143,20 +156,26 @@ def _chosen(draw, keys):
     lists = [key.values for key in keys]
     if not lists or not all(lists) or prod(map(len, lists)) > 400 or draw(st.booleans()):
         return None
-    rows = draw(st.lists(st.sampled_from(list(product(*lists))), min_size=1, max_size=6, unique=True))
+    rows = draw(
+        st.lists(st.sampled_from(list(product(*lists))), min_size=1, max_size=6, unique=True)
+    )
     return Nest(tuple(range(len(keys))), in_order(rows))
 
 
 @st.composite
 def _finish(draw, keys, statistics):
-    columns = [(key.name, Field(key.name)) for key in keys] + [(name, Field(name)) for name, _ in statistics]
+    columns = [(key.name, Field(key.name)) for key in keys] + [
+        (name, Field(name)) for name, _ in statistics
+    ]
     number = next((name for name, s in statistics if isinstance(s, Count | Sum | CountOf)), None)
     if number is None or draw(st.booleans()):
         return Finish(tuple(columns))
     more = draw(st.sampled_from([Function.ADD, Function.MULTIPLY, Function.DIVIDE]))
     columns.append(("made", Call(more, (Field(number), Field(number)))))
     return Finish(
-        tuple(columns), order=((Field(number), draw(st.booleans())),), limit=draw(st.sampled_from([None, 1, 3]))
+        tuple(columns),
+        order=((Field(number), draw(st.booleans())),),
+        limit=draw(st.sampled_from([None, 1, 3])),
     )
 
 

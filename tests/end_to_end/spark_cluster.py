@@ -34,12 +34,21 @@ def main(master: str) -> None:
         builder = builder.config(name, value)
     session = builder.getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    tables = {name: table for name, table in world().items() if name in ("visits", "users", "wards")}
-    engine = Spark(session, {name: frame.repartition(4) for name, frame in spark_frames(tables, session).items()})
+    tables = {
+        name: table for name, table in world().items() if name in ("visits", "users", "wards")
+    }
+    engine = Spark(
+        session,
+        {name: frame.repartition(4) for name, frame in spark_frames(tables, session).items()},
+    )
     beside = Beside("spark", engine, lambda sql: [])
     found = {name: rows_of(ask(sql, beside, SCHEMAS)) for name, sql in QUESTIONS.items()}
-    executors = session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1  # the driver is one of them
-    print(json.dumps({"executors": executors, "master": session.sparkContext.master, "found": found}))  # noqa: T201
+    executors = (
+        session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
+    )  # the driver is one of them
+    print(
+        json.dumps({"executors": executors, "master": session.sparkContext.master, "found": found})
+    )
     session.stop()
 
 

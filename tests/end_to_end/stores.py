@@ -40,7 +40,11 @@ def number(value: object) -> object:
         return (value.replace(tzinfo=None) - EPOCH).total_seconds()
     if isinstance(value, date):
         return float((value - EPOCH.date()).days)
-    return float(value) if isinstance(value, int | float | Decimal) and not isinstance(value, bool) else value
+    return (
+        float(value)
+        if isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+        else value
+    )
 
 
 def translated(sql: str, store: str) -> str:
@@ -55,7 +59,12 @@ def duckdb_beside(tables) -> Beside:
     for name, table in tables.items():
         connection.register(name, arrow(table))
     engine = in_duckdb(tables)
-    return Beside("duckdb", engine, lambda sql: connection.execute(sql).fetchall(), (connection.close, engine.close))
+    return Beside(
+        "duckdb",
+        engine,
+        lambda sql: connection.execute(sql).fetchall(),
+        (connection.close, engine.close),
+    )
 
 
 def memory_beside(tables) -> Beside:
@@ -69,7 +78,10 @@ def postgres_beside(tables, dsn) -> Beside:
     engine = in_postgres(tables, dsn)
     connection = psycopg.connect(dsn, autocommit=True)
     return Beside(
-        "postgres", engine, lambda sql: connection.execute(sql.encode()).fetchall(), (connection.close, engine.close)
+        "postgres",
+        engine,
+        lambda sql: connection.execute(sql.encode()).fetchall(),
+        (connection.close, engine.close),
     )
 
 

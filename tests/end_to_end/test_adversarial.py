@@ -136,7 +136,9 @@ class Untouched:
         raise AssertionError(f"the store was touched: {name}")
 
 
-@pytest.mark.parametrize(("sql", "clause"), REFUSED, ids=[f"{i:02d} {clause}" for i, (_, clause) in enumerate(REFUSED)])
+@pytest.mark.parametrize(
+    ("sql", "clause"), REFUSED, ids=[f"{i:02d} {clause}" for i, (_, clause) in enumerate(REFUSED)]
+)
 def test_is_refused_before_the_store_is_touched(sql, clause):
     with pytest.raises(DiscreetError) as refused:
         answer_question(parse(sql, SCHEMAS), Untouched(), PureDP(1))
@@ -145,7 +147,12 @@ def test_is_refused_before_the_store_is_touched(sql, clause):
 
 
 LATE = [
-    ("SELECT note, COUNT(*) FROM visits GROUP BY note", PureDP(1), InvalidArgument, "the keys of note are not public"),
+    (
+        "SELECT note, COUNT(*) FROM visits GROUP BY note",
+        PureDP(1),
+        InvalidArgument,
+        "the keys of note are not public",
+    ),
     ("SELECT SUM(x) FROM wide", PureDP(1), UnsupportedQuery, "the noise would exceed 2\\^50 steps"),
     ("SELECT SUM(x * x) FROM wide", PureDP(1), UnsupportedQuery, "64-bit"),
     ("SELECT SUM(x) FROM heavy", PureDP(1), UnsupportedQuery, "2\\^50 steps|64-bit"),
@@ -198,7 +205,15 @@ ROWS = [
 ]
 TABLES = {
     "odd": Table(
-        {"tight": "bigint", "wide": "bigint", "x": "double", "word": "text", "age": "bigint", "text": "text"}, ROWS
+        {
+            "tight": "bigint",
+            "wide": "bigint",
+            "x": "double",
+            "word": "text",
+            "age": "bigint",
+            "text": "text",
+        },
+        ROWS,
     )
 }
 ANSWERS = {
@@ -254,6 +269,9 @@ class TestHostileValues:
         """A key of one row appears with a chance of δ = 1e-15."""
         with closing(duckdb_beside(TABLES)) as beside:
             shown = ask(
-                "SELECT text, COUNT(*) AS n FROM odd GROUP BY text", beside, {"odd": ODD}, ApproxDP(10**9, "1e-15")
+                "SELECT text, COUNT(*) AS n FROM odd GROUP BY text",
+                beside,
+                {"odd": ODD},
+                ApproxDP(10**9, "1e-15"),
             )
         assert shown.column("text") == ["b"]

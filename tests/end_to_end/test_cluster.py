@@ -44,7 +44,9 @@ def process(home, name, *arguments):
     """Run a part of Spark for as long as the block lasts; its log is a file."""
     log = home / f"{name}.log"
     with log.open("w") as out:
-        ending = ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []  # also if we are killed
+        ending = (
+            ["setpriv", "--pdeathsig", "TERM"] if shutil.which("setpriv") else []
+        )  # also if we are killed
         command = [*ending, spark_home() / "bin" / "spark-class", *arguments]
         started = subprocess.Popen(command, stdout=out, stderr=out, env=environment(home), cwd=home)
         try:
@@ -69,9 +71,19 @@ def said(log, pattern, seconds=60):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(shutil.which("java") is None, reason="Spark needs Java, and there is none on the path")
+@pytest.mark.skipif(
+    shutil.which("java") is None, reason="Spark needs Java, and there is none on the path"
+)
 def test_a_spark_cluster_of_two_workers_says_what_plain_sql_says(tmp_path):
-    master = ("org.apache.spark.deploy.master.Master", "--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
+    master = (
+        "org.apache.spark.deploy.master.Master",
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--webui-port",
+        "0",
+    )
     worker = (
         "org.apache.spark.deploy.worker.Worker",
         "--host",
@@ -85,7 +97,10 @@ def test_a_spark_cluster_of_two_workers_says_what_plain_sql_says(tmp_path):
     )
     with process(tmp_path, "master", *master) as log:
         address = said(log, r"(spark://127\.0\.0\.1:\d+)")
-        with process(tmp_path, "one", *worker, address) as one, process(tmp_path, "two", *worker, address) as two:
+        with (
+            process(tmp_path, "one", *worker, address) as one,
+            process(tmp_path, "two", *worker, address) as two,
+        ):
             for each in (one, two):
                 said(each, r"(Successfully registered)")
             told = subprocess.run(
@@ -104,5 +119,7 @@ def compare(found):
         for name, sql in QUESTIONS.items():
             mine, plain = sorted(map(tuple, found[name])), sorted(store.plain(sql))
             assert [len(row) for row in mine] == [len(row) for row in plain]
-            cells = [pair for rows in zip(mine, plain, strict=True) for pair in zip(*rows, strict=True)]
+            cells = [
+                pair for rows in zip(mine, plain, strict=True) for pair in zip(*rows, strict=True)
+            ]
             assert all(near(ours, theirs, 0.0) for ours, theirs in cells), cells

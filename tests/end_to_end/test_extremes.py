@@ -26,9 +26,21 @@ ENDS = Schema(
     },
 )
 TABLE = Table(
-    dict.fromkeys(ENDS.columns, "double"), [(1.0, 7.0, 5.0, 0.25, 2.0**52), (4.0, 7.0, -5.0, -0.5, 2.0**52 + 1)]
+    dict.fromkeys(ENDS.columns, "double"),
+    [(1.0, 7.0, 5.0, 0.25, 2.0**52), (4.0, 7.0, -5.0, -0.5, 2.0**52 + 1)],
 )
-NAMES = ["x", "same", "wide", "fine", "far", "LEAST(x, 0)", "x - x", "fine / 3", "wide / 1000003", "x * 0"]
+NAMES = [
+    "x",
+    "same",
+    "wide",
+    "fine",
+    "far",
+    "LEAST(x, 0)",
+    "x - x",
+    "fine / 3",
+    "wide / 1000003",
+    "x * 0",
+]
 ASKED = ["SUM({})", "AVG({})", "STDDEV({})", "CORR(x, {})", "COVAR_POP({}, wide)", "MEDIAN({})"]
 SPENDS = [PureDP(1), ApproxDP(1, "1e-6"), ZCDP("1/8"), PureDP("1/1000000"), EXACT]
 
@@ -59,5 +71,10 @@ def test_a_question_is_answered_or_refused_in_words(what, spend, store):
 
 
 def test_a_constant_has_no_correlation_and_says_so(store):
-    answer = ask("SELECT CORR(x, LEAST(x, 0)) AS c, STDDEV(same) AS s FROM ends", store, {"ends": ENDS}, EXACT)
+    answer = ask(
+        "SELECT CORR(x, LEAST(x, 0)) AS c, STDDEV(same) AS s FROM ends",
+        store,
+        {"ends": ENDS},
+        EXACT,
+    )
     assert answer.rows[0] == (None, 0.0)

@@ -49,7 +49,10 @@ def exact(engine, schema):
     amount, grade = amount_of("income", domains["income"]), classes_of("grade", domains["grade"])
     design = design_of({name: domains[name] for name in ("age", "height", "sex", "works")})
     rows, _ = stored.rows(design, amount)
-    moments = (*stored.moments(design, amount, 2048), *rows.gram(np.zeros((len(rows.weights), 0), dtype=np.int64)))
+    moments = (
+        *stored.moments(design, amount, 2048),
+        *rows.gram(np.zeros((len(rows.weights), 0), dtype=np.int64)),
+    )
     return (*moments, stored.sums(design, grade, squares=True), np.sort(rows.weights))
 
 
@@ -86,7 +89,9 @@ def test_one_charge_for_a_model_and_one_for_a_table(store):
     curator = dp.Curator(store, [ROWS], ledger)
     spend = dp.ApproxDP(10, "1e-6")
     for _ in range(2):
-        model = curator.learn("SELECT age, height, income FROM people", learn.LinearRegression(target="income"), spend)
+        model = curator.learn(
+            "SELECT age, height, income FROM people", learn.LinearRegression(target="income"), spend
+        )
         made = curator.synthesize("people", spend, columns=["sex", "works", "grade"])
     assert len(model.predict({"age": [30], "height": [1.7]})) == 1
     assert made.table("sex", "works").values.sum() == pytest.approx(200, abs=60)

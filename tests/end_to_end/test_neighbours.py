@@ -31,7 +31,9 @@ def look(asked, seed, pairs, store):
         if repr(other) != repr(asked.tables):
             found += 1
             run = program(
-                asked.plan, keys_of(asked.plan, asked.tables, other), store=lambda tables: store(tables["visits"])
+                asked.plan,
+                keys_of(asked.plan, asked.tables, other),
+                store=lambda tables: store(tables["visits"]),
             )
             replay(run, (asked.tables, other)).require()
     assume(found)
@@ -41,11 +43,15 @@ def keys_of(plan, *tables):
     """List the keys that a selection sees in either table, so that the recorder compares their counts one by one."""
     if plan.selection is None:
         return ()
-    return sorted({key for each in tables for key in in_memory(each).tally(plan.selection.tally)}, key=repr)
+    return sorted(
+        {key for each in tables for key in in_memory(each).tally(plan.selection.tally)}, key=repr
+    )
 
 
 def planned(sql, spend, **columns):
-    return plan_question(parse(sql, {"many": Schema("many", People("id", max_rows=2), columns)}), spend)
+    return plan_question(
+        parse(sql, {"many": Schema("many", People("id", max_rows=2), columns)}), spend
+    )
 
 
 def wider(plan):
@@ -62,13 +68,19 @@ def wider(plan):
 class TestReplayWouldSee:
     """What breaks the declared sensitivity is caught on one pair of neighbours: a person with forty rows leaves."""
 
-    @pytest.mark.parametrize("what", ["COUNT(*)", "SUM(x)", "AVG(x)", "STDDEV(x)", "CORR(x, y)", "MAX(x)", "MODE(y)"])
+    @pytest.mark.parametrize(
+        "what", ["COUNT(*)", "SUM(x)", "AVG(x)", "STDDEV(x)", "CORR(x, y)", "MAX(x)", "MODE(y)"]
+    )
     def test_a_share_that_is_too_wide(self, what):
         plan = planned(f"SELECT {what} AS v FROM many", PureDP(1), x=Integer(0, 9), y=Integer(0, 3))
         one, two = ([(9, 3, "a")] * 40, [(1, 1, "b")])
-        full, less = ({"many": Table({"x": "bigint", "y": "bigint", "id": "text"}, rows)} for rows in (one + two, two))
+        full, less = (
+            {"many": Table({"x": "bigint", "y": "bigint", "id": "text"}, rows)}
+            for rows in (one + two, two)
+        )
         run = {
-            made: program(made, (), store=lambda tables: in_memory(tables["visits"])) for made in (plan, wider(plan))
+            made: program(made, (), store=lambda tables: in_memory(tables["visits"]))
+            for made in (plan, wider(plan))
         }
         assert not replay(run[plan], (full, less)).refuted
         assert replay(run[wider(plan)], (full, less)).refuted

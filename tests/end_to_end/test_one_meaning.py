@@ -64,7 +64,10 @@ KEYS = {
         "CASE WHEN b >= 1 THEN 'high' ELSE 'low' END",
         lambda row: "high" if (READ["b"](row) or 0) >= 1 else "low",
     ),
-    "weekday": ("EXTRACT(DAY FROM t)", lambda row: None if READ["t"](row) is None else READ["t"](row) + 1),
+    "weekday": (
+        "EXTRACT(DAY FROM t)",
+        lambda row: None if READ["t"](row) is None else READ["t"](row) + 1,
+    ),
 }
 WHERE = {"": lambda _: True, " WHERE b >= 1": lambda row: (READ["b"](row) or 0) >= 1,
          " WHERE c IS NOT NULL": lambda row: READ["c"](row) is not None}  # fmt: skip
@@ -76,14 +79,22 @@ BINS = ({"half", "high"}, {"b", "half"}, {"b", "high"})
 
 def allowed(sets):
     names = {name for one in sets for name in one}
-    return any(sets) and not BINS[0] <= names and not any(both <= set(one) for both in BINS for one in sets)
+    return (
+        any(sets)
+        and not BINS[0] <= names
+        and not any(both <= set(one) for both in BINS for one in sets)
+    )
 
 
 possible_sets = [one for size in range(3) for one in combinations(KEYS, size)]
-sets_of_keys = st.lists(st.sampled_from(possible_sets), min_size=2, max_size=4, unique=True).filter(allowed)
+sets_of_keys = st.lists(st.sampled_from(possible_sets), min_size=2, max_size=4, unique=True).filter(
+    allowed
+)
 ways = st.tuples(*map(st.sampled_from, (list(WHERE), list(UNITS), ["add-remove", "replace"])))
 tables = st.lists(
-    st.fixed_dictionaries({"id": st.integers(0, 3)} | {name: st.sampled_from(cells) for name, cells in CELLS.items()}),
+    st.fixed_dictionaries(
+        {"id": st.integers(0, 3)} | {name: st.sampled_from(cells) for name, cells in CELLS.items()}
+    ),
     min_size=1,
     max_size=24,
 )
@@ -98,7 +109,11 @@ def engine(kind, rows):
 
 def curator_of(kind, rows, unit, neighbours):
     schema = dp.Schema("v", UNITS[unit], COLUMNS, neighbours=neighbours)
-    return dp.Curator(engine(kind, rows), [schema], dp.open_ledger(":memory:", dp.PureDP(10**9), neighbours=neighbours))
+    return dp.Curator(
+        engine(kind, rows),
+        [schema],
+        dp.open_ledger(":memory:", dp.PureDP(10**9), neighbours=neighbours),
+    )
 
 
 def expected(rows, names, where, unit):
@@ -163,12 +178,16 @@ def test_counts_under_filter_and_running_totals(kind, rows, where, unit):
     conditions = {"b >= 1": lambda row: (READ["b"](row) or 0) >= 1, "b >= 2": lambda row: READ["b"](row) == 2,
                   "a = 'x'": lambda row: READ["a"](row) == "x", "c": lambda row: READ["c"](row) is True,
                   "d = 'q'": lambda row: READ["d"](row) == "q"}  # fmt: skip
-    counts = ", ".join(f"COUNT(*) FILTER (WHERE {one}) AS n{at}" for at, one in enumerate(conditions))
+    counts = ", ".join(
+        f"COUNT(*) FILTER (WHERE {one}) AS n{at}" for at, one in enumerate(conditions)
+    )
     found = curator.sql(f"SELECT {counts} FROM v{where}", spend=SPEND)
     for n, rule in zip(found.rows[0], conditions.values(), strict=True):
         weights = [1 if unit == "rows" else min(1, 2 / own[row["id"]]) for row in kept if rule(row)]
         assert n == pytest.approx(sum(weights), abs=0.02)
-    running = curator.sql(f"SELECT b, SUM(COUNT(*)) OVER (ORDER BY b) AS n FROM v{where} GROUP BY b", spend=SPEND)
+    running = curator.sql(
+        f"SELECT b, SUM(COUNT(*)) OVER (ORDER BY b) AS n FROM v{where} GROUP BY b", spend=SPEND
+    )
     cells = expected(rows, ["b"], where, unit)
     values = running.column("b")
     for value, n in zip(values, running.column("n"), strict=True):
@@ -180,12 +199,18 @@ def test_a_list_that_is_shorter_than_the_column_leaves_rows_out_of_its_own_table
     rows = [{"d": "pq"[at % 2], "e": "u"} for at in range(40)]
     columns = {"d": COLUMNS["d"], "e": dp.Category(["u"], default="u")}
     table = dp.Table(dp.Schema("v", dp.Rows(), columns))
-    curator = dp.Curator(dp.Memory({"v": rows}), [table.rows.schema], dp.open_ledger(":memory:", dp.PureDP(10**8)))
+    curator = dp.Curator(
+        dp.Memory({"v": rows}), [table.rows.schema], dp.open_ledger(":memory:", dp.PureDP(10**8))
+    )
     short = table.count(by="d", keys={"d": ["q"]})
-    found = curator.release({"short": short, "all": table.count(), "e": table.count(by="e")}, spend=SPEND)
+    found = curator.release(
+        {"short": short, "all": table.count(), "e": table.count(by="e")}, spend=SPEND
+    )
     assert [round(found[name].column("count")[0]) for name in ("short", "all", "e")] == [20, 40, 40]
     cube = curator.ask(table.marginals(["d", "e"], keys={"d": ["q"]}), spend=SPEND)
-    assert [round(cube.table(*names).column("count")[0]) for names in (("d", "e"), ("d",), ("e",), ())] == [
+    assert [
+        round(cube.table(*names).column("count")[0]) for names in (("d", "e"), ("d",), ("e",), ())
+    ] == [
         20,
         20,
         40,
@@ -196,19 +221,31 @@ def test_a_list_that_is_shorter_than_the_column_leaves_rows_out_of_its_own_table
 def test_rows_without_a_key_count_where_it_is_not_asked():
     """A fifth of the rows have no `out`: departments had 4,000 rows instead of 5,000, and the total was 8,000."""
     rows = [{"dep": "AB"[at % 2], "out": "h" if at % 5 else None} for at in range(10_000)]
-    schema = dp.Schema("v", dp.Rows(), {"dep": dp.Category(["A", "B"]), "out": dp.Category(["h", "w"])})
-    curator = dp.Curator(dp.Memory({"v": rows}), [schema], dp.open_ledger(":memory:", dp.PureDP(1000)))
+    schema = dp.Schema(
+        "v", dp.Rows(), {"dep": dp.Category(["A", "B"]), "out": dp.Category(["h", "w"])}
+    )
+    curator = dp.Curator(
+        dp.Memory({"v": rows}), [schema], dp.open_ledger(":memory:", dp.PureDP(1000))
+    )
     a = "SELECT dep, COUNT(*) AS n FROM v GROUP BY dep"
     b = "SELECT dep, out, COUNT(*) AS n FROM v GROUP BY dep, out"
     cube = b.replace("GROUP BY dep, out", "GROUP BY CUBE (dep, out)")
     assert curator.sql(a, spend=10).column("n") == pytest.approx([5000, 5000], abs=20)
-    assert curator.release({"a": a, "b": b}, spend=10)["a"].column("n") == pytest.approx([5000, 5000], abs=20)
+    assert curator.release({"a": a, "b": b}, spend=10)["a"].column("n") == pytest.approx(
+        [5000, 5000], abs=20
+    )
     found = curator.sql(cube, spend=10)
     assert found.table().column("n")[0] == pytest.approx(10_000, abs=30)
     assert found.table("dep").column("n") == pytest.approx([5000, 5000], abs=30)
     assert found.table("out").column("n") == pytest.approx([8000, 0], abs=30)
-    with pytest.raises(dp.UnsupportedQuery, match=r"without dep or out.*COALESCE\(dep, …\), declare default="):
+    with pytest.raises(
+        dp.UnsupportedQuery, match=r"without dep or out.*COALESCE\(dep, …\), declare default="
+    ):
         curator.sql(cube, spend=10, whole=True)
     named = "SELECT COALESCE(dep, '-') AS d, COALESCE(out, '-') AS o, COUNT(*) AS n FROM v GROUP BY CUBE (d, o)"
     whole = curator.sql(named, spend=10, whole=True)
-    assert sum(whole.table("d").column("n")) == sum(whole.table("o").column("n")) == whole.table().column("n")[0]
+    assert (
+        sum(whole.table("d").column("n"))
+        == sum(whole.table("o").column("n"))
+        == whole.table().column("n")[0]
+    )

@@ -76,7 +76,11 @@ tests/engines/test_functions.py."""
 def asked_of(store):
     """Return every case; those that this store is asked in deep only are marked so."""
     return pytest.mark.parametrize(
-        "name", [pytest.param(name, marks=[] if name in ASKED[store] else [pytest.mark.slow]) for name in BY_NAME]
+        "name",
+        [
+            pytest.param(name, marks=[] if name in ASKED[store] else [pytest.mark.slow])
+            for name in BY_NAME
+        ],
     )
 
 

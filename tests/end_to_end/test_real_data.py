@@ -91,7 +91,12 @@ def store():
     for name, path in FILES.items():
         connection.execute(f"CREATE TABLE {name} AS SELECT * FROM read_csv('{path}')")
     engine = DuckDB(connection)
-    beside = Beside("duckdb", engine, lambda sql: connection.execute(sql).fetchall(), (engine.close, connection.close))
+    beside = Beside(
+        "duckdb",
+        engine,
+        lambda sql: connection.execute(sql).fetchall(),
+        (engine.close, connection.close),
+    )
     with closing(beside):
         yield beside
 
@@ -103,12 +108,19 @@ def test_exactly(name, store):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    "name", [case.name for case in QUESTIONS if "HAVING COUNT" not in case.sql and "LIMIT" not in case.sql]
+    "name",
+    [case.name for case in QUESTIONS if "HAVING COUNT" not in case.sql and "LIMIT" not in case.sql],
 )
 def test_at_epsilon_one_the_interval_holds_the_plain_value(name, store):
     """Each interval misses with a chance of 1e-12: all of them together with less than 1e-9."""
     case = BY_NAME[name]
-    answer = ask(case.sql, store, SCHEMAS, PureDP(1) if case.spend is not EXACT_KEYS else ApproxDP(1, 1e-6), level=SURE)
+    answer = ask(
+        case.sql,
+        store,
+        SCHEMAS,
+        PureDP(1) if case.spend is not EXACT_KEYS else ApproxDP(1, 1e-6),
+        level=SURE,
+    )
     exact = [i for i, column in enumerate(answer.columns) if column not in answer.noisy]
     plain = {tuple(row[i] for i in exact): row for row in store.plain(case.plain_for("duckdb"))}
     assert len(answer) == len(plain) or case.spend is EXACT_KEYS

@@ -17,9 +17,7 @@ from end_to_end.tpch import SCHEMAS, tpch
 OF_ORDER = "orders o JOIN lineitem l ON o.custkey = l.custkey AND o.orderkey = l.orderkey"
 REVENUE = "extendedprice * (1 - discount)"
 LATE = "(SELECT custkey, orderkey FROM lineitem WHERE commitdate < receiptdate GROUP BY custkey, orderkey)"
-LARGE = (
-    "(SELECT custkey, orderkey, SUM(quantity) AS q FROM lineitem GROUP BY custkey, orderkey HAVING SUM(quantity) > 120)"
-)
+LARGE = "(SELECT custkey, orderkey, SUM(quantity) AS q FROM lineitem GROUP BY custkey, orderkey HAVING SUM(quantity) > 120)"
 
 QUESTIONS = [
     Case("Q1 pricing summary", f"""SELECT returnflag, linestatus, SUM(quantity) AS q, SUM(extendedprice) AS base, SUM({REVENUE}) AS disc,
@@ -101,17 +99,31 @@ def test_postgres(name, postgres):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(
-    "name", [name for name, case in BY_NAME.items() if "HAVING" not in case.sql.replace("HAVING SUM(quantity)", "")]
+    "name",
+    [
+        name
+        for name, case in BY_NAME.items()
+        if "HAVING" not in case.sql.replace("HAVING SUM(quantity)", "")
+    ],
 )
 def test_at_epsilon_two_the_interval_holds_the_plain_value(name, duckdb):
     """Fewer than 100 intervals, each of which misses with a chance of 1e-12."""
     case, sure = BY_NAME[name], 1 - 1e-12
-    answer = ask(case.sql, duckdb, SCHEMAS, ApproxDP(2, 1e-6) if case.spend is EXACT_KEYS else PureDP(2), level=sure)
+    answer = ask(
+        case.sql,
+        duckdb,
+        SCHEMAS,
+        ApproxDP(2, 1e-6) if case.spend is EXACT_KEYS else PureDP(2),
+        level=sure,
+    )
     exact = [i for i, column in enumerate(answer.columns) if column not in answer.noisy]
     plain = {tuple(row[i] for i in exact): row for row in duckdb.plain(case.plain_for("duckdb"))}
     for mine, ends in zip(rows_of(answer), answer.interval(sure), strict=True):
         wanted = plain[tuple(mine[i] for i in exact)]
-        assert all(inside(value, ends.get(column)) for column, value in zip(answer.columns, wanted, strict=True))
+        assert all(
+            inside(value, ends.get(column))
+            for column, value in zip(answer.columns, wanted, strict=True)
+        )
 
 
 @pytest.mark.parametrize("name", REFUSED)

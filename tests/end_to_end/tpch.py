@@ -16,8 +16,18 @@ NATIONS = [
 SEGMENTS = ["AUTOMOBILE", "BUILDING", "FURNITURE", "HOUSEHOLD", "MACHINERY"]
 PRIORITIES = ["1-URGENT", "2-HIGH", "3-MEDIUM", "4-NOT SPECIFIED", "5-LOW"]
 MODES = ["AIR", "FOB", "MAIL", "RAIL", "REG AIR", "SHIP", "TRUCK"]
-KINDS = ["PROMO BRUSHED TIN", "PROMO PLATED STEEL", "STANDARD BURNISHED COPPER", "ECONOMY ANODIZED BRASS"]
-WORDS = ["final deposits", "special packages about the requests", "regular accounts", "quick special requests"]
+KINDS = [
+    "PROMO BRUSHED TIN",
+    "PROMO PLATED STEEL",
+    "STANDARD BURNISHED COPPER",
+    "ECONOMY ANODIZED BRASS",
+]
+WORDS = [
+    "final deposits",
+    "special packages about the requests",
+    "regular accounts",
+    "quick special requests",
+]
 DAYS = ("1992-01-01", "1999-12-31")
 
 CUSTOMER = Schema(
@@ -37,9 +47,13 @@ LINEITEM = Schema(
      "commitdate": Date(*DAYS), "receiptdate": Date(*DAYS), "shipmode": Category(MODES)},
 )  # fmt: skip
 NATION = Schema.public_table(
-    "nation", {"nationkey": Integer(0, 24), "nation": Text(25), "regionkey": Integer(0, 4)}, key="nationkey"
+    "nation",
+    {"nationkey": Integer(0, 24), "nation": Text(25), "regionkey": Integer(0, 4)},
+    key="nationkey",
 )
-REGION = Schema.public_table("region", {"regionkey": Integer(0, 4), "region": Text(25)}, key="regionkey")
+REGION = Schema.public_table(
+    "region", {"regionkey": Integer(0, 4), "region": Text(25)}, key="regionkey"
+)
 PART = Schema.public_table("part", {"partkey": Integer(1, 40), "type": Text(25)}, key="partkey")
 SCHEMAS = {schema.name: schema for schema in (CUSTOMER, ORDERS, LINEITEM, NATION, REGION, PART)}
 
@@ -72,7 +86,16 @@ def tpch(customers: int = 1000) -> dict[str, Table]:
             day = date(1992, 1, 1) + timedelta(days=random.randrange(2405))
             found = _lines(random, custkey, len(orders) + 1, day)
             price = sum(round(line[4] * (1 - line[5]) * 100) for line in found) / 100
-            orders.append((custkey, len(orders) + 1, day, random.choice(PRIORITIES), price, random.choice(WORDS)))
+            orders.append(
+                (
+                    custkey,
+                    len(orders) + 1,
+                    day,
+                    random.choice(PRIORITIES),
+                    price,
+                    random.choice(WORDS),
+                )
+            )
             lines += found
     money, key, day = "double", "bigint", "date"
     return {

@@ -43,9 +43,15 @@ VISITS = Schema(
     },
 )
 USERS = Schema(
-    "users", People("user_id", max_rows=1), {"age": Integer(0, 120), "region": Category(["N", "S"]), "name": Text(30)}
+    "users",
+    People("user_id", max_rows=1),
+    {"age": Integer(0, 120), "region": Category(["N", "S"]), "name": Text(30)},
 )
-STAYS = Schema("stays", People("user_id", max_rows=6, max_groups=2), {"ward": Integer(1, 6), "nights": Integer(0, 30)})
+STAYS = Schema(
+    "stays",
+    People("user_id", max_rows=6, max_groups=2),
+    {"ward": Integer(1, 6), "nights": Integer(0, 30)},
+)
 PEOPLE = Schema(
     "people",
     Rows(),
@@ -55,7 +61,9 @@ SWAPS = Schema("swaps", Rows(), PEOPLE.columns, neighbours="replace")
 WARDS = Schema.public_table(
     "wards", {"ward": Integer(1, 6), "city": Category(sorted(set(CITIES))), "big": Boolean(), "rate": Real(0, 2, step=0.5)}, key="ward"
 )  # fmt: skip
-PRICES = Schema.public_table("prices", {"shop": Category(SHOPS), "price": Integer(0, 100)}, max_rows={"shop": 2})
+PRICES = Schema.public_table(
+    "prices", {"shop": Category(SHOPS), "price": Integer(0, 100)}, max_rows={"shop": 2}
+)
 SCHEMAS = {s.name: s for s in (VISITS, USERS, STAYS, PEOPLE, SWAPS, WARDS, PRICES)}
 
 VISIT_TYPES = {
@@ -89,13 +97,20 @@ def world(seed: int = 19) -> dict[str, Table]:
     """Make the tables: the same each time; with this seed no two wards or regions that are put in order are alike."""
     random = Random(seed)
     users = range(1, 82)
-    visits = _odd([_visit(random, user) for user in users for _ in range(random.randrange(0, 5))], 2)
+    visits = _odd(
+        [_visit(random, user) for user in users for _ in range(random.randrange(0, 5))], 2
+    )
     stays = []
     for user in users:
         for ward in random.sample(range(1, 7), 2):
             stays += [(user, ward, random.randrange(31)) for _ in range(random.randrange(0, 4))]
     people = [
-        (random.randrange(121), random.randrange(25_000_001) / 100, random.choice("NNS"), random.randrange(1, 7))
+        (
+            random.randrange(121),
+            random.randrange(25_000_001) / 100,
+            random.choice("NNS"),
+            random.randrange(1, 7),
+        )
         for _ in range(161)
     ]
     census = {"age": "bigint", "income": "double", "region": "text", "ward": "bigint"}
@@ -103,7 +118,10 @@ def world(seed: int = 19) -> dict[str, Table]:
         "visits": Table(VISIT_TYPES, visits),
         "users": Table(
             {"user_id": "bigint", "age": "bigint", "region": "text", "name": "text"},
-            [(user, random.randrange(121), random.choice("NS"), random.choice(NAMES)) for user in users],
+            [
+                (user, random.randrange(121), random.choice("NS"), random.choice(NAMES))
+                for user in users
+            ],
         ),
         "stays": Table({"user_id": "bigint", "ward": "bigint", "nights": "bigint"}, stays),
         "people": Table(census, people),
@@ -112,5 +130,8 @@ def world(seed: int = 19) -> dict[str, Table]:
             {"ward": "bigint", "city": "text", "big": "boolean", "rate": "double"},
             [(ward, city, ward % 2 == 0, ward % 3 / 2) for ward, city in enumerate(CITIES, 1)],
         ),
-        "prices": Table({"shop": "text", "price": "bigint"}, [("a", 10), ("a", 12), ("b", 7), ("c", 30), ("c", 99)]),
+        "prices": Table(
+            {"shop": "text", "price": "bigint"},
+            [("a", 10), ("a", 12), ("b", 7), ("c", 30), ("c", 99)],
+        ),
     }

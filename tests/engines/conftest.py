@@ -18,7 +18,10 @@ def load(request):
     PostgreSQL. No step divides the length of a list of parameters, so that each value of each of them is met. `load.few`
     thins out short lists of Spark's outside deep.
     """
-    opened, step = [], {"duckdb": 1, "postgres": 1 if DEEP else 5, "spark": 5 if DEEP else 7}[request.param]
+    opened, step = (
+        [],
+        {"duckdb": 1, "postgres": 1 if DEEP else 5, "spark": 5 if DEEP else 7}[request.param],
+    )
 
     def loaded(tables):
         if request.param == "duckdb":
@@ -32,7 +35,9 @@ def load(request):
         return opened[-1]
 
     loaded.name, loaded.some = request.param, lambda tallies: tallies[::step]
-    loaded.few = lambda asked, step: asked[::step] if request.param == "spark" and not DEEP else asked
+    loaded.few = lambda asked, step: (
+        asked[::step] if request.param == "spark" and not DEEP else asked
+    )
     yield loaded
     for engine in opened:
         engine.close()

@@ -61,7 +61,18 @@ DOUBLES = (
 REALS = [0.0, 1.0, 0.5, -2.5, 3.0, float("inf"), float("nan"), 2.0**-126, 0.125]
 DECIMALS = [
     Decimal(t)
-    for t in ("0", "1", "-2.5", "0.5", "3.000001", "-0.000001", "12345678901234567.891234", "1e30", "-1e30", "7")
+    for t in (
+        "0",
+        "1",
+        "-2.5",
+        "0.5",
+        "3.000001",
+        "-0.000001",
+        "12345678901234567.891234",
+        "1e30",
+        "-1e30",
+        "7",
+    )
 ]
 DAYS = ([date(1, 1, 1), date(1969, 12, 31), date(1970, 1, 1), date(2024, 2, 29), date(2024, 5, 1),
                         date(2024, 12, 31), date(9999, 12, 31)])  # fmt: skip
@@ -125,11 +136,15 @@ def private_table(draw, name, unit, ids, at):
     """A schema, and rows that need not respect it; the id is stored as `ids`, the window's time as `at`."""
     declared = {f"{name}_{i}": draw(COLUMNS) for i in range(draw(st.integers(2, 4)))}
     types = {
-        label: draw(st.sampled_from(NATURAL[column.kind] * 3 + ["text", *STORED])) for label, column in declared.items()
+        label: draw(st.sampled_from(NATURAL[column.kind] * 3 + ["text", *STORED]))
+        for label, column in declared.items()
     }
     if at is not None:
         declared["at"], types["at"] = Timestamp("2023-06-01T00:00:00", "2024-12-31T23:59:59"), at
-    values = [st.one_of(STORED[stored], STORED[stored], STORED[stored], st.none()) for stored in types.values()]
+    values = [
+        st.one_of(STORED[stored], STORED[stored], STORED[stored], st.none())
+        for stored in types.values()
+    ]
     if isinstance(unit, People):
         types, values = {**types, "id": ids[0]}, [*values, ids[1]]
     most = 40 if name == "many" else 8
@@ -148,7 +163,11 @@ IDS = st.sampled_from(
 def database(draw):
     """Two private tables of one unit, and a public one."""
     window = draw(st.sampled_from([None, None, "hour", "day", "week", "month", "quarter", "year"]))
-    at = None if window is None else draw(st.sampled_from(["timestamp", "timestamptz", "text", "date"]))
+    at = (
+        None
+        if window is None
+        else draw(st.sampled_from(["timestamp", "timestamptz", "text", "date"]))
+    )
     people = People("id", max_rows=3, window=None if window is None else ("at", window))
     unit = draw(st.sampled_from([people, people, people, Rows()]))
     ids, at = draw(IDS), at if isinstance(unit, People) else None
@@ -175,12 +194,16 @@ def _above(draw, rows, schemas, level):
     match draw(st.sampled_from(options)):
         case "where":
             test = draw(expression(columns, Truth))
-            return Where(rows, Call(F.COALESCE, (test, Constant(True))) if draw(st.booleans()) else test)
+            return Where(
+                rows, Call(F.COALESCE, (test, Constant(True))) if draw(st.booleans()) else test
+            )
         case "select":
             kept = {name: Field(name) for name in columns if draw(st.booleans())}
             return Select(rows, (*kept.items(), (f"made{level}", draw(expression(columns)))))
         case "public":
-            on = ((draw(expression(columns, Whole)), draw(st.sampled_from(["code", "code", "rate"]))),)
+            on = (
+                (draw(expression(columns, Whole)), draw(st.sampled_from(["code", "code", "rate"]))),
+            )
             added = ((f"city{level}", "name"), (f"rate{level}", "rate"))
             return JoinPublic(rows, CITIES, on, added, keep=draw(st.booleans()))
         case "union":
@@ -188,9 +211,17 @@ def _above(draw, rows, schemas, level):
         case "people":
             other = schemas[1]
             renamed = tuple((f"r{level}_{name}", Field(name)) for name in columns_of(Scan(other)))
-            more = draw(expression(columns, Whole)), draw(expression(columns_of(Select(Scan(other), renamed)), Whole))
+            more = (
+                draw(expression(columns, Whole)),
+                draw(expression(columns_of(Select(Scan(other), renamed)), Whole)),
+            )
             on = (more,) if draw(st.integers(0, 3)) == 0 else ()
-            return JoinPeople(rows, Select(Scan(other), renamed), on, draw(st.sampled_from(["", "", "left", "full"])))
+            return JoinPeople(
+                rows,
+                Select(Scan(other), renamed),
+                on,
+                draw(st.sampled_from(["", "", "left", "full"])),
+            )
         case _:
             return _person(draw, rows, columns, level)
 
@@ -205,7 +236,13 @@ def _person(draw, rows, columns, level):
         (f"rows{level}", Total("count", None, Fraction(1), 0, draw(st.sampled_from([2, 10])))),
         (
             f"total{level}",
-            Total(what, number, fine, draw(st.sampled_from([-20, 0])), draw(st.sampled_from([7, 2**40]))),
+            Total(
+                what,
+                number,
+                fine,
+                draw(st.sampled_from([-20, 0])),
+                draw(st.sampled_from([7, 2**40])),
+            ),
         ),
     )
     return PerPerson(rows, keys, totals)
@@ -213,10 +250,15 @@ def _person(draw, rows, columns, level):
 
 CONSTANTS = {
     Whole: st.sampled_from(
-        [Constant(n) for n in (0, 1, -1, 3, 10, -7, Fraction(1, 2), Fraction(-5, 4), Fraction(1, 3), 2**40)]
+        [
+            Constant(n)
+            for n in (0, 1, -1, 3, 10, -7, Fraction(1, 2), Fraction(-5, 4), Fraction(1, 3), 2**40)
+        ]
     ),
     Truth: st.sampled_from([Constant(True), Constant(False)]),
-    Texts: st.sampled_from([Constant(t) for t in ("", "N", "a%b", "it's", "x\ny", "a\\b", "👍🏽", "Tro", "12")]),
+    Texts: st.sampled_from(
+        [Constant(t) for t in ("", "N", "a%b", "it's", "x\ny", "a\\b", "👍🏽", "Tro", "12")]
+    ),
     Day: st.sampled_from([Constant(n, "day") for n in (-1, 0, 19844, 19782)]),
     Second: st.sampled_from([Constant(n, "second") for n in (-1, 0, 1_714_555_815, 1_709_209_815)]),
 }
@@ -254,7 +296,12 @@ def _raw(draw, columns, sort, depth):
 
     if draw(st.sampled_from([False] * 5 + [True])):
         return Call(
-            F.CASE, (some(Truth), some(sort), draw(st.just(Constant(None)) | expression(columns, sort, depth - 1)))
+            F.CASE,
+            (
+                some(Truth),
+                some(sort),
+                draw(st.just(Constant(None)) | expression(columns, sort, depth - 1)),
+            ),
         )
     if draw(st.sampled_from([False] * 5 + [True])):
         return Call(F.COALESCE, (some(sort), some(sort)))
@@ -279,7 +326,9 @@ def _applied(draw, columns, sort, some):
         if function in clock:
             return Call(function, (some(clock[function]),))
         if function is F.MODULO:
-            return Call(function, (some(Whole), Constant(draw(st.sampled_from([2, 7, Fraction(3, 4)])))))
+            return Call(
+                function, (some(Whole), Constant(draw(st.sampled_from([2, 7, Fraction(3, 4)]))))
+            )
         one = function in (F.NEGATE, F.ABSOLUTE, F.FLOOR, F.CEILING, F.ROUND, F.ROOT)
         return Call(function, (some(Whole),) if one else (some(Whole), some(Whole)))
     if sort is Truth:
@@ -288,7 +337,10 @@ def _applied(draw, columns, sort, some):
         function = draw(st.sampled_from([F.LOWER, F.UPPER, F.TRIM, F.SUBSTRING, F.CONCAT]))
         if function is F.CONCAT:
             return Call(function, (some(Texts), some(Texts)))
-        rest = (Constant(draw(st.sampled_from([1, 2, 9]))), Constant(draw(st.sampled_from([0, 1, 50]))))
+        rest = (
+            Constant(draw(st.sampled_from([1, 2, 9]))),
+            Constant(draw(st.sampled_from([0, 1, 50]))),
+        )
         return Call(function, (some(Texts), *(rest if function is F.SUBSTRING else ())))
     return _moved(draw, sort, some)
 
@@ -301,16 +353,33 @@ def _moved(draw, sort, some):
         case "start":
             return Call(F.TRUNCATE, (some(sort), Constant(draw(st.sampled_from(UNITS)))))
         case "later":
-            return Call(F.MONTHS_LATER, (some(sort), Constant(draw(st.sampled_from([0, 1, -1, 11, -13, 1200])))))
+            return Call(
+                F.MONTHS_LATER,
+                (some(sort), Constant(draw(st.sampled_from([0, 1, -1, 11, -13, 1200])))),
+            )
         case "number":
-            there, back = (F.UNIX_DATE, F.FROM_UNIX_DATE) if sort is Day else (F.UNIX_SECONDS, F.FROM_UNIX_SECONDS)
-            return Call(back, (Call(F.ADD, (Call(there, (some(sort),)), Constant(draw(st.sampled_from([-7, 30]))))),))
+            there, back = (
+                (F.UNIX_DATE, F.FROM_UNIX_DATE)
+                if sort is Day
+                else (F.UNIX_SECONDS, F.FROM_UNIX_SECONDS)
+            )
+            return Call(
+                back,
+                (
+                    Call(
+                        F.ADD,
+                        (Call(there, (some(sort),)), Constant(draw(st.sampled_from([-7, 30])))),
+                    ),
+                ),
+            )
     return Call(draw(st.sampled_from([F.LEAST, F.GREATEST])), (some(sort), some(sort)))
 
 
 def _truth(draw, some):
     function = draw(
-        st.sampled_from([F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST, F.AND, F.OR, F.NOT, F.IS_NULL, F.AMONG, F.LIKE])
+        st.sampled_from(
+            [F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST, F.AND, F.OR, F.NOT, F.IS_NULL, F.AMONG, F.LIKE]
+        )
     )
     sort = draw(st.sampled_from([Whole, Truth, Texts, Day, Second]))
     match function:
@@ -324,7 +393,9 @@ def _truth(draw, some):
         case F.AMONG:
             return Call(function, (some(sort), draw(CONSTANTS[sort]), draw(CONSTANTS[sort])))
         case F.LIKE:
-            pattern = draw(st.sampled_from(["%", "_", "N%", "%'%", "a\\%", "_\n_", "%👍%", "", "!~|^/%"]))
+            pattern = draw(
+                st.sampled_from(["%", "_", "N%", "%'%", "a\\%", "_\n_", "%👍%", "", "!~|^/%"])
+            )
             return Call(function, (some(Texts), Constant(pattern)))
         case _:
             return Call(function, (some(Truth if function is F.NOT else sort),))
@@ -339,7 +410,11 @@ def tally(draw, schemas):
         keys = tuple(draw(_key(columns)) for _ in range(draw(st.sampled_from([0, 1, 1, 2]))))
         terms = tuple(draw(_term(columns)) for _ in range(draw(st.integers(1, 3))))
         people = isinstance(schemas[0].unit, People)
-        shares = [RowShare(2), RowShare(1), GroupShare(1, 1), GroupShare(2, 3), RowShare(2**22)] if people else []
+        shares = (
+            [RowShare(2), RowShare(1), GroupShare(1, 1), GroupShare(2, 3), RowShare(2**22)]
+            if people
+            else []
+        )
         share = draw(st.sampled_from([Free(), *shares, *shares]))
         only = draw(st.one_of(st.none(), st.none(), _only(keys, columns)))
         asked = Tally(rows, keys, terms, share, only, people=people and draw(st.booleans()))
@@ -350,21 +425,30 @@ def tally(draw, schemas):
 
 
 def _key(columns):
-    return st.sampled_from([Field(name) for name in columns]) | expression(columns) if columns else expression(columns)
+    return (
+        st.sampled_from([Field(name) for name in columns]) | expression(columns)
+        if columns
+        else expression(columns)
+    )
 
 
 @st.composite
 def _term(draw, columns):
     if draw(st.booleans()):
         return Term(
-            draw(st.just(Constant(True)) | expression(columns, Truth)), w := draw(st.sampled_from([1, 16])), 0, w
+            draw(st.just(Constant(True)) | expression(columns, Truth)),
+            w := draw(st.sampled_from([1, 16])),
+            0,
+            w,
         )
     number = draw(expression(columns, Whole))
     kind = domain_of(number, columns)
     weight = draw(st.sampled_from([1, 4]))
     low, high = kind.low * weight, kind.high * weight
     tight = draw(st.booleans())
-    return Term(number, weight, low // 2 if tight else low, max(low // 2, high // 2) if tight else high)
+    return Term(
+        number, weight, low // 2 if tight else low, max(low // 2, high // 2) if tight else high
+    )
 
 
 @st.composite

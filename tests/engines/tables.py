@@ -20,7 +20,13 @@ ARROW = {
     "date": "date32",
     "timestamp": "timestamp[us]",
 }
-SPARK = {"integer": "int", "text": "string", "real": "float", "timestamp": "timestamp_ntz", "timestamptz": "timestamp"}
+SPARK = {
+    "integer": "int",
+    "text": "string",
+    "real": "float",
+    "timestamp": "timestamp_ntz",
+    "timestamptz": "timestamp",
+}
 
 
 @dataclass(frozen=True)
@@ -71,7 +77,9 @@ def in_postgres(tables: Mapping[str, Table], dsn: str) -> Postgres:
 
     with psycopg.connect(dsn, autocommit=True) as connection:
         for name, table in tables.items():
-            columns = ", ".join(f'"{column}" {pg_type(stored)}' for column, stored in table.types.items())
+            columns = ", ".join(
+                f'"{column}" {pg_type(stored)}' for column, stored in table.types.items()
+            )
             connection.execute(f'DROP TABLE IF EXISTS "{name}"')
             connection.execute(f'CREATE TABLE "{name}" ({columns})')
             with connection.cursor().copy(f'COPY "{name}" FROM STDIN') as copy:
@@ -95,7 +103,9 @@ def spark_frames(tables: Mapping[str, Table], session):
             f"`{column}` {'decimal(38,6)' if stored == 'decimal' else SPARK.get(stored, stored)}"
             for column, stored in table.types.items()
         )
-        frames[name] = session.createDataFrame([tuple(map(plain, row)) for row in table.rows], columns)
+        frames[name] = session.createDataFrame(
+            [tuple(map(plain, row)) for row in table.rows], columns
+        )
     return frames
 
 

@@ -25,7 +25,8 @@ VISITS = Schema(
 )
 TYPES = {"who": "bigint", "paid": "bigint", "city": "text", "much": "double"}
 HEAVY = [
-    (7, place % 13 - 50 * (place % 2), ["Oslo", "Rome", "Bonn", None][place % 4], place * 31.7) for place in range(40)
+    (7, place % 13 - 50 * (place % 2), ["Oslo", "Rome", "Bonn", None][place % 4], place * 31.7)
+    for place in range(40)
 ]
 LIGHT = [
     (1, 10, "Oslo", 1.0),
@@ -88,7 +89,9 @@ class TestEveryEngineSharesAlike:
             same_totals(engine.tally(tally), wanted)
         none = Tally(Scan(VISITS), keys, (COUNT,), Free(), only=((Fraction(1, 3), "Oslo"),))
         assert engine.tally(none) == {}
-        unknown = Tally(Scan(VISITS), keys, (COUNT,), Free(), only=((None, True), (None, False), ("Rome", None)))
+        unknown = Tally(
+            Scan(VISITS), keys, (COUNT,), Free(), only=((None, True), (None, False), ("Rome", None))
+        )
         same_totals(engine.tally(unknown), memory.tally(unknown))
 
     def test_the_first_keys_may_be_listed_alone(self, load):
@@ -96,7 +99,13 @@ class TestEveryEngineSharesAlike:
         engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
         cells = quantile_grid_of(Field("paid"), columns_of(Scan(VISITS)), 1).expressions
         for share in (Free(), RowShare(2)):
-            tally = Tally(Scan(VISITS), (Field("city"), *cells), (COUNT,), share, only=(("Oslo",), (None,), ("Paris",)))
+            tally = Tally(
+                Scan(VISITS),
+                (Field("city"), *cells),
+                (COUNT,),
+                share,
+                only=(("Oslo",), (None,), ("Paris",)),
+            )
             wanted = memory.tally(tally)
             assert {key[0] for key in wanted} <= {"Oslo", None, "Paris"}
             assert wanted
@@ -104,14 +113,23 @@ class TestEveryEngineSharesAlike:
 
     def test_contributions_at_the_end_of_64_bits(self, load):
         """Sums of 2^62, shares whose product with the bound would overflow, wide totals."""
-        schema = Schema("deep", People("who", max_rows=3), {"x": Integer(-(2**62), 2**62), "k": Integer(0, 5)})
+        schema = Schema(
+            "deep", People("who", max_rows=3), {"x": Integer(-(2**62), 2**62), "k": Integer(0, 5)}
+        )
         rows = Table(
             {"who": "bigint", "x": "bigint", "k": "bigint"},
-            [(who, x, k) for who in range(5) for k in range(4) for x in (2**63 - 1, -(2**63), 2**61 + who, None)],
+            [
+                (who, x, k)
+                for who in range(5)
+                for k in range(4)
+                for x in (2**63 - 1, -(2**63), 2**61 + who, None)
+            ],
         )
         terms = (Term(Field("x"), 1, -(2**62), 2**62), Term(Constant(True), 2**62, 0, 2**62))
         engine, memory = load({"deep": rows}), in_memory({"deep": rows})
-        for share in load.few((Free(), RowShare(3), RowShare(2**20 + 1), GroupShare(2, 1), GroupShare(3, 1)), 2):
+        for share in load.few(
+            (Free(), RowShare(3), RowShare(2**20 + 1), GroupShare(2, 1), GroupShare(3, 1)), 2
+        ):
             tally = Tally(Scan(schema), (Field("k"),), terms, share)
             same_totals(engine.tally(tally), memory.tally(tally))
 
@@ -120,20 +138,38 @@ class TestEveryEngineSharesAlike:
         most = 2**52 // 3
         for end in (most, most + 1):
             schema = Schema("deep", People("who", max_rows=3), {"x": Integer(-end, end)})
-            near = [(who, end - place, sign) for who in range(4, 12) for place in range(who) for sign in (1, -1)]
-            rows = Table({"who": "bigint", "x": "bigint"}, [(who, sign * (x - x % who)) for who, x, sign in near])
-            less = Table({"who": "bigint", "x": "bigint"}, [(who, sign * (x - x % who - 1)) for who, x, sign in near])
-            for table, shares in ((rows, (RowShare(3), GroupShare(3, 1))), (less, (GroupShare(3, 1), RowShare(3)))):
+            near = [
+                (who, end - place, sign)
+                for who in range(4, 12)
+                for place in range(who)
+                for sign in (1, -1)
+            ]
+            rows = Table(
+                {"who": "bigint", "x": "bigint"},
+                [(who, sign * (x - x % who)) for who, x, sign in near],
+            )
+            less = Table(
+                {"who": "bigint", "x": "bigint"},
+                [(who, sign * (x - x % who - 1)) for who, x, sign in near],
+            )
+            for table, shares in (
+                (rows, (RowShare(3), GroupShare(3, 1))),
+                (less, (GroupShare(3, 1), RowShare(3))),
+            ):
                 engine, memory = load({"deep": table}), in_memory({"deep": table})
                 for share in load.few(shares, 2):
-                    tally = Tally(Scan(schema), (Field("x"),), (Term(Field("x"), 1, -end, end),), share)
+                    tally = Tally(
+                        Scan(schema), (Field("x"),), (Term(Field("x"), 1, -end, end),), share
+                    )
                     same_totals(engine.tally(tally), memory.tally(tally))
 
     def test_rows_without_a_key_count_nowhere_and_crowd_out_nobody(self, load):
         """All listed keys are asked for, so only NULL is left out: from the totals, and from a person's rows."""
         engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
         listed = (("Oslo",), ("Rome",), ("Bonn",))
-        for share, people in load.few(list(product((Free(), RowShare(3), GroupShare(2, 2)), (False, True))), 3):
+        for share, people in load.few(
+            list(product((Free(), RowShare(3), GroupShare(2, 2)), (False, True))), 3
+        ):
             tally = Tally(Scan(VISITS), CITY, (COUNT, PAID, KNOWN), share, listed, people)
             wanted = memory.tally(tally)
             assert set(wanted) == set(listed)
@@ -143,13 +179,19 @@ class TestEveryEngineSharesAlike:
     def test_windows(self, load, per):
         """A person within a calendar window is a unit of its own; without a time a row counts nowhere."""
         if load.name == "spark" and per not in ("week", "quarter"):
-            pytest.skip("the other windows run the same text as on the other engines; two of them show it runs")
+            pytest.skip(
+                "the other windows run the same text as on the other engines; two of them show it runs"
+            )
         when = ["1969-12-31T23:59:59", "1970-01-01", "1970-01-04", "1970-01-05", "2024-02-29 10:00", "2024-02-29 10:59",
                 "2024-03-31", "2024-04-01", None, "never"]  # fmt: skip
-        columns = {"at": Timestamp("1969-01-01T00:00:00", "2030-01-01T00:00:00"), "n": Integer(0, 9)}
+        columns = {
+            "at": Timestamp("1969-01-01T00:00:00", "2030-01-01T00:00:00"),
+            "n": Integer(0, 9),
+        }
         schema = Schema("timed", People("who", max_rows=2, window=("at", per)), columns)
         rows = Table(
-            {"who": "text", "at": "text", "n": "bigint"}, [(w, t, 9) for w in ("a", "b", None) for t in when * 2]
+            {"who": "text", "at": "text", "n": "bigint"},
+            [(w, t, 9) for w in ("a", "b", None) for t in when * 2],
         )
         engine, memory = load({"timed": rows}), in_memory({"timed": rows})
         for share in (RowShare(2), GroupShare(1, 2)):
@@ -162,7 +204,10 @@ class TestTheDefinitionByHand:
     then sign(t)·⌊|t|·s/2^20⌋ with s = ⌊2^20·g/m⌋.
     """
 
-    rows = [{"who": 1, "paid": p, "city": c} for p, c in [(10, "Oslo"), (-7, "Oslo"), (5, "Rome"), (100, "Bonn")]]
+    rows = [
+        {"who": 1, "paid": p, "city": c}
+        for p, c in [(10, "Oslo"), (-7, "Oslo"), (5, "Rome"), (100, "Bonn")]
+    ]
 
     def total(self, share, keys=CITY, people=False):
         return Memory({"visits": self.rows}).tally(
@@ -183,8 +228,16 @@ class TestTheDefinitionByHand:
         assert self.total(GroupShare(3, 1), keys=()) == {(): (100,)}
 
     def test_people(self):
-        assert self.total(Free(), people=True) == {("Oslo",): (10,), ("Rome",): (5,), ("Bonn",): (100,)}
-        assert self.total(RowShare(1), people=True) == {("Oslo",): (3,), ("Rome",): (1,), ("Bonn",): (33,)}
+        assert self.total(Free(), people=True) == {
+            ("Oslo",): (10,),
+            ("Rome",): (5,),
+            ("Bonn",): (100,),
+        }
+        assert self.total(RowShare(1), people=True) == {
+            ("Oslo",): (3,),
+            ("Rome",): (1,),
+            ("Bonn",): (33,),
+        }
 
     def test_a_sum_of_positive_contributions_is_not_raised_to_its_bound(self):
         term = Term(Field("paid"), 1, 5, 100)
@@ -195,7 +248,11 @@ class TestTheDefinitionByHand:
 def random_rows(random, people, most):
     cities = ["Oslo", "Rome", "Bonn", "?", None]
     return [
-        {"who": who, "paid": random.choice([None, random.randint(-99, 200)]), "city": random.choice(cities)}
+        {
+            "who": who,
+            "paid": random.choice([None, random.randint(-99, 200)]),
+            "city": random.choice(cities),
+        }
         for who in range(people)
         for _ in range(random.choice([1, 2, random.randint(1, most)]))
     ]
@@ -203,7 +260,10 @@ def random_rows(random, people, most):
 
 def moved(engine_of, rows, person, tally):
     """How far the totals move if one person is removed: for each term, by key."""
-    with_person, without = engine_of(rows).tally(tally), engine_of([r for r in rows if r["who"] != person]).tally(tally)
+    with_person, without = (
+        engine_of(rows).tally(tally),
+        engine_of([r for r in rows if r["who"] != person]).tally(tally),
+    )
     zero = (0,) * len(tally.terms)
     keys = set(with_person) | set(without)
     return [
@@ -252,6 +312,8 @@ class TestOnePersonsInfluence:
             check_bounds(moved(engine, rows, 0, tally), tally)
 
     def test_a_person_can_reach_the_bound(self):
-        rows = [{"who": 0, "paid": 100, "city": "Oslo"}] * 48  # a share of 1/16 is a whole number of parts
+        rows = [
+            {"who": 0, "paid": 100, "city": "Oslo"}
+        ] * 48  # a share of 1/16 is a whole number of parts
         tally = Tally(Scan(VISITS), CITY, (PAID,), RowShare(3))
         assert moved(lambda held: Memory({"visits": held}), rows, 0, tally) == [[1200]]

@@ -21,7 +21,13 @@ TYPES = {"who": "bigint", "city": "text", "sort": "text", "paid": "bigint", "muc
 ROWS = Table(
     TYPES,
     [
-        (n % 5, PLACES[n * n % 7], ["a", "b", None][n % 3], n * 37 % 101 - 50 if n % 4 else None, n * 0.7 - 9)
+        (
+            n % 5,
+            PLACES[n * n % 7],
+            ["a", "b", None][n % 3],
+            n * 37 % 101 - 50 if n % 4 else None,
+            n * 0.7 - 9,
+        )
         for n in range(90)
     ],
 )
@@ -36,7 +42,12 @@ def less(name: str, m) -> Call:
 
 
 def schema(city, unit=None):
-    columns = {"city": city, "sort": Category(["a", "b"]), "paid": Integer(-50, 50), "much": Real(-10, 40)}
+    columns = {
+        "city": city,
+        "sort": Category(["a", "b"]),
+        "paid": Integer(-50, 50),
+        "much": Real(-10, 40),
+    }
     return Schema("visits", unit or People("who", max_rows=3, max_groups=2), columns)
 
 
@@ -85,7 +96,10 @@ class TestKeysReadLate:
     def test_every_engine_and_share(self, load, column):
         visits = schema(self.COLUMNS[column])
         engine, memory = load({"visits": ROWS}), in_memory({"visits": ROWS})
-        asked, turn = list(product(SHARES, self.ONLY, (False, True))), list(self.COLUMNS).index(column)
+        asked, turn = (
+            list(product(SHARES, self.ONLY, (False, True))),
+            list(self.COLUMNS).index(column),
+        )
         for share, only, people in load.some(asked[turn:] + asked[:turn]):
             tally = Tally(Scan(visits), (CITY,), (COUNT, KNOWN), share, only, people)
             same_totals(engine.tally(tally), memory.tally(tally))
@@ -137,15 +151,29 @@ class TestClippingAtTheEnds:
     @staticmethod
     def values(column):
         low, high, step = float(column.low), float(column.high), float(column.step)
-        ends = [low, high, nextafter(low, -inf), nextafter(high, inf), nextafter(low, inf), nextafter(high, -inf)]
-        near = [end + part * step for end in (low, high) for part in (-1, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1)]
+        ends = [
+            low,
+            high,
+            nextafter(low, -inf),
+            nextafter(high, inf),
+            nextafter(low, inf),
+            nextafter(high, -inf),
+        ]
+        near = [
+            end + part * step
+            for end in (low, high)
+            for part in (-1, -0.75, -0.5, -0.25, 0.25, 0.5, 0.75, 1)
+        ]
         middle = (low + high) / 2
         return [*ends, *near, middle, -0.0, -1e-300, 5e-324, inf, -inf, nan, None, 1e300, -1e300]
 
     def test_value_by_value(self, load):
         """All columns at once, with the row's number as the key."""
         rows = zip(*map(self.values, self.COLUMNS), strict=True)
-        table = Table({"n": "bigint"} | dict.fromkeys(self.NAMES, "double"), [(n, *row) for n, row in enumerate(rows)])
+        table = Table(
+            {"n": "bigint"} | dict.fromkeys(self.NAMES, "double"),
+            [(n, *row) for n, row in enumerate(rows)],
+        )
         named = dict(zip(self.NAMES, self.COLUMNS, strict=True))
         held = Schema("held", Rows(), {"n": Integer(0, 99)} | named)
         terms = tuple(Term(Field(name), 1, *column.ends) for name, column in named.items())

@@ -36,7 +36,9 @@ from engines.test_reading import every_value
 from support.profile import DEEP
 
 PEOPLE = Schema(
-    "people", Rows(), {"age": Integer(0, 120), "income": Real(0, 1000, step=0.5), "region": Category(["N", "S"])}
+    "people",
+    Rows(),
+    {"age": Integer(0, 120), "income": Real(0, 1000, step=0.5), "region": Category(["N", "S"])},
 )
 ROWS = [
     {"age": 37, "income": 12.25, "region": "N"},
@@ -45,10 +47,18 @@ ROWS = [
 ]
 COUNT = Term(Constant(True), 1, 0, 1)
 TALLY = Tally(
-    Scan(PEOPLE), (Field("region"),), (COUNT, Term(Field("age"), 1, 0, 120), Term(Field("income"), 1, 0, 2000)), Free()
+    Scan(PEOPLE),
+    (Field("region"),),
+    (COUNT, Term(Field("age"), 1, 0, 120), Term(Field("income"), 1, 0, 2000)),
+    Free(),
 )
 WANTED = Memory({"people": ROWS}).tally(TALLY)
-DEEP_ROWS = (*[("37", "12.25", "N")] * 30_000, ("thirty", "", "S"), ("2e1", "inf", 'N"'), ("200", "9999", "S"))
+DEEP_ROWS = (
+    *[("37", "12.25", "N")] * 30_000,
+    ("thirty", "", "S"),
+    ("2e1", "inf", 'N"'),
+    ("200", "9999", "S"),
+)
 
 
 def in_python(rows):
@@ -57,13 +67,21 @@ def in_python(rows):
     for row, count in Counter(rows).items():
         cells = dict(zip(PEOPLE.columns, (cell or None for cell in row), strict=True))
         for key, totals in Memory({"people": [cells]}).tally(TALLY).items():
-            found[key] = tuple(a + count * b for a, b in zip(found.get(key, (0,) * len(totals)), totals, strict=True))
+            found[key] = tuple(
+                a + count * b
+                for a, b in zip(found.get(key, (0,) * len(totals)), totals, strict=True)
+            )
     return found
 
 
 class TestSources:
     def test_data_frames(self):
-        frames = [pd.DataFrame(ROWS), pl.DataFrame(ROWS), pl.DataFrame(ROWS).lazy(), pa.Table.from_pylist(ROWS)]
+        frames = [
+            pd.DataFrame(ROWS),
+            pl.DataFrame(ROWS),
+            pl.DataFrame(ROWS).lazy(),
+            pa.Table.from_pylist(ROWS),
+        ]
         frames.append(pa.Table.from_pylist(ROWS).to_batches()[0])
         frames.append(pd.DataFrame(ROWS).astype({"region": "category"}))
         for frame in frames:
@@ -73,7 +91,9 @@ class TestSources:
 
     def test_a_column_of_many_types_becomes_text(self):
         """The type of a column may not depend on how many rows were looked at."""
-        mixed = pd.DataFrame({"age": [1] * 2000 + ["x", 2.5, None, float("nan"), date(2024, 1, 1)]}, dtype=object)
+        mixed = pd.DataFrame(
+            {"age": [1] * 2000 + ["x", 2.5, None, float("nan"), date(2024, 1, 1)]}, dtype=object
+        )
         schema = Schema("people", Rows(), {"age": Integer(0, 9)})
         tally = Tally(Scan(schema), (Field("age"),), (COUNT,), Free())
         assert DuckDB({"people": mixed}).tally(tally) == {(1,): (2000,), (2,): (1,), (None,): (4,)}
@@ -98,7 +118,9 @@ class TestSources:
             assert set(engine.columns("people").values()) == {"VARCHAR"}
             assert engine.tally(TALLY) == in_python(DEEP_ROWS)
 
-    @pytest.mark.parametrize("record", [b"1", b"1,2,N,4,5", b'1,2,"N', b'1,2,N"', b"1,2,\xff\xfe", b"1,2,a\rb"])
+    @pytest.mark.parametrize(
+        "record", [b"1", b"1,2,N,4,5", b'1,2,"N', b'1,2,N"', b"1,2,\xff\xfe", b"1,2,a\rb"]
+    )
     def test_a_record_that_does_not_fit_is_refused_when_the_file_is_opened(self, tmp_path, record):
         path = tmp_path / "people.csv"
         path.write_bytes(b"age,income,region\n1,2,N\n" + record + b"\n1,2,N\n")
@@ -113,7 +135,9 @@ class TestSources:
         with path.open("w", newline="", encoding="utf-8") as file:
             file.write("age,income,region\n")
             for number in range(5_000):
-                file.write(f'{number % 11},{number % 7},"{note if number % 3 else "N"}"{ends[number % len(ends)]}')
+                file.write(
+                    f'{number % 11},{number % 7},"{note if number % 3 else "N"}"{ends[number % len(ends)]}'
+                )
         with path.open(newline="", encoding="utf-8") as file:
             rows = tuple(map(tuple, list(csv.reader(file, strict=True))[1:]))
         assert path.stat().st_size > 8_000_000
@@ -122,7 +146,10 @@ class TestSources:
 
     def test_the_name_of_a_file_is_no_pattern_and_that_of_its_folder_no_column(self, tmp_path):
         (tmp_path / "region=S").mkdir()
-        paths = [tmp_path / name for name in ("[ab].csv", "p*.csv", "q?.csv", "region=S/people.csv", "o'b.csv")]
+        paths = [
+            tmp_path / name
+            for name in ("[ab].csv", "p*.csv", "q?.csv", "region=S/people.csv", "o'b.csv")
+        ]
         for path in (*paths, tmp_path / "a.csv", tmp_path / "pq.csv", tmp_path / "qq.csv"):
             region = "N" if path in paths else "S"
             path.write_text(f"age,income,region\n1,2,{region}\n")
@@ -137,7 +164,9 @@ class TestSources:
     def test_collations_of_a_table_and_of_a_connection_do_not_count(self, tmp_path):
         """One row 'n' before a thousand 'N': under NOCASE it would stand for all of them."""
         connection = duckdb.connect()
-        connection.execute("CREATE TABLE people (age INTEGER, income DOUBLE, region VARCHAR COLLATE NOCASE)")
+        connection.execute(
+            "CREATE TABLE people (age INTEGER, income DOUBLE, region VARCHAR COLLATE NOCASE)"
+        )
         connection.execute("INSERT INTO people VALUES (1, 2, 'n')")
         connection.execute("INSERT INTO people SELECT 1, 2, 'N' FROM range(1000)")
         rows = [{"age": 1, "income": 2, "region": region} for region in ["n", *["N"] * 1000]]
@@ -226,7 +255,9 @@ class TestTypes:
             tally = Tally(Scan(schema), tuple(map(Field, columns)), (COUNT,), Free())
             found = DuckDB(connection).tally(tally)
         wanted = Memory({"held": [dict.fromkeys(columns, value)]}).tally(tally)
-        if kind.startswith(("TIMESTAMP", "DATE")):  # text in memory is text; compare the times alone
+        if kind.startswith(
+            ("TIMESTAMP", "DATE")
+        ):  # text in memory is text; compare the times alone
             found, wanted = ({key[3:5] for key in each} for each in (found, wanted))
         assert found == wanted
 
@@ -239,7 +270,9 @@ class TestTypes:
             "HUGEINT": ["1", "2", "1"],
         }.items():
             with duckdb.connect() as connection:
-                rows = " UNION ALL ".join(f"SELECT CAST({cell} AS {kind}) AS who, 1 AS x" for cell in cells)
+                rows = " UNION ALL ".join(
+                    f"SELECT CAST({cell} AS {kind}) AS who, 1 AS x" for cell in cells
+                )
                 connection.execute(f"CREATE TABLE held AS {rows}")
                 assert DuckDB(connection).tally(tally) == {(): (2,)}
 
@@ -391,7 +424,9 @@ class TestRunning:
             time.sleep(0.3)
             ended.set()
 
-        before = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+        before = signal.signal(
+            signal.SIGINT, signal.default_int_handler
+        )  # ignored where tests run in the background
         try:
             with pytest.raises(KeyboardInterrupt):
                 progress.watch(run, lambda: -1.0, stopped.set)
@@ -402,7 +437,11 @@ class TestRunning:
     def test_failure_is_constant(self):
         """What DuckDB says holds a value; what we say does not, and does not carry it along."""
         engine = DuckDB({"people": pa.Table.from_pylist(ROWS)})
-        for sql in ("SELECT CAST('secret 4711' AS INTEGER)", "SELECT error('secret 4711')", "SELECT nothing"):
+        for sql in (
+            "SELECT CAST('secret 4711' AS INTEGER)",
+            "SELECT error('secret 4711')",
+            "SELECT nothing",
+        ):
             with pytest.raises(EngineFailure) as caught:
                 engine._fetch(sql)
             assert "4711" not in str(caught.value)
@@ -415,7 +454,9 @@ class TestRunning:
         path = tmp_path / "people.csv"
         path.write_text("who,age,region\n1,2,N\n")
         people = Schema("people", Rows(), {"age": Integer(0, 120)})
-        text = DuckDB({"people": str(path)}).explain(Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120),), Free()))
+        text = DuckDB({"people": str(path)}).explain(
+            Tally(Scan(people), (), (Term(Field("age"), 1, 0, 120),), Free())
+        )
         assert str(tmp_path) not in text
         assert 'FROM "people" AS t' in text
 
@@ -426,11 +467,15 @@ class TestRunning:
         assert engine._fetch(text)
         visits = Schema("people", People("age", max_rows=2), {"income": Real(0, 1)})
         assert "row_number" not in engine.explain(Tally(Scan(visits), (), (COUNT,), RowShare(2)))
-        with pytest.raises(SchemaMismatch, match="there is no table nowhere here; there are people"):
+        with pytest.raises(
+            SchemaMismatch, match="there is no table nowhere here; there are people"
+        ):
             engine.columns("nowhere")
 
 
-@pytest.mark.parametrize("types", [("HUGEINT", "UHUGEINT"), ("BIGINT", "UHUGEINT"), ("INTEGER", "HUGEINT")])
+@pytest.mark.parametrize(
+    "types", [("HUGEINT", "UHUGEINT"), ("BIGINT", "UHUGEINT"), ("INTEGER", "HUGEINT")]
+)
 def test_ids_beyond_64_bits_of_different_types_are_refused_before_they_meet(types, tmp_path):
     """DuckDB would compare them as floats, in which many people are one, or by a cast that fails on one of them."""
     path = str(tmp_path / "company.duckdb")
@@ -443,4 +488,7 @@ def test_ids_beyond_64_bits_of_different_types_are_refused_before_they_meet(type
     with DuckDB(path) as store:
         curator = dp.Curator(store, people, dp.open_ledger(":memory:", dp.PureDP(1)))
         with pytest.raises((SchemaMismatch, EngineFailure)):
-            curator.sql("SELECT COUNT(*) AS n FROM visits WHERE id IN (SELECT id FROM users)", spend=dp.PureDP(1))
+            curator.sql(
+                "SELECT COUNT(*) AS n FROM visits WHERE id IN (SELECT id FROM users)",
+                spend=dp.PureDP(1),
+            )

@@ -21,12 +21,18 @@ from engines.tables import Table, in_duckdb, in_memory, same_totals
 COLUMNS = {"dx": Category(["flu", "hiv"]), "note": Text(5), "cost": Integer(0, 99)}
 SICK = Schema("sick", People("uid", max_rows=3), COLUMNS)
 ROWS = Schema("sick", Rows(), COLUMNS)
-CODES = Schema.public_table("codes", {"dx": Category(["flu", "hiv"]), "code": Integer(1, 50)}, max_rows={"dx": 4})
+CODES = Schema.public_table(
+    "codes", {"dx": Category(["flu", "hiv"]), "code": Integer(1, 50)}, max_rows={"dx": 4}
+)
 TYPES = {"uid": "bigint", "dx": "text", "note": "text", "cost": "bigint"}
-HEAVY = [(7, "hiv", note, cost) for cost, note in enumerate(["b", "a", "Z", None, "é", "", "b", "a", "ab", "A", "z"])]
+HEAVY = [
+    (7, "hiv", note, cost)
+    for cost, note in enumerate(["b", "a", "Z", None, "é", "", "b", "a", "ab", "A", "z"])
+]
 LIGHT = [(1, "hiv", "x", 1), (1, "flu", "x", 2), (2, None, "x", 3), (3, "flu", None, None)]
 CODE_ROWS = Table(
-    {"dx": "text", "code": "bigint"}, [("hiv", 1), ("hiv", 2), ("hiv", 3), ("hiv", 4), ("flu", 5), (None, 6), ("x", 7)]
+    {"dx": "text", "code": "bigint"},
+    [("hiv", 1), ("hiv", 2), ("hiv", 3), ("hiv", 4), ("flu", 5), (None, 6), ("x", 7)],
 )
 ONE = Term(Constant(True), 1, 0, 1)
 MANY = JoinPublic(Scan(SICK), CODES, ((Field("dx"), "dx"),), (("code", "code"),))
@@ -42,12 +48,18 @@ class TestAPersonIsCutBeforeRowsMultiply:
         """Eleven costs 0..10: the 2nd, 6th and 9th in order are kept, then each meets four codes."""
         engine, memory = load(tables(HEAVY)), in_memory(tables(HEAVY))
         by_cost = Tally(MANY, (Field("cost"),), (ONE,), Free())
-        assert engine.tally(by_cost) == memory.tally(by_cost) == {(1,): (4,), (5,): (4,), (9,): (4,)}
+        assert (
+            engine.tally(by_cost) == memory.tally(by_cost) == {(1,): (4,), (5,): (4,), (9,): (4,)}
+        )
 
     @pytest.mark.untraced
     def test_alike_on_every_engine(self, load):
         engine, memory = load(tables(HEAVY + LIGHT)), in_memory(tables(HEAVY + LIGHT))
-        joins = (MANY, JoinPeople(MANY, OTHER), JoinPeople(MANY, OTHER, ((Field("code"), Field("cost2")),)))
+        joins = (
+            MANY,
+            JoinPeople(MANY, OTHER),
+            JoinPeople(MANY, OTHER, ((Field("code"), Field("cost2")),)),
+        )
         for rows, key in load.few(list(product(joins, ("note", "dx", "code", "cost"))), 3):
             asked = Tally(rows, (Field(key),), (ONE, Term(Field("cost"), 1, 0, 99)), Free())
             same_totals(engine.tally(asked), memory.tally(asked))
@@ -63,13 +75,21 @@ class TestAPublicTableThatRepeats:
         claimed = Schema.public_table("codes", CODES.columns, max_rows={"dx": 3})
         for engine in (load(tables(LIGHT)), in_memory(tables(LIGHT))):
             engine.check(CODES)
-            with pytest.raises(SchemaMismatch, match=r"4 rows .* share one dx.*max_rows=\{'dx': 4\}"):
+            with pytest.raises(
+                SchemaMismatch, match=r"4 rows .* share one dx.*max_rows=\{'dx': 4\}"
+            ):
                 engine.check(claimed)
             with pytest.raises(SchemaMismatch, match="share one dx"):
-                engine.tally(Tally(JoinPublic(Scan(SICK), claimed, MANY.on, MANY.columns), (), (ONE,), Free()))
+                engine.tally(
+                    Tally(
+                        JoinPublic(Scan(SICK), claimed, MANY.on, MANY.columns), (), (ONE,), Free()
+                    )
+                )
 
     def test_is_counted_in_full(self, load):
-        asked = Tally(JoinPublic(Scan(ROWS), CODES, MANY.on, MANY.columns), (Field("code"),), (ONE,), Free())
+        asked = Tally(
+            JoinPublic(Scan(ROWS), CODES, MANY.on, MANY.columns), (Field("code"),), (ONE,), Free()
+        )
         wanted = {(1,): (1,), (2,): (1,), (3,): (1,), (4,): (1,), (5,): (2,)}
         assert load(tables(LIGHT)).tally(asked) == in_memory(tables(LIGHT)).tally(asked) == wanted
 
@@ -86,7 +106,9 @@ class TestOneUnitChangesNoMoreThanIsDeclared:
 
     @pytest.mark.parametrize("store", [in_memory, in_duckdb])
     @pytest.mark.parametrize("schema", [SICK, ROWS])
-    @pytest.mark.parametrize("what", ["COUNT(*)", "SUM(cost)", "AVG(cost)", "SUM(code)", "MEDIAN(cost)", "MODE(code)"])
+    @pytest.mark.parametrize(
+        "what", ["COUNT(*)", "SUM(cost)", "AVG(cost)", "SUM(code)", "MEDIAN(cost)", "MODE(code)"]
+    )
     def test_replayed_on_neighbours(self, what, schema, store):
         sql = f"SELECT {what} AS v FROM sick s JOIN codes c ON s.dx = c.dx"
         plan = plan_question(parse(sql, {"sick": schema, "codes": CODES}), PureDP(1))

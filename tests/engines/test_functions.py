@@ -39,7 +39,13 @@ NUMBER_ROWS = Table(
         (n, x, y, big, top, f)
         for (n, x, y), (big, top, f) in zip(
             product([-9, -7, -1, 0, 1, 5, None], [-2.5, -0.25, 0.0, 2.75, None], [0.0, 2.5, 17.35]),
-            [(-(2**61), 2.0**52, True), (2**61, 2.0**52 + 1, False), (12345, None, None), (-7, 1e300, True)] * 27,
+            [
+                (-(2**61), 2.0**52, True),
+                (2**61, 2.0**52 + 1, False),
+                (12345, None, None),
+                (-7, 1e300, True),
+            ]
+            * 27,
             strict=False,
         )
     ],
@@ -49,14 +55,31 @@ WORD_ROWS = Table(
     {"t": "text", "u": "text"},
     [
         (t, u)
-        for t in ["", " ", "  aB c ", "ÄÖß", "👍🏽x", "a%b", "a_b", "a\\b", "it's", "x\ny", "ABCxyz", "İıſK", None]
+        for t in [
+            "",
+            " ",
+            "  aB c ",
+            "ÄÖß",
+            "👍🏽x",
+            "a%b",
+            "a_b",
+            "a\\b",
+            "it's",
+            "x\ny",
+            "ABCxyz",
+            "İıſK",
+            None,
+        ]
         for u in ["", "aB", "a%b", None]
     ],
 )
 WHENS = Schema(
     "whens",
     Rows(),
-    {"d": Date("0001-01-01", "9999-12-31"), "s": Timestamp("0001-01-02T00:00:00", "9999-12-30T23:59:59")},
+    {
+        "d": Date("0001-01-01", "9999-12-31"),
+        "s": Timestamp("0001-01-02T00:00:00", "9999-12-30T23:59:59"),
+    },
 )
 WHEN_ROWS = Table(
     {"d": "date", "s": "timestamp"},
@@ -170,15 +193,24 @@ OF_WORDS = [
 ]
 PARTS = (F.YEAR, F.QUARTER, F.MONTH, F.DAY, F.WEEKDAY, F.WEEK, F.ISOYEAR, F.YEARDAY)
 MIDDLE = call(F.GREATEST, call(F.LEAST, "d", Constant(2_000_000, "day")), Constant(-600_000, "day"))
-MOMENT = call(F.GREATEST, call(F.LEAST, "s", Constant(10**11, "second")), Constant(-(10**10) - 1, "second"))
+MOMENT = call(
+    F.GREATEST, call(F.LEAST, "s", Constant(10**11, "second")), Constant(-(10**10) - 1, "second")
+)
 OF_TIMES = [
     *(call(part, "d") for part in PARTS),
     *(call(part, "s") for part in PARTS),
     *(call(part, "s") for part in (F.HOUR, F.MINUTE, F.SECOND, F.UNIX_SECONDS)),
     *(call(F.TRUNCATE, time, c(unit)) for unit in UNITS for time in ("d", "s", MIDDLE, MOMENT)),
-    *(call(F.MONTHS_LATER, time, c(months)) for months in (1, -1, 13, -1200, 0) for time in (MIDDLE, MOMENT)),
+    *(
+        call(F.MONTHS_LATER, time, c(months))
+        for months in (1, -1, 13, -1200, 0)
+        for time in (MIDDLE, MOMENT)
+    ),
     call(F.UNIX_DATE, "d"),
-    call(F.FROM_UNIX_DATE, call(F.MULTIPLY, call(F.FLOOR, call(F.DIVIDE, call(F.UNIX_DATE, MIDDLE), c(7))), c(7))),
+    call(
+        F.FROM_UNIX_DATE,
+        call(F.MULTIPLY, call(F.FLOOR, call(F.DIVIDE, call(F.UNIX_DATE, MIDDLE), c(7))), c(7)),
+    ),
     call(F.FROM_UNIX_SECONDS, call(F.ADD, call(F.UNIX_SECONDS, MOMENT), c(-3601))),
     call(F.FROM_UNIX_SECONDS, call(F.MULTIPLY, call(F.UNIX_DATE, MIDDLE), c(86_400))),
     call(F.DATE_OF, "s"),
@@ -205,7 +237,9 @@ class TestEveryEngineMeansTheSame:
         """All expressions at once, with the row's number as the first key."""
         schema, table, expressions = CASES[name]
         numbered = Schema(schema.name, Rows(), {"i": Integer(0, 1000), **schema.columns})
-        rows = Table({"i": "bigint", **table.types}, [(place, *row) for place, row in enumerate(table.rows)])
+        rows = Table(
+            {"i": "bigint", **table.types}, [(place, *row) for place, row in enumerate(table.rows)]
+        )
         engine, memory = load({schema.name: rows}), in_memory({schema.name: rows})
         for start in range(0, len(expressions), 20):
             keys = (Field("i"), *expressions[start : start + 20])
@@ -217,7 +251,9 @@ class TestEveryEngineMeansTheSame:
     def test_every_function_is_tried(self, name):
         schema, _, expressions = CASES[name]
         assert all(domain_of(expression, columns_of(Scan(schema))) for expression in expressions)
-        tried = {function for _, _, each in CASES.values() for e in each for function in _functions(e)}
+        tried = {
+            function for _, _, each in CASES.values() for e in each for function in _functions(e)
+        }
         assert tried == set(Function) - OF_RESULTS
 
 

@@ -47,7 +47,9 @@ def plans(store, schema, monkeypatch) -> list[str]:
 
 
 @pytest.mark.parametrize("unit", UNITS, ids=["rows", "people", "groups"])
-@pytest.mark.parametrize("cells", [["income", "word", "yes", "day"], ["state"]], ids=["values", "key"])
+@pytest.mark.parametrize(
+    "cells", [["income", "word", "yes", "day"], ["state"]], ids=["values", "key"]
+)
 def test_one_null_changes_no_plan(tmp_path, monkeypatch, unit, cells):
     """COUNT(x) was answered without a look at x where a store of millions held no NULL: one row told by the time."""
     schema, hostile = dp.Schema("t", unit, COLUMNS), ROWS.astype({"state": "Int64"})

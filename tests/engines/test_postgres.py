@@ -55,7 +55,17 @@ CELLS = {
         "1e-316",
         "7",
     ],
-    "double precision": ["5e-324", "1e308", "NaN", "Infinity", "-Infinity", "-0", "2.5", "4e-291", "7"],
+    "double precision": [
+        "5e-324",
+        "1e308",
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "-0",
+        "2.5",
+        "4e-291",
+        "7",
+    ],
     "real": ["1e-45", "3.4e38", "NaN", "7"],
     "smallint": ["3", "-32768"],
     "character varying(9)": ["N", "3", " 7 ", "yes"],
@@ -66,8 +76,20 @@ CELLS = {
 }
 TIMES = {
     "date": ["infinity", "-infinity", "1970-01-01", "4713-01-01 BC", "5874897-12-31"],
-    "timestamp": ["infinity", "-infinity", "1969-12-31 23:59:59.999999", "4713-01-01 BC", "294276-12-31"],
-    "timestamptz": ["infinity", "-infinity", "1970-01-01 01:00:00+02", "4713-01-01 BC", "294276-12-31"],
+    "timestamp": [
+        "infinity",
+        "-infinity",
+        "1969-12-31 23:59:59.999999",
+        "4713-01-01 BC",
+        "294276-12-31",
+    ],
+    "timestamptz": [
+        "infinity",
+        "-infinity",
+        "1970-01-01 01:00:00+02",
+        "4713-01-01 BC",
+        "294276-12-31",
+    ],
 }
 SECRETS = {
     "uuid": "6b7f2c1e-0000-4000-8000-000000000000",
@@ -88,7 +110,9 @@ def server(postgres_dsn):
 
 
 def held(server, kind, cells):
-    server.execute(f"CREATE TABLE held (row_number bigint, {', '.join(f'{name} {kind}' for name in COLUMNS)})")
+    server.execute(
+        f"CREATE TABLE held (row_number bigint, {', '.join(f'{name} {kind}' for name in COLUMNS)})"
+    )
     for place, cell in enumerate([None, *cells]):
         values = ", ".join(["NULL" if cell is None else f"'{cell}'"] * len(COLUMNS))
         server.execute(f"INSERT INTO held VALUES ({place}, {values})")
@@ -102,7 +126,13 @@ class TestTypes:
     @pytest.mark.parametrize("kind", CELLS)
     def test_read(self, server, postgres_dsn, kind):
         held(server, kind, CELLS[kind])
-        make = {"numeric": Decimal, "double precision": float, "real": float, "smallint": int, "boolean": "true".__eq__}
+        make = {
+            "numeric": Decimal,
+            "double precision": float,
+            "real": float,
+            "smallint": int,
+            "boolean": "true".__eq__,
+        }
         read = make.get(kind, str)
         rows = [
             {"row_number": place, **dict.fromkeys(COLUMNS, None if cell is None else read(cell))}
@@ -126,7 +156,9 @@ class TestTypes:
         with Postgres(postgres_dsn) as engine:
             with pytest.raises(SchemaMismatch, match=r"held.a is stored as .* NULL in every row"):
                 engine.check(SCHEMA)
-            assert engine.tally(TALLY) == Memory({"held": [{"row_number": place} for place in range(2)]}).tally(TALLY)
+            assert engine.tally(TALLY) == Memory(
+                {"held": [{"row_number": place} for place in range(2)]}
+            ).tally(TALLY)
 
     def test_ids_of_any_type(self, server, postgres_dsn):
         server.execute("CREATE TABLE held (who uuid, far numeric, a integer)")
@@ -140,11 +172,15 @@ class TestTypes:
                 assert engine.tally(tally) == {(): (people,)}
 
     def test_a_domain_is_read_as_what_it_is_made_of(self, server, postgres_dsn):
-        server.execute("DROP DOMAIN IF EXISTS young; DROP DOMAIN IF EXISTS age; DROP DOMAIN IF EXISTS price")
+        server.execute(
+            "DROP DOMAIN IF EXISTS young; DROP DOMAIN IF EXISTS age; DROP DOMAIN IF EXISTS price"
+        )
         server.execute(
             "CREATE DOMAIN age AS integer CHECK (value >= 0); CREATE DOMAIN young AS age; CREATE DOMAIN price AS numeric"
         )
-        server.execute("CREATE TABLE held (a young, b price); INSERT INTO held VALUES (3, 2.5), (NULL, 'NaN')")
+        server.execute(
+            "CREATE TABLE held (a young, b price); INSERT INTO held VALUES (3, 2.5), (NULL, 'NaN')"
+        )
         schema = Schema("held", Rows(), {"a": Integer(0, 9), "b": Real(0, 9, step=1)})
         with Postgres(postgres_dsn) as engine:
             engine.check(schema)
@@ -192,8 +228,12 @@ class TestWhatCouldFail:
         )
         with Postgres(postgres_dsn) as engine:
             engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
-            server.execute("CREATE FOREIGN DATA WRAPPER far; CREATE SERVER far FOREIGN DATA WRAPPER far")
-            server.execute("CREATE FOREIGN TABLE held_2 PARTITION OF held FOR VALUES IN (2) SERVER far")
+            server.execute(
+                "CREATE FOREIGN DATA WRAPPER far; CREATE SERVER far FOREIGN DATA WRAPPER far"
+            )
+            server.execute(
+                "CREATE FOREIGN TABLE held_2 PARTITION OF held FOR VALUES IN (2) SERVER far"
+            )
             assert not is_total(engine._ask, "public", "held")
             server.execute("DROP TABLE held; DROP SERVER far; DROP FOREIGN DATA WRAPPER far")
 
@@ -214,8 +254,13 @@ class TestJoinsReadBothSides:
         server.execute("DROP TABLE IF EXISTS l, r, c; CREATE TABLE l (id bigint, a bigint)")
         server.execute("CREATE TABLE r (id bigint, b bigint); CREATE TABLE c (k bigint, v bigint)")
         for name in "lrc":
-            server.execute(f"INSERT INTO {name} SELECT i, i FROM generate_series(1, 2000) i; ANALYZE {name}")
-        left, right = (Schema(t, People("id", max_rows=2), {x: Integer(0, 9999)}) for t, x in (("l", "a"), ("r", "b")))
+            server.execute(
+                f"INSERT INTO {name} SELECT i, i FROM generate_series(1, 2000) i; ANALYZE {name}"
+            )
+        left, right = (
+            Schema(t, People("id", max_rows=2), {x: Integer(0, 9999)})
+            for t, x in (("l", "a"), ("r", "b"))
+        )
         public = Schema.public_table("c", {"k": Integer(0, 9999), "v": Integer(0, 9)}, key="k")
         some = Where(Scan(left), Call(Function.LESS, (Field("a"), Constant(rows + 1))))
         joins = [
@@ -266,7 +311,9 @@ class TestOneStateOfTheData:
 
     def test_types_are_those_of_this_moment(self, server, postgres_dsn):
         server.execute("CREATE TABLE held (a integer); INSERT INTO held VALUES (7)")
-        tally = Tally(Scan(Schema("held", Rows(), {"a": Integer(0, 9)})), (Field("a"),), (COUNT,), Free())
+        tally = Tally(
+            Scan(Schema("held", Rows(), {"a": Integer(0, 9)})), (Field("a"),), (COUNT,), Free()
+        )
         with Postgres(postgres_dsn) as engine:
             assert engine.tally(tally) == {(7,): (1,)}
             server.execute("ALTER TABLE held ALTER a TYPE text")
@@ -278,7 +325,9 @@ class TestServer:
         server.execute(
             "CREATE TABLE held (a integer, b integer); DROP ROLE IF EXISTS half_here; CREATE ROLE half_here LOGIN"
         )
-        server.execute("GRANT SELECT (a) ON held TO half_here; CREATE TEMP TABLE nothing (a integer)")
+        server.execute(
+            "GRANT SELECT (a) ON held TO half_here; CREATE TEMP TABLE nothing (a integer)"
+        )
         with Postgres(f"{postgres_dsn} user=half_here") as engine:
             engine.check(Schema("held", Rows(), {"a": Integer(0, 9)}))
             with pytest.raises(SchemaMismatch, match="no column b"):
@@ -309,8 +358,12 @@ class TestServer:
         server.execute(
             "CREATE TABLE held (who bigint, a bigint); INSERT INTO held SELECT 1, 2^40 + i FROM generate_series(1, 5) i"
         )
-        server.execute("CREATE FUNCTION public.spy(bigint, integer) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'")
-        server.execute("CREATE OPERATOR public.% (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = public.spy)")
+        server.execute(
+            "CREATE FUNCTION public.spy(bigint, integer) RETURNS bigint LANGUAGE sql AS 'SELECT 7::bigint'"
+        )
+        server.execute(
+            "CREATE OPERATOR public.% (LEFTARG = bigint, RIGHTARG = integer, FUNCTION = public.spy)"
+        )
         schema = Schema("held", People("who", max_rows=2), {"a": Integer(0, 2**50)})
         tally = Tally(Scan(schema), (), (Term(Field("a"), 1, 0, 2**50),), RowShare(2))
         rows = [{"who": 1, "a": 2**40 + i} for i in range(1, 6)]
@@ -319,12 +372,16 @@ class TestServer:
                 assert "% 1048576" in engine.explain(tally)
                 assert engine.tally(tally) == Memory({"held": rows}).tally(tally)
         finally:
-            server.execute("DROP OPERATOR public.% (bigint, integer); DROP FUNCTION public.spy(bigint, integer)")
+            server.execute(
+                "DROP OPERATOR public.% (bigint, integer); DROP FUNCTION public.spy(bigint, integer)"
+            )
 
     def test_tables_are_found_by_the_path_of_the_connection(self, server, postgres_dsn):
         for place in ("hr", "hidden"):
             server.execute(f"DROP SCHEMA IF EXISTS {place} CASCADE; CREATE SCHEMA {place}")
-            server.execute(f"CREATE TABLE {place}.held (a integer); INSERT INTO {place}.held VALUES (1)")
+            server.execute(
+                f"CREATE TABLE {place}.held (a integer); INSERT INTO {place}.held VALUES (1)"
+            )
         server.execute("CREATE TABLE held (a integer)")
         schema = Schema("held", Rows(), {"a": Integer(0, 9)})
         tally = Tally(Scan(schema), (), (COUNT,), Free())
@@ -335,7 +392,9 @@ class TestServer:
             assert engine.tally(tally) == {(): (0,)}
 
     def test_a_table_without_rights_is_none(self, server, postgres_dsn):
-        server.execute("CREATE TABLE held (a integer); DROP ROLE IF EXISTS nobody_here; CREATE ROLE nobody_here LOGIN")
+        server.execute(
+            "CREATE TABLE held (a integer); DROP ROLE IF EXISTS nobody_here; CREATE ROLE nobody_here LOGIN"
+        )
         with (
             Postgres(f"{postgres_dsn} user=nobody_here") as engine,
             pytest.raises(SchemaMismatch, match="no table held"),
@@ -413,16 +472,22 @@ class TestServer:
 def test_casts_of_others_are_never_called(server, postgres_dsn):
     """The owner of an enumeration may say how it becomes text: a function of theirs, which could count rows or fail."""
     server.execute("CREATE TYPE mood AS ENUM ('N', 'S')")
-    server.execute("CREATE TABLE held (who mood, a mood); INSERT INTO held VALUES ('N', 'N'), ('N', 'N'), ('S', 'S')")
+    server.execute(
+        "CREATE TABLE held (who mood, a mood); INSERT INTO held VALUES ('N', 'N'), ('N', 'N'), ('S', 'S')"
+    )
     schema = Schema("held", People("who", max_rows=2), {"a": Category(["N", "S"])})
     tally = Tally(Scan(schema), (Field("a"),), (COUNT,), Free())
     try:
         with Postgres(postgres_dsn) as engine:
             engine.check(schema)
             assert engine.tally(tally) == {("N",): (2,), ("S",): (1,)}
-            server.execute("CREATE FUNCTION spy(mood) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE ''held''; END'")
+            server.execute(
+                "CREATE FUNCTION spy(mood) RETURNS text LANGUAGE plpgsql AS 'BEGIN RAISE ''held''; END'"
+            )
             server.execute("CREATE CAST (mood AS text) WITH FUNCTION spy(mood)")
-            with pytest.raises(SchemaMismatch, match=r"held.a is stored as public.mood, of which .* reads nothing"):
+            with pytest.raises(
+                SchemaMismatch, match=r"held.a is stored as public.mood, of which .* reads nothing"
+            ):
                 engine.check(schema)
             assert engine.tally(tally) == {(None,): (3,)}
     finally:

@@ -15,27 +15,45 @@ from engines.test_reading import every_value
 ONE, FINE = Term(Constant(True), 1, 0, 1), Term(Constant(True), 2**20, 0, 2**20)
 WHO = People("who", max_rows=3)
 REGION = Category(["N", "S"])
-COLUMNS = {"age": Integer(0, 90), "cost": Real(-5, 500, step=0.01), "region": REGION, "note": Text(4)}
+COLUMNS = {
+    "age": Integer(0, 90),
+    "cost": Real(-5, 500, step=0.01),
+    "region": REGION,
+    "note": Text(4),
+}
 VISITS = Schema("visits", WHO, COLUMNS)
 STAFF = Schema("staff", WHO, {"pay": Integer(0, 9)})
 PLACES = Schema.public_table("places", {"region": REGION, "size": Integer(0, 9)}, key="region")
 HOSTILE, HOSTILE_ROWS = every_value("text")
 WORDS = ["37", "900", "x", "19.99", "-1e9", None, "nan"]
 ROWS = [
-    (f"p{i % 11}" if i % 7 else None, WORDS[i % 7], WORDS[i % 5], ["N", "S", "n", None][i % 4], f"nöte{i % 3}")
+    (
+        f"p{i % 11}" if i % 7 else None,
+        WORDS[i % 7],
+        WORDS[i % 5],
+        ["N", "S", "n", None][i % 4],
+        f"nöte{i % 3}",
+    )
     for i in range(90)
 ]
 TABLES = {
-    "visits": Table({"who": "text", "age": "text", "cost": "text", "region": "text", "note": "text"}, ROWS),
+    "visits": Table(
+        {"who": "text", "age": "text", "cost": "text", "region": "text", "note": "text"}, ROWS
+    ),
     "staff": Table({"who": "text", "pay": "bigint"}, [(f"p{i % 13}", i % 10) for i in range(60)]),
     "places": Table({"region": "text", "size": "bigint"}, [("N", 3), ("S", 12), ("x", 1)]),
     "hostile": HOSTILE_ROWS,
 }
 SCHEMAS = (VISITS, STAFF, PLACES, HOSTILE)
 OLD = Where(Scan(VISITS), Call(Function.AT_MOST, (Constant(20), Field("age"))))
-KEY, PLACED = (Field("region"),), JoinPublic(Scan(VISITS), PLACES, ((Field("region"), "region"),), (("size", "size"),))
+KEY, PLACED = (
+    (Field("region"),),
+    JoinPublic(Scan(VISITS), PLACES, ((Field("region"), "region"),), (("size", "size"),)),
+)
 NARROW = Schema(
-    "visits", People("who", max_rows=2), {"age": Integer(18, 40), "region": Category(["N"]), "note": Text(2)}
+    "visits",
+    People("who", max_rows=2),
+    {"age": Integer(18, 40), "region": Category(["N"]), "note": Text(2)},
 )
 TALLIES = [
     Tally(Scan(HOSTILE), tuple(map(Field, HOSTILE.columns)), (ONE,), Free()),
@@ -62,7 +80,11 @@ def server(request):
             server.execute("CREATE SCHEMA ready")
             yield (
                 engine,
-                lambda sql: server.execute(sql).fetchall() if sql.startswith("SELECT") else server.execute(sql),
+                lambda sql: (
+                    server.execute(sql).fetchall()
+                    if sql.startswith("SELECT")
+                    else server.execute(sql)
+                ),
             )
             server.execute("DROP SCHEMA ready CASCADE")
     else:
@@ -90,8 +112,13 @@ def test_prepared_tables_answer_as_what_they_were_read_from(server):
                 ready.check(schema)
             for tally in tallies:
                 same_totals(ready.tally(tally), memory.tally(tally))
-            for asked in (ready.check, lambda schema: ready.tally(Tally(Scan(schema), (), (ONE,), Free()))):
-                with pytest.raises(SchemaMismatch, match=r"age was read as Integer\(0, 90\).*prepare it again"):
+            for asked in (
+                ready.check,
+                lambda schema: ready.tally(Tally(Scan(schema), (), (ONE,), Free())),
+            ):
+                with pytest.raises(
+                    SchemaMismatch, match=r"age was read as Integer\(0, 90\).*prepare it again"
+                ):
                     asked(wider)
     with pytest.raises(InvalidArgument, match="nothing could be prepared in nowhere"):
         store.prepare([VISITS], "nowhere")

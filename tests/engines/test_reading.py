@@ -60,11 +60,15 @@ class TestEveryEngineReadsAsTheSchemaSays:
     def test_the_reference_reads_as_the_columns_do(self):
         for stored in VALUES:
             schema, table = every_value(stored)
-            tally = Tally(Scan(schema), tuple(Field(name) for name in schema.columns), (COUNT,), Free())
+            tally = Tally(
+                Scan(schema), tuple(Field(name) for name in schema.columns), (COUNT,), Free()
+            )
             keys = {key[0]: key[1:] for key in in_memory({"hostile": table}).tally(tally)}
             for row in table.rows:
                 read = [
-                    column.steps(value) if column.kind in ("date", "timestamp") else column.read(value)
+                    column.steps(value)
+                    if column.kind in ("date", "timestamp")
+                    else column.read(value)
                     for column, value in zip(COLUMN_LIST, row[1:], strict=True)
                 ]
                 assert list(keys[row[0]]) == read

@@ -27,7 +27,11 @@ from discreet.query.algebra.tree import JoinPeople, PerPerson, Scan, Select, Tot
 from engines.tables import Table, in_memory
 
 F = Function
-ROWS = Schema("people", Rows(), {"age": Integer(0, 120), "name": Text(9), "ok": Boolean(), "far": Integer(0, 2**61)})
+ROWS = Schema(
+    "people",
+    Rows(),
+    {"age": Integer(0, 120), "name": Text(9), "ok": Boolean(), "far": Integer(0, 2**61)},
+)
 PEOPLE = Schema("people", People("who", max_rows=3), ROWS.columns)
 OTHER = Schema("others", PEOPLE.unit, {"x": Integer(0, 9)})
 COUNT = Term(Constant(True), 1, 0, 1)
@@ -41,7 +45,11 @@ def tally(rows=PEOPLE, keys=(), terms=(COUNT,), share=None, **rest):
 
 REFUSED = {
     "a share of rows": (tally(ROWS, share=RowShare(3)), UnboundedSensitivity, "unit is a person"),
-    "a share of groups": (tally(ROWS, share=GroupShare(3, 1)), UnboundedSensitivity, "unit is a person"),
+    "a share of groups": (
+        tally(ROWS, share=GroupShare(3, 1)),
+        UnboundedSensitivity,
+        "unit is a person",
+    ),
     "people of rows": (tally(ROWS, people=True), UnboundedSensitivity, "unit is a person"),
     "a join of rows": (
         tally(JoinPeople(Scan(ROWS), Select(Scan(ROWS), (("x", Field("age")),)))),
@@ -51,17 +59,32 @@ REFUSED = {
     "persons of rows in a union": (
         tally(
             Where(
-                Union((PerPerson(Scan(ROWS), (), (("n", Total("count", None, Fraction(1), 0, 9)),)),)), Constant(True)
+                Union(
+                    (PerPerson(Scan(ROWS), (), (("n", Total("count", None, Fraction(1), 0, 9)),)),)
+                ),
+                Constant(True),
             )
         ),
         UnboundedSensitivity,
         "unit is a person",
     ),
-    "a sum of text": (tally(terms=(Term(Field("name"), 1, 0, 1),)), UnsupportedQuery, "only numbers and conditions"),
+    "a sum of text": (
+        tally(terms=(Term(Field("name"), 1, 0, 1),)),
+        UnsupportedQuery,
+        "only numbers and conditions",
+    ),
     "no terms": (tally(terms=()), InvalidArgument, "at least one term"),
-    "weight 0": (tally(terms=(Term(Field("age"), 0, 0, 1),)), InvalidArgument, "weight of at least 1"),
+    "weight 0": (
+        tally(terms=(Term(Field("age"), 0, 0, 1),)),
+        InvalidArgument,
+        "weight of at least 1",
+    ),
     "low above high": (tally(terms=(Term(Field("age"), 1, 2, 1),)), InvalidArgument, "low ≤ high"),
-    "beyond 64 bits": (tally(terms=(Term(Field("far"), 4, 0, 2**62),)), UnsupportedQuery, "exceed 64-bit"),
+    "beyond 64 bits": (
+        tally(terms=(Term(Field("far"), 4, 0, 2**62),)),
+        UnsupportedQuery,
+        "exceed 64-bit",
+    ),
     "a clipped sum beyond 64 bits": (
         tally(terms=(Term(Field("far"), 1, 0, 2**61),), share=GroupShare(1, 3)),
         UnsupportedQuery,
@@ -69,8 +92,16 @@ REFUSED = {
     ),
     "no share": (tally(share=RowShare(0)), InvalidArgument, "at least 1"),
     "too large a share": (tally(share=GroupShare(1, 2**31 + 1)), InvalidArgument, "at most 2\\^31"),
-    "keys of another length": (tally(keys=(Field("age"),), only=((1, 2),)), InvalidArgument, "tuple of 1 values"),
-    "a NUL": (tally(keys=(Call(F.EQUAL, (Field("name"), Constant("a\0"))),)), UnsupportedQuery, "not every store"),
+    "keys of another length": (
+        tally(keys=(Field("age"),), only=((1, 2),)),
+        InvalidArgument,
+        "tuple of 1 values",
+    ),
+    "a NUL": (
+        tally(keys=(Call(F.EQUAL, (Field("name"), Constant("a\0"))),)),
+        UnsupportedQuery,
+        "not every store",
+    ),
     "half a surrogate in WHERE": (
         tally(Where(Scan(PEOPLE), Call(F.EQUAL, (Field("name"), Constant("\ud800"))))),
         UnsupportedQuery,
@@ -82,7 +113,9 @@ REFUSED = {
         "or one that divides it",
     ),
     "a person's sum of text": (
-        tally(PerPerson(Scan(PEOPLE), (), (("n", Total("sum", Field("name"), Fraction(1), 0, 9)),))),
+        tally(
+            PerPerson(Scan(PEOPLE), (), (("n", Total("sum", Field("name"), Fraction(1), 0, 9)),))
+        ),
         UnsupportedQuery,
         "needs a number",
     ),
@@ -116,7 +149,13 @@ class TestRefusals:
             engine.public_values(PEOPLE, "age")
 
     def test_what_is_not_in_the_store(self, load):
-        engine = load({"people": Table({"who": "bigint", "AGE": "bigint", "name": "text", "ok": "boolean"}, [])})
+        engine = load(
+            {
+                "people": Table(
+                    {"who": "bigint", "AGE": "bigint", "name": "text", "ok": "boolean"}, []
+                )
+            }
+        )
         with pytest.raises(SchemaMismatch, match="no column far; it has who, AGE, name, ok"):
             engine.check(PEOPLE)
         with pytest.raises(SchemaMismatch, match="no column far"):
@@ -138,7 +177,10 @@ class TestRefusals:
 def explained(asked):
     from discreet.engines.sql.dialect import StoredColumn, StoredTable
 
-    columns = {n: StoredColumn(DUCKDB.quote(n), "BIGINT", "integer") for n in ("who", "age", "name", "ok", "far")}
+    columns = {
+        n: StoredColumn(DUCKDB.quote(n), "BIGINT", "integer")
+        for n in ("who", "age", "name", "ok", "far")
+    }
     return tally_sql(understand(asked), Writer(DUCKDB, lambda _: StoredTable('"people"', columns)))
 
 
@@ -166,7 +208,10 @@ class TestMessages:
             "k2",
         ]
         schema = Schema("people", People("r3", max_rows=2), {name: Integer(0, 9) for name in names})
-        table = Table(dict.fromkeys([*names, "r3"], "bigint"), [(*range(len(names)), 1), (*range(len(names)), 1)])
+        table = Table(
+            dict.fromkeys([*names, "r3"], "bigint"),
+            [(*range(len(names)), 1), (*range(len(names)), 1)],
+        )
         terms = tuple(Term(Field(name), 1, 0, 9) for name in names)
         asked = Tally(Scan(schema), (Field("c0"), Field("select")), terms, GroupShare(1, 2))
         wanted = in_memory({"people": table}).tally(asked)
@@ -174,7 +219,18 @@ class TestMessages:
         assert load({"people": table}).tally(asked) == wanted
 
     def test_no_text_can_break_out(self, load):
-        hostile = ["'; DROP TABLE people; --", "\\'", "'' OR 1=1", "\n", "$$", "x' ESCAPE 'x", '"', "`", "%' --", "\\"]
+        hostile = [
+            "'; DROP TABLE people; --",
+            "\\'",
+            "'' OR 1=1",
+            "\n",
+            "$$",
+            "x' ESCAPE 'x",
+            '"',
+            "`",
+            "%' --",
+            "\\",
+        ]
         schema = Schema("people", Rows(), {"name": Category(hostile), "free": Text(40)})
         table = Table({"name": "text", "free": "text"}, [(text, text) for text in hostile])
         tests = [Call(F.AMONG, (Field("free"), *map(Constant, hostile)))]
@@ -212,7 +268,19 @@ class TestMemory:
         import pandas as pd
 
         nobody = [pd.NA, pd.NaT, None, float("nan"), Decimal("sNaN")]
-        who = [np.int64(1), 1, [1], [1], "[1]", {"a": 1}, (1, [2]), "x", np.arange(5000), np.arange(5001), *nobody]
+        who = [
+            np.int64(1),
+            1,
+            [1],
+            [1],
+            "[1]",
+            {"a": 1},
+            (1, [2]),
+            "x",
+            np.arange(5000),
+            np.arange(5001),
+            *nobody,
+        ]
         rows = [{"who": one} for one in who]
         schema = Schema("people", People("who", max_rows=1), {"age": Real(0, 1)})
         asked = Tally(Scan(schema), (), (COUNT,), GroupShare(1, 1), people=True)

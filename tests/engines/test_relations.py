@@ -26,15 +26,31 @@ from engines.tables import Table, arrow, in_memory, same_totals
 F = Function
 PERSON = People("who", max_rows=3)
 VISITS = Schema(
-    "visits", PERSON, {"ward": Integer(0, 20), "paid": Real(0, 100, step=0.5), "day": Date("2024-01-01", "2024-12-31")}
+    "visits",
+    PERSON,
+    {
+        "ward": Integer(0, 20),
+        "paid": Real(0, 100, step=0.5),
+        "day": Date("2024-01-01", "2024-12-31"),
+    },
 )
 STAFF = Schema(
-    "staff", PERSON, {"grade": Category(["A", "B"]), "since": Date("2000-01-01", "2024-12-31"), "pay": Integer(0, 900)}
+    "staff",
+    PERSON,
+    {
+        "grade": Category(["A", "B"]),
+        "since": Date("2000-01-01", "2024-12-31"),
+        "pay": Integer(0, 900),
+    },
 )
 WARDS = Schema.public_table(
-    "wards", {"ward": Integer(0, 20), "city": Category(["Oslo", "Rome"]), "beds": Integer(0, 99)}, key="ward"
+    "wards",
+    {"ward": Integer(0, 20), "city": Category(["Oslo", "Rome"]), "beds": Integer(0, 99)},
+    key="ward",
 )
-LINKS = Schema.public_table("links", {"from": Real(0, 20, step=0.5), "label": Text(9)}, max_rows={"from": 2})
+LINKS = Schema.public_table(
+    "links", {"from": Real(0, 20, step=0.5), "label": Text(9)}, max_rows={"from": 2}
+)
 TABLES = {
     "visits": Table(
         {"who": "text", "ward": "bigint", "paid": "double", "day": "date"},
@@ -58,10 +74,17 @@ WARD = JoinPublic(SCAN, WARDS, ((Field("ward"), "ward"),), (("city", "city"), ("
 KEPT = JoinPublic(SCAN, WARDS, ((Field("ward"), "ward"),), (("city", "city"),), keep=True)
 MANY = JoinPublic(SCAN, LINKS, ((Field("ward"), "from"),), (("label", "label"), ("again", "from")))
 BOTH = JoinPeople(SCAN, Scan(STAFF))
-MATCHED = JoinPeople(SCAN, Scan(STAFF), ((Field("ward"), Call(F.DIVIDE, (Field("pay"), Constant(100)))),))
+MATCHED = JoinPeople(
+    SCAN, Scan(STAFF), ((Field("ward"), Call(F.DIVIDE, (Field("pay"), Constant(100)))),)
+)
 SMALL = Where(SCAN, Call(F.LESS, (Field("ward"), Constant(3))))
 SHIFTED = Select(
-    SCAN, (("ward", Field("ward")), ("paid", Call(F.DIVIDE, (Field("paid"), Constant(3)))), ("day", Field("day")))
+    SCAN,
+    (
+        ("ward", Field("ward")),
+        ("paid", Call(F.DIVIDE, (Field("paid"), Constant(3)))),
+        ("day", Field("day")),
+    ),
 )
 UNITED = Union((SMALL, SHIFTED, SCAN))
 TOTALS = (
@@ -90,7 +113,11 @@ RELATIONS = {
     "person fine": (PERSONS, "known", "fine"),
     "person least": (PERSONS, "rows", "least"),
     "person greatest": (PERSONS, "greatest", "rows"),
-    "person of joined": (PerPerson(BOTH, (("grade", Field("grade")),), TOTALS[:4]), "grade", "fine"),
+    "person of joined": (
+        PerPerson(BOTH, (("grade", Field("grade")),), TOTALS[:4]),
+        "grade",
+        "fine",
+    ),
     "self": (JoinPeople(SCAN, Select(SMALL, (("w", Field("ward")),))), "w", "paid"),
 }
 
@@ -101,7 +128,9 @@ class TestEveryEngineJoinsAlike:
         rows, key, number = RELATIONS[name]
         engine, memory = load(TABLES), in_memory(TABLES)
         terms = (COUNT, Term(Field(number), 1, 0, 2**40))
-        shares = (Free(), RowShare(2), GroupShare(1, 2)) if load.name != "spark" else (GroupShare(1, 2),)
+        shares = (
+            (Free(), RowShare(2), GroupShare(1, 2)) if load.name != "spark" else (GroupShare(1, 2),)
+        )
         for share in shares:
             tally = Tally(rows, (Field(key),), terms, share)
             wanted = memory.tally(tally)
@@ -112,9 +141,9 @@ class TestEveryEngineJoinsAlike:
         engine = load(TABLES)
         assert engine.tally(Tally(WARD, (), (COUNT,), Free())) == {(): (16 * 6,)}
         unowned = Schema("visits", Rows(), VISITS.columns)
-        assert engine.tally(Tally(Select(Scan(unowned), (("x", Constant(1)),)), (), (COUNT,), Free())) == {
-            (): (16 * 8,)
-        }
+        assert engine.tally(
+            Tally(Select(Scan(unowned), (("x", Constant(1)),)), (), (COUNT,), Free())
+        ) == {(): (16 * 8,)}
         plain = JoinPublic(Scan(unowned), WARDS, ((Field("ward"), "ward"),), ())
         assert engine.tally(Tally(plain, (), (COUNT,), Free())) == {(): (16 * 7,)}
 
@@ -137,7 +166,10 @@ class TestEveryEngineJoinsAlike:
                 engine.check(WARDS)
 
     def test_ids_of_different_types(self, load):
-        tables = {**TABLES, "staff": Table({**TABLES["staff"].types, "who": "bigint"}, [(1, "A", None, 3)])}
+        tables = {
+            **TABLES,
+            "staff": Table({**TABLES["staff"].types, "who": "bigint"}, [(1, "A", None, 3)]),
+        }
         with pytest.raises(SchemaMismatch, match="stored as different types in visits and staff"):
             load(tables).tally(Tally(BOTH, (), (COUNT,), Free()))
 
@@ -153,7 +185,9 @@ class TestIds:
     def test_people(self, load, stored, ids, people):
         schema = Schema("held", PERSON, {"x": Integer(0, 9)})
         table = Table({"who": stored, "x": "bigint"}, [(who, 1) for who in ids for _ in range(2)])
-        tally = Tally(Scan(schema), (), (Term(Constant(True), 1, 0, 1),), GroupShare(1, 1), people=True)
+        tally = Tally(
+            Scan(schema), (), (Term(Constant(True), 1, 0, 1),), GroupShare(1, 1), people=True
+        )
         assert load({"held": table}).tally(tally) == {(): (people,)}
         assert in_memory({"held": table}).tally(tally) == {(): (people,)}
 
@@ -165,7 +199,9 @@ class TestIds:
         both = JoinPeople(Scan(one), Scan(two))
         store = DuckDB({"x": narrow, "y": wide})
         assert store.tally(Tally(both, (), (COUNT,), Free())) == {(): (16,)}
-        assert Memory({"x": rows, "y": [{"who": 1, "y": 2}]}).tally(Tally(both, (), (COUNT,), Free())) == {(): (16,)}
+        assert Memory({"x": rows, "y": [{"who": 1, "y": 2}]}).tally(
+            Tally(both, (), (COUNT,), Free())
+        ) == {(): (16,)}
 
     def test_a_window_in_two_tables(self, load):
         """A join of a person's rows stays within one window: each pair belongs to one unit."""
@@ -174,7 +210,8 @@ class TestIds:
         one, two = (Schema(name, unit, {"at": at, name: Integer(0, 9)}) for name in ("x", "y"))
         rows = {
             name: Table(
-                {"who": "bigint", "at": "text", name: "bigint"}, [(1, f"2024-0{m}-05", m) for m in (1, 1, 2, 3)]
+                {"who": "bigint", "at": "text", name: "bigint"},
+                [(1, f"2024-0{m}-05", m) for m in (1, 1, 2, 3)],
             )
             for name in ("x", "y")
         }

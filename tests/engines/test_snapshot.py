@@ -44,7 +44,9 @@ class TestOneState:
     @pytest.mark.parametrize("wrap", [lambda engine: engine, lambda engine: pace(engine, 0.001)])
     def test_a_question_holds_the_data_still(self, wrap):
         schema = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 120)})
-        question = dp.parse_sql("SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people", {"people": schema})
+        question = dp.parse_sql(
+            "SELECT COUNT(*) AS n, MEDIAN(age) AS m FROM people", {"people": schema}
+        )
         engine = Held()
         run_plan(plan_question(question, dp.PureDP(1)), wrap(engine))
         assert len(engine.asked) > 1 and all(engine.asked) and not engine.still
@@ -55,7 +57,10 @@ class TestKeysNeverMeet:
         with pytest.raises(EngineFailure) as caught:
             read_totals(understand(TALLY), [("M\ufffdller", 1000), ("M\ufffdller", 1)])
         assert "ller" not in str(caught.value)
-        assert read_totals(understand(TALLY), [("a", 1), (None, 2)]) == {("a",): (1,), (None,): (2,)}
+        assert read_totals(understand(TALLY), [("a", 1), (None, 2)]) == {
+            ("a",): (1,),
+            (None,): (2,),
+        }
 
     def test_patterns_with_hundreds_of_wildcards_are_refused(self):
         for pattern, fits in (("%a" * 500, True), ("_a" * 501, False)):

@@ -56,8 +56,12 @@ pytestmark = pytest.mark.filterwarnings("ignore")
 
 class TestSession:
     def test_tables_of_the_catalogue(self, spark_session):
-        spark_session.sql("CREATE OR REPLACE TEMP VIEW staff AS SELECT 1 AS who, X'01' AS a, CAST('N' AS STRING) AS b")
-        schema = Schema("people", People("who", max_rows=1), {"a": Integer(0, 9), "b": Category(["N"])})
+        spark_session.sql(
+            "CREATE OR REPLACE TEMP VIEW staff AS SELECT 1 AS who, X'01' AS a, CAST('N' AS STRING) AS b"
+        )
+        schema = Schema(
+            "people", People("who", max_rows=1), {"a": Integer(0, 9), "b": Category(["N"])}
+        )
         tally = Tally(Scan(schema), (Field("a"), Field("b")), (COUNT,), GroupShare(1, 1))
         engine = Spark(spark_session, {"people": "staff"}, trusted=["people"])
         with pytest.raises(SchemaMismatch, match="people.a is stored as binary"):
@@ -78,33 +82,57 @@ class TestSession:
             for t in ("a\\b", "x'y", "a\nb", None)
             for n in ("9" * 30, "12x", "7")
         ]
-        columns = {"t": Text(9), "d": Timestamp("2024-01-01T00:00:00", "2024-12-31T00:00:00"), "n": Integer(0, 9)}
+        columns = {
+            "t": Text(9),
+            "d": Timestamp("2024-01-01T00:00:00", "2024-12-31T00:00:00"),
+            "n": Integer(0, 9),
+        }
         schema = Schema("people", Rows(), columns)
         tests = [Call(Function.EQUAL, (Field("t"), Constant(t))) for t in ("a\\b", "x'y", "a\nb")]
         tests.append(Call(Function.LIKE, (Field("t"), Constant("_\\_"))))
         tally = Tally(Scan(schema), (Field("t"), Field("d"), Field("n"), *tests), (COUNT,), Free())
-        frame = spark_session.createDataFrame([tuple(row.values()) for row in rows], "t string, d string, n string")
+        frame = spark_session.createDataFrame(
+            [tuple(row.values()) for row in rows], "t string, d string, n string"
+        )
         before = spark_session.conf.get(name, None)
         spark_session.conf.set(name, value)
         try:
-            assert Spark(spark_session, {"people": frame}).tally(tally) == Memory({"people": rows}).tally(tally)
+            assert Spark(spark_session, {"people": frame}).tally(tally) == Memory(
+                {"people": rows}
+            ).tally(tally)
         finally:
-            spark_session.conf.set(name, before) if before is not None else spark_session.conf.unset(name)
+            spark_session.conf.set(
+                name, before
+            ) if before is not None else spark_session.conf.unset(name)
 
-    @pytest.mark.parametrize("text", ["${env:PATH}", "${spark:spark.app.name}", "${system:user.dir}", "$", "a${b}'\\"])
+    @pytest.mark.parametrize(
+        "text", ["${env:PATH}", "${spark:spark.app.name}", "${system:user.dir}", "$", "a${b}'\\"]
+    )
     def test_variables_are_plain_text(self, spark_session, text):
         """Spark replaces ${env:PATH} in the whole text of a query, also within quotes."""
         schema = Schema("people", Rows(), {"t": Text(99), "n": Integer(0, 9)})
-        same, like = (Call(f, (Field("t"), Constant(text))) for f in (Function.EQUAL, Function.LIKE))
+        same, like = (
+            Call(f, (Field("t"), Constant(text))) for f in (Function.EQUAL, Function.LIKE)
+        )
         older = Call(Function.AT_MOST, (Constant(0), Field("n")))
         length = Call(Function.LENGTH, (Call(Function.CASE, (older, Constant(text), Field("t"))),))
         key = Call(Function.CASE, (same, Constant(text), Constant("no")))
         rows = [{"t": text, "n": 3}, {"t": "b", "n": 4}]
-        tally = Tally(Scan(schema), (key, like), (Term(length, 1, 0, 99),), Free(), only=((text, True), ("no", False)))
-        frame = spark_session.createDataFrame([tuple(row.values()) for row in rows], "t string, n int")
+        tally = Tally(
+            Scan(schema),
+            (key, like),
+            (Term(length, 1, 0, 99),),
+            Free(),
+            only=((text, True), ("no", False)),
+        )
+        frame = spark_session.createDataFrame(
+            [tuple(row.values()) for row in rows], "t string, n int"
+        )
         found = Spark(spark_session, {"people": frame}).tally(tally)
         assert (
-            found == Memory({"people": rows}).tally(tally) == {(text, True): (len(text),), ("no", False): (len(text),)}
+            found
+            == Memory({"people": rows}).tally(tally)
+            == {(text, True): (len(text),), ("no", False): (len(text),)}
         )
 
     def test_columns_named_like_variables(self, spark_session):
@@ -112,7 +140,9 @@ class TestSession:
         schema = Schema("people", Rows(), {"${env:PATH}": Integer(0, 9), "n": Integer(0, 9)})
         engine = Spark(spark_session, {"people": frame})
         engine.check(schema)
-        assert engine.tally(Tally(Scan(schema), (Field("${env:PATH}"),), (COUNT,), Free())) == {(1,): (2,)}
+        assert engine.tally(Tally(Scan(schema), (Field("${env:PATH}"),), (COUNT,), Free())) == {
+            (1,): (2,)
+        }
         with pytest.raises(InvalidArgument, match="without"):
             Spark(spark_session, {"people": "hr.${env:PATH}"})
 
@@ -128,7 +158,9 @@ class TestSession:
         frame.createOrReplaceTempView("dotted")
         schema = Schema("people", Rows(), {"a.b": Integer(0, 9), "c d": Integer(0, 9)})
         engine = Spark(spark_session, {"people": "`dotted`"})
-        assert engine.tally(Tally(Scan(schema), (Field("a.b"), Field("c d")), (COUNT,), Free())) == {(1, 2): (1,)}
+        assert engine.tally(
+            Tally(Scan(schema), (Field("a.b"), Field("c d")), (COUNT,), Free())
+        ) == {(1, 2): (1,)}
         with open_source("spark:local[2]", [schema], {"people": "dotted"}) as opened:
             assert opened.columns("people") == {"a.b": "int", "c d": "int"}
         for place in ("", "a..b", "a.b.c.d", "a`"):
@@ -140,7 +172,10 @@ class TestSession:
             "SELECT TIMESTAMP '1969-12-31 23:59:59.5+00:00' AS a, TIMESTAMP_NTZ '1969-12-31 23:59:59.5' AS b, "
             "DATE '1969-12-31' AS c, CAST('N' AS CHAR(3)) AS d"
         )
-        at, day = Timestamp("1960-01-01T00:00:00", "2024-12-31T00:00:00"), Date("1960-01-01", "2024-12-31")
+        at, day = (
+            Timestamp("1960-01-01T00:00:00", "2024-12-31T00:00:00"),
+            Date("1960-01-01", "2024-12-31"),
+        )
         schema = Schema("people", Rows(), {"a": at, "b": at, "c": day, "d": Text(3)})
         found = Spark(spark_session, {"people": frame}).tally(
             Tally(Scan(schema), tuple(map(Field, "abc")), (COUNT,), Free())
@@ -159,12 +194,16 @@ class TestRowsThatAreNoText:
         """Two such texts become one in Python, and the later count would take the place of the other."""
         cells = ["4DFC6C6C6572"] * 3 + ["4DE46C6C6572", "EDA080", "C080", "4D"]
         rows = " UNION ALL ".join(
-            f"SELECT CAST(X'{cell}' AS STRING) AS a, {place} AS n" for place, cell in enumerate(cells)
+            f"SELECT CAST(X'{cell}' AS STRING) AS a, {place} AS n"
+            for place, cell in enumerate(cells)
         )
         frame = spark_session.sql(rows)
         schema = Schema("people", Rows(), {"a": Text(9), "n": Integer(0, 9)})
         engine = Spark(spark_session, {"people": frame})
-        assert engine.tally(Tally(Scan(schema), (Field("a"),), (COUNT,), Free())) == {(None,): (6,), ("M",): (1,)}
+        assert engine.tally(Tally(Scan(schema), (Field("a"),), (COUNT,), Free())) == {
+            (None,): (6,),
+            ("M",): (1,),
+        }
         owned = Schema("people", People("a", max_rows=1), {"n": Integer(0, 9)})
         tally = Tally(Scan(owned), (), (COUNT,), GroupShare(1, 1), people=True)
         assert engine.tally(tally) == {(): (1,)}
@@ -190,15 +229,21 @@ class TestWhatCouldFail:
             "CASE WHEN kids > 1 THEN name END AS a",
         ]
         for text in (*bad, *good):
-            spark_session.sql(f"CREATE OR REPLACE TEMP VIEW seen AS SELECT {text} FROM patients WHERE name <> 'x'")
+            spark_session.sql(
+                f"CREATE OR REPLACE TEMP VIEW seen AS SELECT {text} FROM patients WHERE name <> 'x'"
+            )
             column = Text(9) if "name" in text else Integer(0, 9)
             schema = Schema("seen", Rows(), {"a": column})
             if text in good:
                 Spark(spark_session).check(schema)
                 continue
             with pytest.raises(SchemaMismatch, match="trusted="):
-                Spark(spark_session).check(Schema("seen", Rows(), {"a": Category([1]) if "/" in text else column}))
-        spark_session.sql("CREATE OR REPLACE TEMP VIEW seen AS SELECT CAST(raw AS INT) AS a FROM patients")
+                Spark(spark_session).check(
+                    Schema("seen", Rows(), {"a": Category([1]) if "/" in text else column})
+                )
+        spark_session.sql(
+            "CREATE OR REPLACE TEMP VIEW seen AS SELECT CAST(raw AS INT) AS a FROM patients"
+        )
         engine = Spark(spark_session, trusted=["seen"])
         schema = Schema("seen", Rows(), {"a": Integer(0, 9)})
         engine.check(schema)
@@ -211,7 +256,10 @@ class TestWhatCouldFail:
         name = "spark.sql.parquet.int96RebaseModeInRead"
         before = spark_session.conf.get(name)
         frame = spark_session.createDataFrame([(1,)], "a int")
-        engine, schema = Spark(spark_session, {"people": frame}), Schema("people", Rows(), {"a": Integer(0, 9)})
+        engine, schema = (
+            Spark(spark_session, {"people": frame}),
+            Schema("people", Rows(), {"a": Integer(0, 9)}),
+        )
         engine.check(schema)
         spark_session.conf.set(name, "EXCEPTION")
         try:
@@ -232,7 +280,9 @@ class TestWhatCouldFail:
         engine.check(schema)
         assert engine.tally(tally) == {("010",): (2,), ("0200",): (1,)}
         who = Schema("people", People("a", max_rows=2), {"zip": Category(["010", "0200"])})
-        shared = Tally(Scan(who), (Field("zip"),), (COUNT, Term(Constant(True), 4, 0, 4)), RowShare(1))
+        shared = Tally(
+            Scan(who), (Field("zip"),), (COUNT, Term(Constant(True), 4, 0, 4)), RowShare(1)
+        )
         rows = [{"a": a, "zip": zip_} for a, zip_ in ((1, "010"), (2, "0200"), (2, "010"))]
         assert "LEFT JOIN" in engine.explain(shared)
         assert engine.tally(shared) == Memory({"people": rows}).tally(shared)
@@ -267,13 +317,19 @@ class TestRunning:
 
     @pytest.mark.slow
     def test_spark_connect_keeps_the_contract(self):
-        done = subprocess.run([sys.executable, "-c", CONNECT], capture_output=True, check=False, text=True, cwd=TESTS)
+        done = subprocess.run(
+            [sys.executable, "-c", CONNECT], capture_output=True, check=False, text=True, cwd=TESTS
+        )
         assert "failure held" in done.stdout, done.stderr[-2000:]
         assert "cancelled" in done.stdout and "4711" not in done.stdout + done.stderr
 
     def test_failure_is_constant(self, spark_session):
         engine = Spark(spark_session)
-        for sql in ("SELECT CAST('secret 4711' AS INT)", "SELECT raise_error('secret 4711')", "SELECT nothing"):
+        for sql in (
+            "SELECT CAST('secret 4711' AS INT)",
+            "SELECT raise_error('secret 4711')",
+            "SELECT nothing",
+        ):
             with pytest.raises(EngineFailure) as caught:
                 engine._fetch(sql)
             assert "4711" not in str(caught.value)
@@ -305,13 +361,24 @@ class TestJoinsReadBothSides:
     @pytest.mark.parametrize("rows", [0, 5])
     def test_no_side_is_left_out(self, spark_session, tmp_path, rows):
         for name, other in (("l", "a"), ("r", "b"), ("c", "v")):
-            pq.write_table(pa.table({"id": range(1, 2001), other: range(1, 2001)}), tmp_path / f"{name}.parquet")
-        left, right = (Schema(t, People("id", max_rows=2), {x: Integer(0, 9999)}) for t, x in (("l", "a"), ("r", "b")))
+            pq.write_table(
+                pa.table({"id": range(1, 2001), other: range(1, 2001)}),
+                tmp_path / f"{name}.parquet",
+            )
+        left, right = (
+            Schema(t, People("id", max_rows=2), {x: Integer(0, 9999)})
+            for t, x in (("l", "a"), ("r", "b"))
+        )
         public = Schema.public_table("c", {"id": Integer(0, 9999), "v": Integer(0, 9)}, key="id")
         some = Where(Scan(left), Call(Function.LESS, (Field("a"), Constant(rows + 1))))
         joins = [JoinPeople(some, Scan(right), ()), JoinPeople(Scan(right), some, ())]
-        joins += [JoinPublic(some, public, ((Field("a"), "id"),), (("v", "v"),), keep=keep) for keep in (False, True)]
-        with Spark(spark_session, {name: str(tmp_path / f"{name}.parquet") for name in "lrc"}) as engine:
+        joins += [
+            JoinPublic(some, public, ((Field("a"), "id"),), (("v", "v"),), keep=keep)
+            for keep in (False, True)
+        ]
+        with Spark(
+            spark_session, {name: str(tmp_path / f"{name}.parquet") for name in "lrc"}
+        ) as engine:
             for join in joins:
                 tally = Tally(join, (), (COUNT,), GroupShare(1, 2))
                 assert engine.tally(tally) == {(): (rows,)}

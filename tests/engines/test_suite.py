@@ -29,9 +29,13 @@ def test_settings_and_collations_of_a_server_do_not_matter(postgres_dsn):
                 "CREATE COLLATION IF NOT EXISTS alike (provider=icu, locale='und-u-ks-level1', deterministic=false)"
             )
             for name, table in tables.items():
-                for column in (column for column, stored in table.types.items() if stored == "text"):
+                for column in (
+                    column for column, stored in table.types.items() if stored == "text"
+                ):
                     server.execute(f'ALTER TABLE "{name}" ALTER "{column}" TYPE text COLLATE alike')
-            assert server.execute("SELECT count(*) FROM words WHERE \"W\" = 'á'").fetchall() == [(4,)]
+            assert server.execute("SELECT count(*) FROM words WHERE \"W\" = 'á'").fetchall() == [
+                (4,)
+            ]
         opened.append(engine)
         return engine
 
@@ -84,7 +88,12 @@ def chatty(tables):
 
 @pytest.mark.parametrize(
     ("broken", "told"),
-    [(folded, "differ in"), (telling, "shows a stored value"), (lax, "not there"), (chatty, "what the driver said")],
+    [
+        (folded, "differ in"),
+        (telling, "shows a stored value"),
+        (lax, "not there"),
+        (chatty, "what the driver said"),
+    ],
 )
 def test_a_broken_engine_is_refuted(broken, told):
     with pytest.raises(ClaimRefuted, match=told):

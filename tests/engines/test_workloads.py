@@ -24,7 +24,9 @@ PEOPLE = dp.Schema(
 NAMED = {"people": PEOPLE}
 LOOSE = {
     "people": dp.Schema(
-        "people", dp.Rows(), {**PEOPLE.columns, "a": dp.Integer(0, 9), "f": dp.Category(["x", "y", "z"])}
+        "people",
+        dp.Rows(),
+        {**PEOPLE.columns, "a": dp.Integer(0, 9), "f": dp.Category(["x", "y", "z"])},
     )
 }
 """The same table, of which rows may be without an `a` or an `f`."""
@@ -36,7 +38,8 @@ def people(count: int = 150) -> list[dict[str, object]]:
     """Some rows have no value of some key, or one that is not listed: where a default is declared, they have that."""
     rng = np.random.default_rng(18)
     made = [
-        {name: int(rng.integers(0, 10)) for name in KEYS[:-1]} | {"f": "xyz"[i % 3], "pay": i / 2 % 40}
+        {name: int(rng.integers(0, 10)) for name in KEYS[:-1]}
+        | {"f": "xyz"[i % 3], "pay": i / 2 % 40}
         for i in range(count)
     ]
     made[3]["a"] = made[5]["b"] = made[7]["pay"] = None
@@ -76,7 +79,9 @@ def shown(question, store, name="n", spend=LARGE, **words):
     return dict(zip(found.keys, [row[name].shown for row in found.estimates], strict=True))
 
 
-@pytest.mark.parametrize("words", [{}, {"nonnegative": True}, {"whole": True}], ids=["plain", "nonnegative", "whole"])
+@pytest.mark.parametrize(
+    "words", [{}, {"nonnegative": True}, {"whole": True}], ids=["plain", "nonnegative", "whole"]
+)
 def test_all_pairs_of_many_keys(load, words):
     """Six keys have 300,000 combinations: tables of few of them are counted, and agree to the last digit all the same."""
     store = stored(load)
@@ -108,7 +113,10 @@ def _check_pairs(values: dict[tuple[object, ...], Fraction]) -> None:
 def test_sums_means_running_totals_and_counts(load):
     store, rows = stored(load), people()
     sql = "SELECT a, f, SUM(pay) AS s, COUNT(pay) AS n FROM people GROUP BY CUBE (a, f)"
-    for schemas in (LOOSE, NAMED):  # with and without rows that have no key: each set is what its own GROUP BY says
+    for schemas in (
+        LOOSE,
+        NAMED,
+    ):  # with and without rows that have no key: each set is what its own GROUP BY says
         cube = dp.parse_sql(sql, schemas)
         inside = rows if schemas is LOOSE else list(map(filled, rows))
         sums, counts = shown(cube, store, "s"), shown(cube, store, "n")
@@ -120,12 +128,20 @@ def test_sums_means_running_totals_and_counts(load):
     assert all(sums[a, None] == sum(sums[a, f] for f in "xyz") for a in range(10))
     running = shown(dp.Table(PEOPLE).cumulative("a"), store, "count")
     ages = [filled(row)["a"] for row in rows]
-    assert list(running.values()) == pytest.approx([sum(a <= t for a in ages) for t in range(10)], abs=1e-2)
+    assert list(running.values()) == pytest.approx(
+        [sum(a <= t for a in ages) for t in range(10)], abs=1e-2
+    )
     many = ", ".join(f"COUNT(*) FILTER (WHERE a >= {t}) AS n{t}" for t in range(1, 9))
-    counts = run_plan(dp.plan_question(dp.parse_sql(f"SELECT {many} FROM people", NAMED), dp.PureDP(50)), store)
-    assert list(counts.rows[0]) == pytest.approx([sum(a >= t for a in ages) for t in range(1, 9)], abs=5)
+    counts = run_plan(
+        dp.plan_question(dp.parse_sql(f"SELECT {many} FROM people", NAMED), dp.PureDP(50)), store
+    )
+    assert list(counts.rows[0]) == pytest.approx(
+        [sum(a >= t for a in ages) for t in range(1, 9)], abs=5
+    )
     bins = dp.Table(PEOPLE).hierarchy({"half": dp.col("b") // 5, "b": "b"}, by=["f"])
     tree = shown(bins, store, "count", spend=dp.ZCDP("1/10"), whole=True)
     for (half, b, f), value in tree.items():
         if b is None and half is not None:
-            assert value == sum(v for k, v in tree.items() if k[0] == half and k[1] is not None and k[2] == f)
+            assert value == sum(
+                v for k, v in tree.items() if k[0] == half and k[1] is not None and k[2] == f
+            )

@@ -20,7 +20,9 @@ def written(rows, delimiter=",", line_end="\n") -> bytes:
     """Write rows as a careful program would: everything that needs quotes has them."""
     special = {delimiter, '"', "\n", "\r"}
     lines = [
-        delimiter.join('"' + cell.replace('"', '""') + '"' if special & set(cell) else cell for cell in row)
+        delimiter.join(
+            '"' + cell.replace('"', '""') + '"' if special & set(cell) else cell for cell in row
+        )
         for row in rows
     ]
     return line_end.join([*lines, ""]).encode()
@@ -57,7 +59,11 @@ class TestWellFormedFilesAreReadAsWritten:
 class TestWhatIsAcceptedMeansOneThing:
     """Of any bytes, what the grammar accepts has the records and fields that Python's strict reader finds."""
 
-    @given(st.lists(st.sampled_from(["a", "b", ",", '"', "\n", "\r\n", "\r", "é"]), max_size=25).map("".join))
+    @given(
+        st.lists(st.sampled_from(["a", "b", ",", '"', "\n", "\r\n", "\r", "é"]), max_size=25).map(
+            "".join
+        )
+    )
     def test_agrees_with_the_slow_reader(self, text):
         try:
             found = check_grammar([("h,i\n" + text).encode()])
@@ -68,7 +74,9 @@ class TestWhatIsAcceptedMeansOneThing:
         assert {len(row) for row in rows} == {2}
 
     @given(
-        st.lists(st.sampled_from(["a", ",", '"', "\n", "\r", "\x00", "é"]), max_size=25).map("".join),
+        st.lists(st.sampled_from(["a", ",", '"', "\n", "\r", "\x00", "é"]), max_size=25).map(
+            "".join
+        ),
         st.lists(st.integers(0, 60), max_size=5),
     )
     def test_how_it_is_cut_changes_nothing(self, text, places):

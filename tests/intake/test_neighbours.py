@@ -66,7 +66,9 @@ NAMES = ["who", *COLUMNS]
 TEXT = pa.string()
 ONE = Term(Constant(True), 1, 0, 1)
 EVERY = Tally(Scan(PEOPLE), tuple(map(Field, COLUMNS)), (ONE,), Free())
-SHARED = Tally(Scan(PEOPLE), (Field("region"),), (Term(Constant(True), 2**20, 0, 2**20),), RowShare(3))
+SHARED = Tally(
+    Scan(PEOPLE), (Field("region"),), (Term(Constant(True), 2**20, 0, 2**20),), RowShare(3)
+)
 
 
 def as_csv(rows, path):
@@ -88,7 +90,10 @@ class TestText:
 
     @pytest.mark.parametrize("kept", [False, True])
     def test_one_hostile_record(self, tmp_path, kept):
-        files, cells = {}, dict(list(enumerate(TEXTS))[:: 6 if kept else 1])  # writing a table takes its time
+        files, cells = (
+            {},
+            dict(list(enumerate(TEXTS))[:: 6 if kept else 1]),
+        )  # writing a table takes its time
         for place, cell in cells.items():
             rows = [*PLAIN[:place], dict.fromkeys(NAMES, cell), *PLAIN[place:]]
             files[f"people{place}"] = as_csv(rows, tmp_path / f"{place}.csv")
@@ -96,7 +101,10 @@ class TestText:
         wanted = dp.Memory({name: read_back(path) for name, path in files.items()})
         with dp.prepare(files, schemas, tmp_path / "s") if kept else dp.DuckDB(files) as store:
             for schema, cell in zip(schemas, cells.values(), strict=True):
-                for tally in (replace(EVERY, rows=Scan(schema)), replace(SHARED, rows=Scan(schema))):
+                for tally in (
+                    replace(EVERY, rows=Scan(schema)),
+                    replace(SHARED, rows=Scan(schema)),
+                ):
                     assert store.tally(tally) == wanted.tally(tally), cell
 
     def test_ends_of_lines_and_of_files(self, tmp_path):
@@ -113,8 +121,15 @@ class TestText:
     def test_every_mixture_of_line_ends(self, tmp_path):
         """At the ends of records and inside quotes, in the first record and later, with a line of names and without."""
         ends, forms, wanted = ("\n", "\r\n"), {}, {}
-        for header, first, inner, last, cells in product((True, False), ends, (*ends, "\r"), ends, (1, 2)):
-            rows = [[f'"x{inner}y"'] * cells, ["1"] * cells, [f'"{inner}""{inner}"'] * cells, ["2"] * cells]
+        for header, first, inner, last, cells in product(
+            (True, False), ends, (*ends, "\r"), ends, (1, 2)
+        ):
+            rows = [
+                [f'"x{inner}y"'] * cells,
+                ["1"] * cells,
+                [f'"{inner}""{inner}"'] * cells,
+                ["2"] * cells,
+            ]
             names = tuple("ab"[:cells])
             lines = ([names] if header else []) + rows
             stops = [first, *[last] * (len(lines) - 2), ""]
@@ -125,7 +140,9 @@ class TestText:
             schema = dp.Schema(path.stem, dp.Rows(), {name: dp.Text(20) for name in names})
             tally = Tally(Scan(schema), tuple(map(Field, names)), (ONE,), Free())
             wanted[text, header] = tally, {tuple(row): (1,) for row in read}
-            forms[path.stem] = dp.Csv(path, delimiter=",", header=header, names=() if header else names)
+            forms[path.stem] = dp.Csv(
+                path, delimiter=",", header=header, names=() if header else names
+            )
         with dp.DuckDB(forms) as store:
             for text, (tally, totals) in wanted.items():
                 assert store.tally(tally) == totals, text
@@ -143,7 +160,9 @@ class TestObjects:
             frames[f"people{place}"] = pd.DataFrame(columns)
         with dp.DuckDB(frames) as store:
             for name, cell in zip(frames, OBJECTS, strict=True):
-                found = store.tally(replace(EVERY, rows=Scan(dp.Schema(name, PEOPLE.unit, COLUMNS))))
+                found = store.tally(
+                    replace(EVERY, rows=Scan(dp.Schema(name, PEOPLE.unit, COLUMNS)))
+                )
                 assert {key: found.get(key) for key in plain} == plain, cell
                 assert sum(total for (total,) in found.values()) == len(TYPED) + 1
 
@@ -161,7 +180,10 @@ class TestObjects:
 
 
 def invalid(kind=TEXT):
-    raw = pa.array([b"ok", b"M\xfcller", b"ok"], pa.large_binary() if kind == pa.large_string() else pa.binary())
+    raw = pa.array(
+        [b"ok", b"M\xfcller", b"ok"],
+        pa.large_binary() if kind == pa.large_string() else pa.binary(),
+    )
     return pa.Array.from_buffers(kind, 3, raw.buffers())
 
 
@@ -174,7 +196,12 @@ class TestTypes:
 
     @pytest.mark.parametrize("kind", ["arrow", "parquet", "store"])
     def test_hostile_cells(self, tmp_path, kind):
-        columns = {"w": invalid(), "l": invalid(pa.large_string()), "s": far("ms"), "z": far("ms", "Europe/Oslo")}
+        columns = {
+            "w": invalid(),
+            "l": invalid(pa.large_string()),
+            "s": far("ms"),
+            "z": far("ms", "Europe/Oslo"),
+        }
         if kind == "arrow":
             columns["d"] = pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), invalid())
             columns["s"] = far("s")
@@ -183,9 +210,15 @@ class TestTypes:
         if kind != "arrow":
             pq.write_table(source, tmp_path / "t.parquet")
             source = tmp_path / "t.parquet"
-        store = dp.prepare({"t": source}, [schema], tmp_path / "s") if kind == "store" else dp.DuckDB({"t": source})
+        store = (
+            dp.prepare({"t": source}, [schema], tmp_path / "s")
+            if kind == "store"
+            else dp.DuckDB({"t": source})
+        )
         found = store.tally(Tally(Scan(schema), tuple(map(Field, names)), (ONE,), Free()))
-        first, last = (tuple("ok" if name in "wld" else time for name in names) for time in (0, None))
+        first, last = (
+            tuple("ok" if name in "wld" else time for name in names) for time in (0, None)
+        )
         assert found == {first: (1,), last: (1,), (None,) * len(names): (1,)}
 
     def test_files_of_different_types_are_one_table(self, tmp_path):
@@ -195,7 +228,12 @@ class TestTypes:
         tally = Tally(Scan(schema), (Field("age"),), (ONE,), Free())
         wanted = {(1,): (3,), (None,): (1,), (2,): (1,), (3,): (1,)}
         assert dp.DuckDB({"t": f"{tmp_path}/*.parquet"}).tally(tally) == wanted
-        assert dp.prepare({"t": sorted(tmp_path.glob("*.parquet"))}, [schema], tmp_path / "s").tally(tally) == wanted
+        assert (
+            dp.prepare({"t": sorted(tmp_path.glob("*.parquet"))}, [schema], tmp_path / "s").tally(
+                tally
+            )
+            == wanted
+        )
 
     def test_all_formats_agree(self, tmp_path):
         arrow = pa.Table.from_pylist(TYPED)

@@ -23,7 +23,9 @@ from discreet.query.algebra.tree import Scan
 
 ONE = Term(Constant(True), 1, 0, 1)
 NAMES = ("id", "x")
-PAIRS = dp.Schema("t", dp.Rows(), {"id": dp.Integer(0, 99), "x": dp.Real(0, 9, step=0.5, decimal=",")})
+PAIRS = dp.Schema(
+    "t", dp.Rows(), {"id": dp.Integer(0, 99), "x": dp.Real(0, 9, step=0.5, decimal=",")}
+)
 
 
 def counted(store, schema):
@@ -75,18 +77,25 @@ class TestFilesWithoutHeader:
         path = tmp_path / "t.csv"
         for data, rows in ((b"", 0), (b"\xef\xbb\xbf", 0), (b"7;1\n", 1), (b"7;1", 1)):
             path.write_bytes(data)
-            with dp.DuckDB({"t": dp.Csv(path, delimiter=";", header=False, names=NAMES, on_bad_record=bad)}) as store:
+            with dp.DuckDB(
+                {"t": dp.Csv(path, delimiter=";", header=False, names=NAMES, on_bad_record=bad)}
+            ) as store:
                 assert sum(counted(store, PAIRS)[0].values()) == rows
 
     def test_only_bad_records_are_no_reason_to_refuse_where_they_may_go(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_bytes(b"7\n")
-        with dp.DuckDB({"t": dp.Csv(path, delimiter=";", header=False, names=NAMES, on_bad_record="drop")}) as store:
+        with dp.DuckDB(
+            {"t": dp.Csv(path, delimiter=";", header=False, names=NAMES, on_bad_record="drop")}
+        ) as store:
             assert counted(store, PAIRS)[0] == {}
 
     def test_the_names_say_how_many_fields_a_record_has(self, tmp_path):
         """Not the first record; and the one that differs is named by its own number."""
-        for data, words in ((b"7\n7;1\n", "record 1 has 1 fields, 2 names are given"), (b"7;1\n7", "record 2 has 1")):
+        for data, words in (
+            (b"7\n7;1\n", "record 1 has 1 fields, 2 names are given"),
+            (b"7;1\n7", "record 2 has 1"),
+        ):
             with pytest.raises(InvalidArgument, match=words):
                 check_grammar([data], ";", fields=2)
             path = tmp_path / "t.csv"
@@ -145,7 +154,9 @@ class TestDecimals:
     def test_outside_the_precision_is_null(self, kind, last):
         found = total_column(pa.chunked_array([column(kind, 5, last), column(kind, 5).slice(7, 2)]))
         assert (found.null_count, len(found)) == (1, 303)
-        assert found[300].as_py() is None and float(found[0].as_py()) == float(found[302].as_py()) != 0
+        assert (
+            found[300].as_py() is None and float(found[0].as_py()) == float(found[302].as_py()) != 0
+        )
         assert total_column(found).equals(found)
 
     @pytest.mark.parametrize("kind", dict.fromkeys(kind for kind, _ in DECIMALS), ids=str)
@@ -154,11 +165,18 @@ class TestDecimals:
         for last in (most, -most, 0, -1):
             found = total_column(pa.chunked_array([column(kind, 5, last)]))
             wanted = last / 10**kind.scale
-            assert found.null_count == 0 and float(found[300].as_py()) == pytest.approx(wanted, rel=1e-15)
+            assert found.null_count == 0 and float(found[300].as_py()) == pytest.approx(
+                wanted, rel=1e-15
+            )
 
     def test_null_and_parts_of_a_column_stay_as_they_are(self):
         cells = pa.array([1, None, 3], pa.decimal128(5, 0))
-        for part in (cells, cells.slice(1), pa.array([], pa.decimal128(5, 0)), pa.nulls(3, pa.decimal256(70, 1))):
+        for part in (
+            cells,
+            cells.slice(1),
+            pa.array([], pa.decimal128(5, 0)),
+            pa.nulls(3, pa.decimal256(70, 1)),
+        ):
             assert total_column(pa.chunked_array([part])).to_pylist() == part.to_pylist()
 
     @pytest.mark.parametrize("form", ["arrow", "pandas", "parquet", "parts", "polars", "store"])
@@ -170,7 +188,9 @@ class TestDecimals:
         schema = dp.Schema("t", unit, rules)
         listed = DECIMALS[:: 5 if form == "store" else 2]  # writing a store takes its time
         for place, (kind, last) in enumerate(listed):
-            if form in ("parquet", "parts", "store", "polars") and (kind.scale < 0 or kind.bit_width != 128):
+            if form in ("parquet", "parts", "store", "polars") and (
+                kind.scale < 0 or kind.bit_width != 128
+            ):
                 continue  # which they have no type for, or write otherwise
             both = []
             for cell in (None, last):
@@ -181,7 +201,10 @@ class TestDecimals:
                 both.append(self.asked(table, form, schema, tmp_path / f"{place} {cell is None}"))
             for (plain, text), (found, own) in zip(*both, strict=True):
                 assert own == text, (kind, last)
-                assert found == plain if people and found == plain else one_more(found, plain), (kind, last)
+                assert found == plain if people and found == plain else one_more(found, plain), (
+                    kind,
+                    last,
+                )
 
     @staticmethod
     def asked(table, form, schema, place):
@@ -197,7 +220,11 @@ class TestDecimals:
             "parts": lambda: [path],
             "store": lambda: path,
         }[form]()
-        store = dp.prepare({"t": source}, [schema], place / "s") if form == "store" else dp.DuckDB({"t": source})
+        store = (
+            dp.prepare({"t": source}, [schema], place / "s")
+            if form == "store"
+            else dp.DuckDB({"t": source})
+        )
         with store:
             store.check(schema)
             found = [counted(store, schema)]
@@ -245,7 +272,9 @@ READ = {
 
 
 FORMS = [("arrow", kind) for kind in TYPES]
-FORMS += [("parquet", kind) for kind in TYPES if not kind.startswith("timestamp s")]  # it has no seconds
+FORMS += [
+    ("parquet", kind) for kind in TYPES if not kind.startswith("timestamp s")
+]  # it has no seconds
 
 
 @pytest.mark.parametrize(("form", "kind"), FORMS)

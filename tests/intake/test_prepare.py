@@ -22,7 +22,11 @@ from discreet.query.algebra.tree import JoinPeople, Scan, Where
 
 ONE = Term(Constant(True), 1, 0, 1)
 FINE = Term(Constant(True), 2**20, 0, 2**20)
-COLUMNS = {"age": dp.Integer(0, 120), "paid": dp.Real(0, 500, step=0.01), "region": dp.Category(["N", "S", "E"])}
+COLUMNS = {
+    "age": dp.Integer(0, 120),
+    "paid": dp.Real(0, 500, step=0.01),
+    "region": dp.Category(["N", "S", "E"]),
+}
 PEOPLE = dp.Schema("people", dp.People("id", max_rows=3, max_groups=2), COLUMNS)
 ROWS = [
     {"id": f"u{i * i % 11}" if i % 9 else None, "age": i * 7 % 140, "paid": i / 3 if i % 4 else None, "region": "NSEX"[i * i % 4]}
@@ -51,7 +55,9 @@ def store(csv_file, tmp_path):
 def folder(tmp_path_factory):
     """A file and the store made of it, for those who change neither."""
     place = tmp_path_factory.mktemp("kept")
-    dp.prepare({"people": write_rows(place / "people.csv")}, [PEOPLE], place / "people.store").close()
+    dp.prepare(
+        {"people": write_rows(place / "people.csv")}, [PEOPLE], place / "people.store"
+    ).close()
     return place
 
 
@@ -72,7 +78,13 @@ class TestStores:
         old = Call(Function.LESS, (Constant(40), Field("age")))
         regions = tuple((region,) for region in "NSE")
         tallies = [
-            Tally(scan, (Field("region"),), (FINE, Term(Field("paid"), 1, 0, 50_000)), share, only=only)
+            Tally(
+                scan,
+                (Field("region"),),
+                (FINE, Term(Field("paid"), 1, 0, 50_000)),
+                share,
+                only=only,
+            )
             for share in (Free(), RowShare(3), RowShare(2), GroupShare(2, 1))
             for only in (None, regions, (*regions, (None,)))
         ]
@@ -89,7 +101,12 @@ class TestStores:
             with_columns(age=dp.Integer(18, 64)),
             with_columns(paid=dp.Real(10, 20, step=0.01)),
             with_columns(region=dp.Category(["S"])),
-            dp.Schema("people", dp.People("id", max_rows=2), {"AGE": dp.Integer(0, 120, null_key=True)}, version="2"),
+            dp.Schema(
+                "people",
+                dp.People("id", max_rows=2),
+                {"AGE": dp.Integer(0, 120, null_key=True)},
+                version="2",
+            ),
         ],
     )
     def test_open_by_a_narrower_schema(self, kept, asked):
@@ -115,7 +132,9 @@ class TestStores:
         ],
     )
     def test_refuse_any_other(self, kept, asked):
-        with pytest.raises(SchemaMismatch, match="discreet prepare SOURCE --schema SCHEMA.toml --out people.store"):
+        with pytest.raises(
+            SchemaMismatch, match="discreet prepare SOURCE --schema SCHEMA.toml --out people.store"
+        ):
             kept.check(asked)
 
     def test_are_private_files_and_say_nothing_of_ids(self, store, tmp_path):
@@ -131,7 +150,11 @@ class TestStores:
         ):
             again.check(PEOPLE)
             third.check(PEOPLE)
-            assert again.columns("people") == {"age": "integer", "paid": "real", "region": "category"}
+            assert again.columns("people") == {
+                "age": "integer",
+                "paid": "real",
+                "region": "category",
+            }
             with pytest.raises(SchemaMismatch, match="there are people"):
                 again.check(dp.Schema("visits", dp.Rows(), COLUMNS))
 
@@ -140,7 +163,12 @@ class TestStores:
         people = dp.Schema("people", dp.People("id", max_rows=3), {"age": dp.Integer(0, 99)})
         rows = {"people": [{"id": 2**60 + i, "age": i} for i in range(9)], "visits": [{"id": 2**60 + 2 * i, "n": i} for i in range(9)]}  # fmt: skip
         sources = {name: pa.Table.from_pylist(table) for name, table in rows.items()}
-        joined = Tally(JoinPeople(Scan(people), Scan(visits), ()), (Field("age"), Field("n")), (FINE,), RowShare(2))
+        joined = Tally(
+            JoinPeople(Scan(people), Scan(visits), ()),
+            (Field("age"), Field("n")),
+            (FINE,),
+            RowShare(2),
+        )
         with dp.prepare(sources, [people, visits], tmp_path / "s") as store:
             assert store.tally(joined) == dp.Memory(rows).tally(joined)
 
@@ -151,7 +179,8 @@ class TestStores:
         with duckdb.connect(str(tmp_path / "wide.duckdb")) as connection:
             connection.execute("CREATE TABLE people (id UHUGEINT, age INTEGER)")
             connection.executemany(
-                "INSERT INTO people VALUES (?, ?)", [(row["id"], row["age"]) for row in rows["people"]]
+                "INSERT INTO people VALUES (?, ?)",
+                [(row["id"], row["age"]) for row in rows["people"]],
             )
         parts = {1: [row for row in rows["visits"] if row["id"] < 2**63], 2: [row for row in rows["visits"] if 2**63 <= row["id"] < 2**64]}  # fmt: skip
         for place, kind in ((1, pa.int64()), (2, pa.uint64())):
@@ -161,7 +190,12 @@ class TestStores:
             }
             pq.write_table(pa.table(columns), tmp_path / f"visits{place}.parquet")
         people = dp.Schema("people", dp.People("id", max_rows=3), {"age": dp.Integer(0, 99)})
-        joined = Tally(JoinPeople(Scan(people), Scan(VISITS), ()), (Field("age"), Field("n")), (FINE,), RowShare(2))
+        joined = Tally(
+            JoinPeople(Scan(people), Scan(VISITS), ()),
+            (Field("age"), Field("n")),
+            (FINE,),
+            RowShare(2),
+        )
         wanted = dp.Memory(rows | {"visits": parts[1] + parts[2]}).tally(joined)
         sources = {"people": tmp_path / "wide.duckdb", "visits": f"{tmp_path}/visits*.parquet"}
         for order in ([people, VISITS], [VISITS, people]):
@@ -174,8 +208,12 @@ class TestStores:
             "id,age\n" + "".join(f"{row['id']},{row['age']}\n" for row in rows["people"]) + ",3\n"
         )
         people = dp.Schema("people", dp.People("id", max_rows=3), {"age": dp.Integer(0, 99)})
-        joined = Tally(JoinPeople(Scan(people), Scan(VISITS), ()), (Field("age"),), (FINE,), RowShare(2))
-        with dp.DuckDB({"people": tmp_path / "people.csv", "visits": pa.Table.from_pylist(rows["visits"])}) as store:
+        joined = Tally(
+            JoinPeople(Scan(people), Scan(VISITS), ()), (Field("age"),), (FINE,), RowShare(2)
+        )
+        with dp.DuckDB(
+            {"people": tmp_path / "people.csv", "visits": pa.Table.from_pylist(rows["visits"])}
+        ) as store:
             assert store.tally(joined) == dp.Memory(rows).tally(joined)
             assert store.report.tables[0].without_id == 1
 
@@ -191,7 +229,11 @@ class TestReport:
     def test_counts_and_forms(self, tmp_path):
         path = tmp_path / "t.csv"
         path.write_text('x,d,w\n"1,688.80",31/12/2024,abc\n7,2024-01-01,N\n900,,\n,01/02/2024,N\n')
-        columns = {"x": dp.Real(0, 500), "d": dp.Date("2000-01-01", "2024-06-01"), "w": dp.Category(["N"])}
+        columns = {
+            "x": dp.Real(0, 500),
+            "d": dp.Date("2000-01-01", "2024-06-01"),
+            "w": dp.Category(["N"]),
+        }
         with dp.prepare({"t": path}, [dp.Schema("t", dp.Rows(), columns)], tmp_path / "s") as store:
             (table,) = store.report.tables
         x, d, w = table.columns
@@ -204,7 +246,10 @@ class TestReport:
         )
         assert (d.null, d.unreadable, d.forms) == (1, 2, (("99/99/9999", 2),))
         assert (w.null, w.unlisted) == (1, 1)
-        declared = {"x": dp.Real(0, 5000, thousands=","), "d": dp.Date("2000-01-01", "2025-01-01", format="%d/%m/%Y")}
+        declared = {
+            "x": dp.Real(0, 5000, thousands=","),
+            "d": dp.Date("2000-01-01", "2025-01-01", format="%d/%m/%Y"),
+        }
         with dp.DuckDB({"t": path}) as store:
             store.check(dp.Schema("t", dp.Rows(), declared))
             assert [c.unreadable for c in store.report.tables[0].columns] == [0, 1]
@@ -246,7 +291,9 @@ class TestSources:
         path = tmp_path / "company.duckdb"
         with duckdb.connect(str(path)) as connection:
             connection.execute("CREATE SCHEMA sales")
-            connection.execute("CREATE TABLE sales.t AS SELECT * FROM (VALUES ('é', 1), ('x;y', 2)) AS v(a, b)")
+            connection.execute(
+                "CREATE TABLE sales.t AS SELECT * FROM (VALUES ('é', 1), ('x;y', 2)) AS v(a, b)"
+            )
         assert self.totals(f"{path}#sales.t", tmp_path / "1") == self.WANTED
         assert self.totals(path, tmp_path / "2") == self.WANTED
         with dp.DuckDB(path) as store:
@@ -277,17 +324,23 @@ class TestSources:
 
 
 @pytest.mark.parametrize("progress", [False, True])
-def test_progress_shows_where_it_is_asked_for_and_goes(folder, tmp_path, capsys, monkeypatch, progress):
+def test_progress_shows_where_it_is_asked_for_and_goes(
+    folder, tmp_path, capsys, monkeypatch, progress
+):
     monkeypatch.setenv("FORCE_COLOR", "1")  # a terminal, as rich sees it
     monkeypatch.setenv("TERM", "xterm")
-    dp.prepare({"people": folder / "people.csv"}, [PEOPLE], tmp_path / "s", progress=progress).close()
+    dp.prepare(
+        {"people": folder / "people.csv"}, [PEOPLE], tmp_path / "s", progress=progress
+    ).close()
     said = capsys.readouterr()
     assert said.out == ""
     if not progress:
         assert said.err == ""
         return
     assert "counting people" in said.err and "100%" in said.err
-    assert not said.err.endswith("\n") and "\x1b[2K" in said.err.partition("100%")[2]  # the line is wiped
+    assert (
+        not said.err.endswith("\n") and "\x1b[2K" in said.err.partition("100%")[2]
+    )  # the line is wiped
 
 
 class TestNothingHalfWritten:
@@ -302,7 +355,13 @@ class TestNothingHalfWritten:
         self.refused({"people": csv_file}, [PEOPLE, PEOPLE], out, "same name")
         self.refused({"people": csv_file}, [], out, "only one of them", SchemaMismatch)
         self.refused({}, [], out, "no table")
-        self.refused({"people": csv_file}, [with_columns(more=dp.Boolean())], out, "no column more", SchemaMismatch)
+        self.refused(
+            {"people": csv_file},
+            [with_columns(more=dp.Boolean())],
+            out,
+            "no column more",
+            SchemaMismatch,
+        )
         self.refused({"people": csv_file}, [PEOPLE], tmp_path / "no" / "s", "cannot be written")
         self.refused({"people": csv_file}, [PEOPLE], tmp_path, "is a folder")
         duckdb.connect(str(tmp_path / "a.duckdb")).execute("CREATE TABLE t (x INT)").close()
@@ -311,12 +370,18 @@ class TestNothingHalfWritten:
         for other in (csv_file, tmp_path / "a.duckdb", tmp_path / "fifo"):
             self.refused({"people": csv_file}, [PEOPLE], other, "is no prepared store")
         assert csv_file.read_bytes() == text
-        assert sorted(place.name for place in tmp_path.iterdir()) == ["a.duckdb", "fifo", "people.csv"]
+        assert sorted(place.name for place in tmp_path.iterdir()) == [
+            "a.duckdb",
+            "fifo",
+            "people.csv",
+        ]
 
     @pytest.mark.parametrize(
         "stopped", [KeyboardInterrupt(), OSError(28, "full"), duckdb.OutOfMemoryException("secret")]
     )
-    def test_what_stops_midway_leaves_the_old_store(self, store, csv_file, tmp_path, monkeypatch, stopped):
+    def test_what_stops_midway_leaves_the_old_store(
+        self, store, csv_file, tmp_path, monkeypatch, stopped
+    ):
         store.close()
         before = (tmp_path / "people.store").read_bytes()
 
@@ -339,7 +404,10 @@ def test_a_view_that_fails_on_a_row_fails_when_it_is_opened():
     connection.execute("CREATE VIEW bad AS SELECT CAST(x AS INTEGER) AS age FROM raw")
     store, age = dp.DuckDB(connection), {"age": dp.Integer(0, 9)}
     good = dp.Schema("good", dp.Rows(), age)
-    assert store.tally(Tally(Scan(good), (Field("age"),), (ONE,), Free())) == {(1,): (1,), (3,): (1,)}
+    assert store.tally(Tally(Scan(good), (Field("age"),), (ONE,), Free())) == {
+        (1,): (1,),
+        (3,): (1,),
+    }
     with pytest.raises(InvalidArgument, match="view that fails on some row") as caught:
         store.check(dp.Schema("bad", dp.Rows(), age))
     assert "hiv" not in str(caught.value)
@@ -355,7 +423,9 @@ class TestDoors:
             "store": folder / "people.store",
             "arrow": {"people": pa.table({"x": [1]})},
         }
-        with dp.DuckDB(source[kind], **({} if kind == "store" else {"memory": "1GB", "threads": 1})) as opened:
+        with dp.DuckDB(
+            source[kind], **({} if kind == "store" else {"memory": "1GB", "threads": 1})
+        ) as opened:
             run = opened._connection.execute
             for sql in (
                 f"SELECT * FROM read_text('{tmp_path}/other')",
@@ -401,9 +471,18 @@ class TestClock:
         for place, age in enumerate((30, 119)):
             ages = np.full(size, 20)
             ages[0] = age
-            people = pa.table({"id": range(size), "age": ages, "paid": np.ones(size), "region": ["N"] * size})
-            sources = {"people": people, "visits": pa.table({"id": range(size), "n": np.ones(size, np.int64)})}
-            store = dp.prepare(sources, [PEOPLE, VISITS], tmp_path / f"{place}") if kept else own_tables(sources)
+            people = pa.table(
+                {"id": range(size), "age": ages, "paid": np.ones(size), "region": ["N"] * size}
+            )
+            sources = {
+                "people": people,
+                "visits": pa.table({"id": range(size), "n": np.ones(size, np.int64)}),
+            }
+            store = (
+                dp.prepare(sources, [PEOPLE, VISITS], tmp_path / f"{place}")
+                if kept
+                else own_tables(sources)
+            )
             old = Where(Scan(PEOPLE), Call(Function.LESS, (Constant(100), Field("age"))))
             tallies = [
                 Tally(old, (Field("region"),), (FINE,), RowShare(3)),
@@ -424,7 +503,9 @@ def test_a_prepared_store_is_asked_in_any_case(tmp_path):
     unit, region = dp.People("who", max_rows=4, max_groups=2), dp.Category(["N", "S"])
     asked = dp.Schema("t", unit, {"rEGION": region})
     with dp.prepare(
-        {"t": pa.Table.from_pylist(rows)}, [dp.Schema("t", unit, {"Region": region})], tmp_path / "s"
+        {"t": pa.Table.from_pylist(rows)},
+        [dp.Schema("t", unit, {"Region": region})],
+        tmp_path / "s",
     ) as store:
         store.check(asked)
         for share in (Free(), RowShare(4), RowShare(2), GroupShare(1, 2)):
@@ -443,17 +524,28 @@ class TestFilesOfOthers:
 
     def test_a_view_that_fails_on_a_row_fails_when_it_is_opened_by_name(self, tmp_path):
         base = "CREATE TABLE raw AS SELECT CAST(range AS VARCHAR) AS n FROM range(9)"
-        place = self.made(tmp_path / "c.duckdb", base, "CREATE VIEW t AS SELECT CAST(n AS INTEGER) AS x FROM raw")
+        place = self.made(
+            tmp_path / "c.duckdb", base, "CREATE VIEW t AS SELECT CAST(n AS INTEGER) AS x FROM raw"
+        )
         schema = dp.Schema("t", dp.Rows(), {"x": dp.Integer(0, 9)})
         count = Tally(Scan(schema), (), (ONE,), Free())
         with dp.DuckDB({"t": place}) as store:
             assert store.tally(count) == {(): (9,)}
         self.made(place, "INSERT INTO raw VALUES ('hiv')")
-        with dp.DuckDB({"t": place}) as store, pytest.raises(InvalidArgument, match="a view that fails on some row"):
+        with (
+            dp.DuckDB({"t": place}) as store,
+            pytest.raises(InvalidArgument, match="a view that fails on some row"),
+        ):
             store.check(schema)
 
     @pytest.mark.parametrize(
-        "macro", ["greatest(a, b) AS 1", "xor(a, b) AS 5", '"+"(a, b) AS 1', "duckdb_views() AS TABLE SELECT 1"]
+        "macro",
+        [
+            "greatest(a, b) AS 1",
+            "xor(a, b) AS 5",
+            '"+"(a, b) AS 1',
+            "duckdb_views() AS TABLE SELECT 1",
+        ],
     )
     def test_functions_are_the_stores_own(self, tmp_path, macro):
         place = self.made(
@@ -462,8 +554,13 @@ class TestFilesOfOthers:
             f"CREATE MACRO {macro}",
             "CREATE MACRO mine(a) AS a",
         )
-        for opened in (lambda: dp.DuckDB(place), lambda: dp.DuckDB(duckdb.connect(str(place), read_only=True))):
-            with pytest.raises(InvalidArgument, match=r"called like DuckDB's \(.*drop them, or name the tables"):
+        for opened in (
+            lambda: dp.DuckDB(place),
+            lambda: dp.DuckDB(duckdb.connect(str(place), read_only=True)),
+        ):
+            with pytest.raises(
+                InvalidArgument, match=r"called like DuckDB's \(.*drop them, or name the tables"
+            ):
                 opened()
         schema = dp.Schema("t", dp.People("who", max_rows=3), {"x": dp.Integer(0, 9)})
         tally = Tally(Scan(schema), (), (FINE, Term(Field("x"), 1, 0, 9)), RowShare(3))
@@ -473,16 +570,26 @@ class TestFilesOfOthers:
 
     def test_what_nothing_reads_is_refused_by_prepare_as_by_check(self, tmp_path):
         place = self.made(tmp_path / "c.duckdb", "CREATE TABLE t AS SELECT CAST('01' AS BIT) AS x")
-        with pytest.raises(SchemaMismatch, match=r"t.x is stored as BIT, of which .* reads nothing"):
+        with pytest.raises(
+            SchemaMismatch, match=r"t.x is stored as BIT, of which .* reads nothing"
+        ):
             dp.prepare({"t": place}, [dp.Schema("t", dp.Rows(), {"x": dp.Text(9)})], tmp_path / "s")
         assert not (tmp_path / "s").exists()
 
     def test_columns_of_parquet_that_differ_only_in_case_are_refused(self, tmp_path):
         nested = pa.array([{"a": [1], "A": 2}])
-        pq.write_table(pa.table([[1], nested, [7]], names=["age", "s", "AGE"]), tmp_path / "t.parquet")
+        pq.write_table(
+            pa.table([[1], nested, [7]], names=["age", "s", "AGE"]), tmp_path / "t.parquet"
+        )
         schema = dp.Schema("t", dp.Rows(), {"AGE": dp.Integer(0, 9)})
-        with dp.DuckDB({"t": tmp_path / "t.parquet"}) as store, pytest.raises(InvalidArgument, match="only in case"):
+        with (
+            dp.DuckDB({"t": tmp_path / "t.parquet"}) as store,
+            pytest.raises(InvalidArgument, match="only in case"),
+        ):
             store.check(schema)
-        pq.write_table(pa.table([[1], nested, nested, [7]], names=["a", "s", "list", "AGE"]), tmp_path / "u.parquet")
+        pq.write_table(
+            pa.table([[1], nested, nested, [7]], names=["a", "s", "list", "AGE"]),
+            tmp_path / "u.parquet",
+        )
         with dp.DuckDB({"t": tmp_path / "u.parquet"}) as store:
             assert store.tally(Tally(Scan(schema), (Field("AGE"),), (ONE,), Free())) == {(7,): (1,)}

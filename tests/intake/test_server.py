@@ -40,7 +40,8 @@ IDS = {
     "text": ["'a'", "'a'", "''", "NULL", "'A'", "'a,\"b'"],
     "numeric": ["1.0", "1.00", "'NaN'", "NULL", "12345678901234567890123", "1e-200"],
     "double precision": ["0", "'-0'", "'NaN'", "NULL", "'Infinity'", "0.1"],
-    "uuid": ["'00000000-0000-0000-0000-000000000001'"] * 3 + ["NULL", "'00000000-0000-0000-0000-0000000000ff'", "NULL"],
+    "uuid": ["'00000000-0000-0000-0000-000000000001'"] * 3
+    + ["NULL", "'00000000-0000-0000-0000-0000000000ff'", "NULL"],
 }
 
 
@@ -54,9 +55,13 @@ def server(postgres_dsn):
 
 def fill(server, kind="bigint"):
     server.execute("DROP TABLE IF EXISTS hr.people, hr.visits")
-    server.execute(f"CREATE TABLE hr.people (id {kind}, {TYPES}); CREATE TABLE hr.visits (id {kind}, n integer)")
+    server.execute(
+        f"CREATE TABLE hr.people (id {kind}, {TYPES}); CREATE TABLE hr.visits (id {kind}, n integer)"
+    )
     for number, (who, row) in enumerate(zip(IDS[kind], ROWS, strict=True)):
-        server.execute(f"INSERT INTO hr.people VALUES ({who}, {row}); INSERT INTO hr.visits VALUES ({who}, {number})")
+        server.execute(
+            f"INSERT INTO hr.people VALUES ({who}, {row}); INSERT INTO hr.visits VALUES ({who}, {number})"
+        )
 
 
 def opened(dsn):
@@ -69,7 +74,12 @@ def test_the_store_answers_as_the_server_does(server, postgres_dsn, tmp_path, ki
     tallies = [
         Tally(Scan(PEOPLE), tuple(map(Field, COLUMNS)), (ONE,), Free()),
         Tally(Scan(PEOPLE), (Field("region"),), (FINE,), RowShare(2)),
-        Tally(JoinPeople(Scan(PEOPLE), Scan(VISITS), ()), (Field("name"), Field("n")), (FINE,), RowShare(3)),
+        Tally(
+            JoinPeople(Scan(PEOPLE), Scan(VISITS), ()),
+            (Field("name"), Field("n")),
+            (FINE,),
+            RowShare(3),
+        ),
     ]
     with opened(postgres_dsn) as source:
         sources = {"people": source, "visits": source}
@@ -141,7 +151,9 @@ def test_tables_of_one_server_are_read_in_one_state(server, postgres_dsn, tmp_pa
             return found
 
         monkeypatch.setattr(source, "export", slow)
-        with dp.prepare({"people": source, "visits": source}, [PEOPLE, VISITS], tmp_path / "s") as store:
+        with dp.prepare(
+            {"people": source, "visits": source}, [PEOPLE, VISITS], tmp_path / "s"
+        ) as store:
             assert [table.rows for table in store.report.tables] == [6, 6]
 
 
@@ -157,4 +169,8 @@ def test_what_cannot_be_read_leaves_nothing(server, postgres_dsn, tmp_path):
             dp.prepare({"seen": source}, [seen], tmp_path / "s")
         assert list(tmp_path.iterdir()) == []
     with opened(postgres_dsn) as source, pytest.raises(SchemaMismatch, match="no column more"):
-        dp.prepare({"visits": source}, [dp.Schema("visits", dp.Rows(), {"more": dp.Boolean()})], tmp_path / "s")
+        dp.prepare(
+            {"visits": source},
+            [dp.Schema("visits", dp.Rows(), {"more": dp.Boolean()})],
+            tmp_path / "s",
+        )

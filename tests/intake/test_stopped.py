@@ -51,7 +51,11 @@ def test_ctrl_c_in_the_middle(tmp_path, lines, kind):
     if kind == "rows":  # the header again is a record like others
         (tmp_path / "t.store").write_bytes(OLD)
     process = started(tmp_path, kind)
-    while not any((place / "store").exists() for place in tmp_path.iterdir() if place.name.startswith(".t.store-")):
+    while not any(
+        (place / "store").exists()
+        for place in tmp_path.iterdir()
+        if place.name.startswith(".t.store-")
+    ):
         assert process.poll() is None
         time.sleep(0.005)
     process.send_signal(signal.SIGINT)

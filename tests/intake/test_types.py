@@ -51,7 +51,9 @@ def undecodable(kind):
 
 FAR = [2**62, -(2**62), 2**63 - 1, -(2**63), None]
 TIMES = {
-    f"{unit} {zone}": bits(NOON.replace(tzinfo=UTC) if zone else NOON, FAR, pa.timestamp(unit, zone))
+    f"{unit} {zone}": bits(
+        NOON.replace(tzinfo=UTC) if zone else NOON, FAR, pa.timestamp(unit, zone)
+    )
     for unit in ("s", "ms", "us", "ns")
     for zone in (None, "Europe/Oslo")
 }
@@ -63,7 +65,9 @@ ARROW = TIMES | {
     "double": pa.array([1, float("-inf"), float("nan"), 5e-324, 1e308, None, 1]),
     "nan alone": pa.array([1, float("nan"), 1]),
     "decimal": pa.array([Decimal(1), Decimal("9" * 38), None, Decimal(1)], pa.decimal128(38, 0)),
-    "wide decimal": pa.array([Decimal(1), Decimal("-" + "9" * 70), None, Decimal(1)], pa.decimal256(76, 0)),
+    "wide decimal": pa.array(
+        [Decimal(1), Decimal("-" + "9" * 70), None, Decimal(1)], pa.decimal256(76, 0)
+    ),
     "tens": pa.array([Decimal(0), Decimal("-9E+11"), None, Decimal(0)], pa.decimal128(10, -2)),
     "text": undecodable(pa.string()),
     "large text": undecodable(pa.large_string()),
@@ -73,14 +77,22 @@ ARROW = TIMES | {
     "clock": pa.array([1, 2, None, 1], pa.int32()).view(pa.time32("s")),
     "bytes": pa.array([b"1", b"\xff", b"1"]),
     "lists": pa.array([[1], None, [1]]),
-    "runs": pa.RunEndEncodedArray.from_arrays(pa.array([1, 2, 3], pa.int32()), pa.array(["1", None, "1"])),
+    "runs": pa.RunEndEncodedArray.from_arrays(
+        pa.array([1, 2, 3], pa.int32()), pa.array(["1", None, "1"])
+    ),
     "nothing": pa.nulls(3),
-    "dictionary": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, 4, 5, None, 0]), undecodable(pa.string())[:6]),
+    "dictionary": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, 3, 4, 5, None, 0]), undecodable(pa.string())[:6]
+    ),
     "dictionary of views": pa.DictionaryArray.from_arrays(
         pa.array([0, 1, None, 0]), pa.array(["1", "a"], pa.string_view())
     ),
-    "dictionary of numbers": pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0]), pa.array([1, 2**62])),
-    "dictionary of times": pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, 3, 4, 0]), TIMES["s None"][:5]),
+    "dictionary of numbers": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, None, 0]), pa.array([1, 2**62])
+    ),
+    "dictionary of times": pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 2, 3, 4, 0]), TIMES["s None"][:5]
+    ),
     "uuid": pa.array([b"1" * 16, None, b"1" * 16], pa.uuid()),
 }
 PANDAS = {
@@ -137,7 +149,10 @@ def agree(hostile, folder, *asked, prepared=0):
     with dp.DuckDB(tables) as store:
         for i, (_, _, rules) in enumerate(asked):
             for rule in rules:
-                schema, alone = (dp.Schema(name, dp.Rows(), {"x": RULES[rule]}) for name in (f"t{i}", f"plain{i}"))
+                schema, alone = (
+                    dp.Schema(name, dp.Rows(), {"x": RULES[rule]})
+                    for name in (f"t{i}", f"plain{i}")
+                )
                 try:
                     store.check(schema)
                 except SchemaMismatch:  # by the type, whatever the cells hold
@@ -164,12 +179,17 @@ def counted(schema):
 @pytest.mark.parametrize("kind", ARROW)
 def test_arrow_and_parquet(tmp_path, kind):
     cells = ARROW[kind]
-    hostile, plain = pa.table({"x": cells}), pa.table({"x": pa.concat_arrays([cells[:1], cells[-1:]])})
+    hostile, plain = (
+        pa.table({"x": cells}),
+        pa.table({"x": pa.concat_arrays([cells[:1], cells[-1:]])}),
+    )
     asked = [(hostile, plain, some(ARROW, kind))]
     try:
         pq.write_table(hostile, tmp_path / "t.parquet")
         pq.write_table(plain, tmp_path / "plain.parquet")
-        asked.append((tmp_path / "t.parquet", tmp_path / "plain.parquet", ("real", "text", "moment")))
+        asked.append(
+            (tmp_path / "t.parquet", tmp_path / "plain.parquet", ("real", "text", "moment"))
+        )
     except (pa.ArrowException, OSError):  # there is no such Parquet file
         pass
     turn = list(ARROW).index(kind) % 4 not in (0, 3)  # not the turn of the rules
@@ -199,7 +219,11 @@ def test_pandas(tmp_path, kind):
 def test_polars(tmp_path, kind):
     column = POLARS[kind]
     ends = pl.Series([column[0], column[-1]], dtype=column.dtype)
-    agree(len(column) - 2, tmp_path, (pl.DataFrame({"x": column}), pl.DataFrame({"x": ends}), some(POLARS, kind)))
+    agree(
+        len(column) - 2,
+        tmp_path,
+        (pl.DataFrame({"x": column}), pl.DataFrame({"x": ends}), some(POLARS, kind)),
+    )
 
 
 @pytest.mark.parametrize("kind", STORED)
@@ -229,7 +253,9 @@ def test_ids_that_are_objects_meet_where_they_are_equal_and_nowhere_else():
             [Decimal("inf"), float("inf")], [Decimal("1e900"), Decimal("10e899")], ["[1]"], [[1]], ["\x01list [1]"], [b"a"], ["b'a'"], [(1, [2])],
             [10**40], [10**40 + 1], [Decimal(10**40 + 2)], [Decimal("1e-900")], ["0 1 900"], [10**6000], [large], [np.arange(5000)], [np.arange(5001)]]  # fmt: skip
     found = [set(id_cells(ids).to_pylist()) for ids in same]
-    assert all(len(ids) == 1 and None not in ids for ids in found) and len(set().union(*found)) == len(found)
-    assert id_cells([None, float("nan"), Decimal("sNaN"), Odd(), "\ud800", Decimal("0e9999")]).to_pylist() == [
-        None
-    ] * 5 + ["0"]
+    assert all(len(ids) == 1 and None not in ids for ids in found) and len(
+        set().union(*found)
+    ) == len(found)
+    assert id_cells(
+        [None, float("nan"), Decimal("sNaN"), Odd(), "\ud800", Decimal("0e9999")]
+    ).to_pylist() == [None] * 5 + ["0"]

@@ -50,7 +50,9 @@ from discreet.privacy.pricing.rdp import renyi
 from discreet.privacy.pricing.zcdp import price_zcdp
 from support.profile import examples
 
-LAWS = settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+LAWS = settings(
+    max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 amounts = st.fractions(min_value=Fraction(1, 100), max_value=2, max_denominator=100)
 scales = st.fractions(min_value=1, max_value=20, max_denominator=16)
@@ -106,7 +108,9 @@ class TestTheOrderDoesNotMatter:
 
     @pytest.mark.untraced
     @LAWS
-    @given(st.lists(concentrated, min_size=2, max_size=3), deltas, st.randoms(use_true_random=False))
+    @given(
+        st.lists(concentrated, min_size=2, max_size=3), deltas, st.randoms(use_true_random=False)
+    )
     def test_commutative(self, events, delta, random):
         curve, shuffled = compose(events), events.copy()
         random.shuffle(shuffled)
@@ -143,7 +147,12 @@ class TestMonotone:
     """More noise costs less, more sensitivity and more queries cost more, larger δ costs less ε."""
 
     @LAWS
-    @given(scales, scales, deltas, st.sampled_from(["laplace", "gaussian", "discrete laplace", "discrete gaussian"]))
+    @given(
+        scales,
+        scales,
+        deltas,
+        st.sampled_from(["laplace", "gaussian", "discrete laplace", "discrete gaussian"]),
+    )
     def test_in_the_scale(self, one, more, delta, kind):
         make = {
             "laplace": lambda s: LaplaceNoise(s, 1),
@@ -172,7 +181,9 @@ class TestMonotone:
     @given(scales, st.fractions(min_value=Fraction(1, 50), max_value=1, max_denominator=50), deltas)
     def test_in_the_sampling_rate(self, scale, rate, delta):
         whole = compose(GaussianNoise.of(scale, 1)).epsilon(delta)
-        assert compose(Sampled(GaussianNoise.of(scale, 1), rate)).epsilon(delta) <= whole * (1 + 1e-9)
+        assert compose(Sampled(GaussianNoise.of(scale, 1), rate)).epsilon(delta) <= whole * (
+            1 + 1e-9
+        )
 
 
 class TestPostProcessing:
@@ -182,7 +193,9 @@ class TestPostProcessing:
     @given(scales, st.integers(1, 4), st.integers(1, 9), deltas)
     def test_clamping_to_a_public_range(self, scale, sensitivity, width, delta):
         free = compose(DiscreteLaplaceNoise(scale, sensitivity)).epsilon(delta)
-        assert compose(TruncatedGeometricNoise(scale, sensitivity, 0, width)).epsilon(delta) <= free * (1 + 1e-9)
+        assert compose(TruncatedGeometricNoise(scale, sensitivity, 0, width)).epsilon(
+            delta
+        ) <= free * (1 + 1e-9)
 
     @LAWS
     @given(scales, deltas)
@@ -227,7 +240,11 @@ class TestGroupPrivacy:
         assert group_privacy(measure, 1) == measure
 
     @LAWS
-    @given(st.one_of(st.builds(PureDP, amounts), st.builds(ZCDP, amounts), st.builds(GaussianDP, amounts)))
+    @given(
+        st.one_of(
+            st.builds(PureDP, amounts), st.builds(ZCDP, amounts), st.builds(GaussianDP, amounts)
+        )
+    )
     def test_twice_two_is_four(self, measure):
         assert group_privacy(group_privacy(measure, 2), 2) == group_privacy(measure, 4)
         assert measure <= group_privacy(measure, 2)
@@ -236,7 +253,9 @@ class TestGroupPrivacy:
     @given(concentrated, st.integers(1, 4))
     def test_events_cost_no_more_than_their_promise(self, event, size):
         grown = group_event(event, size)
-        known_by_its_law = not isinstance(event, Response)  # of a response only the pure promise is grouped
+        known_by_its_law = not isinstance(
+            event, Response
+        )  # of a response only the pure promise is grouped
         if known_by_its_law:
             assert price_zcdp(grown) <= size**2 * price_zcdp(event) * (1 + Fraction(1, 10**9))
         assert price_zcdp(grown) >= price_zcdp(event)
@@ -260,7 +279,11 @@ class TestConversionsNeverFlatter:
     @given(amounts, deltas)
     def test_pure_through_every_other_measure(self, amount, delta):
         exact = compose(Promise(PureDP(amount))).lower.epsilon(delta)
-        for other in (to_zcdp(PureDP(amount)), to_gaussian(PureDP(amount)), to_renyi(PureDP(amount), [2, 4, 8, 32])):
+        for other in (
+            to_zcdp(PureDP(amount)),
+            to_gaussian(PureDP(amount)),
+            to_renyi(PureDP(amount), [2, 4, 8, 32]),
+        ):
             assert PureDP(amount) <= other
             assert other.epsilon(delta) >= exact
 
@@ -297,7 +320,9 @@ class TestMeaning:
     def test_gaussian_noise(self, mu, delta):
         """The loss of Gaussian noise is N(μ²/2, μ²), so the exact probability of |L| > ε is known."""
         said, m = meaning(GaussianDP(mu), delta), float(mu)
-        true = sum(math.erfc((said.loss + side * m * m / 2) / (m * math.sqrt(2))) / 2 for side in (-1, 1))
+        true = sum(
+            math.erfc((said.loss + side * m * m / 2) / (m * math.sqrt(2))) / 2 for side in (-1, 1)
+        )
         assert true <= said.chance <= 4 * true
         assert said.chance > delta
 
@@ -308,7 +333,9 @@ class TestMeaning:
         curve, p = compose([Response(amount)] * times), 1 / (1 + math.exp(-float(amount)))
         loss = max(curve.epsilon(delta), 1e-9)
         held = [math.comb(times, j) * p**j * (1 - p) ** (times - j) for j in range(times + 1)]
-        true = sum(h for j, h in enumerate(held) if abs(2 * j - times) * float(amount) > loss * (1 + 1e-12))
+        true = sum(
+            h for j, h in enumerate(held) if abs(2 * j - times) * float(amount) > loss * (1 + 1e-12)
+        )
         assert true <= passed(curve, loss) * (1 + 1e-12)
 
     def test_delta_is_not_the_chance(self):

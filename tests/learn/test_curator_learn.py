@@ -52,7 +52,9 @@ class TestTheStoreAndTheArraysAgreeToTheLastDigit:
     """Σ xxᵀ, Σ xy, Σ y² and sums by class are the same integers from totals of a store, from its rows, and from arrays."""
 
     @pytest.mark.parametrize("store", [dp.Memory, dp.DuckDB])
-    @pytest.mark.parametrize(("target", "label"), [("income", amount_of), ("works", classes_of), ("sex", classes_of)])
+    @pytest.mark.parametrize(
+        ("target", "label"), [("income", amount_of), ("works", classes_of), ("sex", classes_of)]
+    )
     def test_moments(self, store, target, label):
         made, schema = rows(), dp.Schema("people", dp.Rows(), COLUMNS)
         if store is dp.DuckDB:
@@ -64,15 +66,24 @@ class TestTheStoreAndTheArraysAgreeToTheLastDigit:
         domains = columns_of(Scan(schema))
         design = design_of({name: domain for name, domain in domains.items() if name != target})
         task = Task(design, label(target, domains[target]))
-        arrays, stored = Arrays(read_columns(task, domains, frame(made), None)), Stored(engine, Scan(schema))
-        one, two = arrays.moments(design, task.label, 2048), stored.moments(design, task.label, 2048)
+        arrays, stored = (
+            Arrays(read_columns(task, domains, frame(made), None)),
+            Stored(engine, Scan(schema)),
+        )
+        one, two = (
+            arrays.moments(design, task.label, 2048),
+            stored.moments(design, task.label, 2048),
+        )
         coded, found = stored.rows(design, task.label)
         three = coded.gram(label_matrix(task.label, found, 2048))
-        assert all((a == b).all() and (a == c).all() for a, b, c in zip(one, two, three, strict=True))
+        assert all(
+            (a == b).all() and (a == c).all() for a, b, c in zip(one, two, three, strict=True)
+        )
         if label is classes_of:
             for squares in (False, True):
                 assert (
-                    arrays.sums(design, task.label, squares=squares) == stored.sums(design, task.label, squares=squares)
+                    arrays.sums(design, task.label, squares=squares)
+                    == stored.sums(design, task.label, squares=squares)
                 ).all()
 
 
@@ -96,7 +107,11 @@ class TestPeople:
 class TestTheCurator:
     def curator(self):
         schema = dp.Schema("people", dp.Rows(), COLUMNS)
-        return dp.Curator(dp.Memory({"people": rows()}), [schema], dp.open_ledger(":memory:", dp.ApproxDP(3, "1e-5")))
+        return dp.Curator(
+            dp.Memory({"people": rows()}),
+            [schema],
+            dp.open_ledger(":memory:", dp.ApproxDP(3, "1e-5")),
+        )
 
     def test_the_same_model_is_free_and_its_receipt_verifies(self):
         curator, sql = self.curator(), "SELECT age, sex, works FROM people WHERE age < 90"
@@ -124,6 +139,8 @@ class TestTheCurator:
                 curator.learn(sql, model, SPEND)
         with pytest.raises(dp.BudgetExceeded):
             curator.learn(
-                "SELECT age, income FROM people", learn.LinearRegression(target="age"), dp.ApproxDP(90, "1e-6")
+                "SELECT age, income FROM people",
+                learn.LinearRegression(target="age"),
+                dp.ApproxDP(90, "1e-6"),
             )
         assert curator.left() == before

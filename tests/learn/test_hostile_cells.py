@@ -134,24 +134,40 @@ def lists(rows, names=COLUMNS):
 
 
 def frame(rows):
-    return pd.DataFrame({name: pd.Series(objects(cells), dtype=object) for name, cells in lists(rows).items()})
+    return pd.DataFrame(
+        {name: pd.Series(objects(cells), dtype=object) for name, cells in lists(rows).items()}
+    )
 
 
 def polars_frame(rows):
-    return pl.DataFrame({name: pl.Series(cells, dtype=pl.Object) for name, cells in lists(rows).items()})
+    return pl.DataFrame(
+        {name: pl.Series(cells, dtype=pl.Object) for name, cells in lists(rows).items()}
+    )
 
 
 FORMS = {
-    "rows": lambda rows: ([[row[name] for name in NAMES] for row in rows], [row["y"] for row in rows]),
-    "tuples": lambda rows: (tuple(tuple(row[name] for name in NAMES) for row in rows), tuple(row["y"] for row in rows)),
+    "rows": lambda rows: (
+        [[row[name] for name in NAMES] for row in rows],
+        [row["y"] for row in rows],
+    ),
+    "tuples": lambda rows: (
+        tuple(tuple(row[name] for name in NAMES) for row in rows),
+        tuple(row["y"] for row in rows),
+    ),
     "mappings": lambda rows: (rows, [row["y"] for row in rows]),
-    "queue": lambda rows: (deque([row[name] for name in NAMES] for row in rows), deque(row["y"] for row in rows)),
+    "queue": lambda rows: (
+        deque([row[name] for name in NAMES] for row in rows),
+        deque(row["y"] for row in rows),
+    ),
     "lists": lambda rows: (lists(rows), None),
     "objects": lambda rows: ({name: objects(cells) for name, cells in lists(rows).items()}, None),
     "matrix": lambda rows: (matrix(rows, NAMES), objects([row["y"] for row in rows])),
     "column of y": lambda rows: (matrix(rows, NAMES), matrix(rows, ["y"])),
     "pandas": lambda rows: (frame(rows), None),
-    "pandas by place": lambda rows: (frame(rows)[NAMES].set_axis(range(len(NAMES)), axis=1), frame(rows)["y"]),
+    "pandas by place": lambda rows: (
+        frame(rows)[NAMES].set_axis(range(len(NAMES)), axis=1),
+        frame(rows)["y"],
+    ),
     "polars": lambda rows: (polars_frame(rows), None),
 }
 
@@ -164,7 +180,9 @@ def read(table, y, *, but=None):
         coded = TASK.design.code(found).dense().tolist()
         labels = TASK.label.code(found["y"]).tolist()
     cells = [
-        list(zip(one.steps.tolist(), one.missing.tolist(), strict=True)) if isinstance(one, Steps) else list(one.values)
+        list(zip(one.steps.tolist(), one.missing.tolist(), strict=True))
+        if isinstance(one, Steps)
+        else list(one.values)
         for one in found.values()
     ]
     kept = [place for place in range(len(labels)) if place != but]
@@ -183,22 +201,41 @@ class TestReading:
 
     def test_a_cell_is_read_alike_in_every_container(self, form):
         for cell in CELLS:
-            if type(cell) is not list:  # a list of one is a row of a target that is written as a column
-                assert read(*FORMS[form](with_cell(cell))) == read(*FORMS["lists"](with_cell(cell))), type(cell)
+            if (
+                type(cell) is not list
+            ):  # a list of one is a row of a target that is written as a column
+                assert read(*FORMS[form](with_cell(cell))) == read(
+                    *FORMS["lists"](with_cell(cell))
+                ), type(cell)
 
 
 class TestWhatACellCountsAs:
     def test_numbers(self):
         cells = [10**400, -(10**400), 1j, 3 + 0j, b"3", [3], "3", WIDE, True]
         found = read_columns(
-            Task(design_of({"x": DOMAINS["whole"]}), None), {"x": DOMAINS["whole"]}, {"x": cells}, None
+            Task(design_of({"x": DOMAINS["whole"]}), None),
+            {"x": DOMAINS["whole"]},
+            {"x": cells},
+            None,
         )["x"]
-        assert found.missing.tolist() == [False, False, True, False, True, True, False, False, False]
+        assert found.missing.tolist() == [
+            False,
+            False,
+            True,
+            False,
+            True,
+            True,
+            False,
+            False,
+            False,
+        ]
         assert found.steps.tolist() == [99, 0, 0, 3, 0, 0, 3, 99, 1]
 
     def test_codes_stay_within_their_bounds_however_wide(self):
         """2^63 steps from end to end: a difference with a sign would wrap around, and so would a row's norm."""
-        found = Numeric("x", -(2**62), 2**62).code(steps_of([-(2**62), -(2**61), 0, 2**61, 2**62, None]))
+        found = Numeric("x", -(2**62), 2**62).code(
+            steps_of([-(2**62), -(2**61), 0, 2**61, 2**62, None])
+        )
         assert found.tolist() == [-1024, -512, 0, 512, 1024, 0]
 
     def test_whole_numbers_beside_a_float_keep_every_digit(self):
@@ -254,10 +291,17 @@ class TestTypedContainers:
         whole = TYPED[kind]
         tables = {"arrow": pa.table({"x": whole}), "batch": pa.record_batch({"x": whole})}
         tables["chunks"] = pa.table({"x": pa.chunked_array([whole.slice(0, 1), whole.slice(1)])})
-        if kind not in ("text", "dictionary", "wide decimal", "seconds"):  # which Polars does not take, or converts
+        if kind not in (
+            "text",
+            "dictionary",
+            "wide decimal",
+            "seconds",
+        ):  # which Polars does not take, or converts
             tables["polars"] = pl.from_arrow(tables["arrow"])
         if kind not in ("dictionary", "lists"):
-            tables["pandas"] = pd.DataFrame({"x": pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([whole])))})
+            tables["pandas"] = pd.DataFrame(
+                {"x": pd.Series(pd.arrays.ArrowExtensionArray(pa.chunked_array([whole])))}
+            )
         for name, domain in DOMAINS.items():
             task = Task(design_of({name: domain}), None)
             found = {}
@@ -273,7 +317,10 @@ class TestTypedContainers:
     def test_tables_are_told_by_their_names(self):
         domains = {"x": DOMAINS["whole"], "z": DOMAINS["name"]}
         task = Task(design_of(domains), None)
-        for table in (pa.table({"z": ["a", "b"], "x": [1, 2]}), pl.DataFrame({"z": ["a", "b"], "x": [1, 2]})):
+        for table in (
+            pa.table({"z": ["a", "b"], "x": [1, 2]}),
+            pl.DataFrame({"z": ["a", "b"], "x": [1, 2]}),
+        ):
             found = read_columns(task, domains, table, None)
             assert found["x"].steps.tolist() == [1, 2] and list(found["z"].values) == ["a", "b"]
         with pytest.raises(InvalidArgument, match="no column z"):
@@ -283,7 +330,9 @@ class TestTypedContainers:
 
     def test_masked_cells_are_null(self):
         task, domains = Task(design_of({"x": DOMAINS["whole"]}), None), {"x": DOMAINS["whole"]}
-        found = read_columns(task, domains, np.ma.MaskedArray([[1], [2]], mask=[[False], [True]]), None)["x"]
+        found = read_columns(
+            task, domains, np.ma.MaskedArray([[1], [2]], mask=[[False], [True]]), None
+        )["x"]
         assert (found.steps.tolist(), found.missing.tolist()) == ([1, 0], [False, True])
 
     @pytest.mark.parametrize("kind", [np.complex128, np.complex64])
@@ -291,15 +340,28 @@ class TestTypedContainers:
         """One 1j makes pandas and NumPy hold the others as complex numbers without an imaginary part."""
         task, domains = Task(design_of({"x": DOMAINS["whole"]}), None), {"x": DOMAINS["whole"]}
         cells = np.array([1, 2, 3, 1j], dtype=kind)
-        for table in (cells[:, None], {"x": cells}, pd.DataFrame({"x": cells}), pd.DataFrame({"x": [1, 2, 3, 1j]})):
+        for table in (
+            cells[:, None],
+            {"x": cells},
+            pd.DataFrame({"x": cells}),
+            pd.DataFrame({"x": [1, 2, 3, 1j]}),
+        ):
             found = read_columns(task, domains, table, None)["x"]
-            assert (found.steps.tolist(), found.missing.tolist()) == ([1, 2, 3, 0], [False, False, False, True])
+            assert (found.steps.tolist(), found.missing.tolist()) == (
+                [1, 2, 3, 0],
+                [False, False, False, True],
+            )
 
     def test_targets_of_several_columns_are_refused(self):
         for y in (np.zeros((12, 2)), pd.DataFrame(np.zeros((12, 2))), 5, "a", np.float64(1)):
             with pytest.raises(InvalidArgument, match="y "):
                 read_columns(TASK, DOMAINS, lists(ROWS, NAMES), y)
-        for y in (pd.DataFrame({"y": [1] * 12}), pl.DataFrame({"y": [1] * 12}), pa.table({"y": [1] * 12}), [[1]] * 12):
+        for y in (
+            pd.DataFrame({"y": [1] * 12}),
+            pl.DataFrame({"y": [1] * 12}),
+            pa.table({"y": [1] * 12}),
+            [[1]] * 12,
+        ):
             assert list(read_columns(TASK, DOMAINS, lists(ROWS, NAMES), y)["y"].values) == [1] * 12
 
 
@@ -330,7 +392,9 @@ class TestSynthesizer:
     @pytest.mark.parametrize("make", [frame, polars_frame])
     def test_frames_of_objects(self, make):
         plain = counted(_store("t", ROWS).enter_result)
-        with dp.DuckDB({f"t{place}": make(with_cell(cell)) for place, cell in enumerate(CELLS)}) as store:
+        with dp.DuckDB(
+            {f"t{place}": make(with_cell(cell)) for place, cell in enumerate(CELLS)}
+        ) as store:
             for place, cell in enumerate(CELLS):
                 found = counted(store, dp.Schema(f"t{place}", dp.Rows(), COLUMNS))
                 assert one_more(found, plain), type(cell)
@@ -342,20 +406,35 @@ class TestSynthesizer:
             assert store.tally(tally) == {**{(x,): (1,) for x in range(9)}, (None,): (1,)}
 
     def test_whole(self):
-        people = dp.Schema("t", dp.Rows(), {"name": COLUMNS["name"], "truth": COLUMNS["truth"]}, size=80)
+        people = dp.Schema(
+            "t", dp.Rows(), {"name": COLUMNS["name"], "truth": COLUMNS["truth"]}, size=80
+        )
         for table in (ROWS * 7, lists(ROWS * 7), frame(ROWS * 7)):
-            dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6")).fit(table, ledger=book()).sample(5)
+            dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6")).fit(
+                table, ledger=book()
+            ).sample(5)
         hostile = [row for cell in CELLS for row in with_cell(cell)]
-        assert len(dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6")).fit(hostile, ledger=book()).sample(5)) == 5
+        assert (
+            len(
+                dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6"))
+                .fit(hostile, ledger=book())
+                .sample(5)
+            )
+            == 5
+        )
         with pytest.raises(InvalidArgument, match="different lengths"):
-            dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6")).fit({"name": ["a"], "truth": []}, ledger=book())
+            dp.synthetic.Synthesizer(people, dp.ApproxDP(1, "1e-6")).fit(
+                {"name": ["a"], "truth": []}, ledger=book()
+            )
 
 
 def book():
     return dp.open_ledger(":memory:", dp.ApproxDP(50, "1e-4"))
 
 
-SCHEMA = dp.Schema("t", dp.Rows(), {name: COLUMNS[name] for name in ("whole", "real", "name", "day", "y")})
+SCHEMA = dp.Schema(
+    "t", dp.Rows(), {name: COLUMNS[name] for name in ("whole", "real", "name", "day", "y")}
+)
 SPEND = dp.ApproxDP(1, "1e-6")
 
 
@@ -372,7 +451,9 @@ class TestWhole:
         model = learn.LogisticRegression(SCHEMA, "y", SPEND, steps=3).fit(X, y, ledger=book())
         known = X["y"] if y is None else y
         plain = FORMS[form](ROWS)[0]
-        assert (model.predict(FORMS[form](with_cell(b"x"))[0])[[0, 12]] == model.predict(plain)[[0, 11]]).all()
+        assert (
+            model.predict(FORMS[form](with_cell(b"x"))[0])[[0, 12]] == model.predict(plain)[[0, 11]]
+        ).all()
         assert len(model.predict(X)) == len(rows)
         assert 0 <= model.score(X, known) <= 1
         chosen = learn.tune(learn.LogisticRegression(SCHEMA, "y", SPEND), {"steps": [2, 3]}, X, y, ledger=book())  # fmt: skip

@@ -59,11 +59,22 @@ class TestEachModelLearnsWhatIsClear:
         ("model", "least"),
         [
             (learn.LinearRegression(SCHEMA, "income", SPEND, features=["age", "sex"]), 0.9),
-            (learn.AdditiveRegressor(SCHEMA, "income", SPEND, features=["age", "sex"], bins=8), 0.8),
+            (
+                learn.AdditiveRegressor(SCHEMA, "income", SPEND, features=["age", "sex"], bins=8),
+                0.8,
+            ),
             (learn.QuantileRegression(SCHEMA, "income", SPEND, features=["age", "sex"]), 0.85),
             (learn.LogisticRegression(SCHEMA, "kind", SPEND, features=["age", "income"]), 0.75),
-            (learn.AdditiveClassifier(SCHEMA, "works", SPEND, features=["age", "sex"], bins=10), 0.97),
-            (learn.AdditiveClassifier(SCHEMA, "kind", SPEND, features=["age"], edges={"age": [33, 66]}), 0.98),
+            (
+                learn.AdditiveClassifier(SCHEMA, "works", SPEND, features=["age", "sex"], bins=10),
+                0.97,
+            ),
+            (
+                learn.AdditiveClassifier(
+                    SCHEMA, "kind", SPEND, features=["age"], edges={"age": [33, 66]}
+                ),
+                0.98,
+            ),
             (learn.CategoricalNB(SCHEMA, "works", SPEND, features=["age", "sex"], bins=10), 0.97),
             (learn.GaussianNB(SCHEMA, "kind", SPEND, features=["age", "sex"]), 0.9),
             (learn.NearestCentroid(SCHEMA, "kind", SPEND, features=["age", "income"]), 0.85),
@@ -82,21 +93,29 @@ class TestEachModelLearnsWhatIsClear:
 
     def test_clusters_and_directions(self):
         rows = people()
-        found = learn.KMeans(SCHEMA, SPEND, n_clusters=3, features=["age", "income"]).fit(rows, ledger=ledger())
+        found = learn.KMeans(SCHEMA, SPEND, n_clusters=3, features=["age", "income"]).fit(
+            rows, ledger=ledger()
+        )
         assert found.predict(rows).shape == (6000,)
         assert (found.cluster_centers_ >= 0).all() and found.cluster_centers_[:, 0].max() <= 99
-        axis = learn.PCA(SCHEMA, SPEND, n_components=1, features=["age", "income"]).fit(rows, ledger=ledger())
+        axis = learn.PCA(SCHEMA, SPEND, n_components=1, features=["age", "income"]).fit(
+            rows, ledger=ledger()
+        )
         assert axis.transform(rows).shape == (6000, 1)
         assert abs(axis.components_[0, 0]) > abs(axis.components_[0, 1]) > 0.1
 
     def test_effects_and_intervals(self):
         rows = people()
-        model = learn.AdditiveClassifier(SCHEMA, "works", SPEND, features=["age"], bins=10).fit(rows, ledger=ledger())
+        model = learn.AdditiveClassifier(SCHEMA, "works", SPEND, features=["age"], bins=10).fit(
+            rows, ledger=ledger()
+        )
         (age,) = model.effects_.columns
         assert age.ordered and len(age.values) == len(age.labels) == len(age.deviations)
         assert "age[" in str(model.effects_)
         assert len(model.effects_.plot().axes) == 3
-        linear = learn.LinearRegression(SCHEMA, "income", SPEND, features=["age", "sex"]).fit(rows, ledger=ledger())
+        linear = learn.LinearRegression(SCHEMA, "income", SPEND, features=["age", "sex"]).fit(
+            rows, ledger=ledger()
+        )
         low, high = linear.coef_interval(1 - 1e-10)["age"]
         assert low < 5 < high
         assert linear.columns_[0] == "age" and low < linear.coef_[0] < high
@@ -104,14 +123,23 @@ class TestEachModelLearnsWhatIsClear:
     def test_coefficients_are_in_the_users_units(self):
         """A prediction within the bounds is x·coef_ + intercept_, in years and euros, and log-odds alike."""
         rows, ages = people(), np.array([30.0, 40.0, 50.0])
-        linear = learn.LinearRegression(SCHEMA, "income", SPEND, features=["age"]).fit(rows, ledger=ledger())
+        linear = learn.LinearRegression(SCHEMA, "income", SPEND, features=["age"]).fit(
+            rows, ledger=ledger()
+        )
         said = ages * linear.coef_[0] + linear.intercept_
         assert np.abs(linear.predict(ages[:, None]) - said).max() < 0.5
-        model = learn.LogisticRegression(SCHEMA, "works", SPEND, features=["age"]).fit(rows, ledger=ledger())
+        model = learn.LogisticRegression(SCHEMA, "works", SPEND, features=["age"]).fit(
+            rows, ledger=ledger()
+        )
         assert model.coef_.shape == (1, 1) and model.intercept_.shape == (1,)
         odds = ages * model.coef_[0, 0] + model.intercept_[0]
-        assert np.abs(model.decision_function(ages[:, None]) - odds).max() < 0.01 * np.abs(model.coef_).max() * 99
-        centre = learn.NearestCentroid(SCHEMA, "works", SPEND, features=["age"]).fit(rows, ledger=ledger())
+        assert (
+            np.abs(model.decision_function(ages[:, None]) - odds).max()
+            < 0.01 * np.abs(model.coef_).max() * 99
+        )
+        centre = learn.NearestCentroid(SCHEMA, "works", SPEND, features=["age"]).fit(
+            rows, ledger=ledger()
+        )
         assert 0 <= centre.centroids_.min() <= centre.centroids_.max() <= 99
 
 
@@ -137,23 +165,55 @@ class TestTheLedgerComesFirst:
     def test_nothing_is_charged_for_what_is_refused(self):
         book, rows = ledger(), people(50)
         refused = [
-            (learn.LinearRegression(SCHEMA, "income", SPEND), {"age": rows["age"]}, "no column sex"),
-            (learn.LinearRegression(SCHEMA, "income", SPEND), np.zeros((5, 2)), "is expecting 4 features"),
-            (learn.LinearRegression(SCHEMA, "income", SPEND), {**rows, "age": []}, "different lengths"),
+            (
+                learn.LinearRegression(SCHEMA, "income", SPEND),
+                {"age": rows["age"]},
+                "no column sex",
+            ),
+            (
+                learn.LinearRegression(SCHEMA, "income", SPEND),
+                np.zeros((5, 2)),
+                "is expecting 4 features",
+            ),
+            (
+                learn.LinearRegression(SCHEMA, "income", SPEND),
+                {**rows, "age": []},
+                "different lengths",
+            ),
             (learn.LinearRegression(SCHEMA, "income", dp.PureDP(1)), rows, "keeps no pure ε"),
             (learn.LinearRegression(SCHEMA, "income"), rows, "say what the fit may spend"),
             (learn.LinearRegression(SCHEMA, "salary", SPEND), rows, "none of the columns"),
             (learn.LinearRegression(SCHEMA, "kind", SPEND), rows, "no number between bounds"),
             (learn.LogisticRegression(SCHEMA, "age", SPEND), rows, "never from data"),
-            (learn.LinearRegression(SCHEMA, "income", SPEND, features=["income"]), rows, "other columns"),
+            (
+                learn.LinearRegression(SCHEMA, "income", SPEND, features=["income"]),
+                rows,
+                "other columns",
+            ),
             (learn.LinearRegression(None, "income", SPEND), rows, "needs a schema"),
             (learn.QuantileRegression(SCHEMA, "income", SPEND, at=1.5), rows, "between 0 and 1"),
             (learn.PCA(SCHEMA, SPEND, n_components=99), rows, "n_components is a number"),
-            (learn.LogisticRegression(SCHEMA, "works", SPEND, clip=0), rows, "clip is a number from 0.001"),
-            (learn.LogisticRegression(SCHEMA, "works", SPEND, rate=float("nan")), rows, "rate is a number"),
-            (learn.AdditiveClassifier(SCHEMA, "works", SPEND, steps=10**9), rows, "from 1 to 10000"),
+            (
+                learn.LogisticRegression(SCHEMA, "works", SPEND, clip=0),
+                rows,
+                "clip is a number from 0.001",
+            ),
+            (
+                learn.LogisticRegression(SCHEMA, "works", SPEND, rate=float("nan")),
+                rows,
+                "rate is a number",
+            ),
+            (
+                learn.AdditiveClassifier(SCHEMA, "works", SPEND, steps=10**9),
+                rows,
+                "from 1 to 10000",
+            ),
             (learn.LinearRegression(SCHEMA, "income", SPEND, lift=-1), rows, "lift is a number"),
-            (learn.AdditiveRegressor(SCHEMA, "income", SPEND, edges={"height": [1]}), rows, "has no height"),
+            (
+                learn.AdditiveRegressor(SCHEMA, "income", SPEND, edges={"height": [1]}),
+                rows,
+                "has no height",
+            ),
         ]
         for model, table, words in refused:
             with pytest.raises(InvalidArgument, match=words):
@@ -176,7 +236,9 @@ class TestTheLedgerComesFirst:
 class TestTune:
     def test_the_better_of_two_for_the_price_of_one(self):
         rows, book = people(), ledger()
-        model = learn.AdditiveClassifier(SCHEMA, "works", SPEND, features=["age"], bins=10, steps=20)
+        model = learn.AdditiveClassifier(
+            SCHEMA, "works", SPEND, features=["age"], bins=10, steps=20
+        )
         found = learn.tune(model, {"edges": [{"age": [50]}, {"age": [20, 70]}]}, rows, ledger=book)
         assert found.edges == {"age": [20, 70]}
         assert found.score(rows, rows["works"]) > 0.95
@@ -187,14 +249,22 @@ class TestTune:
     def test_the_nearer_of_two_regressions(self, kind):
         rows = people()
         found = learn.tune(
-            kind(SCHEMA, "income", SPEND), {"features": [["sex"], ["age", "sex"]]}, rows, ledger=ledger()
+            kind(SCHEMA, "income", SPEND),
+            {"features": [["sex"], ["age", "sex"]]},
+            rows,
+            ledger=ledger(),
         )
         assert found.features == ["age", "sex"]
 
     @pytest.mark.parametrize(
         ("model", "most"),
         [
-            (learn.QuantileRegression(SCHEMA, "income", SPEND, features=["age"], at=0.9, steps=3), 2 * UNIT),
+            (
+                learn.QuantileRegression(
+                    SCHEMA, "income", SPEND, features=["age"], at=0.9, steps=3
+                ),
+                2 * UNIT,
+            ),
             (learn.LogisticRegression(SCHEMA, "kind", SPEND, features=["age", "sex"], steps=3), 1),
             (learn.GaussianNB(SCHEMA, "kind", SPEND, features=["age", "sex"]), 1),
         ],
@@ -206,7 +276,8 @@ class TestTune:
         columns = read_columns(fitted.task_, fitted.known_, rows, None)
         marks = np.arange(200)
         each = [
-            _worth(fitted, {name: _part(cells, marks == at) for name, cells in columns.items()}) for at in range(200)
+            _worth(fitted, {name: _part(cells, marks == at) for name, cells in columns.items()})
+            for at in range(200)
         ]
         assert all(0 <= worth <= most for worth in each)
         assert sum(each) == _worth(fitted, columns)
@@ -214,13 +285,22 @@ class TestTune:
     def test_refusals(self):
         linear = learn.LinearRegression(SCHEMA, "income", SPEND)
         with pytest.raises(InvalidArgument, match="which quantile"):
-            learn.tune(learn.QuantileRegression(SCHEMA, "income", SPEND), {"at": [0.1, 0.9]}, people(20), ledger=None)
+            learn.tune(
+                learn.QuantileRegression(SCHEMA, "income", SPEND),
+                {"at": [0.1, 0.9]},
+                people(20),
+                ledger=None,
+            )
         with pytest.raises(InvalidArgument, match="predicts nothing"):
             learn.tune(learn.PCA(SCHEMA, SPEND), {"n_components": [1, 2]}, people(20), ledger=None)
         with pytest.raises(InvalidArgument, match="2 to 64 models"):
             learn.tune(linear, {"lift": [0.5]}, people(20), ledger=None)
         with pytest.raises(InvalidArgument, match="needs a ledger"):
-            learn.tune(learn.GaussianNB(SCHEMA, "kind", SPEND), {"features": [["age"], ["sex"]]}, people(20))
+            learn.tune(
+                learn.GaussianNB(SCHEMA, "kind", SPEND),
+                {"features": [["age"], ["sex"]]},
+                people(20),
+            )
 
 
 class TestRecommend:
@@ -237,19 +317,30 @@ class TestManners:
     def test_two_classes_have_one_score(self):
         """As scikit-learn has it: the log-odds of the second, in the order of the chances."""
         rows = people(3000)
-        for kind in (learn.GaussianNB, learn.NearestCentroid, learn.CategoricalNB, learn.LogisticRegression):
+        for kind in (
+            learn.GaussianNB,
+            learn.NearestCentroid,
+            learn.CategoricalNB,
+            learn.LogisticRegression,
+        ):
             model = kind(SCHEMA, "works", SPEND, features=["age", "sex"]).fit(rows, ledger=ledger())
             found = model.decision_function(rows)
             assert found.shape == (3000,)
             assert ((found > 0) == (model.predict_proba(rows)[:, 1] > 0.5)).all()
 
     def test_shapes_are_refused_in_words_that_say_what_to_do(self):
-        model = learn.PCA(SCHEMA, SPEND, features=["age", "income"]).fit(people(50), ledger=ledger())
-        with pytest.raises(InvalidArgument, match="X has 3 features, but PCA is expecting 2 features as input: age"):
+        model = learn.PCA(SCHEMA, SPEND, features=["age", "income"]).fit(
+            people(50), ledger=ledger()
+        )
+        with pytest.raises(
+            InvalidArgument, match="X has 3 features, but PCA is expecting 2 features as input: age"
+        ):
             model.transform(np.zeros((4, 3)))
         with pytest.raises(InvalidArgument, match="Reshape your data"):
             model.transform(np.zeros(4))
-        frame = pd.DataFrame(np.zeros((4, 2)))  # columns without names are told apart by their places
+        frame = pd.DataFrame(
+            np.zeros((4, 2))
+        )  # columns without names are told apart by their places
         assert model.transform(frame).shape[0] == 4
 
     def test_params(self):

@@ -75,7 +75,10 @@ class TestSumsAreExact:
         factors = rng.integers(-(2**24), 2**24, len(rows))
         expected = [sum(x * int(v) for x, v in zip(row, vector, strict=True)) for row in table]
         assert rows.margins(vector).tolist() == expected
-        pushed = [sum(int(f) * row[j] for f, row in zip(factors, table, strict=True)) for j in range(design.width)]
+        pushed = [
+            sum(int(f) * row[j] for f, row in zip(factors, table, strict=True))
+            for j in range(design.width)
+        ]
         assert rows.push(factors).tolist() == pushed
         images = np.array(matrix, dtype=object) @ np.array(table, dtype=object).T
         assert rows.squares(matrix).tolist() == (images**2).sum(axis=0).tolist()
@@ -92,9 +95,9 @@ class TestSumsAreExact:
         order = np.random.default_rng(3).permutation(len(rows))
         mixed = CodedRows(rows.numbers[order], rows.codes[order], rows.weights[order], rows.width)
         alone = [
-            CodedRows(rows.numbers[i : i + 1], rows.codes[i : i + 1], rows.weights[i : i + 1], rows.width).margins(
-                vector
-            )
+            CodedRows(
+                rows.numbers[i : i + 1], rows.codes[i : i + 1], rows.weights[i : i + 1], rows.width
+            ).margins(vector)
             for i in range(len(rows))
         ]
         assert rows.margins(vector).tolist() == np.concatenate(alone).tolist()
@@ -104,9 +107,16 @@ class TestSumsAreExact:
 class TestCells:
     def test_what_cannot_be_read_is_null(self):
         cells = read_cells(DOMAINS["age"], np.array(["7", "x", None, "1e99"], dtype=object))
-        assert (cells.steps.tolist(), cells.missing.tolist()) == ([7, 0, 0, 120], [False, True, True, False])
+        assert (cells.steps.tolist(), cells.missing.tolist()) == (
+            [7, 0, 0, 120],
+            [False, True, True, False],
+        )
         assert read_cells(DOMAINS["sex"], ["f", None, "F"]).values == ["f", None, "F"]
-        assert read_cells(DOMAINS["born"], ["1970-01-02", "?", "2999-01-01"]).steps.tolist() == [1, 0, 18627]
+        assert read_cells(DOMAINS["born"], ["1970-01-02", "?", "2999-01-01"]).steps.tolist() == [
+            1,
+            0,
+            18627,
+        ]
         assert read_cells(DOMAINS["floor"], np.array([1.0, np.nan, 2.5])).values == [1, None, None]
 
     def test_refusals(self):
@@ -118,4 +128,9 @@ class TestCells:
             design_of(DOMAINS, binned=True, edges={"sex": [1]})
         with pytest.raises(InvalidArgument, match="at least one column"):
             design_of({})
-        assert design_of({"age": DOMAINS["age"]}, binned=True, edges={"age": [18, "64.5" and 64.5]}).width == 5
+        assert (
+            design_of(
+                {"age": DOMAINS["age"]}, binned=True, edges={"age": [18, "64.5" and 64.5]}
+            ).width
+            == 5
+        )

@@ -11,7 +11,14 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass, field
 
-STEPS = ("charge:before", "charge:after", "run:before", "run:after", "finish:before", "finish:after")
+STEPS = (
+    "charge:before",
+    "charge:after",
+    "run:before",
+    "run:after",
+    "finish:before",
+    "finish:after",
+)
 """All steps of one asker; inside a transaction (`charge:written`) nobody else can move, but a process can die."""
 TOUCHES = ("charge:before", "finish:before", "finish:after")
 """The steps after which the store is touched; the first touch is at the start."""
@@ -120,7 +127,9 @@ def _asleep(path, able, *, reduced):
     node = path[-1]
     if node.able[node.choice] not in READS:
         return set()
-    return {asker for asker in node.asleep | node.done if asker in able and node.able[asker] in READS}
+    return {
+        asker for asker in node.asleep | node.done if asker in able and node.able[asker] in READS
+    }
 
 
 def _next(node):

@@ -48,7 +48,11 @@ class Sealed:
 
     def __init__(self):
         store = dp.Memory(ROWS)
-        self.explain, self.check, self.public_values = store.explain, store.check, store.public_values
+        self.explain, self.check, self.public_values = (
+            store.explain,
+            store.check,
+            store.public_values,
+        )
 
     def tally(self, tally):
         raise AssertionError("the store was asked, though the answer is in the ledger")
@@ -122,13 +126,17 @@ def test_a_server_whose_user_may_make_no_index_does_without(old_database):
         admin.execute("DROP INDEX IF EXISTS discreet_ledger.entry_question")
         admin.execute(f"CREATE ROLE {clerk} LOGIN")
         admin.execute(f"GRANT USAGE ON SCHEMA discreet_ledger TO {clerk}")
-        admin.execute(f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA discreet_ledger TO {clerk}")
+        admin.execute(
+            f"GRANT SELECT, INSERT, UPDATE ON ALL TABLES IN SCHEMA discreet_ledger TO {clerk}"
+        )
         with dp.open_ledger(f"{old_database} user={clerk}", name=name) as ledger:
             before, order = ledger.spent(), ASKED["pure"][1]
             assert ask(_curator(ledger), "pure", order) and ledger.spent() == before
             ask(_curator(ledger, dp.Memory(ROWS)), "pure", (*order[:2], {"spend": "1/8"}))
             assert ledger.spent() != before and ledger.verify().exact
-        assert admin.execute("SELECT to_regclass('discreet_ledger.entry_question')").fetchone() == (None,)
+        assert admin.execute("SELECT to_regclass('discreet_ledger.entry_question')").fetchone() == (
+            None,
+        )
 
 
 def _curator(ledger, store=None):
@@ -151,7 +159,9 @@ class TestALedgerOf010:
             assert shown(found) == answer["shown"], order
             for one in found.values():
                 assert one.receipt.to_json() == answer["receipt"]
-                with pytest.warns(UserWarning, match="the ledger vouches for the charge, .* but not for these two"):
+                with pytest.warns(
+                    UserWarning, match="the ledger vouches for the charge, .* but not for these two"
+                ):
                     dp.verify_receipt(answer["receipt"], answer=one, ledger=old)
         if told["bounds"]:
             found = curator.named("bob").suggest_bounds("people", "age", dp.PureDP(1))
@@ -171,7 +181,10 @@ class TestALedgerOf010:
         ):
             with pytest.raises(dp.ClaimRefuted):
                 dp.verify_receipt(lie, ledger=old)
-        for unknown in (replace(true, tables=(("people", "2"),)), replace(true, asked=(replace(asked, text="?"),))):
+        for unknown in (
+            replace(true, tables=(("people", "2"),)),
+            replace(true, asked=(replace(asked, text="?"),)),
+        ):
             with pytest.warns(UserWarning, match="without the question's text and the versions"):
                 dp.verify_receipt(unknown, ledger=old)
         signer = dp.Signer.create()
@@ -181,7 +194,10 @@ class TestALedgerOf010:
     def test_counts_what_a_colleague_asks_again_in_their_own_account_alone(self, old, kind):
         (who, question, how), everyone = ASKED[kind][-1], old.spent()
         other = {"ana": "bob", "bob": "ana"}[who]
-        before, first = old.spent(other), next(iter(ask(_curator(old), kind, (who, question, how)).values()))
+        before, first = (
+            old.spent(other),
+            next(iter(ask(_curator(old), kind, (who, question, how)).values())),
+        )
         second = next(iter(ask(_curator(old), kind, (other, question, how)).values()))
         assert second.rows == first.rows and (first.receipt.who, second.receipt.who) == (who, other)
         assert old.spent() == everyone and old.spent(other) != before and old.verify().exact
@@ -195,7 +211,11 @@ class TestALedgerOf010:
         assert before.pending == 1
         answers = ask(_curator(old, dp.Memory(ROWS)), kind, PENDING[kind])
         after = old.verify()
-        assert (after.pending, after.charges, after.answers) == (1, before.charges + 1, before.answers + 1)
+        assert (after.pending, after.charges, after.answers) == (
+            1,
+            before.charges + 1,
+            before.answers + 1,
+        )
         assert shown(ask(_curator(old), kind, PENDING[kind])) == shown(answers)
 
     @CROSSED
@@ -234,7 +254,9 @@ class TestAnotherPlanner:
 
     @CROSSED
     def test_says_that_it_was_planned_before(self, old, kind):
-        several = {"pure": 1, "approximate": 0, "zcdp": 1}[kind]  # a question with more than one release
+        several = {"pure": 1, "approximate": 0, "zcdp": 1}[
+            kind
+        ]  # a question with more than one release
         [answer] = ask(_curator(old), kind, _orders(kind)[several]).values()
         assert "planned by release 0.1.0" in str(answer.plan) and str(answer)
 

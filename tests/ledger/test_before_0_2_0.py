@@ -72,7 +72,11 @@ class Sealed:
 
     def __init__(self):
         store = dp.Memory(ROWS)
-        self.explain, self.check, self.public_values = store.explain, store.check, store.public_values
+        self.explain, self.check, self.public_values = (
+            store.explain,
+            store.check,
+            store.public_values,
+        )
         self.rows_public = store.rows_public
 
     def tally(self, tally):
@@ -88,7 +92,9 @@ def _unpacked(source, folder):
 def _kept(path):
     """Return every row that a ledger's file keeps: its lines with bodies and keys, and its books."""
     with closing(sqlite3.connect(path)) as connection:
-        lines = connection.execute("SELECT number, line, body, key FROM entry ORDER BY number").fetchall()
+        lines = connection.execute(
+            "SELECT number, line, body, key FROM entry ORDER BY number"
+        ).fetchall()
         return lines, dict(connection.execute("SELECT name, text FROM state"))
 
 
@@ -127,7 +133,9 @@ class TestALedgerOfThen:
             _check(ledger, told, tmp_path)
             for step in told["steps"].values():
                 if step.get("receipt"):
-                    dp.verify_receipt(step["receipt"], ledger=ledger)  # it states every fact of a stored answer
+                    dp.verify_receipt(
+                        step["receipt"], ledger=ledger
+                    )  # it states every fact of a stored answer
         assert _kept(file) == before
 
     @pytest.mark.parametrize("kind", LIFE)
@@ -154,13 +162,17 @@ class TestALedgerOfThen:
                 assert _near(*pair), (step.name, *pair)
                 assert receipt_of(found) == then["receipt"], step.name
                 for one in answers_of(found).values():
-                    if isinstance(one, dp.Answer):  # the hash is of the answer as it would be stored today
+                    if isinstance(
+                        one, dp.Answer
+                    ):  # the hash is of the answer as it would be stored today
                         dp.verify_receipt(then["receipt"], answer=one, ledger=ledger)
         assert _kept(file) == before
 
     @pytest.mark.parametrize("kind", ["pure", pytest.param("zcdp", marks=pytest.mark.slow)])
     def test_runs_what_is_pending_under_its_charge(self, file, kind, stopped_clock):
-        stopped_clock.move(hours=1)  # whoever asks at once would wait a moment for the process that was charged
+        stopped_clock.move(
+            hours=1
+        )  # whoever asks at once would wait a moment for the process that was charged
         [pending] = [step for step in LEDGERS[kind].steps if step.name == "pending"]
         with _opened(file, kind) as ledger:
             before = ledger.verify()
@@ -177,7 +189,10 @@ def _without_mended(kind, name, told):
     """Leave out intervals that are stated otherwise since."""
     if (kind, name) not in MENDED_INTERVALS:
         return told
-    return {of: {what: one for what, one in said.items() if what != "intervals"} for of, said in told.items()}
+    return {
+        of: {what: one for what, one in said.items() if what != "intervals"}
+        for of, said in told.items()
+    }
 
 
 class TestTheSameIsWritten:
@@ -187,31 +202,58 @@ class TestTheSameIsWritten:
     def test_by_asking_in_a_new_ledger(self, file, kind, names):
         """The noise is new; everything else follows from the question and its terms, and is equal."""
         with closing(sqlite3.connect(file)) as connection:
-            old = _Lines(connection.execute("SELECT line, body FROM entry ORDER BY number").fetchall())
+            old = _Lines(
+                connection.execute("SELECT line, body FROM entry ORDER BY number").fetchall()
+            )
         kept, told = LEDGERS[kind], EXPECTED["ledgers"][kind]["steps"]
-        with dp.open_ledger(":memory:", kept.budget, **kept.terms) as ledger, warnings.catch_warnings():
+        with (
+            dp.open_ledger(":memory:", kept.budget, **kept.terms) as ledger,
+            warnings.catch_warnings(),
+        ):
             warnings.simplefilter("ignore")  # what is advised before a charge is not the point here
             curator = dp.Curator(dp.Memory(ROWS), kept.schemas, ledger)
             for step in _steps(kind, names):
-                found, planned = take(curator, step), step.planned and (kind, step.name) not in PLANNED_OTHERWISE
+                found, planned = (
+                    take(curator, step),
+                    step.planned and (kind, step.name) not in PLANNED_OTHERWISE,
+                )
                 [entry] = ledger.history(last=1, kinds=("charge", "again"))
                 then = old.entries[told[step.name]["charge"]]
-                same = ["kind", "who", "why", "question", "key", "body_hash", "part", *["event"] * planned]
-                assert {name: getattr(entry, name) for name in same} == {name: then[name] for name in same}, step.name
+                same = [
+                    "kind",
+                    "who",
+                    "why",
+                    "question",
+                    "key",
+                    "body_hash",
+                    "part",
+                    *["event"] * planned,
+                ]
+                assert {name: getattr(entry, name) for name in same} == {
+                    name: then[name] for name in same
+                }, step.name
                 if step.verb != "old":
                     body = json.loads(ledger.answer(entry.key, entry.number)[1])
                     stored = old.bodies[then["refers"] or then["number"]]
                     _compare_bodies(body, stored, planned)
-                    if planned and ledger.terms.kind != "residue":  # which prices by what was spent before
+                    if (
+                        planned and ledger.terms.kind != "residue"
+                    ):  # which prices by what was spent before
                         assert body["price"] == stored["price"], step.name
                     if planned:
                         plans = {
-                            n: one.plan.to_dict() for n, one in answers_of(found).items() if isinstance(one, dp.Answer)
+                            n: one.plan.to_dict()
+                            for n, one in answers_of(found).items()
+                            if isinstance(one, dp.Answer)
                         }
-                        assert _near(json.loads(json.dumps(plans)), told[step.name]["plans"]), step.name
+                        assert _near(json.loads(json.dumps(plans)), told[step.name]["plans"]), (
+                            step.name
+                        )
 
     @pytest.mark.parametrize("kind", LEDGERS)
-    def test_by_charging_and_finishing_the_same_in_a_new_file(self, file, kind, tmp_path, stopped_clock):
+    def test_by_charging_and_finishing_the_same_in_a_new_file(
+        self, file, kind, tmp_path, stopped_clock
+    ):
         """The chain, the accounts and the digests of both are functions of the entries and their times."""
         lines, books = _kept(file)
         new = tmp_path / "new.ledger"
@@ -232,7 +274,11 @@ class _Lines:
     def __init__(self, rows):
         found = [(json.loads(line), body) for line, body in rows]
         self.entries = {entry["number"]: entry for entry, _ in found}
-        self.bodies = {entry["refers"]: json.loads(body) for entry, body in found if entry["kind"] == "answer" and body}
+        self.bodies = {
+            entry["refers"]: json.loads(body)
+            for entry, body in found
+            if entry["kind"] == "answer" and body
+        }
 
 
 def _write_again(ledger, entry, body, charges):
@@ -243,14 +289,18 @@ def _write_again(ledger, entry, body, charges):
             return ledger.charge(read_event(entry["event"]), **words)
         case "charge" | "again":
             text = json.loads(body)["asked"]
-            return ledger.settle(ChargeOrder(event=read_event(entry["event"]), text=text, apart=True, **words)).entry
+            return ledger.settle(
+                ChargeOrder(event=read_event(entry["event"]), text=text, apart=True, **words)
+            ).entry
         case "answer":
             return ledger.finish(charges[entry["refers"]], body)
         case "fail":
             return ledger.fail(charges[entry["refers"]])
         case "allow":
             share = entry["terms"]["allowance"]
-            return ledger.allow(entry["who"], None if share is None else dp.Filter.from_json(share).terms.budget)
+            return ledger.allow(
+                entry["who"], None if share is None else dp.Filter.from_json(share).terms.budget
+            )
     raise AssertionError(entry["kind"])
 
 
@@ -260,7 +310,8 @@ def _compare_bodies(new, old, planned):
     assert {name: new.get(name) for name in facts} == {name: old.get(name) for name in facts}
     words = ("text", "fingerprint", *["shares"] * planned)
     asked = [
-        {name: [said[word] for word in words] for name, said in one.get("asked", {}).items()} for one in (new, old)
+        {name: [said[word] for word in words] for name, said in one.get("asked", {}).items()}
+        for one in (new, old)
     ]
     assert asked[0] == asked[1]
     if planned:
@@ -269,7 +320,9 @@ def _compare_bodies(new, old, planned):
 
 def _shape(data, path=""):
     """Return the fields of a JSON value and the names of its forms; other values depend on the noise."""
-    if isinstance(data, dict) and data.keys().isdisjoint(("fraction", "date", "time")):  # these are values of keys
+    if isinstance(data, dict) and data.keys().isdisjoint(
+        ("fraction", "date", "time")
+    ):  # these are values of keys
         kinds = {f"{path} {data.get(tag)}" for tag in ("estimate", "mechanism")}
         return kinds.union(*(_shape(inner, f"{path}.{name}") for name, inner in data.items()))
     if isinstance(data, list):
@@ -290,7 +343,9 @@ def _near(one, two):
 
 def test_tables_are_declared_as_they_were():
     """Fingerprints, and so all keys, hash what a schema says of itself."""
-    declared = [schema.to_dict() for kind in ("pure", "replace") for schema in LEDGERS[kind].schemas]
+    declared = [
+        schema.to_dict() for kind in ("pure", "replace") for schema in LEDGERS[kind].schemas
+    ]
     assert json.loads(json.dumps(declared)) == EXPECTED["schemas"]
 
 

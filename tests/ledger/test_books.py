@@ -41,8 +41,14 @@ class Model:
 
     def spent(self, who, part):
         """Add up what counts for a part: its own (twice under replace) and what was asked about all."""
-        own = sum((e for w, p, e in self.sums.get("all", []) if who in (None, w) and p == part), Fraction())
-        common = sum((e for w, p, e in self.sums.get("all", []) if who in (None, w) and p is None), Fraction())
+        own = sum(
+            (e for w, p, e in self.sums.get("all", []) if who in (None, w) and p == part),
+            Fraction(),
+        )
+        common = sum(
+            (e for w, p, e in self.sums.get("all", []) if who in (None, w) and p is None),
+            Fraction(),
+        )
         return common + own * (2 if self.twice else 1) if part is not None else common
 
     def charge(self, who, part, share):
@@ -74,9 +80,17 @@ requests = st.lists(
 class TestTheLedgerIsThePlainModel:
     """Whatever is asked, by whom, about which part and when: granted are exactly the requests the model grants."""
 
-    @settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-    @given(asked=requests, neighbours=st.sampled_from(["add-remove", "replace"]), windows=st.booleans())
-    def test_on_every_store(self, asked, neighbours, windows, postgres_dsn, tmp_path, stopped_clock):  # noqa: PLR0917
+    @settings(
+        max_examples=examples(12),
+        deadline=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+    @given(
+        asked=requests, neighbours=st.sampled_from(["add-remove", "replace"]), windows=st.booleans()
+    )
+    def test_on_every_store(
+        self, asked, neighbours, windows, postgres_dsn, tmp_path, stopped_clock
+    ):
         stopped_clock.set(datetime(2026, 1, 1, tzinfo=UTC))
         shares = {"ann": Fraction(1, 2), "*": Fraction(3, 4)}
         terms = {
@@ -91,7 +105,9 @@ class TestTheLedgerIsThePlainModel:
         ledgers = [open_ledger(place, dp.PureDP(1), name=name, **terms) for place in places]
         try:
             for who, part, share, days in asked:
-                self._step(model, ledgers, stopped_clock, windows, (who, part, share, days), neighbours)
+                self._step(
+                    model, ledgers, stopped_clock, windows, (who, part, share, days), neighbours
+                )
             states = [ledger._store.read(None) for ledger in ledgers]
             assert states[0].texts == states[1].texts == states[2].texts
             lines = [[found.line for found in ledger._store.lines(1, 1000)] for ledger in ledgers]
@@ -128,7 +144,9 @@ class TestPartsAreChargedAsTheirMaximum:
     @pytest.mark.parametrize("kind", ["residue", "gdp", "zcdp", "renyi"])
     def test_each_part_has_the_whole_budget_under_add_remove(self, kind):
         event = LaplaceNoise(10, 1)
-        ledger = open_ledger(":memory:", dp.ApproxDP(1, 1e-6), kind=kind, parts=MONTHS, neighbours="add-remove")
+        ledger = open_ledger(
+            ":memory:", dp.ApproxDP(1, 1e-6), kind=kind, parts=MONTHS, neighbours="add-remove"
+        )
         bare, count = dp.open_filter(dp.ApproxDP(1, 1e-6), kind), 0
         while bare.admits(event):
             bare, count = bare.after(event), count + 1
@@ -143,7 +161,9 @@ class TestPartsAreChargedAsTheirMaximum:
     @pytest.mark.parametrize("kind", ["gdp", "zcdp", "renyi", "advanced", "approximate"])
     def test_a_part_counts_twice_under_replace(self, kind):
         event = Promise(dp.PureDP("1/10"), neighbours="replace")
-        ledger = open_ledger(":memory:", dp.ApproxDP(1, 1e-6), kind=kind, parts=MONTHS, neighbours="replace")
+        ledger = open_ledger(
+            ":memory:", dp.ApproxDP(1, 1e-6), kind=kind, parts=MONTHS, neighbours="replace"
+        )
         bare = dp.open_filter(dp.ApproxDP(1, 1e-6), kind)
         ledger.charge(event, who="ann", part="may")
         assert ledger.filter(part="may").used == bare.after(event).after(event).used
@@ -156,13 +176,22 @@ class TestPartsAreChargedAsTheirMaximum:
         """The mean of C + 2P and C + 2Q is C + P + Q: a unit that moves from one part to another is covered."""
         ledger = open_ledger(":memory:", dp.PureDP(1), parts=MONTHS, neighbours="replace")
         spent = dict.fromkeys([None, *MONTHS.values], Fraction())
-        for part, share in [("may", "2/5"), (None, "1/5"), ("jun", "2/5"), ("apr", "3/10"), ("may", "1/10")]:
+        for part, share in [
+            ("may", "2/5"),
+            (None, "1/5"),
+            ("jun", "2/5"),
+            ("apr", "3/10"),
+            ("may", "1/10"),
+        ]:
             event = noise(share, "replace")
             if ledger.admits(event, who="ann", part=part):
                 ledger.charge(event, who="ann", part=part)
                 spent[part] += Fraction(share)
         pairs = [(p, q) for p in MONTHS.values for q in MONTHS.values if p != q]
-        assert all(spent[None] + spent[p] + spent[q] <= 1 for p, q in pairs) and sum(spent.values()) > 1
+        assert (
+            all(spent[None] + spent[p] + spent[q] <= 1 for p, q in pairs)
+            and sum(spent.values()) > 1
+        )
 
     def test_the_residue_does_not_add_under_replace(self):
         with pytest.raises(dp.InvalidArgument, match="cannot count by residue"):
@@ -171,7 +200,10 @@ class TestPartsAreChargedAsTheirMaximum:
     def test_parts_must_be_listed(self):
         ledger = open_ledger(":memory:", dp.PureDP(1), parts=MONTHS, neighbours="add-remove")
         many = dp.Parts("t", "c", range(9))
-        with pytest.raises(dp.InvalidArgument, match="'jul' is no part of visits by month; the parts are 'apr', 'may'"):
+        with pytest.raises(
+            dp.InvalidArgument,
+            match="'jul' is no part of visits by month; the parts are 'apr', 'may'",
+        ):
             ledger.charge(noise("1/2"), who="ann", part="jul")
         with pytest.raises(dp.InvalidArgument, match="True is no part.*7, …"):
             many.check(True)
@@ -184,7 +216,11 @@ class TestAccounts:
     def test_one_that_no_allowance_limits_is_filled_at_most(self):
         """Without allowances the budget alone decides; a person's account is only book-keeping."""
         filter_ = dp.open_filter(dp.PureDP(1))
-        full = fresh_account(filter_, "").noted(filter_, noise("1/2"), "may").noted(filter_, noise(2), None)
+        full = (
+            fresh_account(filter_, "")
+            .noted(filter_, noise("1/2"), "may")
+            .noted(filter_, noise(2), None)
+        )
         assert full.common.amounts == (1,) and dict(full.parts)["may"].amounts == (1,)
 
     @pytest.mark.parametrize("text", ["", "null", "[]", "{}", '{"since":"","near":"x","common":[["1"],"0"],"parts":{}}',
@@ -195,11 +231,18 @@ class TestAccounts:
 
     def test_a_window_that_is_over_is_over_for_good(self):
         filter_ = dp.open_filter(dp.PureDP(1))
-        may = fresh_account(filter_, "").at("2026-05-14T00:00:00.000000Z", "month").after(filter_, noise("1/2"), None)
+        may = (
+            fresh_account(filter_, "")
+            .at("2026-05-14T00:00:00.000000Z", "month")
+            .after(filter_, noise("1/2"), None)
+        )
         june = may.at("2026-06-01T00:00:00.000000Z", "month")
         assert june.common.amounts == (0,) and june.near == "add-remove"
         assert june.at("2026-05-31T00:00:00.000000Z", "month") is june
-        assert account.window_of("2026-06-03T00:00:00.000000Z", "week") == "2026-06-01T00:00:00.000000Z"
+        assert (
+            account.window_of("2026-06-03T00:00:00.000000Z", "week")
+            == "2026-06-01T00:00:00.000000Z"
+        )
 
 
 class TestTerms:
@@ -231,20 +274,30 @@ class TestTerms:
 
 class TestTheTableOfEntries:
     def test_it_is_a_sequence_that_shows_itself(self, stopped_clock):
-        ledger = open_ledger(":memory:", dp.ApproxDP(1, 1e-6), kind="zcdp", parts=MONTHS, neighbours="add-remove")
+        ledger = open_ledger(
+            ":memory:", dp.ApproxDP(1, 1e-6), kind="zcdp", parts=MONTHS, neighbours="add-remove"
+        )
         one = ledger.charge(GaussianNoise.of(20, 1), who="ann", why="a <first>\nlook")
         ledger.finish(one, "1")
-        batch = dp.events.Batch([LaplaceNoise(100, 1), LaplaceNoise(200, 1), GaussianNoise.of(50, 1)])
+        batch = dp.events.Batch(
+            [LaplaceNoise(100, 1), LaplaceNoise(200, 1), GaussianNoise.of(50, 1)]
+        )
         ledger.charge(batch, who="bob", part="may")
         table = ledger.history()
-        assert len(table) == 4 and table[1] == one and table[1:3] == tuple(table)[1:3] and one in table
+        assert (
+            len(table) == 4 and table[1] == one and table[1:3] == tuple(table)[1:3] and one in table
+        )
         shown = str(table).splitlines()
         assert shown[0].split() == ["number", "time", "kind", "who", "why", "event", "part"]
-        assert shown[2] == "2       2026-05-14 09:30:00  charge  ann  a <first> look  gaussian-noise"
+        assert (
+            shown[2] == "2       2026-05-14 09:30:00  charge  ann  a <first> look  gaussian-noise"
+        )
         assert shown[3].endswith("of 2")
         assert shown[4].endswith("2 × laplace-noise, 1 × gaussian-noise  may")
         assert shown[5].startswith("spent (ε, δ) = (") and "█" in shown[5]
-        assert "a &lt;first&gt; look" in table._repr_html_() and table._repr_html_().count("<tr>") == 6
+        assert (
+            "a &lt;first&gt; look" in table._repr_html_() and table._repr_html_().count("<tr>") == 6
+        )
 
     def test_it_can_be_of_one_person_or_the_last_few(self):
         ledger = open_ledger(":memory:", dp.PureDP(10))
@@ -259,17 +312,32 @@ class TestTheTableOfEntries:
         with pytest.raises(dp.InvalidArgument, match="who is a name"):
             ledger.history(7)
 
-    def test_of_one_person_no_line_of_others_and_no_answer_s_body_is_fetched(self, place, monkeypatch):
+    def test_of_one_person_no_line_of_others_and_no_answer_s_body_is_fetched(
+        self, place, monkeypatch
+    ):
         """A history is free: it may not cost what others have asked, or how long the answers were."""
         monkeypatch.setattr("discreet.ledger.review.history._CHUNK", 2)
         odd, ledger = 'a","why":"ε', place.open(dp.PureDP(10))
         for number, who in enumerate(["ann", odd, "bob", odd, odd, "ann", odd]):
             found = ledger.settle(
-                ChargeOrder(who, "", f"q{number}", f"2:k{number}", noise("1/10"), text=f"S{number}", apart=False)
+                ChargeOrder(
+                    who,
+                    "",
+                    f"q{number}",
+                    f"2:k{number}",
+                    noise("1/10"),
+                    text=f"S{number}",
+                    apart=False,
+                )
             )
             ledger.finish(found.charge, "long" * 100)
         seen = [*ledger._store.lines(1, 15, Newest(4, odd))]
-        assert [(one.number, one.body is None) for one in seen] == [(10, False), (11, True), (14, False), (15, True)]
+        assert [(one.number, one.body is None) for one in seen] == [
+            (10, False),
+            (11, True),
+            (14, False),
+            (15, True),
+        ]
         assert [one.number for one in ledger._store.lines(2, 13, Newest(2))] == [12, 13]
         history = ledger.history(odd, kinds=("charge",))
         assert [entry.number for entry in history] == [4, 8, 10, 14] and history.asked == {
@@ -294,4 +362,7 @@ FIRST_LINE = (
 
 def test_a_line_of_the_first_format_is_read_for_ever():
     """Ledgers are kept for decades: this line was written by the first release, and must be read by every later one."""
-    assert read_line(FIRST_LINE).why == "ε first" and read_line(FIRST_LINE).event["event"] == "laplace-noise"
+    assert (
+        read_line(FIRST_LINE).why == "ε first"
+        and read_line(FIRST_LINE).event["event"] == "laplace-noise"
+    )

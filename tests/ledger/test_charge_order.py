@@ -38,7 +38,9 @@ class TestAnOrder:
             ledger.find(order("eve"))
 
     def test_is_not_run_under_a_charge_for_another_event_or_part(self, place):
-        ledger = place.open(dp.PureDP(5), neighbours="add-remove", parts=dp.Parts("visits", "sex", [0, 1]))
+        ledger = place.open(
+            dp.PureDP(5), neighbours="add-remove", parts=dp.Parts("visits", "sex", [0, 1])
+        )
         first = ledger.settle(order(part=1))
         for other in (order(event=LESS, part=1), order(part=0), order()):
             assert ledger.find(other) is None
@@ -47,7 +49,11 @@ class TestAnOrder:
     def test_is_charged_anew_after_a_failure(self, place):
         ledger = place.open(dp.PureDP(3))
         ledger.fail(ledger.settle(order()).charge)
-        assert ledger.find(order()) is None and ledger.settle(order()).fresh and ledger.spent() == dp.PureDP(2)
+        assert (
+            ledger.find(order()) is None
+            and ledger.settle(order()).fresh
+            and ledger.spent() == dp.PureDP(2)
+        )
 
     def test_leaves_pending_charges_of_an_earlier_window_alone(self, place, stopped_clock):
         ledger = place.open(dp.PureDP(3), window="month")
@@ -81,7 +87,9 @@ class TestAKeyOfTheFirstFormat:
         ledger.finish(charge, "old")
         assert ledger.find(order()) is None and ledger.find(order(fits=lambda *_: False)) is None
         seen = []
-        assert ledger.find(order(fits=lambda *one: seen.append(one) or True)) == Settlement(charge, "old")
+        assert ledger.find(order(fits=lambda *one: seen.append(one) or True)) == Settlement(
+            charge, "old"
+        )
         assert seen == [(charge, "old")]
 
     def test_of_the_same_noise_comes_first(self, place):
@@ -105,9 +113,13 @@ class TestAKeyOfTheFirstFormat:
     def test_is_not_taken_for_a_question_that_a_reason_quotes(self, place):
         """The field is found in the line by its name; a text that looks like it is escaped."""
         ledger = place.open(
-            dp.PureDP(5), neighbours="add-remove", parts=dp.Parts("t", "c", [f'"question":"{QUESTION}"'])
+            dp.PureDP(5),
+            neighbours="add-remove",
+            parts=dp.Parts("t", "c", [f'"question":"{QUESTION}"']),
         )
         quoted = f'"question":"{QUESTION}"'
-        charge = ledger.charge(NOISE, who=quoted[:80], why=quoted, question="e" * 64, key="0" * 64, part=quoted)
+        charge = ledger.charge(
+            NOISE, who=quoted[:80], why=quoted, question="e" * 64, key="0" * 64, part=quoted
+        )
         ledger.finish(charge, "other")
         assert ledger.find(order(fits=lambda *_: True)) is None

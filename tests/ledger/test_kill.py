@@ -78,15 +78,21 @@ def test_a_death_at_any_point_never_lets_an_answer_out_without_its_charge(durabl
         assert code == (-9 if point else 0)
         charged, end = expected(point, fails)
         entries = [entry for entry in ledger.history(last=4) if entry.key == f"k{number}"]
-        assert [entry.kind for entry in entries] == (["charge"] * charged + [end] * (end is not None))
+        assert [entry.kind for entry in entries] == (
+            ["charge"] * charged + [end] * (end is not None)
+        )
         assert ("charged" in words) <= charged and (len(words) == 2) <= (end is not None)
         seen[point] += 1
-        if not charged or end is None:  # restart: what was charged is run again, what was not is charged now
+        if (
+            not charged or end is None
+        ):  # restart: what was charged is run again, what was not is charged now
             again = []
             ask(ledger, f"k{number}", again.append)
             assert again == ["charged", f'"answer of k{number}"']
     assert len(seen) == len(POINTS)
-    assert ledger.spent() == dp.PureDP(Fraction(ROUNDS, 20))  # each key was charged once, whenever it died
+    assert ledger.spent() == dp.PureDP(
+        Fraction(ROUNDS, 20)
+    )  # each key was charged once, whenever it died
     verdict = ledger.verify()
     assert (verdict.charges, verdict.pending, verdict.exact) == (ROUNDS, 0, True)
 

@@ -49,7 +49,11 @@ class TestAChargeIsExact:
         ("budget", "kind", "event"),
         [
             (dp.PureDP(1), "pure", SIXTH),
-            (dp.ApproxDP(1, 1e-6), "approximate", Promise(dp.ApproxDP("1/7", "1e-7"), neighbours="replace")),
+            (
+                dp.ApproxDP(1, 1e-6),
+                "approximate",
+                Promise(dp.ApproxDP("1/7", "1e-7"), neighbours="replace"),
+            ),
             (dp.ApproxDP(1, 1e-6), "advanced", Response("1/10", neighbours="replace")),
             (dp.ApproxDP(1, 1e-6), "zcdp", GaussianNoise.of(20, 1)),
             (dp.ApproxDP(1, 1e-6), "renyi", SIXTH),
@@ -59,7 +63,18 @@ class TestAChargeIsExact:
             (dp.GaussianDP("1/4"), "residue", Batch([TWENTIETH, ExponentialSelection("1/10")])),
             (dp.RenyiDP({2: "1/10", 8: "1/2"}), "renyi", GaussianNoise.of(10, 1)),
         ],
-        ids=["pure", "approximate", "advanced", "approx-zcdp", "renyi", "gdp", "residue", "zcdp", "gaussian", "orders"],
+        ids=[
+            "pure",
+            "approximate",
+            "advanced",
+            "approx-zcdp",
+            "renyi",
+            "gdp",
+            "residue",
+            "zcdp",
+            "gaussian",
+            "orders",
+        ],
     )
     def test_it_grants_exactly_what_the_bare_filter_admits(self, place, budget, kind, event):
         ledger, bare = place.open(budget, kind=kind), dp.open_filter(budget, kind)
@@ -76,7 +91,9 @@ class TestAChargeIsExact:
 
     def test_an_event_that_leaks_needs_a_part_of_the_delta(self, place):
         keys = KeySelection(TWENTIETH, "1e-7")
-        ledger = place.open(dp.ApproxDP(1, 1e-6), delta=2e-7, allowances={"*": dp.ApproxDP(1, 1e-6)})
+        ledger = place.open(
+            dp.ApproxDP(1, 1e-6), delta=2e-7, allowances={"*": dp.ApproxDP(1, 1e-6)}
+        )
         ledger.charge(keys, who="ann")
         assert refused(ledger.charge, Repeated(keys, 2), who="ann").asked == dp.ApproxDP(0, "2e-7")
         ledger.charge(keys, who="ann")
@@ -90,7 +107,9 @@ class TestAChargeIsExact:
         assert "a pure budget" in str(refused(ledger.admits, GaussianNoise.of(1, 1), who="ann"))
         assert len(ledger.history()) == 1
 
-    def test_the_first_event_fixes_the_relation_also_for_the_next_window(self, place, stopped_clock):
+    def test_the_first_event_fixes_the_relation_also_for_the_next_window(
+        self, place, stopped_clock
+    ):
         ledger = place.open(dp.PureDP(1), window="month")
         ledger.charge(Response("1/10", neighbours="replace"), who="ann")
         stopped_clock.move(days=31)
@@ -104,7 +123,9 @@ class TestAChargeIsExact:
 
 class TestAnAllowanceIsAShareOfTheBudget:
     def test_each_has_their_own_and_all_have_the_budget(self, place):
-        ledger = place.open(dp.PureDP(1), allowances={"ann": dp.PureDP("1/2"), "*": dp.PureDP("1/4")})
+        ledger = place.open(
+            dp.PureDP(1), allowances={"ann": dp.PureDP("1/2"), "*": dp.PureDP("1/4")}
+        )
         ledger.charge(HALF, who="ann")
         refusal = refused(ledger.charge, TWENTIETH, who="ann")
         assert "the allowance of ann" in str(refusal) and refusal.left == dp.PureDP(0)
@@ -129,7 +150,9 @@ class TestAnAllowanceIsAShareOfTheBudget:
         ledger.charge(Repeated(TWENTIETH, 4), who="ann")
         ledger.allow("ann", dp.PureDP("1/2"))
         assert ledger.left("ann") == dp.PureDP("3/10")
-        ledger.allow("ann", dp.PureDP("1/10"))  # less than was spent: nothing is left, and nothing is forgotten
+        ledger.allow(
+            "ann", dp.PureDP("1/10")
+        )  # less than was spent: nothing is left, and nothing is forgotten
         assert ledger.left("ann") == dp.PureDP(0) and not ledger.admits(TWENTIETH, who="ann")
         ledger.allow("ann", dp.PureDP("1/4"))
         assert ledger.left("ann") == dp.PureDP("1/20")
@@ -137,7 +160,9 @@ class TestAnAllowanceIsAShareOfTheBudget:
         assert isinstance(refused(ledger.charge, TWENTIETH, who="ann"), dp.NotAllowed)
         assert ledger.allow("*", dp.PureDP("1/10")).kind == "allow"
         ledger.charge(TWENTIETH, who="bob")
-        assert isinstance(refused(ledger.charge, TWENTIETH, who="ann"), dp.NotAllowed)  # withdrawn by name
+        assert isinstance(
+            refused(ledger.charge, TWENTIETH, who="ann"), dp.NotAllowed
+        )  # withdrawn by name
         assert ledger.verify().exact
 
     def test_a_ledger_for_everyone_can_limit_one(self, place):
@@ -159,10 +184,15 @@ class TestAnAllowanceIsAShareOfTheBudget:
 
     def test_a_share_of_an_approximate_budget_keeps_its_part_of_the_delta(self, place):
         ledger = place.open(
-            dp.ApproxDP(1, 1e-6), kind="residue", delta=1e-7, allowances={"ann": dp.ApproxDP("1/2", 1e-6)}
+            dp.ApproxDP(1, 1e-6),
+            kind="residue",
+            delta=1e-7,
+            allowances={"ann": dp.ApproxDP("1/2", 1e-6)},
         )
         assert ledger.filter("ann").terms.delta == Fraction(1, 10**7)
-        renyi = dp.open_ledger(":memory:", dp.ApproxDP(1, 1e-6), kind="renyi", allowances={"*": dp.ApproxDP(1, 1e-7)})
+        renyi = dp.open_ledger(
+            ":memory:", dp.ApproxDP(1, 1e-6), kind="renyi", allowances={"*": dp.ApproxDP(1, 1e-7)}
+        )
         assert renyi.filter("ann").terms.orders == renyi.terms.filter.terms.orders
 
     def test_it_is_counted_in_the_measure_of_the_ledger(self):
@@ -214,7 +244,9 @@ class TestTheClockMayNotGoBack:
         stopped_clock.move(days=-31)
         for call in (lambda: ledger.charge(TWENTIETH, who="ann"), ledger.left):
             refusal = refused(call)
-            assert isinstance(refusal, dp.LedgerUnavailable) and "Set the clock right" in str(refusal)
+            assert isinstance(refusal, dp.LedgerUnavailable) and "Set the clock right" in str(
+                refusal
+            )
         stopped_clock.move(days=31)
         assert ledger.left() == dp.PureDP("19/20")
 
@@ -234,7 +266,13 @@ class TestReserveRunRelease:
         assert ledger.pending("k", "ann") == charge and ledger.pending("k", "bob") is None
         assert ledger.answer("k") is None and ledger.body(charge) is None
         end = ledger.finish(charge, '{"n": 3}')
-        assert (end.kind, end.refers, end.who, end.key, end.question) == ("answer", charge.number, "ann", "k", "q")
+        assert (end.kind, end.refers, end.who, end.key, end.question) == (
+            "answer",
+            charge.number,
+            "ann",
+            "k",
+            "q",
+        )
         assert ledger.answer("k") == (charge, '{"n": 3}') and ledger.body(charge) == '{"n": 3}'
         assert ledger.pending("k", "ann") is None
 
@@ -251,14 +289,21 @@ class TestReserveRunRelease:
         end = ledger.fail(charge)
         assert end.kind == "fail" and ledger.fail(charge) == end
         assert (
-            ledger.spent() == dp.PureDP("1/20") and ledger.pending("k", "ann") is None and ledger.body(charge) is None
+            ledger.spent() == dp.PureDP("1/20")
+            and ledger.pending("k", "ann") is None
+            and ledger.body(charge) is None
         )
-        assert ledger.finish(charge, "1") == end and ledger.answer("k") is None  # the failure was told, and paid for
+        assert (
+            ledger.finish(charge, "1") == end and ledger.answer("k") is None
+        )  # the failure was told, and paid for
         assert ledger.verify().pending == 0
 
     def test_several_charges_of_one_key_each_have_their_end(self, place):
         ledger = place.open(dp.PureDP(1))
-        one, two = ledger.charge(TWENTIETH, who="ann", key="k"), ledger.charge(TWENTIETH, who="bob", key="k")
+        one, two = (
+            ledger.charge(TWENTIETH, who="ann", key="k"),
+            ledger.charge(TWENTIETH, who="bob", key="k"),
+        )
         ledger.finish(two, "two")
         assert ledger.answer("k") == (two, "two")
         assert ledger.pending("k", "ann") == one and ledger.pending("k", "bob") is None
@@ -289,7 +334,8 @@ class TestNamesAndReasons:
         assert "printable name" in str(refused(ledger.charge, TWENTIETH, who=who))
 
     @pytest.mark.parametrize(
-        ("text", "word"), [("x" * 2001, "2001 characters"), ("\0", "no store"), ("\ud800", "no store"), (7, "int")]
+        ("text", "word"),
+        [("x" * 2001, "2001 characters"), ("\0", "no store"), ("\ud800", "no store"), (7, "int")],
     )
     def test_reasons_are_short_text(self, text, word):
         ledger = dp.open_ledger(":memory:", dp.PureDP(1))
@@ -300,7 +346,12 @@ class TestNamesAndReasons:
 
 class TestOpeningAgain:
     def test_a_ledger_goes_on_where_it_was(self, durable):
-        first = durable.open(dp.PureDP(1), allowances={"ann": dp.PureDP("1/2")}, window="year", neighbours="add-remove")
+        first = durable.open(
+            dp.PureDP(1),
+            allowances={"ann": dp.PureDP("1/2")},
+            window="year",
+            neighbours="add-remove",
+        )
         charge = first.charge(TWENTIETH, who="ann", key="k")
         first.allow("bob", dp.PureDP("1/20"))
         first.close()
@@ -309,7 +360,9 @@ class TestOpeningAgain:
         assert again.left("ann") == dp.PureDP("9/20")
         again.charge(TWENTIETH, who="bob")
         assert first.spent() == dp.PureDP("1/10")  # the first one opens its store again
-        durable.open(dp.PureDP(1), kind="pure", window="year", allowances={"ann": dp.PureDP("1/2")}, delta=0)
+        durable.open(
+            dp.PureDP(1), kind="pure", window="year", allowances={"ann": dp.PureDP("1/2")}, delta=0
+        )
 
     @pytest.mark.parametrize(
         ("terms", "word"),
@@ -336,7 +389,13 @@ class TestOpeningAgain:
         budget, keys = dp.ApproxDP(1, "1e-6"), Promise(dp.ApproxDP("1/100", "1e-7"))
         kept = [
             dp.open_ledger(":memory:", budget, **terms).terms.filter.terms.delta * 10**7
-            for terms in ({}, {"delta": 0}, {"delta": "1e-7"}, {"kind": "zcdp"}, {"kind": "approximate"})
+            for terms in (
+                {},
+                {"delta": 0},
+                {"delta": "1e-7"},
+                {"kind": "zcdp"},
+                {"kind": "approximate"},
+            )
         ]
         assert kept == [5, 0, 1, 0, 10]
         assert dp.open_ledger(":memory:", dp.ApproxDP(1, 0)).terms.filter.terms.delta == 0
@@ -378,7 +437,9 @@ class TestOpeningAgain:
 
     def test_two_ledgers_in_one_database_are_strangers(self, postgres_dsn):
         names = "one", "two"
-        one, two = (dp.open_ledger(postgres_dsn, dp.PureDP(1), name=f"strangers {name}") for name in names)
+        one, two = (
+            dp.open_ledger(postgres_dsn, dp.PureDP(1), name=f"strangers {name}") for name in names
+        )
         one.charge(TWENTIETH, who="ann", key="k")
         assert two.spent() == dp.PureDP(0) and two.pending("k", "ann") is None
         one.close(), two.close()
@@ -399,7 +460,11 @@ class TestForeign:
     @pytest.mark.parametrize("foreign", [None, "2", 2])
     def test_entries(self, foreign):
         ledger = dp.open_ledger(":memory:", dp.PureDP(1))
-        for use in (lambda: ledger.finish(foreign, "{}"), lambda: ledger.fail(foreign), lambda: ledger.body(foreign)):
+        for use in (
+            lambda: ledger.finish(foreign, "{}"),
+            lambda: ledger.fail(foreign),
+            lambda: ledger.body(foreign),
+        ):
             with pytest.raises(dp.InvalidArgument, match="an entry is expected"):
                 use()
 

@@ -35,7 +35,10 @@ class Places:
     def __iter__(self):
         for number, kind in enumerate(self.order):
             file = kind == "sqlite"
-            yield (self.tmp_path / f"{number}.ledger" if file else self.dsn), "main" if file else secrets.token_hex(8)
+            yield (
+                (self.tmp_path / f"{number}.ledger" if file else self.dsn),
+                "main" if file else secrets.token_hex(8),
+            )
 
 
 @pytest.fixture(params=["sqlite sqlite", "sqlite postgres", "postgres sqlite", "postgres postgres"])
@@ -69,7 +72,11 @@ class TestAMove:
         before = filled(one)
         with opened(one) as still_open:
             verdict = moved(one, two)
-            assert (verdict.entries, verdict.charges, verdict.spent) == (before.entries + 2, 3, before.spent)
+            assert (verdict.entries, verdict.charges, verdict.spent) == (
+                before.entries + 2,
+                3,
+                before.spent,
+            )
             assert verdict.exact
             for old in (still_open, opened(one)):
                 with old, pytest.raises(dp.LedgerConflict, match="closed for good"):
@@ -77,9 +84,14 @@ class TestAMove:
                 with old, pytest.raises(dp.LedgerConflict, match="closed for good"):
                     old.finish(old.pending("k3", "bob"), "late")
                 with old:
-                    assert old.answer("k1")[1] == '"é"' and old.verify().entries == before.entries + 1
+                    assert (
+                        old.answer("k1")[1] == '"é"' and old.verify().entries == before.entries + 1
+                    )
         with opened(two) as new:
-            assert new.verify(checkpoint=before.checkpoint).pending == 1 and new.answer("k1")[1] == '"é"'
+            assert (
+                new.verify(checkpoint=before.checkpoint).pending == 1
+                and new.answer("k1")[1] == '"é"'
+            )
             assert new.left("bob") == dp.PureDP("3/20") and new.left("eve") == dp.PureDP("1/2")
             new.finish(new.pending("k3", "bob"), "3")
             new.charge(TWENTIETH, who="ann")
@@ -109,7 +121,9 @@ class TestAMove:
             assert ledger.charge(TWENTIETH, who="ann").number
 
     @pytest.mark.parametrize("step", ["draft:written", "close:written", "resume:written"])
-    def test_that_is_killed_leaves_one_ledger_to_charge_and_can_be_ended(self, places, step, tmp_path):
+    def test_that_is_killed_leaves_one_ledger_to_charge_and_can_be_ended(
+        self, places, step, tmp_path
+    ):
         one, two = places
         before = filled(one)
 
@@ -126,7 +140,9 @@ class TestAMove:
                     moved(one, (tmp_path / "else.ledger", "main"))
             else:
                 old.charge(TWENTIETH, who="ann")
-        with pytest.raises((dp.LedgerConflict, dp.InvalidArgument), match="about to be moved|no ledger here yet"):
+        with pytest.raises(
+            (dp.LedgerConflict, dp.InvalidArgument), match="about to be moved|no ledger here yet"
+        ):
             opened(two)
         verdict = moved(one, two)
         assert verdict.exact and verdict.charges == before.charges + (step != "resume:written")
@@ -166,8 +182,14 @@ class TestAnImport:
         before = filled(one)
         with opened(one) as old:
             old.export(tmp_path / "lines", answers=answers)
-        verdict = import_ledger(tmp_path / "lines", two[0], name=two[1], checkpoint=before.checkpoint)
-        assert verdict.exact and verdict.spent == before.spent and verdict.entries == before.entries + 1
+        verdict = import_ledger(
+            tmp_path / "lines", two[0], name=two[1], checkpoint=before.checkpoint
+        )
+        assert (
+            verdict.exact
+            and verdict.spent == before.spent
+            and verdict.entries == before.entries + 1
+        )
         with opened(two) as new:
             assert new.left("bob") == dp.PureDP("3/20")
             assert (new.answer("k1") is not None) == answers
@@ -175,7 +197,9 @@ class TestAnImport:
             assert new.answer("k1")[1] == ('"é"' if answers else "again") and new.verify().exact
             assert dp.ledger.verify_export(tmp_path / "lines").checkpoint == before.checkpoint
 
-    def test_refuses_a_chain_that_does_not_hold_an_older_one_and_a_place_with_a_ledger(self, tmp_path):
+    def test_refuses_a_chain_that_does_not_hold_an_older_one_and_a_place_with_a_ledger(
+        self, tmp_path
+    ):
         place = (tmp_path / "one", "main")
         before = filled(place)
         with opened(place) as ledger:
@@ -212,27 +236,43 @@ class TestAnEarlierRelease:
             ledger.allow("ana", None)
             assert [entry.kind for entry in ledger.history(last=2)] == ["upgrade", "allow"]
             after = ledger.verify(checkpoint=before.checkpoint)
-            assert after.entries == before.entries + 2 and after.exact == before.exact and ledger.spent() == spent
+            assert (
+                after.entries == before.entries + 2
+                and after.exact == before.exact
+                and ledger.spent() == spent
+            )
         with closing(sqlite3.connect(path)) as connection:
             assert connection.execute("PRAGMA user_version").fetchone() == (2,)
 
     def test_moves_to_another_store_and_is_imported(self, tmp_path, stopped_clock, postgres_dsn):
         stopped_clock.set(MAY)
         for kind in ("pure", "approximate", "zcdp"):
-            path, name = shutil.copy(OLD / f"{kind}.ledger", tmp_path / f"{kind}.ledger"), secrets.token_hex(8)
+            path, name = (
+                shutil.copy(OLD / f"{kind}.ledger", tmp_path / f"{kind}.ledger"),
+                secrets.token_hex(8),
+            )
             with dp.open_ledger(path) as ledger:
                 ledger.export(tmp_path / f"{kind}.lines", answers=True)
                 before = ledger.verify()
-            assert import_ledger(tmp_path / f"{kind}.lines", tmp_path / f"{kind}.new").spent == before.spent
+            assert (
+                import_ledger(tmp_path / f"{kind}.lines", tmp_path / f"{kind}.new").spent
+                == before.spent
+            )
             verdict = move_ledger(path, postgres_dsn, to_name=name)
-            assert verdict.exact and (verdict.spent, verdict.answers) == (before.spent, before.answers)
+            assert verdict.exact and (verdict.spent, verdict.answers) == (
+                before.spent,
+                before.answers,
+            )
 
     def test_with_a_changed_account_is_not_vouched_for(self, tmp_path, stopped_clock):
         stopped_clock.set(MAY)
         path = shutil.copy(OLD / "pure.ledger", tmp_path / "old.ledger")
         with closing(sqlite3.connect(path, isolation_level=None)) as connection:
             connection.execute("DELETE FROM state WHERE name = 'who:ana'")
-        with dp.open_ledger(path) as ledger, pytest.raises(dp.LedgerCorrupt, match="not those of the chain"):
+        with (
+            dp.open_ledger(path) as ledger,
+            pytest.raises(dp.LedgerCorrupt, match="not those of the chain"),
+        ):
             ledger.charge(TWENTIETH, who="bob")
 
 
@@ -261,7 +301,11 @@ class TestPersonalAccounts:
                     else "UPDATE state SET text = ?2 WHERE name = ?1"
                 )
                 connection.execute(sql, (name, text))
-            for call in (lambda: ledger.charge(TWENTIETH, who="ann"), lambda: ledger.left("ann"), ledger.verify):
+            for call in (
+                lambda: ledger.charge(TWENTIETH, who="ann"),
+                lambda: ledger.left("ann"),
+                ledger.verify,
+            ):
                 with pytest.raises(dp.LedgerCorrupt):
                     call()
             assert ledger.charge(TWENTIETH, who="bob").number == 5  # what is about others is not
@@ -271,7 +315,9 @@ class TestPersonalAccounts:
         for number in range(20):
             ledger.charge(TWENTIETH, who=f"person {number}")
         assert (
-            ledger.verify().exact and ledger.left("person 7") == dp.PureDP(0) and ledger.left("x") == dp.PureDP("1/20")
+            ledger.verify().exact
+            and ledger.left("person 7") == dp.PureDP(0)
+            and ledger.left("x") == dp.PureDP("1/20")
         )
 
 
@@ -309,7 +355,9 @@ class TestAClockThatWasWrong:
         repair_ledger(durable.where, name=durable.name)
         assert ledger.spent() == dp.PureDP("1/4")
         assert (ledger.left("ann"), ledger.left("bob")) == (dp.PureDP("3/5"), dp.PureDP("13/20"))
-        assert ledger.pending("k40", "ann") is None  # nobody knows its window: what goes out now is paid for now
+        assert (
+            ledger.pending("k40", "ann") is None
+        )  # nobody knows its window: what goes out now is paid for now
         ledger.charge(HALF, who="ann")
         stopped_clock.move(days=40)
         assert ledger.left() == dp.PureDP(1) and ledger.pending("k40", "ann") is None
@@ -351,7 +399,11 @@ class TestEntriesThatWereLost:
         entry = repair_ledger(file, lost=True)
         assert entry.terms == {"lost": 4}
         with dp.open_ledger(file) as ledger:
-            assert ledger.left() == dp.PureDP(0) and ledger.answer("k")[1] == "1" and ledger.verify().exact
+            assert (
+                ledger.left() == dp.PureDP(0)
+                and ledger.answer("k")[1] == "1"
+                and ledger.verify().exact
+            )
             stopped_clock.move(days=40)
             assert ledger.left() == dp.PureDP(0 if window is None else 1)
         with pytest.raises(dp.InvalidArgument, match="nothing is missing"):
@@ -380,7 +432,9 @@ def test_receipts_hold_on_every_store_and_after_a_move(places):
 
     one, two = places
     with opened(one, dp.PureDP(3)) as ledger:
-        answer = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="ann").sql(COUNT, spend=dp.PureDP(1))
+        answer = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="ann").sql(
+            COUNT, spend=dp.PureDP(1)
+        )
         dp.verify_receipt(answer.receipt, answer=answer, ledger=ledger)
     moved(one, two)
     for place in places:
@@ -389,7 +443,9 @@ def test_receipts_hold_on_every_store_and_after_a_move(places):
             for forged in lies(answer.receipt):
                 with pytest.raises(dp.ClaimRefuted):
                     dp.verify_receipt(forged, ledger=ledger)
-            again = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="ann").sql(COUNT, spend=dp.PureDP(1))
+            again = dp.Curator(dp.Memory(ROWS), [PEOPLE], ledger, who="ann").sql(
+                COUNT, spend=dp.PureDP(1)
+            )
             assert again.rows == answer.rows and ledger.spent() == dp.PureDP(1)
 
 

@@ -47,7 +47,11 @@ class Server:
     def crash(self):
         data = Path(self.home) / "data"
         postgres = shlex.split((data / "postmaster.opts").read_text())[0]
-        become = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"] if os.getuid() == 0 else []
+        become = (
+            ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", "--"]
+            if os.getuid() == 0
+            else []
+        )
         again = [
             Path(postgres).with_name("pg_ctl"),
             "-D",
@@ -102,7 +106,9 @@ class TestALostConnection:
             call()
         assert ledger.verify().charges == 2
 
-    def test_one_that_is_lost_before_the_commit_charges_nothing(self, postgres_dsn, ledger, monkeypatch):
+    def test_one_that_is_lost_before_the_commit_charges_nothing(
+        self, postgres_dsn, ledger, monkeypatch
+    ):
         from discreet.ledger import failpoints as steps
 
         def cut(step):
@@ -145,10 +151,16 @@ class TestASilentServer:
             paused = [line.info.backend_pid, own_server.pid()]
             for process in paused:
                 os.kill(process, signal.SIGSTOP)
-            monkeypatch.setattr(ledger._store, "_timeout", 1.0)  # hurried only while nobody can answer
+            monkeypatch.setattr(
+                ledger._store, "_timeout", 1.0
+            )  # hurried only while nobody can answer
             line.seconds = line.silence = 1.0
             try:
-                for call in (ledger.left, lambda: ledger.charge(TWENTIETH, who="ann"), ledger.verify):
+                for call in (
+                    ledger.left,
+                    lambda: ledger.charge(TWENTIETH, who="ann"),
+                    ledger.verify,
+                ):
                     with pytest.raises(dp.LedgerUnavailable, match="out of reach"):
                         call()
             finally:
@@ -158,7 +170,9 @@ class TestASilentServer:
             ledger.charge(TWENTIETH, who="ann")
             assert ledger.verify().charges == 2
 
-    def test_a_commit_that_is_never_confirmed_is_told_as_in_doubt(self, own_server, name, monkeypatch):
+    def test_a_commit_that_is_never_confirmed_is_told_as_in_doubt(
+        self, own_server, name, monkeypatch
+    ):
         from discreet.ledger import failpoints as steps
 
         with dp.open_ledger(own_server.dsn, dp.PureDP(1), name=name) as ledger:
@@ -173,7 +187,8 @@ class TestASilentServer:
             monkeypatch.setattr(steps, "passed", stop)
             try:
                 with pytest.raises(
-                    dp.LedgerUnavailable, match=r"ServerSilent.*may or may not stand, no answer went out"
+                    dp.LedgerUnavailable,
+                    match=r"ServerSilent.*may or may not stand, no answer went out",
                 ):
                     ledger.charge(TWENTIETH, who="ann", key="k")
             finally:
@@ -233,9 +248,17 @@ class TestTablesThatFail:
         ("code", "error", "word"),
         [
             ("53100", dp.LedgerUnavailable, "has no room; nothing was spent"),
-            ("40001", dp.LedgerConflict, "somebody else wrote to the ledger first; nothing was spent, ask again"),
+            (
+                "40001",
+                dp.LedgerConflict,
+                "somebody else wrote to the ledger first; nothing was spent, ask again",
+            ),
             ("23505", dp.LedgerConflict, "nothing was spent, ask again"),
-            ("55P03", dp.LedgerUnavailable, "held by somebody else for too long; nothing was spent"),
+            (
+                "55P03",
+                dp.LedgerUnavailable,
+                "held by somebody else for too long; nothing was spent",
+            ),
             ("57P01", dp.LedgerUnavailable, "out of reach"),
             ("22000", dp.LedgerCorrupt, "are no ledger"),
         ],
@@ -245,7 +268,10 @@ class TestTablesThatFail:
         with dp.open_ledger(database, dp.PureDP(1)) as ledger:
             body = f"BEGIN RAISE EXCEPTION 'secret' USING ERRCODE = '{code}'; END"
             run(database, f"CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS $$ {body} $$")
-            run(database, "CREATE TRIGGER no BEFORE INSERT ON discreet_ledger.entry EXECUTE FUNCTION no()")
+            run(
+                database,
+                "CREATE TRIGGER no BEFORE INSERT ON discreet_ledger.entry EXECUTE FUNCTION no()",
+            )
             with pytest.raises(error, match=word) as caught:
                 ledger.charge(TWENTIETH, who="ann")
             assert "secret" not in str(caught.value)
@@ -279,7 +305,9 @@ def test_functions_of_others_are_never_called(database):
     """Whoever may create in a schema of the path could set the clock, or make the lock no lock."""
     old = "CREATE FUNCTION public.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS "
     run(database, f"{old} $$ SELECT now() - interval '9 years' $$")
-    with dp.open_ledger(f"{database} options='-c search_path=public,pg_catalog'", dp.PureDP(1)) as ledger:
+    with dp.open_ledger(
+        f"{database} options='-c search_path=public,pg_catalog'", dp.PureDP(1)
+    ) as ledger:
         assert ledger.charge(TWENTIETH, who="ann").time[:4] == str(datetime.now(UTC).year)
 
 

@@ -56,11 +56,19 @@ class TestManyProcesses:
         assert (verdict.charges, verdict.exact) == (fit, True)
 
     def test_of_large_and_small_requests_none_is_refused_that_would_have_fitted(self, durable):
-        ledger = durable.open(dp.PureDP(Fraction(7 * PROCESSES, 16)), allowances={"*": dp.PureDP(Fraction(1, 2))})
+        ledger = durable.open(
+            dp.PureDP(Fraction(7 * PROCESSES, 16)), allowances={"*": dp.PureDP(Fraction(1, 2))}
+        )
         answers = crowd(durable, [3, 20, 50, 7, 200] * 3)
-        spent = sum(count * Fraction(1, int(name.split()[1])) for name, count in answers.items() if "granted" in name)
+        spent = sum(
+            count * Fraction(1, int(name.split()[1]))
+            for name, count in answers.items()
+            if "granted" in name
+        )
         assert ledger.spent() == dp.PureDP(spent) and 16 * spent <= 7 * PROCESSES
-        assert not any(ledger.admits(LaplaceNoise(3, 1), who=f"analyst {place}") for place in range(PROCESSES))
+        assert not any(
+            ledger.admits(LaplaceNoise(3, 1), who=f"analyst {place}") for place in range(PROCESSES)
+        )
         assert ledger.verify().exact
 
     def test_only_one_of_many_makers_makes_the_ledger(self, durable):
@@ -112,7 +120,10 @@ class TestManyThreads:
 
         thread = threading.Thread(target=charge_on)
         thread.start()
-        children = [forked(lambda say: say(ledger.charge(LaplaceNoise(1000, 1), who="child").number)) for _ in range(5)]
+        children = [
+            forked(lambda say: say(ledger.charge(LaplaceNoise(1000, 1), who="child").number))
+            for _ in range(5)
+        ]
         ends = [heard(*child) for child in children]
         stop.set()
         thread.join()
@@ -125,7 +136,11 @@ def test_a_ledger_in_memory_does_not_cross_a_fork():
     ledger = dp.open_ledger(":memory:", dp.PureDP(1))
 
     def work(say):
-        for call in (ledger.left, ledger.verify, lambda: ledger.charge(LaplaceNoise(20, 1), who="ann")):
+        for call in (
+            ledger.left,
+            ledger.verify,
+            lambda: ledger.charge(LaplaceNoise(20, 1), who="ann"),
+        ):
             with pytest.raises(dp.LedgerConflict, match="whole budget again"):
                 call()
         say("refused")

@@ -33,12 +33,19 @@ class World:
         if where == ":memory:":
             self.ledgers = [dp.open_ledger(where, PLENTY, **terms)] * askers
         else:
-            self.ledgers = [dp.open_ledger(where, PLENTY, name=name, **terms) for _ in range(askers)]
+            self.ledgers = [
+                dp.open_ledger(where, PLENTY, name=name, **terms) for _ in range(askers)
+            ]
 
     def orders(self, who, *, same, apart=False):
-        keys = [f"2:{secrets.token_hex(32)}"] * 9 if same else [f"2:{secrets.token_hex(32)}" for _ in range(9)]
+        keys = (
+            [f"2:{secrets.token_hex(32)}"] * 9
+            if same
+            else [f"2:{secrets.token_hex(32)}" for _ in range(9)]
+        )
         return [
-            ChargeOrder(who(asker), "", key[2:], key, NOISE, text="", apart=apart) for asker, key in enumerate(keys)
+            ChargeOrder(who(asker), "", key[2:], key, NOISE, text="", apart=apart)
+            for asker, key in enumerate(keys)
         ]
 
 
@@ -72,23 +79,41 @@ def _world(kind, tmp_path_factory, **terms):
     path.unlink()
 
 
-def play_all(world, monkeypatch, *, askers=2, points=STEPS, dies=None, reduced=False, enough=None, apart=False):
+def play_all(
+    world,
+    monkeypatch,
+    *,
+    askers=2,
+    points=STEPS,
+    dies=None,
+    reduced=False,
+    enough=None,
+    apart=False,
+):
     """Let askers of one question meet in every schedule; then somebody asks once more. Give how many there were."""
     before = world.ledgers[-1].verify().charges
     asked = count()
 
     def play(choose):
         next(asked)
-        told, drawn, orders = [], count(), world.orders(lambda asker: f"person {asker}", same=True, apart=apart)
+        told, drawn, orders = (
+            [],
+            count(),
+            world.orders(lambda asker: f"person {asker}", same=True, apart=apart),
+        )
         stage = Stage(points, choose, dies)
         monkeypatch.setattr(steps, "passed", stage.passed)
 
         def act(asker):
-            told.append(pay(world.ledgers[asker], orders[asker], Work(lambda: f"{next(drawn)}"), Locks()))
+            told.append(
+                pay(world.ledgers[asker], orders[asker], Work(lambda: f"{next(drawn)}"), Locks())
+            )
 
         stage.play([act] * askers)
         told.append(pay(world.ledgers[-1], orders[askers], Work(lambda: f"{next(drawn)}"), Locks()))
-        assert len({one.body for one in told}) == 1 and len(told) >= askers + 1 - (dies is not None), told
+        assert len({one.body for one in told}) == 1 and len(told) >= askers + 1 - (
+            dies is not None
+        ), told
         assert len({one.entry.number for one in told}) == (len(told) if apart else 1), told
 
     played, repeated = every_schedule(play, reduced=reduced, enough=enough)
@@ -121,7 +146,11 @@ def test_askers_apart_have_an_entry_each_and_the_ledger_one_charge(world, monkey
     monkeypatch.setattr(paying, "LONGEST_HOLD", 0.0)
     before = world.ledgers[-1].spent()
     played = play_all(world, monkeypatch, points=TOUCHES, dies=dies, apart=True)
-    assert world.ledgers[-1].spent().epsilon - before.epsilon == world.ledgers[-1].spent("person 2").epsilon >= played
+    assert (
+        world.ledgers[-1].spent().epsilon - before.epsilon
+        == world.ledgers[-1].spent("person 2").epsilon
+        >= played
+    )
 
 
 @pytest.mark.slow
@@ -141,7 +170,9 @@ def test_so_it_is_on_a_server_as_far_as_half_a_minute_goes(postgres_dsn, monkeyp
     world, end = World(postgres_dsn, secrets.token_hex(8)), time.monotonic() + 30
     for points in (TOUCHES, STEPS):
         for dies in [None, *DEATHS]:
-            play_all(world, monkeypatch, dies=dies, points=points, enough=lambda: time.monotonic() > end)
+            play_all(
+                world, monkeypatch, dies=dies, points=points, enough=lambda: time.monotonic() > end
+            )
     for ledger in world.ledgers:
         ledger.close()
 
@@ -169,8 +200,16 @@ def test_if_one_run_fails_one_end_is_told_for_each_charge(world, monkeypatch):
 
         stage.play([act, act])
         told.append(pay(ledger, orders[2], Work(lambda: f"{next(drawn)}"), Locks()))
-        ends = [entry for entry in ledger.history(last=8) if entry.key == orders[0].key and entry.refers is not None]
-        charges = [entry for entry in ledger.history(last=8) if entry.key == orders[0].key and entry.kind == "charge"]
+        ends = [
+            entry
+            for entry in ledger.history(last=8)
+            if entry.key == orders[0].key and entry.refers is not None
+        ]
+        charges = [
+            entry
+            for entry in ledger.history(last=8)
+            if entry.key == orders[0].key and entry.kind == "charge"
+        ]
         assert sorted(entry.refers for entry in ends) == [charge.number for charge in charges]
         failed = {entry.refers for entry in ends if entry.kind == "fail"}
         answers = {one for one in told if one != "failed"}
@@ -196,7 +235,9 @@ def test_of_two_questions_of_which_one_fits_one_is_granted(kind, tmp_path_factor
 
             def act(asker):
                 with suppress(dp.BudgetExceeded):
-                    told.append(pay(world.ledgers[asker], orders[asker], Work(lambda: "1"), Locks()))
+                    told.append(
+                        pay(world.ledgers[asker], orders[asker], Work(lambda: "1"), Locks())
+                    )
 
             stage.play([act, act])
             assert len(told) == 1 and world.ledgers[-1].left(who) == dp.PureDP(0)

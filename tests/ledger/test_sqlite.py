@@ -101,7 +101,9 @@ class TestATornFile:
 
     def test_a_log_whose_end_is_torn_loses_only_what_was_not_durable(self, file, monkeypatch):
         def work(say):
-            monkeypatch.setattr(sqlite, "note_end", lambda *_: None)  # as if the machine had lost its power before it
+            monkeypatch.setattr(
+                sqlite, "note_end", lambda *_: None
+            )  # as if the machine had lost its power before it
             charged(dp.open_ledger(file, dp.PureDP(1)), 5)
 
         heard(*forked(work))
@@ -157,7 +159,9 @@ class TestSomebodyElseHoldsIt:
         with closing(sqlite3.connect(file, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             hurried = dp.open_ledger(file, wait=0.1)
-            with pytest.raises(dp.LedgerUnavailable, match="holds it for too long; nothing was spent"):
+            with pytest.raises(
+                dp.LedgerUnavailable, match="holds it for too long; nothing was spent"
+            ):
                 hurried.charge(TWENTIETH, who="ann")
             assert hurried.left() == dp.PureDP(1)  # who only reads does not wait
             other.execute("ROLLBACK")
@@ -190,7 +194,9 @@ class TestAFullDisk:
                         charged(inner, 1)
                         say(number)
                     except dp.LedgerUnavailable as refusal:
-                        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+                        resource.setrlimit(
+                            resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY)
+                        )
                         say(str(refusal))
                         say(inner.verify().charges)
                         charged(inner, 1)
@@ -228,7 +234,9 @@ class TestAFullDisk:
                 assert 10 < told < 1000 and ledger.history()[-1].number == told + 1
                 with pytest.raises(dp.LedgerUnavailable):
                     charged(ledger, 1)
-            with dp.open_ledger(disk / "people.ledger") as ledger:  # closing has made room in the log
+            with dp.open_ledger(
+                disk / "people.ledger"
+            ) as ledger:  # closing has made room in the log
                 assert ledger.verify().charges == told
         finally:
             libc.umount2(str(disk).encode(), 2)
@@ -258,18 +266,31 @@ class TestCopies:
 
 def test_it_is_durable(ledger):
     connection = ledger._store._connection()
-    asked = {name: connection.execute(f"PRAGMA {name}").fetchone()[0] for name in ("journal_mode", "synchronous")}
+    asked = {
+        name: connection.execute(f"PRAGMA {name}").fetchone()[0]
+        for name in ("journal_mode", "synchronous")
+    }
     assert asked == {"journal_mode": "wal", "synchronous": 2}
-    assert connection.execute("PRAGMA application_id").fetchone()[0] == int.from_bytes(b"DPL1", "big")
+    assert connection.execute("PRAGMA application_id").fetchone()[0] == int.from_bytes(
+        b"DPL1", "big"
+    )
 
 
 def test_a_key_that_was_changed_beside_its_line_is_noticed(tmp_path):
     """An answer that is kept under another key is not found, and would be paid for again."""
     path = tmp_path / "x.ledger"
     with dp.open_ledger(path, dp.PureDP(1)) as ledger:
-        ledger.finish(ledger.charge(dp.Laplace(scale=2, sensitivity=1).event, who="ana", key="2:a", question="a"), "1")
+        ledger.finish(
+            ledger.charge(
+                dp.Laplace(scale=2, sensitivity=1).event, who="ana", key="2:a", question="a"
+            ),
+            "1",
+        )
         assert ledger.answer("2:a") is not None and ledger.verify().exact
     with closing(sqlite3.connect(path)) as file, file:
         file.execute("UPDATE entry SET key = '2:b' WHERE number = 3")
-    with dp.open_ledger(path) as ledger, pytest.raises(dp.LedgerCorrupt, match="entry 3 is kept under another key"):
+    with (
+        dp.open_ledger(path) as ledger,
+        pytest.raises(dp.LedgerCorrupt, match="entry 3 is kept under another key"),
+    ):
         ledger.verify()

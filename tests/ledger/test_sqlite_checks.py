@@ -51,7 +51,11 @@ def test_objects_of_somebody_else_are_refused(file, ledger, sql):
     """Also if they come while it is open: such a trigger would drop a charge, or put the books back."""
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute(sql)
-    for call in (lambda: ledger.charge(TWENTIETH, who="ann"), ledger.left, lambda: dp.open_ledger(file)):
+    for call in (
+        lambda: ledger.charge(TWENTIETH, who="ann"),
+        ledger.left,
+        lambda: dp.open_ledger(file),
+    ):
         with pytest.raises(dp.LedgerCorrupt, match="that no ledger has"):
             call()
 
@@ -76,7 +80,9 @@ class TestTheLog:
         self._left_by_a_crash(file)
         Path(f"{file}-wal").unlink()
         for _ in range(2):
-            with pytest.raises(dp.LedgerCorrupt, match="ends with entry 1, but entry 6 was written here"):
+            with pytest.raises(
+                dp.LedgerCorrupt, match="ends with entry 1, but entry 6 was written here"
+            ):
                 dp.open_ledger(file)
 
     def test_a_copy_that_is_written_over_the_file_is_told_from_it(self, marks, file, ledger):
@@ -90,7 +96,9 @@ class TestTheLog:
 
     def test_one_that_is_removed_while_it_is_open_is_not_written(self, file, ledger):
         Path(f"{file}-wal").unlink()
-        with pytest.raises(dp.LedgerCorrupt, match=r"the log .* was removed or replaced while it was open"):
+        with pytest.raises(
+            dp.LedgerCorrupt, match=r"the log .* was removed or replaced while it was open"
+        ):
             ledger.charge(TWENTIETH, who="ann")
 
     def test_two_ledgers_of_one_process_keep_the_log_from_being_taken_away(self, file, ledger):
@@ -98,7 +106,9 @@ class TestTheLog:
         second = dp.open_ledger(file)
         other = f"import discreet as dp; l = dp.open_ledger({str(file)!r}); print(l.spent().epsilon); l.close()"
         for charged in (1, 2):
-            told = subprocess.run([sys.executable, "-c", other], capture_output=True, text=True, check=True)
+            told = subprocess.run(
+                [sys.executable, "-c", other], capture_output=True, text=True, check=True
+            )
             assert told.stdout.strip() == str(dp.PureDP(f"{charged}/20").epsilon)
             ledger.charge(TWENTIETH, who="ann")
         assert second.verify().charges == 3

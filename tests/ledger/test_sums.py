@@ -30,7 +30,9 @@ class TestALedgerOf010:
         assert old.filter(part="S").added == Fraction(7, 40)
         assert old.filter(part="E").added is None and old.filter().added is None
         assert old.filter("ana", part="N").added == Fraction(1, 8)
-        assert old.verify().charges == 5  # to the last digit only on a machine that rounds as the one that wrote it
+        assert (
+            old.verify().charges == 5
+        )  # to the last digit only on a machine that rounds as the one that wrote it
 
     def test_the_next_charge_writes_them_down_and_the_chain_still_holds(self, old, tmp_path):
         assert not old.admits(HALF, who="ana") and old.admits(HALF, who="ana", part="N")
@@ -38,7 +40,9 @@ class TestALedgerOf010:
         assert old.verify().charges == 6
         with dp.open_ledger(tmp_path / "old.ledger") as again:
             assert again.filter(part="N").added == Fraction(5, 8)
-            assert again.filter("bob", part="S").added == Fraction(1, 10)  # bob's account is still as 0.1.0 wrote it
+            assert again.filter("bob", part="S").added == Fraction(
+                1, 10
+            )  # bob's account is still as 0.1.0 wrote it
             assert not again.admits(HALF, who="ana", part="N")
             with pytest.raises(dp.BudgetExceeded, match=r"there is left ε = 0\.375"):
                 again.charge(HALF, who="ana", part="N")
@@ -73,7 +77,9 @@ class TestParts:
         with pytest.raises(dp.BudgetExceeded):
             ledger.charge(other, who="ana", part=there)
         if first == "sum":
-            ledger.charge(half, who="ana", part=there)  # ½ + ½ for a row that moves from one to the other
+            ledger.charge(
+                half, who="ana", part=there
+            )  # ½ + ½ for a row that moves from one to the other
             assert not ledger.admits(LaplaceNoise(1000, 1, neighbours="replace"), who="ana")
         assert ledger.verify().exact
 
@@ -87,7 +93,9 @@ def test_a_new_window_begins_with_no_sum(stopped_clock):
 
 
 def test_an_allowance_adds_up_too():
-    ledger = dp.open_ledger(":memory:", BUDGET, allowances={"ana": dp.ApproxDP("1/2", "5e-7"), "*": BUDGET})
+    ledger = dp.open_ledger(
+        ":memory:", BUDGET, allowances={"ana": dp.ApproxDP("1/2", "5e-7"), "*": BUDGET}
+    )
     assert ledger.left("ana") == dp.ApproxDP("1/2", "2.5e-7") and ledger.room("bob").epsilon == 1
     ledger.charge(HALF, who="ana")
     assert not ledger.admits(LaplaceNoise(100, 1), who="ana") and ledger.admits(HALF, who="bob")
@@ -104,7 +112,9 @@ class TestAnAllowanceThatIsRaised:
 
     @pytest.mark.parametrize("delta", ["1e-6", "2e-6"])
     @pytest.mark.parametrize(
-        "first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole")
+        "first",
+        [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")],
+        ids=("sum", "whole"),
     )
     def test_has_no_more_tail_than_its_promise_leaves(self, first, delta):
         ledger, noise = self.ledger(first), GaussianNoise.of("3.2", 1)
@@ -125,7 +135,9 @@ class TestAnAllowanceThatIsRaised:
         assert not ledger.admits(KeySelection(LaplaceNoise(10, 1), "5.1e-7"), who="ana")
 
     @pytest.mark.parametrize(
-        "first", [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")], ids=("sum", "whole")
+        "first",
+        [LaplaceNoise(1, 1), KeySelection(LaplaceNoise(1, 1), "1e-6")],
+        ids=("sum", "whole"),
     )
     def test_pays_for_it_where_it_can(self, first):
         ledger = self.ledger(first)

@@ -62,7 +62,9 @@ class TestAnHonestChain:
         verdict = verify_export(tmp_path / "lines")
         assert verdict == told.verify()
         said = []
-        verify_export(tmp_path / "lines", lambda *where: said.append(where), checkpoint=verdict.checkpoint)
+        verify_export(
+            tmp_path / "lines", lambda *where: said.append(where), checkpoint=verdict.checkpoint
+        )
         assert said == [(7, 7)]
 
     def test_progress_comes_every_thousand(self, monkeypatch):
@@ -152,7 +154,12 @@ class TestEveryCorruptionIsRefused:
 
     def test_a_line_that_is_missing_twice_or_elsewhere(self):
         lines = self.lines()
-        for changed in (lines[1:], lines[:3] + lines[4:], lines[:3] + lines[2:], [*lines[:2], lines[3], lines[2]]):
+        for changed in (
+            lines[1:],
+            lines[:3] + lines[4:],
+            lines[:3] + lines[2:],
+            [*lines[:2], lines[3], lines[2]],
+        ):
             with pytest.raises(dp.LedgerCorrupt, match="is missing, or says that it is entry"):
                 verify_lines(changed)
         with pytest.raises(dp.LedgerCorrupt, match="chain is empty"):
@@ -186,7 +193,11 @@ class TestAForgedChainMustStillMakeSense:
             (3, {"key": "else"}, "which is not its charge"),
             (5, {"kind": "charge", "refers": None, "event": None}, "could not have been written"),
             (5, {"refers": 2, "who": "ann", "key": "k"}, "entry 5 ends entry 2 once more"),
-            (5, {"refers": 2, "who": "ann", "key": "k", "kind": "answer"}, "entry 5 ends entry 2 once more"),
+            (
+                5,
+                {"refers": 2, "who": "ann", "key": "k", "kind": "answer"},
+                "entry 5 ends entry 2 once more",
+            ),
             (1, {"terms": None}, "terms of this ledger cannot be read"),
         ],
     )
@@ -197,7 +208,9 @@ class TestAForgedChainMustStillMakeSense:
 
     def test_a_charge_beyond_the_budget_or_the_allowance(self):
         large = {"event": to_json(LaplaceNoise(2, 1))}
-        with pytest.raises(dp.LedgerCorrupt, match="entry 2 was charged beyond its budget: the allowance of ann"):
+        with pytest.raises(
+            dp.LedgerCorrupt, match="entry 2 was charged beyond its budget: the allowance of ann"
+        ):
             verify_lines(forged(TestEveryCorruptionIsRefused.lines(), 2, **large))
 
     @pytest.mark.parametrize("kind", ["residue", "zcdp"])
@@ -243,11 +256,15 @@ class TestThePricesOfAnotherRelease:
         monkeypatch.setattr(books, "read_event", lambda text: event)
 
     def test_a_full_budget_may_be_over_by_a_last_digit(self, monkeypatch):
-        ledger = open_ledger(":memory:", dp.ZCDP("1/100"), allowances={"ann": dp.ZCDP("1/100"), "bob": dp.ZCDP(1)})
+        ledger = open_ledger(
+            ":memory:", dp.ZCDP("1/100"), allowances={"ann": dp.ZCDP("1/100"), "bob": dp.ZCDP(1)}
+        )
         ledger.allow("bob", None)
         ledger.charge(GaussianNoise.of(10, 1), who="ann")
         ledger.charge(GaussianNoise.of(10, 1), who="ann")
-        hair = GaussianNoise(variance=Fraction(100) / (1 + Fraction(1, 10**12)), squared_sensitivity=1, step=0)
+        hair = GaussianNoise(
+            variance=Fraction(100) / (1 + Fraction(1, 10**12)), squared_sensitivity=1, step=0
+        )
         self._price(monkeypatch, hair)
         assert not ledger.verify().exact
         monkeypatch.setattr(replay_file, "SLACK", 1 + Fraction(1, 10**13))
@@ -258,7 +275,9 @@ class TestThePricesOfAnotherRelease:
 class TestTheBooksMustBeThoseOfTheChain:
     @pytest.fixture
     def ledger(self, file):
-        ledger = story(open_ledger(file, dp.PureDP(1), parts=dp.Parts("v", "m", [4]), neighbours="add-remove"))
+        ledger = story(
+            open_ledger(file, dp.PureDP(1), parts=dp.Parts("v", "m", [4]), neighbours="add-remove")
+        )
         yield ledger
         ledger.close()
 
@@ -295,18 +314,27 @@ class TestTheBooksMustBeThoseOfTheChain:
             ledger.verify()
 
     @pytest.mark.parametrize(
-        "change", [lambda d: d | {"since": "x"}, lambda d: d | {"near": "replace"}, lambda d: d | {"parts": {}}]
+        "change",
+        [
+            lambda d: d | {"since": "x"},
+            lambda d: d | {"near": "replace"},
+            lambda d: d | {"parts": {}},
+        ],
     )
     def test_also_when_this_release_prices_otherwise(self, ledger, monkeypatch, change):
         TestThePricesOfAnotherRelease._price(monkeypatch, LaplaceNoise(40, 1))
         assert not ledger.verify().exact
-        self.put(ledger, "who:ann", canonical_json(change(json.loads(self.text(ledger, "who:ann")))))
+        self.put(
+            ledger, "who:ann", canonical_json(change(json.loads(self.text(ledger, "who:ann"))))
+        )
         with pytest.raises(dp.LedgerCorrupt, match="account of ann"):
             ledger.verify()
 
     def test_an_account_in_another_measure_is_found(self, ledger):
         account = read_account(self.text(ledger, "who:ann"))
-        two = replace(account, common=replace(account.common, amounts=account.common.amounts * 2), parts=())
+        two = replace(
+            account, common=replace(account.common, amounts=account.common.amounts * 2), parts=()
+        )
         self.put(ledger, "who:ann", two.text())
         with pytest.raises(dp.LedgerCorrupt, match="another measure"):
             ledger.left("ann")
@@ -321,7 +349,10 @@ class TestTheBooksMustBeThoseOfTheChain:
         ("sql", "word"),
         [
             ("DELETE FROM entry WHERE number = 7", "the books are not those after entry 6"),
-            ("UPDATE entry SET line = replace(line, 'ann', 'eve') WHERE number = 7", "entry 7 does not have the hash"),
+            (
+                "UPDATE entry SET line = replace(line, 'ann', 'eve') WHERE number = 7",
+                "entry 7 does not have the hash",
+            ),
             ("UPDATE entry SET number = 8 WHERE number = 7", "entry 8 says that it is entry 7"),
             ("DELETE FROM entry", "there is no ledger here any more"),
         ],
@@ -339,7 +370,9 @@ class TestTheBooksMustBeThoseOfTheChain:
         with pytest.raises(dp.LedgerCorrupt, match="entry 4 is missing"):
             ledger.verify()
 
-    @pytest.mark.parametrize(("body", "word"), [("'{}'", "has another answer"), ("NULL", "has lost its answer")])
+    @pytest.mark.parametrize(
+        ("body", "word"), [("'{}'", "has another answer"), ("NULL", "has lost its answer")]
+    )
     def test_an_answer_that_was_changed_is_not_given(self, ledger, body, word):
         with closing(sqlite3.connect(ledger._store.path, isolation_level=None)) as connection:
             connection.execute(f"UPDATE entry SET body = {body} WHERE number = 3")
@@ -368,7 +401,9 @@ class TestExports:
         with pytest.raises(dp.LedgerCorrupt, match="ends in the middle of a line"):
             verify_export(tmp_path / "torn")
         (tmp_path / "cut").write_bytes(whole[: whole.index(b"\n") + 1])
-        assert verify_export(tmp_path / "cut").entries == 1  # a shorter chain is a chain: keep a checkpoint
+        assert (
+            verify_export(tmp_path / "cut").entries == 1
+        )  # a shorter chain is a chain: keep a checkpoint
         with pytest.raises(dp.LedgerCorrupt, match="older copy"):
             verify_export(tmp_path / "cut", checkpoint=told.verify().checkpoint)
         (tmp_path / "other").write_bytes(b"\xff\xfe\n")
@@ -380,8 +415,14 @@ class TestExports:
 
 def test_a_verdict_shows_itself():
     verdict = open_ledger(":memory:", dp.ZCDP(1)).verify()
-    assert str(verdict).splitlines()[0] == "verdict     the chain holds, every charge fits its budget"
-    assert "0 %" in str(verdict) and "<table>" in verdict._repr_html_() and isinstance(verdict, Verdict)
+    assert (
+        str(verdict).splitlines()[0] == "verdict     the chain holds, every charge fits its budget"
+    )
+    assert (
+        "0 %" in str(verdict)
+        and "<table>" in verdict._repr_html_()
+        and isinstance(verdict, Verdict)
+    )
 
 
 def test_where_one_text_ends_and_the_next_begins_matters():

@@ -105,11 +105,17 @@ class Year:
         """Every sum, of everyone and of each person, and the chain priced again."""
         assert self.ledger.spent().rho == self.model.spent
         for who in PEOPLE:
-            share = self.model.shares.get(who, BUDGET)  # of a share that was lowered no more than all is shown as spent
+            share = self.model.shares.get(
+                who, BUDGET
+            )  # of a share that was lowered no more than all is shown as spent
             assert self.ledger.spent(who).rho == min(self.model.own.get(who, 0), share)
         if verify:
             verdict = self.ledger.verify()
-            assert verdict.exact and verdict.charges == self.charged and verdict.spent.rho == self.model.spent
+            assert (
+                verdict.exact
+                and verdict.charges == self.charged
+                and verdict.spent.rho == self.model.spent
+            )
 
     def allow(self):
         who, share = self.dice.choice(PEOPLE), Fraction(self.dice.randint(1, 8), 20)
@@ -138,7 +144,10 @@ class Year:
         self.ledger.close()
         os.replace(path, f"{path}-true")
         os.replace(f"{path}-monday", path)
-        with dp.open_ledger(path) as copy, pytest.raises(dp.LedgerCorrupt, match="it is an older copy"):
+        with (
+            dp.open_ledger(path) as copy,
+            pytest.raises(dp.LedgerCorrupt, match="it is an older copy"),
+        ):
             copy.verify(checkpoint=kept)
         os.replace(f"{path}-true", path)
         self.ledger = self.open()
@@ -197,7 +206,9 @@ def live(year, charges):
 
 @pytest.mark.parametrize("charges", [300, pytest.param(140_000, marks=pytest.mark.slow)])
 def test_a_year_adds_up_to_the_last_digit(charges, tmp_path, postgres_dsn, stopped_clock):
-    stopped_clock.set(MAY.replace(month=6, day=1))  # a new window: what 0.1.0 spent in May has passed
+    stopped_clock.set(
+        MAY.replace(month=6, day=1)
+    )  # a new window: what 0.1.0 spent in May has passed
     shared = Path("/dev/shm")  # noqa: S108 a disk in memory: what is durable is proved elsewhere
     folder = shared / secrets.token_hex(8) if shared.is_dir() else tmp_path / "year"
     folder.mkdir()

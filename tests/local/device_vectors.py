@@ -37,8 +37,18 @@ class Recorded:
 
 def cases():
     """Give (name, mechanism, values); every design, primes and prime powers, small and large ε, every deployment."""
-    for member, options in (("direct", 7), ("subset", 9), ("subset", 70), ("hadamard", 5), ("hadamard", 1000)):
-        yield f"{member} {options}", Choice(options, PureDP("3/2"), member=member), [0, options // 2, options - 1]
+    for member, options in (
+        ("direct", 7),
+        ("subset", 9),
+        ("subset", 70),
+        ("hadamard", 5),
+        ("hadamard", 1000),
+    ):
+        yield (
+            f"{member} {options}",
+            Choice(options, PureDP("3/2"), member=member),
+            [0, options // 2, options - 1],
+        )
     for epsilon, options in (("1/4", 300), (1, 1000), (2, 5000), ("5/2", 40), (4, 200)):
         yield (
             f"geometry {epsilon}",
@@ -54,25 +64,47 @@ def cases():
     yield "words", Words(bits=16, spend=PureDP(2), top=3).open(), ["hi"]
     later = WordRound(Words(bits=32, spend=PureDP(3), top=3), 1, (1, 700, 1601))
     yield "words, later", later, ["cat", 3, "😂"]
-    for epsilon, field, value in ((1, 3, "cat"), (2, 4, "catch"), (2, 4, "😂"), (2, 4, "none"), (4, 16, 3 << 12)):
+    for epsilon, field, value in (
+        (1, 3, "cat"),
+        (2, 4, "catch"),
+        (2, 4, "😂"),
+        (2, 4, "none"),
+        (4, 16, 3 << 12),
+    ):
         asked = Words(bits=32, spend=PureDP(epsilon), top=3)
         apart = WordRound(asked, 3, (3, 0x63617, 0xF09F9), (0x63617400,), field)
         yield f"words, {field} apart, {value}", apart, [value]
-    yield "count-mean sketch", CountMeanSketch(PureDP(4), rows=65536, width=1024, key="emoji"), ["😂", "é"]
+    yield (
+        "count-mean sketch",
+        CountMeanSketch(PureDP(4), rows=65536, width=1024, key="emoji"),
+        ["😂", "é"],
+    )
     yield "small sketch", CountMeanSketch(PureDP(1), rows=3, width=4, key="k"), ["", "a" * 300]
-    yield "Hadamard sketch", HadamardCountMeanSketch(PureDP(8), rows=1024, width=32768, key="safari"), ["example.org"]
+    yield (
+        "Hadamard sketch",
+        HadamardCountMeanSketch(PureDP(8), rows=1024, width=32768, key="safari"),
+        ["example.org"],
+    )
     yield "bit flip", BitFlip(PureDP(1), buckets=32, sample=4, gamma="1/5"), [0, 31]
     yield "bit flip, all", BitFlip(PureDP(2), buckets=5, sample=5), [3]
     shape = {"bits": 16, "hashes": 2, "cohorts": 64, "f": 0.5, "p": 0.5, "q": 0.75}
     yield "RAPPOR", Rappor(**shape, key="homepage"), ["example.org", "", "日本"]
-    yield "RAPPOR, wide", Rappor(**shape | {"bits": 128, "f": "1/4", "p": "7/20", "q": "13/20"}, key="wide"), ["x"]
+    yield (
+        "RAPPOR, wide",
+        Rappor(**shape | {"bits": 128, "f": "1/4", "p": "7/20", "q": "13/20"}, key="wide"),
+        ["x"],
+    )
     yield "two options", Choice(["yes", "no"], PureDP(1)), ["yes", "no"]
     yield "geometry, large field", Choice(600, PureDP(6), member="geometry"), [0, 599]
     long = Words(bits=62, spend=PureDP(4), top=1024)
     numbers = long.read(["é😂long", "é😂lonely", "another"])
     last = len(long.stages) - 1
     begun = sorted({int(word) >> (62 - long.stages[last - 1].known) for word in numbers})
-    yield "words, long", WordRound(long, last - 1, (*begun, begun[-1] + 1)), ["é😂lonely", "é😂long", "b"]
+    yield (
+        "words, long",
+        WordRound(long, last - 1, (*begun, begun[-1] + 1)),
+        ["é😂lonely", "é😂long", "b"],
+    )
     counted = WordRound(long, last, tuple(sorted({int(word) for word in numbers})))
     yield "words, counted", counted, ["é😂lonely", "another", "b"]
     yield "words, long, first", long.open(), ["é😂lonely", "zebra"]
@@ -100,7 +132,11 @@ def vectors() -> list[dict[str, object]]:
             value = values[at % len(values)]
             bits = Recorded(f"{name}/{at}", first)
             report = mechanism.randomize(value, bits=bits)
-            line = pack(LocalReport(name, envelope["params"], list(report) if isinstance(report, tuple) else report))
+            line = pack(
+                LocalReport(
+                    name, envelope["params"], list(report) if isinstance(report, tuple) else report
+                )
+            )
             made.append(
                 {
                     "name": name,
@@ -115,5 +151,6 @@ def vectors() -> list[dict[str, object]]:
 
 if __name__ == "__main__":
     FILE.write_text(
-        json.dumps({"version": 1, "vectors": vectors()}, ensure_ascii=False, indent=0) + "\n", encoding="utf-8"
+        json.dumps({"version": 1, "vectors": vectors()}, ensure_ascii=False, indent=0) + "\n",
+        encoding="utf-8",
     )

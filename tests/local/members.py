@@ -34,7 +34,11 @@ SUBSETS = {
 
 def vectors(q, t):
     """List the canonical points in the order of their numbers: a 1 above m free digits."""
-    return [[*free[::-1], 1, *[0] * (t - m - 1)] for m in range(t) for free in itertools.product(range(q), repeat=m)]
+    return [
+        [*free[::-1], 1, *[0] * (t - m - 1)]
+        for m in range(t)
+        for free in itertools.product(range(q), repeat=m)
+    ]
 
 
 def sets(family: Family) -> list[set]:
@@ -43,7 +47,10 @@ def sets(family: Family) -> list[set]:
     if facts.member == "direct":
         return [{v} for v in range(facts.options)]
     if facts.member == "hadamard":
-        return [{y for y in range(facts.outputs) if (y & (v + 1)).bit_count() % 2 == 0} for v in range(facts.options)]
+        return [
+            {y for y in range(facts.outputs) if (y & (v + 1)).bit_count() % 2 == 0}
+            for v in range(facts.options)
+        ]
     if facts.member == "subset":
         every = [frozenset(s) for s in itertools.combinations(range(facts.options), design.named)]
         return [{s for s in every if v in s} for v in range(facts.options)]
@@ -56,9 +63,14 @@ def sets(family: Family) -> list[set]:
             total = field.add[total, field.mul[x, y]]
         return total
 
-    return [{y for y, b in enumerate(points) if product(points[v], b) == 0} for v in range(facts.options)]
+    return [
+        {y for y, b in enumerate(points) if product(points[v], b) == 0}
+        for v in range(facts.options)
+    ]
 
 
 def named(rows):
     """Read rows of bytes as sets of options."""
-    return [frozenset(np.flatnonzero(np.unpackbits(row, bitorder="little")).tolist()) for row in rows]
+    return [
+        frozenset(np.flatnonzero(np.unpackbits(row, bitorder="little")).tolist()) for row in rows
+    ]

@@ -40,7 +40,11 @@ def test_a_set_apart_passes(option):
     """Whoever holds none of the candidates is the dearest neighbour. A false alarm has a chance of at most 1e-9."""
     family = apart(8, Fraction(1), 2)
     report = verify(
-        lambda x, size: family.draw(np.full(size, x)), PureDP(1), (option, 7), samples=SAMPLES, confidence=SURE
+        lambda x, size: family.draw(np.full(size, x)),
+        PureDP(1),
+        (option, 7),
+        samples=SAMPLES,
+        confidence=SURE,
     )
     assert report.verdict == "not refuted"
 
@@ -49,7 +53,9 @@ def test_a_set_apart_passes(option):
 @pytest.mark.parametrize(("kind", "ends"), [(Number, (0, 1)), (Histogram, (0, 1, 8))])
 def test_numbers_pass(kind, ends):
     """A false alarm has a chance of at most 1e-9."""
-    report = verify(runs(kind(*ends, PureDP(1))), PureDP(1), (0, 1), samples=SAMPLES, confidence=SURE)
+    report = verify(
+        runs(kind(*ends, PureDP(1))), PureDP(1), (0, 1), samples=SAMPLES, confidence=SURE
+    )
     assert report.verdict == "not refuted"
 
 

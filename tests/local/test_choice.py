@@ -29,13 +29,20 @@ class TestChooser:
         ranking = choose(options, epsilon)
         least = min(row.variance for row in ranking.rows)
         assert ranking.taken.variance <= 1.02 * least
-        assert all(row.facts.width >= ranking.taken.facts.width for row in ranking.rows if row.variance < 1.02 * least)
+        assert all(
+            row.facts.width >= ranking.taken.facts.width
+            for row in ranking.rows
+            if row.variance < 1.02 * least
+        )
 
     @pytest.mark.parametrize("epsilon", ["0.25", "0.5", "0.75", "1", "1.04", "1.5", "2", "3", "4"])
     def test_within_two_percent_of_subset_selection_for_a_thousand_options(self, epsilon):
         e = Fraction(epsilon)
         middle = round(1000 / (math.exp(e) + 1))
-        best = min(TwoLevelLaw(subset_facts(1000, k), e).total_variance for k in range(max(1, middle - 2), middle + 3))
+        best = min(
+            TwoLevelLaw(subset_facts(1000, k), e).total_variance
+            for k in range(max(1, middle - 2), middle + 3)
+        )
         taken = choose(1000, e).taken
         assert taken.facts.member == "geometry"
         assert taken.facts.bits <= 24
@@ -58,7 +65,9 @@ class TestChooser:
 class TestIntervals:
     """For every number of holders the interval holds with probability at least 1 − β, exactly, by the law of the count."""
 
-    @pytest.mark.parametrize(("n", "p", "q"), [(1, 0.7, 0.3), (17, 0.73, 0.27), (40, 0.5, 0.12), (25, 0.95, 0.01)])
+    @pytest.mark.parametrize(
+        ("n", "p", "q"), [(1, 0.7, 0.3), (17, 0.73, 0.27), (40, 0.5, 0.12), (25, 0.95, 0.01)]
+    )
     @pytest.mark.parametrize("beta", [0.05, 0.3])
     def test_exact_coverage(self, n, p, q, beta):
         low, high = holders(np.arange(n + 1), n, p, q, beta)
@@ -68,7 +77,11 @@ class TestIntervals:
             covered = (low * n <= t + 1e-9) & (t - 1e-9 <= high * n)
             assert chance[covered].sum() >= 1 - beta - 1e-6
 
-    @given(st.integers(2, 3000), st.floats(0, 1), st.sampled_from([(0.73, 0.27), (0.6, 0.05), (0.99, 0.98)]))
+    @given(
+        st.integers(2, 3000),
+        st.floats(0, 1),
+        st.sampled_from([(0.73, 0.27), (0.6, 0.05), (0.99, 0.98)]),
+    )
     @settings(max_examples=30, deadline=None)
     def test_agrees_with_the_bisection(self, n, share, chances):
         count = round(share * n)
@@ -123,7 +136,9 @@ class TestEstimate:
         given_ = np.array(values)
         found = project(given_)
         assert found.min() >= 0 and found.sum() == pytest.approx(1)
-        weights = np.array(data.draw(st.lists(st.floats(0.01, 1), min_size=len(values), max_size=len(values))))
+        weights = np.array(
+            data.draw(st.lists(st.floats(0.01, 1), min_size=len(values), max_size=len(values)))
+        )
         other = weights / weights.sum()
         assert np.linalg.norm(given_ - found) <= np.linalg.norm(given_ - other) + 1e-9
         assert np.linalg.norm(found - other) <= np.linalg.norm(given_ - other) + 1e-9
@@ -191,7 +206,9 @@ class TestParameters:
 class TestRefusals:
     """Before a bit is drawn, and without the value in the message."""
 
-    @pytest.mark.parametrize("value", ["opera", None, 3, float("nan"), ["chrome", "opera"], [["chrome"], "x"]])
+    @pytest.mark.parametrize(
+        "value", ["opera", None, 3, float("nan"), ["chrome", "opera"], [["chrome"], "x"]]
+    )
     def test_unlisted(self, value):
         with pytest.raises(InvalidArgument, match="one of the options") as refusal:
             Choice(["chrome", "firefox"], PureDP(1)).randomize(value, bits=UntouchedBits())

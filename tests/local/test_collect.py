@@ -33,12 +33,21 @@ def test_a_collector_takes_what_a_device_sends_and_refuses_the_rest(name):
     collected = dp.local.Collector(dp.local.read_mechanism(mechanism.to_json()), metric="m")
     for _ in range(3):
         report = mechanism.randomize(value)
-        line = pack(LocalReport("m", collected.params, list(report) if isinstance(report, tuple) else report))
+        line = pack(
+            LocalReport(
+                "m", collected.params, list(report) if isinstance(report, tuple) else report
+            )
+        )
         collected.add(line)
     for forged in wrong:
         with pytest.raises(InvalidArgument):
             collected.add(pack(LocalReport("m", collected.params, forged)))
-    for foreign in (line.replace('"m"', '"n"'), line.replace(collected.params, "0" * 16), line[:-1], "null"):
+    for foreign in (
+        line.replace('"m"', '"n"'),
+        line.replace(collected.params, "0" * 16),
+        line[:-1],
+        "null",
+    ):
         with pytest.raises(InvalidArgument):
             collected.add(foreign)
     assert len(collected) == 3
@@ -50,7 +59,13 @@ def test_a_collector_takes_what_a_device_sends_and_refuses_the_rest(name):
 def test_parameters_of_other_versions_are_refused():
     for mechanism, _, _ in MADE.values():
         given = mechanism.to_json()
-        for wrong in (given | {"version": 2}, given | {"mechanism": "x"}, given | {"more": 1}, {}, []):
+        for wrong in (
+            given | {"version": 2},
+            given | {"mechanism": "x"},
+            given | {"more": 1},
+            {},
+            [],
+        ):
             with pytest.raises(InvalidArgument):
                 dp.local.read_mechanism(wrong)
 
@@ -92,7 +107,9 @@ def test_a_byte_that_is_no_text_spoils_its_own_line_only(tmp_path, monkeypatch):
         kept = run(app, ["local", "collect", "m.json", source, "--out", "kept.jsonl"], input=inbox)
         assert kept.exit_code == 0 and "2 reports taken, 2 refused" in kept.stderr
     (tmp_path / "c.txt").write_bytes(b"a\n\xffb\nc\n")
-    told = run(app, ["local", "estimate", "m.json", "kept.jsonl", "--candidates", "c.txt", "--json"])
+    told = run(
+        app, ["local", "estimate", "m.json", "kept.jsonl", "--candidates", "c.txt", "--json"]
+    )
     assert json.loads(told.stdout)["names"] == ["a", "c"] and "1 candidates refused" in told.stderr
 
 
@@ -107,7 +124,11 @@ def test_a_byte_that_is_no_text_spoils_its_own_line_only(tmp_path, monkeypatch):
 def test_the_command_line_refuses_in_one_line(wrong, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(app, ["local", *wrong])
-    assert done.exit_code == 2 and done.stderr.startswith("discreet: ") and done.stderr.count("\n") == 1
+    assert (
+        done.exit_code == 2
+        and done.stderr.startswith("discreet: ")
+        and done.stderr.count("\n") == 1
+    )
 
 
 def test_plans_of_the_deployments():
@@ -118,9 +139,22 @@ def test_plans_of_the_deployments():
         ["words", "--set", "bits=48", "--set", "top=5", "--error", "0.05", "--n", "100000"],
         [
             "rappor",
-            *(f"--set={word}" for word in ("bits=16", "hashes=2", "cohorts=8", "f=1/2", "p=1/2", "q=3/4", "key=k")),
+            *(
+                f"--set={word}"
+                for word in ("bits=16", "hashes=2", "cohorts=8", "f=1/2", "p=1/2", "q=3/4", "key=k")
+            ),
         ],
-        ["count-mean-sketch", "--epsilon", "4", "--set", "rows=1024", "--set", "width=1024", "--set", "key=emoji"],
+        [
+            "count-mean-sketch",
+            "--epsilon",
+            "4",
+            "--set",
+            "rows=1024",
+            "--set",
+            "width=1024",
+            "--set",
+            "key=emoji",
+        ],
     ):
         done = run(app, ["local", "plan", *arguments])
         assert done.exit_code == 0, done.stderr
@@ -133,7 +167,18 @@ def test_words_go_on_from_round_to_round(tmp_path, monkeypatch):
     run = CliRunner().invoke
     words = dp.local.Words(bits=24, spend=dp.PureDP(8), top=2)
     assert (
-        run(app, ["local", "plan", "words", "--set=bits=24", "--set=top=2", "--epsilon=8", "--out=0.json"]).exit_code
+        run(
+            app,
+            [
+                "local",
+                "plan",
+                "words",
+                "--set=bits=24",
+                "--set=top=2",
+                "--epsilon=8",
+                "--out=0.json",
+            ],
+        ).exit_code
         == 0
     )
     for index in range(len(words.stages)):
@@ -146,7 +191,10 @@ def test_words_go_on_from_round_to_round(tmp_path, monkeypatch):
     early = run(app, ["local", "estimate", "1.json", "-", "--heard=heard.json"], input="")
     assert early.exit_code == 2 and "another round" in early.stderr
     (tmp_path / "heard.json").write_text('{"round": 1, "heard": [["x"]]}')
-    for arguments in (["1.json", "-", "--heard=heard.json"], [f"{index}.json", "-", "--next=no.json"]):
+    for arguments in (
+        ["1.json", "-", "--heard=heard.json"],
+        [f"{index}.json", "-", "--next=no.json"],
+    ):
         refused = run(app, ["local", "estimate", *arguments], input=reports)
         assert refused.exit_code == 2 and not (tmp_path / "no.json").exists()
     with pytest.raises(InvalidArgument):

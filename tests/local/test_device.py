@@ -16,14 +16,18 @@ from discreet.testing.bits import ScriptedBits
 
 HERE = Path(__file__).parent
 DEVICE = Path(dp.local.__file__).parent / "device"
-VECTORS = json.loads((HERE.parent / "vectors" / "device_v1.json").read_text(encoding="utf-8"))["vectors"]
+VECTORS = json.loads((HERE.parent / "vectors" / "device_v1.json").read_text(encoding="utf-8"))[
+    "vectors"
+]
 
 needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed here")
 
 
 def node(script, given, *arguments):
     command = ["node", script, *map(str, arguments)]
-    done = subprocess.run(command, input=json.dumps(given), capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        command, input=json.dumps(given), capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.splitlines()
 
@@ -36,14 +40,19 @@ def test_python_still_gives_these_lines():
         assert device_parameters(mechanism, metric=envelope["metric"]) == envelope
         report = mechanism.randomize(vector["value"], bits=bits)
         plain = list(report) if isinstance(report, tuple) else report
-        assert dp.local.pack(dp.local.LocalReport(envelope["metric"], envelope["params"], plain)) == vector["line"]
+        assert (
+            dp.local.pack(dp.local.LocalReport(envelope["metric"], envelope["params"], plain))
+            == vector["line"]
+        )
         assert bits.left == 0
 
 
 @needs_node
 def test_the_same_bits_give_the_same_line_in_node():
     """Every design, prime and prime-power fields, words that must be settled with more bits, words drawn again."""
-    told = [json.loads(line) for line in node(HERE / "replay_device.mjs", {"vectors": VECTORS}, DEVICE)]
+    told = [
+        json.loads(line) for line in node(HERE / "replay_device.mjs", {"vectors": VECTORS}, DEVICE)
+    ]
     assert [reply["line"] for reply in told] == [vector["line"] for vector in VECTORS]
     assert all(reply["left"] == 0 for reply in told)  # and as many bits are read
 
@@ -63,7 +72,9 @@ def test_parameters_are_checked_by_their_signature(tmp_path):
     ed25519 = pytest.importorskip("cryptography.hazmat.primitives.asymmetric.ed25519")
     key, other = ed25519.Ed25519PrivateKey.generate(), ed25519.Ed25519PrivateKey.generate()
     choice = dp.local.Choice(["a", "b"], dp.PureDP(2))
-    envelope = device_parameters(choice, metric="é", sign=lambda text: b64encode(key.sign(text)).decode())
+    envelope = device_parameters(
+        choice, metric="é", sign=lambda text: b64encode(key.sign(text)).decode()
+    )
     script = tmp_path / "signed.mjs"
     script.write_text(SIGNED, encoding="utf-8")
     public = [b64encode(k.public_key().public_bytes_raw()).decode() for k in (key, other)]
@@ -97,7 +108,10 @@ def test_bad_values_are_refused_on_the_device(tmp_path):
         (dp.local.BitFlip(spend, buckets=4, sample=2), [4, -1, 0.5, "1"]),
         (dp.local.CountMeanSketch(spend, rows=2, width=4, key="k"), [1, "\ud800"]),
     ]
-    given = [{"envelope": device_parameters(m, metric=str(i)), "wrong": wrong} for i, (m, wrong) in enumerate(cases)]
+    given = [
+        {"envelope": device_parameters(m, metric=str(i)), "wrong": wrong}
+        for i, (m, wrong) in enumerate(cases)
+    ]
     script = tmp_path / "refused.mjs"
     script.write_text(REFUSED, encoding="utf-8")
     assert node(script, given, DEVICE) == ["done"]

@@ -28,7 +28,9 @@ def law_of(family, option):
     points, inside, grown = geometry.facts.outputs, geometry.facts.inside, math.exp(SPEND)
     none = option == geometry.facts.options
     own = set() if none else sets(Family(geometry, SPEND))[option]
-    weights = np.array([grown if y in own else 1.0 for y in range(points)] + [inside * (grown if none else 1.0)])
+    weights = np.array(
+        [grown if y in own else 1.0 for y in range(points)] + [inside * (grown if none else 1.0)]
+    )
     return weights / weights.sum()
 
 
@@ -39,7 +41,9 @@ class TestSetApart:
     def test_every_output_as_often(self, q):
         design = MADE[q].design
         facts, points = design.facts, design.geometry.facts.outputs
-        own = [Counter(s) for s in sets(Family(design.geometry, SPEND))] + [Counter({points: facts.inside})]
+        own = [Counter(s) for s in sets(Family(design.geometry, SPEND))] + [
+            Counter({points: facts.inside})
+        ]
         every = Counter(range(points)) + own[-1]
         for option, expected in enumerate(own):
             for inside, size in ((True, facts.inside), (False, facts.outputs - facts.inside)):
@@ -61,7 +65,9 @@ class TestSetApart:
         for none in (0.0, 0.3, 1.0):
             law = none * law_of(family, options - 1) + (1 - none) * law_of(family, 1)
             parts = [(none, law_of(family, options - 1)), (1 - none, law_of(family, 1))]
-            exact = sum(w * (one @ scores[:, 0] ** 2 - (one @ scores[:, 0]) ** 2) for w, one in parts)
+            exact = sum(
+                w * (one @ scores[:, 0] ** 2 - (one @ scores[:, 0]) ** 2) for w, one in parts
+            )
             assert frequencies_of(family, law @ table, 1)[1] == pytest.approx(exact)
 
     def test_its_price_and_what_a_forged_report_does(self, q):
@@ -74,14 +80,23 @@ class TestSetApart:
             worst = max(np.maximum(a - math.exp(epsilon) * b, 0).sum() for a in laws for b in laws)
             assert worst <= priced.delta(epsilon=epsilon) + 1e-12
         points = family.design.geometry.facts.outputs
-        scores = np.array([frequencies_of(family, family.counts(np.array([y])), 1)[0][:-1] for y in range(points + 1)])
-        assert (scores.max(axis=0) - scores.min(axis=0)).max() <= candidates_law(family).influence(n=1) * (1 + 1e-12)
+        scores = np.array(
+            [
+                frequencies_of(family, family.counts(np.array([y])), 1)[0][:-1]
+                for y in range(points + 1)
+            ]
+        )
+        assert (scores.max(axis=0) - scores.min(axis=0)).max() <= candidates_law(family).influence(
+            n=1
+        ) * (1 + 1e-12)
 
 
 def test_reports_that_no_device_sends():
     family = MADE[3]
     points = family.design.geometry.facts.outputs
-    assert isinstance(family.design, Apart) and family.valid([0, points, points + 1, -1]).tolist() == [1, 1, 0, 0]
+    assert isinstance(family.design, Apart) and family.valid(
+        [0, points, points + 1, -1]
+    ).tolist() == [1, 1, 0, 0]
     with pytest.raises(InvalidArgument):
         family.counts([points + 1])
 
@@ -92,7 +107,9 @@ def test_a_set_apart_is_taken_where_most_hold_none():
     taken = apart(1 << 20, Fraction(2), best_apart(1 << 20, Fraction(2), 1.0))
     alone, nobody = taken.law.p, taken.law.q
     counts = np.zeros(1 << 20)
-    held, other = (frequencies_of(taken, np.append(counts[:-1], share), 1)[1] for share in (alone, nobody))
+    held, other = (
+        frequencies_of(taken, np.append(counts[:-1], share), 1)[1] for share in (alone, nobody)
+    )
     assert held < 0.52 * plain < plain < other < 1.4 * plain
     assert best_apart(1 << 20, Fraction(2), 0.0) == 0
     words = dp.local.Words(bits=32, spend=dp.PureDP(2), top=3)

@@ -40,7 +40,24 @@ class TestFields:
         assert (f.add[0] == every).all() and (f.mul[1] == every).all()
 
     def test_prime_powers_only(self):
-        assert [q for q in range(1, 30) if prime_power(q)] == [2, 3, 4, 5, 7, 8, 9, 11, 13, 16, 17, 19, 23, 25, 27, 29]
+        assert [q for q in range(1, 30) if prime_power(q)] == [
+            2,
+            3,
+            4,
+            5,
+            7,
+            8,
+            9,
+            11,
+            13,
+            16,
+            17,
+            19,
+            23,
+            25,
+            27,
+            29,
+        ]
         with pytest.raises(InvalidArgument, match="prime power"):
             field_of(6)
 
@@ -81,7 +98,9 @@ class TestExactLaw:
         size = on if inside else off
         rolled = {"direct": [np.arange(size)], "hadamard": [np.arange(size)]}
         zeros = np.zeros(size)
-        script = rolled.get(facts.member, [np.arange(size), zeros] if inside else [zeros, np.arange(size)])
+        script = rolled.get(
+            facts.member, [np.arange(size), zeros] if inside else [zeros, np.arange(size)]
+        )
         for option, own in enumerate(sets(SMALL[name])):
             bits = ScriptedBits(words(*np.concatenate(script)))
             drawn = design.place(np.full(size, option), np.full(size, inside), bits)
@@ -98,7 +117,9 @@ class TestExactLaw:
         for option, own in enumerate(sets(family)):
             bits = ScriptedBits(words(*every.ravel()))
             people = every.shape[1]
-            drawn = named(family.design.place(np.full(people, option), np.full(people, inside), bits))
+            drawn = named(
+                family.design.place(np.full(people, option), np.full(people, inside), bits)
+            )
             universe = {s for each in sets(family) for s in each}
             expected = own if inside else universe - own
             assert Counter(drawn) == dict.fromkeys(expected, people // len(expected))
@@ -111,7 +132,9 @@ class TestExactLaw:
         one = 1 << 400
         least = Fraction(low * outside, (one - low) * inside)
         most = Fraction(high * outside, (one - high) * inside) if high < one else math.inf
-        down, up = (Fraction(one, b) for b in exp_neg(epsilon.numerator, epsilon.denominator, 400)[::-1])
+        down, up = (
+            Fraction(one, b) for b in exp_neg(epsilon.numerator, epsilon.denominator, 400)[::-1]
+        )
         assert least <= up and down <= most
         assert high - low <= 4
 
@@ -134,7 +157,9 @@ class TestExactLaw:
         assert len({read(option) for option in range(family.design.facts.options)}) == 1
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize("family", [SMALL["geometry 4"], SMALL["hadamard 6"], SUBSETS["subset 2 of 5"]])
+    @pytest.mark.parametrize(
+        "family", [SMALL["geometry 4"], SMALL["hadamard 6"], SUBSETS["subset 2 of 5"]]
+    )
     def test_sampled(self, family):
         """40,000 real draws: the share inside each set is within 6.6 deviations (4e-11 each, 31 of them at most)."""
         n, law = 40_000, family.law
@@ -165,9 +190,15 @@ class TestUnbiased:
         law, e = TwoLevelLaw(facts, epsilon), math.exp(epsilon)
         z = e * facts.inside + facts.outputs - facts.inside
         assert law.p == pytest.approx(e * facts.inside / z, rel=1e-12)
-        assert law.q == pytest.approx((e * facts.shared + facts.inside - facts.shared) / z, rel=1e-12)
-        assert law.spread == pytest.approx((facts.inside - facts.shared) * math.expm1(epsilon) / z, rel=1e-12)
-        average = sum(law.variance(n=1, frequency=f) for f in np.full(facts.options, 1 / facts.options))
+        assert law.q == pytest.approx(
+            (e * facts.shared + facts.inside - facts.shared) / z, rel=1e-12
+        )
+        assert law.spread == pytest.approx(
+            (facts.inside - facts.shared) * math.expm1(epsilon) / z, rel=1e-12
+        )
+        average = sum(
+            law.variance(n=1, frequency=f) for f in np.full(facts.options, 1 / facts.options)
+        )
         assert law.total_variance == pytest.approx(average, rel=1e-9)
 
 

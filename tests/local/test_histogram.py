@@ -16,7 +16,9 @@ from discreet.testing.bits import HashedBits, UntouchedBits
 
 def _tree(bins, branch, epsilon, member=None):
     sizes = level_sizes(bins, branch)
-    taken = [choose(s, epsilon, member=member).taken if member else _numbered(s, epsilon) for s in sizes]
+    taken = [
+        choose(s, epsilon, member=member).taken if member else _numbered(s, epsilon) for s in sizes
+    ]
     return make_tree(bins, branch, epsilon, taken)
 
 
@@ -52,7 +54,9 @@ class TestHistogram:
         truth = [(values < edge).mean() for edge in edges[:-1]] + [1.0]
         for _ in range(3):
             found = ages.cumulative(ages.randomize(values), level=1 - 1e-12)
-            assert (found.low <= np.array(truth) + 1e-9).all() and (np.array(truth) <= found.high + 1e-9).all()
+            assert (found.low <= np.array(truth) + 1e-9).all() and (
+                np.array(truth) <= found.high + 1e-9
+            ).all()
 
     def test_bins_sum_to_one(self):
         ages = Histogram(0, 120, 12, PureDP(1))
@@ -69,7 +73,9 @@ class TestHistogram:
 
     def test_errors_foretold(self):
         ages = Histogram(0, 120, 12, PureDP(1))
-        assert ages.error(n=10_000, first=0, last=6) > 1.9 * math.sqrt(ages.variance(n=10_000, first=0, last=6))
+        assert ages.error(n=10_000, first=0, last=6) > 1.9 * math.sqrt(
+            ages.variance(n=10_000, first=0, last=6)
+        )
         assert ages.influence(n=10, first=0, last=6, forged=2) == pytest.approx(
             2 * ages.influence(n=10, first=0, last=6), rel=1e-9
         )
@@ -84,7 +90,14 @@ class TestHistogram:
         assert Histogram.from_json(ages.to_json()).to_json() == ages.to_json()
         good = ages.to_json()
         subsets = [{"member": "subset", "parameter": 1}] * len(good["levels"])
-        for bad in ({"branch": 12}, {"version": 2}, {"more": 1}, {"levels": subsets}, {"low": "130"}, {"levels": [{}]}):
+        for bad in (
+            {"branch": 12},
+            {"version": 2},
+            {"more": 1},
+            {"levels": subsets},
+            {"low": "130"},
+            {"levels": [{}]},
+        ):
             with pytest.raises(InvalidArgument):
                 Histogram.from_json(good | bad)
         for bad in (float("nan"), "x", [[1]]):
@@ -109,12 +122,20 @@ def test_the_variance_is_the_worst_over_the_data():
         found = np.zeros((bins, 2))
         for at, family in enumerate(ages.tree.families):
             outputs = np.arange(family.design.facts.outputs)
-            inside = np.array([family.design.counts(outputs[y : y + 1]) for y in outputs]).T.astype(bool)
+            inside = np.array([family.design.counts(outputs[y : y + 1]) for y in outputs]).T.astype(
+                bool
+            )
             law, facts = family.law, family.design.facts
-            chances = np.where(inside, law.p / facts.inside, (1 - law.p) / (facts.outputs - facts.inside))
+            chances = np.where(
+                inside, law.p / facts.inside, (1 - law.p) / (facts.outputs - facts.inside)
+            )
             assert chances.sum(axis=1) == pytest.approx(1)
             own = scores[ages.starts[at] : ages.starts[at + 1]]
             node = np.arange(bins) // ages.tree.nodes(at)
             found += (chances[node] @ np.stack([own, own**2], axis=1)) / len(ages.tree.families)
-        assert constant + found[:, 0] == pytest.approx((np.arange(bins) < 2).astype(float), abs=1e-8)
-        assert ages.variance(n=1, first=0, last=2) == pytest.approx((found[:, 1] - found[:, 0] ** 2).max())
+        assert constant + found[:, 0] == pytest.approx(
+            (np.arange(bins) < 2).astype(float), abs=1e-8
+        )
+        assert ages.variance(n=1, first=0, last=2) == pytest.approx(
+            (found[:, 1] - found[:, 0] ** 2).max()
+        )

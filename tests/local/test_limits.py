@@ -34,7 +34,15 @@ def test_epsilon_has_bounds_from_code_and_from_json(name):
         with pytest.raises(InvalidArgument):
             dp.local.read_mechanism(given | {"epsilon": str(epsilon)})
     kind = type(MAKE[name](ONE))
-    for wrong in (None, 5, [], {}, given | {"version": True}, given | {"version": 1.0}, given | {"epsilon": None}):
+    for wrong in (
+        None,
+        5,
+        [],
+        {},
+        given | {"version": True},
+        given | {"version": 1.0},
+        given | {"epsilon": None},
+    ):
         with pytest.raises(InvalidArgument):
             kind.from_json(wrong)
 
@@ -63,7 +71,11 @@ def test_parameters_keep_the_limits_of_the_chooser():
 
 def test_a_table_that_is_biased_is_refused():
     given = dp.local.Number(0, 1, ONE).to_json()
-    for values in ([0] * len(given["values"]), [2**62] * len(given["values"]), given["values"][::-1]):
+    for values in (
+        [0] * len(given["values"]),
+        [2**62] * len(given["values"]),
+        given["values"][::-1],
+    ):
         with pytest.raises(InvalidArgument):
             dp.local.Number.from_json(given | {"values": values})
 
@@ -71,7 +83,15 @@ def test_a_table_that_is_biased_is_refused():
 def test_prefixes_rise_within_their_bits():
     words = dp.local.Words(bits=32, spend=dp.PureDP(3), top=3)
     given = WordRound(words, 1, (1, 700, 1601)).to_json()
-    for prefixes in ([700, 1, 1601], [1, 1, 700], [1, 700, 2**31], [], [1, 700, "x"], None, list(range(65))):
+    for prefixes in (
+        [700, 1, 1601],
+        [1, 1, 700],
+        [1, 700, 2**31],
+        [],
+        [1, 700, "x"],
+        None,
+        list(range(65)),
+    ):
         with pytest.raises(InvalidArgument):
             WordRound.from_json(given | {"prefixes": prefixes})
 

@@ -61,14 +61,20 @@ class TestMemoised:
         [
             ((0, 0, 0), (1, 1, 1), 3),
             ((0, 1, 0), (1, 2, 1), 9),
-            ((0, 1, 1, 2), (2, 0, 0, 1), 9),  # the third value finds no slot: the default's answer, at no further price
+            (
+                (0, 1, 1, 2),
+                (2, 0, 0, 1),
+                9,
+            ),  # the third value finds no slot: the default's answer, at no further price
             ((1, 2, 0), (0, 1, 2), 9),  # one of the values equals the public default
         ],
     )
     def test_same_pattern(self, a, b, most):
         assert self.loss(a, b) <= most and self.loss(b, a) <= most
 
-    @pytest.mark.parametrize(("a", "b"), [((0, 1), (0, 0)), ((0, 1, 2), (0, 1, 0)), ((1, 2, 0, 0), (1, 2, 0, 1))])
+    @pytest.mark.parametrize(
+        ("a", "b"), [((0, 1), (0, 0)), ((0, 1, 2), (0, 1, 0)), ((1, 2, 0, 0), (1, 2, 0, 1))]
+    )
     def test_other_patterns_are_told_apart_with_certainty(self, a, b):
         assert self.loss(a, b, slots=3) == math.inf
 
@@ -105,7 +111,10 @@ class TestMemoised:
             device = memoised(options=2)
             return sum(2**i * device.report(value) for i in range(5))
 
-        assert dp.verify(ours, dp.PureDP(1), inputs=(0, 1), samples=1000, confidence=SURE).verdict == "not refuted"
+        assert (
+            dp.verify(ours, dp.PureDP(1), inputs=(0, 1), samples=1000, confidence=SURE).verdict
+            == "not refuted"
+        )
 
     @pytest.mark.statistical
     def test_the_auditor_refutes_a_float_coin(self):
@@ -123,7 +132,9 @@ class TestMemoised:
         device = memoised(slots=1, options=100)
         first = device.report(5)
         later = {device.report(value) for value in range(6, 50)}
-        assert len(later) == 1 and device.used == 1 and device.report(5) == first and device.sent == 46
+        assert (
+            len(later) == 1 and device.used == 1 and device.report(5) == first and device.sent == 46
+        )
 
 
 class TestSleep:
@@ -133,10 +144,16 @@ class TestSleep:
         ("mechanism", "values"),
         [
             (dp.local.Choice(50, dp.PureDP(1)), (3, 4, 5)),
-            (dp.local.HadamardCountMeanSketch(dp.PureDP(1), rows=64, width=64, key="k"), ("a", "b", "c")),
+            (
+                dp.local.HadamardCountMeanSketch(dp.PureDP(1), rows=64, width=64, key="k"),
+                ("a", "b", "c"),
+            ),
             (dp.local.OneBitMean(0, 1, dp.PureDP(1)), (0.1, 0.2, 0.3)),
             (dp.local.BitFlip(dp.PureDP(1), buckets=64, sample=8), (1, 2, 3)),
-            (dp.local.Rappor(bits=64, hashes=2, cohorts=4, f=0.5, p=0, q=1, key="k"), ("a", "b", "c")),
+            (
+                dp.local.Rappor(bits=64, hashes=2, cohorts=4, f=0.5, p=0, q=1, key="k"),
+                ("a", "b", "c"),
+            ),
         ],
         ids=lambda made: type(made).__name__,
     )
@@ -156,19 +173,29 @@ class TestSleep:
     def test_the_shift_of_the_grid_is_kept(self):
         grid = dp.local.AlphaPoint(0, 1440, 360)
         device = dp.local.Device(
-            dp.local.OneBitMean(0, 1440, dp.PureDP(1)), mode="memoised", slots=5, default=0, grid=grid
+            dp.local.OneBitMean(0, 1440, dp.PureDP(1)),
+            mode="memoised",
+            slots=5,
+            default=0,
+            grid=grid,
         )
         device.report(700)
-        awake = dp.local.Device.from_json(dp.local.OneBitMean(0, 1440, dp.PureDP(1)), device.to_json())
+        awake = dp.local.Device.from_json(
+            dp.local.OneBitMean(0, 1440, dp.PureDP(1)), device.to_json()
+        )
         awake.report(700)
         assert awake.used == 1
 
 
 class TestLifetimes:
     def test_fresh_adds_up_between_any_two_histories(self):
-        device = dp.local.Device(dp.local.OneBitMean(0, 1, dp.PureDP("1/2")), mode="fresh", per_day=2)
+        device = dp.local.Device(
+            dp.local.OneBitMean(0, 1, dp.PureDP("1/2")), mode="fresh", per_day=2
+        )
         assert [device.epsilon(period) for period in ("day", "year", "ever")] == [1, 366, math.inf]
-        assert "any two histories" in str(device.lifetime("year")) and "no finite ε" in str(device.lifetime("ever"))
+        assert "any two histories" in str(device.lifetime("year")) and "no finite ε" in str(
+            device.lifetime("ever")
+        )
 
     def test_memoised_names_the_histories_in_every_caption(self):
         device = memoised(slots=4, per_day=1)
@@ -182,8 +209,14 @@ class TestLifetimes:
         device = dp.local.Device(rappor, mode="memoised", slots=3, default="")
         once = dp.local.Device(rappor, mode="memoised", slots=3, default="", per_day=1)
         assert once.epsilon("day") == float(rappor.epsilon)
-        assert 0 <= Fraction(device.epsilon("ever")) - 3 * rappor.epsilon_for_ever < Fraction(1, 10**14)
-        cohorts = {device.report("a")[0] for _ in range(20)} | {device.report("b")[0] for _ in range(20)}
+        assert (
+            0
+            <= Fraction(device.epsilon("ever")) - 3 * rappor.epsilon_for_ever
+            < Fraction(1, 10**14)
+        )
+        cohorts = {device.report("a")[0] for _ in range(20)} | {
+            device.report("b")[0] for _ in range(20)
+        }
         assert len(cohorts) == 1
 
     def test_a_fresh_device_stops_at_its_number_of_reports(self):
@@ -193,7 +226,9 @@ class TestLifetimes:
             device.report(0)
         assert device.epsilon("ever") == 2 and device.sent == 2
 
-    @pytest.mark.parametrize("more", [{}, {"per_day": 1}, {"per_day": 3}, {"per_day": 3, "most_reports": 4}])
+    @pytest.mark.parametrize(
+        "more", [{}, {"per_day": 1}, {"per_day": 3}, {"per_day": 3, "most_reports": 4}]
+    )
     def test_a_period_promises_at_least_what_the_device_lets_happen(self, more):
         """ε of a day, a year and for ever is at least ε times the reports sent in it, asked before and after."""
         device = dp.local.Device(choice_of(3), mode="fresh", **more)
@@ -202,7 +237,9 @@ class TestLifetimes:
             sent = device.sent
             with suppress(BudgetExceeded):
                 [device.report(1) for _ in range(10)]
-            device = dp.local.Device.from_json(choice_of(3), json.loads(json.dumps(device.to_json())))
+            device = dp.local.Device.from_json(
+                choice_of(3), json.loads(json.dumps(device.to_json()))
+            )
             days.append(device.sent - sent)
             device.new_day()
         assert before["day"] >= max(days) and min(before["year"], before["ever"]) >= sum(days)
@@ -224,7 +261,9 @@ class TestLifetimes:
 class TestRefusedValues:
     """A value that is refused is refused in every state, and neither counted nor kept."""
 
-    @pytest.mark.parametrize("wrong", [7, -1, "0", None, math.nan, ["a"], [0, 1], np.array([0, 1])], ids=repr)
+    @pytest.mark.parametrize(
+        "wrong", [7, -1, "0", None, math.nan, ["a"], [0, 1], np.array([0, 1])], ids=repr
+    )
     def test_in_every_state(self, wrong):
         full = memoised(slots=1)
         full.report(1)
@@ -245,7 +284,9 @@ class TestAlphaPoint:
 
     def test_unbiased_over_all_shifts(self):
         for x in (0, 7, 29, 30, 59, 60):
-            points = [dp.local.AlphaPoint(0, 60, 30, alpha=a, resolution=30).value(x) for a in range(30)]
+            points = [
+                dp.local.AlphaPoint(0, 60, 30, alpha=a, resolution=30).value(x) for a in range(30)
+            ]
             assert sum(points) == 30 * x
 
     def test_a_device_answers_the_same_for_near_numbers(self):

@@ -40,7 +40,9 @@ class TestTable:
         table = make_table(Fraction(epsilon))
         last = len(table.weights) - 1
         for i, row in enumerate(table.weights.tolist()):
-            mean = Fraction(sum(w * v for w, v in zip(row, table.values.tolist(), strict=True)), SCALE * SCALE)
+            mean = Fraction(
+                sum(w * v for w, v in zip(row, table.values.tolist(), strict=True)), SCALE * SCALE
+            )
             assert abs(mean - Fraction(2 * i - last, last)) < Fraction(1, 10**9)
 
     def test_variance_at_most_that_of_the_hybrid(self, epsilon):
@@ -111,7 +113,11 @@ class TestReports:
     @pytest.mark.slow
     def test_errors_foretold(self):
         number = Number.for_error(2, n=50_000, low=0, high=100)
-        assert number.error(n=50_000) <= 2 < Number(0, 100, PureDP(number.epsilon * Fraction(95, 100))).error(n=50_000)
+        assert (
+            number.error(n=50_000)
+            <= 2
+            < Number(0, 100, PureDP(number.epsilon * Fraction(95, 100))).error(n=50_000)
+        )
         with pytest.raises(InvalidArgument, match="no epsilon"):
             Number.for_error("1e-9", n=10, low=0, high=100)
 
@@ -127,13 +133,21 @@ class TestReports:
         data = number.to_json()
         again = Number.from_json(data)
         assert again.to_json() == data
-        same = [n.randomize(np.linspace(0, 12.5, 50), bits=HashedBits(b"p")).tolist() for n in (number, again)]
+        same = [
+            n.randomize(np.linspace(0, 12.5, 50), bits=HashedBits(b"p")).tolist()
+            for n in (number, again)
+        ]
         assert same[0] == same[1]
         swapped = [row[:] for row in data["weights"]]
         swapped[0] = swapped[0][::-1]
         cheaper = data | {"epsilon": "9/10"}
         short = data | {"values": data["values"][1:]}
-        for bad in (cheaper, short, data | {"weights": [*swapped[1:], [1] * len(swapped[0])]}, data | {"version": 2}):
+        for bad in (
+            cheaper,
+            short,
+            data | {"weights": [*swapped[1:], [1] * len(swapped[0])]},
+            data | {"version": 2},
+        ):
             with pytest.raises(InvalidArgument):
                 Number.from_json(bad)
         for bad in (data | {"more": 1}, data | {"weights": [[1], [2, 3]]}):

@@ -28,13 +28,17 @@ NAMES = [f"value {i}" for i in range(40)]
 def marks(rappor, cohort):
     """The different sets of Bloom bits that values have in a cohort."""
     prints = fingerprints(NAMES, rappor.key)
-    return {tuple(bool(b) for b in row) for row in rappor.marks(np.full(len(NAMES), cohort), prints)}
+    return {
+        tuple(bool(b) for b in row) for row in rappor.marks(np.full(len(NAMES), cohort), prints)
+    }
 
 
 def law(marked, report, low, high):
     """P(report | marked bits), each bit 1 with probability `high` where marked, `low` elsewhere: a rational."""
     chances = [high if mark else low for mark in marked]
-    return math.prod((c if bit else 1 - c for c, bit in zip(chances, report, strict=True)), start=Fraction(1))
+    return math.prod(
+        (c if bit else 1 - c for c, bit in zip(chances, report, strict=True)), start=Fraction(1)
+    )
 
 
 def within(ratio, epsilon):
@@ -68,20 +72,34 @@ class TestPrices:
         sets = marks(rappor, 0)
         permanent = {marked: {b: law(marked, b, half, 1 - half) for b in kept} for marked in sets}
         worst = max(permanent[a][b] / permanent[c][b] for a in sets for c in sets for b in kept)
-        assert within(worst, rappor.epsilon_for_ever) and worst == ((1 - half) / half) ** (2 * rappor.hashes)
+        assert within(worst, rappor.epsilon_for_ever) and worst == ((1 - half) / half) ** (
+            2 * rappor.hashes
+        )
         sent = {b: [law(b, r, rappor.p, rappor.q) for r in kept] for b in kept}
         both = {
             a: np.array(
-                [[sum(permanent[a][b] * sent[b][i] * sent[b][j] for b in kept) for j in (0, 5, 15)] for i in (0, 3, 15)]
+                [
+                    [
+                        sum(permanent[a][b] * sent[b][i] * sent[b][j] for b in kept)
+                        for j in (0, 5, 15)
+                    ]
+                    for i in (0, 3, 15)
+                ]
             )
             for a in sets
         }
-        assert all(within(max(map(max, both[a] / both[c])), rappor.epsilon_for_ever) for a in sets for c in sets)
+        assert all(
+            within(max(map(max, both[a] / both[c])), rappor.epsilon_for_ever)
+            for a in sets
+            for c in sets
+        )
 
     def test_published_parameters(self):
         chrome = dp.local.Rappor(bits=16, hashes=2, cohorts=64, f=0.5, p=0.5, q=0.75, key="k")
         assert chrome.shown == (Fraction(9, 16), Fraction(11, 16))
-        assert float(chrome.epsilon) == pytest.approx(2 * math.log(11 / 16 * 7 / 16 / (9 / 16 * 5 / 16)))
+        assert float(chrome.epsilon) == pytest.approx(
+            2 * math.log(11 / 16 * 7 / 16 / (9 / 16 * 5 / 16))
+        )
         assert float(chrome.epsilon_for_ever) == pytest.approx(4 * math.log(3))
 
     @pytest.mark.statistical
@@ -94,9 +112,21 @@ class TestPrices:
             return rappor.randomize([value] * size).packed[:, 0]
 
         low, high = map(float, rappor.shown)
-        dp.verify(run, dp.PureDP(rappor.epsilon), inputs=(left, right), samples=20_000, confidence=1 - 1e-9)
+        dp.verify(
+            run,
+            dp.PureDP(rappor.epsilon),
+            inputs=(left, right),
+            samples=20_000,
+            confidence=1 - 1e-9,
+        )
         with pytest.raises(ClaimRefuted):
-            dp.verify(run, dp.PureDP(math.log(high / low)), inputs=(left, right), samples=20_000, confidence=1 - 1e-9)
+            dp.verify(
+                run,
+                dp.PureDP(math.log(high / low)),
+                inputs=(left, right),
+                samples=20_000,
+                confidence=1 - 1e-9,
+            )
 
 
 def _apart(rappor):
@@ -110,7 +140,10 @@ def _apart(rappor):
 def simulated(rappor, counts, rng):
     """Reports of the right law, drawn fast by floats; the exact sampler is tested elsewhere."""
     names = [f"value {i}" for i in range(len(counts))]
-    who, cohorts = np.repeat(np.arange(len(counts)), counts), rng.integers(0, rappor.cohorts, int(counts.sum()))
+    who, cohorts = (
+        np.repeat(np.arange(len(counts)), counts),
+        rng.integers(0, rappor.cohorts, int(counts.sum())),
+    )
     low, high = map(float, rappor.shown)
     marked = rappor.marks(cohorts, fingerprints(names, rappor.key)[who])
     sent = rng.random(marked.shape) < np.where(marked, high, low)
@@ -123,7 +156,9 @@ class TestDecoding:
     @pytest.mark.parametrize(("candidates", "cohorts"), [(60, 64), (400, 32)])
     def test_found_ones_are_there(self, candidates, cohorts):
         """Fixed seeds: few candidates are fitted at once, many by halves. Three deviations of 16 runs are allowed for."""
-        rappor = dp.local.Rappor(bits=16, hashes=2, cohorts=cohorts, f="1/4", p="7/20", q="13/20", key="k")
+        rappor = dp.local.Rappor(
+            bits=16, hashes=2, cohorts=cohorts, f="1/4", p="7/20", q="13/20", key="k"
+        )
         weights = np.r_[np.exp(-np.arange(20) / 5), np.zeros(candidates - 20)]
         found, false, joint, held = 0, 0.0, 0, []
         for seed in range(16):
@@ -134,7 +169,10 @@ class TestDecoding:
             picked = rappor.find(reports, names)
             wrong = sum(truth[name] == 0 for name in picked.names)
             found, false = found + len(picked.names), false + wrong / max(1, len(picked.names))
-            joint += all(picked.interval(name)[0] <= truth[name] <= picked.interval(name)[1] for name in picked.names)
+            joint += all(
+                picked.interval(name)[0] <= truth[name] <= picked.interval(name)[1]
+                for name in picked.names
+            )
             every = rappor.estimate(reports, names)
             held.append(((every.low <= counts / 20_000) & (counts / 20_000 <= every.high)).mean())
         assert found >= 16 * 5
@@ -159,11 +197,16 @@ class TestDecoding:
         marked = rappor.marks(np.zeros(1, dtype=np.int64), fingerprints(["x"], "k"))[0]
         for bit, ones in zip(marked, sent, strict=True):
             chance = float(rappor.shown[int(bit)])
-            assert binom.cdf(ones, 20_000, chance) > 1e-11 and binom.sf(ones - 1, 20_000, chance) > 1e-11
+            assert (
+                binom.cdf(ones, 20_000, chance) > 1e-11
+                and binom.sf(ones - 1, 20_000, chance) > 1e-11
+            )
 
     def test_values_outside_the_candidates_widen_the_errors(self):
         rng = np.random.default_rng(5)
-        rappor = dp.local.Rappor(bits=16, hashes=2, cohorts=16, f="1/10", p="1/10", q="9/10", key="k")
+        rappor = dp.local.Rappor(
+            bits=16, hashes=2, cohorts=16, f="1/10", p="1/10", q="9/10", key="k"
+        )
         names, reports = simulated(rappor, np.array([4000, 3000, 3000]), rng)
         known, part = rappor.estimate(reports, names), rappor.estimate(reports, names[:1])
         assert part.errors[0] > 2 * known.errors[0]
@@ -172,7 +215,11 @@ class TestDecoding:
     def test_a_cohort_without_reports_says_nothing(self):
         rappor = dp.local.Rappor(bits=8, hashes=1, cohorts=100, f="1/2", p="1/4", q="3/4", key="k")
         found = rappor.estimate(rappor.randomize(["a"] * 30), ["a", "b"])
-        assert np.isfinite(found.values).all() and (found.errors > 0.1).all() and found.interval("a")[1] == 1
+        assert (
+            np.isfinite(found.values).all()
+            and (found.errors > 0.1).all()
+            and found.interval("a")[1] == 1
+        )
 
 
 class TestRefusals:
@@ -185,7 +232,16 @@ class TestRefusals:
     def test_parameters(self, wrong):
         with pytest.raises(InvalidArgument):
             dp.local.Rappor(
-                **{"bits": 16, "hashes": 2, "cohorts": 64, "f": 0.5, "p": 0.5, "q": 0.75, "key": "k"} | wrong
+                **{
+                    "bits": 16,
+                    "hashes": 2,
+                    "cohorts": 64,
+                    "f": 0.5,
+                    "p": 0.5,
+                    "q": 0.75,
+                    "key": "k",
+                }
+                | wrong
             )
 
     def test_values_and_reports(self):

@@ -14,7 +14,9 @@ from discreet.privacy.measures import PureDP
 MINE, OTHER = (params_hash(Choice(d, PureDP(1)).to_json()) for d in (5, 6))
 
 
-@given(st.text(max_size=20), st.one_of(st.integers(0, 2**53), st.text("0123456789abcdef", max_size=40)))
+@given(
+    st.text(max_size=20), st.one_of(st.integers(0, 2**53), st.text("0123456789abcdef", max_size=40))
+)
 def test_lines_come_back(metric, report):
     line = pack(LocalReport(metric, MINE, report))
     assert "\n" not in line
@@ -66,7 +68,10 @@ def test_blocks_that_do_not_fit():
         with pytest.raises(InvalidArgument):
             unpack_block(good, params=params, metric=metric)
     rows = np.zeros((3, 4), dtype=np.uint8)
-    assert unpack_block(pack_block(rows, metric="m", params=MINE, width=4), params=MINE).shape == (3, 4)
+    assert unpack_block(pack_block(rows, metric="m", params=MINE, width=4), params=MINE).shape == (
+        3,
+        4,
+    )
     for reports, width in (
         (rows, 3),
         (np.array([300]), 1),
@@ -82,5 +87,9 @@ def test_blocks_that_do_not_fit():
 
 
 def test_a_hash_names_the_law():
-    hashes = {params_hash(Choice(5, PureDP(e), member=m).to_json()) for e in (1, 2) for m in ("direct", "hadamard")}
+    hashes = {
+        params_hash(Choice(5, PureDP(e), member=m).to_json())
+        for e in (1, 2)
+        for m in ("direct", "hadamard")
+    }
     assert len(hashes) == 4 and all(len(h) == 16 for h in hashes)

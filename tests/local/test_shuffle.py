@@ -31,7 +31,11 @@ from local.members import sets
 def law_of(family, value, epsilon):
     """Return P(y | value) from the definition of the two-level family."""
     own = sets(family)[value]
-    every = set().union(*sets(family)) if family.design.facts.member == "subset" else range(family.design.facts.outputs)
+    every = (
+        set().union(*sets(family))
+        if family.design.facts.member == "subset"
+        else range(family.design.facts.outputs)
+    )
     facts = family.design.facts
     z = math.exp(epsilon) * facts.inside + facts.outputs - facts.inside
     return {y: (math.exp(epsilon) if y in own else 1.0) / z for y in every}
@@ -92,7 +96,10 @@ class TestNeverBelowTheTruth:
         assert truth > 0
         assert truth <= two_level_pair(price.event).delta(at)
         assert truth <= clones_pair(epsilon, n).delta(at)
-        assert family.design.facts.options > 2 or truth <= yes_no_pair(epsilon, n).delta(at) <= 1.02 * truth
+        assert (
+            family.design.facts.options > 2
+            or truth <= yes_no_pair(epsilon, n).delta(at) <= 1.02 * truth
+        )
         assert truth <= price.delta(epsilon=at)
         for event in (price.event, Shuffled(epsilon, n)):
             assert truth <= shuffled_delta(event, at) <= shuffled_pair(event).delta(at)
@@ -108,12 +115,20 @@ class TestNeverBelowTheTruth:
         laws = [law_of(direct(3, Fraction(1)), v, 1) for v in range(3)]
         others = [laws[v] for v in (0, 0, 0, 2, 2)]
         one, two = shuffled_law([*others, laws[0]]), shuffled_law([*others, laws[1]])
-        truth = max(sum(max(0.0, p[s] - math.exp(0.7) * q[s]) for s in p) for p, q in ((one, two), (two, one)))
+        truth = max(
+            sum(max(0.0, p[s] - math.exp(0.7) * q[s]) for s in p)
+            for p, q in ((one, two), (two, one))
+        )
         z = math.e + 2
         tempting = lower_pair(Fraction(1), 6, (math.e + 1) / z, 1 / z)
         assert truth == pytest.approx(0.013448, abs=1e-6)
         assert tempting.delta(0.7) == pytest.approx(0.010346, rel=5e-3)
-        assert tempting.delta(0.7) < truth < two_level_pair(Shuffled(1, 6, 3, 1, 0)).delta(0.7) < 0.0163
+        assert (
+            tempting.delta(0.7)
+            < truth
+            < two_level_pair(Shuffled(1, 6, 3, 1, 0)).delta(0.7)
+            < 0.0163
+        )
 
     @pytest.mark.slow
     def test_the_other_counterexample(self):
@@ -158,7 +173,9 @@ class TestEvent:
             alone = compose(Response(epsilon, options)).delta(at)
             assert many.delta(at) <= few.delta(at) * 1.01 + 1e-3 * float(epsilon)
             assert few.delta(at) <= alone * 1.01 + 1e-3 * float(epsilon)
-        assert compose(Shuffled(epsilon, n, options, 1, 0)).epsilon(0) == pytest.approx(float(epsilon))
+        assert compose(Shuffled(epsilon, n, options, 1, 0)).epsilon(0) == pytest.approx(
+            float(epsilon)
+        )
 
     def test_one_person_alone_is_the_report(self):
         assert two_level_pair(Shuffled(1, 1, 5, 1, 0)).delta(0.3) == pytest.approx(
@@ -190,7 +207,9 @@ class TestEvent:
         above, below = price.epsilon(delta=1e-6), price.lower.epsilon(1e-6)
         assert below <= above <= 1.01 * below
         assert above < 0.9 * two_level_epsilon(price.event)
-        assert lower_binary(Fraction(1), 1).lower_delta(0.5) == pytest.approx(compose(Response(1)).delta(0.5), rel=1e-6)
+        assert lower_binary(Fraction(1), 1).lower_delta(0.5) == pytest.approx(
+            compose(Response(1)).delta(0.5), rel=1e-6
+        )
 
     @pytest.mark.parametrize("sizes", [(3, None, None), (3, 1, 1), (3, 3, 0), (3, 2, 0), (1, 1, 0)])
     def test_sizes_that_cannot_be(self, sizes):
@@ -206,7 +225,10 @@ class TestEvent:
 def test_deployments_are_priced_by_clones_and_one_bit_as_binary_response():
     spend, shape = dp.PureDP(1), {"rows": 4, "width": 8, "key": "k"}
     rappor = dp.local.Rappor(bits=8, hashes=2, cohorts=4, f=0.5, p=0.25, q=0.75, key="k")
-    sketches = [dp.local.CountMeanSketch(spend, **shape), dp.local.HadamardCountMeanSketch(spend, **shape)]
+    sketches = [
+        dp.local.CountMeanSketch(spend, **shape),
+        dp.local.HadamardCountMeanSketch(spend, **shape),
+    ]
     for made in (*sketches, dp.local.BitFlip(spend, buckets=8, sample=2), rappor):
         assert made.shuffled(1000).event == Shuffled(made.epsilon, 1000)
         assert made.shuffled(1000).lower.epsilon(delta=1e-6) == 0

@@ -17,8 +17,12 @@ from discreet.local.deployments.hashing import RowHashes, fingerprint, fingerpri
 from discreet.testing.bits import UntouchedBits
 
 SKETCHES = {
-    "CMS": lambda epsilon, key="k": dp.local.CountMeanSketch(dp.PureDP(epsilon), rows=16, width=32, key=key),
-    "HCMS": lambda epsilon, key="k": dp.local.HadamardCountMeanSketch(dp.PureDP(epsilon), rows=16, width=32, key=key),
+    "CMS": lambda epsilon, key="k": dp.local.CountMeanSketch(
+        dp.PureDP(epsilon), rows=16, width=32, key=key
+    ),
+    "HCMS": lambda epsilon, key="k": dp.local.HadamardCountMeanSketch(
+        dp.PureDP(epsilon), rows=16, width=32, key=key
+    ),
 }
 
 
@@ -33,7 +37,8 @@ class TestExactLaws:
         for drawn in ((0, 1), (0, 2), (1, 2), (0, 1, 2)):
             for sent in product((0, 1), repeat=len(drawn)):
                 needed = [
-                    sum(bit != (bucket == value) for bit, bucket in zip(sent, drawn, strict=True)) for value in range(3)
+                    sum(bit != (bucket == value) for bit, bucket in zip(sent, drawn, strict=True))
+                    for value in range(3)
                 ]
                 losses |= {a - b for a in needed for b in needed}
         assert max(losses) == 2  # e^(2·ε/2) = e^ε, and it is reached
@@ -41,7 +46,9 @@ class TestExactLaws:
     def test_count_mean_sketch(self):
         width, losses = 4, set()
         for sent in product((0, 1), repeat=width):
-            needed = [sum(bit != (i == cell) for i, bit in enumerate(sent)) for cell in range(width)]
+            needed = [
+                sum(bit != (i == cell) for i, bit in enumerate(sent)) for cell in range(width)
+            ]
             losses |= {a - b for a in needed for b in needed}
         assert max(losses) == 2
 
@@ -56,7 +63,11 @@ class TestExactLaws:
     def test_one_bit_reaches_both_ends(self):
         """P(1 | low) = 1/(1 + e^ε) and P(1 | high) = e^ε/(1 + e^ε): their ratio is e^ε, and between them it is linear."""
         minutes = dp.local.OneBitMean(0, 1440, dp.PureDP(1))
-        assert minutes.steps(0) == 0 and minutes.steps(1440) == 1 << 32 and minutes.steps(360) == 1 << 30
+        assert (
+            minutes.steps(0) == 0
+            and minutes.steps(1440) == 1 << 32
+            and minutes.steps(360) == 1 << 30
+        )
         assert minutes.steps(-5) == 0 and minutes.steps(float("inf")) == 1 << 32
 
     @pytest.mark.statistical
@@ -65,7 +76,9 @@ class TestExactLaws:
         drawn = dp.local.BitFlip(dp.PureDP(1), buckets=4, sample=2).draw_buckets(60_000)
         _, counts = np.unique(drawn @ [4, 1], return_counts=True)
         assert counts.size == 6
-        assert (binom.cdf(counts, 60_000, 1 / 6) > 1e-10).all() and (binom.sf(counts - 1, 60_000, 1 / 6) > 1e-10).all()
+        assert (binom.cdf(counts, 60_000, 1 / 6) > 1e-10).all() and (
+            binom.sf(counts - 1, 60_000, 1 / 6) > 1e-10
+        ).all()
 
 
 class TestHashes:
@@ -104,9 +117,13 @@ class TestEstimates:
             sketch = make(2, key=f"key {run}")
             found = sketch.estimate(sketch.randomize(people), list(truth))
             errors += [
-                (found[name] - share) / float(found.errors[at]) for at, (name, share) in enumerate(truth.items())
+                (found[name] - share) / float(found.errors[at])
+                for at, (name, share) in enumerate(truth.items())
             ]
-            held += sum(found.interval(name)[0] <= share <= found.interval(name)[1] for name, share in truth.items())
+            held += sum(
+                found.interval(name)[0] <= share <= found.interval(name)[1]
+                for name, share in truth.items()
+            )
         assert binom.cdf(held, 240, 0.95) > 1e-9
         assert abs(np.mean(errors)) < 6.5 / 240**0.5 * 1.2
 
@@ -124,7 +141,10 @@ class TestEstimates:
     @pytest.mark.statistical
     def test_bit_flip(self):
         """False alarm 1e-9 for coverage of 5 buckets in 100 runs."""
-        values, truth = np.repeat(np.arange(5), [200, 100, 60, 40, 0]), np.array([0.5, 0.25, 0.15, 0.1, 0])
+        values, truth = (
+            np.repeat(np.arange(5), [200, 100, 60, 40, 0]),
+            np.array([0.5, 0.25, 0.15, 0.1, 0]),
+        )
         minutes = dp.local.BitFlip(dp.PureDP(2), buckets=5, sample=3, gamma="1/20")
         found = [minutes.estimate(minutes.randomize(values)) for _ in range(100)]
         held = sum(int(((f.low <= truth) & (truth <= f.high)).sum()) for f in found)
@@ -148,14 +168,18 @@ class TestEstimates:
             dp.local.OneBitMean.for_error(30, n=5000, low=0, high=1440),
             dp.local.BitFlip.for_error(0.1, n=50_000, buckets=8, sample=4),
             dp.local.CountMeanSketch.for_error(0.05, n=50_000, rows=4096, width=1024, key="k"),
-            dp.local.HadamardCountMeanSketch.for_error(0.05, n=50_000, rows=4096, width=1024, key="k"),
+            dp.local.HadamardCountMeanSketch.for_error(
+                0.05, n=50_000, rows=4096, width=1024, key="k"
+            ),
         ],
         ids=lambda made: type(made).__name__,
     )
     def test_for_error_takes_the_least_epsilon(self, made):
         n = 5000 if isinstance(made, dp.local.OneBitMean) else 50_000
         error = {dp.local.OneBitMean: 30, dp.local.BitFlip: 0.1}.get(type(made), 0.05)
-        less = type(made).from_json(made.to_json() | {"epsilon": str(made.epsilon * Fraction(99, 100))})
+        less = type(made).from_json(
+            made.to_json() | {"epsilon": str(made.epsilon * Fraction(99, 100))}
+        )
         assert made.error(n=n) <= error < less.error(n=n)
         assert type(made).from_json(made.to_json()) == made
         assert dp.compose([made.event]).epsilon(delta=0) == pytest.approx(float(made.epsilon))
@@ -166,7 +190,10 @@ class TestEstimates:
         honest = sketch.randomize(people)
         forged = honest.packed.copy()
         forged[:100] = 255
-        moved = sketch.estimate(BitReports(honest.rows, forged, 32), ["b"])["b"] - sketch.estimate(honest, ["b"])["b"]
+        moved = (
+            sketch.estimate(BitReports(honest.rows, forged, 32), ["b"])["b"]
+            - sketch.estimate(honest, ["b"])["b"]
+        )
         assert abs(moved) <= sketch.influence(n=1000, forged=100)
 
     @pytest.mark.statistical
@@ -179,7 +206,11 @@ class TestEstimates:
             forged = honest.copy()
             forged[:many] = sorted([2 * rare + 1, 2 * ((rare + 1) % 64)])
             moved = np.abs(flip.estimate(forged).values - flip.estimate(honest).values).max()
-            assert moved <= flip.influence(n=640, forged=many) <= flip.influence(n=640, forged=many + 1)
+            assert (
+                moved
+                <= flip.influence(n=640, forged=many)
+                <= flip.influence(n=640, forged=many + 1)
+            )
         assert flip.influence(n=100, forged=100) == pytest.approx(1 / (2 * flip.p - 1))
 
 
@@ -191,13 +222,21 @@ class TestRefusals:
         [
             lambda: dp.local.OneBitMean(1, 1, dp.PureDP(1)),
             lambda: dp.local.OneBitMean(0, 1, dp.PureDP(1), gamma=0.5),
-            lambda: dp.local.OneBitMean(0, 1, dp.PureDP(1)).randomize(float("nan"), bits=UntouchedBits()),
-            lambda: dp.local.OneBitMean(0, 1, dp.PureDP(1)).randomize("secret", bits=UntouchedBits()),
+            lambda: dp.local.OneBitMean(0, 1, dp.PureDP(1)).randomize(
+                float("nan"), bits=UntouchedBits()
+            ),
+            lambda: dp.local.OneBitMean(0, 1, dp.PureDP(1)).randomize(
+                "secret", bits=UntouchedBits()
+            ),
             lambda: dp.local.OneBitMean(0, 1, dp.PureDP(1)).estimate([0, 2]),
             lambda: dp.local.OneBitMean(0, 1, dp.PureDP(1)).estimate([]),
             lambda: dp.local.BitFlip(dp.PureDP(1), buckets=4, sample=5),
-            lambda: dp.local.BitFlip(dp.PureDP(1), buckets=4, sample=2).randomize(4, bits=UntouchedBits()),
-            lambda: dp.local.BitFlip(dp.PureDP(1), buckets=4, sample=2).estimate([[0, 1]]),  # one bucket twice
+            lambda: dp.local.BitFlip(dp.PureDP(1), buckets=4, sample=2).randomize(
+                4, bits=UntouchedBits()
+            ),
+            lambda: dp.local.BitFlip(dp.PureDP(1), buckets=4, sample=2).estimate(
+                [[0, 1]]
+            ),  # one bucket twice
             lambda: dp.local.BitFlip(dp.PureDP(1), buckets=4, sample=2).estimate([[0, 9]]),
             lambda: SKETCHES["CMS"](1).randomize(7, bits=UntouchedBits()),
             lambda: SKETCHES["CMS"](1).randomize("\ud800", bits=UntouchedBits()),

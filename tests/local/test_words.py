@@ -38,7 +38,9 @@ def test_rounds_add_up_and_candidates_stay_few():
         words = dp.local.Words(bits=bits, spend=dp.PureDP(4), top=20)
         ends = [(stage.known, stage.length) for stage in words.stages]
         search = ends[[known for known, _ in ends].index(0, min(1, len(ends) - 1)) :]
-        assert [length for _, length in search[:-1]] == [known for known, _ in search[1:]] and words.lengths[-1] == bits
+        assert [length for _, length in search[:-1]] == [
+            known for known, _ in search[1:]
+        ] and words.lengths[-1] == bits
         for index, stage in enumerate(words.stages):
             asked = dp.local.WordRound(words, index, tuple(range(stage.most)))
             assert asked.options <= (1 << 20) + 1
@@ -63,7 +65,9 @@ def test_a_word_that_begins_otherwise_or_is_found_is_none_of_them():
     for field in (0, 3):
         asked = dp.local.WordRound(words, search, kept, (good,), field)
         counts = asked.family.counts(asked.randomize(np.array(["good", "fine", "poor"])))
-        option = (kept.index(fine >> 12) << asked.step) + ((fine >> (12 - asked.step)) & ((1 << asked.step) - 1))
+        option = (kept.index(fine >> 12) << asked.step) + (
+            (fine >> (12 - asked.step)) & ((1 << asked.step) - 1)
+        )
         assert counts[-1] == 2 and counts[option] >= 1
         assert dp.local.WordRound.from_json(asked.to_json()) == asked
     last = dp.local.WordRound(words, len(words.stages) - 1, tuple(sorted((good, poor))))
@@ -99,7 +103,9 @@ def test_refusals():
         lambda: dp.local.WordRound(words, 3, (0,), field=6),
         lambda: dp.local.WordRound(words, 0, (0,), field=3),
         lambda: dp.local.WordRound(words, len(words.stages) - 1, (0,), field=3),
-        lambda: dp.local.WordRound(words, len(words.stages) - 1, (0, 1)).estimate(np.array([], dtype=np.int64)),
+        lambda: dp.local.WordRound(words, len(words.stages) - 1, (0, 1)).estimate(
+            np.array([], dtype=np.int64)
+        ),
     ):
         with pytest.raises(InvalidArgument):
             wrong()
@@ -119,23 +125,29 @@ class TestPrefixes:
         heard = weigh(no_evidence(2), np.array([[0.3, 0.1]]), 0.04, known=0, length=1, wanted=2)
         assert heard.values.tolist() == [0.3, 0.1] and heard.variances.tolist() == [0.04, 0.04]
         found = weigh(heard, np.array([[0.2, 0.0], [0.1, 0.1]]), 0.01, known=1, length=2, wanted=2)
-        assert found.values == pytest.approx([0.22, 0.06, 0.1, 0.1]) and found.variances == pytest.approx([0.008] * 4)
+        assert found.values == pytest.approx(
+            [0.22, 0.06, 0.1, 0.1]
+        ) and found.variances == pytest.approx([0.008] * 4)
         likely = 0.22**2 / 0.016 - 2 * np.log(2)
         assert found.odds[0] == pytest.approx(likely - np.log(0.5 + np.exp(0.3**2 / 0.08) / 2))
 
     def test_what_a_heavy_child_accounts_for_speaks_for_no_sibling(self):
         heard = PrefixEvidence(np.array([0.9]), np.array([1e-4]), np.array([400.0]), np.zeros(1))
         found = weigh(heard, np.array([[0.9, 0.02, -0.01]]), 1e-4, known=20, length=27, wanted=20)
-        assert found.values == pytest.approx([0.9, 0.04 / 3, -0.02 / 3]) and found.variances[1] == pytest.approx(
-            2e-4 / 3
-        )
+        assert found.values == pytest.approx([0.9, 0.04 / 3, -0.02 / 3]) and found.variances[
+            1
+        ] == pytest.approx(2e-4 / 3)
         assert found.odds[0] > 0 > found.odds[1] > found.odds[2]
 
     def test_a_word_alone_is_no_rival_of_its_own(self):
-        found = weigh(no_evidence(2), np.array([[0.9, 0.5, 0.1]]), 0.01, known=0, length=2, wanted=2)
+        found = weigh(
+            no_evidence(2), np.array([[0.9, 0.5, 0.1]]), 0.01, known=0, length=2, wanted=2
+        )
         assert sure_of(found, 5).tolist() == [0, 1] and sure_of(found, 1).tolist() == [0]
         assert clear_share(np.array([0.9, 0.5, 0.1]), 0.01, np.array([0, 2])) == 0.9
-        counted = weigh(alone(found, 2), np.array([[0.9], [0.5], [0.1]]), 0.01, known=2, length=2, wanted=2)
+        counted = weigh(
+            alone(found, 2), np.array([[0.9], [0.5], [0.1]]), 0.01, known=2, length=2, wanted=2
+        )
         assert (counted.odds - found.odds) == pytest.approx(np.array([0.9, 0.5, 0.1]) ** 2 / 0.02)
 
     def test_sure_words_are_ranked_by_frequency_and_doubtful_ones_follow(self):

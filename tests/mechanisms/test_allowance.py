@@ -14,7 +14,9 @@ from discreet.privacy.measures import ZCDP, ApproxDP, PureDP
 
 @pytest.mark.parametrize("budget", [PureDP(1), ApproxDP(1, 0)])
 def test_pure_budgets_are_split_exactly(budget):
-    assert largest_epsilon(lambda e: Repeated(ExponentialSelection(e), 7), budget, slots=7) == Fraction(1, 7)
+    assert largest_epsilon(
+        lambda e: Repeated(ExponentialSelection(e), 7), budget, slots=7
+    ) == Fraction(1, 7)
 
 
 @pytest.mark.untraced

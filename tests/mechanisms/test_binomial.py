@@ -23,7 +23,9 @@ from oracles.additive import EPSILONS, binomial_tail, hockey_stick
 
 
 class TestCalibration:
-    @pytest.mark.parametrize("budget", [ApproxDP(1, "1e-6"), ApproxDP("1/10", "1e-3"), ApproxDP(8, "1e-9")])
+    @pytest.mark.parametrize(
+        "budget", [ApproxDP(1, "1e-6"), ApproxDP("1/10", "1e-3"), ApproxDP(8, "1e-9")]
+    )
     @pytest.mark.parametrize("sensitivity", [1, 3])
     def test_the_fewest_coins_that_keep_the_promise(self, budget, sensitivity):
         made = Binomial.spending(budget, sensitivity=sensitivity)
@@ -37,7 +39,9 @@ class TestCalibration:
             with pytest.raises(InvalidArgument, match="use ApproxDP"):
                 Binomial.spending(budget, sensitivity=1)
 
-    @pytest.mark.parametrize("bad", [{"trials": 1}, {"trials": 3}, {"trials": 2**63}, {"sensitivity": "1/2"}])
+    @pytest.mark.parametrize(
+        "bad", [{"trials": 1}, {"trials": 3}, {"trials": 2**63}, {"sensitivity": "1/2"}]
+    )
     def test_bad_parameters_are_refused(self, bad):
         with pytest.raises(InvalidArgument):
             Binomial(**({"trials": 10, "sensitivity": 1} | bad))
@@ -66,7 +70,9 @@ class TestRelease:
 
 
 class TestPrice:
-    @pytest.mark.parametrize(("trials", "shift"), [(2, 1), (20, 1), (400, 1), (400, 5), (10_000, 2)])
+    @pytest.mark.parametrize(
+        ("trials", "shift"), [(2, 1), (20, 1), (400, 1), (400, 5), (10_000, 2)]
+    )
     def test_its_exact_loss_is_its_price(self, trials, shift):
         made = Binomial(trials, shift)
         outputs = np.arange(-trials // 2, trials // 2 + shift + 1)
@@ -131,7 +137,11 @@ class TestError:
     @pytest.mark.parametrize("cells", [1, 50])
     def test_for_error_takes_the_most_coins_that_fit(self, error, cells):
         made = Binomial.for_error(error, beta=0.05, sensitivity=1, cells=cells)
-        assert made.error(0.05, cells=cells) <= error < Binomial(made.trials + 2, 1).error(0.05, cells=cells)
+        assert (
+            made.error(0.05, cells=cells)
+            <= error
+            < Binomial(made.trials + 2, 1).error(0.05, cells=cells)
+        )
 
     def test_for_error_stops_at_the_most_coins_that_can_be_drawn(self):
         assert Binomial.for_error(10**18, beta=0.05, sensitivity=1).trials == 2**62

@@ -52,14 +52,18 @@ class TestLaplace:
 
     def test_expected_sum(self):
         made = Laplace.spending(PureDP("1/2"), sensitivity=counting_queries(4))
-        assert 4 * made.expected_error() == pytest.approx(laplace_expected_l1(4, "1/2", 4), rel=1e-9)
+        assert 4 * made.expected_error() == pytest.approx(
+            laplace_expected_l1(4, "1/2", 4), rel=1e-9
+        )
 
     def test_shares_of_people(self):
         """m counts as shares of n people have Δ1 = m/n: (m/(nε)) ln(m/β), not n/(mε) as lecture 001 prints."""
         share = mean_of_known_size(0, 1, n=1000).l1
         made = Laplace.spending(PureDP(1), sensitivity=10 * share)
         assert made.error(0.05, cells=10) < laplace_counting(10, 1000, epsilon=1, beta=0.05)
-        assert laplace_counting(10, 1000, 1, 0.05) == pytest.approx(10 / 1000 * math.log(10 / 0.05), rel=1e-9)
+        assert laplace_counting(10, 1000, 1, 0.05) == pytest.approx(
+            10 / 1000 * math.log(10 / 0.05), rel=1e-9
+        )
 
 
 class TestGaussian:
@@ -101,7 +105,9 @@ class TestResponse:
             assert law[abs(estimates - yes / n) > bound].sum() <= beta
 
     def test_it_grows_as_the_root_of_n_in_people(self):
-        assert 400 * hoeffding_response(400, 1, 0.05) == pytest.approx(2 * 100 * hoeffding_response(100, 1, 0.05))
+        assert 400 * hoeffding_response(400, 1, 0.05) == pytest.approx(
+            2 * 100 * hoeffding_response(100, 1, 0.05)
+        )
 
     def test_it_is_looser_than_the_exact_tail(self):
         """A fair coin (ε → 0) is the binomial law itself."""
@@ -114,13 +120,22 @@ class TestExponential:
     """P(w ≤ OPT − (2Δ/ε)(ln(|O|/|O_opt|) + t)) ≤ e^(−t) (McSherry, Talwar 2007)."""
 
     @settings(deadline=None)
-    @given(st.lists(st.integers(0, 60), min_size=2, max_size=8), st.floats(0.1, 4), st.floats(0, 6), st.integers(1, 3))
+    @given(
+        st.lists(st.integers(0, 60), min_size=2, max_size=8),
+        st.floats(0.1, 4),
+        st.floats(0, 6),
+        st.integers(1, 3),
+    )
     def test_it_holds(self, scores, epsilon, t, sensitivity):
         best = max(scores)
-        bound = exponential_utility(len(scores), t, epsilon, sensitivity, optimal=scores.count(best))
+        bound = exponential_utility(
+            len(scores), t, epsilon, sensitivity, optimal=scores.count(best)
+        )
         with mp.workdps(30):
             weights = [mp.exp(epsilon * s / (2 * sensitivity)) for s in scores]
-            missed = sum(w for w, s in zip(weights, scores, strict=True) if s <= best - bound) / sum(weights)
+            missed = sum(
+                w for w, s in zip(weights, scores, strict=True) if s <= best - bound
+            ) / sum(weights)
             assert missed <= mp.exp(-t)
 
     def test_four_nationalities(self):

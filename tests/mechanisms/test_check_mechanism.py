@@ -21,7 +21,10 @@ from discreet.privacy.events import BinomialNoise, DiscreteLaplaceNoise, Event, 
 from discreet.testing.mechanism_laws import check_mechanism
 from support.profile import draws
 
-pytestmark = [pytest.mark.untraced, pytest.mark.statistical]  # false alarm below 1e-9 in each check, as it says
+pytestmark = [
+    pytest.mark.untraced,
+    pytest.mark.statistical,
+]  # false alarm below 1e-9 in each check, as it says
 
 SOUND = [
     Laplace(2, 1),

@@ -30,7 +30,10 @@ from discreet.privacy.measures import PureDP
 from discreet.testing import check_mechanism
 from support.profile import draws
 
-pytestmark = [pytest.mark.untraced, pytest.mark.statistical]  # false alarm below 1e-9 in each check, as it says
+pytestmark = [
+    pytest.mark.untraced,
+    pytest.mark.statistical,
+]  # false alarm below 1e-9 in each check, as it says
 
 EVERY = ("price", "JSON", "refusal", "range", "loss", "law", "error", "randomness", "pickling")
 SELECTIONS = [
@@ -69,7 +72,9 @@ def test_a_response_is_checked_but_for_the_error_of_an_estimate(mechanism):
 
 
 @pytest.mark.parametrize(
-    "mechanism", [TopK(10, "0.1", 1), RandomizedResponse(10_000, epsilon=1), GridResponse(80, 2)], ids=repr
+    "mechanism",
+    [TopK(10, "0.1", 1), RandomizedResponse(10_000, epsilon=1), GridResponse(80, 2)],
+    ids=repr,
 )
 def test_a_law_too_long_to_list_is_told(mechanism):
     found = check_mechanism(mechanism, draws=20)
@@ -91,7 +96,9 @@ def test_what_cannot_be_checked_is_told_not_raised():
 
 
 def test_any_object_with_release_and_event_is_checked_as_far_as_it_goes():
-    found = check_mechanism(LaplaceThreshold(1, 1e-6), [{"a": 3}], refuses=[{"a": math.nan}, {"a": "three"}], draws=20)
+    found = check_mechanism(
+        LaplaceThreshold(1, 1e-6), [{"a": 3}], refuses=[{"a": math.nan}, {"a": "three"}], draws=20
+    )
     assert set(found.held) == {"price", "JSON", "refusal", "randomness", "pickling"}
     assert [law for law, _ in found.unchecked] == ["range", "loss", "law", "error"]
 
@@ -124,11 +131,17 @@ PAIR = [("tea", "coffee")]
 
 
 def test_a_law_told_as_a_mapping_is_checked():
-    found = check_mechanism(Words(), ["tea", "coffee"], neighbours=PAIR, refuses=["milk", math.nan], draws=500)
+    found = check_mechanism(
+        Words(), ["tea", "coffee"], neighbours=PAIR, refuses=["milk", math.nan], draws=500
+    )
     assert set(found.held) == set(EVERY) - {"error"}
     alone = check_mechanism(Words(), draws=20)
     assert dict(alone.unchecked)["loss"].startswith("give neighbouring inputs")
-    assert dict(alone.unchecked)["law"] == dict(alone.unchecked)["randomness"] == "give inputs that it takes"
+    assert (
+        dict(alone.unchecked)["law"]
+        == dict(alone.unchecked)["randomness"]
+        == "give inputs that it takes"
+    )
 
 
 class Closed(Words):

@@ -10,7 +10,8 @@ from discreet.mechanisms.additive.discrete_laplace import DiscreteLaplace
 from discreet.privacy.measures import ApproxDP, PureDP
 
 MADE = sorted(
-    {c for n in mechanisms.__all__ if hasattr(c := getattr(mechanisms, n), "spending")}, key=lambda c: c.__name__
+    {c for n in mechanisms.__all__ if hasattr(c := getattr(mechanisms, n), "spending")},
+    key=lambda c: c.__name__,
 )
 BY_ERROR = [made for made in MADE if hasattr(made, "for_error")]
 OLD_WORDS = {"l0", "measure", "budget", "linf", "confidence", "accuracy"}
@@ -53,13 +54,16 @@ class TestFormerly:
 
     def test_a_second_argument_without_its_name(self):
         with pytest.warns(DeprecationWarning, match="pass sensitivity=… by name"):
-            assert mechanisms.Laplace.spending(PureDP(1), 2) == mechanisms.Laplace.spending(PureDP(1), sensitivity=2)
+            assert mechanisms.Laplace.spending(PureDP(1), 2) == mechanisms.Laplace.spending(
+                PureDP(1), sensitivity=2
+            )
         with pytest.warns(DeprecationWarning, match="pass beta=… by name"):
             made = mechanisms.Geometric.for_error(6, 0.1, sensitivity=1)
         assert made == mechanisms.Geometric.for_error(6, beta=0.1, sensitivity=1)
 
     @pytest.mark.parametrize(
-        "made", [mechanisms.LaplaceThreshold, mechanisms.GaussianThreshold, mechanisms.PartitionSelection]
+        "made",
+        [mechanisms.LaplaceThreshold, mechanisms.GaussianThreshold, mechanisms.PartitionSelection],
     )
     def test_l0(self, made):
         with pytest.warns(DeprecationWarning, match="l0 is called max_groups"):
@@ -68,7 +72,10 @@ class TestFormerly:
             assert made.spending(ApproxDP(1, "1e-6"), l0=3).max_groups == 3
 
     def test_both_names(self):
-        with pytest.warns(DeprecationWarning, match="max_groups"), pytest.raises(InvalidArgument, match="given twice"):
+        with (
+            pytest.warns(DeprecationWarning, match="max_groups"),
+            pytest.raises(InvalidArgument, match="given twice"),
+        ):
             mechanisms.LaplaceThreshold(1, "1e-6", l0=3, max_groups=3)
 
     def test_the_name_of_the_lectures(self):

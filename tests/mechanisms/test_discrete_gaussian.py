@@ -40,19 +40,28 @@ class TestCalibration:
         assert not fits(DiscreteGaussian(made.scale * Fraction(99, 100), sensitivity).event, budget)
 
     def test_pure_promises_are_refused(self):
-        with pytest.raises(InvalidArgument, match="no pure ε; use ApproxDP, ZCDP, GaussianDP or Geometric"):
+        with pytest.raises(
+            InvalidArgument, match="no pure ε; use ApproxDP, ZCDP, GaussianDP or Geometric"
+        ):
             DiscreteGaussian.spending(PureDP(1), sensitivity=1)
 
     def test_the_event_says_what_is_done(self):
         event = DiscreteGaussian(3, 2, dimension=5, neighbours="replace").event
-        assert (event.variance, event.squared_sensitivity, event.dimension, event.linf) == (9, 4, 5, None)
+        assert (event.variance, event.squared_sensitivity, event.dimension, event.linf) == (
+            9,
+            4,
+            5,
+            None,
+        )
         assert event.neighbours == "replace"
         event = DiscreteGaussian(3, counting_queries(7)).event
         assert (event.squared_sensitivity, event.dimension, event.linf) == (7, 7, 1)
         assert DiscreteGaussian(3, counting_queries(7), dimension=4).event.dimension == 4
         assert repr(DiscreteGaussian(3, 1)) == "DiscreteGaussian(scale=3, sensitivity=1)"
 
-    @pytest.mark.parametrize("bad", [{"scale": 0}, {"scale": 2**51}, {"sensitivity": "1/2"}, {"dimension": 0}])
+    @pytest.mark.parametrize(
+        "bad", [{"scale": 0}, {"scale": 2**51}, {"sensitivity": "1/2"}, {"dimension": 0}]
+    )
     def test_bad_parameters_are_refused(self, bad):
         with pytest.raises(InvalidArgument):
             DiscreteGaussian(**({"scale": 1, "sensitivity": 1} | bad))
@@ -116,7 +125,9 @@ class TestPrice:
 class TestLaw:
     """Sums in 40 digits against the formulas, small and large."""
 
-    @pytest.mark.parametrize("variance", ["0.01", "0.3", "0.99", "1", "7.5", "63", "65", "400", "250000"])
+    @pytest.mark.parametrize(
+        "variance", ["0.01", "0.3", "0.99", "1", "7.5", "63", "65", "400", "250000"]
+    )
     def test_totals_and_moments(self, variance):
         with mp.workdps(DIGITS):
             weights = gaussian_weights(variance)
@@ -142,7 +153,9 @@ class TestLaw:
     def test_both_ways_to_sum_a_tail_agree_where_they_meet(self, deviations):
         variance = 2048.0**2
         edge = round(2048 * deviations)
-        assert 2 * theta._far(edge + 0.5, variance) == pytest.approx(theta.tail(edge, variance), rel=1e-12, abs=0)
+        assert 2 * theta._far(edge + 0.5, variance) == pytest.approx(
+            theta.tail(edge, variance), rel=1e-12, abs=0
+        )
 
     def test_pmf_and_cdf_belong_together(self):
         made, x = DiscreteGaussian(3, 1), np.arange(-60, 61)
@@ -163,7 +176,10 @@ class TestError:
         variance = Fraction(scale) ** 2
         assert type(bound) is int
         assert gaussian_tail(mp.mpf(variance.numerator) / variance.denominator, bound) <= beta
-        assert bound == 0 or gaussian_tail(mp.mpf(variance.numerator) / variance.denominator, bound - 1) > beta
+        assert (
+            bound == 0
+            or gaussian_tail(mp.mpf(variance.numerator) / variance.denominator, bound - 1) > beta
+        )
 
     def test_no_scale_needs_memory(self):
         made = DiscreteGaussian(2**45, 1)
@@ -175,7 +191,10 @@ class TestError:
     @pytest.mark.parametrize("cells", [1, 50])
     def test_for_error_takes_the_most_noise_that_fits(self, error, cells):
         assert (
-            DiscreteGaussian.for_error(10**15, beta=0.05, sensitivity=1, cells=cells).error(0.05, cells=cells) <= 10**15
+            DiscreteGaussian.for_error(10**15, beta=0.05, sensitivity=1, cells=cells).error(
+                0.05, cells=cells
+            )
+            <= 10**15
         )
         made = DiscreteGaussian.for_error(error, beta=0.05, sensitivity=1, cells=cells)
         assert made.error(0.05, cells=cells) == math.floor(error)

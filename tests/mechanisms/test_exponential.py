@@ -28,7 +28,9 @@ class TestLaw:
         em = Exponential(epsilon, sensitivity, monotone=monotone)
         rate = float(epsilon / sensitivity) / (1 if monotone else 2)
         weights = [math.exp(rate * (s - max(scores))) for s in scores]
-        np.testing.assert_allclose(em.probabilities(scores), np.array(weights) / sum(weights), rtol=1e-12)
+        np.testing.assert_allclose(
+            em.probabilities(scores), np.array(weights) / sum(weights), rtol=1e-12
+        )
 
     def test_release_draws_from_the_sampler_at_this_rate(self):
         scores = np.arange(50)
@@ -75,7 +77,9 @@ class TestPrice:
     def test_tight(self, monotone):
         em = Exponential(1, 1, monotone=monotone)
         assert worst_loss(em.probabilities, [-20, 0, 0], 1, monotone=monotone) > 0.99
-        assert worst_range(em.probabilities, [-20, 0, 0], 1, monotone=monotone) == pytest.approx(1, abs=1e-12)
+        assert worst_range(em.probabilities, [-20, 0, 0], 1, monotone=monotone) == pytest.approx(
+            1, abs=1e-12
+        )
 
     def test_monotone_rate_is_not_private_for_other_scores(self):
         em = Exponential(1, 1, monotone=True)
@@ -83,10 +87,15 @@ class TestPrice:
 
     def test_spending(self):
         assert Exponential.spending(PureDP(0.3), sensitivity=1).epsilon == Fraction(3, 10)
-        assert Exponential.spending(ZCDP("1/8"), sensitivity=1).epsilon >= 1  # √(8ρ), or a tighter conversion
+        assert (
+            Exponential.spending(ZCDP("1/8"), sensitivity=1).epsilon >= 1
+        )  # √(8ρ), or a tighter conversion
         assert Exponential.spending(ApproxDP(1, 1e-6), sensitivity=1).epsilon > 1
         assert 0 < Exponential.spending(GaussianDP(1), sensitivity=1).epsilon < 2
-        assert Exponential.spending(PureDP(1), sensitivity=1, neighbours="replace").event.neighbours == "replace"
+        assert (
+            Exponential.spending(PureDP(1), sensitivity=1, neighbours="replace").event.neighbours
+            == "replace"
+        )
 
 
 class TestError:
@@ -119,7 +128,10 @@ class TestError:
         em = Exponential.for_error(10, options=100, sensitivity=2, beta=0.01)
         assert em.error(100, 0.01) <= 10
         assert em.error(100, 0.01) == pytest.approx(10, rel=1e-9)
-        assert Exponential.for_error(10, options=100, sensitivity=2, beta=0.01, monotone=True).epsilon < em.epsilon
+        assert (
+            Exponential.for_error(10, options=100, sensitivity=2, beta=0.01, monotone=True).epsilon
+            < em.epsilon
+        )
 
     def test_nothing_to_miss(self):
         assert gap_of(3, 0.1, 3) == 0
@@ -127,7 +139,9 @@ class TestError:
             Exponential.for_error(1, options=3, optimal=3, sensitivity=1)
 
 
-@pytest.mark.parametrize("scores", [[], [math.nan, 1.0], [math.inf], ["a"], [[1, 2]], [True, False], [None]], ids=str)
+@pytest.mark.parametrize(
+    "scores", [[], [math.nan, 1.0], [math.inf], ["a"], [[1, 2]], [True, False], [None]], ids=str
+)
 def test_bad_scores_are_refused_and_nothing_is_drawn(scores):
     with pytest.raises(InvalidArgument):
         Exponential(1, 1).release(scores, bits=UntouchedBits())

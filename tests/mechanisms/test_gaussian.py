@@ -35,7 +35,13 @@ class TestCalibration:
 
     @pytest.mark.parametrize(
         "budget",
-        [ApproxDP(1, "1e-6"), ApproxDP("1/10", "1e-9"), ApproxDP(20, "1e-5"), GaussianDP(1), RenyiDP({2: 1, 9: 3})],
+        [
+            ApproxDP(1, "1e-6"),
+            ApproxDP("1/10", "1e-9"),
+            ApproxDP(20, "1e-5"),
+            GaussianDP(1),
+            RenyiDP({2: 1, 9: 3}),
+        ],
     )
     @pytest.mark.parametrize("sensitivity", [1, "0.1", histogram("replace")])
     def test_promises_are_kept_with_the_least_noise(self, budget, sensitivity):
@@ -57,7 +63,9 @@ class TestCalibration:
 
     def test_pure_promises_are_refused(self):
         for budget in (PureDP(1), ApproxDP(1, 0)):
-            with pytest.raises(InvalidArgument, match="no pure ε; use ApproxDP, ZCDP, GaussianDP or Laplace"):
+            with pytest.raises(
+                InvalidArgument, match="no pure ε; use ApproxDP, ZCDP, GaussianDP or Laplace"
+            ):
                 Gaussian.spending(budget, sensitivity=1)
 
     @pytest.mark.parametrize(("whole", "cells"), [(False, 1), (True, 1), (False, 1000), (True, 20)])
@@ -106,7 +114,10 @@ class TestClassic:
 
 class TestLattice:
     @settings(deadline=None)
-    @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-2, 2)), min_size=1, max_size=6), st.integers(-6, 2))
+    @given(
+        st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-2, 2)), min_size=1, max_size=6),
+        st.integers(-6, 2),
+    )
     def test_rounding_moves_neighbours_apart_by_no_more_than_is_said(self, moves, exponent):
         x = np.array([start for start, _ in moves])
         y = np.array([start + by for start, by in moves])
@@ -149,7 +160,9 @@ class TestRelease:
         made = Gaussian(2, 1)
         answer = made.release(value, bits=HashedBits(b"f"))
         steps = noise.gaussian(made.steps, bits=HashedBits(b"f"))
-        exact = (math.floor(Fraction(value) / made.event.step + Fraction(1, 2)) + steps) * made.event.step
+        exact = (
+            math.floor(Fraction(value) / made.event.step + Fraction(1, 2)) + steps
+        ) * made.event.step
         assert answer == exact.numerator / exact.denominator
 
     @pytest.mark.parametrize("shape", [(3,), (2, 3), (), (0,), (2000,)])
@@ -177,7 +190,9 @@ class TestRelease:
         with pytest.raises(InvalidArgument, match="dimension=3"):
             Gaussian(2, 1, dimension=2).release(np.zeros(3), bits=UntouchedBits())
 
-    @pytest.mark.parametrize("bad", [{"scale": 0}, {"sensitivity": -2}, {"neighbours": "swap"}, {"dimension": 0}])
+    @pytest.mark.parametrize(
+        "bad", [{"scale": 0}, {"sensitivity": -2}, {"neighbours": "swap"}, {"dimension": 0}]
+    )
     def test_bad_parameters_are_refused(self, bad):
         with pytest.raises(InvalidArgument):
             Gaussian(**({"scale": 1, "sensitivity": 1} | bad))
@@ -192,7 +207,9 @@ class TestRelease:
         low, high = made.interval(made.release(values), 0.05)
         held = ((low <= values) & (values <= high)).mean()
         assert held >= 0.95 - 6.5 * math.sqrt(0.05 * 0.95 / values.size)
-        assert high[0] - low[0] == pytest.approx(2 * Gaussian(1, "1e-9", dimension=values.size).error(0.05))
+        assert high[0] - low[0] == pytest.approx(
+            2 * Gaussian(1, "1e-9", dimension=values.size).error(0.05)
+        )
 
     @pytest.mark.statistical
     def test_the_grid_of_the_outputs_is_the_same_for_every_input(self):
@@ -207,7 +224,9 @@ class TestRelease:
 class TestPrice:
     """The exact curve of the noise never exceeds the event's price, and the price is not loose."""
 
-    @pytest.mark.parametrize(("scale", "sensitivity"), [(4, 1), (Fraction(1, 2), 1), (Fraction(7, 3), 5), (1, "0.1")])
+    @pytest.mark.parametrize(
+        ("scale", "sensitivity"), [(4, 1), (Fraction(1, 2), 1), (Fraction(7, 3), 5), (1, "0.1")]
+    )
     def test_on_the_lattice(self, scale, sensitivity):
         made = Gaussian(scale, sensitivity)
         move, sigma = float(root_up(made.event.squared_sensitivity)), float(scale)
@@ -245,14 +264,21 @@ class TestError:
         with mp.workdps(40):
             share = (1 - mp.mpf(beta)) ** (mp.mpf(1) / cells)
             exact = mp.mpf(scale) * mp.sqrt(2) * mp.erfinv(share)
-        assert exact <= made.error(beta, cells=cells) <= exact * math.sqrt(made._wider(cells)) * (1 + 1e-11)
+        assert (
+            exact
+            <= made.error(beta, cells=cells)
+            <= exact * math.sqrt(made._wider(cells)) * (1 + 1e-11)
+        )
 
     @pytest.mark.parametrize("scale", ["0.1", "0.9", "2", "33", "1e9"])
     @pytest.mark.parametrize("beta", [0.9, 0.05, 1e-6])
     def test_for_whole_numbers(self, scale, beta):
         bound = Gaussian(scale, 1).error(beta, whole=True)
         with mp.workdps(40):
-            missed = [mp.erfc((t + mp.mpf(1) / 2) / mp.mpf(scale) / mp.sqrt(2)) for t in (bound, bound - 1)]
+            missed = [
+                mp.erfc((t + mp.mpf(1) / 2) / mp.mpf(scale) / mp.sqrt(2))
+                for t in (bound, bound - 1)
+            ]
         assert type(bound) is int
         assert missed[0] <= beta
         assert bound == 0 or missed[1] > beta
@@ -266,7 +292,9 @@ class TestError:
     def test_moments(self, scale):
         made = Gaussian(scale, 1)
         assert made.variance == pytest.approx(float(scale) ** 2, rel=1e-9)
-        assert made.expected_error() == pytest.approx(float(scale) * math.sqrt(2 / math.pi), rel=1e-9)
+        assert made.expected_error() == pytest.approx(
+            float(scale) * math.sqrt(2 / math.pi), rel=1e-9
+        )
         x = np.arange(-40 * math.ceil(scale), 40 * math.ceil(scale) + 1)
         p = made.pmf(x, whole=True)
         assert p.sum() == pytest.approx(1, rel=1e-12)
@@ -278,7 +306,9 @@ class TestError:
         made = Gaussian(3, 1)
         step = 1.0 if whole else 2.0**made.exponent
         x = 2 * (not whole) + np.arange(-9, 10) * step
-        assert np.allclose(np.diff(made.cdf(x, whole=whole)), made.pmf(x, whole=whole)[1:], rtol=1e-3, atol=1e-16)
+        assert np.allclose(
+            np.diff(made.cdf(x, whole=whole)), made.pmf(x, whole=whole)[1:], rtol=1e-3, atol=1e-16
+        )
         assert made.pmf(x[3] + step / 2, whole=whole) == 0
         assert made.cdf(x[3] + step / 2, whole=whole) == made.cdf(x[3], whole=whole)
         assert made.pmf(placed(0.3, made.exponent), 0.3) > 0
@@ -343,6 +373,9 @@ class TestComparison:
         assert not wins(Fraction(1, 2))
 
     def test_for_k_counting_queries_the_error_grows_as_the_root_of_k(self):
-        errors = [Gaussian.spending(ApproxDP(1, "1e-6"), sensitivity=counting_queries(k)).error() for k in (1, 4, 100)]
+        errors = [
+            Gaussian.spending(ApproxDP(1, "1e-6"), sensitivity=counting_queries(k)).error()
+            for k in (1, 4, 100)
+        ]
         assert errors[1] / errors[0] == pytest.approx(2, rel=1e-9)
         assert errors[2] / errors[0] == pytest.approx(10, rel=1e-9)

@@ -62,12 +62,16 @@ class TestGeometric:
         assert (answer[1::3] < -(2**62)).all()
         assert (abs(answer[2::3]) < 10**6).all()
 
-    @pytest.mark.parametrize("value", [0.5, 1.0, True, [1], np.array([1.0]), math.nan, "1", np.zeros(1, np.uint64)])
+    @pytest.mark.parametrize(
+        "value", [0.5, 1.0, True, [1], np.array([1.0]), math.nan, "1", np.zeros(1, np.uint64)]
+    )
     def test_what_is_not_whole_is_refused_and_nothing_is_drawn(self, value):
         with pytest.raises(InvalidArgument):
             Geometric(2, 1).release(value, bits=UntouchedBits())
 
-    @pytest.mark.parametrize("bad", [{"scale": 0}, {"scale": 2**51}, {"sensitivity": "1/2"}, {"sensitivity": 0}])
+    @pytest.mark.parametrize(
+        "bad", [{"scale": 0}, {"scale": 2**51}, {"sensitivity": "1/2"}, {"sensitivity": 0}]
+    )
     def test_bad_parameters_are_refused(self, bad):
         with pytest.raises(InvalidArgument):
             Geometric(**({"scale": 1, "sensitivity": 1} | bad))
@@ -82,7 +86,9 @@ class TestGeometric:
             price = curve.delta(epsilon=epsilon)
             assert hockey_stick(p, q, epsilon) <= price + 1e-13
             assert hockey_stick(p, q, epsilon) >= 0.99 * price - 1e-13
-        assert np.log(p / q).max() == pytest.approx(float(made.event.sensitivity / made.scale), rel=1e-12)
+        assert np.log(p / q).max() == pytest.approx(
+            float(made.event.sensitivity / made.scale), rel=1e-12
+        )
 
     @pytest.mark.parametrize("scale", ["0.05", "1", "2", "37.5", "1e6", "1e14"])
     @pytest.mark.parametrize("beta", [0.9, 0.05, 1e-12])
@@ -97,7 +103,10 @@ class TestGeometric:
     def test_for_error_takes_the_most_noise_that_fits(self, error, cells):
         made = Geometric.for_error(error, beta=0.05, sensitivity=1, cells=cells)
         assert made.error(0.05, cells=cells) == math.floor(error)
-        assert Geometric(made.scale * (1 + Fraction(1, 10**9)), 1).error(0.05, cells=cells) == math.floor(error) + 1
+        assert (
+            Geometric(made.scale * (1 + Fraction(1, 10**9)), 1).error(0.05, cells=cells)
+            == math.floor(error) + 1
+        )
 
     @pytest.mark.parametrize("error", [10**9 + 7, 10**15, "1e15", 10**400])
     def test_for_error_keeps_large_errors_too(self, error):
@@ -154,7 +163,9 @@ class TestTruncatedGeometric:
         assert np.allclose(made.cdf(x, value), np.cumsum(expected), atol=1e-13)
         assert made.pmf(2.5, value) == 0
 
-    @pytest.mark.parametrize(("scale", "shift", "high"), [(1, 1, 1), (2, 1, 10), (2, 3, 10), (3, 9, 4)])
+    @pytest.mark.parametrize(
+        ("scale", "shift", "high"), [(1, 1, 1), (2, 1, 10), (2, 3, 10), (3, 9, 4)]
+    )
     def test_its_exact_loss_is_its_price(self, scale, shift, high):
         made = TruncatedGeometric(scale, shift, 0, high)
         outputs = np.arange(high + 1)
@@ -162,12 +173,15 @@ class TestTruncatedGeometric:
         move = min(shift, high)
         for epsilon in EPSILONS:
             found = max(
-                hockey_stick(made.pmf(outputs, v), made.pmf(outputs, v + move), epsilon) for v in range(high + 1 - move)
+                hockey_stick(made.pmf(outputs, v), made.pmf(outputs, v + move), epsilon)
+                for v in range(high + 1 - move)
             )
             assert found <= curve.delta(epsilon=epsilon) + 1e-13
             assert found >= 0.99 * curve.delta(epsilon=epsilon) - 1e-13
 
-    @pytest.mark.parametrize(("high", "beta"), [(1, 0.05), (3, 0.3), (10, 0.05), (11, 0.2), (50, 0.05), (50, 0.9)])
+    @pytest.mark.parametrize(
+        ("high", "beta"), [(1, 0.05), (3, 0.3), (10, 0.05), (11, 0.2), (50, 0.05), (50, 0.9)]
+    )
     @pytest.mark.parametrize("scale", [1, 3, 40])
     def test_its_error_is_the_exact_worst_quantile(self, scale, high, beta):
         made, outputs = TruncatedGeometric(scale, 1, 0, high), np.arange(high + 1)
@@ -208,7 +222,15 @@ class TestTruncatedGeometric:
         assert (low[0], high[0]) == (-2, 3)
 
     @pytest.mark.parametrize(
-        "bad", [{"low": 3}, {"high": -1}, {"low": "1/2"}, {"high": 2**63}, {"scale": 0}, {"sensitivity": "1/2"}]
+        "bad",
+        [
+            {"low": 3},
+            {"high": -1},
+            {"low": "1/2"},
+            {"high": 2**63},
+            {"scale": 0},
+            {"sensitivity": "1/2"},
+        ],
     )
     def test_bad_parameters_are_refused(self, bad):
         with pytest.raises(InvalidArgument):

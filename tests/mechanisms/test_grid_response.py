@@ -33,7 +33,9 @@ class TestDistance:
             scores = [-(abs(x - place[0]) + abs(y - place[1])) for x, y in cells]
             law = Exponential(2, 2 * 3, neighbours="replace").probabilities(scores)
             line = grid.channel()
-            np.testing.assert_allclose(law, [line[place[0], x] * line[place[1], y] for x, y in cells], rtol=1e-12)
+            np.testing.assert_allclose(
+                law, [line[place[0], x] * line[place[1], y] for x, y in cells], rtol=1e-12
+            )
 
     @pytest.mark.statistical
     def test_frequencies(self):
@@ -48,7 +50,9 @@ class TestUniform:
     """p = e^ε/(e^ε + k² − 1)."""
 
     def test_the_lectures_example(self):
-        assert GridResponse(10, "1.09861228866810969140", "uniform").truth == pytest.approx(3 / 102, rel=1e-14)
+        assert GridResponse(10, "1.09861228866810969140", "uniform").truth == pytest.approx(
+            3 / 102, rel=1e-14
+        )
 
     def test_is_randomized_response_over_the_cells(self):
         grid = GridResponse(3, 2)
@@ -87,7 +91,8 @@ class TestEstimate:
         assert (unclipped >= variance - 1e-12).all()  # unbiased but for those cut at 0
         table = np.array([[1 / 3, 2 / 3], [0, 0]])
         missed = sum(
-            chance * ((table < f.interval(0.1)[..., 0]) | (table > f.interval(0.1)[..., 1])) for chance, f in found
+            chance * ((table < f.interval(0.1)[..., 0]) | (table > f.interval(0.1)[..., 1]))
+            for chance, f in found
         )
         assert (missed <= 0.1).all()
 
@@ -118,7 +123,9 @@ def test_one_place_in_one_place_out():
 
 @pytest.mark.parametrize("score", ["uniform", "distance"])
 @pytest.mark.parametrize(
-    "place", [(4, 0), (0, -1), (0,), (0, 1, 2), (0.5, 1), np.zeros((0, 2), int), np.zeros(2, int)], ids=repr
+    "place",
+    [(4, 0), (0, -1), (0,), (0, 1, 2), (0.5, 1), np.zeros((0, 2), int), np.zeros(2, int)],
+    ids=repr,
 )
 def test_places_off_the_grid_are_refused_and_nothing_is_drawn(score, place):
     with pytest.raises(InvalidArgument):
@@ -126,7 +133,11 @@ def test_places_off_the_grid_are_refused_and_nothing_is_drawn(score, place):
 
 
 def test_bad_parameters_are_refused():
-    for made in (lambda: GridResponse(1, 1), lambda: GridResponse(3, 0), lambda: GridResponse(3, 1, "angle")):
+    for made in (
+        lambda: GridResponse(1, 1),
+        lambda: GridResponse(3, 0),
+        lambda: GridResponse(3, 1, "angle"),
+    ):
         with pytest.raises(InvalidArgument):
             made()
 
@@ -142,4 +153,6 @@ def test_the_error_bounds_every_cell_of_every_table(score):
 
 
 def test_the_uniform_error_is_that_of_randomized_response():
-    assert GridResponse(4, 1).error(500, 0.1) == pytest.approx(RandomizedResponse(16, epsilon=1).error(500, 0.1))
+    assert GridResponse(4, 1).error(500, 0.1) == pytest.approx(
+        RandomizedResponse(16, epsilon=1).error(500, 0.1)
+    )

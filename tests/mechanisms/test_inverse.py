@@ -102,7 +102,10 @@ class TestChoice:
     """A piece is drawn with probability exactly ∝ length·exp(−rate·depth)."""
 
     @settings(deadline=None, max_examples=examples(40))
-    @given(st.lists(st.tuples(st.integers(1, 2**32), st.integers(0, 60)), min_size=1, max_size=8), st.integers(4, 80))
+    @given(
+        st.lists(st.tuples(st.integers(1, 2**32), st.integers(0, 60)), min_size=1, max_size=8),
+        st.integers(4, 80),
+    )
     def test_bounds_enclose(self, parts, precision):
         import mpmath as mp
 
@@ -125,7 +128,9 @@ class TestChoice:
         made = InverseQuantile(2, 0, SMALL)
         drawn = [round(made.release([1.0, 1.0, 4.0, 5.0])) for _ in range(draws(6000))]
         rate = 2 / (2 * 0.5)
-        weights = np.array([math.exp(rate * score([1, 1, 4, 5], o, Fraction(1, 2))) for o in range(SMALL + 1)])
+        weights = np.array(
+            [math.exp(rate * score([1, 1, 4, 5], o, Fraction(1, 2))) for o in range(SMALL + 1)]
+        )
         assert_agrees(np.bincount(drawn, minlength=SMALL + 1), weights / weights.sum())
 
 
@@ -138,11 +143,15 @@ class TestError:
         made = InverseQuantile(2, 0, 1)
         full = InverseQuantile(2, 0, 1).error(0.2)
         for values in itertools.combinations_with_replacement(range(SMALL + 1), 8):
-            ranks = np.array([-score(values, o, Fraction(1, 2)) for o in range(SMALL + 1)], dtype=float)
+            ranks = np.array(
+                [-score(values, o, Fraction(1, 2)) for o in range(SMALL + 1)], dtype=float
+            )
             assert law(made, values)[ranks > full].sum() <= 0.2
 
     def test_size(self):
-        assert InverseQuantile(1, 0, 1).error(0.05) == pytest.approx(math.log(2.0**32 * 0.95 / 0.05), rel=1e-9)
+        assert InverseQuantile(1, 0, 1).error(0.05) == pytest.approx(
+            math.log(2.0**32 * 0.95 / 0.05), rel=1e-9
+        )
 
     @pytest.mark.statistical
     def test_accurate(self):

@@ -45,11 +45,15 @@ class TestCalibration:
     def test_any_sensitivity_costs_at_most_epsilon_and_nearly_all_of_it(self, sensitivity, epsilon):
         made = Laplace.spending(PureDP(epsilon), sensitivity=sensitivity)
         assert epsilon * (1 - Fraction(1, 2**25)) < price_pure(made.event) <= epsilon
-        assert sensitivity / epsilon <= made.scale <= sensitivity / epsilon * (1 + Fraction(1, 2**25))
+        assert (
+            sensitivity / epsilon <= made.scale <= sensitivity / epsilon * (1 + Fraction(1, 2**25))
+        )
 
     @pytest.mark.parametrize("sensitivity", [1, Fraction(1, 3), 10**9])
     def test_a_promise_finer_than_the_lattice_is_refused_with_that_reason(self, sensitivity):
-        assert price_pure(Laplace.spending(PureDP("1e-11"), sensitivity=sensitivity).event) <= Fraction(1, 10**11)
+        assert price_pure(
+            Laplace.spending(PureDP("1e-11"), sensitivity=sensitivity).event
+        ) <= Fraction(1, 10**11)
         with pytest.raises(InvalidArgument, match="too small a promise: .* lattice steps"):
             Laplace.spending(PureDP("1e-15"), sensitivity=sensitivity)
         with pytest.raises(InvalidArgument, match="too small a promise"):
@@ -62,7 +66,14 @@ class TestCalibration:
         assert price_pure(made.event) <= 1
 
     @pytest.mark.parametrize(
-        "budget", [ApproxDP(1, "1e-6"), ApproxDP("1/2", "1e-3"), ZCDP("1/2"), GaussianDP(1), RenyiDP({2: 1, 8: 2})]
+        "budget",
+        [
+            ApproxDP(1, "1e-6"),
+            ApproxDP("1/2", "1e-3"),
+            ZCDP("1/2"),
+            GaussianDP(1),
+            RenyiDP({2: 1, 8: 2}),
+        ],
     )
     def test_other_promises_are_kept_with_the_least_noise(self, budget):
         made = Laplace.spending(budget, sensitivity=1)
@@ -125,11 +136,17 @@ class TestLattice:
         assert math.isfinite(made.error())
 
     @settings(deadline=None)
-    @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-2, 2)), min_size=1, max_size=6), st.integers(-6, 2))
+    @given(
+        st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(-2, 2)), min_size=1, max_size=6),
+        st.integers(-6, 2),
+    )
     def test_rounding_moves_neighbours_apart_by_no_more_than_is_said(self, moves, exponent):
         x = np.array([start for start, _ in moves])
         y = np.array([start + by for start, by in moves])
-        apart = sum((abs(Fraction(a) - Fraction(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True)), Fraction())
+        apart = sum(
+            (abs(Fraction(a) - Fraction(b)) for a, b in zip(x.tolist(), y.tolist(), strict=True)),
+            Fraction(),
+        )
         steps = np.abs(to_grid(x, exponent) - to_grid(y, exponent)).sum()
         assert steps <= steps_apart(apart, exponent, len(moves))
 
@@ -173,7 +190,9 @@ class TestRelease:
         made = Laplace(2, 1)
         answer = made.release(value, bits=HashedBits(b"f"))
         steps = noise.laplace(made.steps, bits=HashedBits(b"f"))
-        exact = (math.floor(Fraction(float(value)) / made.event.step + Fraction(1, 2)) + steps) * made.event.step
+        exact = (
+            math.floor(Fraction(float(value)) / made.event.step + Fraction(1, 2)) + steps
+        ) * made.event.step
         assert type(answer) is float
         assert answer == exact.numerator / exact.denominator
 
@@ -190,7 +209,9 @@ class TestRelease:
             assert isinstance(answer, np.ndarray)
             assert (answer.dtype, answer.shape) == (out, shape)
 
-    @pytest.mark.parametrize("values", [np.arange(8)[::2], np.arange(4, dtype=">i8"), np.arange(4, dtype=">f4")])
+    @pytest.mark.parametrize(
+        "values", [np.arange(8)[::2], np.arange(4, dtype=">i8"), np.arange(4, dtype=">f4")]
+    )
     def test_arrays_in_any_layout_are_read_as_their_values(self, values):
         plain = np.array(values.tolist())
         answer = Laplace(2, 1).release(values, bits=HashedBits(b"l"))
@@ -209,7 +230,8 @@ class TestRelease:
         steps = noise.laplace(made.steps, 4, bits=HashedBits(b"a"))
         answer = made.release(values, bits=HashedBits(b"a"))
         expected = [
-            math.floor(int(v) + int(s) * made.event.step + Fraction(1, 2)) for v, s in zip(values, steps, strict=True)
+            math.floor(int(v) + int(s) * made.event.step + Fraction(1, 2))
+            for v, s in zip(values, steps, strict=True)
         ]
         assert answer.tolist() == expected
 
@@ -231,8 +253,22 @@ class TestRelease:
     @pytest.mark.parametrize(
         "value",
         [
-            *(True, "3", None, [1, 2], 1j, Fraction(1, 2), np.array([True]), np.array(["a"]), np.zeros(2, np.uint64)),
-            *(np.ma.array([1, 2], mask=[0, 1]), np.ma.array([1.0, math.nan], mask=[0, 1]), np.zeros(2, np.longdouble)),
+            *(
+                True,
+                "3",
+                None,
+                [1, 2],
+                1j,
+                Fraction(1, 2),
+                np.array([True]),
+                np.array(["a"]),
+                np.zeros(2, np.uint64),
+            ),
+            *(
+                np.ma.array([1, 2], mask=[0, 1]),
+                np.ma.array([1.0, math.nan], mask=[0, 1]),
+                np.zeros(2, np.longdouble),
+            ),
             *(math.nan, math.inf, np.array([1.0, math.nan]), np.array([-math.inf])),
         ],
     )
@@ -287,7 +323,9 @@ class TestRelease:
         low, high = made.interval(made.release(values), 0.05)
         held = ((low <= values) & (values <= high)).mean()
         assert held >= 0.95 - 6.5 * math.sqrt(0.05 * 0.95 / values.size)
-        assert high[0] - low[0] == pytest.approx(2 * Laplace(1, "1e-6", dimension=values.size).error(0.05))
+        assert high[0] - low[0] == pytest.approx(
+            2 * Laplace(1, "1e-6", dimension=values.size).error(0.05)
+        )
 
     @pytest.mark.statistical
     def test_the_grid_of_the_outputs_is_the_same_for_every_input(self):
@@ -305,10 +343,15 @@ class TestRelease:
 class TestPrice:
     """The exact curve of the noise never exceeds the event's price, and the price is not loose."""
 
-    @pytest.mark.parametrize(("scale", "sensitivity"), [(2, 1), (Fraction(1, 2), 1), (Fraction(7, 3), 5), (1, "0.1")])
+    @pytest.mark.parametrize(
+        ("scale", "sensitivity"), [(2, 1), (Fraction(1, 2), 1), (Fraction(7, 3), 5), (1, "0.1")]
+    )
     def test_on_the_lattice(self, scale, sensitivity):
         made = Laplace(scale, sensitivity)
-        n, h = float(made.event.sensitivity / made.event.step), float(made.event.step / made.event.scale)
+        n, h = (
+            float(made.event.sensitivity / made.event.step),
+            float(made.event.step / made.event.scale),
+        )
         curve = compose([made.event])
         for epsilon in EPSILONS:
             last = math.ceil((n - epsilon / h) / 2) - 1
@@ -392,7 +435,9 @@ class TestError:
         made = Laplace(3, 1)
         step = 1.0 if whole else 2.0**made.exponent
         x = 7 * (not whole) + np.arange(-50, 51) * step
-        assert np.allclose(np.diff(made.cdf(x, whole=whole)), made.pmf(x, whole=whole)[1:], rtol=1e-3, atol=1e-16)
+        assert np.allclose(
+            np.diff(made.cdf(x, whole=whole)), made.pmf(x, whole=whole)[1:], rtol=1e-3, atol=1e-16
+        )
         assert made.pmf(x[3] + step / 2, whole=whole) == 0
         assert made.cdf(x[3] + step / 2, whole=whole) == made.cdf(x[3], whole=whole)
         assert made.pmf(0.3, 0.3) == 0.0 != made.pmf(placed(0.3, made.exponent), 0.3)
@@ -407,12 +452,12 @@ class TestError:
             assert (p * abs(x)).sum() == pytest.approx(two_sided.mean_size(h), rel=1e-12)
             rounded = np.floor(x / 4 + 0.5)
             for k in range(-5, 6):
-                assert two_sided.rounded_pmf(np.array([float(k)]), 1 / (4 * h), h)[0] == pytest.approx(
-                    p[rounded == k].sum(), rel=1e-12
-                )
-                assert two_sided.rounded_cdf(np.array([float(k)]), 1 / (4 * h), h)[0] == pytest.approx(
-                    p[rounded <= k].sum(), rel=1e-12
-                )
+                assert two_sided.rounded_pmf(np.array([float(k)]), 1 / (4 * h), h)[
+                    0
+                ] == pytest.approx(p[rounded == k].sum(), rel=1e-12)
+                assert two_sided.rounded_cdf(np.array([float(k)]), 1 / (4 * h), h)[
+                    0
+                ] == pytest.approx(p[rounded <= k].sum(), rel=1e-12)
 
     def test_intervals(self):
         made = Laplace(2, 1)
@@ -451,7 +496,9 @@ class TestError:
 
 def test_k_counting_queries_cost_k():
     """Laplace error grows with the number of queries k (theory, section 4)."""
-    errors = [Laplace.spending(PureDP(1), sensitivity=counting_queries(k)).error() for k in (1, 10, 100)]
+    errors = [
+        Laplace.spending(PureDP(1), sensitivity=counting_queries(k)).error() for k in (1, 10, 100)
+    ]
     assert errors[1] / errors[0] == pytest.approx(10, rel=1e-9)
     assert errors[2] / errors[0] == pytest.approx(100, rel=1e-9)
 

@@ -31,8 +31,12 @@ class TestPrice:
     def test_concentrated(self):
         mwem = MWEM.spending(ZCDP("1/2"), domain=8, total=1000, rounds=8)
         assert mwem.noise == "gaussian"
-        assert float(mwem.epsilon) >= math.sqrt(4 * 0.5 / 8) * (1 - 1e-9)  # each half costs ε²/8 of ρ/rounds
-        assert mwem.event.event.events[1] == DiscreteGaussianNoise(4 / mwem.epsilon**2, 1, neighbours="replace")
+        assert float(mwem.epsilon) >= math.sqrt(4 * 0.5 / 8) * (
+            1 - 1e-9
+        )  # each half costs ε²/8 of ρ/rounds
+        assert mwem.event.event.events[1] == DiscreteGaussianNoise(
+            4 / mwem.epsilon**2, 1, neighbours="replace"
+        )
 
     @pytest.mark.untraced
     def test_approximate(self):
@@ -53,7 +57,9 @@ class TestLearning:
 
     def test_more_passes_make_better_use(self):
         made = [MWEM(8, 1000, 8, 1000, noise="laplace", passes=p) for p in (1, 40)]
-        once, often = (m.release(HISTOGRAM, QUERIES, bits=HashedBits(b"x")).answers(QUERIES) for m in made)
+        once, often = (
+            m.release(HISTOGRAM, QUERIES, bits=HashedBits(b"x")).answers(QUERIES) for m in made
+        )
         assert np.abs(often - TRUE).max() < np.abs(once - TRUE).max()
 
     def test_reproducible_from_bits(self):
@@ -80,7 +86,11 @@ class TestLearning:
 
 def test_bad_input_is_refused_and_nothing_is_drawn():
     mwem = MWEM(8, 1000, 2, 1, noise="laplace")
-    for histogram, queries in ((HISTOGRAM[:3], QUERIES), (HISTOGRAM, QUERIES * 2), (HISTOGRAM * 0.5, QUERIES)):
+    for histogram, queries in (
+        (HISTOGRAM[:3], QUERIES),
+        (HISTOGRAM, QUERIES * 2),
+        (HISTOGRAM * 0.5, QUERIES),
+    ):
         with pytest.raises(InvalidArgument):
             mwem.release(histogram, queries, bits=UntouchedBits())
     with pytest.raises(InvalidArgument):

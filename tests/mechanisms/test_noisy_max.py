@@ -122,7 +122,9 @@ class TestLattice:
         for seed, scores in itertools.product((b"a", b"b"), ([0.25, 0.0], [0.0, 0.125])):
             exponent = -41  # 2/3 lies from 2^-1
             cells = math.ceil(Fraction(1, 3) * 2**41)
-            noisy = (np.array(scores) * 2.0**41).astype(np.int64) + laplace(2 * cells, 2, bits=HashedBits(seed))
+            noisy = (np.array(scores) * 2.0**41).astype(np.int64) + laplace(
+                2 * cells, 2, bits=HashedBits(seed)
+            )
             assert nm.release(scores, bits=HashedBits(seed)) == int(np.argmax(noisy)), exponent
 
     def test_wide_scores(self):

@@ -32,9 +32,13 @@ class TestSpan:
             if neighbours(x, y):
                 moved = abs(int(x[a:b].sum()) - int(y[a:b].sum()))
                 assert moved <= min(spans[tuple(x)][0], spans[tuple(y)][0])
-                assert all(s <= t for s, t in zip(spans[tuple(x)], spans[tuple(y)][1:], strict=False))
+                assert all(
+                    s <= t for s, t in zip(spans[tuple(x)], spans[tuple(y)][1:], strict=False)
+                )
         for x in data:  # A_0 is reached: it is the local sensitivity itself
-            reached = max(abs(int(x[a:b].sum()) - int(y[a:b].sum())) for y in data if neighbours(x, y))
+            reached = max(
+                abs(int(x[a:b].sum()) - int(y[a:b].sum())) for y in data if neighbours(x, y)
+            )
             assert reached == spans[tuple(x)][0]
 
     def test_in_the_end_it_is_the_whole_range(self):

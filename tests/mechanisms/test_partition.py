@@ -18,7 +18,9 @@ from discreet.testing.bits import ScriptedBits, UntouchedBits
 from oracles.selection import assert_agrees
 from support.profile import examples
 
-RULES = st.tuples(st.fractions(Fraction(1, 20), 5), st.fractions(Fraction(1, 10**9), Fraction(1, 10)))
+RULES = st.tuples(
+    st.fractions(Fraction(1, 20), 5), st.fractions(Fraction(1, 10**9), Fraction(1, 10))
+)
 
 
 class TestPrivacy:
@@ -56,7 +58,10 @@ class TestOptimality:
 
     @pytest.mark.parametrize("l0", [1, 3])
     def test_beats_thresholding(self, l0):
-        rule, laplace = PartitionSelection(1, 1e-6, max_groups=l0), LaplaceThreshold(1, 1e-6, max_groups=l0)
+        rule, laplace = (
+            PartitionSelection(1, 1e-6, max_groups=l0),
+            LaplaceThreshold(1, 1e-6, max_groups=l0),
+        )
         chances = [(rule.shown(n), laplace.shown(n)) for n in range(1, 80)]
         assert all(a >= b * (1 - 1e-6) for a, b in chances)
         assert max(a - b for a, b in chances) > 0.1

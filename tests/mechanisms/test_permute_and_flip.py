@@ -79,19 +79,25 @@ class TestError:
             assert missed == pytest.approx(beta, rel=1e-3)
 
     def test_small_beta_and_many_candidates(self):
-        assert PermuteAndFlip(1, 1).error(10**6, 1e-9) == pytest.approx(2 * math.log(10**6 / 2e-9), rel=1e-4)
+        assert PermuteAndFlip(1, 1).error(10**6, 1e-9) == pytest.approx(
+            2 * math.log(10**6 / 2e-9), rel=1e-4
+        )
 
     @given(st.lists(st.floats(-40, 0), min_size=1, max_size=30), st.floats(0.001, 0.9))
     def test_holds_for_any_scores(self, others, beta):
         pf = PermuteAndFlip(1, 1)
         scores = np.array([0.0, *others])
-        assert pf.probabilities(scores)[scores < -pf.error(scores.size, beta)].sum() <= beta * (1 + 1e-6)
+        assert pf.probabilities(scores)[scores < -pf.error(scores.size, beta)].sum() <= beta * (
+            1 + 1e-6
+        )
 
     @given(st.integers(1, 40), st.integers(1, 10), st.floats(0.001, 0.9))
     def test_more_best_candidates(self, others, best, beta):
         pf = PermuteAndFlip(1, 1)
         error = pf.error(best + others, beta, best)
-        assert pf.probabilities([0.0] * best + [-error - 1e-6] * others)[best:].sum() <= beta * (1 + 1e-6)
+        assert pf.probabilities([0.0] * best + [-error - 1e-6] * others)[best:].sum() <= beta * (
+            1 + 1e-6
+        )
 
     def test_for_error_is_the_inverse(self):
         pf = PermuteAndFlip.for_error(10, options=100, sensitivity=2, beta=0.01)

@@ -41,7 +41,10 @@ class TestFar:
     def test_pieces_are_cut_where_places_differ(self, bound, size, shape, start, length):
         far, parts = PlaceWeights(bound, size, *shape), shape[1]
         cut = list(far.cut(Piece(start, length, 3)))
-        assert [part.start for part in cut] == [start, *(part.start + part.length for part in cut[:-1])]
+        assert [part.start for part in cut] == [
+            start,
+            *(part.start + part.length for part in cut[:-1]),
+        ]
         assert sum(part.length for part in cut) == length and {part.depth for part in cut} == {3}
         for part in cut:
             for place in {part.start, part.start + part.length - 1}:
@@ -49,13 +52,17 @@ class TestFar:
                 assert one.each == part.each
         mirrored = {-(part.start + part.length - 1): part.each for part in cut}
         for part in (
-            PlaceWeights(-bound, size, shape[0]).cut(Piece(1 - start - length, length, 0)) if parts == 1 else ()
+            PlaceWeights(-bound, size, shape[0]).cut(Piece(1 - start - length, length, 0))
+            if parts == 1
+            else ()
         ):
             assert mirrored.get(part.start, part.each) == part.each
 
     @given(st.integers(64, 300), SIZES, st.integers(1, 6))
     @settings(max_examples=examples(100))
-    def test_what_a_step_counts_falls_by_the_second_then_by_the_fourth_power(self, bound, size, doublings):
+    def test_what_a_step_counts_falls_by_the_second_then_by_the_fourth_power(
+        self, bound, size, doublings
+    ):
         far, seen = PlaceWeights(bound, size, doublings), []
         for cell in range(bound + 1):
             [one] = far.cut(Piece(cell, 1, 0))
@@ -67,12 +74,15 @@ class TestFar:
             assert each <= math.exp(far.spread + 1e-9) * min(one for _, one in seen)
             if start and start.bit_length() - 1 >= top - doublings:
                 power = (last / max(start, turn)) ** 2 * (max(start, turn) / start) ** 4
-                assert 0.75 < each / least * widest / width / power < 1.34  # a sixteenth is 1.27 in the fourth power
+                assert (
+                    0.75 < each / least * widest / width / power < 1.34
+                )  # a sixteenth is 1.27 in the fourth power
         per_step = [each / width for (_, width), each in seen]
         assert per_step == sorted(per_step, reverse=True)
 
     @pytest.mark.parametrize(
-        ("bound", "doublings"), [(0, 0), (120, 0), (255, 0), (256, 1), (-500, 1), (5000, 5), (10**5, 6), (-(10**9), 6)]
+        ("bound", "doublings"),
+        [(0, 0), (120, 0), (255, 0), (256, 1), (-500, 1), (5000, 5), (10**5, 6), (-(10**9), 6)],
     )
     def test_small_grids_are_left_alone(self, bound, doublings):
         assert PlaceWeights.beyond(bound, 1 << 40).doublings == doublings

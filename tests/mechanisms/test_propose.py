@@ -25,7 +25,8 @@ class TestPrice:
         return np.append(passed * (1 - a) / (1 + a) * a ** np.abs(x - value), 1 - passed)
 
     @pytest.mark.parametrize(
-        ("left", "right"), [((0, 5), (7, 6)), ((0, 1), (7, 0)), ((0, 0), (2000, 0)), ((0, 30), (7, 29))]
+        ("left", "right"),
+        [((0, 5), (7, 6)), ((0, 1), (7, 0)), ((0, 0), (2000, 0)), ((0, 30), (7, 29))],
     )
     def test_exact(self, left, right):
         ptr = ProposeTestRelease(Fraction(1, 2), 1e-3, 7)
@@ -46,7 +47,9 @@ class TestPrice:
         assert ProposeTestRelease.spending(ApproxDP(1, 1e-6), bound=1).event == Promise(
             ApproxDP(1, 1e-6), neighbours="replace"
         )
-        assert ProposedQuantile(1, 1e-6, 0, 1, 0.1).event == Promise(ApproxDP(1, 1e-6), neighbours="replace")
+        assert ProposedQuantile(1, 1e-6, 0, 1, 0.1).event == Promise(
+            ApproxDP(1, 1e-6), neighbours="replace"
+        )
 
 
 class TestRelease:
@@ -109,7 +112,9 @@ def test_bad_input_is_refused_and_nothing_is_drawn():
             bad()
 
 
-@pytest.mark.parametrize(("value", "distance"), [(17.5, 3), (math.nan, 3), ("17", 3), (17, -3), (17, 3.5), (True, 3)])
+@pytest.mark.parametrize(
+    ("value", "distance"), [(17.5, 3), (math.nan, 3), ("17", 3), (17, -3), (17, 3.5), (True, 3)]
+)
 def test_a_refusal_tells_nothing_of_the_data(value, distance):
     with pytest.raises(InvalidArgument) as caught:
         ProposeTestRelease(1, 1e-6, 1).release(value, distance, bits=UntouchedBits())
@@ -126,7 +131,9 @@ def test_a_budget_is_spent_on_either_relation_and_on_a_quantile():
     budget = ApproxDP(1, "1e-6")
     made = ProposeTestRelease.spending(budget, bound=1, neighbours="add-remove")
     assert made.event == Promise(budget, neighbours="add-remove")
-    quantile = ProposedQuantile.spending(budget, low=0, high=100, bound=1, quantile="1/4", test_share="1/3")
+    quantile = ProposedQuantile.spending(
+        budget, low=0, high=100, bound=1, quantile="1/4", test_share="1/3"
+    )
     assert quantile == ProposedQuantile(1, "1e-6", 0, 100, 1, quantile="1/4", test_share="1/3")
     with pytest.raises(InvalidArgument):
         ProposedQuantile.spending(PureDP(1), low=0, high=100, bound=1)

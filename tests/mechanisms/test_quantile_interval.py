@@ -21,7 +21,9 @@ from support.profile import examples
 EPSILON = Fraction(2)
 WHERE = Stretch(0, 6, 7)
 tables = st.dictionaries(st.integers(0, 6), st.integers(1, 30), max_size=7)
-quantiles = st.sampled_from([Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(0), Fraction(1)])
+quantiles = st.sampled_from(
+    [Fraction(1, 2), Fraction(1, 4), Fraction(9, 10), Fraction(0), Fraction(1)]
+)
 
 
 def made_of(at, neighbours="add-remove"):
@@ -33,7 +35,10 @@ def made_of(at, neighbours="add-remove"):
 def aims_of(at, rows):
     """The ranks that the ends must not pass: half a row beside the quantile; no outer end of MIN and MAX."""
     middle = Aim(at).between(rows.before[-1], 1)
-    return None if at == 0 else middle - at.denominator, None if at == 1 else middle + at.denominator
+    return (
+        None if at == 0 else middle - at.denominator,
+        None if at == 1 else middle + at.denominator,
+    )
 
 
 def law(made, at, counts, centre, beta):
@@ -44,7 +49,12 @@ def law(made, at, counts, centre, beta):
     found = depths(low, high, made.error(many, beta))
     assert len(found) == many
     weights = [math.exp(-made.rate * depth) for depth in found]
-    sides = [[a for a in low if high] and [min(a, b) for a, b in zip(low, high, strict=True)], low, high, [0]]
+    sides = [
+        [a for a in low if high] and [min(a, b) for a, b in zip(low, high, strict=True)],
+        low,
+        high,
+        [0],
+    ]
     holds = [rank >= 0 for ranks in sides for rank in ranks]
     return {i: one / sum(weights) for i, one in enumerate(weights)}, holds, found
 
@@ -60,14 +70,20 @@ class TestItHolds:
         assert min(found) == 0
         room = made.error(len(found), beta)
         assert all(depth > room for depth, right in zip(found, holds, strict=True) if not right)
-        assert sum(chance for chance, right in zip(chances.values(), holds, strict=True) if right) >= 1 - beta
+        assert (
+            sum(chance for chance, right in zip(chances.values(), holds, strict=True) if right)
+            >= 1 - beta
+        )
 
     @settings(max_examples=examples(100), deadline=None)
     @given(tables, quantiles, st.integers(0, 6))
     def test_what_is_drawn_is_an_outcome(self, counts, at, centre):
         rows, aim = RankedRows(counts), Aim(at)
         low, high = made_of(at).release(rows, WHERE, centre, aims_of(at, rows), aim.scale, 0.05)
-        assert (low is None or 0 <= low <= centre, high is None or centre <= high <= 6) == (True, True)
+        assert (low is None or 0 <= low <= centre, high is None or centre <= high <= 6) == (
+            True,
+            True,
+        )
         assert (low is None if at == 0 else True, high is None if at == 1 else True) == (True, True)
 
     def test_few_rows_reach_nowhere(self):
@@ -86,7 +102,11 @@ class TestThePrice:
         for size in range(4):
             for data in combinations_with_replacement((0, 2, 5), size):
                 one = law(made, at, Counter(data), 3, 0.6)[0]
-                kept = [data] if relation == "add-remove" else [data[:i] + data[i + 1 :] for i in range(size)]
+                kept = (
+                    [data]
+                    if relation == "add-remove"
+                    else [data[:i] + data[i + 1 :] for i in range(size)]
+                )
                 for near in ((*rows, cell) for rows in kept for cell in (0, 2, 5, 6)):
                     seen = exact(one, law(made, at, Counter(near), 3, 0.6)[0], PureDP(EPSILON))
                     assert not seen.refuted
@@ -96,7 +116,9 @@ class TestThePrice:
     def test_a_twin_at_twice_the_rate_is_refuted(self):
         twin, caught = Reach(2 * EPSILON, 2), False
         for data in combinations_with_replacement((0, 2, 5), 3):
-            pair = [law(twin, Fraction(1, 2), Counter(rows), 3, 0.6)[0] for rows in (data, (*data, 2))]
+            pair = [
+                law(twin, Fraction(1, 2), Counter(rows), 3, 0.6)[0] for rows in (data, (*data, 2))
+            ]
             caught |= exact(*pair, PureDP(EPSILON)).refuted
         assert caught
         assert made_of(Fraction(1, 2)).event == ExponentialSelection(EPSILON)
@@ -117,10 +139,14 @@ class TestWaits:
         if abs(a - b) < 1e-3:
             return
         plain = (a * math.exp(-s / a) - b * math.exp(-s / b)) / (a - b)
-        assert plain * (1 - 1e-7) - 1e-12 <= exponential_tail([a, b], s) <= plain * (1 + 1e-5) + 1e-12
+        assert (
+            plain * (1 - 1e-7) - 1e-12 <= exponential_tail([a, b], s) <= plain * (1 + 1e-5) + 1e-12
+        )
 
     def test_the_quantile_is_met_from_above(self):
         assert exponential_tail([1.0], 0.0) == 1.0
         for scales in ([1.0], [1.0, 1.0, 1.0], [0.5, 1.0, 4.0]):
             found = exponential_sum(scales, 0.01)
-            assert exponential_tail(scales, found) <= 0.01 < exponential_tail(scales, 0.9999 * found)
+            assert (
+                exponential_tail(scales, found) <= 0.01 < exponential_tail(scales, 0.9999 * found)
+            )

@@ -58,7 +58,9 @@ class TestLaw:
         assert (rr.p, rr.q) == (float(truth), float((1 - truth) / (k - 1)))
 
     def test_overwhelming_odds(self):
-        assert float(RandomizedResponse(truth=1 - Fraction(1, 10**400)).epsilon) == pytest.approx(400 * math.log(10))
+        assert float(RandomizedResponse(truth=1 - Fraction(1, 10**400)).epsilon) == pytest.approx(
+            400 * math.log(10)
+        )
 
     def test_binary_is_the_exponential_mechanism_with_a_zero_one_score_at_twice_epsilon(self):
         law = Exponential(2, 1, neighbours="replace").probabilities([1, 0])
@@ -67,7 +69,9 @@ class TestLaw:
 
     def test_the_closed_interval_of_truth(self):
         low, high = 1 / (1 + math.e), math.e / (1 + math.e)
-        assert RandomizedResponse(2, epsilon=1).p == pytest.approx(high, rel=1e-14)  # the end belongs to it
+        assert RandomizedResponse(2, epsilon=1).p == pytest.approx(
+            high, rel=1e-14
+        )  # the end belongs to it
         assert RandomizedResponse(truth=Fraction(high) + Fraction(1, 10**6)).epsilon > 1
         assert RandomizedResponse(truth=Fraction(low) - Fraction(1, 10**6)).epsilon > 1
         assert RandomizedResponse(truth=Fraction(low) + Fraction(1, 10**6)).epsilon < 1
@@ -75,7 +79,11 @@ class TestLaw:
     @pytest.mark.statistical
     @pytest.mark.parametrize(
         "rr",
-        [RandomizedResponse(4, epsilon=1), RandomizedResponse(4, truth=Fraction(1, 2)), RandomizedResponse(truth=0.1)],
+        [
+            RandomizedResponse(4, epsilon=1),
+            RandomizedResponse(4, truth=Fraction(1, 2)),
+            RandomizedResponse(truth=0.1),
+        ],
     )
     def test_frequencies(self, rr):
         """100 000 answers to each truth against p and q; false alarm ≤ 1e-9 for each law."""
@@ -102,10 +110,15 @@ class TestPrice:
         assert abs(math.log(rr.p / rr.q)) == pytest.approx(float(epsilon), rel=1e-12)
         assert (rr.event.epsilon, rr.event.options, rr.event.neighbours) == (epsilon, k, "replace")
 
-    @pytest.mark.parametrize(("k", "truth"), [(2, Fraction(3, 4)), (5, Fraction(3, 5)), (5, Fraction(1, 50))])
+    @pytest.mark.parametrize(
+        ("k", "truth"), [(2, Fraction(3, 4)), (5, Fraction(3, 5)), (5, Fraction(1, 50))]
+    )
     def test_curve(self, k, truth):
         """The event's curve is above the exact one, also where lies are likelier; for p > q it is close."""
-        rr, curve = RandomizedResponse(k, truth=truth), compose(RandomizedResponse(k, truth=truth).event)
+        rr, curve = (
+            RandomizedResponse(k, truth=truth),
+            compose(RandomizedResponse(k, truth=truth).event),
+        )
         for e in (0.0, 0.3, 1.0):
             exact = max(0.0, rr.p - math.exp(e) * rr.q) + max(0.0, rr.q - math.exp(e) * rr.p)
             exact += max(0.0, 1 - math.exp(e)) * (k - 2) * rr.q
@@ -126,7 +139,9 @@ class TestEstimate:
         rr = RandomizedResponse(k, epsilon=epsilon)
         mean, square = np.zeros(k), np.zeros(k)
         for answers in itertools.product(range(k), repeat=len(truths)):
-            chance = math.prod(rr.p if a == t else rr.q for a, t in zip(answers, truths, strict=True))
+            chance = math.prod(
+                rr.p if a == t else rr.q for a, t in zip(answers, truths, strict=True)
+            )
             values = rr.estimate(np.array(answers)).values
             mean, square = mean + chance * values, square + chance * values**2
         return rr, mean, square - mean**2
@@ -136,7 +151,9 @@ class TestEstimate:
         rr, mean, variance = self.exact(k, truths, Fraction(1, 2))
         frequency = np.bincount(truths, minlength=k) / len(truths)
         np.testing.assert_allclose(mean, frequency, atol=1e-12)
-        np.testing.assert_allclose(variance, [rr.variance(n=len(truths), frequency=f) for f in frequency], rtol=1e-10)
+        np.testing.assert_allclose(
+            variance, [rr.variance(n=len(truths), frequency=f) for f in frequency], rtol=1e-10
+        )
 
     @given(st.floats(0, 1), OPTIONS)
     def test_sampling_adds_its_own_variance(self, f, k):
@@ -178,7 +195,11 @@ class TestIntervals:
         found = [holders(c, n, p, q, beta) for c in range(n + 1)]
         for t in range(n + 1):
             law = np.convolve(binomial(t, p), binomial(n - t, q))
-            missed = sum(chance for chance, (low, high) in zip(law, found, strict=True) if not low <= t <= high)
+            missed = sum(
+                chance
+                for chance, (low, high) in zip(law, found, strict=True)
+                if not low <= t <= high
+            )
             assert missed <= beta + 1e-6
             if p < 1 and 0.2 < t / n < 0.8:
                 assert missed > beta / 5
@@ -187,8 +208,12 @@ class TestIntervals:
     def test_tails(self, n, data):
         t, c = data.draw(st.integers(0, n)), data.draw(st.integers(0, n))
         law = np.convolve(binomial(t, 0.7), binomial(n - t, 0.2))
-        assert at_most(c, n, t, 0.7, 0.2) == pytest.approx(min(1, law[: c + 1].sum()), rel=1e-6, abs=1e-14)
-        assert at_least(c, n, t, 0.7, 0.2) == pytest.approx(min(1, law[c:].sum()), rel=1e-6, abs=1e-14)
+        assert at_most(c, n, t, 0.7, 0.2) == pytest.approx(
+            min(1, law[: c + 1].sum()), rel=1e-6, abs=1e-14
+        )
+        assert at_least(c, n, t, 0.7, 0.2) == pytest.approx(
+            min(1, law[c:].sum()), rel=1e-6, abs=1e-14
+        )
 
     @pytest.mark.untraced
     def test_coverage_is_close_to_nominal(self):
@@ -197,12 +222,22 @@ class TestIntervals:
         for t in (300, 650):
             law = np.convolve(binomial(t, rr.p), binomial(n - t, rr.q))
             likely = np.flatnonzero(law > 1e-7)
-            covered = [c for c in likely if (ends := holders(int(c), n, rr.p, rr.q, 0.1))[0] <= t <= ends[1]]
+            covered = [
+                c
+                for c in likely
+                if (ends := holders(int(c), n, rr.p, rr.q, 0.1))[0] <= t <= ends[1]
+            ]
             assert 0.9 <= law[covered].sum() <= 0.92
 
     def test_joint_is_wider_and_sampled_is_wider(self):
-        found = RandomizedResponse(3, epsilon=2).estimate(np.array([0] * 500 + [1] * 300 + [2] * 200))
-        single, joint, sampled = found.interval(), found.interval(joint=True), found.interval(sampled=True)
+        found = RandomizedResponse(3, epsilon=2).estimate(
+            np.array([0] * 500 + [1] * 300 + [2] * 200)
+        )
+        single, joint, sampled = (
+            found.interval(),
+            found.interval(joint=True),
+            found.interval(sampled=True),
+        )
         for wide in (joint, sampled):
             assert (wide[:, 0] <= single[:, 0] + 1e-12).all()
             assert (wide[:, 1] >= single[:, 1] - 1e-12).all()
@@ -210,7 +245,9 @@ class TestIntervals:
 
     def test_clopper_pearson_ends(self):
         found = RandomizedResponse(2, truth=Fraction(1, 10**6)).estimate(np.array([1] * 20))
-        low, high = found.interval(0.05, sampled=True)[1]  # answers are nearly always lies: nobody's truth is 1
+        low, high = found.interval(0.05, sampled=True)[
+            1
+        ]  # answers are nearly always lies: nobody's truth is 1
         assert low == 0
         assert high == pytest.approx(1 - 0.025 ** (1 / 20), abs=1e-4)
 
@@ -218,9 +255,14 @@ class TestIntervals:
     def test_sampled_coverage(self, population):
         rr, n = RandomizedResponse(2, epsilon=1), 50
         rate = rr.q + population * (rr.p - rr.q)
-        ends = [rr.estimate(np.arange(n) < c).interval(0.1, sampled=True)[1] if c else (0.0, 1.0) for c in range(n + 1)]
+        ends = [
+            rr.estimate(np.arange(n) < c).interval(0.1, sampled=True)[1] if c else (0.0, 1.0)
+            for c in range(n + 1)
+        ]
         law = binomial(n, rate)
-        assert sum(x for x, (a, b) in zip(law, ends, strict=True) if not a <= population <= b) <= 0.1
+        assert (
+            sum(x for x, (a, b) in zip(law, ends, strict=True) if not a <= population <= b) <= 0.1
+        )
 
 
 def binomial(n, p):
@@ -231,7 +273,9 @@ def binomial(n, p):
         return np.array([float(v) for v in found])
 
 
-@pytest.mark.parametrize("answer", [2, -1, 0.0, "a", np.array([0, 2]), np.array([0.5]), None], ids=repr)
+@pytest.mark.parametrize(
+    "answer", [2, -1, 0.0, "a", np.array([0, 2]), np.array([0.5]), None], ids=repr
+)
 def test_answers_off_the_list_are_refused_and_nothing_is_drawn(answer):
     with pytest.raises(InvalidArgument):
         RandomizedResponse(2, epsilon=1).release(answer, bits=UntouchedBits())

@@ -40,7 +40,10 @@ def measured(function, domain, relation, most=2):
     """Find max ‖·‖₁, max ‖·‖₂², max ‖·‖∞ and the most coordinates that move, over all neighbours."""
     norms = []
     for before, after in neighbours(domain, relation, most):
-        moves = [abs(Fraction(a) - Fraction(b)) for a, b in zip(function(before), function(after), strict=True)]
+        moves = [
+            abs(Fraction(a) - Fraction(b))
+            for a, b in zip(function(before), function(after), strict=True)
+        ]
         norms.append((sum(moves), sum(m * m for m in moves), max(moves), sum(m > 0 for m in moves)))
     return tuple(max(norm) for norm in zip(*norms, strict=True))
 
@@ -58,10 +61,14 @@ class TestTheBoundIsTheMaximum:
         assert stated(count(relation)) == found
         assert count(relation).neighbours == relation
 
-    @pytest.mark.parametrize(("low", "high"), [(0, 3), (-5, 3), (-4, -1), (2, 7), (Fraction(-1, 2), Fraction(1, 3))])
+    @pytest.mark.parametrize(
+        ("low", "high"), [(0, 3), (-5, 3), (-4, -1), (2, 7), (Fraction(-1, 2), Fraction(1, 3))]
+    )
     def test_sum(self, relation, low, high):
         domain = (low, (low + Fraction(high)) / 2, high)
-        assert stated(sum_of(low, high, relation)) == measured(lambda data: [sum(data)], domain, relation)
+        assert stated(sum_of(low, high, relation)) == measured(
+            lambda data: [sum(data)], domain, relation
+        )
 
     @pytest.mark.parametrize(("low", "high", "n"), [(0, 100, 50), (-5, 3, 7)])
     def test_mean_of_known_size(self, relation, low, high, n):
@@ -88,13 +95,17 @@ class TestTheBoundIsTheMaximum:
     @pytest.mark.parametrize("k", [1, 2, 4])
     def test_counting_queries(self, relation, k):
         domain = tuple(product((0, 1), repeat=k))
-        found = measured(lambda data: [sum(unit[i] for unit in data) for i in range(k)], domain, relation, most=1)
+        found = measured(
+            lambda data: [sum(unit[i] for unit in data) for i in range(k)], domain, relation, most=1
+        )
         assert stated(counting_queries(k, relation)) == found
 
     @pytest.mark.parametrize("bounds", [[(0, 1)], [(-2, 1)], [(2, 3)], [(-3, -1)]])
     def test_second_moment_of_one_column(self, relation, bounds):
         (low, high), *_ = bounds
-        domain = [Fraction(low) + Fraction(i, 4) * (high - low) for i in range(5)] + [0] * (low <= 0 <= high)
+        domain = [Fraction(low) + Fraction(i, 4) * (high - low) for i in range(5)] + [0] * (
+            low <= 0 <= high
+        )
         found = measured(lambda data: [sum(x * x for x in data)], domain, relation, most=1)
         assert stated(covariance(bounds, relation)) == found
 
@@ -111,14 +122,23 @@ class TestCovariance:
     @staticmethod
     def domain(bounds):
         axes = [
-            sorted({Fraction(low), Fraction(high), (Fraction(low) + high) / 2, Fraction(min(high, max(low, 0)))})
+            sorted(
+                {
+                    Fraction(low),
+                    Fraction(high),
+                    (Fraction(low) + high) / 2,
+                    Fraction(min(high, max(low, 0))),
+                }
+            )
             for low, high in bounds
         ]
         return tuple(product(*axes))
 
     @pytest.mark.parametrize("bounds", BOUNDS)
     def test_add_remove_is_exact(self, bounds):
-        assert stated(covariance(bounds)) == measured(self.moments, self.domain(bounds), "add-remove", most=1)
+        assert stated(covariance(bounds)) == measured(
+            self.moments, self.domain(bounds), "add-remove", most=1
+        )
 
     @pytest.mark.parametrize("bounds", BOUNDS)
     def test_replace_is_a_bound(self, bounds):

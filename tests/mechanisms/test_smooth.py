@@ -56,8 +56,13 @@ class TestSmoothBound:
             max(places[899 + b + t] - places[899 + a + t - k] for t in range(k + 2))
             for k in range(min(len(weights), 80))
         ]
-        plain = max([w * s for w, s in zip(weights, spans, strict=False)] + [w * PLACES for w in weights[80:]])
-        assert smooth_bound(np.sort(values), a, b, beta) == Fraction(max(plain, weights[-1] * PLACES), 2**30)
+        plain = max(
+            [w * s for w, s in zip(weights, spans, strict=False)]
+            + [w * PLACES for w in weights[80:]]
+        )
+        assert smooth_bound(np.sort(values), a, b, beta) == Fraction(
+            max(plain, weights[-1] * PLACES), 2**30
+        )
 
     def test_equals_the_definition(self):
         """max_k e^(−βk) A_k over all k, to the rounding of the weights."""
@@ -119,16 +124,22 @@ class TestRelease:
         x = made.range.sorted(self.VALUES)
         scale = 2 * smooth_bound(x, 75, 76, smoothness(Fraction(1), Fraction(1, 10**6)))
         place = int(x[75]) + laplace(scale, bits=HashedBits(b"x"))
-        assert made.release(self.VALUES, bits=HashedBits(b"x")) == made.range.value(min(max(place, 0), PLACES))
+        assert made.release(self.VALUES, bits=HashedBits(b"x")) == made.range.value(
+            min(max(place, 0), PLACES)
+        )
 
     def test_trimmed_mean(self):
         made = SmoothTrimmedMean(1, 1e-6, 0, 100, trim=0.25)
         x = made.range.sorted(self.VALUES)
         scale = 2 * smooth_bound(x, 75, 226, smoothness(Fraction(1), Fraction(1, 10**6)))
         total = int(x[75:226].sum()) + laplace(scale, bits=HashedBits(b"x"))
-        assert made.release(self.VALUES, bits=HashedBits(b"x")) == made.range.value(Fraction(total, 151))
+        assert made.release(self.VALUES, bits=HashedBits(b"x")) == made.range.value(
+            Fraction(total, 151)
+        )
 
-    @pytest.mark.parametrize("values", [[50.0] * 301, [0.0] * 150 + [100.0] * 151], ids=["tight", "split"])
+    @pytest.mark.parametrize(
+        "values", [[50.0] * 301, [0.0] * 150 + [100.0] * 151], ids=["tight", "split"]
+    )
     def test_every_answer_lies_on_the_public_lattice(self, values):
         made = SmoothQuantile(1, 1e-6, 0, 128)
         for _ in range(20):
@@ -152,7 +163,9 @@ class TestRelease:
         """10^6 draws of a median's noise: beyond the bound in 10 %; false alarm ≤ 1e-9 (Hoeffding, ±0.0033)."""
         made = SmoothQuantile(2, 1e-3, 0, 100)
         values = np.linspace(45, 55, 301)
-        scale = smooth_bound(made.range.sorted(values), 150, 151, smoothness(Fraction(2), Fraction(1, 1000)))
+        scale = smooth_bound(
+            made.range.sorted(values), 150, 151, smoothness(Fraction(2), Fraction(1, 1000))
+        )
         noise = np.abs(laplace(scale, 10**6)) * (100 / PLACES)
         assert 0.1 - 0.0034 <= (noise > made.error_on(values, 0.1)).mean() <= 0.1 + 0.0034
 

@@ -35,7 +35,11 @@ class TestPrice:
     """Whatever the answers and however they move, every answer string's loss is at most ε."""
 
     @settings(deadline=None, max_examples=examples(12))
-    @given(st.lists(st.integers(-6, 6), min_size=1, max_size=3), st.integers(1, 2), st.sampled_from([None, "1/2"]))
+    @given(
+        st.lists(st.integers(-6, 6), min_size=1, max_size=3),
+        st.integers(1, 2),
+        st.sampled_from([None, "1/2"]),
+    )
     def test_exact_loss_on_all_short_streams(self, answers, c, share):
         svt = SparseVector(2, 1, answers=c, threshold_share=share)
         scales = float(svt.threshold_scale), float(svt.scale)
@@ -61,7 +65,10 @@ class TestPrice:
         """Very many noes push the threshold's noise up; then the yeses move down while the noes move up."""
         svt = SparseVector(1, 1, answers=c)
         scales = float(svt.threshold_scale), float(svt.scale)
-        noes, z = 10**7, np.arange(2, 800)  # a threshold below 2 outlives ten million noes with probability 0
+        noes, z = (
+            10**7,
+            np.arange(2, 800),
+        )  # a threshold below 2 outlives ten million noes with probability 0
 
         def log_no(q):
             return noes * np.log1p(-tail(scales[1], z - q))
@@ -97,7 +104,9 @@ class TestRun:
             bits = HashedBits(seed)
             line = 50 / grain + laplace(svt.threshold_scale / grain, bits=bits)
             noise = laplace(svt.scale / grain, values.size, bits=bits)
-            above = [int(v / grain) + int(n) >= line for v, n in zip(values.tolist(), noise, strict=True)]
+            above = [
+                int(v / grain) + int(n) >= line for v, n in zip(values.tolist(), noise, strict=True)
+            ]
             stop = [i for i, yes in enumerate(above) if yes][1] + 1
             assert svt.release(values, 50, bits=HashedBits(seed)).tolist() == above[:stop]
 
@@ -141,8 +150,12 @@ class TestShare:
             return svt.threshold_scale**2 + svt.scale**2
 
         best = SparseVector(1, 1, answers=c, monotone=monotone).threshold_share
-        assert float(best) == pytest.approx(1 / (1 + ((1 if monotone else 2) * c) ** (2 / 3)), rel=1e-2)
-        assert variance(best) <= min(variance(best * Fraction("0.9")), variance(best * Fraction("1.1")))
+        assert float(best) == pytest.approx(
+            1 / (1 + ((1 if monotone else 2) * c) ** (2 / 3)), rel=1e-2
+        )
+        assert variance(best) <= min(
+            variance(best * Fraction("0.9")), variance(best * Fraction("1.1"))
+        )
 
     def test_the_parts_sum_to_epsilon(self):
         svt = SparseVector(2, 3, answers=5)

@@ -34,7 +34,9 @@ ANY = {
     "distance": lambda b: GridResponse.spending(b, side=4, score="distance"),
     "sparse vector": lambda b: SparseVector.spending(b, sensitivity=1, answers=3),
     "inverse quantile": lambda b: InverseQuantile.spending(b, low=0, high=1),
-    "weights": lambda b: MultiplicativeWeights.spending(b, domain=9, total=99, updates=7, queries=9, threshold=3),
+    "weights": lambda b: MultiplicativeWeights.spending(
+        b, domain=9, total=99, updates=7, queries=9, threshold=3
+    ),
     "mwem": lambda b: MWEM.spending(b, domain=9, total=99, rounds=7),
 }
 APPROXIMATE = {

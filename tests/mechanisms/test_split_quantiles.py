@@ -80,7 +80,10 @@ def plain_law(made, data, last, *, by_rank=False):
             far = Fraction(1) if level == 0 else 2 * far
         rate = Fraction(EPSILON, made.levels) / ((1 if at in {0, 1} else 2) * far)
         weights = {
-            place: math.exp(-rate * max(0, aim - sum(x <= place for x in rows), sum(x < place for x in rows) - aim))
+            place: math.exp(
+                -rate
+                * max(0, aim - sum(x <= place for x in rows), sum(x < place for x in rows) - aim)
+            )
             for place in range(low, high + 1)
         }
         for place, weight in weights.items():
@@ -88,18 +91,24 @@ def plain_law(made, data, last, *, by_rank=False):
             ordered, split = sorted(rows), (ats[middle], 0)
             top, bottom = (high, low) if by_rank else (place, place)
             below = walk(ats[:middle], ordered[:cut], low, top, (ends[0], split), level + 1)
-            above = walk(ats[middle + 1 :], ordered[cut:], bottom, high, (split, ends[1]), level + 1)
+            above = walk(
+                ats[middle + 1 :], ordered[cut:], bottom, high, (split, ends[1]), level + 1
+            )
             for left, p in below.items():
                 for right, q in above.items():
                     found[*left, place, *right] = weight / sum(weights.values()) * p * q
         return found
 
-    return walk(list(made.ats), places, 0, last * parts + parts - 1, ((Fraction(0), 1), (Fraction(1), 1)), 0)
+    return walk(
+        list(made.ats), places, 0, last * parts + parts - 1, ((Fraction(0), 1), (Fraction(1), 1)), 0
+    )
 
 
 def neighbours_of(data, last, relation):
     """Every table with one row more; or with one row replaced."""
-    kept = [data] if relation == "add-remove" else [data[:i] + data[i + 1 :] for i in range(len(data))]
+    kept = (
+        [data] if relation == "add-remove" else [data[:i] + data[i + 1 :] for i in range(len(data))]
+    )
     return [(*rows, cell) for rows in kept for cell in range(last + 1)]
 
 
@@ -155,7 +164,9 @@ class TestThePrice:
         monkeypatch.setattr(quantiles, "_PARTS", 1)
         made, data = SplitQuantiles(EPSILON, THIRDS), (0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2)
         for by_rank in (True, False):
-            first, second = (plain_law(made, rows, 2, by_rank=by_rank) for rows in (data, (*data, 2)))
+            first, second = (
+                plain_law(made, rows, 2, by_rank=by_rank) for rows in (data, (*data, 2))
+            )
             assert exact(first, second, PureDP(EPSILON)).refuted == by_rank
 
     def test_what_places_count_by_themselves_changes_no_price(self):
@@ -168,7 +179,11 @@ class TestThePrice:
                 for part in PlaceWeights(7, 2, 2).cut(piece)
             ]
             rate = made.rate(Aim(Fraction(1)), 0)
-            mass = {p.start + i: p.each * math.exp(-rate * p.depth) for p in pieces for i in range(p.length)}
+            mass = {
+                p.start + i: p.each * math.exp(-rate * p.depth)
+                for p in pieces
+                for i in range(p.length)
+            }
             law.append({place: one / sum(mass.values()) for place, one in mass.items()})
         assert law[0].keys() == law[1].keys() == set(range(8))
         assert not exact(*law, PureDP(EPSILON)).refuted
@@ -203,7 +218,9 @@ class TestPlaces:
         span = range(-4 * parts, 4 * parts)
         change = [two.below(p + 1) - two.below(p) - one.below(p + 1) + one.below(p) for p in span]
         assert min(change) >= 0 and sum(change) == more
-        assert all(move == 0 for place, move in zip(span, change, strict=True) if place // parts != cell)
+        assert all(
+            move == 0 for place, move in zip(span, change, strict=True) if place // parts != cell
+        )
 
     @settings(max_examples=examples(200), deadline=None)
     @given(st.dictionaries(st.integers(0, 6), st.integers(0, 9), max_size=5), st.integers(-4, 60),
@@ -239,25 +256,40 @@ class TestTheError:
     def test_one_choice_by_its_exact_law(self):
         one, greatest = SplitQuantiles(1, ["1/2"]), SplitQuantiles(1, [1])
         assert one.error(1000) == pytest.approx(math.log(999) + math.log(0.95) - math.log(0.05))
-        assert greatest.error(1000) == pytest.approx(one.error(1000))  # a row moves it twice as far, but to one side
+        assert greatest.error(1000) == pytest.approx(
+            one.error(1000)
+        )  # a row moves it twice as far, but to one side
 
     def test_several_inherit_the_misses_before_them(self):
         """Quartiles: the middle one misses by 2 e-folds of ranks, the others by as much and half of that."""
         made = SplitQuantiles(1, THIRDS)
-        assert sorted([part for part, _, _ in own] for own in made.shares()) == [[0.5, 1], [0.5, 1], [1]]
+        assert sorted([part for part, _, _ in own] for own in made.shares()) == [
+            [0.5, 1],
+            [0.5, 1],
+            [1],
+        ]
         surely = 3 * math.log(1000 * made.parts - 1)
         assert made.error(1000) == pytest.approx(surely + exponential_sum([1.0, 2.0], 0.05))
 
     def test_at_a_large_budget_the_outermost_row_itself_is_found(self):
-        assert [SplitQuantiles(epsilon, [1]).aim(0, 1).beyond for epsilon in (1, 63, 64)] == [True, True, False]
-        assert [SplitQuantiles(1000, [at]).release({3: 5, 9: 1}, 0, 20) for at in (0, 1)] == [[3], [9]]
+        assert [SplitQuantiles(epsilon, [1]).aim(0, 1).beyond for epsilon in (1, 63, 64)] == [
+            True,
+            True,
+            False,
+        ]
+        assert [SplitQuantiles(1000, [at]).release({3: 5, 9: 1}, 0, 20) for at in (0, 1)] == [
+            [3],
+            [9],
+        ]
 
     def test_places_that_count_more_are_counted(self):
         """A place of MAX may count far more than the last one: so many e-folds, a row each at ε = 1."""
         one, greatest = SplitQuantiles(1, ["1/2"]), SplitQuantiles(1, [1])
         assert one.error(1000, doubling=8) == one.error(1000)
         more = greatest.error(1000, doubling=8) - greatest.error(1000)
-        assert more == pytest.approx(PlaceWeights.beyond(999, 8).spread) and 16 * math.log(2) < more < 19 * math.log(2)
+        assert more == pytest.approx(PlaceWeights.beyond(999, 8).spread) and 16 * math.log(
+            2
+        ) < more < 19 * math.log(2)
         assert greatest.error(200, doubling=256) == greatest.error(200)  # a small grid
 
     @pytest.mark.statistical

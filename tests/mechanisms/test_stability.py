@@ -44,7 +44,10 @@ class TestPrice:
 
     def test_event(self):
         assert PrivateMode.spending(ApproxDP(1, 1e-6)).event == Promise(ApproxDP(1, 1e-6))
-        assert PrivateMode.spending(ApproxDP(1, 1e-6), neighbours="replace").event.neighbours == "replace"
+        assert (
+            PrivateMode.spending(ApproxDP(1, 1e-6), neighbours="replace").event.neighbours
+            == "replace"
+        )
 
 
 def moves(counts, relation):
@@ -64,11 +67,15 @@ def moves(counts, relation):
 class TestRelease:
     """The mode if the noisy distance passes, else None; ties go by name, not by the order of the data."""
 
-    @pytest.mark.parametrize(("counts", "distance"), [({"a": 20, "b": 9}, 10), ({"a": 3}, 2), ({"a": 5, "b": 5}, 0)])
+    @pytest.mark.parametrize(
+        ("counts", "distance"), [({"a": 20, "b": 9}, 10), ({"a": 3}, 2), ({"a": 5, "b": 5}, 0)]
+    )
     def test_replay(self, counts, distance):
         mode = PrivateMode(1, 0.01)
         for seed in (b"a", b"b", b"c", b"d"):
-            expected = "a" if distance + laplace(1, bits=HashedBits(seed)) >= mode.threshold else None
+            expected = (
+                "a" if distance + laplace(1, bits=HashedBits(seed)) >= mode.threshold else None
+            )
             assert mode.release(counts, bits=HashedBits(seed)) == expected
 
     def test_nobody(self):
@@ -77,7 +84,14 @@ class TestRelease:
 
     def test_distances(self):
         assert [PrivateMode(1, 0.1)._of(lead) for lead in range(5)] == [0, 0, 1, 2, 3]
-        assert [PrivateMode(1, 0.1, neighbours="replace")._of(lead) for lead in range(6)] == [0, 0, 0, 1, 1, 2]
+        assert [PrivateMode(1, 0.1, neighbours="replace")._of(lead) for lead in range(6)] == [
+            0,
+            0,
+            0,
+            1,
+            1,
+            2,
+        ]
 
     @pytest.mark.parametrize("relation", ["add-remove", "replace"])
     def test_error_is_the_least_lead_that_suffices(self, relation):

@@ -20,7 +20,10 @@ FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 class TestSteps:
     """x becomes ⌊x/2^e + ½⌋, and values at most Δ apart become steps at most ⌈Δ/2^e⌉ apart."""
 
-    @given(st.lists(FLOATS | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=4), st.integers(-60, 60))
+    @given(
+        st.lists(FLOATS | st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=4),
+        st.integers(-60, 60),
+    )
     def test_half_up(self, values, exponent):
         values = [float(v) for v in values] if any(isinstance(v, float) for v in values) else values
         expected = [math.floor(Fraction(v) / step(exponent) + Fraction(1, 2)) for v in values]
@@ -39,7 +42,9 @@ class TestSteps:
         assert steps([], 0).size == 0
         assert steps([5], 1).tolist() == [3]
 
-    @pytest.mark.parametrize("values", [[math.nan], [math.inf], ["1"], [True], [None], np.array([1.0], np.longdouble)])
+    @pytest.mark.parametrize(
+        "values", [[math.nan], [math.inf], ["1"], [True], [None], np.array([1.0], np.longdouble)]
+    )
     def test_refusals(self, values):
         with pytest.raises(InvalidArgument):
             steps(values, 0)

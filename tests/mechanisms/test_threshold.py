@@ -38,7 +38,10 @@ BOTH = [
 def side(width, power, reach):
     """The weights e^(−x^power/width) of 0 … reach, in high precision."""
     with mp.workdps(40):
-        return [mp.exp(-(x**power) * mp.mpf(width.denominator) / width.numerator) for x in range(reach + 1)]
+        return [
+            mp.exp(-(x**power) * mp.mpf(width.denominator) / width.numerator)
+            for x in range(reach + 1)
+        ]
 
 
 def summed_tail(width, power, reach, z):
@@ -46,12 +49,16 @@ def summed_tail(width, power, reach, z):
     with mp.workdps(40):
         weights = side(width, power, reach)
         total = 2 * mp.fsum(weights) - weights[0]
-        return (mp.fsum(weights[z:]) if z > 0 else mp.fsum(weights) + mp.fsum(weights[1 : 1 - z])) / total
+        return (
+            mp.fsum(weights[z:]) if z > 0 else mp.fsum(weights) + mp.fsum(weights[1 : 1 - z])
+        ) / total
 
 
 def exact_tail(mechanism, z):
     flat = isinstance(mechanism, LaplaceThreshold)
-    return summed_tail(mechanism.scale if flat else 2 * mechanism.variance, 1 if flat else 2, 500, z)
+    return summed_tail(
+        mechanism.scale if flat else 2 * mechanism.variance, 1 if flat else 2, 500, z
+    )
 
 
 class TestThreshold:
@@ -69,7 +76,9 @@ class TestThreshold:
     @pytest.mark.parametrize("keys", BOTH, ids=repr)
     def test_shown(self, keys):
         for count in (1, 5, 20):
-            assert keys.shown(count) == pytest.approx(float(exact_tail(keys, keys.threshold - count)), rel=1e-9)
+            assert keys.shown(count) == pytest.approx(
+                float(exact_tail(keys, keys.threshold - count)), rel=1e-9
+            )
         assert keys.shown(0) == 0
         assert 1 - (1 - keys.shown(1)) ** keys.max_groups <= float(keys.delta)
 
@@ -102,8 +111,12 @@ class TestTails:
             assert exact <= gaussian_tail(Fraction(sigma**2), z) <= exact + 4.1e-4
 
     def test_laplace(self):
-        assert laplace_tail(Fraction(3), 0) - laplace_tail(Fraction(3), 1) == pytest.approx(math.tanh(1 / 6), rel=1e-9)
-        assert laplace_tail(Fraction(3), -4) + laplace_tail(Fraction(3), 5) == pytest.approx(1, rel=1e-9)
+        assert laplace_tail(Fraction(3), 0) - laplace_tail(Fraction(3), 1) == pytest.approx(
+            math.tanh(1 / 6), rel=1e-9
+        )
+        assert laplace_tail(Fraction(3), -4) + laplace_tail(Fraction(3), 5) == pytest.approx(
+            1, rel=1e-9
+        )
 
     @given(st.floats(1e-9, 0.999))
     def test_least(self, chance):
@@ -128,7 +141,9 @@ class TestRelease:
         keys = GaussianThreshold(50, 1e-6)
         noisy = np.array([40, 60]) + gaussian(50, 2, bits=HashedBits(b"x"))
         shown = keys.release({"b": 40, "a": 60}, bits=HashedBits(b"x"))
-        assert dict(shown.items()) == {k: int(n) for k, n in zip("ba", noisy, strict=True) if n >= keys.threshold}
+        assert dict(shown.items()) == {
+            k: int(n) for k, n in zip("ba", noisy, strict=True) if n >= keys.threshold
+        }
 
     def test_the_order_of_the_data_does_not_show(self):
         keys = LaplaceThreshold(1, 1e-6)
@@ -178,7 +193,10 @@ class TestPrice:
     @pytest.mark.untraced
     def test_gaussian_beats_laplace_for_many_keys_a_person(self):
         budget = ApproxDP(1, 1e-6)
-        few = LaplaceThreshold.spending(budget).threshold, GaussianThreshold.spending(budget).threshold
+        few = (
+            LaplaceThreshold.spending(budget).threshold,
+            GaussianThreshold.spending(budget).threshold,
+        )
         many = (
             LaplaceThreshold.spending(budget, max_groups=100).threshold,
             GaussianThreshold.spending(budget, max_groups=100).threshold,
@@ -205,7 +223,9 @@ def test_per_key_chances_make_delta():
     assert 1 - (1 - chance) ** 4 == pytest.approx(0.01, rel=1e-9)
 
 
-@pytest.mark.parametrize("counts", [[1], None, {"a": 1.0}, {"a": True}, {"a": "1"}, {"a": 2**62}], ids=repr)
+@pytest.mark.parametrize(
+    "counts", [[1], None, {"a": 1.0}, {"a": True}, {"a": "1"}, {"a": 2**62}], ids=repr
+)
 @pytest.mark.parametrize("keys", [BOTH[0], BOTH[2]], ids=["laplace", "gaussian"])
 def test_bad_counts_are_refused_and_nothing_is_drawn(keys, counts):
     with pytest.raises(InvalidArgument):
@@ -216,7 +236,9 @@ def test_bad_counts_are_refused_and_nothing_is_drawn(keys, counts):
 @given(st.dictionaries(st.text(max_size=3), st.integers(-5, 5)))
 def test_keys_that_nobody_holds_are_not_there(counts):
     keys, exact = read_counts(counts)
-    assert dict(zip(keys, exact.tolist(), strict=True)) == {k: c for k, c in counts.items() if c > 0}
+    assert dict(zip(keys, exact.tolist(), strict=True)) == {
+        k: c for k, c in counts.items() if c > 0
+    }
 
 
 def test_bad_parameters_are_refused():

@@ -27,7 +27,9 @@ class TestLaw:
     def test_chances_of_all_orders_sum_to_one(self, scores):
         top = TopK(2, 1, 1)
         orders = itertools.permutations(range(len(scores)), 2)
-        assert sum(top.probability(scores, order) for order in orders) == pytest.approx(1, abs=1e-12)
+        assert sum(top.probability(scores, order) for order in orders) == pytest.approx(
+            1, abs=1e-12
+        )
 
     def test_one_is_the_exponential_mechanism(self):
         law = Exponential(1, 1).probabilities([3, 2, 0])
@@ -42,7 +44,10 @@ class TestLaw:
         scores, rate = [1.0, 0.5, 0.0, -1.0], 0.5
         a, b, *rest = (mp.e ** (rate * s) for s in scores)
         chance = mp.quad(  # G + rate·w below z has probability exp(−e^(rate·w − z))
-            lambda z: (1 - mp.e ** (-a * mp.e**-z)) * b * mp.e**-z * mp.e ** (-(b + sum(rest)) * mp.e**-z), [-30, 0, 60]
+            lambda z: (
+                (1 - mp.e ** (-a * mp.e**-z)) * b * mp.e**-z * mp.e ** (-(b + sum(rest)) * mp.e**-z)
+            ),
+            [-30, 0, 60],
         )
         assert TopK(2, 1, 1).probability(scores, [0, 1]) == pytest.approx(float(chance), rel=1e-9)
 
@@ -53,10 +58,17 @@ class TestLaw:
         top, scores = TopK(2, 2, 1), [2, 1, 0]
         orders = list(itertools.permutations(range(3), 2))
         drawn = [tuple(top.release(scores).tolist()) for _ in range(draws(5000))]
-        assert_agrees([drawn.count(order) for order in orders], [top.probability(scores, o) for o in orders])
+        assert_agrees(
+            [drawn.count(order) for order in orders], [top.probability(scores, o) for o in orders]
+        )
 
     def test_all_of_them_in_some_order(self):
-        assert sorted(TopK(4, 1, 1).release([1, 2, 3, 4], bits=HashedBits(b"x")).tolist()) == [0, 1, 2, 3]
+        assert sorted(TopK(4, 1, 1).release([1, 2, 3, 4], bits=HashedBits(b"x")).tolist()) == [
+            0,
+            1,
+            2,
+            3,
+        ]
 
 
 class TestPrice:
@@ -81,7 +93,9 @@ class TestPrice:
 def test_error_holds_jointly():
     top = TopK(2, 1, 1)
     scores = np.array([0.0, 0.0] + [-top.error(6, 0.1)] * 4) - 1e-9 * np.arange(6)
-    wrong = sum(top.probability(scores, o) for o in itertools.permutations(range(6), 2) if max(o) >= 2)
+    wrong = sum(
+        top.probability(scores, o) for o in itertools.permutations(range(6), 2) if max(o) >= 2
+    )
     assert 0.01 < wrong <= 0.1
 
 
@@ -93,7 +107,12 @@ def test_bad_input_is_refused_and_nothing_is_drawn():
     for order in ([0], [0, 0], [0, 7]):
         with pytest.raises(InvalidArgument):
             top.probability([1, 2, 3], order)
-    for made in (lambda: TopK(0, 1, 1), lambda: TopK(1, 0, 1), lambda: TopK(1, 1, 0), lambda: top.error(1)):
+    for made in (
+        lambda: TopK(0, 1, 1),
+        lambda: TopK(1, 0, 1),
+        lambda: TopK(1, 1, 0),
+        lambda: top.error(1),
+    ):
         with pytest.raises(InvalidArgument):
             made()
 

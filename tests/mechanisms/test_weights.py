@@ -40,8 +40,12 @@ class TestLearning:
         n = truth.sum()
         if n == 0:
             return
-        query = np.array(data.draw(st.lists(st.integers(0, 1), min_size=truth.size, max_size=truth.size)))
-        weights = np.array(data.draw(st.lists(st.floats(0.1, 9), min_size=truth.size, max_size=truth.size)))
+        query = np.array(
+            data.draw(st.lists(st.integers(0, 1), min_size=truth.size, max_size=truth.size))
+        )
+        weights = np.array(
+            data.draw(st.lists(st.floats(0.1, 9), min_size=truth.size, max_size=truth.size))
+        )
         belief = weights * (n / weights.sum())
         measured = data.draw(st.floats(0, float(n)))
         a, h = float(query @ truth), float(query @ belief)
@@ -68,7 +72,9 @@ class TestRun:
             for query in self.QUERIES:
                 run.answer(query)
         assert run.left > 0
-        np.testing.assert_allclose(run.belief.answers(self.QUERIES), self.QUERIES @ self.HISTOGRAM, atol=12)
+        np.testing.assert_allclose(
+            run.belief.answers(self.QUERIES), self.QUERIES @ self.HISTOGRAM, atol=12
+        )
 
     def test_release_is_answering_one_by_one(self):
         mw = MultiplicativeWeights(4, 1000, 10, 1, 50)
@@ -80,7 +86,10 @@ class TestRun:
 
     def test_an_unsurprising_run_never_learns(self):
         run = MultiplicativeWeights(4, 1000, 1, 100, 10**6).start(self.HISTOGRAM)
-        assert run.answer_all(np.tile(self.QUERIES, (300, 1))).tolist() == np.tile([500, 500, 250, 500], 300).tolist()
+        assert (
+            run.answer_all(np.tile(self.QUERIES, (300, 1))).tolist()
+            == np.tile([500, 500, 250, 500], 300).tolist()
+        )
         assert run.left == 1
 
     def test_it_ends_with_its_updates(self):
@@ -105,7 +114,9 @@ class TestPrice:
     """updates × (one sparse vector run with one yes + one noisy count): 2cε purely, far less under (ε, δ)."""
 
     def test_pure(self):
-        mw = MultiplicativeWeights.spending(PureDP(1), domain=16, total=100, updates=5, queries=10, threshold=7)
+        mw = MultiplicativeWeights.spending(
+            PureDP(1), domain=16, total=100, updates=5, queries=10, threshold=7
+        )
         assert (mw.epsilon, mw.threshold) == (Fraction(1, 10), 7)
         assert compose(mw.event).epsilon(delta=0) == pytest.approx(1, rel=1e-9)
 
@@ -116,7 +127,9 @@ class TestPrice:
     def test_approximate_grows_with_the_root_of_the_updates(self):
         def each(updates):
             budget = ApproxDP(1, 1e-6)
-            made = MultiplicativeWeights.spending(budget, domain=16, total=100, updates=updates, queries=9, threshold=5)
+            made = MultiplicativeWeights.spending(
+                budget, domain=16, total=100, updates=updates, queries=9, threshold=5
+            )
             assert compose(made.event).delta(epsilon=1) <= 1e-6 * (1 + 1e-9)
             return float(made.epsilon)
 
@@ -161,7 +174,9 @@ class TestError:
 
 
 @pytest.mark.parametrize(
-    "query", [[1, 0], [1, 0, 2, 0], [0.5, 0, 0, 0], ["a"] * 4, np.zeros((2, 2, 4), int)], ids=lambda q: str(np.shape(q))
+    "query",
+    [[1, 0], [1, 0, 2, 0], [0.5, 0, 0, 0], ["a"] * 4, np.zeros((2, 2, 4), int)],
+    ids=lambda q: str(np.shape(q)),
 )
 def test_bad_queries_are_refused(query):
     with pytest.raises(InvalidArgument):

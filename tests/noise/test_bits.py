@@ -39,13 +39,22 @@ DRAWS = {
 def kept(**parameter):
     """This thread's block for a law with that parameter."""
     (name, value), *_ = parameter.items()
-    return next(block for block in blocks.kept.values() if getattr(block.sampler, name, None) == value)
+    return next(
+        block for block in blocks.kept.values() if getattr(block.sampler, name, None) == value
+    )
 
 
 class TestSecureBits:
     def test_exact_counts(self):
         bits = SecureBits()
-        assert [len(bits.take(count)) for count in (0, 1, 7, 1024, 1025, 100_000)] == [0, 1, 7, 1024, 1025, 100_000]
+        assert [len(bits.take(count)) for count in (0, 1, 7, 1024, 1025, 100_000)] == [
+            0,
+            1,
+            7,
+            1024,
+            1025,
+            100_000,
+        ]
 
     def test_blocks_are_used_once(self):
         bits = SecureBits()
@@ -73,7 +82,9 @@ class TestSecureBits:
             worker.join()
         assert len(set(found)) == 4000
 
-    @pytest.mark.parametrize("failure", [ssl.SSLError("broken"), OSError("broken"), ValueError("broken")])
+    @pytest.mark.parametrize(
+        "failure", [ssl.SSLError("broken"), OSError("broken"), ValueError("broken")]
+    )
     def test_a_failing_device(self, monkeypatch, failure):
         def broken(count):
             raise failure
@@ -98,7 +109,9 @@ class TestFailingSources:
     """A source that fails or falls short: an error, no output."""
 
     @pytest.mark.parametrize("name", DRAWS)
-    @pytest.mark.parametrize("bits", [FailingBits(), FailingBits(1), ShortBits()], ids=["fails", "fails late", "short"])
+    @pytest.mark.parametrize(
+        "bits", [FailingBits(), FailingBits(1), ShortBits()], ids=["fails", "fails late", "short"]
+    )
     def test_no_output(self, name, bits):
         with pytest.raises(NoRandomness):
             DRAWS[name](bits)

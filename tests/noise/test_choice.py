@@ -35,13 +35,25 @@ class TestChoice:
 
 
 LARGE = 10**300
-RATES = [1, Fraction(1, 3), LARGE, Fraction(1, LARGE), 10**400, Fraction(1, 10**400), -2, Fraction(-1, 10**305), 0]
+RATES = [
+    1,
+    Fraction(1, 3),
+    LARGE,
+    Fraction(1, LARGE),
+    10**400,
+    Fraction(1, 10**400),
+    -2,
+    Fraction(-1, 10**305),
+    0,
+]
 
 
 class TestScores:
     """The estimate of exp(−e) is within its margin, the bounds enclose it, for scores and rates of any size."""
 
-    @pytest.mark.parametrize("rate", RATES, ids=lambda rate: f"{mpmath.nstr(real(Fraction(rate)), 3)}")
+    @pytest.mark.parametrize(
+        "rate", RATES, ids=lambda rate: f"{mpmath.nstr(real(Fraction(rate)), 3)}"
+    )
     @pytest.mark.parametrize(
         "scores",
         [

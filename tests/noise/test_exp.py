@@ -44,7 +44,9 @@ class TestEstimate:
     @pytest.mark.untraced
     @pytest.mark.parametrize("most", [1e-9, 0.6931, 0.7, 3.0, 70.0])
     def test_error(self, most):
-        exponents = np.concatenate([np.linspace(0, most, 1500), np.arange(0, most, math.log(2))[:200]])
+        exponents = np.concatenate(
+            [np.linspace(0, most, 1500), np.arange(0, most, math.log(2))[:200]]
+        )
         worst = max(
             abs(mpmath.mpf(found) - mpmath.exp(-mpmath.mpf(e)))
             for e, found in zip(exponents.tolist(), decay(exponents).tolist(), strict=True)

@@ -12,13 +12,44 @@ from discreet.errors import InvalidArgument
 from discreet.noise import add_on_grid, from_grid, grid_exponent, to_grid
 from discreet.noise.grid import LEAST, MOST
 
-ADVERSARIAL = [0.49999999999999994, 0.5, 0.5000000000000001, -0.49999999999999994, -0.5, -0.5000000000000001, 0.0, -0.0]
-ADVERSARIAL += [5e-324, -5e-324, 2.2e-308, 1.5, 2.5, -1.5, -2.5, 2.0**52 + 0.5, 2.0**53 - 1, 2.0**53, 2.0**53 + 2]
-ADVERSARIAL += [-(2.0**52) - 0.5, 4503599627370495.5, 4503599627370497.5, -4503599627370495.5, 0.1, 1e15 + 0.3, -1e-300]
+ADVERSARIAL = [
+    0.49999999999999994,
+    0.5,
+    0.5000000000000001,
+    -0.49999999999999994,
+    -0.5,
+    -0.5000000000000001,
+    0.0,
+    -0.0,
+]
+ADVERSARIAL += [
+    5e-324,
+    -5e-324,
+    2.2e-308,
+    1.5,
+    2.5,
+    -1.5,
+    -2.5,
+    2.0**52 + 0.5,
+    2.0**53 - 1,
+    2.0**53,
+    2.0**53 + 2,
+]
+ADVERSARIAL += [
+    -(2.0**52) - 0.5,
+    4503599627370495.5,
+    4503599627370497.5,
+    -4503599627370495.5,
+    0.1,
+    1e15 + 0.3,
+    -1e-300,
+]
 
 floats = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(ADVERSARIAL)
 exponents = st.integers(LEAST, MOST) | st.integers(-60, 5)
-whole_numbers = st.integers(-(2**63) + 1, 2**63 - 1) | st.integers(-(2**53) - 5, 2**53 + 5) | st.integers(-9, 9)
+whole_numbers = (
+    st.integers(-(2**63) + 1, 2**63 - 1) | st.integers(-(2**53) - 5, 2**53 + 5) | st.integers(-9, 9)
+)
 
 
 def exactly(value, exponent):
@@ -144,7 +175,9 @@ class TestRefusals:
             lambda: to_grid(np.array([1.0, wrong]), 0),
             lambda: add_on_grid(np.array([1.0, wrong]), np.array([1, 2]), 0),
         ):
-            with pytest.raises(InvalidArgument, match=r"^values must be finite; NaN and infinities have no place"):
+            with pytest.raises(
+                InvalidArgument, match=r"^values must be finite; NaN and infinities have no place"
+            ):
                 call()
 
     @pytest.mark.parametrize(

@@ -11,9 +11,35 @@ from discreet.errors import InvalidArgument
 from discreet.testing.bits import UntouchedBits
 
 UNTOUCHED = UntouchedBits()
-NOT_POSITIVE = [0, -1, 0.0, -0.5, float("nan"), float("inf"), -float("inf"), None, "ten", True, np.bool_(True), [1], 1j]
+NOT_POSITIVE = [
+    0,
+    -1,
+    0.0,
+    -0.5,
+    float("nan"),
+    float("inf"),
+    -float("inf"),
+    None,
+    "ten",
+    True,
+    np.bool_(True),
+    [1],
+    1j,
+]
 NOT_POSITIVE += [np.array([1.0, 2.0]), Decimal("NaN"), Decimal("sNaN"), b"1", Ellipsis, "1/0"]
-NOT_SIZES = [-1, 1.5, float("nan"), float("inf"), "many", True, (2, 3), [4], 2**33 + 1, 10**30, np.array([1, 2])]
+NOT_SIZES = [
+    -1,
+    1.5,
+    float("nan"),
+    float("inf"),
+    "many",
+    True,
+    (2, 3),
+    [4],
+    2**33 + 1,
+    10**30,
+    np.array([1, 2]),
+]
 SAMPLERS = {
     "laplace": noise.laplace,
     "geometric": noise.geometric,
@@ -55,7 +81,10 @@ def test_sizes(draw, wrong):
 
 TOO_MUCH = {
     "laplace": (lambda: noise.laplace(2**50 + 1, bits=UNTOUCHED), "2\\*\\*50"),
-    "geometric": (lambda: noise.geometric(Fraction(2**50 * 3 + 1, 3), bits=UNTOUCHED), "coarser grid"),
+    "geometric": (
+        lambda: noise.geometric(Fraction(2**50 * 3 + 1, 3), bits=UNTOUCHED),
+        "coarser grid",
+    ),
     "gaussian": (lambda: noise.gaussian(2**100 + 1, bits=UNTOUCHED), "2\\*\\*100"),
     "binomial": (lambda: noise.binomial(2**62 + 1, bits=UNTOUCHED), "from 0 to"),
     "binomial part": (lambda: noise.binomial(2.5, bits=UNTOUCHED), "whole"),
@@ -72,11 +101,17 @@ TOO_MUCH = {
     "zero weights": (lambda: noise.choice(np.zeros(3, int), bits=UNTOUCHED), "not all be 0"),
     "nan weight": (lambda: noise.choice([1, float("nan")], bits=UNTOUCHED), "finite"),
     "no scores": (lambda: noise.exponential_choice([], 1, bits=UNTOUCHED), "at least one"),
-    "nan score": (lambda: noise.exponential_choice([1.0, float("nan")], 1, bits=UNTOUCHED), "finite"),
+    "nan score": (
+        lambda: noise.exponential_choice([1.0, float("nan")], 1, bits=UNTOUCHED),
+        "finite",
+    ),
     "inf score": (lambda: noise.permute_and_flip([1.0, float("inf")], 1, bits=UNTOUCHED), "finite"),
     "text score": (lambda: noise.permute_and_flip(["a"], 1, bits=UNTOUCHED), "float64"),
     "huge score": (lambda: noise.permute_and_flip([10**30], 1, bits=UNTOUCHED), "float64"),
-    "unsigned score": (lambda: noise.permute_and_flip(np.array([2**63], np.uint64), 1, bits=UNTOUCHED), "float64"),
+    "unsigned score": (
+        lambda: noise.permute_and_flip(np.array([2**63], np.uint64), 1, bits=UNTOUCHED),
+        "float64",
+    ),
     "flat scores": (lambda: noise.permute_and_flip([[1.0]], 1, bits=UNTOUCHED), "at least one"),
     "nan rate": (lambda: noise.permute_and_flip([1.0], float("nan"), bits=UNTOUCHED), "finite"),
     "no bits": (lambda: noise.laplace(10, 3, bits=7), "leave it out"),
@@ -85,9 +120,18 @@ TOO_MUCH = {
     "value part": (lambda: noise.truncated_geometric(1.5, 1, 0, 5, bits=UNTOUCHED), "whole"),
     "values part": (lambda: noise.truncated_geometric([1.5], 1, 0, 5, bits=UNTOUCHED), "integers"),
     "ends swapped": (lambda: noise.truncated_geometric(1, 1, 5, 0, bits=UNTOUCHED), "swap"),
-    "ends part": (lambda: noise.truncated_geometric(1, 1, 0.5, 2, bits=UNTOUCHED), "low must be whole"),
-    "ends wide": (lambda: noise.truncated_geometric([1], 1, 0, 2**62, bits=UNTOUCHED), "single values"),
-    "scale of truncated": (lambda: noise.truncated_geometric([1], 0, 0, 2, bits=UNTOUCHED), "greater than 0"),
+    "ends part": (
+        lambda: noise.truncated_geometric(1, 1, 0.5, 2, bits=UNTOUCHED),
+        "low must be whole",
+    ),
+    "ends wide": (
+        lambda: noise.truncated_geometric([1], 1, 0, 2**62, bits=UNTOUCHED),
+        "single values",
+    ),
+    "scale of truncated": (
+        lambda: noise.truncated_geometric([1], 0, 0, 2, bits=UNTOUCHED),
+        "greater than 0",
+    ),
 }
 
 

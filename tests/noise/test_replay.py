@@ -121,7 +121,9 @@ class Oracle:
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize(("read", "parameter", "weight"), CASES, ids=lambda one: getattr(one, "__name__", str(one)))
+@pytest.mark.parametrize(
+    ("read", "parameter", "weight"), CASES, ids=lambda one: getattr(one, "__name__", str(one))
+)
 def test_replay(read, parameter, weight):
     law = read(parameter)
     made = build(law)

@@ -50,13 +50,17 @@ def chi_square(sample, weight, low, high):
 @pytest.mark.parametrize("scale", [Fraction(1, 2), Fraction(7, 3), 10, 64, 1000])
 def test_laplace(scale):
     span = int(60 * scale) + 40
-    found, limit = chi_square(noise.laplace(scale, N), lambda x: np.exp(-np.abs(x) / float(scale)), -span, span)
+    found, limit = chi_square(
+        noise.laplace(scale, N), lambda x: np.exp(-np.abs(x) / float(scale)), -span, span
+    )
     assert found < limit
 
 
 @pytest.mark.parametrize("scale", [Fraction(3, 2), 100])
 def test_geometric(scale):
-    found, limit = chi_square(noise.geometric(scale, N), lambda x: np.exp(-x / float(scale)), 0, int(60 * scale))
+    found, limit = chi_square(
+        noise.geometric(scale, N), lambda x: np.exp(-x / float(scale)), 0, int(60 * scale)
+    )
     assert found < limit
 
 
@@ -114,7 +118,9 @@ def test_truncated_geometric():
 
 
 @pytest.mark.untraced
-@pytest.mark.parametrize("draw", ["coin", "exponential", "uniform", "choice", "exponential_choice", "permute"])
+@pytest.mark.parametrize(
+    "draw", ["coin", "exponential", "uniform", "choice", "exponential_choice", "permute"]
+)
 def test_small_laws(draw):
     sample, chances = {
         "coin": lambda: (noise.coin(Fraction(1, 3), N), [2 / 3, 1 / 3]),

@@ -33,8 +33,25 @@ from support.profile import examples
 BITS = 64
 TAIL = 100
 """Of a law all cells are listed but 2^-TAIL of it, which no word of 64 bits tells from the whole."""
-SCALES = [Fraction(1, 1000), Fraction(1, 8), Fraction(1, 2), Fraction(7, 3), 10, 63, 64, 1000, 10**6, 2**40, 2**50]
-VARIANCES = [Fraction(s) ** 2 for s in SCALES] + [Fraction(22, 7), 127**2, 128**2 + Fraction(1, 3), 2**81 - 1]
+SCALES = [
+    Fraction(1, 1000),
+    Fraction(1, 8),
+    Fraction(1, 2),
+    Fraction(7, 3),
+    10,
+    63,
+    64,
+    1000,
+    10**6,
+    2**40,
+    2**50,
+]
+VARIANCES = [Fraction(s) ** 2 for s in SCALES] + [
+    Fraction(22, 7),
+    127**2,
+    128**2 + Fraction(1, 3),
+    2**81 - 1,
+]
 TRIALS = [0, 1, 2, 3, 7, 100, 2**14 - 1, 2**14, 2**15 + 1, 2**20 - 1, 2**20 + 1, 2**40, 2**62]
 SIMPLE = [
     *[(laplace_law, s, laplace_weight) for s in SCALES],
@@ -64,7 +81,12 @@ def ends_of(of, parameter, shift, sides, tail):
 def case(request):
     read, parameter, weight = request.param
     law = read(parameter)
-    return law, build(law), weights(weight, parameter), ends_of(weight, parameter, law.shift, law.sides, TAIL)
+    return (
+        law,
+        build(law),
+        weights(weight, parameter),
+        ends_of(weight, parameter, law.shift, law.sides, TAIL),
+    )
 
 
 class TestThresholds:
@@ -79,7 +101,9 @@ class TestThresholds:
         assert made.low[-1] == 2**BITS - 1
         for low, true, high in zip(made.low.tolist(), floors, made.high.tolist(), strict=False):
             assert low <= true <= high <= low + 1
-        dyadic = 0 < getattr(law, "trials", 0) < 64  # thresholds k/2^N: the bounds cannot meet, and need not
+        dyadic = (
+            0 < getattr(law, "trials", 0) < 64
+        )  # thresholds k/2^N: the bounds cannot meet, and need not
         assert dyadic or (made.low != made.high).sum() <= 1
 
     @pytest.mark.untraced
@@ -122,7 +146,9 @@ class TestAcceptance:
             return
         rng = np.random.default_rng(7)
         last = made.cells[np.searchsorted(made.low, 2**BITS - 2**20)]
-        x = np.concatenate([rng.integers(-abs(last), abs(last) + 1, examples(400)), [0, -1, last, -abs(last)]])
+        x = np.concatenate(
+            [rng.integers(-abs(last), abs(last) + 1, examples(400)), [0, -1, last, -abs(last)]]
+        )
         x = (x << law.shift) + rng.integers(0, 1 << law.shift, x.size)
         x = np.abs(x) if law.sides == 1 else x
         for one, exponent in zip(x.tolist(), law.exponents(x).tolist(), strict=True):
@@ -145,8 +171,13 @@ class TestFarOut:
         assert np.isnan(law.exponents(np.array([x])))[0]
         low, _ = law.chance(x, 64)
         for word, accepted in ((low - 2, True), (low + 2, False)):
-            tops, rest = np.array([word >> 48], dtype=np.uint16), (word % 2**48).to_bytes(8, "little")
-            assert _accept(made, np.array([x]), tops, ByteWords(ScriptedBits(rest))).tolist() == [accepted]
+            tops, rest = (
+                np.array([word >> 48], dtype=np.uint16),
+                (word % 2**48).to_bytes(8, "little"),
+            )
+            assert _accept(made, np.array([x]), tops, ByteWords(ScriptedBits(rest))).tolist() == [
+                accepted
+            ]
 
     def test_gaussian_at_the_edge_of_64_bits(self):
         law = gaussian_law(2**100)
@@ -168,7 +199,9 @@ class TestLawsAtHighPrecision:
         law = read(parameter)
         if precision == 300 and (law.shift or parameter == 63):
             return  # thousands of cells: slow, and no different
-        _, ends = ends_of(weight, parameter, law.shift, law.sides, 320 if precision == 300 else TAIL)
+        _, ends = ends_of(
+            weight, parameter, law.shift, law.sides, 320 if precision == 300 else TAIL
+        )
         for (low, high), end in zip(thresholds(law, precision), ends, strict=False):
             assert low <= mpmath.ldexp(end, precision) * (1 + mpmath.mpf(2) ** -(precision + 15))
             assert mpmath.ldexp(end, precision) <= high + mpmath.mpf(2) ** -10
@@ -177,7 +210,9 @@ class TestLawsAtHighPrecision:
         law = binomial_law(2**20 + 1)
         for precision in (64, 104):
             for side in (0, 1):
-                pairs = zip(law._counted(side, precision), law._estimated(side, precision), strict=False)
+                pairs = zip(
+                    law._counted(side, precision), law._estimated(side, precision), strict=False
+                )
                 for number, (counted, estimated) in enumerate(pairs):
                     assert counted[0] <= estimated[1], number
                     assert estimated[0] <= counted[1], number
@@ -241,7 +276,12 @@ class TestPrecisionIsRaised:
     def test_settle_reads_on_when_the_thresholds_end(self):
         half = [lambda precision: (1 << precision - 1, 1 << precision - 1)]
         script = ByteWords(ScriptedBits(bytes(8)))
-        assert settle(0, 4, lambda precision: [one(precision) for one in half if precision > 60], script) == 0
+        assert (
+            settle(
+                0, 4, lambda precision: [one(precision) for one in half if precision > 60], script
+            )
+            == 0
+        )
 
 
 def test_cells_and_their_first_integers():

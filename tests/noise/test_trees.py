@@ -45,7 +45,9 @@ class Remembered:
     def __init__(self, law):
         self.shift, self.sides, self.exponents = law.shift, law.sides, law.exponents
         self.chance = cache(law.chance)
-        self.weights = cache(lambda precision: (list(islice((found := law.weights(precision))[0], 400)), found[1]))
+        self.weights = cache(
+            lambda precision: (list(islice((found := law.weights(precision))[0], 400)), found[1])
+        )
 
 
 def enclosed(mass, undecided, outcome, true):
@@ -78,7 +80,9 @@ MARKED = [
 """Laws with a shift take long, and no branch that the others do not take here or in the other files."""
 
 
-@pytest.mark.parametrize(("law", "weight"), MARKED, ids=lambda one: "" if callable(one) else str(one))
+@pytest.mark.parametrize(
+    ("law", "weight"), MARKED, ids=lambda one: "" if callable(one) else str(one)
+)
 class TestLaws:
     """One proposal gives x with probability weight(x)/(2^shift·Σ weight(x₀)), exactly."""
 
@@ -98,7 +102,12 @@ class TestLaws:
         span = max(abs(x) for x in mass if x != REJECTED) + 9
         for x in range(-span, span):
             assert enclosed(mass, undecided, x, weight(x) / total), x
-        accepted = mpmath.fsum(weight(h * 2**law.shift + low) for h in cells for low in range(2**law.shift)) / total
+        accepted = (
+            mpmath.fsum(
+                weight(h * 2**law.shift + low) for h in cells for low in range(2**law.shift)
+            )
+            / total
+        )
         assert enclosed(mass, undecided, REJECTED, 1 - accepted)
 
 
@@ -121,7 +130,9 @@ def test_rejected_slots_are_proposed_again():
 class TestCoins:
     """A coin falls heads with exactly its bias."""
 
-    @pytest.mark.parametrize("bias", [Fraction(1, 3), Fraction(5, 7), Fraction(3, 8), Fraction(0), Fraction(1)])
+    @pytest.mark.parametrize(
+        "bias", [Fraction(1, 3), Fraction(5, 7), Fraction(3, 8), Fraction(0), Fraction(1)]
+    )
     def test_rational(self, bias):
         mass, undecided = walk(lambda draw: bool(Coin(bias, 2, 1).sample(1, draw)[0]), 12)
         assert undecided <= Fraction(1, 2**11)
@@ -129,7 +140,9 @@ class TestCoins:
 
     @pytest.mark.parametrize("exponent", [Fraction(0), Fraction(1, 2), Fraction(5, 3), Fraction(9)])
     def test_exponential(self, exponent):
-        mass, undecided = walk(lambda draw: bool(ExponentialCoin(exponent, 2, 1).sample(1, draw)[0]), 12)
+        mass, undecided = walk(
+            lambda draw: bool(ExponentialCoin(exponent, 2, 1).sample(1, draw)[0]), 12
+        )
         assert undecided <= Fraction(1, 2**11)
         assert enclosed(mass, undecided, True, mpmath.exp(-real(exponent)))
 
@@ -165,7 +178,9 @@ def laws(scores, rate):
 
 
 @pytest.mark.parametrize(
-    ("scores", "rate"), [SCORES[0], *(pytest.param(*one, marks=pytest.mark.untraced) for one in SCORES[1:])], ids=str
+    ("scores", "rate"),
+    [SCORES[0], *(pytest.param(*one, marks=pytest.mark.untraced) for one in SCORES[1:])],
+    ids=str,
 )
 class TestChoices:
     """The exponential mechanism and permute-and-flip have exactly their laws."""
@@ -180,7 +195,9 @@ class TestChoices:
 
     def test_permute_and_flip(self, scores, rate):
         checked = scores_of(scores, rate)
-        mass, undecided = walk(lambda draw: flip(checked, draw, width=3, step=1), 15 if DEEP else 13)
+        mass, undecided = walk(
+            lambda draw: flip(checked, draw, width=3, step=1), 15 if DEEP else 13
+        )
         chances = laws(scores, rate)
         assert undecided < Fraction(1, 6)
         for index in range(len(scores)):

@@ -13,14 +13,19 @@ from discreet.noise.law import thresholds
 from discreet.noise.score_gaps import scores_of
 
 VECTORS = {
-    one["id"]: one for one in json.loads((Path(__file__).parents[1] / "vectors/vectors.json").read_text())["vectors"]
+    one["id"]: one
+    for one in json.loads((Path(__file__).parents[1] / "vectors/vectors.json").read_text())[
+        "vectors"
+    ]
 }
 P = 160
 
 
 def pmf(law, count=400):
     """Probabilities in the order 0, −1, 1 …, from the thresholds' lower bounds (off by less than 2^-150)."""
-    ends = [Fraction(low, 2**P) for (low, _), _ in zip(thresholds(law, P), range(count), strict=False)]
+    ends = [
+        Fraction(low, 2**P) for (low, _), _ in zip(thresholds(law, P), range(count), strict=False)
+    ]
     return [b - a for a, b in zip([0, *ends], ends, strict=False)]
 
 
@@ -31,7 +36,9 @@ def close(found, vector):
 def test_ge_1_and_3():
     law = pmf(LaplaceLaw(Fraction(2), 0))
     assert close(law[0], VECTORS["GE-1"]["value"])
-    assert close(law[0] + sum(law[1::2]), VECTORS["GE-3"]["value"])  # 0 and all below it, clamped to 0
+    assert close(
+        law[0] + sum(law[1::2]), VECTORS["GE-3"]["value"]
+    )  # 0 and all below it, clamped to 0
 
 
 def test_dg_1():

@@ -112,7 +112,9 @@ def _spaced(units, times, unit):
     """Give the law of the loss of so many responses of one size, on the lattice."""
     right = 1 / (1 + math.exp(-units * unit))
     law = np.zeros(2 * units * times + 1)
-    law[:: 2 * units] = [math.comb(times, j) * right**j * (1 - right) ** (times - j) for j in range(times + 1)]
+    law[:: 2 * units] = [
+        math.comb(times, j) * right**j * (1 - right) ** (times - j) for j in range(times + 1)
+    ]
     return law
 
 

@@ -90,7 +90,9 @@ def binomial_weight(trials: int):
     def weight(x: int):
         if not -middle <= x <= trials - middle:
             return mpmath.mpf(0)
-        return mpmath.exp(peak - mpmath.loggamma(middle + x + 1) - mpmath.loggamma(trials - middle - x + 1))
+        return mpmath.exp(
+            peak - mpmath.loggamma(middle + x + 1) - mpmath.loggamma(trials - middle - x + 1)
+        )
 
     return weight
 
@@ -154,7 +156,15 @@ class Script:
         return self._next(1, width)[0]
 
     def words(self, count: int, width: int):
-        kind = np.uint8 if width <= 8 else np.uint16 if width <= 16 else np.uint32 if width <= 32 else np.uint64
+        kind = (
+            np.uint8
+            if width <= 8
+            else np.uint16
+            if width <= 16
+            else np.uint32
+            if width <= 32
+            else np.uint64
+        )
         return np.array(self._next(count, width) if count else (), dtype=kind)
 
 
@@ -176,4 +186,6 @@ def walk(run, limit: int):
         else:
             mass[found] += 2 ** (limit - used)
     whole = 2**limit
-    return Counter({one: Fraction(share, whole) for one, share in mass.items()}), Fraction(undecided, whole)
+    return Counter({one: Fraction(share, whole) for one, share in mass.items()}), Fraction(
+        undecided, whole
+    )

@@ -28,7 +28,8 @@ def responses_delta(epsilon0, times, epsilon):
     q = 1 - p
     grown = mp.exp(epsilon)
     terms = (
-        math.comb(times, j) * (p**j * q ** (times - j) - grown * q**j * p ** (times - j)) for j in range(times + 1)
+        math.comb(times, j) * (p**j * q ** (times - j) - grown * q**j * p ** (times - j))
+        for j in range(times + 1)
     )
     return mp.fsum(term for term in terms if term > 0)
 
@@ -36,7 +37,9 @@ def responses_delta(epsilon0, times, epsilon):
 @untraced
 def renyi_of_atoms(p, q, alpha):
     alpha = mpf(alpha)
-    return mp.log(mp.fsum(a**alpha * b ** (1 - alpha) for a, b in zip(p, q, strict=True))) / (alpha - 1)
+    return mp.log(mp.fsum(a**alpha * b ** (1 - alpha) for a, b in zip(p, q, strict=True))) / (
+        alpha - 1
+    )
 
 
 def lattice_laplace(ratio, steps):
@@ -50,7 +53,9 @@ def lattice_laplace(ratio, steps):
 @untraced
 def laplace_renyi(ratio, alpha):
     x, a = mpf(ratio), mpf(alpha)
-    return mp.log(a / (2 * a - 1) * mp.exp((a - 1) * x) + (a - 1) / (2 * a - 1) * mp.exp(-a * x)) / (a - 1)
+    return mp.log(
+        a / (2 * a - 1) * mp.exp((a - 1) * x) + (a - 1) / (2 * a - 1) * mp.exp(-a * x)
+    ) / (a - 1)
 
 
 def response_atoms(epsilon, options):

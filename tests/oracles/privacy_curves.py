@@ -32,7 +32,9 @@ def geometric_law(rate, steps):
     law = {}
     for x in range(-steps - 1, 2 * steps + 2):
         p, q = _geometric(a, x - steps), _geometric(a, x)
-        law[steps - 2 * min(max(steps - x, 0), steps)] = law.get(steps - 2 * min(max(steps - x, 0), steps), 0) + p
+        law[steps - 2 * min(max(steps - x, 0), steps)] = (
+            law.get(steps - 2 * min(max(steps - x, 0), steps), 0) + p
+        )
         assert abs(log(p / q) - rate * (steps - 2 * min(max(steps - x, 0), steps))) < mpf(10) ** -50
     rest = a ** (steps + 2) / (1 + a)
     law[steps] += rest
@@ -49,7 +51,10 @@ def discrete_gauss_law(variance, shift, reach=60):
     """Losses of the discrete Gaussian, as far as 60 digits see them."""
     total = sum(exp(-(mpf(x) ** 2) / (2 * variance)) for x in range(-reach, reach + 1))
     return [
-        ((2 * y * shift + shift**2) / (2 * mpf(variance)), exp(-(mpf(y) ** 2) / (2 * variance)) / total)
+        (
+            (2 * y * shift + shift**2) / (2 * mpf(variance)),
+            exp(-(mpf(y) ** 2) / (2 * variance)) / total,
+        )
         for y in range(-reach, reach + 1)
     ]
 
@@ -58,7 +63,10 @@ def discrete_gauss_law(variance, shift, reach=60):
 def binomial_law(trials, shift):
     """Losses of binomial noise; infinite where only P can be."""
     ways, whole = [comb(trials, y) for y in range(trials + 1)], mpf(2) ** trials
-    losses = [log(mpf(ways[y]) / ways[y + shift]) if y + shift <= trials else inf for y in range(trials + 1)]
+    losses = [
+        log(mpf(ways[y]) / ways[y + shift]) if y + shift <= trials else inf
+        for y in range(trials + 1)
+    ]
     return [(loss, way / whole) for loss, way in zip(losses, ways, strict=True)]
 
 
@@ -71,7 +79,10 @@ def reverse(law):
 def sampled_law(law, rate, *, removes):
     """Losses of a Poisson sample, from the law in the same direction (finite losses)."""
     if removes:
-        return [(log(1 - rate + rate * exp(loss)), (1 - rate) * p * exp(-loss) + rate * p) for loss, p in law]
+        return [
+            (log(1 - rate + rate * exp(loss)), (1 - rate) * p * exp(-loss) + rate * p)
+            for loss, p in law
+        ]
     return [(-log(1 - rate + rate * exp(-loss)), p) for loss, p in law]
 
 
@@ -92,7 +103,9 @@ def compose_laws(laws):
 @untraced
 def delta_of(law, epsilon):
     """E[max(0, 1 − e^{ε−L})]."""
-    return sum((p * (1 - exp(epsilon - loss)) if loss != inf else p) for loss, p in law if loss > epsilon)
+    return sum(
+        (p * (1 - exp(epsilon - loss)) if loss != inf else p) for loss, p in law if loss > epsilon
+    )
 
 
 def epsilon_of(curve, delta, high):

@@ -47,7 +47,10 @@ def neighbours(scores, sensitivity, *, monotone=False):
 def worst_loss(law, scores, sensitivity, *, monotone=False):
     """The greatest |ln P(o)/P'(o)| over all neighbours and outcomes."""
     base = np.log(law(scores))
-    return max(np.abs(base - np.log(law(n))).max() for n in neighbours(scores, sensitivity, monotone=monotone))
+    return max(
+        np.abs(base - np.log(law(n))).max()
+        for n in neighbours(scores, sensitivity, monotone=monotone)
+    )
 
 
 def worst_range(law, scores, sensitivity, *, monotone=False):

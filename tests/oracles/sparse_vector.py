@@ -43,9 +43,15 @@ def lee_clifton_loss(epsilon, c, noes):
 
     def chance(no, yes):
         def density(z):
-            return mp.e ** (-abs(z) / b1) * laplace_cdf(z - no, b2) ** noes * (1 - laplace_cdf(z - yes, b2)) ** c
+            return (
+                mp.e ** (-abs(z) / b1)
+                * laplace_cdf(z - no, b2) ** noes
+                * (1 - laplace_cdf(z - yes, b2)) ** c
+            )
 
-        return mp.quad(density, [-20, *range(int(b2 * mp.log(noes)) + 30)])  # so few noes below −20 never happen
+        return mp.quad(
+            density, [-20, *range(int(b2 * mp.log(noes)) + 30)]
+        )  # so few noes below −20 never happen
 
     with mp.workdps(20):
         return mp.log(chance(0, 1) / chance(1, 0))
@@ -57,6 +63,10 @@ def numeric_answer_loss(epsilon, noes):
     b = mp.mpf(2) / epsilon
 
     def density(no):
-        return mp.quad(lambda z: mp.e ** (-abs(z) / b) * laplace_cdf(z - no, b) ** noes, [-60, -10, -3, -1, 0])
+        return mp.quad(
+            lambda z: mp.e ** (-abs(z) / b) * laplace_cdf(z - no, b) ** noes, [-60, -10, -3, -1, 0]
+        )
 
-    return mp.log(density(0) / density(1))  # told answer 0 at threshold 0: the threshold's noise was at most 0
+    return mp.log(
+        density(0) / density(1)
+    )  # told answer 0 at threshold 0: the threshold's noise was at most 0

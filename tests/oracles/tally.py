@@ -41,10 +41,15 @@ def rows_of(relation, tables):
             return found
         case Where(rows=rows, condition=condition):
             columns = columns_of(rows)
-            return [(o, r) for o, r in rows_of(rows, tables) if evaluate(condition, r, columns) is True]
+            return [
+                (o, r) for o, r in rows_of(rows, tables) if evaluate(condition, r, columns) is True
+            ]
         case Select(rows=rows, columns=chosen):
             columns = columns_of(rows)
-            return [(o, {n: evaluate(e, r, columns) for n, e in chosen}) for o, r in rows_of(rows, tables)]
+            return [
+                (o, {n: evaluate(e, r, columns) for n, e in chosen})
+                for o, r in rows_of(rows, tables)
+            ]
         case Union(parts=parts):
             return [pair for part in parts for pair in rows_of(part, tables)]
     raise NotImplementedError
@@ -73,17 +78,24 @@ def totals(tally, tables):
     columns = columns_of(tally.rows)
     only = None if tally.only is None else set(tally.only)
     keys = [meaning_of(key, columns) for key in tally.keys]
-    terms = [(t, meaning_of(t.expression, columns), domain_of(t.expression, columns)) for t in tally.terms]
+    terms = [
+        (t, meaning_of(t.expression, columns), domain_of(t.expression, columns))
+        for t in tally.terms
+    ]
     items = []
     for owner, row in rows_of(tally.rows, tables):
         key = tuple(meaning(row) for meaning in keys)
         if only is None or key in only:
-            items.append((owner, key, [added(term, meaning(row), kind) for term, meaning, kind in terms]))
+            items.append(
+                (owner, key, [added(term, meaning(row), kind) for term, meaning, kind in terms])
+            )
     if tally.people:
         best = {}
         for owner, key, values in items:
             old = best.get((owner, key))
-            best[owner, key] = values if old is None else [max(a, b) for a, b in zip(old, values, strict=True)]
+            best[owner, key] = (
+                values if old is None else [max(a, b) for a, b in zip(old, values, strict=True)]
+            )
         items = [(owner, key, values) for (owner, key), values in best.items()]
     result = defaultdict(lambda: [0] * len(tally.terms))
     if not tally.keys:
@@ -104,7 +116,9 @@ def shared(tally, items):
     for owner, theirs in mine.items():
         if isinstance(tally.share, RowShare):
             k, n = tally.share.rows, len(theirs)
-            found += [(owner, key, v if n <= k else [shrink(x, k, n) for x in v]) for key, v in theirs]
+            found += [
+                (owner, key, v if n <= k else [shrink(x, k, n) for x in v]) for key, v in theirs
+            ]
         if isinstance(tally.share, GroupShare):
             g, r = tally.share.groups, tally.share.rows
             sums = defaultdict(lambda: [0] * len(tally.terms))
@@ -112,6 +126,10 @@ def shared(tally, items):
                 sums[key] = [a + b for a, b in zip(sums[key], v, strict=True)]
             m = len(sums)
             for key, v in sums.items():
-                clipped = [min(max(x, r * t.low), r * t.high) for x, t in zip(v, tally.terms, strict=True)]
-                found.append((owner, key, clipped if m <= g else [shrink(x, g, m) for x in clipped]))
+                clipped = [
+                    min(max(x, r * t.low), r * t.high) for x, t in zip(v, tally.terms, strict=True)
+                ]
+                found.append(
+                    (owner, key, clipped if m <= g else [shrink(x, g, m) for x in clipped])
+                )
     return found

@@ -8,5 +8,7 @@ from discreet.statistics.shared_totals import SumWay
 @pytest.fixture
 def apart():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("discreet.plan.layout.possible_ways", lambda statistics, basis: (SumWay.APART,))
+        patch.setattr(
+            "discreet.plan.layout.possible_ways", lambda statistics, basis: (SumWay.APART,)
+        )
         yield

@@ -60,7 +60,9 @@ TERMS = st.one_of(
 CONDITIONS = st.recursive(
     TERMS,
     lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(lambda t: f"({t[0]}) {t[1]} ({t[2]})"),
+        st.tuples(inner, st.sampled_from(["AND", "OR"]), inner).map(
+            lambda t: f"({t[0]}) {t[1]} ({t[2]})"
+        ),
         inner.map(lambda one: f"NOT ({one})"),
     ),
     max_leaves=4,
@@ -86,14 +88,20 @@ class TestImpossible:
 
 
 def said(sql: str, schema: dp.Schema, spend: str) -> str:
-    return "\n".join(warnings_of(dp.plan_question(dp.parse_sql(sql, {"people": schema}), dp.PureDP(spend))))
+    return "\n".join(
+        warnings_of(dp.plan_question(dp.parse_sql(sql, {"people": schema}), dp.PureDP(spend)))
+    )
 
 
 class TestWarnings:
     WIDE = dp.Schema(
         "people",
         dp.People("id", max_rows=3),
-        {"age": dp.Integer(0, 120), "income": dp.Real(0, 250_000, step=1), "day": dp.Date("2024-01-01", "2024-12-31")},
+        {
+            "age": dp.Integer(0, 120),
+            "income": dp.Real(0, 250_000, step=1),
+            "day": dp.Date("2024-01-01", "2024-12-31"),
+        },
         size=1000,
     )
 
@@ -105,7 +113,9 @@ class TestWarnings:
     def test_errors_that_swallow_the_range_and_what_would_help(self):
         words = said("SELECT AVG(income) AS income FROM people", self.WIDE, "1/40")
         assert "income is off by" in words and "MEDIAN" in words and "times as much" in words
-        assert said("SELECT AVG(income) AS income FROM people", self.WIDE, "5").count("\n") == 0  # but the cap
+        assert (
+            said("SELECT AVG(income) AS income FROM people", self.WIDE, "5").count("\n") == 0
+        )  # but the cap
 
     def test_caps_that_may_cut(self):
         assert "at most 3 rows a person" in said("SELECT COUNT(*) AS n FROM people", self.WIDE, "1")
@@ -117,7 +127,12 @@ class TestWarnings:
         found = curator.explain("SELECT COUNT(*) AS n FROM people WHERE age > 300", spend=1)
         [warning] = found.warnings
         assert warning == "no row can meet age > 300: the answer is noise around 0"
-        assert f"Before paying: {warning}" in str(found) and "SELECT" not in str(found).split("Before paying")[1]
+        assert (
+            f"Before paying: {warning}" in str(found)
+            and "SELECT" not in str(found).split("Before paying")[1]
+        )
         assert "The store is asked" in found.to_text(store=True)
-        assert "age &gt; 300: the answer" in found._repr_html_() and found.to_dict()["warnings"] == [warning]
+        assert "age &gt; 300: the answer" in found._repr_html_() and found.to_dict()[
+            "warnings"
+        ] == [warning]
         assert max(map(len, found.to_text(60).splitlines())) <= 60

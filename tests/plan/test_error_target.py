@@ -71,7 +71,9 @@ class TestLeast:
     @settings(deadline=None, max_examples=examples(20))
     @given(st.floats(0.02, 40), st.sampled_from(UNDER), st.integers(200, 10**6))
     def test_means(self, error, under, size):
-        plan = plan_question(question(relation(), {"m": Mean(X)}), error=error, under=under, size=size)
+        plan = plan_question(
+            question(relation(), {"m": Mean(X)}), error=error, under=under, size=size
+        )
         assert plan.statistic_errors()["m"] <= error
         assert noisier(plan, Fraction(1003, 1000)).statistic_errors()["m"] > error
 
@@ -85,7 +87,9 @@ class TestLeast:
         ids=("variance", "population", "deviation", "covariance", "correlation", "distinct"),
     )  # fmt: skip
     def test_the_others(self, statistic, error, under):
-        plan = plan_question(question(relation(), {"a": statistic}), error=error, under=under, size=20_000)
+        plan = plan_question(
+            question(relation(), {"a": statistic}), error=error, under=under, size=20_000
+        )
         assert plan.statistic_errors()["a"] <= float(Fraction(error))
         assert noisier(plan, Fraction(101, 100)).statistic_errors()["a"] > float(Fraction(error))
 
@@ -133,7 +137,10 @@ class TestLeast:
         for errors in ({"n": 3, "m": 1}, {"n": 500, "m": "1/50"}):
             plan = plan_question(asked, error=errors)
             assert len(plan.releases) == 2
-            assert all(plan.statistic_errors()[name] <= float(Fraction(error)) for name, error in errors.items())
+            assert all(
+                plan.statistic_errors()[name] <= float(Fraction(error))
+                for name, error in errors.items()
+            )
         tight = plan_question(asked, error={"n": 3, "m": 1})
         assert tight.statistic_errors()["n"] == 3
 
@@ -141,13 +148,18 @@ class TestLeast:
 class TestUnderAFilter:
     def test_least_price_decides_on_the_noise(self):
         asked = question(relation(), {"n": Count()})
-        kinds = [type(plan_question(asked, error=9, under=under).releases[0].mechanism) for under in UNDER]
+        kinds = [
+            type(plan_question(asked, error=9, under=under).releases[0].mechanism)
+            for under in UNDER
+        ]
         assert kinds == [Geometric, Geometric, DiscreteGaussian, DiscreteGaussian]
         assert type(plan_question(asked, error=9, under=FAR[0]).releases[0].mechanism) is Geometric
 
     @pytest.mark.parametrize("under", [*UNDER[1:], *FAR], ids=lambda gate: gate.kind)
     def test_the_spend_is_what_the_filter_takes(self, under):
-        plan = plan_question(question(relation(), {"n": Count(), "m": Mean(X)}), error={"n": 9, "m": 2}, under=under)
+        plan = plan_question(
+            question(relation(), {"n": Count(), "m": Mean(X)}), error={"n": 9, "m": 2}, under=under
+        )
         assert plan.spend == plan.price(under) == under.price(plan.event)
         assert under.admits(plan.event)
         assert len(plan.event.events) == len(plan.events)
@@ -193,7 +205,8 @@ class TestNames:
 
     def test_equal_statistics_meet_the_smaller_error(self):
         asked = question(
-            relation(), {"a": Count(), "b": Count(), "p": Mode(Field("region")), "q": Mode(Field("region"))}
+            relation(),
+            {"a": Count(), "b": Count(), "p": Mode(Field("region")), "q": Mode(Field("region"))},
         )
         plan = plan_question(asked, error={"a": 20, "b": 5, "p": 30, "q": 10})
         found = plan.statistic_errors()
@@ -234,7 +247,9 @@ class TestRefusals:
         with pytest.raises(InvalidArgument, match="town are not public"):
             plan_question(asked, error=9)
 
-    @pytest.mark.parametrize(("statistic", "size"), [(Variance(X), 1), (Variance(X), 2), (Mean(X), 1)])
+    @pytest.mark.parametrize(
+        ("statistic", "size"), [(Variance(X), 1), (Variance(X), 2), (Mean(X), 1)]
+    )
     def test_what_no_noise_meets(self, statistic, size):
         error = Fraction(1, 10**12) if size > 1 else Fraction(1, 10)
         asked = question(relation(), {"a": statistic})
@@ -273,12 +288,16 @@ class TestSize:
     )
     def test_rows_per_key(self, declared, keys, given, expected):
         rows = Scan(Schema("visits", Rows(), COLUMNS, size=declared))
-        plan = plan_question(question(rows, {"n": Count(), "m": Mean(X)}, keys), PureDP(1), size=given)
+        plan = plan_question(
+            question(rows, {"n": Count(), "m": Mean(X)}, keys), PureDP(1), size=given
+        )
         assert (plan.size, plan.size_from) == expected
         narrow = replace(plan.question, rows=Select(rows, (("x", X), ("region", Field("region")))))
         assert plan_question(narrow, PureDP(1), size=given).size == plan.size
         some = replace(plan.question, rows=Where(rows, Call(Function.IS_NULL, (X,))))
-        assert plan_question(some, PureDP(1)).size_from == "assumed"  # WHERE leaves fewer, nobody said how many
+        assert (
+            plan_question(some, PureDP(1)).size_from == "assumed"
+        )  # WHERE leaves fewer, nobody said how many
         assert ("%" in str(plan).splitlines()[1].split("±")[1]) == (plan.size_from != "assumed")
 
 
@@ -307,7 +326,9 @@ class TestLeastPrices:
             assert found[0] == pytest.approx(free, rel=2e-2)
 
 
-@pytest.mark.parametrize("wanted", [Variance(Field("age")), Covariance(Field("age"), Field("age"))], ids=["var", "cov"])
+@pytest.mark.parametrize(
+    "wanted", [Variance(Field("age")), Covariance(Field("age"), Field("age"))], ids=["var", "cov"]
+)
 @pytest.mark.parametrize("error", [1, 3])
 def test_errors_of_less_than_a_step_of_the_count_can_be_met(wanted, error):
     """With 1,000 rows one step of the count moves a variance of ages by 3.6, yet noise that is mostly 0 does not."""
@@ -335,13 +356,17 @@ LONG = Correlation(X, Y), "1e-9", 5
 )
 def test_errors_far_below_any_step_are_met_or_refused_in_words(wanted, error, size, under):
     try:
-        plan = plan_question(question(relation(), {"v": wanted}), error=error, size=size, under=under)
+        plan = plan_question(
+            question(relation(), {"v": wanted}), error=error, size=size, under=under
+        )
     except InvalidArgument:
         return
     assert plan.statistic_errors()["v"] <= float(Fraction(error))
 
 
-@pytest.mark.parametrize("more", [{"error": "1e-300"}, {"error": 3, "size": 2**54}, {"error": {"n": "1e-61"}}])
+@pytest.mark.parametrize(
+    "more", [{"error": "1e-300"}, {"error": 3, "size": 2**54}, {"error": {"n": "1e-61"}}]
+)
 def test_numbers_beyond_floats_are_refused(more):
     with pytest.raises(InvalidArgument):
         plan_question(question(relation(), {"n": Count()}), **more)

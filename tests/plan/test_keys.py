@@ -21,7 +21,9 @@ SPEND = dp.ApproxDP(1, "1e-6")
 ROWS = dp.Schema("rows", dp.Rows(), {"town": dp.Text(12), "x": dp.Integer(0, 10)})
 MANY = dp.People("id", max_rows=6, max_groups=2)
 VISITS = dp.Schema("rows", MANY, {"town": dp.Text(12), "x": dp.Integer(0, 10)})
-REPLACED = dp.Schema("rows", MANY, {"town": dp.Text(12), "x": dp.Integer(0, 10)}, neighbours="replace")
+REPLACED = dp.Schema(
+    "rows", MANY, {"town": dp.Text(12), "x": dp.Integer(0, 10)}, neighbours="replace"
+)
 COUNT = "SELECT town, COUNT(*) AS n FROM rows GROUP BY town"
 PEOPLE = "SELECT town, COUNT(DISTINCT id) AS n FROM rows GROUP BY town"
 MEAN = "SELECT town, AVG(x) AS m FROM rows GROUP BY town"
@@ -43,10 +45,15 @@ class TestACountThatIsAskedForShowsTheKeys:
     def test_a_persons_own_keys_appear_with_probability_at_most_delta(self):
         """1 + Z reaches the threshold in any of g keys."""
         rows, found = 1, planned(PEOPLE, VISITS).selection
-        assert found.tally.share == KeptKeys(2, rows) and found.release.mechanism.sensitivity.changed == 2
+        assert (
+            found.tally.share == KeptKeys(2, rows)
+            and found.release.mechanism.sensitivity.changed == 2
+        )
 
         def alone(held):
-            return 1 - (1 - laplace_tail(found.release.mechanism.scale, found.threshold - held)) ** 2
+            return (
+                1 - (1 - laplace_tail(found.release.mechanism.scale, found.threshold - held)) ** 2
+            )
 
         if isinstance(found.release.mechanism, dp.Geometric):
             assert alone(rows) <= float(found.delta) < alone(rows + 1)
@@ -58,7 +65,11 @@ class TestACountThatIsAskedForShowsTheKeys:
         scale, steps = found.release.mechanism.scale, found.threshold - 1
         assert scale == 4  # 2 keys at ε/2
         leak = 1e-6 / (1 + math.exp(0.5))
-        assert 1 - (1 - laplace_tail(scale, steps)) ** 2 <= leak < 1 - (1 - laplace_tail(scale, steps - 1)) ** 2
+        assert (
+            1 - (1 - laplace_tail(scale, steps)) ** 2
+            <= leak
+            < 1 - (1 - laplace_tail(scale, steps - 1)) ** 2
+        )
 
     @pytest.mark.parametrize("schema", [VISITS, REPLACED])
     @pytest.mark.parametrize("spend", [SPEND, dp.ApproxDP("1/3", "1e-9"), dp.ApproxDP(3, "1e-3")])
@@ -68,7 +79,10 @@ class TestACountThatIsAskedForShowsTheKeys:
         scale, share = mp.mpf(found.release.mechanism.scale.numerator), found.tally.share
         with mp.workdps(50):
             a = mp.exp(-found.release.mechanism.scale.denominator / scale)
-            steps, luck = found.threshold - share.rows, mp.mpf(found.luck.numerator) / found.luck.denominator
+            steps, luck = (
+                found.threshold - share.rows,
+                mp.mpf(found.luck.numerator) / found.luck.denominator,
+            )
             alone = a**steps / (1 + a) + luck * a ** (steps - 1) * (1 - a) / (1 + a)
             any_of = 1 - (1 - alone) ** share.groups
             half = mp.mpf(spend.epsilon.numerator) / spend.epsilon.denominator / 2
@@ -88,10 +102,18 @@ class TestACountThatIsAskedForShowsTheKeys:
 
     def test_which_way_follows_from_the_question_alone(self):
         assert planned(COUNT) == planned(COUNT)
-        for sql in (MEAN, "SELECT town, COUNT(*) FILTER (WHERE x > 3) AS n FROM rows GROUP BY town"):
+        for sql in (
+            MEAN,
+            "SELECT town, COUNT(*) FILTER (WHERE x > 3) AS n FROM rows GROUP BY town",
+        ):
             assert isinstance(planned(sql).selection, Selection)
-        rows = dp.Schema("rows", dp.People("id", max_rows=6), {"town": dp.Text(12), "x": dp.Integer(0, 10)})
-        for schema in (rows, VISITS):  # rows in each key have no bound of their own, whatever `max_groups` is
+        rows = dp.Schema(
+            "rows", dp.People("id", max_rows=6), {"town": dp.Text(12), "x": dp.Integer(0, 10)}
+        )
+        for schema in (
+            rows,
+            VISITS,
+        ):  # rows in each key have no bound of their own, whatever `max_groups` is
             assert isinstance(planned(COUNT, schema).selection, Selection)
 
     def test_sums_beside_it_cost_no_more_delta(self):
@@ -103,11 +125,15 @@ class TestACountThatIsAskedForShowsTheKeys:
 class TestSelection:
     def test_keys_get_as_much_as_one_statistic(self):
         assert planned(MEAN).selection.budget.epsilon == Fraction(1, 2)
-        assert planned("SELECT town, AVG(x) AS m, SUM(x) AS s FROM rows GROUP BY town").selection.part == Fraction(1, 3)
+        assert planned(
+            "SELECT town, AVG(x) AS m, SUM(x) AS s FROM rows GROUP BY town"
+        ).selection.part == Fraction(1, 3)
 
     def test_keys_without_a_statistic_get_all(self):
         plan = planned(BARE)
-        assert plan.selection.budget == SPEND and plan.releases == () and plan.statistic_errors() == {}
+        assert (
+            plan.selection.budget == SPEND and plan.releases == () and plan.statistic_errors() == {}
+        )
         assert planned("SELECT DISTINCT town FROM rows") == plan
 
     def test_a_ledger_keeps_its_own_delta(self):
@@ -118,12 +144,16 @@ class TestSelection:
 
 
 class TestPeopleInTooManyKeys:
-    STORE = [{"id": person, "town": town, "x": 1} for person in range(300) for town in ("a", "b", "c")]
+    STORE = [
+        {"id": person, "town": town, "x": 1} for person in range(300) for town in ("a", "b", "c")
+    ]
 
     @pytest.mark.parametrize("sql", [COUNT, PEOPLE, BARE])
     def test_keep_some_of_them(self, sql):
         """With none of them counted the table was empty."""
-        answer = run_plan(planned(sql, VISITS, dp.ApproxDP(10, "1e-6")), dp.Memory({"rows": self.STORE}))
+        answer = run_plan(
+            planned(sql, VISITS, dp.ApproxDP(10, "1e-6")), dp.Memory({"rows": self.STORE})
+        )
         assert answer.column("town") == ["a", "b", "c"]
         if sql == PEOPLE:
             assert 550 < sum(answer.column("n")) < 650
@@ -143,10 +173,14 @@ def test_several_questions_of_unknown_keys_fit_a_fresh_ledger():
     ledger = dp.open_ledger(":memory:", SPEND)
     curator = dp.Curator(dp.Memory({"rows": [{"town": "a", "x": 1}] * 500}), [ROWS], ledger)
     answers = curator.release({"counts": COUNT, "means": MEAN, "bare": BARE}, spend=SPEND)
-    assert [answer.column("town") for answer in answers.values()] == [["a"]] * 3 and ledger.verify().exact
+    assert [answer.column("town") for answer in answers.values()] == [
+        ["a"]
+    ] * 3 and ledger.verify().exact
 
 
-@pytest.mark.parametrize("sql", [COUNT, "SELECT town, COUNT(*) AS n, SUM(x) AS s FROM rows GROUP BY town"])
+@pytest.mark.parametrize(
+    "sql", [COUNT, "SELECT town, COUNT(*) AS n, SUM(x) AS s FROM rows GROUP BY town"]
+)
 def test_the_whole_of_a_fresh_ledger_shows_as_many_keys_as_the_whole_promise_allows(sql):
     """All of δ is for the keys, not the part that a ledger keeps for them; and nothing is left then."""
     ledger = dp.open_ledger(":memory:", SPEND)

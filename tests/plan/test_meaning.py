@@ -36,7 +36,9 @@ QUESTIONS = [
     "SELECT kind, shop, COUNT(*) AS n FROM visits GROUP BY CUBE (kind, shop)",
     "SELECT kind, COUNT(*) AS n, SUM(x) AS s FROM visits GROUP BY CUBE (kind)",
     "SELECT day, SUM(COUNT(*)) OVER (ORDER BY day) AS n FROM visits GROUP BY day",
-    "SELECT " + ", ".join(f"COUNT(*) FILTER (WHERE day >= {d}) AS n{d}" for d in range(1, 5)) + " FROM visits",
+    "SELECT "
+    + ", ".join(f"COUNT(*) FILTER (WHERE day >= {d}) AS n{d}" for d in range(1, 5))
+    + " FROM visits",
 ]
 OF_PEOPLE = [
     "SELECT COUNT(DISTINCT id) AS n FROM visits",
@@ -69,7 +71,9 @@ def read(row):
 
 def expected(keys, value, most, *, where=lambda _: True):
     """Add up each person's rows in parts of k/n, n of the rows that have a key; shares are rounded down to 2^-20."""
-    kept = [row for row in map(read, STORE) if where(row) and all(row[key] is not None for key in keys)]
+    kept = [
+        row for row in map(read, STORE) if where(row) and all(row[key] is not None for key in keys)
+    ]
     counts = Counter(row["id"] for row in kept)
     totals = defaultdict(Fraction)
     for row in kept:
@@ -135,7 +139,10 @@ class TestOneTarget:
             near = [row for row in STORE if not leaves(row)]
         moved = Fraction()
         for _, table in plan.tables:
-            both = [exact_totals(table.releases, table.keys, dp.Memory({"visits": rows})) for rows in (STORE, near)]
+            both = [
+                exact_totals(table.releases, table.keys, dp.Memory({"visits": rows}))
+                for rows in (STORE, near)
+            ]
             for release, *totals in zip(table.releases, *both, strict=True):
                 before, after = map(release.plan.strategy.measure, totals)
                 for one, was, is_now in zip(release.plan.measured, before, after, strict=True):
@@ -146,9 +153,13 @@ class TestOneTarget:
     def test_max_groups_changes_no_count_of_rows(self):
         """Five hundred people with forty rows each in thirteen months: it said 500 a month for 1,667."""
         rows = [{"id": at % 500, "day": at % 360 // 30} for at in range(20_000)]
-        schema = dp.Schema("visits", dp.People("id", max_rows=40, max_groups=40), {"day": dp.Integer(0, 12)})
+        schema = dp.Schema(
+            "visits", dp.People("id", max_rows=40, max_groups=40), {"day": dp.Integer(0, 12)}
+        )
         curator = dp.Curator(
-            dp.Memory({"visits": rows}), [schema], dp.open_ledger(":memory:", dp.ApproxDP(10**6, "1e-2"))
+            dp.Memory({"visits": rows}),
+            [schema],
+            dp.open_ledger(":memory:", dp.ApproxDP(10**6, "1e-2")),
         )
         sql = "SELECT day, COUNT(*) AS n FROM visits GROUP BY day"
         for spend in (dp.ApproxDP(100, "1e-5"), dp.ApproxDP(10_000, "1e-5")):
@@ -167,7 +178,9 @@ class TestOneTarget:
             asked = dp.parse_sql(sql, {"visits": schema})
             spends = [dp.ApproxDP(Fraction(e), d) for e in EPSILONS for d in ("1e-9", "1e-3")]
             shares = {
-                frozenset(release.need.tally.share for release in dp.plan_question(asked, spend).releases)
+                frozenset(
+                    release.need.tally.share for release in dp.plan_question(asked, spend).releases
+                )
                 for spend in spends
             }
             assert len(shares) == 1

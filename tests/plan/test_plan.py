@@ -70,15 +70,24 @@ def owned(who, rows):
 
 def moves(before, after):
     change = [b - a for a, b in zip(before, after, strict=True)]
-    return sum(map(abs, change)), sum(c * c for c in change), max(map(abs, change)), sum(c != 0 for c in change)
+    return (
+        sum(map(abs, change)),
+        sum(c * c for c in change),
+        max(map(abs, change)),
+        sum(c != 0 for c in change),
+    )
 
 
 def check_places(release, keys, tables):
     """The scores of a level, all parts and keys together, move by no more than declared; parts follow what was chosen."""
     made, ladder = release.mechanism, release.need.ladder
     parts, moved, apart = made.parts, dict[int, Fraction](), dict[int, Fraction]()
-    rows = [[RankedRows(table.get(key, {}), parts, made.weight) for table in tables] for key in keys]
-    whole = Stretch(ladder.first * parts, ladder.last * parts + parts - 1, (ladder.last + 1) * parts)
+    rows = [
+        [RankedRows(table.get(key, {}), parts, made.weight) for table in tables] for key in keys
+    ]
+    whole = Stretch(
+        ladder.first * parts, ladder.last * parts + parts - 1, (ladder.last + 1) * parts
+    )
     todo = [(pair, 0, len(made.ats), whole, 0) for pair in rows]
     while todo:
         pair, start, stop, where, level = todo.pop()
@@ -102,7 +111,9 @@ def change_of(pair, where, aim, weight):
     places = [place for place in {where.low, where.high, *near} if where.low <= place <= where.high]
     wanted = [aim.rank(rows.below(where.end) - rows.below(where.low), weight) for rows in pair]
     change = [
-        pair[0].depth(where, p, wanted[0], aim.scale) - pair[1].depth(where, p, wanted[1], aim.scale) for p in places
+        pair[0].depth(where, p, wanted[0], aim.scale)
+        - pair[1].depth(where, p, wanted[1], aim.scale)
+        for p in places
     ]
     return Fraction(min(change)), Fraction(max(change))
 
@@ -115,16 +126,26 @@ def check_replay(plan, keys, tables):
         need = release.need
         if isinstance(need, ChoiceNeed):
             each = [[need.scores(c, key) for key in keys] for c in counts]
-            change = [[b - a for a, b in zip(x, y, strict=True)] for x, y in zip(*each, strict=True)]
-            moved = max(sum(map(max, change)), -sum(map(min, change)))  # over all combinations of outcomes
+            change = [
+                [b - a for a, b in zip(x, y, strict=True)] for x, y in zip(*each, strict=True)
+            ]
+            moved = max(
+                sum(map(max, change)), -sum(map(min, change))
+            )  # over all combinations of outcomes
             assert moved <= need.sensitivity == release.mechanism.sensitivity
         elif isinstance(need, PlaceNeed):
             check_places(release, keys, [need.counts(c) for c in counts])
         else:
             exact = ([need.exact(c, key) for key in keys] for c in counts)
-            l1, squared, most, changed = moves(*(np.ravel(np.array(one, dtype=object)).tolist() for one in exact))
+            l1, squared, most, changed = moves(
+                *(np.ravel(np.array(one, dtype=object)).tolist() for one in exact)
+            )
             stated = need.sensitivity
-            assert (l1 <= stated.l1, squared <= stated.squared_l2, most <= stated.linf) == (True, True, True)
+            assert (l1 <= stated.l1, squared <= stated.squared_l2, most <= stated.linf) == (
+                True,
+                True,
+                True,
+            )
             assert changed <= stated.changed
             assert release.mechanism.sensitivity == stated
 
@@ -134,7 +155,11 @@ class TestReplay:
 
     @settings(deadline=None, max_examples=examples(25))
     @given(
-        person, person, st.lists(row, max_size=6), st.sampled_from(["people", "groups"]), st.sampled_from(NEIGHBOURS)
+        person,
+        person,
+        st.lists(row, max_size=6),
+        st.sampled_from(["people", "groups"]),
+        st.sampled_from(NEIGHBOURS),
     )
     @pytest.mark.parametrize("keyed", [False, True])
     def test_people(self, keyed, mine, yours, others, unit, neighbours):  # noqa: PLR0917
@@ -147,13 +172,21 @@ class TestReplay:
     @settings(deadline=None, max_examples=examples(25))
     @given(row, row, st.lists(row, max_size=6), st.sampled_from(NEIGHBOURS))
     def test_rows(self, mine, yours, others, neighbours):
-        plan = plan_question(question(relation("rows", neighbours), STATISTICS, [("region", REGIONS)]), PureDP(1))
-        check_replay(plan, plan.keys, [[*others, mine], [*others, yours] if neighbours == "replace" else others])
+        plan = plan_question(
+            question(relation("rows", neighbours), STATISTICS, [("region", REGIONS)]), PureDP(1)
+        )
+        check_replay(
+            plan,
+            plan.keys,
+            [[*others, mine], [*others, yours] if neighbours == "replace" else others],
+        )
 
     @settings(deadline=None, max_examples=examples(15))
     @given(person, st.lists(row, max_size=6))
     def test_public_keys_all_appear_in_their_order(self, mine, others):
-        plan = plan_question(question(relation("people"), {"n": Count()}, [("region", REGIONS)]), PureDP(1))
+        plan = plan_question(
+            question(relation("people"), {"n": Count()}, [("region", REGIONS)]), PureDP(1)
+        )
         for table in (owned(0, others), owned(0, others) + owned(1, mine)):
             answer = run_plan(plan, Store({"visits": table}))
             assert answer.columns == ("region", "n")
@@ -162,7 +195,9 @@ class TestReplay:
     @settings(deadline=None, max_examples=examples(50))
     @given(person, st.sampled_from(["people", "groups", "rows"]), st.lists(row, max_size=6))
     def test_selection_counts_a_person_once_in_few_keys(self, mine, unit, others):
-        chosen = selection_of(question(relation(unit), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))
+        chosen = selection_of(
+            question(relation(unit), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6")
+        )
         mine = mine[:1] if unit == "rows" else mine
         before = Store({"visits": owned(0, others)}).tally(chosen.tally)
         after = Store({"visits": owned(0, others) + owned(1, mine)}).tally(chosen.tally)
@@ -179,8 +214,12 @@ class TestPrice:
     @pytest.mark.parametrize("spend", SPENDS, ids=repr)
     def test_public_keys(self, spend, unit, neighbours):
         small = {name: STATISTICS[name] for name in ("n", "mean", "mode")}
-        asked = small if isinstance(spend, ApproxDP) else STATISTICS  # a numerical price of many events takes its time
-        plan = plan_question(question(relation(unit, neighbours), asked, [("region", REGIONS)]), spend)
+        asked = (
+            small if isinstance(spend, ApproxDP) else STATISTICS
+        )  # a numerical price of many events takes its time
+        plan = plan_question(
+            question(relation(unit, neighbours), asked, [("region", REGIONS)]), spend
+        )
         assert plan.selection is None
         assert fits(plan.events, spend)
         assert {event.neighbours for event in plan.events} == {neighbours}
@@ -191,7 +230,9 @@ class TestPrice:
     @pytest.mark.parametrize("unit", UNITS)
     def test_unknown_keys(self, unit, neighbours):
         spend = ApproxDP(1, "1e-6")
-        asked = question(relation(unit, neighbours), {"n": Count(), "mean": Mean(X)}, [("town", None)])
+        asked = question(
+            relation(unit, neighbours), {"n": Count(), "mean": Mean(X)}, [("town", None)]
+        )
         plan = plan_question(asked, spend)
         assert isinstance(plan.selection, Selection | CountSelection)
         assert fits(plan.events, spend)
@@ -217,12 +258,15 @@ class TestChoices:
         """GroupShare(2, 2) would have less noise, and count other rows."""
         asked = question(relation("groups"), {"n": Count()}, [("region", REGIONS)])
         assert plan_question(asked, ZCDP(1)).share == RowShare(4)
-        assert plan_question(question(relation("groups"), {"n": Count()}), ZCDP(1)).share == RowShare(4)
+        assert plan_question(
+            question(relation("groups"), {"n": Count()}), ZCDP(1)
+        ).share == RowShare(4)
 
     @pytest.mark.usefixtures("apart")
     def test_the_same_total_is_released_once(self):
         plan = plan_question(
-            question(relation(), {"a": Count(), "b": Count(), "m": Mean(X), "v": Variance(X)}), PureDP(1)
+            question(relation(), {"a": Count(), "b": Count(), "m": Mean(X), "v": Variance(X)}),
+            PureDP(1),
         )
         places = dict(plan.uses)
         assert places["a"] == places["b"]
@@ -233,11 +277,19 @@ class TestChoices:
     def test_weights_divide_the_budget(self):
         asked = question(relation(), {"a": Count(), "b": Sum(X)})
         plan = plan_question(asked, PureDP(1), weights={"a": Fraction(3)})
-        assert [float(r.mechanism.scale / r.mechanism.sensitivity.l1) for r in plan.releases] == [4 / 3, 4.0]
+        assert [float(r.mechanism.scale / r.mechanism.sensitivity.l1) for r in plan.releases] == [
+            4 / 3,
+            4.0,
+        ]
 
     def test_errors_are_predicted(self):
         asked = question(
-            relation(), {"n": Count(), "median": Quantile(X, Fraction(1, 2)), "v": CountDistinct(Field("region"))}
+            relation(),
+            {
+                "n": Count(),
+                "median": Quantile(X, Fraction(1, 2)),
+                "v": CountDistinct(Field("region")),
+            },
         )
         errors = plan_question(asked, PureDP(3)).errors()
         assert errors["n"] == (3.0,)
@@ -251,19 +303,37 @@ class TestText:
         asked = {"n": Count(), "median": Quantile(X, Fraction(1, 2))}
         lines = str(plan_question(question(relation(), asked), PureDP(2))).splitlines()
         assert lines[0].split("  ")[0] == "statistic"
-        assert lines[1].split() == ["n", "DiscreteLaplace", "1", "50", "%", "every", "row", "±", "3", "ε", "=", "1"]
+        assert lines[1].split() == [
+            "n",
+            "DiscreteLaplace",
+            "1",
+            "50",
+            "%",
+            "every",
+            "row",
+            "±",
+            "3",
+            "ε",
+            "=",
+            "1",
+        ]
         assert lines[2].startswith("median")
         assert "rows" in lines[2]
         assert len(lines) == 4
         assert lines[-1].endswith("without looking at any data")
 
-    @pytest.mark.parametrize(("unit", "says"), [("people", "3 rows a person"), ("groups", "4 rows a person")])
+    @pytest.mark.parametrize(
+        ("unit", "says"), [("people", "3 rows a person"), ("groups", "4 rows a person")]
+    )
     def test_shares_and_selected_keys(self, unit, says):
         plan = plan_question(
-            question(relation(unit), {"n": Count(), "m": Mean(X)}, [("town", None)]), ApproxDP(1, "1e-6")
+            question(relation(unit), {"n": Count(), "m": Mean(X)}, [("town", None)]),
+            ApproxDP(1, "1e-6"),
         )
         assert "(keys)" in str(plan)
-        assert says in str(plan_question(question(relation(unit), {"n": Count()}, [("region", REGIONS)]), ZCDP(1)))
+        assert says in str(
+            plan_question(question(relation(unit), {"n": Count()}, [("region", REGIONS)]), ZCDP(1))
+        )
 
 
 class TestSelectionRules:
@@ -275,7 +345,10 @@ class TestSelectionRules:
         ],
     )
     def test_the_rule_that_shows_most(self, spend, unit, rule):
-        assert isinstance(selection_of(question(relation(unit), {"n": Count()}, [("town", None)]), spend).rule, rule)
+        assert isinstance(
+            selection_of(question(relation(unit), {"n": Count()}, [("town", None)]), spend).rule,
+            rule,
+        )
 
     def test_many_keys_a_person(self, monkeypatch):
         monkeypatch.setitem(UNITS, "many", type(UNITS["people"])("id", max_rows=200))
@@ -305,10 +378,14 @@ class TestSelectionRules:
             def tally(self, _):
                 return {("Oslo",): (10**7,), (None,): (10**7,)}
 
-        assert set(run_plan(plan, Big()).column("town")) == ({"Oslo", None} if null_key else {"Oslo"})
+        assert set(run_plan(plan, Big()).column("town")) == (
+            {"Oslo", None} if null_key else {"Oslo"}
+        )
 
     def test_no_key_at_all(self):
-        plan = plan_question(question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))
+        plan = plan_question(
+            question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6")
+        )
         answer = run_plan(plan, Store({"visits": []}))
         assert answer.rows == ()
 
@@ -337,7 +414,9 @@ class TestRefusals:
 
     def test_too_many_keys(self):
         wide = relation(columns={"a": Integer(0, 999), "b": Integer(0, 999)})
-        asked = question(wide, {"n": Count()}, [("a", tuple(range(1000))), ("b", tuple(range(1000)))])
+        asked = question(
+            wide, {"n": Count()}, [("a", tuple(range(1000))), ("b", tuple(range(1000)))]
+        )
         with pytest.raises(InvalidArgument, match="100,000"):
             public_tuples(asked)
 
@@ -357,7 +436,9 @@ class TestRefusals:
 
 
 class TestSplit:
-    @given(st.lists(st.integers(1, 9).map(Fraction), min_size=1, max_size=6), st.sampled_from(SPENDS))
+    @given(
+        st.lists(st.integers(1, 9).map(Fraction), min_size=1, max_size=6), st.sampled_from(SPENDS)
+    )
     @settings(deadline=None, max_examples=examples(40))
     def test_parts_add_up(self, weights, spend):
         for route in routes(spend):

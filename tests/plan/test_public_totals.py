@@ -12,13 +12,19 @@ from discreet.plan.planner import Planner
 from discreet.privacy.events import Promise
 from discreet.service.jobs.paced_engine import pace
 
-COLUMNS = {"age": dp.Integer(0, 120, default=0), "x": dp.Integer(0, 9), "region": dp.Category(["N", "S"])}
+COLUMNS = {
+    "age": dp.Integer(0, 120, default=0),
+    "x": dp.Integer(0, 9),
+    "region": dp.Category(["N", "S"]),
+}
 ROWS = dp.Schema("people", dp.Rows(), COLUMNS, neighbours="replace")
 STORE = dp.Memory({"people": [{"age": n % 90, "x": None, "region": "N"} for n in range(500)]})
 
 
 def planned(sql, schema=ROWS, *, rows_public=True):
-    planner = Planner({"people": schema}, dp.open_filter(dp.PureDP(1)), lambda table, column: (), rows_public)
+    planner = Planner(
+        {"people": schema}, dp.open_filter(dp.PureDP(1)), lambda table, column: (), rows_public
+    )
     return planner.plan(sql, Terms(dp.PureDP(1)))
 
 
@@ -27,11 +33,15 @@ def test_a_count_is_free_and_exact():
     answer = curator.sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(1))
     assert answer.column("n") == [500] and answer.interval(0.99)[0]["n"] == (500, 500)
     assert curator.spent() == dp.PureDP(0) and curator.ledger.verify().exact
-    assert answer.plan.events == (Promise(dp.PureDP(0), neighbours="replace"),) and "public" in str(answer.plan)
+    assert answer.plan.events == (Promise(dp.PureDP(0), neighbours="replace"),) and "public" in str(
+        answer.plan
+    )
 
 
 def test_a_mean_pays_for_its_sum_only():
-    with_n, without = (planned("SELECT AVG(age) AS a FROM people", rows_public=known) for known in (True, False))
+    with_n, without = (
+        planned("SELECT AVG(age) AS a FROM people", rows_public=known) for known in (True, False)
+    )
     assert len(with_n.events) == 1 and with_n.parts[1] == 0 and len(without.events) == 2
     assert with_n.statistic_errors()["a"] < 0.75 * without.statistic_errors()["a"]
 
@@ -78,9 +88,13 @@ class TestDuckDB:
     GOOD, BAD = b"age,x,region\n1,1,N\n2,2,S\n", b"age,x,region\n1,1,N\n2,2,S,9,9\n"
 
     def test_tables_in_place(self):
-        store = dp.DuckDB({"people": pa.table({"age": [5, 6, 7], "x": [1, 2, None], "region": ["N", "S", "N"]})})
+        store = dp.DuckDB(
+            {"people": pa.table({"age": [5, 6, 7], "x": [1, 2, None], "region": ["N", "S", "N"]})}
+        )
         curator = dp.Curator(store, [ROWS], dp.open_ledger(":memory:", dp.PureDP(1)))
-        answer = curator.sql("SELECT COUNT(*) AS n, AVG(age) AS a FROM people", spend=dp.PureDP("1/2"))
+        answer = curator.sql(
+            "SELECT COUNT(*) AS n, AVG(age) AS a FROM people", spend=dp.PureDP("1/2")
+        )
         assert answer.interval(0.99)[0]["n"] == (3, 3) and curator.spent() == dp.PureDP("1/2")
         assert store.twin().rows_public and pace(store, 1.0).rows_public
 
@@ -97,7 +111,10 @@ class TestDuckDB:
     def test_a_database_may_hold_views(self, tmp_path):
         with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
             connection.execute("CREATE TABLE people AS SELECT 5 AS age, 1 AS x, 'N' AS region")
-        for store in (dp.DuckDB(tmp_path / "d.duckdb"), dp.DuckDB({"people": tmp_path / "d.duckdb"})):
+        for store in (
+            dp.DuckDB(tmp_path / "d.duckdb"),
+            dp.DuckDB({"people": tmp_path / "d.duckdb"}),
+        ):
             assert not store.rows_public
             store.close()
         with dp.prepare({"people": tmp_path / "d.duckdb"}, [ROWS], tmp_path / "store") as store:
@@ -108,11 +125,17 @@ class TestDuckDB:
         dp.prepare({"people": tmp_path / "people.csv"}, [ROWS], tmp_path / "store").close()
         with dp.DuckDB(tmp_path / "store") as store:
             assert store.rows_public
-        with duckdb.connect(str(tmp_path / "store")) as connection:  # as releases before this one wrote it
-            connection.execute("""UPDATE "\\discreet" SET facts = replace(facts, ', "whole": true', '')""")
+        with duckdb.connect(
+            str(tmp_path / "store")
+        ) as connection:  # as releases before this one wrote it
+            connection.execute(
+                """UPDATE "\\discreet" SET facts = replace(facts, ', "whole": true', '')"""
+            )
         assert not dp.DuckDB(tmp_path / "store").rows_public
 
 
 def test_an_error_is_met_as_before():
-    planner = Planner({"people": ROWS}, dp.open_filter(dp.PureDP(1)), lambda table, column: (), True)
+    planner = Planner(
+        {"people": ROWS}, dp.open_filter(dp.PureDP(1)), lambda table, column: (), True
+    )
     assert planner.plan("SELECT COUNT(*) AS n FROM people", Terms(error=50)).free == ()

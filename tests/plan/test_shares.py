@@ -30,7 +30,9 @@ weights = st.integers(1, 9).map(Fraction)
 def replanned(plan, parts):
     """The same plan with its budget divided otherwise."""
     pieces = split(plan.spend, parts)
-    releases = tuple(release_of(old.need, piece) for old, piece in zip(plan.releases, pieces, strict=True))
+    releases = tuple(
+        release_of(old.need, piece) for old, piece in zip(plan.releases, pieces, strict=True)
+    )
     return replace(plan, releases=releases)
 
 
@@ -47,7 +49,9 @@ class TestOptimum:
     """Σ wᵢ ln(errorᵢ) is least at the planned shares."""
 
     @settings(deadline=None, max_examples=examples(25))
-    @given(weights, weights, st.sampled_from([PureDP("1/100"), ZCDP("1/10000"), GaussianDP("1/100")]))
+    @given(
+        weights, weights, st.sampled_from([PureDP("1/100"), ZCDP("1/10000"), GaussianDP("1/100")])
+    )
     def test_one_total_each_is_proportional_to_weights(self, a, b, spend):
         plan = plan_question(question(relation(), FINE), spend, weights={"a": a, "b": b})
         assert plan.parts == (a / (a + b), b / (a + b))
@@ -66,7 +70,10 @@ class TestOptimum:
     def test_several_totals(self, spend, parts, give, take, amount):
         """By the true prediction, too: another split gains at most half a per cent of an error."""
         plan = plan_question(
-            question(relation(), SMOOTH), spend, weights=dict(zip(SMOOTH, parts, strict=True)), size=10**6
+            question(relation(), SMOOTH),
+            spend,
+            weights=dict(zip(SMOOTH, parts, strict=True)),
+            size=10**6,
         )
         assert len(plan.releases) == 4
         other = replanned(plan, moved(plan.parts, give, take, amount))
@@ -97,7 +104,9 @@ class TestOptimum:
         assert sum(plan_question(question(relation(), MIXED), PureDP(1)).parts) == 1
 
     def test_quantiles_of_one_column_are_one_release_of_both_their_parts(self):
-        plan = plan_question(question(relation(), {"q": Quantile(X, Fraction(1, 2)), "n": Count()}), PureDP(1))
+        plan = plan_question(
+            question(relation(), {"q": Quantile(X, Fraction(1, 2)), "n": Count()}), PureDP(1)
+        )
         assert plan.parts == (Fraction(1, 2), Fraction(1, 2))
         several = {"q": Quantile(X, Fraction(1, 2)), "n": Count(), "t": Quantile(X, Fraction(1, 4))}
         both = plan_question(question(relation(), several), PureDP(1))
@@ -106,7 +115,10 @@ class TestOptimum:
         assert layout_of(plan.question, Free(), 1, None).length(0, laplace=True) == 1.0
 
     @settings(deadline=None, max_examples=examples(15))
-    @given(st.tuples(weights, weights), st.sampled_from([PureDP(1), ZCDP(1), ApproxDP(1, "1e-6"), GaussianDP(1)]))
+    @given(
+        st.tuples(weights, weights),
+        st.sampled_from([PureDP(1), ZCDP(1), ApproxDP(1, "1e-6"), GaussianDP(1)]),
+    )
     def test_they_add_up_and_the_budget_is_used_up(self, parts, spend):
         asked = question(relation(), {"r": Correlation(X, Y), "v": Variance(X)})
         plan = plan_question(asked, spend, weights={"r": parts[0], "v": parts[1]})
@@ -117,7 +129,9 @@ class TestOptimum:
 class TestChoice:
     """No other mechanism that the planner knows has less predicted error; the share is not its choice."""
 
-    @pytest.mark.parametrize("spend", [PureDP(1), ZCDP(1), ApproxDP(1, "1e-6"), ApproxDP("1/10", "1e-9")], ids=repr)
+    @pytest.mark.parametrize(
+        "spend", [PureDP(1), ZCDP(1), ApproxDP(1, "1e-6"), ApproxDP("1/10", "1e-9")], ids=repr
+    )
     @pytest.mark.parametrize("statistics", [{"n": Count()}, MIXED], ids=("count", "mixed"))
     def test_ways_to_spend(self, spend, statistics):
         asked = question(relation("groups"), statistics, [("region", REGIONS)])
@@ -130,7 +144,9 @@ class TestChoice:
             pieces = zip(layout.needs, split(route, parts), strict=True)
             made = tuple(release_of(need, piece) for need, piece in pieces)
             uses = tuple((use.name, use.places) for use in layout.uses)
-            other = replace(plan, releases=made, uses=uses, recipes=tuple(use.recipe for use in layout.uses))
+            other = replace(
+                plan, releases=made, uses=uses, recipes=tuple(use.recipe for use in layout.uses)
+            )
             assert other.loss(even) >= plan.loss(even)
 
     def test_equal_questions_have_equal_plans(self):
@@ -138,5 +154,7 @@ class TestChoice:
             rows = Scan(Schema("t", Rows(), {"x": Integer(0, 120), "c": Category(["a", "b"])}))
             return question(rows, {"m": Mean(X), "v": Variance(X)}, [("c", ("a", "b"))])
 
-        assert plan_question(make(), ApproxDP(1, "1e-6")) == plan_question(make(), ApproxDP(1, "1e-6"))
+        assert plan_question(make(), ApproxDP(1, "1e-6")) == plan_question(
+            make(), ApproxDP(1, "1e-6")
+        )
         assert str(plan_question(make(), error=30)) == str(plan_question(make(), error=30))

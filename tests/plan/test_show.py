@@ -38,7 +38,10 @@ def test_every_statistic_has_its_line_and_its_error():
 def test_shares_in_the_table_add_up():
     for spend in (PureDP(2), ZCDP(1)):
         rows = plan_question(question(relation(), ALL), spend).to_dict()["rows"]
-        assert sum(row["share"] or 0 for row in rows) == 1 or abs(sum(row["share"] or 0 for row in rows) - 1) < 1e-12
+        assert (
+            sum(row["share"] or 0 for row in rows) == 1
+            or abs(sum(row["share"] or 0 for row in rows) - 1) < 1e-12
+        )
 
 
 def test_gaussian_noise_is_priced_in_rho_and_the_level_is_named():
@@ -48,7 +51,9 @@ def test_gaussian_noise_is_priced_in_rho_and_the_level_is_named():
 
 
 def test_selected_keys_have_a_line():
-    plan = plan_question(question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6"))
+    plan = plan_question(
+        question(relation("people"), {"n": Count()}, [("town", None)]), ApproxDP(1, "1e-6")
+    )
     rows = plan.to_dict()["rows"]
     assert rows[0]["statistic"] == "(keys)"
     assert rows[0]["share"] == rows[1]["share"] == 0.5
@@ -56,12 +61,16 @@ def test_selected_keys_have_a_line():
 
 def test_relative_errors_where_a_size_is_known():
     rows = Scan(Schema("visits", Rows(), COLUMNS, size=3000))
-    plan = plan_question(question(rows, {"n": Count(), "m": Mean(X)}, [("region", REGIONS)]), PureDP(1))
+    plan = plan_question(
+        question(rows, {"n": Count(), "m": Mean(X)}, [("region", REGIONS)]), PureDP(1)
+    )
     shown = plan.to_dict()
     assert shown["size"] == 1000
     assert shown["rows"][0]["relative"] == plan.statistic_errors()["n"] / 1000
     assert shown["rows"][1]["relative"] is None
-    assert "1,000 rows per key (declared, divided evenly: a smaller key is further off)" in str(plan)
+    assert "1,000 rows per key (declared, divided evenly: a smaller key is further off)" in str(
+        plan
+    )
 
 
 def test_html_is_escaped_and_json_is_plain():

@@ -15,7 +15,9 @@ from discreet.plan.asked.terms import Terms, read_terms
 from discreet.plan.planner import Planner
 from discreet.plan.question import plan_checked
 
-PEOPLE = dp.Schema("people", dp.Rows(), {"region": dp.Category(["N", "S"]), "age": dp.Integer(0, 120)})
+PEOPLE = dp.Schema(
+    "people", dp.Rows(), {"region": dp.Category(["N", "S"]), "age": dp.Integer(0, 120)}
+)
 SQL = "SELECT region, COUNT(*) AS n, AVG(age) AS age FROM people GROUP BY region"
 PLANNER = Planner({"people": PEOPLE}, dp.open_filter(dp.PureDP(10)), lambda _table, _column: ())
 
@@ -24,7 +26,10 @@ by_name = st.dictionaries(st.sampled_from(["n", "age"]), numbers, min_size=1)
 terms = st.builds(
     Terms,
     spend=st.none() | st.just(dp.PureDP(1)),
-    error=st.none() | numbers | by_name | st.dictionaries(st.sampled_from("ab"), numbers | by_name, min_size=1),
+    error=st.none()
+    | numbers
+    | by_name
+    | st.dictionaries(st.sampled_from("ab"), numbers | by_name, min_size=1),
     weights=st.none() | by_name,
     size=st.none() | st.integers(1, 10**6),
     level=st.floats(0.01, 0.99),
@@ -79,7 +84,12 @@ class TestPlanner:
         read = read_terms(**words)
         question = PLANNER.question(SQL).question
         wanted = dp.plan_question(question, under=PLANNER.filter, **words)
-        assert PLANNER.plan(SQL, read) == PLANNER.plan(question, read) == PLANNER.find(SQL, read) == wanted
+        assert (
+            PLANNER.plan(SQL, read)
+            == PLANNER.plan(question, read)
+            == PLANNER.find(SQL, read)
+            == wanted
+        )
         assert plan_checked(check_question(question), read, under=PLANNER.filter) == wanted
 
     def test_several_questions_and_the_third(self):
@@ -87,7 +97,9 @@ class TestPlanner:
         assert work["a"].spend == dp.PureDP("3/4")
         third = PLANNER.find(SQL, read_terms(dp.PureDP(1), level="0.9"), 10)
         question = PLANNER.question(SQL).question
-        assert third == dp.solve_tradeoff(question, spend=dp.PureDP(1), queries=10, level="0.9", under=PLANNER.filter)
+        assert third == dp.solve_tradeoff(
+            question, spend=dp.PureDP(1), queries=10, level="0.9", under=PLANNER.filter
+        )
 
     def test_several_questions_are_not_asked_several_times(self):
         with pytest.raises(dp.InvalidArgument, match="queries="):

@@ -39,7 +39,9 @@ class TestError:
         mechanism = third.plan.releases[0].mechanism
         assert isinstance(mechanism, DiscreteGaussian)
         assert float(mechanism.scale) == pytest.approx(20 * 4.224678889326835, rel=1e-4)
-        assert isinstance(solve_tradeoff(COUNT, spend=BOX, queries=1).plan.releases[0].mechanism, Geometric)
+        assert isinstance(
+            solve_tradeoff(COUNT, spend=BOX, queries=1).plan.releases[0].mechanism, Geometric
+        )
 
     @pytest.mark.parametrize(
         ("budget", "kind"),
@@ -81,7 +83,9 @@ class TestQueries:
     def test_a_filter_that_keeps_a_delta_keeps_the_same_part(self):
         under = open_filter(ApproxDP(1, "1e-6"), delta="5e-7")
         third = solve_tradeoff(COUNT, spend=ApproxDP(2, "1e-5"), error=30, under=under)
-        assert open_filter(ApproxDP(2, "1e-5"), delta="5e-6").admits(Repeated(third.plan.event, third.queries))
+        assert open_filter(ApproxDP(2, "1e-5"), delta="5e-6").admits(
+            Repeated(third.plan.event, third.queries)
+        )
 
 
 class TestSpend:
@@ -99,7 +103,9 @@ class TestSpend:
 
     def test_it_shows_itself(self):
         third = solve_tradeoff(COUNT, spend=PureDP(1), queries=10)
-        assert str(third).startswith("10 such questions within ε = 1, each with n ± 30 (found: error)\n")
+        assert str(third).startswith(
+            "10 such questions within ε = 1, each with n ± 30 (found: error)\n"
+        )
         assert json.loads(json.dumps(third.to_dict()))["queries"] == 10
 
 
@@ -152,7 +158,9 @@ class TestWorkload:
         assert isinstance(many["q0"].releases[0].mechanism, DiscreteGaussian)
 
     def test_unknown_keys_among_them(self):
-        work = plan_workload({"towns": TOWNS, "n": question(relation("people"), {"n": Count()})}, BOX)
+        work = plan_workload(
+            {"towns": TOWNS, "n": question(relation("people"), {"n": Count()})}, BOX
+        )
         assert work["towns"].selection is not None
         assert fits(work.event, BOX)
 

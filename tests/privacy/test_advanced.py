@@ -9,11 +9,15 @@ from discreet.privacy.pricing.boxes import optimal_epsilon
 
 def test_both_terms_are_there():
     tail_only = 0.1 * math.sqrt(200 * math.log(1e6))
-    assert advanced_epsilon([(0.1, 100)], 1e-6) == pytest.approx(tail_only + 10 * math.expm1(0.1), rel=1e-14)
+    assert advanced_epsilon([(0.1, 100)], 1e-6) == pytest.approx(
+        tail_only + 10 * math.expm1(0.1), rel=1e-14
+    )
 
 
 def test_different_boxes_add_up():
-    assert advanced_epsilon([(0.1, 60), (0.1, 40)], 1e-6) == pytest.approx(advanced_epsilon([(0.1, 100)], 1e-6))
+    assert advanced_epsilon([(0.1, 60), (0.1, 40)], 1e-6) == pytest.approx(
+        advanced_epsilon([(0.1, 100)], 1e-6)
+    )
     assert advanced_epsilon([(0.1, 1), (0.2, 1)], 1e-6) == pytest.approx(
         math.sqrt(2 * math.log(1e6) * 0.05) + 0.1 * math.expm1(0.1) + 0.2 * math.expm1(0.2)
     )

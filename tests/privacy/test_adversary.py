@@ -43,7 +43,9 @@ def play(ledger, menu, unit, epsilon):
 
 def printed(row, column):
     """A cell of the table of games in docs/explanation/filters.md."""
-    page = (Path(__file__).parents[2] / "docs" / "explanation" / "filters.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "explanation" / "filters.md").read_text(
+        encoding="utf-8"
+    )
     head, _, *rows = page[page.index("| game") :].split("\n\n")[0].splitlines()
     names = [cell.strip() for cell in head.split("|")]
     return rows[row].split("|")[names.index(column)].strip()
@@ -60,10 +62,14 @@ class TestTheSimulation:
     def test_the_pairs_are_laws_of_a_likelihood_ratio(self):
         """Under D' the chances e^−L·P sum to 1, so each attack is a pair of laws."""
         selection = ExponentialSelection(Fraction(4, 10))
-        pairs = [response(Response(1), 10, 0.1), lattice_laplace(DiscreteLaplaceNoise(10, 4), 4, 0.1)]
+        pairs = [
+            response(Response(1), 10, 0.1),
+            lattice_laplace(DiscreteLaplaceNoise(10, 4), 4, 0.1),
+        ]
         for attack in pairs + [ranged(selection, 4, 0.1, top) for top in range(1, 4)]:
             other = sum(
-                p * 2.718281828459045 ** (-0.1 * loss) for loss, p in zip(attack.losses, attack.chances, strict=True)
+                p * 2.718281828459045 ** (-0.1 * loss)
+                for loss, p in zip(attack.losses, attack.chances, strict=True)
             )
             assert other == pytest.approx(1, rel=1e-12)
 
@@ -94,14 +100,20 @@ class TestNoFilterIsBroken:
     @pytest.mark.parametrize("row", [pytest.param(0, marks=pytest.mark.slow), 1, 2])
     def test_responses_of_several_sizes(self, row, kind):
         unit, sizes, epsilon, delta = GAMES[row]
-        found = play(open_filter(ApproxDP(epsilon, delta), kind), menu_of(unit, sizes), unit, epsilon)
+        found = play(
+            open_filter(ApproxDP(epsilon, delta), kind), menu_of(unit, sizes), unit, epsilon
+        )
         assert found <= delta
         assert printed(row, kind) == f"{found / delta:.2f}"
 
-    @pytest.mark.parametrize(("game", "least"), [(GAMES[1], 0.8), ((Fraction(1, 10), (1, 5), 1, 1e-2), 0.8)])
+    @pytest.mark.parametrize(
+        ("game", "least"), [(GAMES[1], 0.8), ((Fraction(1, 10), (1, 5), 1, 1e-2), 0.8)]
+    )
     def test_the_residue_holds_and_is_nearly_reached(self, game, least):
         unit, sizes, epsilon, delta = game
-        found = play(open_filter(ApproxDP(epsilon, delta), "residue"), menu_of(unit, sizes), unit, epsilon)
+        found = play(
+            open_filter(ApproxDP(epsilon, delta), "residue"), menu_of(unit, sizes), unit, epsilon
+        )
         assert least * delta < found <= delta
         if game in GAMES:
             assert printed(GAMES.index(game), "residue") == f"{found / delta:.2f}"
@@ -112,7 +124,11 @@ class TestNoFilterIsBroken:
         unit, epsilon, delta = Fraction(1, 5), 1, 0.1
         chosen = ExponentialSelection(3 * unit, neighbours="replace")
         noise = DiscreteLaplaceNoise(5, 1, neighbours="replace")
-        menu = [ranged(chosen, 3, 0.2, 1), ranged(chosen, 3, 0.2, 2), lattice_laplace(noise, 1, 0.2)]
+        menu = [
+            ranged(chosen, 3, 0.2, 1),
+            ranged(chosen, 3, 0.2, 2),
+            lattice_laplace(noise, 1, 0.2),
+        ]
         found = play(open_filter(ApproxDP(epsilon, delta), kind), menu, unit, epsilon)
         assert 0.3 * delta < found <= delta
 
@@ -135,7 +151,10 @@ class TestNoFilterIsBroken:
         unit = Fraction(1, 4)
         for epsilon in (0, Fraction(1, 2), 1, 2):
             promised = GaussianDP(mu).delta(epsilon)
-            assert play(open_filter(GaussianDP(mu), kind), menu_of(unit, (1, 2)), unit, epsilon) <= promised
+            assert (
+                play(open_filter(GaussianDP(mu), kind), menu_of(unit, (1, 2)), unit, epsilon)
+                <= promised
+            )
 
     def test_concentrated_and_renyi_promises_hold(self):
         unit, menu = Fraction(1, 5), menu_of(Fraction(1, 5), (1, 2))

@@ -33,7 +33,8 @@ def test_bad_delta_or_n(delta, n):
 
 
 @pytest.mark.parametrize(
-    ("epsilon", "word"), [("0.1", "very strong"), (1, "good"), (3, "moderate"), (8, "weak"), (20, "hardly")]
+    ("epsilon", "word"),
+    [("0.1", "very strong"), (1, "good"), (3, "moderate"), (8, "weak"), (20, "hardly")],
 )
 def test_words_for_epsilon(epsilon, word):
     assert word in str(meaning(PureDP(epsilon)))
@@ -68,7 +69,9 @@ def test_no_mechanism_of_an_approximate_promise_moves_odds_further_than_said():
     """Loss ε + t almost always is (ε, δ)-DP for a small t: the factor e^ε itself is passed with probability ≈ 0.73."""
     said, leak = meaning(ApproxDP(1, "1e-6")), 1e-6
     for t in (1e-5, 0.1, math.log(2) * (1 + 1e-12), 2.0, 50.0):
-        often = min(1.0, leak / -math.expm1(-t), 1 / (1 + math.exp(-1 - t)))  # P[L = 1 + t], as (1, δ) allows
+        often = min(
+            1.0, leak / -math.expm1(-t), 1 / (1 + math.exp(-1 - t))
+        )  # P[L = 1 + t], as (1, δ) allows
         assert often <= (said.chance if 1 + t > said.loss else 1.0)
 
 

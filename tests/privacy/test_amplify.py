@@ -18,7 +18,9 @@ def hockey_stick(mu, rate, epsilon, direction):
     def gap(z):
         plain, moved = mp.npdf(z), mp.npdf(z - mu)
         mixed = (1 - q) * plain + q * moved
-        return max(mpf(0), mixed - grown * plain if direction == "remove" else plain - grown * mixed)
+        return max(
+            mpf(0), mixed - grown * plain if direction == "remove" else plain - grown * mixed
+        )
 
     step = mpf(1) / 64
     return mp.fsum(gap(i * step) for i in range(-12 * 64, 14 * 64)) * step

@@ -14,7 +14,9 @@ def test_randomized_response():
 
 
 def test_the_best_line_counts_and_none_is_below_zero():
-    assert attack([(0.0, 0.9), (1.0, 0.5)], 0.01).false_negative == pytest.approx(1 - 0.5 - math.e * 0.01)
+    assert attack([(0.0, 0.9), (1.0, 0.5)], 0.01).false_negative == pytest.approx(
+        1 - 0.5 - math.e * 0.01
+    )
     assert attack([(0.0, 0.9)], 0.5).false_negative == 0.0
     assert attack([], 0.5).false_negative == 0.0
     assert attack([(1e6, 0.0)], 0.0).false_negative == pytest.approx(1.0)

@@ -32,7 +32,9 @@ class TestEveryOffset:
     def test_the_corner_is_above(self, epsilon, share):
         with mp.workdps(40):
             alpha, beta = corner(epsilon, mp.mpf(share))
-            mu = mp.sqrt(mp.mpf(range_square(epsilon).numerator) / range_square(epsilon).denominator)
+            mu = mp.sqrt(
+                mp.mpf(range_square(epsilon).numerator) / range_square(epsilon).denominator
+            )
             z = mp.sqrt(2) * mp.erfinv(1 - 2 * alpha)
             assert mp.ncdf(z - mu) <= beta
 
@@ -48,7 +50,9 @@ class TestEveryOffset:
 
 def test_it_is_a_quarter_of_what_the_pure_price_gives():
     each = Fraction(1, 100)
-    assert price_gdp(ExponentialSelection(each)) / price_gdp(Promise(PureDP(each))) <= Fraction(2501, 10000)
+    assert price_gdp(ExponentialSelection(each)) / price_gdp(Promise(PureDP(each))) <= Fraction(
+        2501, 10000
+    )
 
 
 def test_it_is_the_price_of_curves_and_samples():

@@ -31,7 +31,11 @@ class TestOptimalComposition:
     def test_against_sixty_digits(self, times, e0, part):
         e = part * times * e0
         exact = responses_delta(e0, times, e)
-        assert float(exact) * (1 - margin(times)) <= optimal_delta(e0, times, e) <= float(exact) * (1 + margin(times))
+        assert (
+            float(exact) * (1 - margin(times))
+            <= optimal_delta(e0, times, e)
+            <= float(exact) * (1 + margin(times))
+        )
 
     def test_nothing_is_left_above_the_sum(self):
         assert optimal_delta(0.5, 4, 2.0) == 0.0
@@ -58,7 +62,10 @@ class TestBasic:
             (Repeated(Promise(ApproxDP("0.1", "1e-3")), 10), (1, Fraction(1, 100))),
             (KeySelection(LaplaceNoise(10, 1), "1e-3"), (TENTH, Fraction(1, 1000))),
             (OwnCurve([("0.1", "0.01"), ("0.5", "0.001")]), (Fraction(1, 2), Fraction(1, 1000))),
-            (Sampled(Promise(ApproxDP(1, "1e-3")), TENTH), (amplified(Fraction(1), TENTH), Fraction(1, 10000))),
+            (
+                Sampled(Promise(ApproxDP(1, "1e-3")), TENTH),
+                (amplified(Fraction(1), TENTH), Fraction(1, 10000)),
+            ),
             (Parallel([Promise(ApproxDP(1, "1e-3")), Promise(PureDP(2))]), (2, Fraction(1, 1000))),
             (GaussianNoise.of(1, 1), None),
             (Sampled(GaussianNoise.of(1, 1), TENTH), None),

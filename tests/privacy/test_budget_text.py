@@ -21,7 +21,9 @@ measures = st.one_of(
     amounts.map(dp.ZCDP),
     amounts.map(dp.GaussianDP),
     amounts.map(dp.GaussianDP.of_square),
-    st.dictionaries(st.fractions(2, 64, max_denominator=16), amounts, min_size=1, max_size=4).map(dp.RenyiDP),
+    st.dictionaries(st.fractions(2, 64, max_denominator=16), amounts, min_size=1, max_size=4).map(
+        dp.RenyiDP
+    ),
 )
 
 
@@ -93,7 +95,9 @@ def test_everything_else_is_refused(words):
         budget_from_words(words)
 
 
-@pytest.mark.parametrize("number", ["1e999999999", "1E+99999", Decimal("1e99999"), "9" * 5000, "1/" + "9" * 5000])
+@pytest.mark.parametrize(
+    "number", ["1e999999999", "1E+99999", Decimal("1e99999"), "9" * 5000, "1/" + "9" * 5000]
+)
 def test_numbers_whose_exact_value_would_fill_the_memory_are_refused_at_once(number):
     with pytest.raises(InvalidArgument):
         budget_from_words({"epsilon": number})

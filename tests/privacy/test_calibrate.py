@@ -31,7 +31,13 @@ from discreet.privacy.events import (
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from oracles.prices import responses_delta
 
-BUDGETS = [PureDP("0.3"), ApproxDP("0.7", "1e-6"), ZCDP("0.02"), GaussianDP("0.4"), RenyiDP({2: "0.1", 8: "0.2"})]
+BUDGETS = [
+    PureDP("0.3"),
+    ApproxDP("0.7", "1e-6"),
+    ZCDP("0.02"),
+    GaussianDP("0.4"),
+    RenyiDP({2: "0.1", 8: "0.2"}),
+]
 FAMILIES = {
     "laplace": lambda s: LaplaceNoise(s, 1),
     "lattice laplace": lambda s: LaplaceNoise(s, 1, "1/1024"),
@@ -96,7 +102,10 @@ class TestLeastScale:
             calls.append(scale)
             # just above the root the price rises once more, as a lattice step may do
             return LaplaceNoise(
-                scale, Fraction(1) if scale < 7 or scale > 7 * (1 + Fraction(1, 2**40)) else Fraction("1.1")
+                scale,
+                Fraction(1)
+                if scale < 7 or scale > 7 * (1 + Fraction(1, 2**40))
+                else Fraction("1.1"),
             )
 
         scale = least_scale(make, PureDP("1/7"), start=1)
@@ -192,7 +201,9 @@ class TestTheThird:
     def test_largest(self):
         each = largest(lambda e: Repeated(ExponentialSelection(e), 10), PureDP(1), start=1)
         assert each == Fraction(1, 10)
-        sampled = largest(lambda q: Sampled(LaplaceNoise(1, 1), min(q, Fraction(1))), PureDP("0.1"), start="0.5")
+        sampled = largest(
+            lambda q: Sampled(LaplaceNoise(1, 1), min(q, Fraction(1))), PureDP("0.1"), start="0.5"
+        )
         assert float(sampled) == pytest.approx(math.expm1(0.1) / math.expm1(1), rel=1e-11)
 
     def test_budget(self):
@@ -202,9 +213,13 @@ class TestTheThird:
         assert spent.delta == Fraction(1, 10**6)
 
     def test_round_trip(self):
-        scale = least_scale(lambda s: Repeated(GaussianNoise.of(s, 1), 50), ApproxDP(1, "1e-6"), start=1)
+        scale = least_scale(
+            lambda s: Repeated(GaussianNoise.of(s, 1), 50), ApproxDP(1, "1e-6"), start=1
+        )
         assert most_queries(GaussianNoise.of(scale, 1), ApproxDP(1, "1e-6")) == 50
-        assert float(least_budget(Repeated(GaussianNoise.of(scale, 1), 50), delta="1e-6").epsilon) == pytest.approx(1)
+        assert float(
+            least_budget(Repeated(GaussianNoise.of(scale, 1), 50), delta="1e-6").epsilon
+        ) == pytest.approx(1)
 
     def test_budget_refusals(self):
         with pytest.raises(InvalidArgument, match="no pure promise"):

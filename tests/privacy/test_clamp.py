@@ -46,7 +46,9 @@ class TestTwoClampedPartsMoveTwice:
 
     @pytest.mark.untraced
     @pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 1.5, 1.99])
-    @pytest.mark.parametrize("nest", [lambda e: e, lambda e: Repeated(e, 1), lambda e: Sequence([e])])
+    @pytest.mark.parametrize(
+        "nest", [lambda e: e, lambda e: Repeated(e, 1), lambda e: Sequence([e])]
+    )
     def test_delta(self, epsilon, nest):
         both = Parallel([nest(BIT), nest(BIT), LaplaceNoise(100, 1)], neighbours="replace")
         truth = sum(p * -math.expm1(epsilon - loss) for loss, p in self.law() if loss > epsilon)
@@ -61,7 +63,9 @@ class TestTwoClampedPartsMoveTwice:
 
     def test_one_part_moves_by_its_range(self):
         assert price_pure(Parallel([BIT], neighbours="replace")) == 1
-        assert price_pure(Parallel([BIT, LaplaceNoise(100, 1)], neighbours="replace")) == Fraction(101, 100)
+        assert price_pure(Parallel([BIT, LaplaceNoise(100, 1)], neighbours="replace")) == Fraction(
+            101, 100
+        )
 
     def test_a_group_may_be_spread_over_the_parts(self):
         assert price_pure(group_event(Parallel([BIT] * 3), 3)) == 3

@@ -28,7 +28,9 @@ def test_exact_conversions_stay_exact():
 @pytest.mark.parametrize("e", ["0.01", "1", "4"])
 def test_pure_becomes_what_randomized_response_is(e):
     x = mpf(e)
-    assert mpf(to_zcdp(PureDP(e)).rho.numerator) / to_zcdp(PureDP(e)).rho.denominator >= x * mp.tanh(x / 2)
+    assert mpf(to_zcdp(PureDP(e)).rho.numerator) / to_zcdp(
+        PureDP(e)
+    ).rho.denominator >= x * mp.tanh(x / 2)
     for d in ("1e-9", "0.001"):
         exact = mp.log(mp.exp(x) - mpf(d) * (1 + mp.exp(x)))
         assert max(exact, mpf(0)) <= epsilon(PureDP(e), d) <= exact + mpf("1e-11")
@@ -40,7 +42,9 @@ def test_pure_becomes_what_randomized_response_is(e):
 def test_a_box_pays_its_leak_first():
     assert epsilon(ApproxDP(1, "1e-6"), "1e-6") == 1.0
     assert epsilon(ApproxDP(1, "1e-6"), "1e-7") == float("inf")
-    assert epsilon(ApproxDP(1, "1e-6"), "0.01") == pytest.approx(epsilon(PureDP(1), "0.009999"), rel=1e-5)
+    assert epsilon(ApproxDP(1, "1e-6"), "0.01") == pytest.approx(
+        epsilon(PureDP(1), "0.009999"), rel=1e-5
+    )
     assert delta(ApproxDP(1, "1e-6"), 2) == pytest.approx(1e-6)
 
 

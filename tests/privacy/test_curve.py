@@ -44,7 +44,12 @@ MANY = {
     "laplace": [LaplaceNoise(10, 1)] * 30,
     "one laplace": [LaplaceNoise(2, 1)],
     "boxes": [Promise(ApproxDP("0.1", "1e-8"))] * 20,
-    "mixed": [LaplaceNoise(10, 1), GaussianNoise.of(8, 1), ExponentialSelection("0.2"), SparseVector("0.1")],
+    "mixed": [
+        LaplaceNoise(10, 1),
+        GaussianNoise.of(8, 1),
+        ExponentialSelection("0.2"),
+        SparseVector("0.1"),
+    ],
     "keys": [KeySelection(LaplaceNoise(4, 1), "1e-8")] * 3,
     "key with gaussian": [KeySelection(GaussianNoise.of(4, 1), "1e-8")],
     "sampled": [Repeated(Sampled(GaussianNoise.of(1, 1), "0.05"), 20)],
@@ -200,7 +205,11 @@ class TestCompose:
     def test_the_same_in_any_wrapping(self):
         noise = LaplaceNoise(10, 1)
         flat = compose([noise] * 4).epsilon(1e-6)
-        for events in (Repeated(noise, 4), Sequence([noise, Repeated(noise, 3)]), [Repeated(noise, 2)] * 2):
+        for events in (
+            Repeated(noise, 4),
+            Sequence([noise, Repeated(noise, 3)]),
+            [Repeated(noise, 2)] * 2,
+        ):
             assert compose(events).epsilon(1e-6) == flat
 
     def test_accuracy(self):
@@ -243,7 +252,9 @@ def test_bounds_of_tiny_chances_are_bounds(epsilon):
 @pytest.mark.parametrize("kind", ["residue", "zcdp", "renyi", "advanced", "gdp"])
 def test_filters_of_a_huge_epsilon_are_filters(epsilon, kind):
     book = open_filter(ApproxDP(epsilon, "1e-6"), kind)
-    assert book.admits(LaplaceNoise(1, epsilon)) and not book.after(LaplaceNoise(1, epsilon)).admits(LaplaceNoise(1, 1))
+    assert book.admits(LaplaceNoise(1, epsilon)) and not book.after(
+        LaplaceNoise(1, epsilon)
+    ).admits(LaplaceNoise(1, 1))
 
 
 def test_prices_are_numbers_even_far_out():
@@ -295,9 +306,14 @@ class TestOracle:
         for _ in range(6):
             each, times = Fraction(random.randint(1, 200), 100), random.randint(1, 120)
             curve = compose(Repeated(Response(each), times))
-            upper, lower = curve.epsilon(Fraction(1, 10**power)), curve.lower.epsilon(Fraction(1, 10**power))
+            upper, lower = (
+                curve.epsilon(Fraction(1, 10**power)),
+                curve.lower.epsilon(Fraction(1, 10**power)),
+            )
             exact = mpf(each.numerator) / each.denominator
-            assert responses_delta(exact, times, upper) <= mpf(10) ** -power or upper == float(times * each)
+            assert responses_delta(exact, times, upper) <= mpf(10) ** -power or upper == float(
+                times * each
+            )
             assert lower == 0 or responses_delta(exact, times, lower) >= mpf(10) ** -power
 
 
@@ -335,7 +351,10 @@ class TestADeltaThatNeverVanishes:
         assert leaky.tradeoff(rate).true_positive <= most + 1e-3 * float(Fraction(rate))
 
     def test_a_box(self):
-        assert compose(Promise(ApproxDP(1, "2/3"))).tradeoff("0.05").true_positive < 2 / 3 + 0.05 * math.e + 1e-3
+        assert (
+            compose(Promise(ApproxDP(1, "2/3"))).tradeoff("0.05").true_positive
+            < 2 / 3 + 0.05 * math.e + 1e-3
+        )
 
 
 class TestALeakBesideGaussianNoise:
@@ -364,18 +383,22 @@ class TestLowerBoundsOfCutTails:
         """By subadditivity δ(ε) ≤ P[L > ε]: the loss at y is (2y + 1)/2σ², and P(y) ≤ e^(−y²/2σ²)."""
         curve = compose(Repeated(DiscreteGaussianNoise(variance, 1), times))
         for epsilon in (60, 200, 900):
-            far = Fraction(epsilon * variance, times) - Fraction(1, 2)  # one of the releases lies that far out
+            far = Fraction(epsilon * variance, times) - Fraction(
+                1, 2
+            )  # one of the releases lies that far out
             most = (
-                times * mp.exp(-(mpf(far.numerator) ** 2) / far.denominator**2 / (2 * variance)) * (1 + 10 * variance)
+                times
+                * mp.exp(-(mpf(far.numerator) ** 2) / far.denominator**2 / (2 * variance))
+                * (1 + 10 * variance)
             )
             assert curve.lower.delta(epsilon) <= most
 
     def test_binomial(self):
         assert compose(BinomialNoise(2000, 1)).lower.delta(100) <= 2.0**-1000
         assert compose([BinomialNoise(2000, 1)] * 2).lower.delta(100) <= 2.0**-900
-        assert compose(BinomialNoise(100_000, 40_000)).lower.delta(700) < compose(BinomialNoise(100_000, 40_000)).delta(
-            0
-        )
+        assert compose(BinomialNoise(100_000, 40_000)).lower.delta(700) < compose(
+            BinomialNoise(100_000, 40_000)
+        ).delta(0)
 
 
 class TestNoFloatIsTooSmall:
@@ -440,4 +463,6 @@ class TestHardlyAnyNoise:
 def test_the_largest_loss_is_not_rounded_down():
     event = Repeated(TruncatedGeometricNoise("4.6", 4, 0, 3), 2)
     for delta in ("1e-40", "1e-80"):
-        assert Fraction(repr(compose(event).epsilon(delta))) > Fraction(60, 46) * (1 - Fraction(1, 10**30))
+        assert Fraction(repr(compose(event).epsilon(delta))) > Fraction(60, 46) * (
+            1 - Fraction(1, 10**30)
+        )

@@ -72,7 +72,9 @@ class TestBoundedRange:
 
         places = np.linspace(1e-9, 1 - 1e-9, 41)
         at = int(np.argmax([found(mpf(t)) for t in places]))
-        near = np.linspace(places[max(at - 1, 0)], places[min(at + 1, 40)], 41)  # the middle one is the best so far
+        near = np.linspace(
+            places[max(at - 1, 0)], places[min(at + 1, 40)], 41
+        )  # the middle one is the best so far
         best = max(found(mpf(t)) for t in near)
         assert best * (1 - mpf(10) ** -9) <= value <= best * (1 + mpf("1e-4")) + mpf(10) ** -12
 
@@ -85,7 +87,9 @@ class TestBoundedRange:
             p = np.exp(scores) / np.exp(scores).sum()
             q = np.exp(moved) / np.exp(moved).sum()
             for a in (1.3, 2.0, 20.0):
-                assert math.log(np.sum(p**a * q ** (1 - a))) / (a - 1) <= float(range_renyi(e, np.array([a]))[0])
+                assert math.log(np.sum(p**a * q ** (1 - a))) / (a - 1) <= float(
+                    range_renyi(e, np.array([a]))[0]
+                )
 
     def test_never_above_an_eighth_of_the_square(self):
         for e in (1e-9, 1e-4, 0.3, 3.0, 300.0):
@@ -120,7 +124,9 @@ class TestSampledGaussian:
 
     @pytest.mark.parametrize("alpha", [64.5, 100.25])
     def test_large_fractional_orders_are_bounded_by_a_chord(self, alpha):
-        low, mid, high = sampled_gaussian_renyi(1.0, 0.01, np.array([math.floor(alpha), alpha, math.ceil(alpha)]))
+        low, mid, high = sampled_gaussian_renyi(
+            1.0, 0.01, np.array([math.floor(alpha), alpha, math.ceil(alpha)])
+        )
         assert low <= mid <= high
         assert mid >= float(exact_sampled(1.0, 0.01, alpha)) * (1 - 1e-9)
 

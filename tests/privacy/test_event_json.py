@@ -23,7 +23,9 @@ from discreet.privacy.events.json import (
 from discreet.privacy.measures import ZCDP, ApproxDP, GaussianDP, Measure, PureDP, RenyiDP
 from support.profile import examples
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "vectors" / "events_v1.json").read_text(encoding="utf-8"))
+GOLDEN = json.loads(
+    (Path(__file__).parents[1] / "vectors" / "events_v1.json").read_text(encoding="utf-8")
+)
 
 amounts = st.builds(Fraction, st.integers(1, 10**9), st.integers(1, 10**9))
 counts = st.integers(1, 10**12)
@@ -39,11 +41,23 @@ measures = st.one_of(
 
 def atoms(near):
     return st.one_of(
-        st.builds(lambda b, g, n: e.LaplaceNoise(b, n * g, g, neighbours=near), amounts, amounts, counts),
+        st.builds(
+            lambda b, g, n: e.LaplaceNoise(b, n * g, g, neighbours=near), amounts, amounts, counts
+        ),
         st.builds(lambda b, d: e.LaplaceNoise(b, d, neighbours=near), amounts, amounts),
         st.builds(lambda b, d: e.DiscreteLaplaceNoise(b, d, neighbours=near), amounts, counts),
-        st.builds(lambda b, d, lo, w: e.TruncatedGeometricNoise(b, d, -lo, w, neighbours=near), amounts, *[counts] * 3),
-        st.builds(lambda v, d, g, k: e.GaussianNoise(v, d, g, k, neighbours=near), amounts, amounts, amounts, counts),
+        st.builds(
+            lambda b, d, lo, w: e.TruncatedGeometricNoise(b, d, -lo, w, neighbours=near),
+            amounts,
+            *[counts] * 3,
+        ),
+        st.builds(
+            lambda v, d, g, k: e.GaussianNoise(v, d, g, k, neighbours=near),
+            amounts,
+            amounts,
+            amounts,
+            counts,
+        ),
         st.builds(
             lambda v, d, k, c: e.DiscreteGaussianNoise(v, d, k, c, neighbours=near),
             amounts,
@@ -57,7 +71,9 @@ def atoms(near):
         st.builds(lambda x, k: e.Response(x, k + 1, neighbours=near), amounts, counts),
         st.builds(lambda x, k: e.SparseVector(x, k, neighbours=near), amounts, counts),
         measures.map(lambda m: e.Promise(m, neighbours=near)),
-        st.lists(st.tuples(amounts, deltas), min_size=1, max_size=4).map(lambda p: e.OwnCurve(p, neighbours=near)),
+        st.lists(st.tuples(amounts, deltas), min_size=1, max_size=4).map(
+            lambda p: e.OwnCurve(p, neighbours=near)
+        ),
     )
 
 
@@ -155,7 +171,10 @@ class TestRefusals:
             (None, "a JSON object"),
             ("response", "a JSON object"),
             ({}, "event None is not known"),
-            (GOOD | {"event": "magic"}, "event 'magic' is not known; this release reads laplace-noise"),
+            (
+                GOOD | {"event": "magic"},
+                "event 'magic' is not known; this release reads laplace-noise",
+            ),
             (GOOD | {"event": ["response"]}, "is not known"),
             (GOOD | {"event": "x" * 500}, "is not known"),
             (GOOD | {"version": 2}, "not known in version 2; this release reads 1"),
@@ -163,10 +182,19 @@ class TestRefusals:
             (GOOD | {"version": True}, "not known in version True"),
             (GOOD | {"version": 1.0}, "not known in version 1.0"),
             ({k: v for k, v in GOOD.items() if k != "version"}, "not known in version None"),
-            ({k: v for k, v in GOOD.items() if k != "options"}, "lacks options; it has exactly the fields"),
+            (
+                {k: v for k, v in GOOD.items() if k != "options"},
+                "lacks options; it has exactly the fields",
+            ),
             (GOOD | {"colour": 1, 2: 3}, "has unknown 2, colour"),
-            ({"event": "response", "version": 1, "eps": 1}, "lacks epsilon, neighbours, options and has unknown eps"),
-            (GOOD | {"epsilon": 0.05}, "response.epsilon must be exact text such as '1/20' or '3', got 0.05"),
+            (
+                {"event": "response", "version": 1, "eps": 1},
+                "lacks epsilon, neighbours, options and has unknown eps",
+            ),
+            (
+                GOOD | {"epsilon": 0.05},
+                "response.epsilon must be exact text such as '1/20' or '3', got 0.05",
+            ),
             (GOOD | {"epsilon": "0.05"}, "exact text"),
             (GOOD | {"epsilon": "1/0"}, "exact text"),
             (GOOD | {"epsilon": "1/-2"}, "exact text"),
@@ -186,10 +214,22 @@ class TestRefusals:
             ({"event": "batch", "version": 1, "events": []}, "at least one event"),
             ({"event": "batch", "version": 1, "events": [GOOD, STRETCHED]}, "a JSON object"),
             ({"event": "repeated", "version": 1, "of": 3, "times": 2}, "a JSON object"),
-            ({"event": "own-curve", "version": 1, "points": [["1"]], "neighbours": "replace"}, "list of pairs"),
-            ({"event": "own-curve", "version": 1, "points": ["12"], "neighbours": "replace"}, "list of pairs"),
-            ({"event": "own-curve", "version": 1, "points": 1, "neighbours": "replace"}, "must be a list"),
-            ({"event": "promise", "version": 1, "measure": 1, "neighbours": "replace"}, "a JSON object with 'measure'"),
+            (
+                {"event": "own-curve", "version": 1, "points": [["1"]], "neighbours": "replace"},
+                "list of pairs",
+            ),
+            (
+                {"event": "own-curve", "version": 1, "points": ["12"], "neighbours": "replace"},
+                "list of pairs",
+            ),
+            (
+                {"event": "own-curve", "version": 1, "points": 1, "neighbours": "replace"},
+                "must be a list",
+            ),
+            (
+                {"event": "promise", "version": 1, "measure": 1, "neighbours": "replace"},
+                "a JSON object with 'measure'",
+            ),
         ],
     )
     def test_what_is_no_event_is_refused_with_what_would_work(self, data, why):

@@ -55,7 +55,8 @@ def test_one_event_on_disjoint_parts_is_that_event():
 
 
 @pytest.mark.parametrize(
-    "kept", [Parallel([NOISE, OTHER]), Parallel([NOISE] * 9, neighbours="replace"), Sampled(NOISE, "0.1")]
+    "kept",
+    [Parallel([NOISE, OTHER]), Parallel([NOISE] * 9, neighbours="replace"), Sampled(NOISE, "0.1")],
 )
 def test_others_stay_whole(kept):
     assert flatten(kept).atoms == ((kept, 1),)

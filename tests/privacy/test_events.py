@@ -56,6 +56,7 @@ def test_refusals(make, word):
 def test_relations_are_those_of_the_parts():
     assert Sampled(ONE, "1/2").neighbours == "add-remove"
     assert {
-        e.neighbours for e in (Repeated(OTHER, 2), KeySelection(OTHER, "1/9"), Sequence([OTHER]), Batch([OTHER]))
+        e.neighbours
+        for e in (Repeated(OTHER, 2), KeySelection(OTHER, "1/9"), Sequence([OTHER]), Batch([OTHER]))
     } == {"replace"}
     assert Parallel([ONE], neighbours="replace").neighbours == "replace"

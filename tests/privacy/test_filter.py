@@ -77,7 +77,12 @@ class TestHowOften:
 
     def test_mixed_kinds_of_noise_share_the_residue(self):
         gate = open_filter(BUDGET)
-        for event in (LAPLACE, GaussianNoise.of(100, 1), DiscreteGaussianNoise(10**4, 1), ExponentialSelection(0.01)):
+        for event in (
+            LAPLACE,
+            GaussianNoise.of(100, 1),
+            DiscreteGaussianNoise(10**4, 1),
+            ExponentialSelection(0.01),
+        ):
             gate = gate.after(Repeated(event, 140))
         assert gate.left().squared > 0
 
@@ -107,7 +112,9 @@ class TestPrice:
         gate = open_filter(PureDP(1))
         assert gate.price(Repeated(LAPLACE, 1000)) == PureDP(10)
         assert gate == open_filter(PureDP(1))
-        assert open_filter(BUDGET, "approximate").price(KeySelection(LAPLACE, "1e-7")) == ApproxDP("0.01", "1e-7")
+        assert open_filter(BUDGET, "approximate").price(KeySelection(LAPLACE, "1e-7")) == ApproxDP(
+            "0.01", "1e-7"
+        )
 
     def test_what_is_not_priced_is_refused(self):
         with pytest.raises(InvalidArgument, match="pure budget"):
@@ -171,7 +178,8 @@ class TestExact:
         assert (refusal.value.asked, refusal.value.left) == (PureDP("1e-30"), PureDP(0))
 
     @pytest.mark.parametrize(
-        ("budget", "kind"), [(ZCDP("1/2"), "zcdp"), (GaussianDP(1), "gdp"), (GaussianDP(1), "residue")]
+        ("budget", "kind"),
+        [(ZCDP("1/2"), "zcdp"), (GaussianDP(1), "gdp"), (GaussianDP(1), "residue")],
     )
     def test_a_hundred_gaussians_fit_exactly(self, budget, kind):
         gate, noise = open_filter(budget, kind), GaussianNoise.of(10, 1)
@@ -204,14 +212,29 @@ class TestRefusals:
     @pytest.mark.parametrize(
         ("budget", "kind", "event", "works"),
         [
-            (PureDP(1), "pure", GaussianNoise.of(1, 1), "open an ApproxDP, ZCDP or GaussianDP budget"),
+            (
+                PureDP(1),
+                "pure",
+                GaussianNoise.of(1, 1),
+                "open an ApproxDP, ZCDP or GaussianDP budget",
+            ),
             (BUDGET, "approximate", GaussianNoise.of(1, 1), "kind='residue' or 'zcdp'"),
             (BUDGET, "advanced", GaussianNoise.of(1, 1), "kind='residue' or 'zcdp'"),
             (BUDGET, "zcdp", BinomialNoise(100, 1), "state its (ε, δ) as a Promise"),
             (BUDGET, "gdp", Promise(ZCDP(1)), "kind='zcdp'"),
             (BUDGET, "residue", Promise(ZCDP(1)), "kind='zcdp'"),
-            (BUDGET, "renyi", Promise(RenyiDP({2: 1})), "state a Rényi promise at the filter's orders"),
-            (PureDP(1), "pure", KeySelection(LAPLACE, "1e-9"), "open an ApproxDP budget with delta="),
+            (
+                BUDGET,
+                "renyi",
+                Promise(RenyiDP({2: 1})),
+                "state a Rényi promise at the filter's orders",
+            ),
+            (
+                PureDP(1),
+                "pure",
+                KeySelection(LAPLACE, "1e-9"),
+                "open an ApproxDP budget with delta=",
+            ),
             (BUDGET, "residue", KeySelection(LAPLACE, "1e-9"), "kind='approximate'"),
             (ZCDP(1), "zcdp", Promise(ApproxDP(1, "1e-9")), "keeps none for that"),
         ],
@@ -300,11 +323,16 @@ class TestLeaks:
         sampled = gate.after(Sampled(Promise(ApproxDP(1, 1e-4)), 0.1)).spent()
         assert sampled.delta == Fraction(1, 10**5)
         assert 0.158 < sampled.epsilon < 0.159
-        assert open_filter(ApproxDP(1, 1e-3), "advanced", delta=1e-4).after(curve).leaked == Fraction(1, 10**5)
+        assert open_filter(ApproxDP(1, 1e-3), "advanced", delta=1e-4).after(
+            curve
+        ).leaked == Fraction(1, 10**5)
 
     def test_a_delta_of_one_or_more_is_a_refusal_like_any_other(self):
         many = Repeated(Promise(ApproxDP(0, 0.5)), 4)
-        for gate in (open_filter(ApproxDP(1, 0.1), "approximate"), open_filter(ApproxDP(1, 0.1), delta=0.05)):
+        for gate in (
+            open_filter(ApproxDP(1, 0.1), "approximate"),
+            open_filter(ApproxDP(1, 0.1), delta=0.05),
+        ):
             with pytest.raises(BudgetExceeded) as refusal:
                 gate.after(many)
             assert refusal.value.asked.delta < 1

@@ -55,8 +55,12 @@ def test_a_sum_is_stored_once_something_was_spent():
     fresh = open_filter(ApproxDP(1, 1e-6))
     spent = fresh.after(LaplaceNoise(2, 1))
     assert fresh.to_json()["version"] == 1 and spent.to_json()["added"] == "1/2"
-    old = {name: value for name, value in spent.to_json().items() if name != "added"} | {"version": 1}
-    assert Filter.from_json(old).added is None and not Filter.from_json(old).admits(LaplaceNoise(2, 1))
+    old = {name: value for name, value in spent.to_json().items() if name != "added"} | {
+        "version": 1
+    }
+    assert Filter.from_json(old).added is None and not Filter.from_json(old).admits(
+        LaplaceNoise(2, 1)
+    )
     assert Filter.from_json(spent.to_json()).admits(LaplaceNoise(2, 1))
     closed = spent.after(LaplaceNoise(2, 1)).to_json() | {"added": None}
     assert Filter.from_json(closed).to_json() == closed
@@ -84,7 +88,10 @@ def test_a_budget_converted_by_an_earlier_release_is_kept():
         ({k: v for k, v in FRESH.items() if k != "used"}, "exactly the fields"),
         (FRESH | {"version": 2}, "exactly the fields added"),
         (FRESH | {"version": True}, "this release reads 2"),
-        (FRESH | {"budget": {"measure": "zcdp", "version": 1, "rho": "1"}}, "promises PureDP, not ZCDP"),
+        (
+            FRESH | {"budget": {"measure": "zcdp", "version": 1, "rho": "1"}},
+            "promises PureDP, not ZCDP",
+        ),
         (FRESH | {"used": ["2"]}, "more used than its capacity"),
         (FRESH | {"used": ["-1"]}, "more used than its capacity"),
         (FRESH | {"used": [0.5]}, "exact text"),
@@ -96,7 +103,10 @@ def test_a_budget_converted_by_an_earlier_release_is_kept():
         (FRESH | {"orders": ["2"]}, "do not belong"),
         (FRESH | {"delta": "1/2"}, "takes none"),
         (FRESH | {"neighbours": "swap"}, "neighbours must be"),
-        (open_filter(ApproxDP(1, 1e-6), "approximate").to_json() | {"delta": "1/2"}, "do not belong"),
+        (
+            open_filter(ApproxDP(1, 1e-6), "approximate").to_json() | {"delta": "1/2"},
+            "do not belong",
+        ),
         (open_filter(ApproxDP(1, 1e-6), "renyi").to_json() | {"orders": []}, "fixes one order"),
     ],
 )

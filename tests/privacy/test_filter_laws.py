@@ -34,7 +34,9 @@ pure = st.one_of(
     st.builds(lambda e, n: DiscreteLaplaceNoise(n / e, n), small, st.integers(1, 200)),
     small.map(lambda e: Promise(PureDP(e))),
 )
-gaussian = small.map(lambda m: GaussianNoise.of(1 / m, 1)) | small.map(lambda m: DiscreteGaussianNoise(1 / m**2, 1))
+gaussian = small.map(lambda m: GaussianNoise.of(1 / m, 1)) | small.map(
+    lambda m: DiscreteGaussianNoise(1 / m**2, 1)
+)
 atoms = pure | gaussian
 events = st.one_of(
     atoms,
@@ -120,7 +122,11 @@ class TestMonotone:
     @settings(max_examples=examples(60), deadline=None)
     def test_in_the_noise(self, gate, asked, epsilon, times):
         gate, _ = run(gate, asked)
-        for noise in (lambda e: LaplaceNoise(1 / e, 1), lambda e: GaussianNoise.of(1 / e, 1), ExponentialSelection):
+        for noise in (
+            lambda e: LaplaceNoise(1 / e, 1),
+            lambda e: GaussianNoise.of(1 / e, 1),
+            ExponentialSelection,
+        ):
             if gate.admits(Repeated(noise(epsilon), times)):
                 assert gate.admits(Repeated(noise(epsilon * Fraction(9, 10)), times))
                 assert gate.admits(Repeated(noise(epsilon), max(1, times - 1)))
@@ -131,7 +137,10 @@ class TestMonotone:
         for event in asked:
             if gate.admits(event):
                 after = gate.after(event)
-                assert all(u <= v <= c for u, v, c in zip(gate.used, after.used, gate.capacity, strict=True))
+                assert all(
+                    u <= v <= c
+                    for u, v, c in zip(gate.used, after.used, gate.capacity, strict=True)
+                )
                 gate = after
 
 
@@ -150,7 +159,10 @@ class TestRefusal:
         assert refusal.value.left == (gate.room().box if gate.adds else gate.left())
         assert json.dumps(gate.to_json()) == before
         tiny = Promise(PureDP(Fraction(1, 10**9)))
-        assert gate.admits(tiny) or min(c - u for c, u in zip(gate.capacity, gate.used, strict=True)) < 1e-7
+        assert (
+            gate.admits(tiny)
+            or min(c - u for c, u in zip(gate.capacity, gate.used, strict=True)) < 1e-7
+        )
 
 
 class TestState:

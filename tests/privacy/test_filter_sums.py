@@ -72,7 +72,9 @@ class TestTheOverdraft:
         assert book.added is None
 
 
-@pytest.mark.parametrize("budget", [ZCDP("1/50"), GaussianDP("1/5"), RenyiDP({4: "1/10"}), PureDP(1)])
+@pytest.mark.parametrize(
+    "budget", [ZCDP("1/50"), GaussianDP("1/5"), RenyiDP({4: "1/10"}), PureDP(1)]
+)
 def test_only_an_epsilon_delta_budget_adds_up(budget):
     """A promise of a whole curve is not kept by L ≤ ε at one point."""
     book = open_filter(budget)
@@ -102,7 +104,9 @@ class TestTheAdversary:
     @pytest.mark.parametrize("kind", TAILS)
     @pytest.mark.parametrize(("unit", "sizes", "epsilon", "delta"), GAMES)
     def test_realises_no_more_than_was_promised(self, kind, unit, sizes, epsilon, delta):
-        found = play(open_filter(ApproxDP(epsilon, delta), kind), menu_of(unit, sizes), unit, epsilon)
+        found = play(
+            open_filter(ApproxDP(epsilon, delta), kind), menu_of(unit, sizes), unit, epsilon
+        )
         assert found <= delta
 
     @pytest.mark.parametrize("kind", ["zcdp", "residue"])
@@ -110,20 +114,29 @@ class TestTheAdversary:
         unit, delta, leak = Fraction(1, 5), 0.02, 0.004
         box = Promise(ApproxDP(unit, leak), neighbours="replace")
         menu = [response(box, 1, 0.2, leak), *menu_of(unit, (1, 5))]
-        assert leak < play(open_filter(ApproxDP(1, delta), kind, delta=0.01), menu, unit, 1) <= delta
+        assert (
+            leak < play(open_filter(ApproxDP(1, delta), kind, delta=0.01), menu, unit, 1) <= delta
+        )
 
     def test_all_of_delta_for_the_sum_is_refuted(self):
         """A filter whose sum may leak δ itself, its tail δ' besides, gives more than δ."""
         unit, delta, leak = Fraction(1, 5), 0.02, 0.01
         box = Promise(ApproxDP(unit, leak), neighbours="replace")
         menu = [response(box, 1, 0.2, leak), *menu_of(unit, (1, 2))]
-        wrong = _AllDelta(open_filter(ApproxDP(1, delta), "residue", delta=leak), Fraction(0), Fraction(0))
+        wrong = _AllDelta(
+            open_filter(ApproxDP(1, delta), "residue", delta=leak), Fraction(0), Fraction(0)
+        )
         assert play(wrong, menu, unit, 1) > 1.05 * delta
 
     def test_an_overdraft_that_is_forgotten_is_refuted(self):
         """A tail that does not pay for what the sum admits is spent twice."""
         unit, epsilon, delta = Fraction(1, 5), 1, 0.02
-        found = play(_Forgets(open_filter(ApproxDP(epsilon, delta), "zcdp")), menu_of(unit, (1, 2, 5)), unit, epsilon)
+        found = play(
+            _Forgets(open_filter(ApproxDP(epsilon, delta), "zcdp")),
+            menu_of(unit, (1, 2, 5)),
+            unit,
+            epsilon,
+        )
         assert found > 2 * delta
 
 
@@ -138,7 +151,10 @@ class _AllDelta:
     def _by_sum(self, event):
         price = self.book.cost(event)
         total = ApproxDP(1, 0).epsilon
-        return self.added + price.added <= total and self.leaked + price.leak <= self.book.terms.budget.delta
+        return (
+            self.added + price.added <= total
+            and self.leaked + price.leak <= self.book.terms.budget.delta
+        )
 
     def admits(self, event):
         price = self.book.cost(event)
@@ -149,7 +165,11 @@ class _AllDelta:
         paid = self.book.pays(price) and self.book.keeps(price)
         full = replace(self.book, used=self.book.capacity, leaked=self.book.terms.delta)
         book = self.book.taking(price, event.neighbours, paid=True) if paid else full
-        return _AllDelta(replace(book, neighbours=event.neighbours), self.added + price.added, self.leaked + price.leak)
+        return _AllDelta(
+            replace(book, neighbours=event.neighbours),
+            self.added + price.added,
+            self.leaked + price.leak,
+        )
 
 
 @dataclass(frozen=True)
@@ -164,7 +184,9 @@ class _Forgets:
     def after(self, event):
         price = self.book.cost(event)
         if self.book.sums(price):
-            return _Forgets(replace(self.book, added=self.book.added + price.added, neighbours=event.neighbours))
+            return _Forgets(
+                replace(self.book, added=self.book.added + price.added, neighbours=event.neighbours)
+            )
         return _Forgets(self.book.after(event))
 
 
@@ -183,7 +205,8 @@ class TestRefusals:
     def test_name_the_largest_single_spend_that_fits_in_the_measure_of_the_budget(self):
         book = open_filter(BUDGET, delta="5e-7").after(LaplaceNoise(2, 1))
         with pytest.raises(
-            BudgetExceeded, match=r"asked for ε = 1; of \(ε, δ\) = \(1, 1e-06\) there is left ε = 0.5"
+            BudgetExceeded,
+            match=r"asked for ε = 1; of \(ε, δ\) = \(1, 1e-06\) there is left ε = 0.5",
         ) as it:
             book.after(LaplaceNoise(1, 1))
         assert it.value.asked == PureDP(1) and it.value.left == ApproxDP(Fraction(1, 2), "5e-7")
@@ -212,7 +235,10 @@ def test_words_for_amounts_of_every_kind():
     assert restate(ZCDP(100), Fraction(1, 10), Fraction(99, 100)).delta < 1
     assert largest_pure(Fraction(2), lambda _: True, Fraction(1)) == 2
     assert float(largest_pure(Fraction(0), lambda e: e <= 3, Fraction(1))) > 0.99
-    assert str(RemainingBudget(Fraction(1), None, Fraction(0), Fraction(1, 10))) == "ε = 1 in one question"
+    assert (
+        str(RemainingBudget(Fraction(1), None, Fraction(0), Fraction(1, 10)))
+        == "ε = 1 in one question"
+    )
     assert RemainingBudget(Fraction(1), None, Fraction(0), Fraction(1, 10)).box == ApproxDP(1, 0)
     with pytest.raises(BudgetExceeded, match="is left of"):
         open_filter(PureDP(1)).after(LaplaceNoise(1, 2))
@@ -235,8 +261,14 @@ class TestTheWholeBudgetAtOnce:
         spent = book.after(self.WHOLE)
         assert (spent.used, spent.leaked, spent.added) == (spent.capacity, spent.terms.delta, 1)
         assert Filter.from_json(spent.to_json()) == spent
-        for event in (LaplaceNoise(10**9, 1), GaussianNoise.of(10**6, 1), KeySelection(LaplaceNoise(10**9, 1), "1e-9")):
-            assert (kind == "advanced" and isinstance(event, GaussianNoise)) or not spent.admits(event)
+        for event in (
+            LaplaceNoise(10**9, 1),
+            GaussianNoise.of(10**6, 1),
+            KeySelection(LaplaceNoise(10**9, 1), "1e-9"),
+        ):
+            assert (kind == "advanced" and isinstance(event, GaussianNoise)) or not spent.admits(
+                event
+            )
         assert compose(self.WHOLE).delta(epsilon=1) <= 1.0001e-6
 
     @pytest.mark.parametrize(
@@ -274,15 +306,21 @@ class TestTheWholeBudgetAtOnce:
         book = open_filter(BUDGET, kind, delta="5e-7")
         assert not book.admits(event)
 
-    @pytest.mark.parametrize(("epsilon", "delta"), [("1/10", "2/5"), ("1/100", "1/100"), ("1/1000", "1/1000")])
-    def test_it_takes_the_tail_too_where_the_tail_would_have_paid_for_it(self, kind, epsilon, delta):
+    @pytest.mark.parametrize(
+        ("epsilon", "delta"), [("1/10", "2/5"), ("1/100", "1/100"), ("1/1000", "1/1000")]
+    )
+    def test_it_takes_the_tail_too_where_the_tail_would_have_paid_for_it(
+        self, kind, epsilon, delta
+    ):
         """Where δ is large beside ε, one event of pure ε is less than the tail holds: the rest of it must not stay."""
         budget = ApproxDP(epsilon, delta)
         spent = open_filter(budget, kind, delta=budget.delta / 2).after(
             KeySelection(LaplaceNoise(1 / budget.epsilon, 1), delta)
         )
         assert (spent.used, spent.leaked) == (spent.capacity, spent.terms.delta)
-        assert not spent.admits(LaplaceNoise(10**9, 1)) and not spent.admits(Promise(ApproxDP(0, "1e-12")))
+        assert not spent.admits(LaplaceNoise(10**9, 1)) and not spent.admits(
+            Promise(ApproxDP(0, "1e-12"))
+        )
 
     def test_nor_a_state_whose_sum_is_not_known(self, kind):
         assert not replace(open_filter(BUDGET, kind, delta="5e-7"), added=None).admits(self.WHOLE)
@@ -296,12 +334,17 @@ class TestTheAdversaryAgainstTheWholeRule:
     def menu(self):
         whole = KeySelection(LaplaceNoise(1, 1, neighbours="replace"), self.DELTA)
         box = Promise(ApproxDP(self.UNIT, self.DELTA / 5), neighbours="replace")
-        leaks = [response(whole, 5, 0.2, float(self.DELTA)), response(box, 1, 0.2, float(self.DELTA / 5))]
+        leaks = [
+            response(whole, 5, 0.2, float(self.DELTA)),
+            response(box, 1, 0.2, float(self.DELTA / 5)),
+        ]
         return [*leaks, *menu_of(self.UNIT, (1, 2, 5))]
 
     @pytest.mark.parametrize("kind", ["zcdp", "residue"])
     def test_realises_no_more_than_was_promised(self, kind):
-        book = open_filter(ApproxDP(1, self.DELTA), kind, delta=self.DELTA / 2, neighbours="replace")
+        book = open_filter(
+            ApproxDP(1, self.DELTA), kind, delta=self.DELTA / 2, neighbours="replace"
+        )
         assert book.admits(self.menu()[0].event)
         found = play(book, self.menu(), self.UNIT, 1)
         assert 0.999 * float(self.DELTA) <= found <= float(self.DELTA) * (1 + 1e-9)

@@ -119,7 +119,9 @@ class TestPrices:
         assert nearly_exact(GaussianNoise.of(1, 1))
         assert not nearly_exact(DiscreteGaussianNoise(100, 1))
 
-    @pytest.mark.parametrize("sigma", [0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 1, 1.5, 2, 3.9, 4, 4.1, 7, 15, 30])
+    @pytest.mark.parametrize(
+        "sigma", [0.02, 0.05, 0.1, 0.3, 0.5, 0.7, 1, 1.5, 2, 3.9, 4, 4.1, 7, 15, 30]
+    )
     def test_the_surcharge_covers_every_corner(self, sigma):
         """z_k − z_{k−1} ≤ μ at all corners k, with z_k = Φ⁻¹(P[X < k]), far into the tails."""
         reach = int(max(30, 6 * sigma**2, 45 * sigma))
@@ -143,7 +145,9 @@ class TestPrices:
 class TestSmallPromises:
     """μ of ε-DP is 2√2·erfinv(tanh(ε/2)); it keeps its digits, and so its rounding up, however small ε is."""
 
-    @pytest.mark.parametrize("e", [1e-12, 1e-9, 1e-6, 3e-6, 1e-4, 0.01, 0.5, 0.999, 1.0, 1.001, 3.0, 30.0])
+    @pytest.mark.parametrize(
+        "e", [1e-12, 1e-9, 1e-6, 3e-6, 1e-4, 0.01, 0.5, 0.999, 1.0, 1.001, 3.0, 30.0]
+    )
     def test_never_below(self, e):
         with mp.workdps(60):
             truth = 8 * mp.erfinv(mp.tanh(mpf(repr(e)) / 2)) ** 2

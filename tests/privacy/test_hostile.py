@@ -55,7 +55,12 @@ measures = st.one_of(
 FIELDS = {
     "laplace-noise": {"scale": amounts, "sensitivity": amounts, "step": amounts | st.just("0")},
     "discrete-laplace-noise": {"scale": amounts, "sensitivity": counts},
-    "truncated-geometric-noise": {"scale": amounts, "sensitivity": counts, "low": st.just(-3), "high": counts},
+    "truncated-geometric-noise": {
+        "scale": amounts,
+        "sensitivity": counts,
+        "low": st.just(-3),
+        "high": counts,
+    },
     "gaussian-noise": {
         "variance": amounts,
         "squared_sensitivity": amounts,
@@ -77,15 +82,21 @@ FIELDS = {
     "own-curve": {"points": st.tuples(amounts, chances).map(lambda point: [list(point)])},
 }
 
-single = st.one_of(st.fixed_dictionaries({"event": st.just(name), **fields}) for name, fields in FIELDS.items())
+single = st.one_of(
+    st.fixed_dictionaries({"event": st.just(name), **fields}) for name, fields in FIELDS.items()
+)
 hostile = st.one_of(
     single,
     single,
     st.fixed_dictionaries({"event": st.just("repeated"), "of": single, "times": counts}),
     st.fixed_dictionaries({"event": st.just("sampled"), "of": single, "rate": rates}),
     st.fixed_dictionaries({"event": st.just("key-selection"), "noise": single, "delta": chances}),
-    st.fixed_dictionaries({"event": st.just("sequence"), "events": st.tuples(single, st.just(LAP)).map(list)}),
-    st.fixed_dictionaries({"event": st.just("parallel"), "parts": st.tuples(single, st.just(LAP)).map(list)}),
+    st.fixed_dictionaries(
+        {"event": st.just("sequence"), "events": st.tuples(single, st.just(LAP)).map(list)}
+    ),
+    st.fixed_dictionaries(
+        {"event": st.just("parallel"), "parts": st.tuples(single, st.just(LAP)).map(list)}
+    ),
 )
 BUILT = ("repeated", "sampled", "key-selection", "sequence", "batch")
 
@@ -109,7 +120,14 @@ ASKED = (
     lambda event: compose(event).rho(),
     lambda event: compose(event).renyi(2),
 )
-BUDGETS = (PureDP(1), ApproxDP(1, "1e-6"), ApproxDP(900, "1e-6"), ZCDP(1), GaussianDP(1), RenyiDP({2: 1}))
+BUDGETS = (
+    PureDP(1),
+    ApproxDP(1, "1e-6"),
+    ApproxDP(900, "1e-6"),
+    ZCDP(1),
+    GaussianDP(1),
+    RenyiDP({2: 1}),
+)
 
 
 class TestHostileEvents:
@@ -150,7 +168,10 @@ class TestBeyond:
             (Response(1, 10**400), "options"),
             (BinomialNoise(2**300, 1), "trials"),
             (Repeated(LaplaceNoise(1, 1), 2**70), "more than 2\\*\\*63 times"),
-            (Repeated(Repeated(ExponentialSelection(1), 2**40), 2**40), "more than 2\\*\\*63 times"),
+            (
+                Repeated(Repeated(ExponentialSelection(1), 2**40), 2**40),
+                "more than 2\\*\\*63 times",
+            ),
             (Promise(RenyiDP({10**400: 1})), "an order"),
             (Promise(RenyiDP({1 + Fraction(1, 10**400): 1})), "an order near 1"),
             (Sampled(Sequence([Response(1, 10**400, neighbours="add-remove")]), "1/2"), "options"),
@@ -171,16 +192,26 @@ class TestOffTheLattice:
     """Rounded to steps of g, one answer that moves by Δ moves by up to g⌈Δ/g⌉: never less than Δ is paid for."""
 
     def test_less_than_a_step_is_a_step(self):
-        curve, step = compose(GaussianNoise(4, 1, step="3/2")), compose(GaussianNoise(4, "9/4", step="3/2"))
+        curve, step = (
+            compose(GaussianNoise(4, 1, step="3/2")),
+            compose(GaussianNoise(4, "9/4", step="3/2")),
+        )
         assert curve.rho() == step.rho() == 0.28125
-        assert curve.epsilon("1e-6") == step.epsilon("1e-6") > compose(GaussianNoise(4, 1)).epsilon("1e-6")
+        assert (
+            curve.epsilon("1e-6")
+            == step.epsilon("1e-6")
+            > compose(GaussianNoise(4, 1)).epsilon("1e-6")
+        )
         assert not fits(GaussianNoise(4, 1, step="3/2"), ZCDP("0.28"))
 
     @given(st.fractions("1/6", 9, max_denominator=7), st.fractions("1/6", 4, max_denominator=6))
     @settings(max_examples=25, deadline=None)
     def test_whole_steps(self, move, step):
         steps = math.ceil(move / step)
-        on, like = compose(GaussianNoise(9, move**2, step)), compose(DiscreteGaussianNoise(9 / step**2, steps**2))
+        on, like = (
+            compose(GaussianNoise(9, move**2, step)),
+            compose(DiscreteGaussianNoise(9 / step**2, steps**2)),
+        )
         assert on.delta("1/2") == like.delta("1/2")
         assert on.rho() == like.rho() >= float(move**2 / 18) * (1 - 1e-12)
 

@@ -137,7 +137,9 @@ def test_curves():
     assert ZCDP("0.5").epsilon(1e-6) == pytest.approx(5.2215344445)
     assert ZCDP("0.5").delta(epsilon=5.2215344445301) == pytest.approx(1e-6)
     assert GaussianDP(1).delta(1) == pytest.approx(0.12693673750664)
-    assert RenyiDP({6: 3}).epsilon(1e-6) == pytest.approx(3 + math.log(1e6 / 6) / 5 + math.log(5 / 6))
+    assert RenyiDP({6: 3}).epsilon(1e-6) == pytest.approx(
+        3 + math.log(1e6 / 6) / 5 + math.log(5 / 6)
+    )
     with pytest.raises(InvalidArgument, match="delta"):
         ZCDP(1).epsilon(1)
     with pytest.raises(InvalidArgument, match="epsilon"):

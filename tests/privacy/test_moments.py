@@ -42,7 +42,9 @@ class TestOneEvent:
     def test_masses(self, event):
         losses, weights = loss_law(event)
         assert weights.sum() == pytest.approx(1, abs=1e-12)
-        assert np.sum(weights * np.exp(-losses)) == pytest.approx(1, abs=1e-10)  # E e^−L = 1, L being a log-ratio
+        assert np.sum(weights * np.exp(-losses)) == pytest.approx(
+            1, abs=1e-10
+        )  # E e^−L = 1, L being a log-ratio
 
     @pytest.mark.parametrize("lam", [0.5, 1.0, 4.0])
     def test_the_moment_generating_function_is_renyi(self, event, lam):

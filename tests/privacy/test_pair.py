@@ -48,7 +48,10 @@ from oracles import privacy_curves as oracle
 from support.profile import examples
 
 VECTORS = {
-    v["id"]: v for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text())["vectors"]
+    v["id"]: v
+    for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text())[
+        "vectors"
+    ]
 }
 EPSILONS = [-3.0, -0.7, -0.01, 0.0, 0.01, 0.3, 0.9, 2.0, 4.5]
 
@@ -152,13 +155,20 @@ class TestHyperbola:
             close(pair, 0.1, oracle.delta_of(law, mpf("0.1")), 1e-9)
 
     @pytest.mark.parametrize(
-        "pair", [laplace(Fraction(2)), discrete_laplace_hull(Fraction(1, 4), 6), bounded_range(Fraction(2))]
+        "pair",
+        [
+            laplace(Fraction(2)),
+            discrete_laplace_hull(Fraction(1, 4), 6),
+            bounded_range(Fraction(2)),
+        ],
     )
     def test_cells(self, pair):
         consistent(pair, np.linspace(-2.55, 2.55, 52))
 
     @settings(max_examples=examples(60), deadline=None)
-    @given(st.lists(st.floats(0.01, 1), min_size=2, max_size=5), st.floats(-1, 1), st.floats(0.1, 3))
+    @given(
+        st.lists(st.floats(0.01, 1), min_size=2, max_size=5), st.floats(-1, 1), st.floats(0.1, 3)
+    )
     def test_bounded_range_dominates(self, weights, epsilon, range_):
         """Every law whose losses lie in one interval of length ε is dominated."""
         q = np.array(weights) / sum(weights)
@@ -208,7 +218,12 @@ class TestLatticeNoise:
     def test_two_sided(self, steps):
         law = oracle.geometric_law(mpf(1) / 4, steps)
         for epsilon in EPSILONS:
-            close(discrete_laplace(Fraction(1, 4), steps), epsilon, oracle.delta_of(law, mpf(epsilon)), 3e-12)
+            close(
+                discrete_laplace(Fraction(1, 4), steps),
+                epsilon,
+                oracle.delta_of(law, mpf(epsilon)),
+                3e-12,
+            )
 
     def test_long_shift_is_a_hyperbola(self):
         pair = discrete_laplace(Fraction(1, FEW), FEW + 1)
@@ -217,7 +232,9 @@ class TestLatticeNoise:
 
     @pytest.mark.parametrize(("variance", "shift"), [(Fraction(1, 4), 1), (1, 1), (3, 2), (20, 5)])
     def test_discrete_gauss(self, variance, shift):
-        law = oracle.discrete_gauss_law(mpf(variance.numerator) / variance.denominator, shift, reach=90)
+        law = oracle.discrete_gauss_law(
+            mpf(variance.numerator) / variance.denominator, shift, reach=90
+        )
         pair = discrete_gauss(Fraction(variance), shift)
         for epsilon in EPSILONS:
             close(pair, epsilon, oracle.delta_of(law, mpf(epsilon)), 4e-12)
@@ -228,7 +245,9 @@ class TestLatticeNoise:
         for epsilon in EPSILONS:
             close(binomial(trials, shift), epsilon, oracle.delta_of(law, mpf(epsilon)), 4e-12)
 
-    @pytest.mark.parametrize(("trials", "shift"), [(1001, 1), (1200, 70), (1500, 600), (1500, 1480)])
+    @pytest.mark.parametrize(
+        ("trials", "shift"), [(1001, 1), (1200, 70), (1500, 600), (1500, 1480)]
+    )
     def test_binomial_medium(self, trials, shift):
         law = oracle.binomial_law(trials, shift)
         pair = binomial(trials, shift)
@@ -242,7 +261,10 @@ class TestLatticeNoise:
         """A shift below the step of floats at N/2 costs what it costs: δ(0) is that of the Gaussian; more trials, no more."""
         found, exact = (
             binomial(trials, shift),
-            [mpmath.erf(shift / mpmath.sqrt(2 * mpf(kept))) for kept in (trials, min(trials, 2**62))],
+            [
+                mpmath.erf(shift / mpmath.sqrt(2 * mpf(kept)))
+                for kept in (trials, min(trials, 2**62))
+            ],
         )
         assert exact[0] * (1 - 1e-9) <= found.delta(0.0) <= exact[1] * (1 + 2e-6) + 4e-12
         assert trials <= 2**62 or found.lower_delta(0.0) == 0
@@ -325,9 +347,14 @@ class TestCurves:
     """Pairs from points of a curve."""
 
     def test_points_on_a_chord_change_nothing(self):
-        with_, without = [(0, Fraction(1, 2)), (1, Fraction(1, 8)), (2, Fraction(9, 10))], [(0, 0.5), (1, 0.125)]
+        with_, without = (
+            [(0, Fraction(1, 2)), (1, Fraction(1, 8)), (2, Fraction(9, 10))],
+            [(0, 0.5), (1, 0.125)],
+        )
         for epsilon in (0.0, 0.3, 1.0, 5.0):
-            assert from_points(with_).delta(epsilon) == pytest.approx(from_points(without).delta(epsilon), rel=1e-12)
+            assert from_points(with_).delta(epsilon) == pytest.approx(
+                from_points(without).delta(epsilon), rel=1e-12
+            )
 
     def test_hull_drops_a_point_above(self):
         pair = from_points([(0, 0.5), (1, 0.4), (2, 0.01)])
@@ -341,12 +368,16 @@ class TestCurves:
         points = [(e / 8, min(0.999, Gauss(1.0).delta(e / 8))) for e in range(80)]
         pair = pairs_of(OwnCurve(points)).remove
         for epsilon in (0.05, 0.8, 3.3, -0.4):
-            assert Gauss(1.0).delta(epsilon) <= pair.delta(epsilon) <= Gauss(1.0).delta(epsilon) * 1.05
+            assert (
+                Gauss(1.0).delta(epsilon) <= pair.delta(epsilon) <= Gauss(1.0).delta(epsilon) * 1.05
+            )
 
     def test_own_curve_of_one_point_is_the_box(self):
         pair = pairs_of(OwnCurve([(1, Fraction(1, 64))])).remove
         for epsilon in (-2.0, -0.5, 0.0, 0.5, 2.0):
-            assert pair.delta(epsilon) == pytest.approx(box(Fraction(1), Fraction(1, 64)).delta(epsilon), rel=1e-9)
+            assert pair.delta(epsilon) == pytest.approx(
+                box(Fraction(1), Fraction(1, 64)).delta(epsilon), rel=1e-9
+            )
 
     def test_mirror(self):
         both = dict(mirrored([(Fraction(1), Fraction(0))]))
@@ -432,23 +463,35 @@ class TestPartsOf:
         one = DiscreteGaussianNoise(9, 1)
         assert parts_of(DiscreteGaussianNoise(9, 3, 10)) == [(one, 3)]
         assert parts_of(DiscreteGaussianNoise(9, 100, 4, 1)) == [(one, 4)]
-        assert pairs_of(DiscreteGaussianNoise(9, 1, 10)).remove.delta(0.2) == pairs_of(one).remove.delta(0.2)
+        assert pairs_of(DiscreteGaussianNoise(9, 1, 10)).remove.delta(0.2) == pairs_of(
+            one
+        ).remove.delta(0.2)
 
     def test_linf_shortens_a_move(self):
-        assert pairs_of(DiscreteGaussianNoise(9, 16, 1, 2)).remove.delta(0.2) == discrete_gauss(Fraction(9), 2).delta(
-            0.2
-        )
+        assert pairs_of(DiscreteGaussianNoise(9, 16, 1, 2)).remove.delta(0.2) == discrete_gauss(
+            Fraction(9), 2
+        ).delta(0.2)
 
     def test_merging(self):
-        many = [(GaussianNoise(n, 1), 1) for n in range(1, 30)] + [(Promise(ZCDP(1)), 2), (Promise(ZCDP(2)), 1)]
-        many += [(Promise(RenyiDP({2: 1})), 3), (Promise(RenyiDP({3: 1})), 1), (Response(1), 2), (Response(1), 2)]
+        many = [(GaussianNoise(n, 1), 1) for n in range(1, 30)] + [
+            (Promise(ZCDP(1)), 2),
+            (Promise(ZCDP(2)), 1),
+        ]
+        many += [
+            (Promise(RenyiDP({2: 1})), 3),
+            (Promise(RenyiDP({3: 1})), 1),
+            (Response(1), 2),
+            (Response(1), 2),
+        ]
         merged = merged_parts(many)
         assert (Promise(ZCDP(4)), 1) in merged
         assert (Promise(RenyiDP({2: 3})), 1) in merged
         assert (Response(1), 4) in merged
         assert len(merged) == 5
         squared = next(
-            e.measure.squared for e, _ in merged if isinstance(e, Promise) and isinstance(e.measure, GaussianDP)
+            e.measure.squared
+            for e, _ in merged
+            if isinstance(e, Promise) and isinstance(e.measure, GaussianDP)
         )
         exact = sum(Fraction(1, n) for n in range(1, 30))
         assert exact <= squared <= exact * (1 + Fraction(1, 10**11))
@@ -512,19 +555,27 @@ class TestParallel:
         parts = [Sampled(GaussianNoise(1, 1), "0.1"), Sampled(LaplaceNoise(1, 1), "0.2")]
         pairs = pairs_of(Parallel(parts))
         for epsilon in (0.02, 0.1):
-            assert pairs.remove.delta(epsilon) >= max(pairs_of(p).remove.delta(epsilon) for p in parts) * (1 - 1e-9)
-            assert pairs.add.delta(epsilon) >= max(pairs_of(p).add.delta(epsilon) for p in parts) * (1 - 1e-9)
+            assert pairs.remove.delta(epsilon) >= max(
+                pairs_of(p).remove.delta(epsilon) for p in parts
+            ) * (1 - 1e-9)
+            assert pairs.add.delta(epsilon) >= max(
+                pairs_of(p).add.delta(epsilon) for p in parts
+            ) * (1 - 1e-9)
 
     def test_renyi_parts_are_not_ordered(self):
         event = Parallel([Promise(RenyiDP({2: 1})), Promise(RenyiDP({2: 2}))])
-        assert pairs_of(event).remove.delta(4.0) >= pairs_of(Promise(RenyiDP({2: 2}))).remove.delta(4.0) * (1 - 1e-9)
+        assert pairs_of(event).remove.delta(4.0) >= pairs_of(Promise(RenyiDP({2: 2}))).remove.delta(
+            4.0
+        ) * (1 - 1e-9)
 
     def test_replace_covers_two_parts(self):
         """Leaving a Laplace part for a Gaussian one costs at least the two together."""
         event = Parallel([LaplaceNoise(2, 1), GaussianNoise(4, 1)], neighbours="replace")
         both = pairs_of(Batch([LaplaceNoise(2, 1), GaussianNoise(4, 1)]))
         for epsilon in (0.0, 0.4, 1.5):
-            assert pairs_of(event).remove.delta(epsilon) >= both.remove.lower_delta(epsilon) * (1 - 1e-3)
+            assert pairs_of(event).remove.delta(epsilon) >= both.remove.lower_delta(epsilon) * (
+                1 - 1e-3
+            )
 
     @pytest.mark.parametrize(
         ("event", "twice"),
@@ -545,7 +596,9 @@ class TestParallel:
             (KeySelection(LaplaceNoise(1, 1), "0.1"), KeySelection(LaplaceNoise(1, 2), "0.2")),
             (
                 Promise(ApproxDP(0, "0.1")),
-                Promise(ApproxDP(0, Fraction(1, 10) * (2 + Fraction(1, 2**40) + Fraction(1, 2**52)))),
+                Promise(
+                    ApproxDP(0, Fraction(1, 10) * (2 + Fraction(1, 2**40) + Fraction(1, 2**52)))
+                ),
             ),
         ],
     )

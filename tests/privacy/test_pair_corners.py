@@ -45,17 +45,25 @@ class TestTwoStepsOfAPromise:
         assert curve.epsilon("0.5") == math.inf
 
     @pytest.mark.parametrize("epsilon", [710, 10**6, 10**305])
-    @pytest.mark.parametrize("make", [lambda e: Promise(ApproxDP(e, "1e-306")), lambda e: OwnCurve([(e, "1e-306")])])
+    @pytest.mark.parametrize(
+        "make", [lambda e: Promise(ApproxDP(e, "1e-306")), lambda e: OwnCurve([(e, "1e-306")])]
+    )
     def test_refusals(self, make, epsilon):
         with pytest.raises(InvalidArgument, match="two steps of an"):
             numerical([Parallel([make(epsilon)], neighbours="replace")])
 
-    @pytest.mark.parametrize(("epsilon", "delta"), [(699, "1e-320"), (701, "1e-320"), (5000, "1e-2200"), (900, "0")])
+    @pytest.mark.parametrize(
+        ("epsilon", "delta"), [(699, "1e-320"), (701, "1e-320"), (5000, "1e-2200"), (900, "0")]
+    )
     def test_exact_in_logarithms(self, epsilon, delta):
         measure = doubled(Promise(ApproxDP(epsilon, delta))).measure
         exact = mpf(delta) * (1 + exp(epsilon))
         assert measure.epsilon == 2 * epsilon
-        assert exact <= mpf(measure.delta.numerator) / mpf(measure.delta.denominator) <= exact * (1 + mpf("1e-7"))
+        assert (
+            exact
+            <= mpf(measure.delta.numerator) / mpf(measure.delta.denominator)
+            <= exact * (1 + mpf("1e-7"))
+        )
 
 
 class TestTwins:
@@ -103,17 +111,26 @@ class TestRareSamples:
         pair = Mixture(Atoms(np.array([loss]), np.ones(1)), rate, removes=True)
         inner = log(1 + (exp(mpf(epsilon)) - 1) / mpf(rate))
         exact = mpf(rate) * (1 - exp(inner - mpf(loss)))
-        assert mpf(pair.lower_delta(epsilon)) <= exact <= mpf(pair.delta(epsilon)) <= exact * (1 + mpf("1e-11"))
+        assert (
+            mpf(pair.lower_delta(epsilon))
+            <= exact
+            <= mpf(pair.delta(epsilon))
+            <= exact * (1 + mpf("1e-11"))
+        )
 
     def test_edges_beyond_the_floats(self):
         mixture = Mixture(Gauss(50.0), 1e-10, removes=True)
         cells = mixture.cells(np.array([-1.0, 0.0, 690.0, 705.0, 1250.0, 3000.0]))
         assert cells.q.sum() == pytest.approx(1)
         assert cells.p.sum() == pytest.approx(1)
-        assert cells.p[-2] == pytest.approx(1e-10 * math.erfc(math.log(1e10) / 50 / math.sqrt(2)) / 2)
+        assert cells.p[-2] == pytest.approx(
+            1e-10 * math.erfc(math.log(1e10) / 50 / math.sqrt(2)) / 2
+        )
 
     def test_limit_of_a_rare_steep_event(self):
         """ln(1 − γ + γe^l) with γe^l near 1 is ln 2, not 0."""
-        pair = Mixture(Atoms(np.array([701.0]), np.ones(1), limit=Fraction(701)), math.exp(-701), removes=True)
+        pair = Mixture(
+            Atoms(np.array([701.0]), np.ones(1), limit=Fraction(701)), math.exp(-701), removes=True
+        )
         exact = log(1 + mpf(pair.rate) * (exp(mpf(701)) - 1))
         assert exact <= mpf(float(pair.limit)) <= exact * (1 + mpf("1e-11"))

@@ -29,7 +29,13 @@ from discreet.privacy.pricing.pure import price_pure
 from discreet.privacy.pricing.zcdp import price_zcdp
 
 NEAR = "replace"
-PARTS = [Promise(PureDP(1)), Promise(GaussianDP(1)), Promise(ZCDP(1)), LaplaceNoise(2, 1), BinomialNoise(2**20, 1)]
+PARTS = [
+    Promise(PureDP(1)),
+    Promise(GaussianDP(1)),
+    Promise(ZCDP(1)),
+    LaplaceNoise(2, 1),
+    BinomialNoise(2**20, 1),
+]
 
 
 @pytest.mark.parametrize("part", PARTS, ids=repr)

@@ -44,10 +44,15 @@ from oracles import privacy_curves as oracle
 from support.profile import examples
 
 VECTORS = {
-    v["id"]: v for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text())["vectors"]
+    v["id"]: v
+    for v in json.loads((Path(__file__).parents[1] / "vectors" / "vectors.json").read_text())[
+        "vectors"
+    ]
 }
 DELTAS = ["1e-2", "1e-6", "1e-12", "1e-16", "1e-30", "1e-60", "1e-100"]
-few = settings(max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+few = settings(
+    max_examples=examples(12), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 def bracket(events, delta, gap=1e-3):
@@ -114,7 +119,9 @@ class TestVectors:
         assert 11.1822 <= high <= low * (1 + 1e-3)
 
     def test_narrow_on_request(self):
-        low, high = bracket([Repeated(Sampled(GaussianNoise("0.64", 1), "0.01"), 10_000)], 1e-6, gap=1e-4)
+        low, high = bracket(
+            [Repeated(Sampled(GaussianNoise("0.64", 1), "0.01"), 10_000)], 1e-6, gap=1e-4
+        )
         assert high <= low * (1 + 1e-4)
         assert low <= 11.1832
         assert high >= 11.1822
@@ -125,11 +132,17 @@ class TestOracle:
 
     @pytest.mark.untraced
     @few
-    @given(st.sampled_from([0.01, 0.1, 0.5, 3.0]), st.sampled_from([2, 7, 60, 3000]), st.sampled_from(DELTAS))
+    @given(
+        st.sampled_from([0.01, 0.1, 0.5, 3.0]),
+        st.sampled_from([2, 7, 60, 3000]),
+        st.sampled_from(DELTAS),
+    )
     def test_gaussians(self, mu, times, delta):
         found = DirectionBounds(((Gauss(mu), times),)).epsilon(Fraction(delta), 1e-3)
         whole = mpf(mu) * oracle.sqrt(times)
-        exact = oracle.epsilon_of(lambda e: oracle.gauss_delta(whole, e), mpf(delta), whole * (whole + 60) + 1)
+        exact = oracle.epsilon_of(
+            lambda e: oracle.gauss_delta(whole, e), mpf(delta), whole * (whole + 60) + 1
+        )
         encloses(found.lower, found.upper, exact)
         assert found.upper <= found.lower * (1 + 1e-3)
 
@@ -175,7 +188,12 @@ class TestOracle:
 
     @pytest.mark.untraced
     @few
-    @given(st.sampled_from([(1, 20), (1, 2), (3, 1)]), st.integers(2, 3), st.sampled_from(DELTAS), st.booleans())
+    @given(
+        st.sampled_from([(1, 20), (1, 2), (3, 1)]),
+        st.integers(2, 3),
+        st.sampled_from(DELTAS),
+        st.booleans(),
+    )
     def test_hyperbolas(self, ratio, times, delta, bounded):
         x = mpf(ratio[0]) / ratio[1]
         shape = (x, x, mpf(1) / 2, oracle.exp(-x / 2) / 2)
@@ -184,7 +202,10 @@ class TestOracle:
             shape = (x, x, mpf(0), 1 / (2 * mp.sinh(x / 2)))
             event = ExponentialSelection(Fraction(*ratio))
         low, high = bracket([event] * times, delta)
-        assert oracle.hyperbola_delta(shape, times, mpf(low)) >= mpf(delta) * (1 - mpf("1e-15")) or low == 0
+        assert (
+            oracle.hyperbola_delta(shape, times, mpf(low)) >= mpf(delta) * (1 - mpf("1e-15"))
+            or low == 0
+        )
         assert oracle.hyperbola_delta(shape, times, mpf(high)) <= mpf(delta) * (1 + mpf("1e-15"))
         assert high <= low * (1 + 1e-3) or low == 0
 
@@ -193,15 +214,27 @@ class TestOracle:
         x, mu, epsilon = mpf(1) / 2, mpf(1) / 2, mpf(1)
 
         def rest(e):
-            return sum(p * oracle.laplace_delta(x, e - loss) for loss, p in oracle.response_law(mpf(1) / 4))
+            return sum(
+                p * oracle.laplace_delta(x, e - loss) for loss, p in oracle.response_law(mpf(1) / 4)
+            )
 
         def integrand(z):
-            return oracle.exp(-z * z / 2) * rest(epsilon - mu * mu / 2 - mu * z) / oracle.sqrt(2 * mp.pi)
+            return (
+                oracle.exp(-z * z / 2)
+                * rest(epsilon - mu * mu / 2 - mu * z)
+                / oracle.sqrt(2 * mp.pi)
+            )
 
         with mp.workdps(20):
-            kinks = sorted((epsilon - mu * mu / 2 - s * x - t / mpf(4)) / mu for s in (-1, 1) for t in (-1, 1))
+            kinks = sorted(
+                (epsilon - mu * mu / 2 - s * x - t / mpf(4)) / mu for s in (-1, 1) for t in (-1, 1)
+            )
             exact = oracle.quad(integrand, [-12, *kinks, 12])
-        events = [GaussianNoise(4, 1), LaplaceNoise(2, 1), Response("0.25", neighbours="add-remove")]
+        events = [
+            GaussianNoise(4, 1),
+            LaplaceNoise(2, 1),
+            Response("0.25", neighbours="add-remove"),
+        ]
         price = numerical(events, gap=1e-4)
         assert price.lower_delta(1) * (1 - 1e-9) <= float(exact) <= price.delta(1) * (1 + 1e-9)
         assert price.delta(1) / price.lower_delta(1) - 1 < 1e-3
@@ -227,12 +260,16 @@ class TestLaws:
     def test_order_does_not_matter(self, events, delta, random):
         mixed = list(events)
         random.shuffle(mixed)
-        assert numerical(events).epsilon(delta) == pytest.approx(numerical(mixed).epsilon(delta), rel=2e-3)
+        assert numerical(events).epsilon(delta) == pytest.approx(
+            numerical(mixed).epsilon(delta), rel=2e-3
+        )
 
     @few
     @given(st.lists(EVENTS, min_size=1, max_size=4), EVENTS, st.sampled_from([1e-3, 1e-9]))
     def test_more_events_cost_more(self, events, another, delta):
-        assert numerical(events).lower_epsilon(delta) <= numerical([*events, another]).epsilon(delta)
+        assert numerical(events).lower_epsilon(delta) <= numerical([*events, another]).epsilon(
+            delta
+        )
 
     @pytest.mark.untraced
     @few
@@ -245,14 +282,18 @@ class TestLaws:
     @few
     @given(st.integers(2, 9), st.integers(1, 9), st.sampled_from([1e-4, 1e-10]))
     def test_more_noise_costs_less(self, times, scale, delta):
-        prices = [numerical([LaplaceNoise(s, 1)] * times).epsilon(delta) for s in (scale, 2 * scale)]
+        prices = [
+            numerical([LaplaceNoise(s, 1)] * times).epsilon(delta) for s in (scale, 2 * scale)
+        ]
         assert prices[1] < prices[0]
         moved = numerical([LaplaceNoise(scale, 2)] * times).epsilon(delta)
         assert moved > prices[0]
 
     @few
     @given(
-        st.lists(EVENTS.filter(lambda e: pairs_of(e).remove.limit is not None), min_size=1, max_size=5),
+        st.lists(
+            EVENTS.filter(lambda e: pairs_of(e).remove.limit is not None), min_size=1, max_size=5
+        ),
         st.sampled_from([0, 1e-30, 1e-5]),
     )
     def test_never_above_the_sum(self, events, delta):
@@ -393,7 +434,9 @@ class TestNested:
         pairs = pairs_of(Repeated(Sampled(GaussianNoise(1, 1), "0.1"), 3))
         assert pairs.remove is not pairs.add
         exact = numerical([Sampled(GaussianNoise(1, 1), "0.1")] * 3)
-        assert max(pairs.remove.delta(0.3), pairs.add.delta(0.3)) == pytest.approx(exact.delta(0.3), rel=1e-2)
+        assert max(pairs.remove.delta(0.3), pairs.add.delta(0.3)) == pytest.approx(
+            exact.delta(0.3), rel=1e-2
+        )
         assert max(pairs.remove.delta(0.3), pairs.add.delta(0.3)) >= exact.lower_delta(0.3)
 
     @pytest.mark.untraced
@@ -406,7 +449,9 @@ class TestNested:
         """A lattice Gaussian in many coordinates: a little above the continuous one, never below."""
         lattice = numerical([DiscreteGaussianNoise(100, 30, 20)] * 10)
         assert numerical([GaussianNoise(100, 30)] * 10).epsilon(1e-6) <= lattice.epsilon(1e-6)
-        assert lattice.epsilon(1e-6) <= numerical([GaussianNoise(97, 30)] * 10).epsilon(1e-6) * (1 + 1e-3)
+        assert lattice.epsilon(1e-6) <= numerical([GaussianNoise(97, 30)] * 10).epsilon(1e-6) * (
+            1 + 1e-3
+        )
 
     def test_nothing(self):
         assert composed_pairs([]).remove.delta(0.0) < 1e-12
@@ -472,4 +517,6 @@ class TestParts:
         assert high / low - 1 < 1e-9
 
     def test_one_gaussian_promise(self):
-        assert numerical([Promise(GaussianDP(1))]).delta(1) == pytest.approx(float(VECTORS["GD-1"]["value"]), rel=1e-11)
+        assert numerical([Promise(GaussianDP(1))]).delta(1) == pytest.approx(
+            float(VECTORS["GD-1"]["value"]), rel=1e-11
+        )

@@ -52,7 +52,9 @@ class TestLeaksInsideAnotherEvent:
         inner = math.log1p(math.expm1(1) / 0.1)
         exact = 0.1 * (1 - 0.98**3 * (1 - optimal_delta(2.0, 3, inner)))
         assert exact <= boxes <= exact * 1.001
-        keys = compose(Sampled(Repeated(KeySelection(LaplaceNoise(1, 1), "0.02"), 3), "0.1")).delta(1)
+        keys = compose(Sampled(Repeated(KeySelection(LaplaceNoise(1, 1), "0.02"), 3), "0.1")).delta(
+            1
+        )
         assert 0.1 * (1 - 0.98**3) <= keys <= boxes
 
     def test_all_is_leaked(self):
@@ -64,7 +66,9 @@ class TestLeaksInsideAnotherEvent:
         """Two losses so far apart that no grid holds both at any stop: only the largest loss is promised."""
         wide = Atoms(np.array([0.0, 1e12]), np.array([0.5, 0.5]), limit=Fraction(10**12))
         steep = Atoms(np.array([0.0, 1.0]), np.array([0.5, 0.5]), limit=Fraction(1))
-        pair = composed_pairs([(Directions(wide, wide), 1), (Directions(steep, steep), 10**6)]).remove
+        pair = composed_pairs(
+            [(Directions(wide, wide), 1), (Directions(steep, steep), 10**6)]
+        ).remove
         assert pair.delta(1e12 + 1e6) == 0
         assert pair.delta(1.0) == 1
 
@@ -104,7 +108,12 @@ class TestLargeEpsilon:
 
     def test_interpolate(self):
         losses = np.array([0.0, 1.0, 2.0])
-        curve = interpolate(losses, np.array([0.5, 0.25, 0.125]), np.array([-1e300, 0.0, 2.0, 3.0, 1e300]), below=1.0)
+        curve = interpolate(
+            losses,
+            np.array([0.5, 0.25, 0.125]),
+            np.array([-1e300, 0.0, 2.0, 3.0, 1e300]),
+            below=1.0,
+        )
         assert curve.tolist() == [1.0, 0.5, 0.125, 0.125, 0.125]
 
     def test_all_below_the_grid(self):
@@ -123,7 +132,16 @@ BEYOND = [
     KeySelection(LaplaceNoise("1e-400", 1), "1e-7"),
     Repeated(Batch([LaplaceNoise(1, 1), LaplaceNoise("1e-400", 1)]), 2),
     Parallel([LaplaceNoise("1e-400", 1), LaplaceNoise(1, 1)]),
-    *(Promise(m) for m in (PureDP(HUGE), ApproxDP(HUGE, "1e-7"), ZCDP(HUGE), GaussianDP(HUGE), RenyiDP({2: HUGE}))),
+    *(
+        Promise(m)
+        for m in (
+            PureDP(HUGE),
+            ApproxDP(HUGE, "1e-7"),
+            ZCDP(HUGE),
+            GaussianDP(HUGE),
+            RenyiDP({2: HUGE}),
+        )
+    ),
     Promise(RenyiDP({HUGE: 1})),
 ]
 
@@ -150,7 +168,10 @@ class TestBeyondTheFloats:
     @pytest.mark.parametrize("event", [LaplaceNoise("1e-11", 1), Promise(ApproxDP(10**11, "1e-7"))])
     def test_up_to_there(self, event):
         """Alone and with another event: the price is the amount, and no more than what the other adds."""
-        alone, both = compose(event).epsilon("1e-6"), compose([event, LaplaceNoise(1, 1)]).epsilon("1e-6")
+        alone, both = (
+            compose(event).epsilon("1e-6"),
+            compose([event, LaplaceNoise(1, 1)]).epsilon("1e-6"),
+        )
         assert 1e11 * (1 - 1e-9) <= alone <= both <= 1e11 + 10
 
     @pytest.mark.parametrize("epsilon", [10**29, 10**90])

@@ -103,10 +103,16 @@ def test_curves_are_hockey_sticks(e):
     assert compose(LaplaceNoise(1, 1)).delta(e) == pytest.approx(exact, rel=1e-9, abs=1e-15)
 
 
-@pytest.mark.parametrize("rate", [Fraction(1), Fraction(1, 10), Fraction(1, 10**300), Fraction(1, 10**400)])
+@pytest.mark.parametrize(
+    "rate", [Fraction(1), Fraction(1, 10), Fraction(1, 10**300), Fraction(1, 10**400)]
+)
 @pytest.mark.parametrize("e", [700, 1000, 5000])
 def test_amplified_at_any_rate(e, rate):
     with mp.workdps(3000):
         truth = mp.log1p(mp.mpf(rate.numerator) / rate.denominator * mp.expm1(e))
         price = amplified(Fraction(e), rate)
-        assert truth <= mp.mpf(price.numerator) / price.denominator <= truth * (1 + mp.mpf("2e-12")) + mp.mpf("1e-323")
+        assert (
+            truth
+            <= mp.mpf(price.numerator) / price.denominator
+            <= truth * (1 + mp.mpf("2e-12")) + mp.mpf("1e-323")
+        )

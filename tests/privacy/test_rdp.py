@@ -86,7 +86,9 @@ def test_sampled_selection_is_priced_by_its_pure_promise():
 
 def test_orders_add_up():
     both = price_rdp([LaplaceNoise(1, 1), Response(1, neighbours="add-remove")], ALPHAS)
-    assert both == pytest.approx(price_rdp(LaplaceNoise(1, 1), ALPHAS) + price_rdp(Response(1), ALPHAS))
+    assert both == pytest.approx(
+        price_rdp(LaplaceNoise(1, 1), ALPHAS) + price_rdp(Response(1), ALPHAS)
+    )
 
 
 @pytest.mark.parametrize("alpha", [1.0, 0.5, math.inf, math.nan])
@@ -103,7 +105,9 @@ class TestConversion:
         e = epsilon(amounts, ALPHAS, 1e-6)
         expected = amounts + np.log(1 / (ALPHAS * 1e-6)) / (ALPHAS - 1) + np.log(1 - 1 / ALPHAS)
         assert e == pytest.approx(expected, rel=1e-13)
-        assert [delta(amounts, ALPHAS, x)[i] for i, x in enumerate(e)] == pytest.approx([1e-6] * 3, rel=1e-9)
+        assert [delta(amounts, ALPHAS, x)[i] for i, x in enumerate(e)] == pytest.approx(
+            [1e-6] * 3, rel=1e-9
+        )
 
     def test_no_promise_above_one(self):
         assert delta(np.array([math.inf]), np.array([2.0]), 1.0).tolist() == [1.0]

@@ -74,7 +74,11 @@ def places(s):
     """Losses over the whole line: the middle, closely, and the tails where everything is below 1e-40."""
     root = mp.sqrt(s)
     near = [root * k / 4 for k in range(-32, 33)]
-    return near + [root * k / 64 for k in range(-16, 17)] + [root * k for k in (-20, -14, -11, 11, 14, 20)]
+    return (
+        near
+        + [root * k / 64 for k in range(-16, 17)]
+        + [root * k for k in (-20, -14, -11, 11, 14, 20)]
+    )
 
 
 @cache
@@ -89,10 +93,18 @@ def check(law_of, parameters, s, c):
         law = [(loss, p) for loss, p in law_of(*parameters) if p]
         after = mp.mpf((s - c).numerator) / (s - c).denominator
         for e, most in promised(s):
-            assert rest(law, after, e) <= most * (1 + mp.mpf(10) ** -40), (float(e), float(s), float(c))
+            assert rest(law, after, e) <= most * (1 + mp.mpf(10) ** -40), (
+                float(e),
+                float(s),
+                float(c),
+            )
 
 
-LEFT = [Fraction(1, 10), Fraction(1), Fraction(6)]  # multiples of 64ths in their octave or not: what a table rounds to
+LEFT = [
+    Fraction(1, 10),
+    Fraction(1),
+    Fraction(6),
+]  # multiples of 64ths in their octave or not: what a table rounds to
 RATIOS = [Fraction(1, 200), Fraction(1, 10), Fraction(1, 2)]
 
 
@@ -102,7 +114,9 @@ class TestEnoughAtEveryEpsilon:
 
     @pytest.mark.grid
     @pytest.mark.parametrize("s", [Fraction(1, 2000), *LEFT])
-    @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(3)])
+    @pytest.mark.parametrize(
+        "epsilon", [Fraction(1, 100), Fraction(1, 4), Fraction(1), Fraction(3)]
+    )
     @pytest.mark.parametrize("options", [2, 3, 6, 40])
     def test_randomized_response(self, s, epsilon, options):
         c = residue.cost(Response(epsilon, options), s)
@@ -147,7 +161,8 @@ class TestEnoughAtEveryEpsilon:
             check(range_law, (epsilon, share), s, c)
 
     @given(
-        st.fractions(Fraction(1, 50), 2, max_denominator=400), st.fractions(Fraction(1, 100), 8, max_denominator=400)
+        st.fractions(Fraction(1, 50), 2, max_denominator=400),
+        st.fractions(Fraction(1, 100), 8, max_denominator=400),
     )
     @settings(max_examples=examples(25), deadline=None)
     def test_anywhere(self, epsilon, s):
@@ -165,14 +180,20 @@ class TestLeast:
         c = residue.cost(Response(epsilon), s)
         short = c - max(epsilon**4 / 1000 / s, c / 10**6)
         with mp.workdps(DIGITS):
-            left, after = mp.mpf(s.numerator) / s.denominator, mp.mpf((s - short).numerator) / (s - short).denominator
+            left, after = (
+                mp.mpf(s.numerator) / s.denominator,
+                mp.mpf((s - short).numerator) / (s - short).denominator,
+            )
             assert rest(response_law(epsilon), after, mp.mpf(0)) > gauss(left, mp.mpf(0))
 
     @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 3), Fraction(17, 10)])
     def test_a_selection_costs_what_a_response_of_half_its_range_costs(self, epsilon):
         """Where it is proved; it cannot cost less, because that response is one of the worst pairs."""
         s = 16 * epsilon**2
-        one, other = residue.cost(ExponentialSelection(epsilon), s), residue.cost(Response(epsilon / 2), s)
+        one, other = (
+            residue.cost(ExponentialSelection(epsilon), s),
+            residue.cost(Response(epsilon / 2), s),
+        )
         assert one == pytest.approx(other, rel=1e-9)
         wide = residue.cost(ExponentialSelection(2), Fraction(100))
         assert residue.cost(Response(1), Fraction(100)) < wide < Fraction(102, 100)
@@ -182,21 +203,33 @@ class TestLeast:
         costs = [residue.cost(DiscreteLaplaceNoise(2 * n, n), s) for n in (1, 2, 5, 64, 129, 5000)]
         assert costs == sorted(costs, reverse=True)
         assert residue.cost(LaplaceNoise(2, 1), s) <= costs[-1] * (1 + Fraction(1, 10**6))
-        assert residue.cost(LaplaceNoise(2, 1, "1/4096"), s) == residue.cost(DiscreteLaplaceNoise(8192, 4096), s)
+        assert residue.cost(LaplaceNoise(2, 1, "1/4096"), s) == residue.cost(
+            DiscreteLaplaceNoise(8192, 4096), s
+        )
 
     def test_truncation_costs_nothing(self):
         s = Fraction(1)
-        assert residue.cost(TruncatedGeometricNoise(8, 4, 0, 9), s) == residue.cost(DiscreteLaplaceNoise(8, 4), s)
+        assert residue.cost(TruncatedGeometricNoise(8, 4, 0, 9), s) == residue.cost(
+            DiscreteLaplaceNoise(8, 4), s
+        )
 
 
 class TestMonotone:
     """What is enough when little is left is enough when more is."""
 
-    @given(st.fractions(Fraction(1, 100), 1, max_denominator=100), st.integers(1, 400), st.integers(1, 400))
+    @given(
+        st.fractions(Fraction(1, 100), 1, max_denominator=100),
+        st.integers(1, 400),
+        st.integers(1, 400),
+    )
     @settings(max_examples=examples(40), deadline=None)
     def test_in_what_is_left(self, epsilon, one, other):
         low, high = (Fraction(n, 100) for n in sorted((one, other)))
-        for event in (Response(epsilon), LaplaceNoise(1 / epsilon, 1), ExponentialSelection(epsilon)):
+        for event in (
+            Response(epsilon),
+            LaplaceNoise(1 / epsilon, 1),
+            ExponentialSelection(epsilon),
+        ):
             assert residue.cost(event, high) <= residue.cost(event, low) * (1 + Fraction(1, 10**9))
 
     @given(st.fractions(Fraction(1, 10**9), 10**9))
@@ -219,7 +252,11 @@ class TestFallBack:
     def test_other_pure_events_are_responses(self):
         s = Fraction(1)
         like = residue.cost(Response("1/10"), s)
-        for event in (PermuteAndFlipSelection("1/10"), SparseVector("1/10"), Promise(PureDP("1/10"))):
+        for event in (
+            PermuteAndFlipSelection("1/10"),
+            SparseVector("1/10"),
+            Promise(PureDP("1/10")),
+        ):
             assert residue.cost(event, s) == like
 
     def test_large_losses_fall_back_on_a_response(self):
@@ -257,7 +294,9 @@ class TestParallel:
     def test_a_part_that_is_a_sequence(self):
         s = Fraction(1)
         part = Repeated(LaplaceNoise(20, 1), 7)
-        assert residue.cost(Parallel([part, LaplaceNoise(100, 1)]), s) == residue.charge(LaplaceNoise(20, 1), 7, s)
+        assert residue.cost(Parallel([part, LaplaceNoise(100, 1)]), s) == residue.charge(
+            LaplaceNoise(20, 1), 7, s
+        )
 
     def test_no_price(self):
         fine = LaplaceNoise(1, 1)
@@ -289,9 +328,16 @@ class TestCharge:
         assert residue.charge(Promise(PureDP(0)), 5, Fraction(1)) == 0
 
     def test_spreads_are_laws(self):
-        for spread in (residue.response(1.0, 5), residue.laplace(0.5, 1), residue.laplace(0.5, 100)):
+        for spread in (
+            residue.response(1.0, 5),
+            residue.laplace(0.5, 1),
+            residue.laplace(0.5, 100),
+        ):
             assert math.isclose(spread.weights.sum(), 1.0, rel_tol=1e-12)
-        for spread in (residue.laplace(0.5, 0), residue.laplace(0.5, 10**9)):  # bounds: a little above a law
+        for spread in (
+            residue.laplace(0.5, 0),
+            residue.laplace(0.5, 10**9),
+        ):  # bounds: a little above a law
             assert 1.0 <= spread.weights.sum() < 1 + 1e-5
 
 

@@ -39,7 +39,9 @@ EXP = ExponentialSelection(1)
         (Parallel([LAP, LaplaceNoise(3, 1)]), Sequence([Repeated(LAP, 1)])),
         (Parallel([LaplaceNoise(3, 1), LAP], neighbours="replace"), LaplaceNoise(2, 2)),
         (
-            Parallel([Response(1, neighbours="add-remove"), Promise(ZCDP(0))], neighbours="replace"),
+            Parallel(
+                [Response(1, neighbours="add-remove"), Promise(ZCDP(0))], neighbours="replace"
+            ),
             Sequence(
                 [
                     Sequence([Repeated(Response(1, neighbours="add-remove"), 1)]),
@@ -54,7 +56,13 @@ def test_witness(event, found):
 
 
 @pytest.mark.parametrize(
-    "event", [EXP, Promise(ZCDP("0.1")), Promise(RenyiDP({2: "0.1", 8: "0.3"})), DiscreteGaussianNoise(9, 2, 2)]
+    "event",
+    [
+        EXP,
+        Promise(ZCDP("0.1")),
+        Promise(RenyiDP({2: "0.1", 8: "0.3"})),
+        DiscreteGaussianNoise(9, 2, 2),
+    ],
 )
 def test_a_witness_costs_no_more_than_the_description(event):
     assert compose(witness(event)).lower.epsilon(1e-6) <= compose(event).epsilon(1e-6)

@@ -42,15 +42,21 @@ VISITS = Schema(
     },
 )
 USERS = Schema(
-    "users", unit=People("user_id", max_rows=1), columns={"age": Integer(0, 120), "shop": Category(["a", "b"])}
+    "users",
+    unit=People("user_id", max_rows=1),
+    columns={"age": Integer(0, 120), "shop": Category(["a", "b"])},
 )
 MONTHLY = Schema(
     "monthly",
     unit=People("user_id", max_rows=3, window=("at", "month")),
     columns={"at": Timestamp("2024-01-01T00:00:00", "2024-12-31T23:59:59"), "spent": Integer(0, 9)},
 )
-WARDS = Schema.public_table("wards", {"ward": Integer(1, 40), "city": Text(30), "big": Boolean()}, key="ward")
-PRICES = Schema.public_table("prices", {"shop": Category(["a", "b"]), "price": Integer(0, 9)}, max_rows={"shop": 4})
+WARDS = Schema.public_table(
+    "wards", {"ward": Integer(1, 40), "city": Text(30), "big": Boolean()}, key="ward"
+)
+PRICES = Schema.public_table(
+    "prices", {"shop": Category(["a", "b"]), "price": Integer(0, 9)}, max_rows={"shop": 4}
+)
 SWAPS = Schema("swaps", unit=Rows(), columns={"age": Integer(0, 120)}, neighbours="replace")
 TABLES = {
     "people": PEOPLE,

@@ -13,8 +13,12 @@ from discreet.query.domains.calendar import UNITS
 from discreet.query.domains.domain import Day, Second, Texts, Truth, Whole
 from support.profile import examples
 
-PATIENT = settings(deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck))
-STEPS = st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(5), Fraction(2, 3)])
+PATIENT = settings(
+    deadline=None, max_examples=examples(150), suppress_health_check=list(HealthCheck)
+)
+STEPS = st.sampled_from(
+    [Fraction(1), Fraction(1, 4), Fraction(1, 100), Fraction(5), Fraction(2, 3)]
+)
 SORTS = ("number", "truth", "text", "day", "second")
 
 
@@ -73,7 +77,14 @@ CONSTANTS = {
     "second": st.integers(-(10**9), 10**9).map(lambda n: Constant(n, "second")),
 }
 TWO = (Function.ADD, Function.SUBTRACT, Function.MULTIPLY, Function.DIVIDE)
-ONE = (Function.NEGATE, Function.ABSOLUTE, Function.FLOOR, Function.CEILING, Function.ROUND, Function.ROOT)
+ONE = (
+    Function.NEGATE,
+    Function.ABSOLUTE,
+    Function.FLOOR,
+    Function.CEILING,
+    Function.ROUND,
+    Function.ROOT,
+)
 PARTS = (
     *(Function.YEAR, Function.QUARTER, Function.MONTH, Function.DAY, Function.WEEKDAY),
     *(Function.WEEK, Function.ISOYEAR, Function.YEARDAY),
@@ -85,7 +96,11 @@ CLOCK = (Function.HOUR, Function.MINUTE, Function.SECOND, Function.UNIX_SECONDS)
 def expressions(sort, depth):
     """Random expressions of a sort, over the columns of `columns`."""
     leaves = st.one_of(st.sampled_from([Field(f"{sort}1"), Field(f"{sort}2")]), CONSTANTS[sort])
-    return leaves if depth == 0 else st.one_of(leaves, st.deferred(lambda: st.one_of(*calls(sort, depth - 1))))
+    return (
+        leaves
+        if depth == 0
+        else st.one_of(leaves, st.deferred(lambda: st.one_of(*calls(sort, depth - 1))))
+    )
 
 
 def call(function, *arguments):
@@ -98,7 +113,13 @@ def calls(sort, depth):
     truth = expressions("truth", depth)
     made = [call(Function.COALESCE, same, same), call(Function.CASE, truth, same, same)]
     made += [call(Function.CASE, truth, same, st.just(Constant(None)))]
-    return made + {"number": numbers, "truth": truths, "text": texts, "day": days, "second": seconds}[sort](depth)
+    return made + {
+        "number": numbers,
+        "truth": truths,
+        "text": texts,
+        "day": days,
+        "second": seconds,
+    }[sort](depth)
 
 
 def numbers(depth):
@@ -120,7 +141,11 @@ def truths(depth):
     made = [call(Function.AND, t, t), call(Function.OR, t, t), call(Function.NOT, t)]
     for sort in SORTS:
         x = expressions(sort, depth)
-        made += [call(Function.EQUAL, x, x), call(Function.UNEQUAL, x, x), call(Function.IS_NULL, x)]
+        made += [
+            call(Function.EQUAL, x, x),
+            call(Function.UNEQUAL, x, x),
+            call(Function.IS_NULL, x),
+        ]
         made += [call(Function.AMONG, x, CONSTANTS[sort], CONSTANTS[sort])]
         if sort in ("number", "day", "second"):
             made += [call(Function.LESS, x, x), call(Function.AT_MOST, x, x)]
@@ -129,14 +154,23 @@ def truths(depth):
 
 def texts(depth):
     x = expressions("text", depth)
-    cut = call(Function.SUBSTRING, x, st.integers(1, 4).map(Constant), st.integers(0, 4).map(Constant))
+    cut = call(
+        Function.SUBSTRING, x, st.integers(1, 4).map(Constant), st.integers(0, 4).map(Constant)
+    )
     whole = (call(function, x) for function in (Function.LOWER, Function.UPPER, Function.TRIM))
     return [*whole, cut, call(Function.CONCAT, x, x)]
 
 
 def days(depth):
-    later = call(Function.ADD, call(Function.UNIX_DATE, expressions("day", depth)), st.integers(-40, 400).map(Constant))
-    made = [call(Function.DATE_OF, expressions("second", depth)), call(Function.FROM_UNIX_DATE, later)]
+    later = call(
+        Function.ADD,
+        call(Function.UNIX_DATE, expressions("day", depth)),
+        st.integers(-40, 400).map(Constant),
+    )
+    made = [
+        call(Function.DATE_OF, expressions("second", depth)),
+        call(Function.FROM_UNIX_DATE, later),
+    ]
     return made + moved(expressions("day", depth))
 
 

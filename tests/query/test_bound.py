@@ -26,8 +26,12 @@ def test_the_share_of_rows_follows_from_the_declared_unit():
 def test_people_count_once_per_key():
     assert people_share(scan(Rows()), keyed=True) == Free()
     assert people_share(scan(People("id", max_rows=7)), keyed=True) == GroupShare(7, 1)
-    assert people_share(scan(People("id", max_rows=7, max_groups=2)), keyed=True) == GroupShare(2, 1)
-    assert people_share(scan(People("id", max_rows=7, max_groups=2)), keyed=False) == GroupShare(1, 1)
+    assert people_share(scan(People("id", max_rows=7, max_groups=2)), keyed=True) == GroupShare(
+        2, 1
+    )
+    assert people_share(scan(People("id", max_rows=7, max_groups=2)), keyed=False) == GroupShare(
+        1, 1
+    )
     assert most_groups(scan(Rows())) == 1
 
 
@@ -42,7 +46,10 @@ def test_weights_are_the_least_powers_of_two_that_are_fine():
 
 def test_one_row_is_left_of_a_person_after_group_by_the_person():
     visits = Schema("visits", People("id", max_rows=6, max_groups=3), {"minutes": Integer(0, 60)})
-    question = parse("SELECT AVG(t) FROM (SELECT id, SUM(minutes) AS t FROM visits GROUP BY id) x", {"visits": visits})
+    question = parse(
+        "SELECT AVG(t) FROM (SELECT id, SUM(minutes) AS t FROM visits GROUP BY id) x",
+        {"visits": visits},
+    )
     assert row_share(question.rows) == RowShare(1)
     assert most_groups(question.rows) == 1
 
@@ -58,7 +65,10 @@ def test_bounds_of_joined_tables_multiply_and_of_united_ones_add_up():
 
     assert shares("visits v JOIN users u ON u.id = v.id") == (RowShare(6), GroupShare(2, 1))
     assert shares("visits a JOIN visits b ON a.id = b.id") == (RowShare(36), GroupShare(4, 1))
-    assert shares("visits a JOIN visits b ON a.id = b.id AND a.minutes = b.minutes") == (RowShare(6), GroupShare(2, 1))
+    assert shares("visits a JOIN visits b ON a.id = b.id AND a.minutes = b.minutes") == (
+        RowShare(6),
+        GroupShare(2, 1),
+    )
     united = "SELECT id, minutes AS x FROM visits UNION ALL SELECT id, age AS x FROM users"
     assert shares(f"({united}) t") == (RowShare(7), GroupShare(3, 1))
     assert row_share(scan(People("id", max_rows=2 * MOST_ROWS))) == RowShare(MOST_ROWS)

@@ -145,7 +145,9 @@ class TestAQuestion:
             assert parse(describe(built), TABLES) == built
 
     def test_takes_chosen_pairs_of_keys(self):
-        chosen = people.aggregate(by=["region", "active"], keys=[("N", True), ("S", False)], n=count())
+        chosen = people.aggregate(
+            by=["region", "active"], keys=[("N", True), ("S", False)], n=count()
+        )
         assert [key.values for key in chosen.keys] == [("N", "S"), (True, False)]
         assert chosen.nested == Nest((0, 1), (("N", True), ("S", False)))
 
@@ -188,10 +190,15 @@ class TestColumns:
             (col("name").like("A%"), "name LIKE 'A%'"),
             (col("name").substring(1, 2), "SUBSTRING(name, 1, 2)"),
             (col("seen").call(Function.DATE_OF), "CAST(seen AS DATE)"),
-            (case((x > 1, "a"), (x > 0, "b")), "CASE WHEN income > 1 THEN 'a' WHEN income > 0 THEN 'b' ELSE NULL END"),
+            (
+                case((x > 1, "a"), (x > 0, "b")),
+                "CASE WHEN income > 1 THEN 'a' WHEN income > 0 THEN 'b' ELSE NULL END",
+            ),
             (col("Time spent") <= 3, '"Time spent" <= 3'),
         ]
-        assert [(repr(expression), text) for expression, text in built if repr(expression) != text] == []
+        assert [
+            (repr(expression), text) for expression, text in built if repr(expression) != text
+        ] == []
 
     @pytest.mark.parametrize(
         ("value", "exact"),

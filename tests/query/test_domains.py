@@ -42,7 +42,9 @@ def holds(value, kind):
     """Say whether a value is NULL or of a kind."""
     match kind:
         case Whole(step=step, low=low, high=high):
-            return value is None or ((value / step).denominator == 1 and low <= value / step <= high)
+            return value is None or (
+                (value / step).denominator == 1 and low <= value / step <= high
+            )
         case Truth():
             return value is None or isinstance(value, bool)
         case Texts(most=most):
@@ -68,7 +70,9 @@ class TestEveryExpression:
                 assume(False)
             for row in data.draw(st.lists(rows_within(kinds), min_size=1, max_size=4)):
                 value = evaluate(expression, row, kinds)
-                assert holds(Fraction(value) if sort == "number" and value is not None else value, kind)
+                assert holds(
+                    Fraction(value) if sort == "number" and value is not None else value, kind
+                )
 
         law()
 
@@ -97,13 +101,18 @@ class TestArithmetic:
     @given(wholes(), st.sampled_from([Fraction(1, 12), Fraction(1, 300)]))
     def test_finer_steps_count_the_same_numbers(self, kind, step):
         finer = rescale(kind, shared_step([kind.step, step]))
-        assert (finer.low * finer.step, finer.high * finer.step) == (kind.low * kind.step, kind.high * kind.step)
+        assert (finer.low * finer.step, finer.high * finer.step) == (
+            kind.low * kind.step,
+            kind.high * kind.step,
+        )
 
     def test_what_holds_several_numbers(self):
         assert common([Whole(Fraction(1), 0, 3)]) == Whole(Fraction(1), 0, 3)
 
     def test_a_quotient_of_nothing_but_zero_is_zero(self):
-        assert quotient(Whole(Fraction(1), 0, 0), Whole(Fraction(1), 1, 5)) == Whole(Fraction(1), 0, 0)
+        assert quotient(Whole(Fraction(1), 0, 0), Whole(Fraction(1), 1, 5)) == Whole(
+            Fraction(1), 0, 0
+        )
 
     def test_a_quotient_is_coarser_where_64_bits_are_short(self):
         fine = quotient(Whole(Fraction(1), 0, 10**6), Whole(Fraction(1), 1, 10))
@@ -170,9 +179,18 @@ class TestKinds:
             (Constant(Fraction(3, 4)), Whole(Fraction(1, 4), 3, 3)),
             (Constant(5, "day"), Day(5, 5)),
             (Constant(5, "second"), Second(5, 5)),
-            (f(Function.ABSOLUTE, f(Function.SUBTRACT, "age", Constant(20))), Whole(Fraction(1), 0, 100)),
-            (f(Function.ABSOLUTE, f(Function.NEGATE, f(Function.ADD, "age", Constant(1)))), Whole(Fraction(1), 1, 121)),
-            (f(Function.LEAST, f(Function.GREATEST, "age", Constant(18)), Constant(65)), Whole(Fraction(1), 18, 65)),
+            (
+                f(Function.ABSOLUTE, f(Function.SUBTRACT, "age", Constant(20))),
+                Whole(Fraction(1), 0, 100),
+            ),
+            (
+                f(Function.ABSOLUTE, f(Function.NEGATE, f(Function.ADD, "age", Constant(1)))),
+                Whole(Fraction(1), 1, 121),
+            ),
+            (
+                f(Function.LEAST, f(Function.GREATEST, "age", Constant(18)), Constant(65)),
+                Whole(Fraction(1), 18, 65),
+            ),
             (f(Function.LEAST, "day", Constant(9, "day")), Day(0, 9)),
             (f(Function.GREATEST, "at", Constant(9, "second")), Second(9, 10**8)),
             (f(Function.COALESCE, "day", Constant(500, "day")), Day(0, 500)),
@@ -205,7 +223,14 @@ class TestKinds:
             (f(Function.DIVIDE, "age", Constant(0)), "constant 0"),
             (f(Function.MODULO, "age", "age"), "positive constant"),
             (f(Function.MODULO, "age", Constant(-3)), "positive constant"),
-            (f(Function.MODULO, f(Function.MULTIPLY, "age", Constant(2**55)), Constant(Fraction(1, 7**5))), "64-bit"),
+            (
+                f(
+                    Function.MODULO,
+                    f(Function.MULTIPLY, "age", Constant(2**55)),
+                    Constant(Fraction(1, 7**5)),
+                ),
+                "64-bit",
+            ),
             (f(Function.EQUAL, "age", NULL), "IS NULL"),
             (f(Function.EQUAL, "age", "region"), "one type"),
             (f(Function.EQUAL, "age", "age", "age"), "2 arguments"),

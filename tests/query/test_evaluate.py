@@ -68,7 +68,9 @@ class TestNumbers:
 
 
 class TestNull:
-    @pytest.mark.parametrize("function", [Function.ADD, Function.EQUAL, Function.LEAST, Function.DIVIDE, Function.LESS])
+    @pytest.mark.parametrize(
+        "function", [Function.ADD, Function.EQUAL, Function.LEAST, Function.DIVIDE, Function.LESS]
+    )
     def test_makes_most_functions_null(self, function):
         assert of(function, "x", "y", x=None, y=1) is None
         assert of(function, "y", "x", x=None, y=1) is None
@@ -86,7 +88,9 @@ class TestNull:
     def test_is_passed_over_by_coalesce_and_case(self):
         assert of(Function.COALESCE, "x", "y", x=None, y=3) == 3
         assert of(Function.COALESCE, "x", "y", x=None, y=None) is None
-        assert of(Function.CASE, "p", Constant(1), "q", Constant(2), Constant(3), p=None, q=True) == 2
+        assert (
+            of(Function.CASE, "p", Constant(1), "q", Constant(2), Constant(3), p=None, q=True) == 2
+        )
         assert of(Function.CASE, "p", Constant(1), NULL, p=None) is None
 
 
@@ -127,7 +131,10 @@ class TestTime:
     @given(st.integers(-100_000, 100_000))
     def test_days_have_the_parts_of_the_calendar(self, days):
         day = date(1970, 1, 1) + timedelta(days=days)
-        parts = [of(part, "d", d=days) for part in (Function.YEAR, Function.MONTH, Function.DAY, Function.WEEKDAY)]
+        parts = [
+            of(part, "d", d=days)
+            for part in (Function.YEAR, Function.MONTH, Function.DAY, Function.WEEKDAY)
+        ]
         assert parts == [day.year, day.month, day.day, day.isoweekday()]
         assert of(Function.QUARTER, "d", d=days) == (day.month - 1) // 3 + 1
 

@@ -20,7 +20,9 @@ ROWS = Schema("rows", Rows(), COLUMNS)
 
 def codes(most=None, key=()):
     columns = {"dx": Category(["hiv", "flu"]), "code": Integer(1, 50)}
-    return Schema.public_table("codes", columns, key=key, max_rows=None if most is None else {"dx": most})
+    return Schema.public_table(
+        "codes", columns, key=key, max_rows=None if most is None else {"dx": most}
+    )
 
 
 def ask(sql, *public):
@@ -75,7 +77,9 @@ class TestAJoinOfPeople:
     def test_is_no_clock(self):
         union = " UNION ALL ".join(["SELECT uid, dx FROM sick"] * 8)
         views = ", ".join(f"t{i} AS ({union})" for i in range(10))
-        joins = " ".join(f"JOIN t{i} ON t0.uid = t{i}.uid AND t0.dx = t{i}.dx" for i in range(1, 10))
+        joins = " ".join(
+            f"JOIN t{i} ON t0.uid = t{i}.uid AND t0.dx = t{i}.dx" for i in range(1, 10)
+        )
         with pytest.raises(UnsupportedQuery, match=r"10,000 are allowed|too large"):
             ask(f"WITH {views} SELECT COUNT(*) FROM t0 {joins}")
         with pytest.raises(UnsupportedQuery, match="10,000 are allowed"):
@@ -97,5 +101,10 @@ class TestAJoinOfPeople:
         rows = ask("SELECT COUNT(*) FROM many m JOIN once o ON o.uid = m.uid", many).rows
         assert find_cuts(rows) == (None, 1)
         grouped = "(SELECT uid, COUNT(*) AS n FROM many GROUP BY uid) o"
-        assert find_cuts(ask(f"SELECT COUNT(*) FROM {grouped} JOIN many m ON o.uid = m.uid", many).rows) == (None, None)
-        assert find_cuts(ask("SELECT COUNT(*) FROM once a JOIN once b ON a.uid = b.uid").rows) == (None, 1)
+        assert find_cuts(
+            ask(f"SELECT COUNT(*) FROM {grouped} JOIN many m ON o.uid = m.uid", many).rows
+        ) == (None, None)
+        assert find_cuts(ask("SELECT COUNT(*) FROM once a JOIN once b ON a.uid = b.uid").rows) == (
+            None,
+            1,
+        )

@@ -102,8 +102,12 @@ def test_results_of_keys_are_worked_on_for_free():
 
 def test_rows_of_a_view_are_public_under_replace():
     rows = dp.Schema("r", dp.Rows(), {"x": dp.Integer(0, 39)}, neighbours="replace")
-    curator = dp.Curator(dp.Memory({"r": [{"x": 3}] * 70}), [rows], dp.open_ledger(":memory:", dp.PureDP(1)))
-    found = curator.sql("SELECT COUNT(*) AS n FROM (SELECT x AS y FROM r) AS q", spend=dp.PureDP("1/2"))
+    curator = dp.Curator(
+        dp.Memory({"r": [{"x": 3}] * 70}), [rows], dp.open_ledger(":memory:", dp.PureDP(1))
+    )
+    found = curator.sql(
+        "SELECT COUNT(*) AS n FROM (SELECT x AS y FROM r) AS q", spend=dp.PureDP("1/2")
+    )
     assert found.column("n") == [70] and curator.left() == dp.PureDP(1)
 
 

@@ -17,14 +17,22 @@ VISITS = dp.Schema(
     },
 )  # fmt: skip
 USERS = dp.Schema(
-    "users", dp.People("user_id", max_rows=1), {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])}
+    "users",
+    dp.People("user_id", max_rows=1),
+    {"age": dp.Integer(0, 120), "sex": dp.Category(["f", "m"])},
 )
 FACTS = {"shop": dp.Category(["a", "b"]), "ward": dp.Integer(1, 9)}
 PAIRS = dp.Schema.public_table("pairs", FACTS, key=("shop", "ward"))
 TWICE = dp.Schema.public_table("twice", FACTS)
-DAYS = dp.Schema.public_table("days", {"day": dp.Date("2024-01-01", "2024-12-31"), "ward": dp.Integer(1, 9)})
+DAYS = dp.Schema.public_table(
+    "days", {"day": dp.Date("2024-01-01", "2024-12-31"), "ward": dp.Integer(1, 9)}
+)
 TABLES = {schema.name: schema for schema in (VISITS, USERS, PAIRS, TWICE, DAYS)}
-ROWS = {("shop", "ward"): [("a", 3), ("b", 1)], ("ward", "shop"): [(1, "b"), (3, "a")], ("ward",): [1, 3]}
+ROWS = {
+    ("shop", "ward"): [("a", 3), ("b", 1)],
+    ("ward", "shop"): [(1, "b"), (3, "a")],
+    ("ward",): [1, 3],
+}
 ROWS |= {("day", "ward"): [(19_723, 2)], ("shop",): ["a"], ("day",): [19_723]}
 ON = "ON v.shop = k.shop AND v.ward = k.ward GROUP BY k.shop, k.ward"
 TWO = "SELECT k.shop, k.ward, COUNT(v.user_id) AS n FROM visits v RIGHT JOIN"
@@ -48,7 +56,8 @@ def ask(sql):
         f"WITH k(shop, ward) AS (VALUES ('a', 3), ('b', 1)) {TWO} k {ON}",
         f"WITH k AS (SELECT DISTINCT shop, ward FROM pairs) {TWO} k {ON}",
         TWO.replace("visits v RIGHT JOIN", "pairs k LEFT JOIN visits v") + f" {ON}",
-        TWO.replace("visits v RIGHT JOIN", "visits v NATURAL RIGHT JOIN") + " pairs k GROUP BY k.shop, k.ward",
+        TWO.replace("visits v RIGHT JOIN", "visits v NATURAL RIGHT JOIN")
+        + " pairs k GROUP BY k.shop, k.ward",
         TWO.replace("visits v RIGHT JOIN", "pairs k LEFT JOIN visits v")
         + " USING (shop, ward) GROUP BY k.shop, k.ward",
     ],
@@ -71,7 +80,9 @@ def test_an_expression_is_matched_as_a_column_of_its_own():
     assert fingerprint(ask(describe(question))) == fingerprint(question)
 
 
-@pytest.mark.parametrize("month", ["DATE_TRUNC('month', v.day)", "DATE_TRUNC(v.day, MONTH)", "DATE_TRUNC(day, MONTH)"])
+@pytest.mark.parametrize(
+    "month", ["DATE_TRUNC('month', v.day)", "DATE_TRUNC(v.day, MONTH)", "DATE_TRUNC(day, MONTH)"]
+)
 def test_a_unit_may_stand_last_in_on(month):
     sql = f"SELECT k.m, COUNT(v.ward) AS n FROM visits v RIGHT JOIN (VALUES ('2024-03-01')) k(m) ON {month} = k.m GROUP BY 1"
     assert ask(sql).nested.rows == ((19_783,),)
@@ -104,44 +115,89 @@ LIST = "RIGHT JOIN (VALUES ('a'), ('b')) k(shop) ON v.shop = k.shop"
     ("sql", "why"),
     [
         (f"{TWO} twice k {ON}", "two of its rows may be the same keys"),
-        (f"{TWO} pairs k ON v.shop = k.shop GROUP BY k.shop", "two of its rows may be the same keys"),
-        (f"SELECT k.shop, COUNT(*) AS n FROM visits v {LIST} GROUP BY k.shop", "COUNT(*): of a key that nobody has"),
-        (f"SELECT k.shop, COUNT(k.shop) AS n FROM visits v {LIST} GROUP BY k.shop", "COUNT(k.shop): of a key"),
+        (
+            f"{TWO} pairs k ON v.shop = k.shop GROUP BY k.shop",
+            "two of its rows may be the same keys",
+        ),
+        (
+            f"SELECT k.shop, COUNT(*) AS n FROM visits v {LIST} GROUP BY k.shop",
+            "COUNT(*): of a key that nobody has",
+        ),
+        (
+            f"SELECT k.shop, COUNT(k.shop) AS n FROM visits v {LIST} GROUP BY k.shop",
+            "COUNT(k.shop): of a key",
+        ),
         (
             f"SELECT k.shop, COUNT(COALESCE(v.spent, 0)) AS n FROM visits v {LIST} GROUP BY 1",
             "of a key that nobody has",
         ),
-        (f"SELECT k.shop, AVG(IFNULL(spent, 1)) AS n FROM visits v {LIST} GROUP BY 1", "of a key that nobody has"),
+        (
+            f"SELECT k.shop, AVG(IFNULL(spent, 1)) AS n FROM visits v {LIST} GROUP BY 1",
+            "of a key that nobody has",
+        ),
         (f"SELECT COUNT(v.spent) AS n FROM visits v {LIST}", "write GROUP BY k.shop"),
-        (f"SELECT k.shop, COUNT(v.spent) AS n FROM visits v {LIST} GROUP BY CUBE (k.shop)", "write GROUP BY k.shop"),
+        (
+            f"SELECT k.shop, COUNT(v.spent) AS n FROM visits v {LIST} GROUP BY CUBE (k.shop)",
+            "write GROUP BY k.shop",
+        ),
         (
             f"SELECT k.shop, note, COUNT(v.spent) AS n FROM visits v {LIST} GROUP BY 1, 2",
             "the keys of note are not public",
         ),
-        (f"SELECT s, COUNT(*) FROM (SELECT k.shop AS s FROM visits v {LIST}) t GROUP BY s", "in the outermost SELECT"),
-        (f"SELECT 1 FROM visits v {LIST} JOIN users u ON v.user_id = u.user_id", "a list of keys is joined last"),
-        (f"SELECT 1 FROM visits v {LIST.replace('RIGHT', 'LEFT')}", "stands on the side that is kept whole"),
+        (
+            f"SELECT s, COUNT(*) FROM (SELECT k.shop AS s FROM visits v {LIST}) t GROUP BY s",
+            "in the outermost SELECT",
+        ),
+        (
+            f"SELECT 1 FROM visits v {LIST} JOIN users u ON v.user_id = u.user_id",
+            "a list of keys is joined last",
+        ),
+        (
+            f"SELECT 1 FROM visits v {LIST.replace('RIGHT', 'LEFT')}",
+            "stands on the side that is kept whole",
+        ),
         (f"SELECT 1 FROM visits v {LIST} AND v.spent > 3 GROUP BY k.shop", "matched by equalities"),
         (f"SELECT 1 FROM visits v {LIST} AND v.note = k.shop GROUP BY k.shop", "is matched twice"),
-        (f"SELECT 1 FROM visits v {LIST.replace('v.shop', 'v.user_id')} GROUP BY k.shop", "id of the protected person"),
-        (f"SELECT 1 FROM visits v {LIST.replace('v.shop', 'v.spent')} GROUP BY k.shop", "is no number"),
+        (
+            f"SELECT 1 FROM visits v {LIST.replace('v.shop', 'v.user_id')} GROUP BY k.shop",
+            "id of the protected person",
+        ),
+        (
+            f"SELECT 1 FROM visits v {LIST.replace('v.shop', 'v.spent')} GROUP BY k.shop",
+            "is no number",
+        ),
         (
             "SELECT k.x, COUNT(v.shop) FROM visits v RIGHT JOIN (VALUES (1)) k(x) ON v.shop = k.x GROUP BY 1",
             "is no text",
         ),
-        ("SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x) ON v.ward = k.x", "differ in number"),
-        ("SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (v.shop)) k(x) ON v.shop = k.x", "of constants"),
-        ("SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (NULL)) k(x) ON v.shop = k.x", "none NULL"),
+        (
+            "SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x) ON v.ward = k.x",
+            "differ in number",
+        ),
+        (
+            "SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (v.shop)) k(x) ON v.shop = k.x",
+            "of constants",
+        ),
+        (
+            "SELECT COUNT(*) FROM visits v RIGHT JOIN (VALUES (NULL)) k(x) ON v.shop = k.x",
+            "none NULL",
+        ),
         (
             "SELECT COUNT(v.ward) FROM visits v RIGHT JOIN (VALUES (1), (1)) k(x) ON v.ward = k.x GROUP BY k.x",
             "each once",
         ),
-        ("SELECT 1 FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x, y) ON v.ward = k.x", "y of the list of keys is not"),
+        (
+            "SELECT 1 FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x, y) ON v.ward = k.x",
+            "y of the list of keys is not",
+        ),
         (
             "SELECT 1 FROM visits v RIGHT JOIN (VALUES (1, 2)) k(x, y) ON v.ward = k.x AND v.ward = k.y",
             "with two of the",
         ),
-        ("SELECT 1 FROM visits v RIGHT JOIN (SELECT shop FROM pairs) k ON v.shop = k.shop", "SELECT DISTINCT"),
+        (
+            "SELECT 1 FROM visits v RIGHT JOIN (SELECT shop FROM pairs) k ON v.shop = k.shop",
+            "SELECT DISTINCT",
+        ),
         ("SELECT COUNT(*) FROM (VALUES (1)) k(x)", "a list of keys is public"),
         ("SELECT COUNT(*) FROM visits AS v(a, b)", "columns are not renamed here"),
     ],
@@ -158,10 +214,22 @@ def test_a_public_table_needs_somebody_who_can_read_it():
 
 
 SAME = [
-    ("SELECT SAFE_DIVIDE(SUM(spent), COUNT(*)) AS x FROM visits", "SELECT SUM(spent) / COUNT(*) AS x FROM visits"),
-    ("SELECT ZEROIFNULL(SUM(spent)) AS x FROM visits", "SELECT COALESCE(SUM(spent), 0) AS x FROM visits"),
-    ("SELECT ISNULL(SUM(spent), 0) AS x FROM visits", "SELECT COALESCE(SUM(spent), 0) AS x FROM visits"),
-    ("SELECT AVG(NULLIFZERO(spent)) AS x FROM visits", "SELECT AVG(NULLIF(spent, 0)) AS x FROM visits"),
+    (
+        "SELECT SAFE_DIVIDE(SUM(spent), COUNT(*)) AS x FROM visits",
+        "SELECT SUM(spent) / COUNT(*) AS x FROM visits",
+    ),
+    (
+        "SELECT ZEROIFNULL(SUM(spent)) AS x FROM visits",
+        "SELECT COALESCE(SUM(spent), 0) AS x FROM visits",
+    ),
+    (
+        "SELECT ISNULL(SUM(spent), 0) AS x FROM visits",
+        "SELECT COALESCE(SUM(spent), 0) AS x FROM visits",
+    ),
+    (
+        "SELECT AVG(NULLIFZERO(spent)) AS x FROM visits",
+        "SELECT AVG(NULLIF(spent, 0)) AS x FROM visits",
+    ),
     (
         "SELECT NVL2(note, 'y', 'n') AS k, COUNT(*) AS n FROM visits GROUP BY k",
         "SELECT CASE WHEN note IS NOT NULL THEN 'y' ELSE 'n' END AS k, COUNT(*) AS n FROM visits GROUP BY k",
@@ -182,7 +250,10 @@ SAME = [
         "SELECT shop, RATIO_TO_REPORT(COUNT(*)) OVER () AS r FROM visits GROUP BY shop",
         "SELECT shop, COUNT(*) / SUM(COUNT(*)) OVER () AS r FROM visits GROUP BY shop",
     ),
-    ("SELECT APPROX_QUANTILES(spent, 4)[OFFSET(1)] AS q FROM visits", "SELECT QUANTILE(spent, 0.25) AS q FROM visits"),
+    (
+        "SELECT APPROX_QUANTILES(spent, 4)[OFFSET(1)] AS q FROM visits",
+        "SELECT QUANTILE(spent, 0.25) AS q FROM visits",
+    ),
     (
         "SELECT shop, ward, COUNT(*) AS n FROM visits GROUP BY ALL",
         "SELECT shop, ward, COUNT(*) AS n FROM visits GROUP BY 1, 2",
@@ -228,24 +299,45 @@ def test_words_of_other_dialects_mean_the_same(theirs, ours):
 @pytest.mark.parametrize(
     ("sql", "why"),
     [
-        ("SELECT TOP 10 PERCENT shop, COUNT(*) FROM visits GROUP BY shop", "TOP 10 PERCENT: it takes a number of rows"),
+        (
+            "SELECT TOP 10 PERCENT shop, COUNT(*) FROM visits GROUP BY shop",
+            "TOP 10 PERCENT: it takes a number of rows",
+        ),
         ("SELECT COUNT(*) FROM visits WHERE day > NOW()", "may not depend on the clock"),
-        ("SELECT FORMAT_DATE('%Y', day) AS k, COUNT(*) FROM visits GROUP BY k", "group by the date itself"),
-        ("SELECT REPLACE(note, 'a', 'b') AS k, COUNT(*) FROM visits GROUP BY k", "REPLACE(note, 'a', 'b'): it is not"),
+        (
+            "SELECT FORMAT_DATE('%Y', day) AS k, COUNT(*) FROM visits GROUP BY k",
+            "group by the date itself",
+        ),
+        (
+            "SELECT REPLACE(note, 'a', 'b') AS k, COUNT(*) FROM visits GROUP BY k",
+            "REPLACE(note, 'a', 'b'): it is not",
+        ),
         (
             "SELECT CAST(spent / 3 AS INT) AS k, COUNT(*) FROM visits GROUP BY k",
             "CAST(spent / 3 AS INT): stores disagree",
         ),
-        ("SELECT COUNT(*) FROM visits WHERE day LIKE '2024%'", "compare dates, as in d >= DATE '2024-01-01'"),
-        ("SELECT shop, RANK() OVER (ORDER BY COUNT(*)) FROM visits GROUP BY shop", "write ORDER BY … DESC"),
+        (
+            "SELECT COUNT(*) FROM visits WHERE day LIKE '2024%'",
+            "compare dates, as in d >= DATE '2024-01-01'",
+        ),
+        (
+            "SELECT shop, RANK() OVER (ORDER BY COUNT(*)) FROM visits GROUP BY shop",
+            "write ORDER BY … DESC",
+        ),
         (
             "SELECT shop, AVG(COUNT(*)) OVER () FROM visits GROUP BY shop",
             "over results there are SUM(COUNT(*)) OVER ()",
         ),
         ("SELECT shop, COUNT(*) FROM visits GROUP BY shop QUALIFY COUNT(*) > 3", "use HAVING"),
-        ("SELECT COUNT(*) FROM visits WITH (NOLOCK)", "WITH (…): it is not supported in FROM; leave it out"),
+        (
+            "SELECT COUNT(*) FROM visits WITH (NOLOCK)",
+            "WITH (…): it is not supported in FROM; leave it out",
+        ),
         ("SELECT COUNT(*) FROM visits v, users u WHERE v.spent > u.age", "CROSS JOIN"),
-        ("SELECT DATE_TRUNC('fortnight', day) AS k, COUNT(*) FROM visits GROUP BY k", "its unit is one of"),
+        (
+            "SELECT DATE_TRUNC('fortnight', day) AS k, COUNT(*) FROM visits GROUP BY k",
+            "its unit is one of",
+        ),
         ("SELECT CONVERT(blob, note) AS k, COUNT(*) FROM visits GROUP BY k", "blob"),
         ("SELECT APPROX_QUANTILES(spent, 0)[OFFSET(1)] FROM visits", "[…]"),
         (

@@ -58,8 +58,13 @@ CUT = Scan(Schema("cut", Rows(), {"x": Real(-2, 2, step=0.25), "y": Integer(0, 6
 def cuts(draw):
     """Conditions that compare x and y with constants, on or off their grids and ranges, joined in any way."""
     if draw(st.integers(0, 2)):
-        field, constant = Field(draw(st.sampled_from("xy"))), Constant(Fraction(draw(st.integers(-30, 70)), 10))
-        compare = draw(st.sampled_from([Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL]))
+        field, constant = (
+            Field(draw(st.sampled_from("xy"))),
+            Constant(Fraction(draw(st.integers(-30, 70)), 10)),
+        )
+        compare = draw(
+            st.sampled_from([Function.LESS, Function.AT_MOST, Function.EQUAL, Function.UNEQUAL])
+        )
         if draw(st.booleans()):
             return Call(compare, (constant, field))
         return draw(st.sampled_from([Call(compare, (field, constant)), Call(Function.IS_NULL, (field,)),
@@ -76,7 +81,10 @@ class TestCuts:
     def test_none_is_missed(self, conditions):
         code = Constant(0)
         for place, condition in enumerate(conditions):
-            code = Call(Function.ADD, (code, Call(Function.CASE, (condition, Constant(1 << place), Constant(0)))))
+            code = Call(
+                Function.ADD,
+                (code, Call(Function.CASE, (condition, Constant(1 << place), Constant(0)))),
+            )
         columns = columns_of(CUT)
         found = cut_values(code, columns, 100_000)
         xs, ys = (
@@ -91,7 +99,12 @@ class TestCuts:
         assert cut_values(x, columns, 100) is None
         assert cut_values(Call(Function.LESS, (x, Field("y"))), columns, 100) is None
         assert (
-            cut_values(Call(Function.LESS, (Call(Function.ADD, (x, Constant(1))), Constant(1))), columns, 100) is None
+            cut_values(
+                Call(Function.LESS, (Call(Function.ADD, (x, Constant(1))), Constant(1))),
+                columns,
+                100,
+            )
+            is None
         )
         assert cut_values(Call(Function.LESS, (x, Constant(1))), columns, 3) is None
         assert cut_values(Call(Function.EQUAL, (Field("text1"), Constant("a"))), KINDS, 100) is None
@@ -121,7 +134,9 @@ class TestEveryList:
         condition = data.draw(st.none() | expressions("truth", 2))
         relation = Scan(SMALL) if condition is None else Where(Scan(SMALL), condition)
         try:
-            keys = public_keys(expression, relation, most=data.draw(st.sampled_from([10, 100, 2000])))
+            keys = public_keys(
+                expression, relation, most=data.draw(st.sampled_from([10, 100, 2000]))
+            )
         except UnsupportedQuery:
             assume(False)
         assume(keys is not None)
@@ -206,7 +221,9 @@ class TestAList:
         assert keys_of(sql) == keys
 
     def test_keeps_null_only_where_some_column_declares_it(self):
-        assert keys_of("SELECT w AS k, COUNT(*) FROM (SELECT party AS w FROM people) t GROUP BY k") == (
+        assert keys_of(
+            "SELECT w AS k, COUNT(*) FROM (SELECT party AS w FROM people) t GROUP BY k"
+        ) == (
             "red",
             "blue",
             None,

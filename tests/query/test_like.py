@@ -18,7 +18,9 @@ def means(text: str, pattern: str) -> bool:
         if letter == "%":
             reached = set(range(min(reached), len(text) + 1)) if reached else set()
         else:
-            reached = {place + 1 for place in reached if place < len(text) and letter in ("_", text[place])}
+            reached = {
+                place + 1 for place in reached if place < len(text) and letter in ("_", text[place])
+            }
     return len(text) in reached
 
 
@@ -42,6 +44,8 @@ class TestTakingEachPieceWhereItFirstFits:
 
     def test_letters_that_mean_something_else(self):
         for letter in "\\.*+?()[]{}|^$":
-            assert re.fullmatch(like_regex(f"%{letter}_", re.escape), f"xy{letter}z", flags=re.DOTALL)
+            assert re.fullmatch(
+                like_regex(f"%{letter}_", re.escape), f"xy{letter}z", flags=re.DOTALL
+            )
             assert not re.fullmatch(like_regex(letter, re.escape), "x")
         assert wildcards("%__a_") == 3

@@ -22,7 +22,12 @@ from discreet.query.python.truncation import truncation_question
 PEOPLE = dp.Schema(
     "people",
     dp.Rows(),
-    {"age": dp.Integer(-9, 120), "town": dp.Text(9), "born": dp.Date("1900-01-01", "2025-12-31"), "pay": dp.Real(0, 9)},
+    {
+        "age": dp.Integer(-9, 120),
+        "town": dp.Text(9),
+        "born": dp.Date("1900-01-01", "2025-12-31"),
+        "pay": dp.Real(0, 9),
+    },
 )
 TOWNS = dp.Schema.public_table(
     "towns",
@@ -43,7 +48,9 @@ VALUES = {
 
 
 def count(where: str, values=VALUES):
-    return parse(f"SELECT COUNT(*) AS n FROM people WHERE {where}", TABLES, lambda _, column: values[column])
+    return parse(
+        f"SELECT COUNT(*) AS n FROM people WHERE {where}", TABLES, lambda _, column: values[column]
+    )
 
 
 @pytest.mark.parametrize(
@@ -95,7 +102,11 @@ class TestWideSets:
 
     def test_tables_hold_all_sets(self):
         names = [f"k{i}" for i in range(6)]
-        many = dp.Schema("many", dp.Rows(), {name: dp.Integer(0, 9) for name in names} | {"d": PEOPLE.columns["born"]})
+        many = dp.Schema(
+            "many",
+            dp.Rows(),
+            {name: dp.Integer(0, 9) for name in names} | {"d": PEOPLE.columns["born"]},
+        )
         question = dp.Table(many).marginals(names, up_to=2)
         assert is_wide(question) and largest_set(question) == 100
         tables = tables_of(question)
@@ -103,7 +114,9 @@ class TestWideSets:
         for table in tables:
             asked = table_question(question, table)
             assert len(table_cells(question, table)) == math.prod(10 for _ in table)
-            assert [key.name for key in asked.keys] == [question.keys[place].name for place in table]
+            assert [key.name for key in asked.keys] == [
+                question.keys[place].name for place in table
+            ]
             assert asked.sets is None and asked.rows != question.rows
 
     def test_too_many_cells_in_all_are_refused(self):
@@ -114,7 +127,9 @@ class TestWideSets:
 
 
 class TestCut:
-    VISITS = dp.Schema("visits", dp.People("who", max_rows=3), {"cost": dp.Integer(-2, 10), "kind": dp.Text(9)})
+    VISITS = dp.Schema(
+        "visits", dp.People("who", max_rows=3), {"cost": dp.Integer(-2, 10), "kind": dp.Text(9)}
+    )
 
     def test_asks_for_rows_beyond_the_cap_and_their_part_of_a_sum(self):
         question = truncation_question(self.VISITS, up_to=12, of="Cost")

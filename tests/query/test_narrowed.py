@@ -100,7 +100,10 @@ def test_what_has_no_type_is_refused(call):
         ("SELECT COUNT(*) AS n FROM (SELECT x + 1 FROM v) AS s", UnsupportedQuery),
         ("SELECT COUNT(*) AS n FROM (SELECT z.* FROM v) AS s", SchemaMismatch),
         ("SELECT STDEV(x, x) AS s FROM v", UnsupportedQuery),
-        ("SELECT COUNT(*) AS n FROM v WHERE d + INTERVAL (x) DAY > DATE '1970-03-01'", UnsupportedQuery),
+        (
+            "SELECT COUNT(*) AS n FROM v WHERE d + INTERVAL (x) DAY > DATE '1970-03-01'",
+            UnsupportedQuery,
+        ),
         ("SELECT DATE_TRUNC(nothing, d) AS k, COUNT(*) AS n FROM v GROUP BY 1", UnsupportedQuery),
     ],
 )
@@ -126,5 +129,7 @@ def test_totals_are_bounded_together_only_where_rows_count_in_full():
     with pytest.raises(UnboundedSensitivity):
         joint_influence(Tally(ROWS, (), (one,), GroupShare(1, 2)), 9)
     kept = influence(Tally(ROWS, (Field("name"),), (one,), KeptKeys(2, 5)), 0)
-    free = influence(Tally(Scan(dp.Schema("w", dp.Rows(), {"x": dp.Integer(0, 9)})), (), (one,), Free()), 0)
+    free = influence(
+        Tally(Scan(dp.Schema("w", dp.Rows(), {"x": dp.Integer(0, 9)})), (), (one,), Free()), 0
+    )
     assert (kept.changed, free.changed) == (2, 1)

@@ -17,7 +17,9 @@ SCHEMAS = {
         Rows(),
         {"age": Integer(0, 120), "paid": Integer(0, 9, default=0), "region": Category(["N", "S"])},
     ),
-    "regions": Schema.public_table("regions", {"region": Category(["N", "S"]), "size": Integer(0, 9)}, key="region"),
+    "regions": Schema.public_table(
+        "regions", {"region": Category(["N", "S"]), "size": Integer(0, 9)}, key="region"
+    ),
     "visits": Schema("visits", People("id", max_rows=3), {"paid": Integer(0, 9, default=0)}),
 }
 
@@ -35,7 +37,10 @@ def releases(sql):
         ("SELECT COUNT(*) AS n, COUNT(paid) AS m FROM people", 1),
         ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people", 3),
         ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age > 17", 2),
-        ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age IS NOT NULL AND region = 'N'", 2),
+        (
+            "SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age IS NOT NULL AND region = 'N'",
+            2,
+        ),
         ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age IN (1, 2)", 2),
         ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE age > 17 OR paid > 3", 3),
         ("SELECT COUNT(*) AS n, AVG(age) AS x FROM people WHERE region = 'N'", 3),
@@ -44,10 +49,22 @@ def releases(sql):
         ("SELECT COUNT(*) AS n, VARIANCE(paid) AS x FROM people", 3),
         ("SELECT COUNT(*) AS n, COVAR_POP(paid, paid + 1) AS x FROM people", 4),
         ("SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT paid * 2 AS y FROM people) t", 2),
-        ("SELECT COUNT(*) AS n, AVG(p.paid) AS x FROM people p JOIN regions r ON r.region = p.region", 2),
-        ("SELECT COUNT(*) AS n, AVG(r.size) AS x FROM people p JOIN regions r ON r.region = p.region", 3),
-        ("SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT paid AS y FROM people UNION ALL SELECT age FROM people) t", 3),
-        ("SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT id, SUM(paid) AS y FROM visits GROUP BY id) t", 3),
+        (
+            "SELECT COUNT(*) AS n, AVG(p.paid) AS x FROM people p JOIN regions r ON r.region = p.region",
+            2,
+        ),
+        (
+            "SELECT COUNT(*) AS n, AVG(r.size) AS x FROM people p JOIN regions r ON r.region = p.region",
+            3,
+        ),
+        (
+            "SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT paid AS y FROM people UNION ALL SELECT age FROM people) t",
+            3,
+        ),
+        (
+            "SELECT COUNT(*) AS n, AVG(y) AS x FROM (SELECT id, SUM(paid) AS y FROM visits GROUP BY id) t",
+            3,
+        ),
     ],
 )
 def test_rows_are_counted_once(sql, count):
@@ -67,7 +84,10 @@ def test_where_an_expression_is_null():
     """Exactly where one of these columns is NULL, never, or nobody can say."""
     rows = parse("SELECT COUNT(*) AS n FROM people", SCHEMAS).rows
     age, paid, region = Field("age"), Field("paid"), Field("region")
-    old, north = Call(Function.LESS, (Constant(17), age)), Call(Function.EQUAL, (region, Constant("N")))
+    old, north = (
+        Call(Function.LESS, (Constant(17), age)),
+        Call(Function.EQUAL, (region, Constant("N"))),
+    )
     cases = {
         Call(Function.ADD, (age, paid)): {"age"},
         Call(Function.LENGTH, (Call(Function.CONCAT, (region, Constant("x"))),)): {"region"},

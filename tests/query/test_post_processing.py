@@ -33,7 +33,9 @@ def finished(question, rows):
     """The table as the question wants it shown, from rows of its keys and noisy statistics by name."""
     types = types_of(question)
     table = with_windows(question.finish, rows, types)
-    return [show_row(question.finish, table[i], types) for i in keep_rows(question.finish, table, types)]
+    return [
+        show_row(question.finish, table[i], types) for i in keep_rows(question.finish, table, types)
+    ]
 
 
 def f(name, *arguments):
@@ -67,13 +69,16 @@ class TestATable:
 
     def test_knows_the_sorts_of_keys_and_statistics(self):
         question = parse(
-            "SELECT joined, MAX(seen) AS a, MODE(party) AS b, MEDIAN(age) AS c FROM people GROUP BY joined", TABLES
+            "SELECT joined, MAX(seen) AS a, MODE(party) AS b, MEDIAN(age) AS c FROM people GROUP BY joined",
+            TABLES,
         )
         assert types_of(question) == {"joined": "day", "a": "second", "b": "text", "c": "number"}
 
     def test_takes_parts_of_days_that_are_results(self):
         question = parse("SELECT YEAR(MAX(joined)) AS y, HOUR(MIN(seen)) AS h FROM people", TABLES)
-        assert finished(question, [{"max_joined": 19723, "min_seen": 7200}]) == [{"y": 2024, "h": 2}]
+        assert finished(question, [{"max_joined": 19723, "min_seen": 7200}]) == [
+            {"y": 2024, "h": 2}
+        ]
 
     @given(st.lists(st.none() | st.floats(allow_nan=False), max_size=8), st.booleans())
     def test_sorts_nulls_last_and_ties_as_they_were(self, values, descending):
@@ -152,7 +157,10 @@ class TestValues:
         assert value("coalesce", "x", "y", x=None, y=None) is None
 
     def test_of_text_and_time_mean_what_they_mean_for_rows(self):
-        assert value("lower", f("case", f("less", "x", "y"), Constant("A"), "t"), x=1.0, y=2.0, t="B") == "a"
+        assert (
+            value("lower", f("case", f("less", "x", "y"), Constant("A"), "t"), x=1.0, y=2.0, t="B")
+            == "a"
+        )
         assert value("substring", "t", Constant(2), Constant(2), t="abcd") == "bc"
         assert value("year", "d", d=19723) == 2024
         assert value("date_of", "s", s=86_400 * 3 + 5) == 3
@@ -182,7 +190,13 @@ class TestValues:
 class TestSorts:
     def test_forget_bounds(self):
         kinds = [Whole(Fraction(1), 0, 1), Truth(), Texts(1), Day(0, 1), Second(0, 1)]
-        assert [type_of_domain(kind) for kind in kinds] == ["number", "truth", "text", "day", "second"]
+        assert [type_of_domain(kind) for kind in kinds] == [
+            "number",
+            "truth",
+            "text",
+            "day",
+            "second",
+        ]
 
     @pytest.mark.parametrize(
         ("expression", "sort"),

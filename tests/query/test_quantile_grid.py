@@ -34,12 +34,19 @@ def check_ladder(column, stored, most=1 << 12):
         assert last == high or ladder.ends(cell + 1)[0] == last + 1
         assert first == low or ladder.ends(cell - 1)[1] == first - 1
         if ladder.grain and not ladder.wide:
-            assert last - first < 1 or last - first + 1 <= abs(steps - ladder.anchor) * ladder.grain + 1
+            assert (
+                last - first < 1
+                or last - first + 1 <= abs(steps - ladder.anchor) * ladder.grain + 1
+            )
     return ladder
 
 
 @settings(deadline=None, max_examples=examples(150))
-@given(st.integers(-(10**7), 10**7), st.integers(1, 10**7), st.lists(st.integers(-(10**7), 2 * 10**7), max_size=6))
+@given(
+    st.integers(-(10**7), 10**7),
+    st.integers(1, 10**7),
+    st.lists(st.integers(-(10**7), 2 * 10**7), max_size=6),
+)
 def test_numbers(low, width, stored):
     check_ladder(Integer(low, low + width), [*stored, low, low + width])
     check_ladder(Real(low, low + width, step="1/8"), [*stored, low, low + width])
@@ -63,7 +70,9 @@ def test_days_and_seconds():
     start = datetime(1969, 12, 30, 11, 30, 5)
     for hours, wide in ((1, 1), (24 * 400, 3600), (24 * 20_000, 86_400)):
         last = start + timedelta(hours=hours)
-        ladder = check_ladder(Timestamp(start, last), [start, start + timedelta(minutes=41 * hours, seconds=7), last])
+        ladder = check_ladder(
+            Timestamp(start, last), [start, start + timedelta(minutes=41 * hours, seconds=7), last]
+        )
         assert ladder.wide == wide
         assert ladder.grain is None or wide > 1
 

@@ -46,15 +46,22 @@ people, visits, users = Scan(PEOPLE), Scan(VISITS), Scan(USERS)
 ward = Field("ward")
 JOINED = JoinPublic(people, WARDS, ((ward, "ward"),), (("city", "city"),))
 PAIRED = JoinPeople(visits, Select(users, (("age", Field("age")),)))
-GROUPED = PerPerson(visits, (("shop", Field("shop")),), (("n", Total("count", None, Fraction(1), 1, 10)),))
+GROUPED = PerPerson(
+    visits, (("shop", Field("shop")),), (("n", Total("count", None, Fraction(1), 1, 10)),)
+)
 
 
 class TestColumns:
     def test_follow_the_relation(self):
-        assert columns_of(Where(JOINED, Field("active"))) == {**columns_of(people), "city": Texts(30)}
+        assert columns_of(Where(JOINED, Field("active"))) == {
+            **columns_of(people),
+            "city": Texts(30),
+        }
         assert list(columns_of(PAIRED)) == ["spent", "shop", "ward", "at", "age"]
         assert columns_of(GROUPED) == {"shop": Texts(1, ("a", "b")), "n": Whole(Fraction(1), 1, 10)}
-        united = Union((Select(people, (("x", Field("age")),)), Select(people, (("x", Field("income")),))))
+        united = Union(
+            (Select(people, (("x", Field("age")),)), Select(people, (("x", Field("income")),)))
+        )
         assert columns_of(united) == {"x": Whole(Fraction(1, 4), -4000, 1_000_000)}
 
     def test_never_hold_the_person(self):
@@ -68,7 +75,10 @@ class TestColumns:
         [
             (Where(people, Field("age")), "condition"),
             (Select(people, (("x", Field("age")), ("x", Field("ward")))), "same name"),
-            (Union((Select(people, (("x", ward),)), Select(people, (("y", ward),)))), "same columns"),
+            (
+                Union((Select(people, (("x", ward),)), Select(people, (("y", ward),)))),
+                "same columns",
+            ),
             (JoinPublic(people, USERS, ((ward, "age"),), ()), "private"),
             (JoinPublic(people, WARDS, (), ()), "needs ON"),
             (JoinPublic(people, WARDS, ((ward, "nowhere"),), ()), "needs ON"),
@@ -76,7 +86,12 @@ class TestColumns:
             (JoinPublic(people, WARDS, ((Field("name"), "ward"),), ()), "one type"),
             (JoinPublic(people, WARDS, ((ward, "ward"),), (("age", "city"),)), "same name"),
             (JoinPeople(visits, visits), "same name"),
-            (JoinPeople(visits, Select(users, (("a", Field("age")),)), ((Field("shop"), Field("a")),)), "one type"),
+            (
+                JoinPeople(
+                    visits, Select(users, (("a", Field("age")),)), ((Field("shop"), Field("a")),)
+                ),
+                "one type",
+            ),
         ],
     )
     def test_that_clash_are_refused(self, relation, words):
@@ -98,7 +113,11 @@ class TestUnits:
 
     def test_that_differ_are_refused(self):
         other = Schema("other", People("uid", max_rows=1), {"a": Integer(0, 1)})
-        for relation in (Union((people, visits)), JoinPeople(visits, Scan(other)), Union((visits, Scan(MONTHLY)))):
+        for relation in (
+            Union((people, visits)),
+            JoinPeople(visits, Scan(other)),
+            Union((visits, Scan(MONTHLY))),
+        ):
             with pytest.raises(UnsupportedQuery, match="different units"):
                 unit_of(relation)
 
@@ -118,7 +137,16 @@ class TestMultiplicity:
         assert multiplicity(JOINED) == 1
         assert multiplicity(JoinPublic(JOINED, PRICES, ((Field("region"), "shop"),), ())) == 4
         assert (
-            multiplicity(Union((people, Where(people, Field("active")), Select(JOINED, (("c", Field("city")),))))) == 3
+            multiplicity(
+                Union(
+                    (
+                        people,
+                        Where(people, Field("active")),
+                        Select(JOINED, (("c", Field("city")),)),
+                    )
+                )
+            )
+            == 3
         )
 
     @pytest.mark.parametrize("relation", [PAIRED, GROUPED])
@@ -165,7 +193,11 @@ class TestTotals:
 
 class TestNames:
     def test_stay_apart_in_any_case(self):
-        assert public_columns(people, WARDS) == (("wards.ward", "ward"), ("city", "city"), ("big", "big"))
+        assert public_columns(people, WARDS) == (
+            ("wards.ward", "ward"),
+            ("city", "city"),
+            ("big", "big"),
+        )
         right, new = apart(visits, visits)
         assert new["spent"] == "visits.spent"
         assert not set(columns_of(visits)) & set(columns_of(right))
@@ -184,7 +216,11 @@ class TestNames:
 
     def test_that_clash_or_cannot_be_held_are_refused(self):
         own_names(["a", "b"])
-        for names, words in ((["a", "A"], "same name"), (["a'"], "quotes"), (["x" * 64], "63 bytes")):
+        for names, words in (
+            (["a", "A"], "same name"),
+            (["a'"], "quotes"),
+            (["x" * 64], "63 bytes"),
+        ):
             with pytest.raises(UnsupportedQuery, match=words):
                 own_names(names)
 
@@ -212,8 +248,18 @@ class TestTheLastCheck:
             (asked(having=Field("n")), "HAVING"),
             (asked(order=((Constant(None), False),)), "NULL"),
             (asked(limit=-1), "LIMIT"),
-            (asked(columns=(("n", Call(Function.LOWER, (Constant("A"), Constant("B")))),)), "LOWER"),
-            (asked(having=Call(Function.LIKE, (Constant("A"), Call(Function.LOWER, (Constant("B"),))))), "LIKE"),
+            (
+                asked(columns=(("n", Call(Function.LOWER, (Constant("A"), Constant("B")))),)),
+                "LOWER",
+            ),
+            (
+                asked(
+                    having=Call(
+                        Function.LIKE, (Constant("A"), Call(Function.LOWER, (Constant("B"),)))
+                    )
+                ),
+                "LIKE",
+            ),
         ],
     )
     def test_refuses_what_does_not_fit(self, question, words):

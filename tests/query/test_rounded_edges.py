@@ -26,7 +26,9 @@ F = Function
 X = Field("x")
 ONE = Term(Constant(True), 1, 0, 1)
 places = st.integers(-4000, 4000).map(lambda cents: Fraction(cents, 100))
-columns = st.sampled_from([dp.Real(-50, 50), dp.Real(0, 500), dp.Real(-40, 3), dp.Real(0, 45, step=0.01)])
+columns = st.sampled_from(
+    [dp.Real(-50, 50), dp.Real(0, 500), dp.Real(-40, 3), dp.Real(0, 45, step=0.01)]
+)
 
 
 def inside(column, value):
@@ -37,7 +39,13 @@ class TestDecimals:
     """For decimals of two places, far coarser than the grid, every comparison with a·x + b is the exact one."""
 
     @example(dp.Real(-50, 50), Fraction(1, 10), Fraction(1, 10), F.UNEQUAL, False)
-    @given(columns, places, places, st.sampled_from([F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST]), st.booleans())
+    @given(
+        columns,
+        places,
+        places,
+        st.sampled_from([F.EQUAL, F.UNEQUAL, F.LESS, F.AT_MOST]),
+        st.booleans(),
+    )
     def test_comparisons(self, column, value, literal, function, turned):
         value, domains = inside(column, value), {"x": domain_of_column(column)}
         row = {"x": column.read(str(float(value)))}
@@ -60,7 +68,9 @@ class TestDecimals:
     @given(
         columns,
         places,
-        st.sampled_from([Fraction(10), Fraction(100), Fraction(-10), Fraction(1, 7), Fraction(20, 3)]),
+        st.sampled_from(
+            [Fraction(10), Fraction(100), Fraction(-10), Fraction(1, 7), Fraction(20, 3)]
+        ),
         places,
         st.sampled_from([(F.FLOOR, floor), (F.CEILING, ceil), (F.ROUND, half_up)]),
     )
@@ -74,12 +84,20 @@ class TestDecimals:
         assert found == exact(value * times + plus)
         assert domain.low <= found <= domain.high
 
-    @given(st.integers(-300, 300), st.integers(1, 40), st.integers(-40, 40), st.integers(1, 40), st.booleans())
+    @given(
+        st.integers(-300, 300),
+        st.integers(1, 40),
+        st.integers(-40, 40),
+        st.integers(1, 40),
+        st.booleans(),
+    )
     def test_a_bin_is_the_last_edge_that_is_not_above(self, steps, top, plus, bottom, down):
         """The closed form, against the definition: edges rounded one by one, halves to even."""
         times, grid = Fraction(-top if down else top, bottom), Fraction(1, 16)
         domain = {"x": Whole(grid, -300, 300, rounded=True)}
-        scaled = Call(F.SUBTRACT, (Call(F.MULTIPLY, (Constant(times), X)), Constant(Fraction(plus, 7))))
+        scaled = Call(
+            F.SUBTRACT, (Call(F.MULTIPLY, (Constant(times), X)), Constant(Fraction(plus, 7)))
+        )
         rule = rounded_bin(Call(F.FLOOR, (scaled,)), domain)
         if rule is None:
             return
@@ -140,7 +158,9 @@ def test_what_is_exact_is_left_alone():
     for inner in (X, Field("n"), Call(F.MULTIPLY, (X, X)), Call(F.MULTIPLY, (Field("y"), third))):
         assert rounded_bin(Call(F.FLOOR, (inner,)), grid) is None
     assert rounded_bin(Call(F.NEGATE, (X,)), grid) is None
-    assert rounded_test(Call(F.LESS, (Call(F.ADD, (Constant(1), Call(F.NEGATE, (X,)))), third)), grid).turned
+    assert rounded_test(
+        Call(F.LESS, (Call(F.ADD, (Constant(1), Call(F.NEGATE, (X,)))), third)), grid
+    ).turned
     null = Call(F.LESS, (X, Constant(Fraction(1, 3))))
     assert evaluate(null, {"x": None}, grid) is None
 
@@ -149,4 +169,7 @@ def test_a_declared_step_is_compared_exactly():
     price = {"x": domain_of_column(dp.Real(0, 45, step=0.01))}
     above = Call(F.LESS, (Constant(Fraction("19.999")), X))
     assert evaluate(above, {"x": Fraction(20)}, price) is True
-    assert evaluate(Call(F.EQUAL, (X, Constant(Fraction("19.999")))), {"x": Fraction(20)}, price) is False
+    assert (
+        evaluate(Call(F.EQUAL, (X, Constant(Fraction("19.999")))), {"x": Fraction(20)}, price)
+        is False
+    )

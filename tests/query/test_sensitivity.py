@@ -30,7 +30,9 @@ def scan(unit, neighbours):
 
 
 values = st.one_of(st.none(), st.integers(-40, 40), st.sampled_from([-7, 20, 0]))
-rows = st.fixed_dictionaries({"x": values, "y": values, "region": st.sampled_from([*REGIONS, None, "?"])})
+rows = st.fixed_dictionaries(
+    {"x": values, "y": values, "region": st.sampled_from([*REGIONS, None, "?"])}
+)
 person = st.lists(rows, max_size=40)
 TERMS = (
     Term(Constant(True), 16, 0, 16),
@@ -39,7 +41,13 @@ TERMS = (
     Term(Call(Function.MULTIPLY, (Field("x"), Field("x"))), 1, 0, 400),
     Term(Call(Function.LESS, (Field("x"), Constant(3))), 1, 0, 1),
 )
-SHARES = (*map(RowShare, (1, 3, 40)), GroupShare(1, 4), GroupShare(2, 3), GroupShare(3, 1), GroupShare(4, 10))
+SHARES = (
+    *map(RowShare, (1, 3, 40)),
+    GroupShare(1, 4),
+    GroupShare(2, 3),
+    GroupShare(3, 1),
+    GroupShare(4, 10),
+)
 COUNTED_ONCE = (GroupShare(1, 1), GroupShare(2, 1), RowShare(2))
 few = st.lists(rows, max_size=5)
 relations = st.sampled_from(RELATIONS)
@@ -51,7 +59,12 @@ def owned(who, lines):
 
 def norms(before, after, place, keys):
     moves = [after.get(k, NOTHING)[place] - before.get(k, NOTHING)[place] for k in keys]
-    return sum(map(abs, moves)), sum(m * m for m in moves), max(map(abs, moves)), sum(m != 0 for m in moves)
+    return (
+        sum(map(abs, moves)),
+        sum(m * m for m in moves),
+        max(map(abs, moves)),
+        sum(m != 0 for m in moves),
+    )
 
 
 NOTHING = (0,) * len(TERMS)
@@ -73,15 +86,24 @@ class TestTotalsOfPeople:
     @pytest.mark.untraced
     @settings(deadline=None, max_examples=examples(250))
     @given(
-        person, person, st.lists(rows, max_size=5), st.sampled_from(SHARES), st.booleans(), st.sampled_from(RELATIONS)
+        person,
+        person,
+        st.lists(rows, max_size=5),
+        st.sampled_from(SHARES),
+        st.booleans(),
+        st.sampled_from(RELATIONS),
     )
     def test_no_norm_is_exceeded(self, mine, yours, others, share, keyed, neighbours):  # noqa: PLR0917
         keys = tuple((r,) for r in REGIONS) if keyed else ((),)
         relation = scan(People("id", max_rows=40), neighbours)
-        tally = Tally(relation, (Field("region"),) if keyed else (), TERMS, share, keys if keyed else None)
+        tally = Tally(
+            relation, (Field("region"),) if keyed else (), TERMS, share, keys if keyed else None
+        )
         rest = owned(0, others)
         before = totals(tally, {"visits": rest + owned(1, mine)})
-        after = totals(tally, {"visits": rest + (owned(2, yours) if neighbours == "replace" else [])})
+        after = totals(
+            tally, {"visits": rest + (owned(2, yours) if neighbours == "replace" else [])}
+        )
         for place in range(len(TERMS)):
             assert within(norms(before, after, place, keys), influence(tally, place, len(keys)))
             assert within(norms(before, after, place, keys), influence(tally, place))
@@ -100,21 +122,38 @@ class TestTotalsOfPeople:
     @pytest.mark.parametrize("share", SHARES)
     def test_every_norm_is_reached(self, share, neighbours):
         """Two heavy people at the ends of the range, in the same keys or in different ones."""
-        groups, heavy = (share.groups, share.rows) if isinstance(share, GroupShare) else (1, share.rows)
+        groups, heavy = (
+            (share.groups, share.rows) if isinstance(share, GroupShare) else (1, share.rows)
+        )
         keys = tuple((r,) for r in REGIONS)
-        tally = Tally(scan(People("id", max_rows=40), neighbours), (Field("region"),), TERMS, share, keys)
+        tally = Tally(
+            scan(People("id", max_rows=40), neighbours), (Field("region"),), TERMS, share, keys
+        )
         stated = influence(tally, 1, 4)
 
         def at(x, regions):
             return [{"x": x, "region": r} for r in regions for _ in range(heavy)]
 
         first = at(20, REGIONS[:groups])
-        others = [[]] if neighbours == "add-remove" else [at(-7, REGIONS[:groups]), at(20, REGIONS[-groups:])]
-        mixed = [] if neighbours == "add-remove" else [at(-7, set(REGIONS[:groups]) & set(REGIONS[-groups:]))]
+        others = (
+            [[]]
+            if neighbours == "add-remove"
+            else [at(-7, REGIONS[:groups]), at(20, REGIONS[-groups:])]
+        )
+        mixed = (
+            []
+            if neighbours == "add-remove"
+            else [at(-7, set(REGIONS[:groups]) & set(REGIONS[-groups:]))]
+        )
         if mixed and mixed[0]:
             others.append(mixed[0] + at(20, set(REGIONS[-groups:]) - set(REGIONS[:groups])))
         found = [
-            norms(totals(tally, {"visits": owned(1, first)}), totals(tally, {"visits": owned(2, o)}), 1, keys)
+            norms(
+                totals(tally, {"visits": owned(1, first)}),
+                totals(tally, {"visits": owned(2, o)}),
+                1,
+                keys,
+            )
             for o in others
         ]
         assert max(f[0] for f in found) == stated.l1
@@ -179,7 +218,9 @@ class TestScores:
             pair = []
             for table in tables:
                 found = totals(tally, {"visits": table})
-                pair.append([found.get((*((region,) if keyed else ()), *c), (0,))[0] for c in CELLS])
+                pair.append(
+                    [found.get((*((region,) if keyed else ()), *c), (0,))[0] for c in CELLS]
+                )
             before, after = (scores(counts, at, shift, at.denominator) for counts in pair)
             moved += max(abs(b - a) for a, b in zip(before, after, strict=True))
             votes += max(b - a for a, b in zip(*pair, strict=True))
@@ -192,19 +233,38 @@ class TestDistinct:
 
     @pytest.mark.untraced
     @settings(deadline=None, max_examples=examples(150))
-    @given(person, person, st.lists(rows, max_size=8), st.integers(1, 4), st.booleans(), st.sampled_from(RELATIONS))
+    @given(
+        person,
+        person,
+        st.lists(rows, max_size=8),
+        st.integers(1, 4),
+        st.booleans(),
+        st.sampled_from(RELATIONS),
+    )
     def test_people(self, mine, yours, others, groups, keyed, neighbours):  # noqa: PLR0917
         regions = REGIONS if keyed else (None,)
         keys = (Field("region"), Field("x")) if keyed else (Field("x"),)
         term = Term(Constant(True), 1, 0, 1)
-        tally = Tally(scan(People("id", max_rows=4), neighbours), keys, (term,), GroupShare(groups, 1), people=True)
+        tally = Tally(
+            scan(People("id", max_rows=4), neighbours),
+            keys,
+            (term,),
+            GroupShare(groups, 1),
+            people=True,
+        )
         tables = [owned(0, others) + owned(1, mine), owned(0, others)]
         if neighbours == "replace":
             tables[1] = tables[1] + owned(2, yours)
         counts = []
         for table in tables:
-            found = [key for key, total in totals(tally, {"visits": table}).items() if total[0] and key[-1] is not None]
-            counts.append({(r,): (sum(not keyed or key[0] == r for key in found),) for r in regions})
+            found = [
+                key
+                for key, total in totals(tally, {"visits": table}).items()
+                if total[0] and key[-1] is not None
+            ]
+            counts.append(
+                {(r,): (sum(not keyed or key[0] == r for key in found),) for r in regions}
+            )
         stated = distinct_influence(tally, len(regions))
         assert within(norms(*counts, 0, [(r,) for r in regions]), stated)
         assert distinct_influence(tally).l1 >= stated.l1
@@ -221,6 +281,11 @@ class TestRefusals:
             influence(Tally(scan(Rows(), "replace"), (), TERMS, share), 0)
 
     def test_nothing_to_add_still_has_a_sensitivity(self):
-        tally = Tally(scan(Rows(), "add-remove"), (), (Term(Field("y"), 1, 0, 0), Term(Field("y"), 1, -4, -1)), Free())
+        tally = Tally(
+            scan(Rows(), "add-remove"),
+            (),
+            (Term(Field("y"), 1, 0, 0), Term(Field("y"), 1, -4, -1)),
+            Free(),
+        )
         assert influence(tally, 0).l1 == 1
         assert influence(tally, 1).l1 == 4

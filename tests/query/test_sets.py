@@ -40,7 +40,9 @@ class TestReading:
         ],
     )
     def test_sets(self, clause, sets):
-        found = dp.parse_sql(f"SELECT sex, region, COUNT(*) AS n FROM people GROUP BY {clause}", NAMED)
+        found = dp.parse_sql(
+            f"SELECT sex, region, COUNT(*) AS n FROM people GROUP BY {clause}", NAMED
+        )
         assert list(found.sets) == sets
         again = dp.parse_sql(describe(found), NAMED)
         assert fingerprint(again) == fingerprint(found)
@@ -53,7 +55,10 @@ class TestReading:
 
     def test_a_mean_is_two_sums(self):
         """AVG in several sets is SUM/COUNT, wherever it stands; the same sum is asked once."""
-        sql = CUBE.replace("COUNT(*) AS n", "AVG(pay) AS n, SUM(pay) AS s") + " HAVING AVG(pay) > 1 ORDER BY n"
+        sql = (
+            CUBE.replace("COUNT(*) AS n", "AVG(pay) AS n, SUM(pay) AS s")
+            + " HAVING AVG(pay) > 1 ORDER BY n"
+        )
         found = dp.parse_sql(sql, NAMED)
         assert [name for name, _ in found.statistics] == ["n_total", "n_count"]
         assert describe(found).count("SUM(pay) / COUNT(pay)") >= 2
@@ -74,7 +79,10 @@ class TestReading:
         [
             (CUBE.replace("region", "job"), "NULL stands for all"),
             (CUBE.replace("COUNT(*)", "VARIANCE(age)"), "ask for it by itself"),
-            (CUBE.replace("CUBE (sex, region)", "GROUPING SETS ((sex, region), (region, sex))"), "asked twice"),
+            (
+                CUBE.replace("CUBE (sex, region)", "GROUPING SETS ((sex, region), (region, sex))"),
+                "asked twice",
+            ),
             (CUBE.replace("CUBE (sex, region)", "CUBE (sex, region, nobody)"), "nobody"),
             (CUBE.replace("COUNT(*)", "GROUPING(age)"), "nothing to count|takes one key"),
             (CUBE.replace("CUBE (sex, region)", "CUBE (sex, region, sex)"), "asked twice"),
@@ -83,14 +91,35 @@ class TestReading:
             (RUNNING.replace("AS n", "AS n, COUNT(*) AS m"), "beside no other"),
             (RUNNING.replace("SUM(COUNT(*))", "AVG(COUNT(*))"), "over results there are"),
             (RUNNING.replace("age", "sex"), "along a number"),
-            (RUNNING.replace("GROUP BY age", "GROUP BY age, sex").replace("SELECT age", "SELECT age, sex"), "one key"),
+            (
+                RUNNING.replace("GROUP BY age", "GROUP BY age, sex").replace(
+                    "SELECT age", "SELECT age, sex"
+                ),
+                "one key",
+            ),
             (RUNNING.replace("ORDER BY age", "PARTITION BY age ORDER BY age"), "PARTITION"),
             (CUBE.replace("region", "name"), "not public"),
-            (CUBE.replace("CUBE (sex, region)", "CUBE (sex, region, age + 0, age - 0, pay, job, 1)"), "GROUP BY"),
-            (CUBE.replace("CUBE (sex, region)", "CUBE (a.sex, sex)").replace("people", "people a"), "two ways|asked"),
-            (f"SELECT COUNT(*) AS n FROM people GROUP BY CUBE ({', '.join(f'age + {i}' for i in range(9))})", "256"),
+            (
+                CUBE.replace(
+                    "CUBE (sex, region)", "CUBE (sex, region, age + 0, age - 0, pay, job, 1)"
+                ),
+                "GROUP BY",
+            ),
+            (
+                CUBE.replace("CUBE (sex, region)", "CUBE (a.sex, sex)").replace(
+                    "people", "people a"
+                ),
+                "two ways|asked",
+            ),
+            (
+                f"SELECT COUNT(*) AS n FROM people GROUP BY CUBE ({', '.join(f'age + {i}' for i in range(9))})",
+                "256",
+            ),
             (CUBE.replace("n FROM", "n, GROUPING(sex, region) AS g FROM"), "takes one key"),
-            ("SELECT SUM(t) AS s FROM (SELECT sex, COUNT(*) AS t FROM people GROUP BY CUBE (sex)) x", "GROUP"),
+            (
+                "SELECT SUM(t) AS s FROM (SELECT sex, COUNT(*) AS t FROM people GROUP BY CUBE (sex)) x",
+                "GROUP",
+            ),
         ],
     )
     def test_refuses_what_has_no_meaning(self, sql, words):
@@ -110,9 +139,15 @@ class TestReading:
                 dp.Table(PEOPLE).marginals(by, up_to)
 
     def test_people_are_not_the_sum_of_their_cells(self):
-        visits = {"visits": dp.Schema("visits", dp.People("id", max_rows=3), {"sex": dp.Category(["f", "m"])})}
+        visits = {
+            "visits": dp.Schema(
+                "visits", dp.People("id", max_rows=3), {"sex": dp.Category(["f", "m"])}
+            )
+        }
         with pytest.raises(dp.UnsupportedQuery, match="not the sum"):
-            dp.parse_sql("SELECT sex, COUNT(DISTINCT id) AS n FROM visits GROUP BY CUBE (sex)", visits)
+            dp.parse_sql(
+                "SELECT sex, COUNT(DISTINCT id) AS n FROM visits GROUP BY CUBE (sex)", visits
+            )
 
 
 class TestTrees:

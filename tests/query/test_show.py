@@ -20,13 +20,30 @@ from support.profile import examples
 
 NUMBERS = st.one_of(
     st.sampled_from(
-        ["age", "income", "ward", "YEAR(joined)", "HOUR(seen)", "LENGTH(name)", "EXTRACT(ISODOW FROM joined)"]
+        [
+            "age",
+            "income",
+            "ward",
+            "YEAR(joined)",
+            "HOUR(seen)",
+            "LENGTH(name)",
+            "EXTRACT(ISODOW FROM joined)",
+        ]
     ),
     st.integers(-99, 99).map(str),
     st.decimals(-99, 99, places=2).map(str),
 )
 TEXTS = st.sampled_from(
-    ["name", "region", "UPPER(name)", "TRIM(region)", "SUBSTRING(name, 1, 3)", "'it''s'", "''", "LEFT(name, 2)"]
+    [
+        "name",
+        "region",
+        "UPPER(name)",
+        "TRIM(region)",
+        "SUBSTRING(name, 1, 3)",
+        "'it''s'",
+        "''",
+        "LEFT(name, 2)",
+    ]
 )
 
 
@@ -63,7 +80,9 @@ def more_conditions(c):
 
 CONDITIONS = st.recursive(
     st.one_of(
-        st.tuples(EXPRESSIONS, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), EXPRESSIONS).map(" ".join),
+        st.tuples(EXPRESSIONS, st.sampled_from(["=", "<>", "<", "<=", ">", ">="]), EXPRESSIONS).map(
+            " ".join
+        ),
         st.tuples(TEXTS, st.sampled_from(["=", "<>"]), TEXTS).map(" ".join),
         st.sampled_from(
             [
@@ -85,11 +104,28 @@ CONDITIONS = st.recursive(
 )
 AGGREGATES = st.one_of(
     st.sampled_from(
-        ["COUNT(*)", "COUNT(DISTINCT region)", "MODE(region)", "MAX(joined)", "COUNT(*) FILTER (WHERE active)"]
+        [
+            "COUNT(*)",
+            "COUNT(DISTINCT region)",
+            "MODE(region)",
+            "MAX(joined)",
+            "COUNT(*) FILTER (WHERE active)",
+        ]
     ),
     st.tuples(
         st.sampled_from(
-            ["COUNT", "SUM", "AVG", "VAR_SAMP", "VAR_POP", "STDDEV_SAMP", "STDDEV_POP", "MIN", "MAX", "MEDIAN"]
+            [
+                "COUNT",
+                "SUM",
+                "AVG",
+                "VAR_SAMP",
+                "VAR_POP",
+                "STDDEV_SAMP",
+                "STDDEV_POP",
+                "MIN",
+                "MAX",
+                "MEDIAN",
+            ]
         ),
         EXPRESSIONS,
     ).map(lambda t: f"{t[0]}({t[1]})"),
@@ -110,16 +146,24 @@ SOURCES = st.one_of(
 @st.composite
 def questions(draw):
     """SQL of many shapes, about people."""
-    key = draw(st.sampled_from(["region", "party", "active", "ward % 5", "CASE WHEN active THEN 'a' END", "name"]))
+    key = draw(
+        st.sampled_from(
+            ["region", "party", "active", "ward % 5", "CASE WHEN active THEN 'a' END", "name"]
+        )
+    )
     grouped = draw(st.booleans())
     items = draw(st.lists(AGGREGATES, min_size=1, max_size=3))
-    listed = [f"{item} AS s{i}" for i, item in enumerate(items)] + ([f"{items[0]} / 2"] if "(" in items[0] else [])
+    listed = [f"{item} AS s{i}" for i, item in enumerate(items)] + (
+        [f"{items[0]} / 2"] if "(" in items[0] else []
+    )
     sql = f"SELECT {', '.join(([f'{key} AS k'] if grouped else []) + listed)} FROM {draw(SOURCES)}"
     where = draw(st.none() | CONDITIONS)
     sql += f" WHERE {where}" if where else ""
     sql += f" GROUP BY {draw(st.sampled_from(['1', 'k', key]))}" if grouped else ""
     sql += draw(st.sampled_from(["", " HAVING COUNT(*) > 5", " HAVING s0 IS NOT NULL"]))
-    sql += draw(st.sampled_from(["", " ORDER BY 1", " ORDER BY COUNT(*) DESC, s0", " ORDER BY s0 DESC"]))
+    sql += draw(
+        st.sampled_from(["", " ORDER BY 1", " ORDER BY COUNT(*) DESC, s0", " ORDER BY s0 DESC"])
+    )
     return sql + draw(st.sampled_from(["", " LIMIT 4"]))
 
 
@@ -184,7 +228,11 @@ class TestText:
     @pytest.mark.parametrize("word", [*sorted(RESERVED), "Age", "two words", "ø", "a.b", "1st"])
     def test_quotes_names_that_would_mean_something_else(self, word):
         schema = {"t": Schema("t", Rows(), {word: Integer(0, 9)})}
-        question = Table(schema["t"]).where(col(word) > 3).aggregate(n=Table(schema["t"]).sum(word).statistics[0][1])
+        question = (
+            Table(schema["t"])
+            .where(col(word) > 3)
+            .aggregate(n=Table(schema["t"]).sum(word).statistics[0][1])
+        )
         assert quote(word).startswith('"')
         assert parse(describe(question), schema) == question
 
@@ -226,7 +274,9 @@ class TestFingerprints:
         assert len({fingerprint(parse(sql, TABLES)) for sql in asked}) == len(asked)
 
     def test_tell_versions_of_the_data_apart(self):
-        one, two = (Schema("t", Rows(), {"a": Integer(0, 9)}, version=version) for version in ("1", "2"))
+        one, two = (
+            Schema("t", Rows(), {"a": Integer(0, 9)}, version=version) for version in ("1", "2")
+        )
         assert fingerprint(Table(one).count()) != fingerprint(Table(two).count())
 
     def test_do_not_mind_how_a_number_is_held(self):

@@ -80,10 +80,16 @@ class TestAQuestion:
             ("COUNT(*)", Count()),
             ("COUNT()", Count()),
             ("COUNT(1)", Count()),
-            ("COUNT(1 + 1) FILTER (WHERE active)", CountOf(f("case", Field("active"), Constant(1), NULL))),
+            (
+                "COUNT(1 + 1) FILTER (WHERE active)",
+                CountOf(f("case", Field("active"), Constant(1), NULL)),
+            ),
             ("COUNT(age)", CountOf(AGE)),
             ("COUNT(DISTINCT region)", CountDistinct(Field("region"))),
-            ("COUNT(*) FILTER (WHERE active)", CountOf(f("case", Field("active"), Constant(1), NULL))),
+            (
+                "COUNT(*) FILTER (WHERE active)",
+                CountOf(f("case", Field("active"), Constant(1), NULL)),
+            ),
             ("COUNT_IF(active)", CountOf(f("case", Field("active"), Constant(1), NULL))),
             ("SUM(age)", Sum(AGE)),
             ("SUM(age) FILTER (WHERE active)", Sum(f("case", Field("active"), AGE, NULL))),
@@ -101,7 +107,10 @@ class TestAQuestion:
             ("QUANTILE_CONT(age, 0.9)", Quantile(AGE, Fraction(9, 10))),
             ("APPROX_QUANTILE(age, 0.9)", Quantile(AGE, Fraction(9, 10))),
             ("PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY age)", Quantile(AGE, Fraction(9, 10))),
-            ("PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY age DESC)", Quantile(AGE, Fraction(1, 10))),
+            (
+                "PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY age DESC)",
+                Quantile(AGE, Fraction(1, 10)),
+            ),
             ("MODE(region)", Mode(Field("region"))),
             ("MODE() WITHIN GROUP (ORDER BY region)", Mode(Field("region"))),
             ("COVAR_SAMP(age, income)", Covariance(AGE, INCOME)),
@@ -113,7 +122,9 @@ class TestAQuestion:
         assert ask(f"SELECT {sql} AS x FROM people").statistics == (("x", statistic),)
 
     def test_counts_people_by_their_id_in_any_case(self):
-        assert ask("SELECT COUNT(DISTINCT (USER_ID)) FROM visits").statistics == (("people", CountPeople()),)
+        assert ask("SELECT COUNT(DISTINCT (USER_ID)) FROM visits").statistics == (
+            ("people", CountPeople()),
+        )
 
     def test_asks_the_same_statistic_once(self):
         question = ask(
@@ -131,7 +142,13 @@ class TestAQuestion:
 
     def test_numbers_names_that_nobody_gave(self):
         question = ask("SELECT COUNT(*), COUNT(*), AVG(age + 1), AVG(age + 2), 7 FROM people")
-        assert [name for name, _ in question.finish.columns] == ["count", "count_2", "avg_age", "avg_age_2", "column_5"]
+        assert [name for name, _ in question.finish.columns] == [
+            "count",
+            "count_2",
+            "avg_age",
+            "avg_age_2",
+            "column_5",
+        ]
         assert [name for name, _ in question.statistics] == ["count", "avg_age", "avg_age_2"]
 
     def test_hidden_statistics_get_names_of_their_own(self):
@@ -139,7 +156,9 @@ class TestAQuestion:
         assert question.statistics == (("count", Mean(INCOME)), ("statistic.count", Count()))
 
     def test_may_stand_in_brackets_and_end_with_a_semicolon(self):
-        assert ask("(SELECT COUNT(*) FROM people);") == ask("SELECT COUNT(*) FROM people -- all of them")
+        assert ask("(SELECT COUNT(*) FROM people);") == ask(
+            "SELECT COUNT(*) FROM people -- all of them"
+        )
 
     def test_finds_names_in_any_case(self):
         assert ask('SELECT COUNT(*) FROM PEOPLE P WHERE p.AGE > 3 AND "Age" < 9') == ask(
@@ -160,13 +179,18 @@ class TestKeys:
     def test_may_be_places_names_or_expressions(self):
         decade = f("multiply", f("floor", f("divide", AGE, Constant(10))), Constant(10))
         for group in ("1", "decade", "FLOOR(age / 10) * 10", "(FLOOR(age / 10) * 10)"):
-            question = ask(f"SELECT FLOOR(age / 10) * 10 AS decade, COUNT(*) FROM people GROUP BY {group}")
+            question = ask(
+                f"SELECT FLOOR(age / 10) * 10 AS decade, COUNT(*) FROM people GROUP BY {group}"
+            )
             assert question.keys == (Key("decade", decade, tuple(range(0, 130, 10))),)
 
     def test_a_column_comes_before_a_name_that_select_gives(self):
         question = ask("SELECT FLOOR(age / 10) AS age, COUNT(*) FROM people GROUP BY age")
         assert question.keys[0].expression == AGE
-        assert question.finish.columns[0] == ("age", f("floor", f("divide", Field("age"), Constant(10))))
+        assert question.finish.columns[0] == (
+            "age",
+            f("floor", f("divide", Field("age"), Constant(10))),
+        )
 
     def test_need_not_be_shown_and_count_once(self):
         question = ask("SELECT COUNT(*) FROM people GROUP BY region, ward + 1, region")
@@ -183,7 +207,10 @@ class TestKeys:
     def test_may_come_from_a_public_table(self):
         sql = "SELECT city, COUNT(*) FROM people JOIN wards USING (ward) GROUP BY city"
         assert ask(sql).keys[0].values is None
-        assert ask(sql, public_values=lambda *_: ["Oslo", None, "Bergen"]).keys[0].values == ("Oslo", "Bergen")
+        assert ask(sql, public_values=lambda *_: ["Oslo", None, "Bergen"]).keys[0].values == (
+            "Oslo",
+            "Bergen",
+        )
 
 
 class TestFinish:
@@ -191,12 +218,17 @@ class TestFinish:
         question = ask(
             "SELECT region, COUNT(*) AS n FROM people GROUP BY 1 HAVING n > 5 AND NOT n > 90 ORDER BY 2, region"
         )
-        more, less = f("less", Constant(5), Field("n")), f("not", f("less", Constant(90), Field("n")))
+        more, less = (
+            f("less", Constant(5), Field("n")),
+            f("not", f("less", Constant(90), Field("n"))),
+        )
         assert question.finish.having == f("and", more, less)
         assert question.finish.order == ((Field("n"), False), (Field("region"), False))
 
     def test_orders_by_what_is_not_shown(self):
-        question = ask("SELECT region FROM people GROUP BY region HAVING COUNT(*) > 5 ORDER BY AVG(age) DESC")
+        question = ask(
+            "SELECT region FROM people GROUP BY region HAVING COUNT(*) > 5 ORDER BY AVG(age) DESC"
+        )
         assert question.statistics == (("count", Count()), ("avg_age", Mean(AGE)))
         assert question.finish.order == ((Field("avg_age"), True),)
 
@@ -265,11 +297,15 @@ class TestConditions:
 
     def test_with_a_remainder_keep_the_sign_of_the_number(self):
         mirrored = f("negate", f("modulo", f("negate", INCOME), Constant(7)))
-        remainder = f("case", f("less", INCOME, Constant(0)), mirrored, f("modulo", INCOME, Constant(7)))
+        remainder = f(
+            "case", f("less", INCOME, Constant(0)), mirrored, f("modulo", INCOME, Constant(7))
+        )
         assert condition("income % 7 = 1") == f("equal", remainder, Constant(1))
 
     def test_however_written_are_the_same_chain(self):
-        assert condition("(age > 1 AND age > 2) AND age > 3") == condition("age > 1 AND (age > 2 AND age > 3)")
+        assert condition("(age > 1 AND age > 2) AND age > 3") == condition(
+            "age > 1 AND (age > 2 AND age > 3)"
+        )
 
 
 class TestSubqueries:
@@ -279,13 +315,17 @@ class TestSubqueries:
         assert ask("WITH t AS (SELECT p.* FROM people p) SELECT COUNT(*) FROM t") == plain
 
     def test_rename_and_compute(self):
-        question = ask("SELECT AVG(y) FROM (SELECT age * 2 AS y, region FROM people WHERE age > 3) t WHERE t.y < 9")
+        question = ask(
+            "SELECT AVG(y) FROM (SELECT age * 2 AS y, region FROM people WHERE age > 3) t WHERE t.y < 9"
+        )
         rows = Where(Scan(PEOPLE), f("less", Constant(3), AGE))
         inner = Select(rows, (("y", f("multiply", AGE, Constant(2))), ("region", Field("region"))))
         assert question.rows == Where(inner, f("less", Field("y"), Constant(9)))
 
     def test_of_nothing_but_the_person_still_have_rows(self):
-        question = ask("SELECT COUNT(DISTINCT u) FROM (SELECT user_id AS u FROM visits WHERE ward = 1) t")
+        question = ask(
+            "SELECT COUNT(DISTINCT u) FROM (SELECT user_id AS u FROM visits WHERE ward = 1) t"
+        )
         assert question.rows.columns == (("present", Constant(1)),)
         assert question.statistics == (("people", CountPeople()),)
 
@@ -350,13 +390,17 @@ class TestOnePersonsRows:
         )
 
     def test_have_a_mean_within_the_bounds_of_a_value(self):
-        question = ask("SELECT AVG(m) FROM (SELECT user_id, AVG(spent) AS m FROM visits GROUP BY user_id) t")
+        question = ask(
+            "SELECT AVG(m) FROM (SELECT user_id, AVG(spent) AS m FROM visits GROUP BY user_id) t"
+        )
         assert [name for name, _ in question.rows.rows.totals] == ["m sum", "m count"]
         kind = columns_of(question.rows)["m"]
         assert (kind.low * kind.step, kind.high * kind.step) == (0, 500)
 
     def test_without_totals_have_their_number(self):
-        question = ask("SELECT s, COUNT(*) FROM (SELECT user_id, shop AS s FROM visits GROUP BY 1, 2) t GROUP BY s")
+        question = ask(
+            "SELECT s, COUNT(*) FROM (SELECT user_id, shop AS s FROM visits GROUP BY 1, 2) t GROUP BY s"
+        )
         people = question.rows.rows
         assert people.totals == (("rows", Total("count", None, Fraction(1), 1, 10)),)
         assert question.keys[0].values == ("a", "b")
@@ -370,20 +414,26 @@ class TestOnePersonsRows:
 
 class TestJoins:
     def test_with_a_public_table_keep_one_row_for_each(self):
-        question = ask("SELECT AVG(p.age) FROM people p LEFT JOIN wards w ON w.ward = p.ward WHERE w.big")
+        question = ask(
+            "SELECT AVG(p.age) FROM people p LEFT JOIN wards w ON w.ward = p.ward WHERE w.big"
+        )
         columns = (("wards.ward", "ward"), ("city", "city"), ("big", "big"))
         join = JoinPublic(Scan(PEOPLE), WARDS, ((Field("ward"), "ward"),), columns, keep=True)
         assert question.rows == Where(join, Field("big"))
 
     def test_put_further_conditions_above(self):
-        one = ask("SELECT COUNT(*) FROM people p JOIN wards w ON p.ward = w.ward AND w.big AND LOWER(w.city) = p.name")
+        one = ask(
+            "SELECT COUNT(*) FROM people p JOIN wards w ON p.ward = w.ward AND w.big AND LOWER(w.city) = p.name"
+        )
         two = ask(
             "SELECT COUNT(*) FROM people p JOIN wards w ON (p.ward = w.ward) WHERE w.big AND LOWER(w.city) = p.name"
         )
         assert one == two
 
     def test_may_name_the_public_table_first(self):
-        one = ask("SELECT city, COUNT(*) FROM wards JOIN people ON people.ward = wards.ward GROUP BY city")
+        one = ask(
+            "SELECT city, COUNT(*) FROM wards JOIN people ON people.ward = wards.ward GROUP BY city"
+        )
         two = ask("SELECT city, COUNT(*) FROM people JOIN wards USING (ward) GROUP BY city")
         assert one == two
 
@@ -409,7 +459,9 @@ class TestJoins:
         assert question.keys[0].expression == Field("shop")
 
     def test_of_a_table_with_itself_on_the_person(self):
-        question = ask("SELECT COUNT(*) FROM users a JOIN users b ON a.user_id = b.user_id AND a.age < b.age")
+        question = ask(
+            "SELECT COUNT(*) FROM users a JOIN users b ON a.user_id = b.user_id AND a.age < b.age"
+        )
         assert list(columns_of(question.rows)) == ["age", "shop", "users.age", "users.shop"]
 
     def test_of_several_tables(self):
@@ -417,12 +469,16 @@ class TestJoins:
             "SELECT city, COUNT(*) FROM visits v JOIN users u ON v.user_id = u.user_id JOIN wards w ON v.ward = w.ward "
             "JOIN prices p ON p.shop = v.shop GROUP BY city"
         )
-        assert [type(rows) for rows in (question.rows, question.rows.rows, question.rows.rows.rows)] == [
+        assert [
+            type(rows) for rows in (question.rows, question.rows.rows, question.rows.rows.rows)
+        ] == [
             JoinPublic,
             JoinPublic,
             JoinPeople,
         ]
 
     def test_can_be_shown_whole_in_a_sub_query(self):
-        question = ask("SELECT AVG(age) FROM (SELECT * FROM people JOIN wards USING (ward)) t WHERE big")
+        question = ask(
+            "SELECT AVG(age) FROM (SELECT * FROM people JOIN wards USING (ward)) t WHERE big"
+        )
         assert "ward" in columns_of(question.rows)

@@ -117,8 +117,12 @@ EXPRESSIONS = [
 @pytest.fixture(scope="module")
 def store():
     connection = duckdb.connect()
-    connection.execute("CREATE TABLE t (n INT, i BIGINT, j BIGINT, x DOUBLE, b BOOLEAN, s TEXT, d DATE, m TIMESTAMP)")
-    connection.executemany("INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(n, *row) for n, row in enumerate(ROWS)])
+    connection.execute(
+        "CREATE TABLE t (n INT, i BIGINT, j BIGINT, x DOUBLE, b BOOLEAN, s TEXT, d DATE, m TIMESTAMP)"
+    )
+    connection.executemany(
+        "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [(n, *row) for n, row in enumerate(ROWS)]
+    )
     yield connection
     connection.close()
 
@@ -136,7 +140,9 @@ def alike(mine, theirs):
     if isinstance(theirs, date):
         return mine == (theirs - date(1970, 1, 1)).days
     assert isinstance(theirs, int | float | Decimal)
-    if not math.isfinite(theirs):  # x / 0: stores disagree (an error, infinity or NULL); ours is NULL
+    if not math.isfinite(
+        theirs
+    ):  # x / 0: stores disagree (an error, infinity or NULL); ours is NULL
         return mine is None
     return abs(Fraction(mine) - Fraction(theirs)) <= Fraction(1, 10**6)
 
@@ -150,13 +156,18 @@ def test_an_expression_means_what_it_means_in_a_store(sql, store):
     domain_of(expression, columns)
     theirs = [value for (value,) in store.execute(f"SELECT {sql} FROM t ORDER BY n").fetchall()]
     mine = [evaluate(expression, read(row), columns) for row in ROWS]
-    assert [alike(*pair) for pair in zip(mine, theirs, strict=True)] == [True] * len(ROWS), (mine, theirs)
+    assert [alike(*pair) for pair in zip(mine, theirs, strict=True)] == [True] * len(ROWS), (
+        mine,
+        theirs,
+    )
 
 
 @pytest.mark.untraced
 def test_equal_bins_mean_what_they_mean_in_postgresql():
     """WIDTH_BUCKET by its definition: 0 below, n + 1 from the upper bound on, equal bins between."""
-    question = parse("SELECT COUNT(*) FROM (SELECT WIDTH_BUCKET(x, -10, 10, 8) AS v FROM t) q", {"t": TABLE})
+    question = parse(
+        "SELECT COUNT(*) FROM (SELECT WIDTH_BUCKET(x, -10, 10, 8) AS v FROM t) q", {"t": TABLE}
+    )
     ((_, expression),) = question.rows.columns
     columns = columns_of(Scan(TABLE))
     for steps in range(-800, 801):

@@ -55,11 +55,20 @@ REFUSALS = [
     (f"{V} WHERE USER_ID IN (7, 8)", "USER_ID"),
     (f'{V} WHERE "User_Id" > 7', "User_Id"),
     ("SELECT COUNT(*) FROM (SELECT user_id AS u, ward FROM visits) t WHERE u = 7", "u"),
-    ("SELECT CASE WHEN user_id = 7 THEN 1 ELSE 0 END AS k, COUNT(*) FROM visits GROUP BY k", "user_id"),
+    (
+        "SELECT CASE WHEN user_id = 7 THEN 1 ELSE 0 END AS k, COUNT(*) FROM visits GROUP BY k",
+        "user_id",
+    ),
     ("SELECT COUNT(DISTINCT user_id) FILTER (WHERE ward = 1) FROM visits", "FILTER"),
     ("SELECT COUNT(DISTINCT user_id) FROM monthly", "COUNT(DISTINCT person)"),
-    ("SELECT AVG(s) FROM (SELECT user_id, SUM(spent) AS s FROM monthly GROUP BY user_id) t", "GROUP BY the person"),
-    ("SELECT COUNT(*) FROM monthly a JOIN monthly b ON a.user_id = b.user_id", "JOIN of private tables"),
+    (
+        "SELECT AVG(s) FROM (SELECT user_id, SUM(spent) AS s FROM monthly GROUP BY user_id) t",
+        "GROUP BY the person",
+    ),
+    (
+        "SELECT COUNT(*) FROM monthly a JOIN monthly b ON a.user_id = b.user_id",
+        "JOIN of private tables",
+    ),
     # tables and files
     ("SELECT COUNT(*) FROM nowhere", "nowhere"),
     ("SELECT COUNT(*) FROM 'people.csv'", "people.csv"),
@@ -86,9 +95,15 @@ REFUSALS = [
     ("SELECT COUNT(*) FROM people a JOIN people b ON a.age = b.age", "JOIN of private tables"),
     ("SELECT COUNT(*) FROM visits a JOIN people b ON a.ward = b.ward", "JOIN of private tables"),
     ("SELECT COUNT(*) FROM visits a JOIN visits b ON a.ward = b.ward", "JOIN of private tables"),
-    ("SELECT COUNT(*) FROM visits a JOIN visits b ON a.user_id > b.user_id", "JOIN of private tables"),
+    (
+        "SELECT COUNT(*) FROM visits a JOIN visits b ON a.user_id > b.user_id",
+        "JOIN of private tables",
+    ),
     ("SELECT COUNT(*) FROM visits a JOIN users b ON a.user_id = b.age", "JOIN of private tables"),
-    ("SELECT COUNT(*) FROM visits a JOIN users b ON a.user_id = b.user_id OR TRUE", "JOIN of private tables"),
+    (
+        "SELECT COUNT(*) FROM visits a JOIN users b ON a.user_id = b.user_id OR TRUE",
+        "JOIN of private tables",
+    ),
     (
         "SELECT COUNT(*) FROM visits a LEFT JOIN users b ON a.user_id = b.user_id AND b.age > 3",
         "LEFT JOIN: its ON takes equalities only",
@@ -114,12 +129,21 @@ REFUSALS = [
     ("SELECT COUNT(*) FROM wards w LEFT JOIN people p ON p.ward = w.ward", "JOIN"),
     ("SELECT COUNT(*) FROM wards v JOIN wards w ON v.ward = w.ward", "JOIN"),
     ("SELECT COUNT(*) FROM visits v JOIN wards w ON v.user_id = w.ward", "JOIN"),
-    ("SELECT COUNT(*) FROM people p JOIN wards w ON p.name = w.ward", "= cannot take a number and text"),
-    ("SELECT COUNT(*) FROM people p JOIN wards w USING (ward) WHERE city = 'x' AND p.city = 'y'", "city"),
+    (
+        "SELECT COUNT(*) FROM people p JOIN wards w ON p.name = w.ward",
+        "= cannot take a number and text",
+    ),
+    (
+        "SELECT COUNT(*) FROM people p JOIN wards w USING (ward) WHERE city = 'x' AND p.city = 'y'",
+        "city",
+    ),
     ("SELECT COUNT(*) FROM visits a JOIN visits b USING (user_id) WHERE ward = 1", "ward"),
     ("SELECT COUNT(*) FROM swaps UNION ALL SELECT 1", "UNION"),
     # sub-queries, WITH, UNION
-    ("WITH RECURSIVE t AS (SELECT age FROM people UNION ALL SELECT age FROM t) SELECT COUNT(*) FROM t", "RECURSIVE"),
+    (
+        "WITH RECURSIVE t AS (SELECT age FROM people UNION ALL SELECT age FROM t) SELECT COUNT(*) FROM t",
+        "RECURSIVE",
+    ),
     ("WITH t AS (SELECT pg_sleep(9) AS x FROM people) SELECT COUNT(*) FROM people", "pg_sleep"),
     ("WITH t AS (SELECT age FROM people) DELETE FROM people", "DELETE"),
     ("WITH t(a) AS (SELECT age FROM people) SELECT COUNT(*) FROM t", "COLUMNS"),
@@ -135,7 +159,10 @@ REFUSALS = [
     (f"{N} p WHERE EXISTS (SELECT 1 FROM visits v WHERE v.ward = p.ward)", "EXISTS"),
     (f"{N} p WHERE age = ANY (SELECT ward FROM visits)", "ANY"),
     ("SELECT (SELECT COUNT(*) FROM visits), COUNT(*) FROM people", "sub-query"),
-    ("SELECT AVG(n) FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) t", "GROUP BY in a sub-query"),
+    (
+        "SELECT AVG(n) FROM (SELECT region, COUNT(*) AS n FROM people GROUP BY region) t",
+        "GROUP BY in a sub-query",
+    ),
     ("SELECT COUNT(*) FROM (SELECT COUNT(*) AS n FROM people) t", "aggregates"),
     ("SELECT COUNT(*) FROM (SELECT age FROM people LIMIT 1) t", "LIMIT"),
     ("SELECT COUNT(*) FROM (SELECT age FROM people ORDER BY age) t", "ORDER BY"),
@@ -144,15 +171,30 @@ REFUSALS = [
     ("SELECT COUNT(*) FROM (SELECT age AS a, ward AS A FROM people) t", "AS"),
     ("SELECT COUNT(*) FROM (SELECT age FROM people UNION SELECT ward FROM people) t", "UNION"),
     ("SELECT COUNT(*) FROM (SELECT age FROM people EXCEPT SELECT ward FROM people) t", "EXCEPT"),
-    ("SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age, ward FROM people) t", "UNION ALL"),
+    (
+        "SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age, ward FROM people) t",
+        "UNION ALL",
+    ),
     (
         "SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT region FROM people) t",
         "a number and text together",
     ),
-    ("SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM users) t", "different units"),
-    ("SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM swaps) t", "neighbour"),
-    ("SELECT COUNT(*) FROM (SELECT user_id, age FROM users UNION ALL SELECT age, user_id FROM users) t", "UNION ALL"),
-    ("SELECT AVG(m) FROM (SELECT user_id, MEDIAN(spent) AS m FROM visits GROUP BY user_id) t", "MEDIAN"),
+    (
+        "SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM users) t",
+        "different units",
+    ),
+    (
+        "SELECT COUNT(*) FROM (SELECT age FROM people UNION ALL SELECT age FROM swaps) t",
+        "neighbour",
+    ),
+    (
+        "SELECT COUNT(*) FROM (SELECT user_id, age FROM users UNION ALL SELECT age, user_id FROM users) t",
+        "UNION ALL",
+    ),
+    (
+        "SELECT AVG(m) FROM (SELECT user_id, MEDIAN(spent) AS m FROM visits GROUP BY user_id) t",
+        "MEDIAN",
+    ),
     ("SELECT COUNT(*) FROM (SELECT user_id, MIN(at) AS m FROM visits GROUP BY user_id) t", "MIN"),
     ("SELECT COUNT(*) FROM (SELECT user_id, ward FROM visits GROUP BY user_id) t", "ward"),
     ("SELECT COUNT(*) FROM (SELECT *, COUNT(*) FROM visits GROUP BY user_id) t", "*"),
@@ -212,7 +254,10 @@ REFUSALS = [
     (f"{N} WHERE CAST(name AS INTEGER) = 1", "CAST"),
     (f"{N} WHERE CAST(age AS TEXT) = '1'", "CAST"),
     (f"{N} WHERE income::DECIMAL(10, 2) = 1", "CAST"),
-    (f"{N} WHERE DATE_TRUNC('hour', joined) = '2024-01-01'", "DATE_TRUNC('hour', joined): a date has no clock"),
+    (
+        f"{N} WHERE DATE_TRUNC('hour', joined) = '2024-01-01'",
+        "DATE_TRUNC('hour', joined): a date has no clock",
+    ),
     (f"{N} WHERE EXTRACT(MILLENNIUM FROM joined) = 1", "EXTRACT(MILLENNIUM"),
     (f"{N} WHERE DAYOFWEEK(joined) = 1", "DAYOFWEEK"),
     (f"{N} WHERE SUBSTRING(name, 2) = 'x'", "SUBSTRING"),
@@ -224,7 +269,10 @@ REFUSALS = [
     (f"{N} WHERE height > 1", "height"),
     (f"{N} WHERE active IS 3", "IS"),
     # aggregates
-    ("SELECT AVG(DISTINCT age) FROM people", "AVG(DISTINCT age): DISTINCT compares people with each other"),
+    (
+        "SELECT AVG(DISTINCT age) FROM people",
+        "AVG(DISTINCT age): DISTINCT compares people with each other",
+    ),
     ("SELECT COUNT(DISTINCT age, ward) FROM people", "COUNT(DISTINCT x, y)"),
     ("SELECT COUNT(DISTINCT name, age) FROM people", "COUNT(DISTINCT x, y)"),
     ("SELECT COUNT(NULL) FROM people", "COUNT(NULL)"),
@@ -278,7 +326,10 @@ REFUSALS = [
     ("SELECT region + COUNT(*) FROM people GROUP BY region", "region + COUNT(*): + takes a number"),
     # parts that the grammar leaves empty
     ("SELECT COUNT(*) FROM people AS (a, b)", "AS t(…)"),
-    ("SELECT region, ISOYEAR(COUNT(*)) OVER (ORDER BY region) FROM people GROUP BY region", "ISOYEAR(COUNT(*))"),
+    (
+        "SELECT region, ISOYEAR(COUNT(*)) OVER (ORDER BY region) FROM people GROUP BY region",
+        "ISOYEAR(COUNT(*))",
+    ),
     ("SELECT VAR(age) OVER (ORDER BY region), COUNT(*) FROM people", "VAR(age)"),
     # nesting
     (f"SELECT {'(' * 500}1{')' * 500} + COUNT(*) FROM people", "nested"),
@@ -318,7 +369,10 @@ def test_what_one_row_could_multiply_without_limit_is_called_so(sql):
 
 def test_views_that_double_each_other_are_refused_quickly():
     views = ["v0 AS (SELECT age FROM people)"]
-    views += [f"v{i} AS (SELECT age FROM v{i - 1} UNION ALL SELECT age FROM v{i - 1})" for i in range(1, 40)]
+    views += [
+        f"v{i} AS (SELECT age FROM v{i - 1} UNION ALL SELECT age FROM v{i - 1})"
+        for i in range(1, 40)
+    ]
     with pytest.raises(UnsupportedQuery, match="too large"):
         parse(f"WITH {', '.join(views)} SELECT COUNT(*) FROM v39", TABLES)
 

@@ -61,9 +61,13 @@ MEANS = {
     "DATE_TRUNC('quarter', d)": lambda d, t, x: days(date(d.year, (d.month - 1) // 3 * 3 + 1, 1)),
     "DATE_TRUNC('hour', t)": lambda d, t, x: seconds(t.replace(minute=0, second=0)),
     "DATE_DIFF('day', DATE '2020-02-28', d)": lambda d, t, x: (d - date(2020, 2, 28)).days,
-    "DATE_DIFF('week', DATE '2020-01-06', d)": lambda d, t, x: (monday(d) - date(2020, 1, 6)).days // 7,
+    "DATE_DIFF('week', DATE '2020-01-06', d)": lambda d, t, x: (
+        (monday(d) - date(2020, 1, 6)).days // 7
+    ),
     "DATE_DIFF('month', DATE '2020-01-06', d)": lambda d, t, x: (d.year - 2020) * 12 + d.month - 1,
-    "DATE_DIFF('quarter', DATE '2020-01-06', d)": lambda d, t, x: (d.year - 2020) * 4 + (d.month - 1) // 3,
+    "DATE_DIFF('quarter', DATE '2020-01-06', d)": lambda d, t, x: (
+        (d.year - 2020) * 4 + (d.month - 1) // 3
+    ),
     "DATE_DIFF('year', DATE '2020-01-06', d)": lambda d, t, x: d.year - 2020,
     "DATE_DIFF('hour', TIMESTAMP '2020-01-01 00:30:00', t)": lambda d, t, x: (
         seconds(t) // 3600 - seconds(datetime(2020, 1, 1)) // 3600
@@ -123,7 +127,9 @@ REFUSED = [
 @cache
 def key_of(sql):
     """Read a key once: every example of a law meets the same."""
-    question = dp.parse_sql(f"SELECT {sql} AS k, COUNT(*) AS n FROM v GROUP BY {sql}", {"v": SCHEMA})
+    question = dp.parse_sql(
+        f"SELECT {sql} AS k, COUNT(*) AS n FROM v GROUP BY {sql}", {"v": SCHEMA}
+    )
     return question.keys[0].expression, columns_of(question.rows)
 
 
@@ -154,7 +160,9 @@ class TestEveryExpression:
 def test_what_has_no_one_meaning_is_refused(sql):
     with pytest.raises((UnsupportedQuery, InvalidArgument)) as refused:
         key_of(sql)
-    assert not any(word in str(refused.value) for word in ("AT_MOST", "TRUNCATE", "UNIX_", "MONTHS_LATER"))
+    assert not any(
+        word in str(refused.value) for word in ("AT_MOST", "TRUNCATE", "UNIX_", "MONTHS_LATER")
+    )
 
 
 def test_a_range_of_days_narrows_the_keys():
@@ -162,7 +170,8 @@ def test_a_range_of_days_narrows_the_keys():
     for where in ("d < DATE '2020-01-01'", "DATE '2021-01-01' <= d", "d = DATE '2020-05-05'", "d > DATE '2030-01-01'",
                   "x < 3", "d <= DATE '2020-02-01' AND DATE '2020-01-20' < d"):  # fmt: skip
         question = dp.parse_sql(
-            f"SELECT DATE_TRUNC('month', d) AS m, COUNT(*) AS n FROM v WHERE {where} GROUP BY m", {"v": SCHEMA}
+            f"SELECT DATE_TRUNC('month', d) AS m, COUNT(*) AS n FROM v WHERE {where} GROUP BY m",
+            {"v": SCHEMA},
         )
         keys[where] = len(question.keys[0].values)
     assert list(keys.values()) == [2, 2, 1, 0, 16, 2]  # what nothing can meet has no keys
@@ -192,10 +201,14 @@ class TestPython:
         assert self.bin("t", row, width=3600) == seconds(time) // 3600 * 3600
         assert self.bin("x", row, width=5) == 10
         assert self.bin("x", row, edges=[0, 10, 15]) == 10
-        assert self.bin("d", row, edges=[date(2020, 1, 1), date(2020, 5, 6), date(2021, 1, 1)]) == days(day)
+        assert self.bin(
+            "d", row, edges=[date(2020, 1, 1), date(2020, 5, 6), date(2021, 1, 1)]
+        ) == days(day)
         assert self.bin("x", {**row, "x": -3}, edges=[0, 10]) is None
 
-    @pytest.mark.parametrize("words", [{"edges": [3]}, {"edges": [3, 1]}, {"width": Fraction(1, 2)}])
+    @pytest.mark.parametrize(
+        "words", [{"edges": [3]}, {"edges": [3, 1]}, {"width": Fraction(1, 2)}]
+    )
     def test_bins_that_are_none_are_refused(self, words):
         with pytest.raises(InvalidArgument):
             dp.Table(SCHEMA).histogram("d" if "width" in words else "x", **words)
@@ -227,7 +240,9 @@ class TestPython:
 
 def test_results_are_worked_on_for_free():
     rows = [{"d": "2020-01-01", "t": None, "x": 4, "name": "a", "ok": True}] * 400
-    curator = dp.Curator(dp.Memory({"v": rows}), [SCHEMA], dp.open_ledger(":memory:", dp.PureDP(10**9)))
+    curator = dp.Curator(
+        dp.Memory({"v": rows}), [SCHEMA], dp.open_ledger(":memory:", dp.PureDP(10**9))
+    )
     sql = (
         "SELECT SQRT(COUNT(*)) AS root, LN(COUNT(*)) AS ln, LOG10(COUNT(*)) AS ten, EXP(COUNT(*) / 400) AS e, "
         "POWER(COUNT(*), 2) AS square, CAST(AVG(x) AS INTEGER) AS whole, CAST(AVG(x) AS DECIMAL(10, 2)) AS cents FROM v"
@@ -235,4 +250,6 @@ def test_results_are_worked_on_for_free():
     found = curator.sql(sql, spend=dp.PureDP(10**8))
     n = 400
     wanted = [math.sqrt(n), math.log(n), math.log10(n), math.e, n**2, 4, 4]
-    assert [float(found.column(name)[0]) for name in found.columns] == pytest.approx(wanted, rel=1e-6)
+    assert [float(found.column(name)[0]) for name in found.columns] == pytest.approx(
+        wanted, rel=1e-6
+    )

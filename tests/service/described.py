@@ -24,7 +24,9 @@ def validator(name):
 def way_of(method, path):
     """Find the way that a request took; None if there is none."""
     for way in WAYS:
-        if way.method == method and re.fullmatch(re.sub(r"{\w+}", "[^/]+", way.path), path.partition("?")[0]):
+        if way.method == method and re.fullmatch(
+            re.sub(r"{\w+}", "[^/]+", way.path), path.partition("?")[0]
+        ):
             return way
     return None
 

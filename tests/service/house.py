@@ -164,7 +164,9 @@ def start(
         *([] if port is None else ["--port", str(port)]),
     ]
     with (house.folder / "server.txt").open("ab") as log:
-        process = subprocess.Popen(command, stdout=log, stderr=log, env=os.environ | (environment or {}))
+        process = subprocess.Popen(
+            command, stdout=log, stderr=log, env=os.environ | (environment or {})
+        )
     end = time.monotonic() + 60
     with house.client() as client:
         while time.monotonic() < end and process.poll() is None:
@@ -183,7 +185,10 @@ def serving(house: House, *, port: int | None = None):
     """
     config = read_config(house.config)
     settings = uvicorn.Config(
-        build_app(config), port=port or urlsplit(config.url).port, http=RequestTimeoutProtocol, **_manners(config)
+        build_app(config),
+        port=port or urlsplit(config.url).port,
+        http=RequestTimeoutProtocol,
+        **_manners(config),
     )
     server = uvicorn.Server(settings)
     thread = threading.Thread(target=server.run)

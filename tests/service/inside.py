@@ -22,7 +22,9 @@ class Inside:
         return self._portal.call(self._request, method, path, options)
 
     async def _request(self, method, path, options):
-        transport = httpx.ASGITransport(self._app, raise_app_exceptions=True, client=("10.9.8.7", 1234))
+        transport = httpx.ASGITransport(
+            self._app, raise_app_exceptions=True, client=("10.9.8.7", 1234)
+        )
         async with httpx.AsyncClient(transport=transport, base_url=self._url, timeout=60) as client:
             return await client.request(method, path, **options)
 

@@ -8,7 +8,9 @@ import time
 from discreet.service.config import read_config
 from service.house import COUNT
 
-BODY = json.dumps({"sql": COUNT, "spend": {"epsilon": "1/10"}, "level": "0.95", "nonnegative": False, "why": ""})
+BODY = json.dumps(
+    {"sql": COUNT, "spend": {"epsilon": "1/10"}, "level": "0.95", "nonnegative": False, "why": ""}
+)
 
 
 def edited(house, **limits):
@@ -17,7 +19,9 @@ def edited(house, **limits):
     for name, value in limits.items():
         text = text.replace("[limits]\n", f"[limits]\n{name} = {value}\n")
         text = "\n".join(
-            line for line in text.splitlines() if line == f"{name} = {value}" or not line.startswith(f"{name} =")
+            line
+            for line in text.splitlines()
+            if line == f"{name} = {value}" or not line.startswith(f"{name} =")
         )
     house.config.write_text(text)
     return read_config(house.config)

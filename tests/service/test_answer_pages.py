@@ -23,7 +23,15 @@ from service.house import build
 from service.inside import inside
 
 SQL = "SELECT region, COUNT(*) AS n, AVG(income) AS income\nFROM people\nGROUP BY region"
-FILES = ("", "/table.csv", "/table.parquet", "/receipt.json", "/question.py", "/question.sql", "/chart-1.svg")
+FILES = (
+    "",
+    "/table.csv",
+    "/table.parquet",
+    "/receipt.json",
+    "/question.py",
+    "/question.sql",
+    "/chart-1.svg",
+)
 
 
 class Person:
@@ -31,7 +39,9 @@ class Person:
 
     def __init__(self, opened, house, who):
         self.opened, self.url = opened, house.url
-        reply = opened.request("POST", "/sign-in", data={"token": house.tokens[who]}, headers={"Origin": house.url})
+        reply = opened.request(
+            "POST", "/sign-in", data={"token": house.tokens[who]}, headers={"Origin": house.url}
+        )
         self.heads = {"Cookie": reply.headers["Set-Cookie"].partition(";")[0], "Origin": house.url}
         self.csrf = re.search(r'name="csrf" value="([^"]+)"', self.get("/history").text)[1]
 
@@ -39,11 +49,15 @@ class Person:
         return self.opened.request("GET", path, headers=self.heads)
 
     def post(self, path, **form) -> httpx.Response:
-        return self.opened.request("POST", path, data={"csrf": self.csrf, **form}, headers=self.heads)
+        return self.opened.request(
+            "POST", path, data={"csrf": self.csrf, **form}, headers=self.heads
+        )
 
     def asks(self, sql=SQL, spend="1/3") -> str:
         """Run a question to its end; return the address of its page."""
-        place = self.post("/workbench/people/run", sql=sql, spend=spend, nonnegative="1").headers["Location"]
+        place = self.post("/workbench/people/run", sql=sql, spend=spend, nonnegative="1").headers[
+            "Location"
+        ]
         while "/table.csv" not in self.get(place).text:
             time.sleep(0.02)
         return place
@@ -85,7 +99,11 @@ def test_what_is_taken_home_is_the_answer(held, tmp_path):
     assert [tuple(map(str, row)) for row in rows] == [tuple(row.values()) for row in table]
     assert ana.get(f"{place}/question.sql").text.splitlines()[1:] == SQL.splitlines()
     picture = ana.get(f"{place}/chart-2.svg").text
-    assert picture.startswith("<svg") and 'xmlns="http://www.w3.org/2000/svg"' in picture and "class=" not in picture
+    assert (
+        picture.startswith("<svg")
+        and 'xmlns="http://www.w3.org/2000/svg"' in picture
+        and "class=" not in picture
+    )
     assert ana.get(f"{place}/chart-3.svg").status_code == 403
     assert "attachment" in ana.get(f"{place}/chart-1.svg").headers["Content-Disposition"]
 
@@ -111,7 +129,10 @@ def test_nothing_of_a_colleague_is_seen(held):
             mine, never = other.get(place + end), other.get(unknown + end)
             assert (mine.status_code, mine.text) == (403, never.text.replace("xyz", place[-3:]))
         assert other.post(f"{place}/save", name="x").status_code == 403
-        assert other.get(f"/workbench/people?answer={place.rpartition('/')[2]}").text.count("<table>") == 1  # its plan
+        assert (
+            other.get(f"/workbench/people?answer={place.rpartition('/')[2]}").text.count("<table>")
+            == 1
+        )  # its plan
         assert "secret plan" not in other.get("/history").text + other.get("/workbench/people").text
     [saved] = re.findall(r"/saved/([\w-]+)/forget", ana.get("/history").text)
     assert enter("bob").post(f"/saved/{saved}/forget").status_code == 403
@@ -134,14 +155,26 @@ def test_where_questions_are_shared_so_are_answers_but_not_names(tmp_path):
 
 def test_questions_are_saved_as_they_stand(held):
     _, _, ana, _ = held
-    form = {"sql": "SELECT <b> half of it", "mode": "error", "error": "n = 5", "spend": "1/7", "nonnegative": "1"}
+    form = {
+        "sql": "SELECT <b> half of it",
+        "mode": "error",
+        "error": "n = 5",
+        "spend": "1/7",
+        "nonnegative": "1",
+    }
     back = ana.post("/workbench/people/save", name="half & <b>", **form).headers["Location"]
     page = ana.get(back).text
-    assert "SELECT &lt;b&gt; half of it" in page and 'value="n = 5"' in page and "half &amp; &lt;b&gt;" in page
+    assert (
+        "SELECT &lt;b&gt; half of it" in page
+        and 'value="n = 5"' in page
+        and "half &amp; &lt;b&gt;" in page
+    )
     assert page.count("checked") == 2 and 'value="error" checked' in page
     first = re.findall(r"/saved/([\w-]+)/forget", ana.get("/history").text)
     ana.post("/workbench/people/save", name="half & <b>", **form | {"sql": "SELECT another"})
-    assert re.findall(r"/saved/([\w-]+)/forget", ana.get("/history").text) == first  # a name means one question
+    assert (
+        re.findall(r"/saved/([\w-]+)/forget", ana.get("/history").text) == first
+    )  # a name means one question
     assert "SELECT+another" in ana.get("/history").text
     for name in ("", " ", "a" * 101, "a\nb"):
         assert ana.post("/workbench/people/save", name=name, **form).status_code == 422
@@ -155,7 +188,10 @@ def test_answers_stay_and_what_was_refused_goes(held, monkeypatch):
     body = '{"sql":"SELECT COUNT(*) AS n FROM people","spend":{"epsilon":"1000"}}'
     refused = state.jobs.put("ana", "people", "sql", body)
     made = state.jobs.put(
-        "ana", "people", "suggest_bounds", '{"table":"people","column":"income","spend":{"epsilon":"1/9"}}'
+        "ana",
+        "people",
+        "suggest_bounds",
+        '{"table":"people","column":"income","spend":{"epsilon":"1/9"}}',
     )
     while state.jobs.shelf.get(made.id).open:
         time.sleep(0.02)
@@ -163,7 +199,9 @@ def test_answers_stay_and_what_was_refused_goes(held, monkeypatch):
         time.sleep(0.02)
     state.store.ask("UPDATE discreet_jobs SET finished = finished - ?", 2 * KEPT_SECONDS)
     state.jobs.shelf.forget()
-    assert state.jobs.shelf.get(refused.id) is None and state.jobs.shelf.get(made.id).state == "done"
+    assert (
+        state.jobs.shelf.get(refused.id) is None and state.jobs.shelf.get(made.id).state == "done"
+    )
     assert ana.get(place).status_code == ana.get(newer).status_code == 200
     ana.post(f"{place}/save", name="kept")
     monkeypatch.setattr("discreet.service.jobs.job_store.KEPT_ANSWERS", 0)
@@ -177,9 +215,7 @@ def test_what_does_not_fit_is_refused_with_what_would_fit(held):
     before = state.datasets.ledger("people").spent()
     form = {"sql": "SELECT COUNT(*) AS n FROM people", "spend": "500"}
     refused = ana.post("/workbench/people/run", **form)
-    words = (
-        r"It costs ε = 500, and ε = [\d./]+ is left\.</p>\s*<p class=\"soft\">For ε = [\d./]+ it would be off: n by ± 0"
-    )
+    words = r"It costs ε = 500, and ε = [\d./]+ is left\.</p>\s*<p class=\"soft\">For ε = [\d./]+ it would be off: n by ± 0"
     assert refused.status_code == 409 and re.search(words, refused.text)
     assert re.search(words, ana.post("/workbench/people", **form).text)
     assert state.datasets.ledger("people").spent() == before
@@ -190,16 +226,27 @@ class TestCode:
 
     @pytest.mark.parametrize(
         ("spend", "field"),
-        [({"mu_squared": "1/9"}, "1/3"), ({"mu": "2"}, "2"), ({"rho": "1/7"}, "1/7"), ({"epsilon": "2"}, "2")],
+        [
+            ({"mu_squared": "1/9"}, "1/3"),
+            ({"mu": "2"}, "2"),
+            ({"rho": "1/7"}, "1/7"),
+            ({"epsilon": "2"}, "2"),
+        ],
     )
     def test_amounts_of_all_measures(self, spend, field):
         body = f'{{"sql": "SELECT 1", "spend": {str(spend).replace(chr(39), chr(34))}}}'
         assert fields_of(body)["spend"] == field
-        assert next(iter(spend.values())) in sql_code("x", body) or "GaussianDP('1/3')" in sql_code("x", body)
+        assert next(iter(spend.values())) in sql_code("x", body) or "GaussianDP('1/3')" in sql_code(
+            "x", body
+        )
 
     def test_types_and_names_of_any_table(self, tmp_path):
         columns = [{"name": name, "noisy": False} for name in ('a"', 'A"', "flag", "long", "none")]
-        reply = {"columns": columns, "rows": [[1, "x'", True, 2**70, None]], "intervals": [[None] * 5]}
+        reply = {
+            "columns": columns,
+            "rows": [[1, "x'", True, 2**70, None]],
+            "intervals": [[None] * 5],
+        }
         (tmp_path / "t.parquet").write_bytes(answer_parquet(reply))
         found = duckdb.sql(f"SELECT * FROM '{tmp_path}/t.parquet'")
         assert found.columns == ['a"', 'A"_2', "flag", "long", "none"]
@@ -211,4 +258,6 @@ class TestCode:
         used = {kind for part in re.findall(r'<svg class="chart answer.*?</svg>', shown, re.DOTALL)
                 for kind in re.findall(r'class="([\w -]+)"', part)}  # fmt: skip
         assert used - {"chart answer"} <= set(LOOKS)
-        assert drawing('<svg class="chart"><path class="odd"/></svg>').endswith('fill="#ffffff"/><path/></svg>')
+        assert drawing('<svg class="chart"><path class="odd"/></svg>').endswith(
+            'fill="#ffffff"/><path/></svg>'
+        )

@@ -74,12 +74,17 @@ def test_a_person_with_many_rows_is_promised_less_unless_the_person_is_the_unit(
 def test_what_comes_after_costs_nothing_and_helps():
     """Mean errors of 16,000 counts at ε = 0.05, noise of mean size 20: cutting off at 0 saves about 7, its deviation is 0.2."""
     for step in ("1", "2"):
-        told, made = (float(word[2:]) for word in numbers(processing_lesson({"epsilon": "0", "step": step}))[1:])
+        told, made = (
+            float(word[2:])
+            for word in numbers(processing_lesson({"epsilon": "0", "step": step}))[1:]
+        )
         assert made < told
     tables = np.random.default_rng(0).normal(TRUTH, 30, (500, len(TRUTH)))
     made = process(tables, 2)
     assert made.min() >= 0 and np.allclose(made.sum(axis=1), TRUTH.sum())
-    assert (np.linalg.norm(made - TRUTH, axis=1) <= np.linalg.norm(tables - TRUTH, axis=1) + 1e-9).all()  # a projection
+    assert (
+        np.linalg.norm(made - TRUTH, axis=1) <= np.linalg.norm(tables - TRUTH, axis=1) + 1e-9
+    ).all()  # a projection
 
 
 def test_filters_admit_what_the_documents_say():
@@ -89,7 +94,10 @@ def test_filters_admit_what_the_documents_say():
 def test_a_best_bound_rises_with_the_number_of_people():
     best = [
         float(
-            numbers(clipping_lesson({"people": str(place)}))[2].replace("\u202f", "").replace("10⁶", "1e6").split()[0]
+            numbers(clipping_lesson({"people": str(place)}))[2]
+            .replace("\u202f", "")
+            .replace("10⁶", "1e6")
+            .split()[0]
         )
         for place in range(len(PEOPLE.values) - 1)
     ]
@@ -107,4 +115,6 @@ def test_a_watch_stops_when_its_alarms_are_used_up():
     for alarms in range(4):
         days, _, told = numbers(sparse_lesson({"alarms": str(alarms), "epsilon": "4"}))
         found, said = map(int, told.split(" of "))
-        assert found <= said <= (1, 2, 3, 5)[alarms] and (int(days) == 60 or said == (1, 2, 3, 5)[alarms])
+        assert found <= said <= (1, 2, 3, 5)[alarms] and (
+            int(days) == 60 or said == (1, 2, 3, 5)[alarms]
+        )

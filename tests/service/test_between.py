@@ -38,7 +38,9 @@ def test_a_question_asked_before_is_answered_like_a_new_one(as_who, ask):
         return [Fraction(found[name]["epsilon"]) for name in ("spent", "spent_by_all")]
 
     def explained():
-        found = as_who("bob", "POST", "/datasets/people/explain", {"sql": GROUPED, "spend": ONE}).json()
+        found = as_who(
+            "bob", "POST", "/datasets/people/explain", {"sql": GROUPED, "spend": ONE}
+        ).json()
         return {**found, "left": 0, "after": 0, "text": 0}  # what is left for all has moved
 
     before = explained()
@@ -63,18 +65,28 @@ def test_an_analyst_s_history_is_of_their_own_and_a_steward_s_has_the_texts(as_w
     mine = as_who("bob", "GET", "/datasets/people/history").json()
     assert {(entry["kind"], entry["who"]) for entry in mine["entries"]} == {("charge", "bob")}
     assert all(entry["refers"] is None and entry["previous"] == "" for entry in mine["entries"])
-    assert "ana" not in json.dumps(mine) and set(mine["asked"].values()) >= {"SELECT COUNT(*) AS n\nFROM people"}
+    assert "ana" not in json.dumps(mine) and set(mine["asked"].values()) >= {
+        "SELECT COUNT(*) AS n\nFROM people"
+    }
     whole = as_who("stella", "GET", "/datasets/people/history?last=1000").json()
     kinds = {entry["kind"] for entry in whole["entries"] if str(entry["number"]) in whole["asked"]}
-    assert kinds == {"charge", "again"} and {entry["who"] for entry in whole["entries"]} >= {"ana", "bob"}
+    assert kinds == {"charge", "again"} and {entry["who"] for entry in whole["entries"]} >= {
+        "ana",
+        "bob",
+    }
 
 
 def test_a_steward_may_share_questions_of_a_data_set(tmp_path):
     datasets = DataSets(read_config(build(tmp_path / "a", dataset="share_questions = true").config))
-    told = [datasets.curator("people", who).sql(GROUPED, spend=dp.PureDP(1)).receipt.who for who in ("ana", "bob")]
+    told = [
+        datasets.curator("people", who).sql(GROUPED, spend=dp.PureDP(1)).receipt.who
+        for who in ("ana", "bob")
+    ]
     assert told == ["ana", "ana"] and not datasets.curator("other", "bob").stand.share_questions
     datasets.close()
-    with pytest.raises(dp.InvalidArgument, match=r"datasets\.people\.share_questions must be true or false"):
+    with pytest.raises(
+        dp.InvalidArgument, match=r"datasets\.people\.share_questions must be true or false"
+    ):
         build(tmp_path / "b", dataset='share_questions = "yes"')
 
 
@@ -90,9 +102,14 @@ def test_how_tables_were_read_is_shown_to_stewards_where_the_configuration_says_
             return opened.request("GET", path, headers={"Cookie": cookie})
 
         page = get("stella", "/steward/people/intake")
-        cells = re.findall(r'mono">income</th><td>real</td>' + r'<td class="number">(\d+)</td>' * 4, page.text)
+        cells = re.findall(
+            r'mono">income</th><td>real</td>' + r'<td class="number">(\d+)</td>' * 4, page.text
+        )
         assert page.status_code == 200 and cells == [("0", "1", "0", "0")] and "2 rows" in page.text
-        assert "/intake" in get("stella", "/steward/people").text and "disk: ok" in get("stella", "/steward").text
+        assert (
+            "/intake" in get("stella", "/steward/people").text
+            and "disk: ok" in get("stella", "/steward").text
+        )
         assert "/intake" not in get("stella", "/steward/other").text
         for who, path in (("ana", "people"), ("sid", "people"), ("stella", "other")):
             refused = get(who, f"/steward/{path}/intake")
@@ -107,17 +124,26 @@ def test_the_steward_s_room_shows_what_was_asked(house, client, ask):
         {**ASK, "sql": "SELECT COUNT(*) AS n FROM people WHERE age > 61 AND region = 'N'"},
     )
     token = house.tokens["stella"]
-    signed = client.request("POST", "/sign-in", data={"token": token}, headers={"Origin": house.url})
+    signed = client.request(
+        "POST", "/sign-in", data={"token": token}, headers={"Origin": house.url}
+    )
     cookie = signed.headers["Set-Cookie"].partition(";")[0]
     page = client.request("GET", "/steward/people", headers={"Cookie": cookie})
-    assert page.status_code == 200 and "age &gt; 61" in page.text and "region = &#39;N&#39;" in page.text
+    assert (
+        page.status_code == 200
+        and "age &gt; 61" in page.text
+        and "region = &#39;N&#39;" in page.text
+    )
 
 
 ASKED = {
     "sql": ({"sql": "SELECT 1"}, "SELECT 1"),
     "release": ({"questions": {"a": "SELECT 1", "b": "SELECT 2"}}, "a: SELECT 1\nb: SELECT 2"),
     "learn": ({"sql": "SELECT age", "model": {"kind": "PCA"}}, "PCA: SELECT age"),
-    "synthesize": ({"table": "people", "columns": ["age", "region"]}, "Synthetic age, region of people"),
+    "synthesize": (
+        {"table": "people", "columns": ["age", "region"]},
+        "Synthetic age, region of people",
+    ),
     "suggest_bounds": ({"table": "people", "column": "income"}, "people.income"),
     "suggest_caps": ({"table": "visits"}, "visits"),
     "estimate_cut": ({"table": "visits", "up_to": 50}, "visits"),

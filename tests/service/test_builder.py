@@ -40,19 +40,39 @@ class TestEveryForm:
             "statistic": statistic,
             "of": data.draw(st.sampled_from(form.numbers)),
             "by": data.draw(st.sampled_from(["", *form.keys])),
-            "if": (column := data.draw(st.sampled_from(["", "age", "income", "region", "grade", "born", "word"]))),
-            "test": data.draw(st.sampled_from(sorted(TESTS) if column in ("age", "income", "born") else ["=", "<>"])),
+            "if": (
+                column := data.draw(
+                    st.sampled_from(["", "age", "income", "region", "grade", "born", "word"])
+                )
+            ),
+            "test": data.draw(
+                st.sampled_from(
+                    sorted(TESTS) if column in ("age", "income", "born") else ["=", "<>"]
+                )
+            ),
             "value": VALUES.get(column, ""),
         }
         sql = write_question(chosen, (PEOPLE,))
         assert dp.parse_sql(sql, {"people": PEOPLE}) is not None
 
     @settings(max_examples=examples(60))
-    @given(st.sampled_from(["rows", "sum", "mean"]), st.permutations(["age", "region", "grade", "married"]), st.data())
+    @given(
+        st.sampled_from(["rows", "sum", "mean"]),
+        st.permutations(["age", "region", "grade", "married"]),
+        st.data(),
+    )
     def test_of_several_tables_is_a_question(self, statistic, keys, data):
         tables = data.draw(st.sampled_from(["these", "pairs", "cube"]))
-        chosen = dict(zip(("by", "and", "with"), keys[: data.draw(st.integers(1, 3))], strict=False))
-        form = {"table": "people", "statistic": statistic, "of": "income", "tables": tables, **chosen}
+        chosen = dict(
+            zip(("by", "and", "with"), keys[: data.draw(st.integers(1, 3))], strict=False)
+        )
+        form = {
+            "table": "people",
+            "statistic": statistic,
+            "of": "income",
+            "tables": tables,
+            **chosen,
+        }
         assert dp.parse_sql(write_question(form, (PEOPLE,)), {"people": PEOPLE}) is not None
 
 
@@ -68,7 +88,10 @@ def test_values_are_written_by_the_type_of_their_column():
     wheres = {name: write_question({"table": "people", "if": name, "value": value}, (PEOPLE,)).splitlines()[-1]
               for name, value in VALUES.items()}  # fmt: skip
     assert wheres["region"] == "WHERE region = 'it''s'"
-    assert wheres["married"] == "WHERE married = TRUE" and wheres["born"] == "WHERE born = DATE '1990-03-01'"
+    assert (
+        wheres["married"] == "WHERE married = TRUE"
+        and wheres["born"] == "WHERE born = DATE '1990-03-01'"
+    )
     assert wheres["seen"].startswith("WHERE seen = TIMESTAMP '2020")
     assert wheres["word"] == "WHERE word = 'x'' OR 1=1 --'"
 

@@ -35,7 +35,9 @@ def holder(house, token):
 
 class TestPeople:
     def test_add_prints_a_token_that_opens_and_nothing_else(self, house):
-        made = run("people", "add", "kim", "--config", house.config, "--dataset", "people", "--days", "30")
+        made = run(
+            "people", "add", "kim", "--config", house.config, "--dataset", "people", "--days", "30"
+        )
         assert made.exit_code == 0
         assert holder(house, made.stdout.strip()).name == "kim"
 
@@ -85,7 +87,9 @@ class TestServe:
     def served(self, monkeypatch):
         """What uvicorn is told; that it serves is tested with real servers."""
         told = {}
-        monkeypatch.setattr(uvicorn, "run", lambda target, **options: told.update(options, target=target))
+        monkeypatch.setattr(
+            uvicorn, "run", lambda target, **options: told.update(options, target=target)
+        )
         monkeypatch.setenv("DISCREET_CONFIG", "")
         return told
 
@@ -100,9 +104,18 @@ class TestServe:
 
     def test_a_named_proxy_is_believed(self, tmp_path, served):
         house = build(tmp_path, service='proxies = ["10.0.0.1"]')
-        assert run("serve", "--config", house.config, "--host", "127.0.0.2", "--port", "9000").exit_code == 0
+        assert (
+            run(
+                "serve", "--config", house.config, "--host", "127.0.0.2", "--port", "9000"
+            ).exit_code
+            == 0
+        )
         assert served["forwarded_allow_ips"] == ["10.0.0.1"]
-        assert (served["host"], served["port"], served["proxy_headers"]) == ("127.0.0.2", 9000, True)
+        assert (served["host"], served["port"], served["proxy_headers"]) == (
+            "127.0.0.2",
+            9000,
+            True,
+        )
 
     def test_the_demonstration_shows_two_tokens_and_leaves_nothing(self, served):
         done = run("serve", "--demo", "--port", "8765")

@@ -11,7 +11,12 @@ from discreet.service.http.rate_limit import TooMany
 
 
 def test_one_person_has_two_pages_made_and_others_go_on():
-    turns, inside, go, most = ConcurrencyLimit(most=8), threading.Semaphore(0), threading.Event(), []
+    turns, inside, go, most = (
+        ConcurrencyLimit(most=8),
+        threading.Semaphore(0),
+        threading.Event(),
+        [],
+    )
 
     def page(person):
         with turns.turn(person):

@@ -30,7 +30,9 @@ def house(tmp_path):
 
 def test_the_last_good_store_answers_and_the_steward_alone_is_told(house):
     def page(client, who, place):
-        signed = client.request("POST", "/sign-in", data={"token": house.tokens[who]}, headers={"Origin": house.url})
+        signed = client.request(
+            "POST", "/sign-in", data={"token": house.tokens[who]}, headers={"Origin": house.url}
+        )
         cookie = signed.headers["Set-Cookie"].partition(";")[0]
         return client.request("GET", place, headers={"Cookie": cookie}).text
 
@@ -44,8 +46,12 @@ def test_the_last_good_store_answers_and_the_steward_alone_is_told(house):
         while "reply" not in seen.json():
             time.sleep(0.05)
             seen = client.request("GET", job.headers["Location"], headers=headers)
-        assert abs(seen.json()["reply"]["rows"][0][0] - 400) < 5  # wrong by chance with probability e^-200
-        assert not any("quote" in text or "could not be read" in text for text in [*heard, seen.text])
+        assert (
+            abs(seen.json()["reply"]["rows"][0][0] - 400) < 5
+        )  # wrong by chance with probability e^-200
+        assert not any(
+            "quote" in text or "could not be read" in text for text in [*heard, seen.text]
+        )
         assert json.loads(heard[1])["status"] == "ok"
     log = (house.folder / "audit.log").read_text()
     assert "source unreadable, the last good store answers" in log and "quote" not in log
@@ -72,6 +78,8 @@ def test_without_a_store_that_fits_the_refusal_stands(house):
 def test_only_files_are_kept(tmp_path):
     made = build(tmp_path / "house")
     text = made.config.read_text()
-    made.config.write_text(text.replace('duckdb = { people = "people.csv"', 'keep = "x"\nduckdb = "p.store" #', 1))
+    made.config.write_text(
+        text.replace('duckdb = { people = "people.csv"', 'keep = "x"\nduckdb = "p.store" #', 1)
+    )
     with pytest.raises(dp.InvalidArgument, match=r"datasets\.people\.keep belongs to files"):
         read_config(made.config)

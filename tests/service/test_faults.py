@@ -85,7 +85,9 @@ class TestNoThreadEnds:
         state.jobs.start()
         for k in range(2 * state.config.bounds.threads):
             assert ended(state, state.jobs.put("ana", "people", "sql", body(k))).state == "done"
-            assert ended(state, state.jobs.put("ana", "people", "nonsense", str(k))).state == "refused"
+            assert (
+                ended(state, state.jobs.put("ana", "people", "nonsense", str(k))).state == "refused"
+            )
         found, status = health_of(state)
         assert (found["log"], found["threads"], status) == ("failing", "ok", 503)
         assert '"verb":"sql done"' in capfd.readouterr().err
@@ -114,7 +116,9 @@ class TestNoThreadEnds:
         monkeypatch.setattr(health_room, "LEAST", 1 << 62)
         assert health_of(state)[0]["disk"] == "failing"
 
-    def test_an_answer_that_cannot_be_written_down_is_written_down_later_and_charged_once(self, state, monkeypatch):
+    def test_an_answer_that_cannot_be_written_down_is_written_down_later_and_charged_once(
+        self, state, monkeypatch
+    ):
         real, tries = state.jobs.shelf.end, []
 
         def end(*words):
@@ -126,9 +130,15 @@ class TestNoThreadEnds:
         monkeypatch.setattr(state.jobs.shelf, "end", end)
         state.jobs.start()
         assert ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done"
-        assert [entry.kind for entry in state.datasets.ledger("people").history()] == ["open", "charge", "answer"]
+        assert [entry.kind for entry in state.datasets.ledger("people").history()] == [
+            "open",
+            "charge",
+            "answer",
+        ]
         told = Path(state.config.log).read_text()
-        assert "sql done" in told and "error" not in told, "it was put off, not left for somebody to take over"
+        assert "sql done" in told and "error" not in told, (
+            "it was put off, not left for somebody to take over"
+        )
 
     def test_a_job_that_somebody_else_took_over_is_left_to_them(self, state):
         job = state.jobs.put("ana", "people", "sql", BODY)
@@ -146,7 +156,10 @@ def _lost():
 
 class TestSilentDatabases:
     def test_a_paused_server_is_given_up_by_store_and_ledger_and_found_again(self, base, hasty):
-        store, ledger = postgres_store.PostgresServiceStore(base.dsn + " connect_timeout=2"), _ledger(base, "paused")
+        store, ledger = (
+            postgres_store.PostgresServiceStore(base.dsn + " connect_timeout=2"),
+            _ledger(base, "paused"),
+        )
         assert store.ask("SELECT 1") and ledger.left()
         with base.paused():
             failed = []
@@ -154,24 +167,34 @@ class TestSilentDatabases:
                 threading.Thread(target=lambda ask=ask: failed.append(_conflict(ask))).start()
             wait_for(lambda: len(failed) == 12)
             assert all(failed)
-        wait_for(lambda: not _conflict(lambda: store.ask("SELECT 1")) and not _conflict(ledger.left))
+        wait_for(
+            lambda: not _conflict(lambda: store.ask("SELECT 1")) and not _conflict(ledger.left)
+        )
         ledger.close()
         store.close()
 
     def test_a_query_on_a_silent_store_ends_when_its_time_is_over(self, base, tmp_path):
         base.say("DROP TABLE IF EXISTS people")
-        base.say("CREATE TABLE people AS SELECT 7 AS age, 7 AS income, 'N' AS region FROM generate_series(1, 50)")
+        base.say(
+            "CREATE TABLE people AS SELECT 7 AS age, 7 AS income, 'N' AS region FROM generate_series(1, 50)"
+        )
         house = build(tmp_path, service='grid = "0.05"', limits="query_seconds = 1\nthreads = 1")
-        text = house.config.read_text().replace('{ people = "people.csv", wards = "wards.csv" }', f'"{base.dsn}"')
+        text = house.config.read_text().replace(
+            '{ people = "people.csv", wards = "wards.csv" }', f'"{base.dsn}"'
+        )
         house.config.write_text(text.replace("duckdb =", "postgres ="))
-        (tmp_path / "people.toml").write_text((tmp_path / "people.toml").read_text().partition("[tables.wards]")[0])
+        (tmp_path / "people.toml").write_text(
+            (tmp_path / "people.toml").read_text().partition("[tables.wards]")[0]
+        )
         state = open_state(read_config(house.config))
         state.jobs.start()
         wait_for(lambda: ended(state, state.jobs.put("ana", "people", "sql", BODY)).state == "done")
         with base.paused():
             job = ended(state, state.jobs.put("ana", "people", "sql", body(9)))
             assert json.loads(job.reply)["error"]["kind"] == "TooSlow"
-        wait_for(lambda: ended(state, state.jobs.put("ana", "people", "sql", body(9))).state == "done")
+        wait_for(
+            lambda: ended(state, state.jobs.put("ana", "people", "sql", body(9))).state == "done"
+        )
         state.close()
 
     def test_a_server_that_becomes_read_only_stops_no_thread(self, base, tmp_path, hasty):
@@ -231,15 +254,21 @@ class TestClocks:
 
         assert pace(Store(), 0.05).tally(None) == {(): (1,)}
 
-    def test_a_job_of_a_worker_whose_clock_is_ahead_is_shown_after_its_tick_and_taken_over_when_lost(self, state):
+    def test_a_job_of_a_worker_whose_clock_is_ahead_is_shown_after_its_tick_and_taken_over_when_lost(
+        self, state
+    ):
         ahead = replace(_lost(), started=clock.steady() + 3600, created=clock.steady() + 3600)
         JobStore(state.store, "somebody", 3600.0).put(ahead)
         state.jobs.start()
         wait_for(lambda: not state.jobs.shelf.get("lost").open)
         found = state.jobs.shelf.get("lost")
         assert (found.state, found.owner) == ("done", state.jobs.owner)
-        assert not state.jobs.view(replace(ahead, id="new"))[0], "it waited there, before it was taken"
-        done = replace(ahead, started=ahead.started + 1, finished=ahead.started + 1.1, state="done", reply="{}")
+        assert not state.jobs.view(replace(ahead, id="new"))[0], (
+            "it waited there, before it was taken"
+        )
+        done = replace(
+            ahead, started=ahead.started + 1, finished=ahead.started + 1.1, state="done", reply="{}"
+        )
         assert not state.jobs.view(replace(done, id="new"))[0]
         wait_for(lambda: state.jobs.view(replace(done, id="new"))[0])
 
@@ -276,12 +305,16 @@ class TestFairShare:
         line.close()
         assert line.take() is None
 
-    def test_the_next_job_of_a_person_starts_at_a_tick_of_the_one_before(self, tmp_path, monkeypatch):
+    def test_the_next_job_of_a_person_starts_at_a_tick_of_the_one_before(
+        self, tmp_path, monkeypatch
+    ):
         """When it starts tells no more of how long the one before took than its own tick does."""
         state = open_state(edited(build(tmp_path, service='grid = "0.8"'), threads=1))
         begun = []
         real = state.jobs.shelf.begin
-        monkeypatch.setattr(state.jobs.shelf, "begin", lambda job, at: (begun.append(at), real(job, at))[1])
+        monkeypatch.setattr(
+            state.jobs.shelf, "begin", lambda job, at: (begun.append(at), real(job, at))[1]
+        )
         first = state.jobs.put("ana", "people", "sql", body(31))
         second = state.jobs.put("ana", "people", "sql", body(32))
         state.jobs.start()
@@ -295,14 +328,20 @@ class TestFairShare:
         """Ticks lie further apart the longer ago they began: counted from when it was sent, this would take an hour."""
         long_ago = clock.steady() - 3600
         for k in range(3):
-            old = replace(_lost(), created=long_ago, id=f"old {k}", mark=f"old {k}", body=body(20 + k))
+            old = replace(
+                _lost(), created=long_ago, id=f"old {k}", mark=f"old {k}", body=body(20 + k)
+            )
             JobStore(state.store, "somebody gone", -3600.0).put(old)
             waiting = state.jobs.view(state.jobs.shelf.get(old.id))[1]
             assert waiting["seconds"] >= 3600 and waiting["again_in"] <= 1
         state.jobs.start()
-        wait_for(lambda: all(state.jobs.view(state.jobs.shelf.get(f"old {k}"))[0] for k in range(3)))
+        wait_for(
+            lambda: all(state.jobs.view(state.jobs.shelf.get(f"old {k}"))[0] for k in range(3))
+        )
         state.jobs.put("bob", "people", "sql", BODY)
-        assert state.jobs._line._limit(old.person) > 0, "what was waited for was no long work of its person"
+        assert state.jobs._line._limit(old.person) > 0, (
+            "what was waited for was no long work of its person"
+        )
 
     def test_a_retry_of_an_answered_request_is_not_refused_however_much_is_asked(self, tmp_path):
         house = build(tmp_path, service='grid = "0.05"')
@@ -311,10 +350,15 @@ class TestFairShare:
         ask = {"sql": COUNT, "spend": ONE}
         with inside(build_app(state.config, state), house.url) as client:
             send = lambda key: client.request(  # noqa: E731
-                "POST", "/api/v1/datasets/people/sql", json=ask, headers=headers | {"Idempotency-Key": key}
+                "POST",
+                "/api/v1/datasets/people/sql",
+                json=ask,
+                headers=headers | {"Idempotency-Key": key},
             )
             first = send("k")
-            wait_for(lambda: state.jobs.view(state.jobs.shelf.marked("ana", "k"))[0])  # ended, and its tick is over
+            wait_for(
+                lambda: state.jobs.view(state.jobs.shelf.marked("ana", "k"))[0]
+            )  # ended, and its tick is over
             JobStore(state.store, "somebody", 60.0).put(replace(_lost(), person="ana"))
             assert send("new").status_code == 429
             again = [send("k") for _ in range(3)]
@@ -335,19 +379,25 @@ class TestFairShare:
 
         monkeypatch.setattr(state.datasets, "hire", hire)
         state.jobs.start()
-        text = BODY.replace(COUNT, "SELECT city, COUNT(*) AS n FROM people JOIN wards ON age = ward GROUP BY city")
+        text = BODY.replace(
+            COUNT, "SELECT city, COUNT(*) AS n FROM people JOIN wards ON age = ward GROUP BY city"
+        )
         job = ended(state, state.jobs.put("ana", "people", "sql", text, "k"))
         assert (job.state, job.status) == ("refused", 502)
         assert state.datasets.ledger("people").spent() == dp.PureDP(0)
         away[0] = False
-        wait_for(lambda: ended(state, state.jobs.put("ana", "people", "sql", text, "k")).state == "done")
+        wait_for(
+            lambda: ended(state, state.jobs.put("ana", "people", "sql", text, "k")).state == "done"
+        )
 
     def test_a_store_that_cannot_be_opened_has_charged_nothing(self, state):
         class Gone:
             def hire(self, name):
                 raise failure()
 
-        outcome = JobExecutor(Gone(), state.receipts, state.log, stopping=threading.Event()).answer(_lost())
+        outcome = JobExecutor(Gone(), state.receipts, state.log, stopping=threading.Event()).answer(
+            _lost()
+        )
         assert (outcome.state, outcome.status) == ("refused", 502)
 
 
@@ -365,12 +415,16 @@ class TestFreeWork:
             def send(who, verb, sql, **more):
                 headers = {"Authorization": f"Bearer {house.tokens[who]}"}
                 asked = {"sql": sql, "spend": ONE, **more}
-                return client.request("POST", f"/api/v1/datasets/people/{verb}", json=asked, headers=headers)
+                return client.request(
+                    "POST", f"/api/v1/datasets/people/{verb}", json=asked, headers=headers
+                )
 
             assert send("bob", "explain", COUNT).status_code == 200
             found = []
             for verb in ("explain", "sql", "rehearse"):
-                threading.Thread(target=lambda verb=verb: found.append(send("ana", verb, MANY))).start()
+                threading.Thread(
+                    target=lambda verb=verb: found.append(send("ana", verb, MANY))
+                ).start()
             wait_for(lambda: found)
             assert send("bob", "explain", COUNT).status_code == 200
             wait_for(lambda: len(found) == 3)
@@ -380,7 +434,9 @@ class TestFreeWork:
             assert late["kind"] == "TooSlow" and "nothing was spent" in late["message"]
             assert (
                 send(
-                    "ana", "rehearse", "SELECT age, income, COUNT(*) AS n FROM people GROUP BY age, income"
+                    "ana",
+                    "rehearse",
+                    "SELECT age, income, COUNT(*) AS n FROM people GROUP BY age, income",
                 ).status_code
                 == 422
             )
@@ -410,12 +466,18 @@ class TestStrangers:
         house = build(tmp_path)
         with inside(build_app(edited(house, failures_per_minute=1)), house.url) as client:
             wrong = [
-                client.request("GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"}).status_code
+                client.request(
+                    "GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"}
+                ).status_code
                 for _ in range(3)
             ]
-            right = client.request("GET", "/api/v1/me", headers={"Authorization": f"Bearer {house.tokens['ana']}"})
+            right = client.request(
+                "GET", "/api/v1/me", headers={"Authorization": f"Bearer {house.tokens['ana']}"}
+            )
             form = {"Content-Type": "application/x-www-form-urlencoded"}
-            signed = client.request("POST", "/sign-in", content=f"token={house.tokens['ana']}", headers=form)
+            signed = client.request(
+                "POST", "/sign-in", content=f"token={house.tokens['ana']}", headers=form
+            )
             unsigned = client.request("POST", "/sign-in", content="token=dsc_x", headers=form)
         assert (wrong, right.status_code, signed.status_code) == ([401, 429, 429], 200, 303)
         assert unsigned.status_code == 429
@@ -428,7 +490,9 @@ class TestHalfSentRequests:
         house = build(tmp_path, port=free_port(), service='grid = "0.05"')
         place = house.url.removeprefix("http://")
         head = f"Host: {place}\r\nAuthorization: Bearer {house.tokens['ana']}\r\n"
-        begun = f"POST /api/v1/datasets/people/explain HTTP/1.1\r\n{head}Content-Length: 90\r\n\r\n{{"
+        begun = (
+            f"POST /api/v1/datasets/people/explain HTTP/1.1\r\n{head}Content-Length: 90\r\n\r\n{{"
+        )
         page = f"POST /sign-in HTTP/1.1\r\nHost: {place}\r\nContent-Length: 90\r\n\r\ntok"
         whole = f"GET /api/v1/me HTTP/1.1\r\n{head}\r\n"
         with serving(house):

@@ -26,9 +26,15 @@ ENDS = ("", "/records.csv", "/tables.json", "/model.json", "/use.py", "/receipt.
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory):
-    with office(tmp_path_factory.mktemp("forms"), budget='{ epsilon = "50", delta = "1e-5" }') as (state, enter):
+    with office(tmp_path_factory.mktemp("forms"), budget='{ epsilon = "50", delta = "1e-5" }') as (
+        state,
+        enter,
+    ):
         ana = enter("ana")
-        places = {room: makes(ana, room, form) for room, form in (("synthesize", SYNTHESIS), ("model", MODEL))}
+        places = {
+            room: makes(ana, room, form)
+            for room, form in (("synthesize", SYNTHESIS), ("model", MODEL))
+        }
         yield state, enter, ana, places
 
 
@@ -53,16 +59,29 @@ def test_both_forms_say_what_it_costs_before_anything_is_spent(opened):
     state, _, ana, _ = opened
     before = charges(state)
     for room, form, said in (
-        ("synthesize", SYNTHESIS | {"column income": "1", "workload": "ones"}, "expect a total variation of about"),
+        (
+            "synthesize",
+            SYNTHESIS | {"column income": "1", "workload": "ones"},
+            "expect a total variation of about",
+        ),
         ("model", MODEL | {"kind": "KMeans", "count": "3"}, "rows against noise"),
-        ("model", MODEL | {"select": "SELECT age, income FROM people WHERE age > 20"}, "LinearRegression: 2 columns"),
+        (
+            "model",
+            MODEL | {"select": "SELECT age, income FROM people WHERE age > 20"},
+            "LinearRegression: 2 columns",
+        ),
     ):
         assert f'href="/{room}/people"' in ana.get("/workbench/people").text
         assert "What would be done" in ana.get(f"/{room}/people").text
         page = ana.post(f"/{room}/people", **form).text
         assert said in page and "for this</li>" in page and 'role="alert"' not in page
-        assert f'value="{form["spend"]}"' in page and 'name="column region" value="1" checked' in page
-        assert "free: made before" in ana.post(f"/{room}/people", **(SYNTHESIS if room == "synthesize" else MODEL)).text
+        assert (
+            f'value="{form["spend"]}"' in page and 'name="column region" value="1" checked' in page
+        )
+        assert (
+            "free: made before"
+            in ana.post(f"/{room}/people", **(SYNTHESIS if room == "synthesize" else MODEL)).text
+        )
     assert charges(state) == before
 
 
@@ -91,7 +110,9 @@ def test_synthetic_tables_are_taken_home(opened):
     assert {row["region"] for row in records} <= {"N", "S", "E", "W", ""}
     taken = json.loads(ana.get(f"{place}/tables.json").text)
     made = Synthetic(measured_from_json(taken["released"]))
-    assert made.table("region").to_dict() == taken["tables"][1]["table"] and made.rows == taken["rows"]
+    assert (
+        made.table("region").to_dict() == taken["tables"][1]["table"] and made.rows == taken["rows"]
+    )
     assert f"It cost {read_receipt(ana.get(f'{place}/receipt.json').text).stated_price()}." in page
     compile(ana.get(f"{place}/use.py").text, "use.py", "exec")
     assert ana.get(f"{place}/model.json").status_code == 403
@@ -101,25 +122,48 @@ def test_a_model_is_taken_home(opened):
     _, _, ana, places = opened
     place = places["model"]
     page = ana.get(place).text
-    model = model_from_json(ana.get(f"{place}/model.json").text, {"LinearRegression": LinearRegression})
+    model = model_from_json(
+        ana.get(f"{place}/model.json").text, {"LinearRegression": LinearRegression}
+    )
     assert "It cost (ε, δ) = (" in page  # in the words of the budget, not in μ
-    assert "Result as a table: Coefficients" in page and all(f"<td>{name}</td>" in page for name in model.columns_)
+    assert "Result as a table: Coefficients" in page and all(
+        f"<td>{name}</td>" in page for name in model.columns_
+    )
     assert np.isfinite(model.predict({"age": [50], "region": ["N"]})).all()
     assert read_receipt(ana.get(f"{place}/receipt.json").text).number >= 1
     code = ana.get(f"{place}/use.py").text
     compile(code, "use.py", "exec")
-    assert "LinearRegression(target='income'" in code and "SELECT age, region, income FROM people" in code
+    assert (
+        "LinearRegression(target='income'" in code
+        and "SELECT age, region, income FROM people" in code
+    )
     assert place in ana.get("/history").text and place in ana.get("/model/people").text
     assert place not in ana.get("/synthesize/people").text
 
 
 @pytest.mark.parametrize(
-    "kind", ["AdditiveRegressor", "LogisticRegression", "GaussianNB", "KMeans", "PCA", "QuantileRegression"]
+    "kind",
+    [
+        "AdditiveRegressor",
+        "LogisticRegression",
+        "GaussianNB",
+        "KMeans",
+        "PCA",
+        "QuantileRegression",
+    ],
 )
 def test_every_kind_of_model_has_a_page(opened, kind):
     _, _, ana, _ = opened
     target = "region" if kind in ("LogisticRegression", "GaussianNB") else "income"
-    form = {"sent": "1", "table": "people", "kind": kind, "target": target, "count": "2", "spend": "1", "delta": "1e-8"}
+    form = {
+        "sent": "1",
+        "table": "people",
+        "kind": kind,
+        "target": target,
+        "count": "2",
+        "spend": "1",
+        "delta": "1e-8",
+    }
     page = ana.get(makes(ana, "model", form | {"column age": "1", "column income": "1"})).text
     assert "It cost" in page and "Something broke" not in page
 
@@ -168,23 +212,29 @@ def test_nothing_of_a_colleague_is_seen(opened):
                 assert (mine.status_code, mine.text) == (403, never.text)
             assert other.post(f"{place}/cancel").status_code == 403
             assert not any(
-                place in other.get(list_).text for list_ in ("/model/people", "/synthesize/people", "/history")
+                place in other.get(list_).text
+                for list_ in ("/model/people", "/synthesize/people", "/history")
             )
     assert "free: made before" not in enter("bob").post("/model/people", **MODEL).text
-    assert ana.get(f"/answers/{places['model'].rpartition('/')[2]}").status_code == 403  # that page is of answers
+    assert (
+        ana.get(f"/answers/{places['model'].rpartition('/')[2]}").status_code == 403
+    )  # that page is of answers
     assert enter("sid").get("/model/people").status_code == 403  # these data are not hers
 
 
 def test_an_answer_of_several_tables_shows_each_by_itself(opened):
     _, _, ana, _ = opened
-    place = ana.get("/workbench/people/build?table=people&statistic=rows&by=region&and=age&tables=pairs").headers[
-        "Location"
-    ]
+    place = ana.get(
+        "/workbench/people/build?table=people&statistic=rows&by=region&and=age&tables=pairs"
+    ).headers["Location"]
     sql = re.search(r"<textarea[^>]*>([^<]+)</textarea>", ana.get(place).text)[1]
     page = ana.get(ana.asks(sql, "1")).text
-    assert [f"<h3>{title}</h3>" in page for title in ("All together", "By region", "By age", "By region, age")] == [
-        True
-    ] * 4
+    assert [
+        f"<h3>{title}</h3>" in page
+        for title in ("All together", "By region", "By age", "By region, age")
+    ] == [True] * 4
     assert "NULL" not in page.partition("<h3>")[2].partition("The question")[0]
     assert "n by region</figcaption>" in page and "n by age</figcaption>" in page
-    assert ana.get(re.search(r'href="(/answers/[^"]+chart-2.svg)"', page)[1]).text.startswith("<svg")
+    assert ana.get(re.search(r'href="(/answers/[^"]+chart-2.svg)"', page)[1]).text.startswith(
+        "<svg"
+    )

@@ -17,7 +17,9 @@ from service.house import COUNT, GROUPED, build, free_port, serving
 
 GENERATOR = Path(os.environ.get("DISCREET_GENERATOR", Path(sys.prefix) / "generator"))
 """Where `make` puts the packages of the group `generate`: they ask for other versions than the program."""
-CONFIG = "post_hooks: []\ncontent_type_overrides:\n  application/x-ndjson: application/octet-stream\n"
+CONFIG = (
+    "post_hooks: []\ncontent_type_overrides:\n  application/x-ndjson: application/octet-stream\n"
+)
 
 
 MODELS = """[datasets.models]
@@ -44,10 +46,20 @@ def made(server, tmp_path_factory):
     with server.client() as client:
         (folder / "openapi.json").write_bytes(client.get("/openapi.json").content)
     (folder / "config.yml").write_text(CONFIG)
-    command = [sys.executable, "-m", "openapi_python_client", "generate", "--fail-on-warning", "--meta", "none"]
+    command = [
+        sys.executable,
+        "-m",
+        "openapi_python_client",
+        "generate",
+        "--fail-on-warning",
+        "--meta",
+        "none",
+    ]
     paths = ["--path", "openapi.json", "--config", "config.yml", "--output-path", "analyst_client"]
     environment = os.environ | {"PYTHONPATH": str(GENERATOR)}
-    ran = subprocess.run([*command, *paths], cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    ran = subprocess.run(
+        [*command, *paths], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
     assert ran.returncode == 0, ran.stdout + ran.stderr
     sys.path.insert(0, str(folder))
     yield import_module("analyst_client")
@@ -60,7 +72,9 @@ class Day:
     def __init__(self, made, server, who):
         self.models = import_module(f"{made.__name__}.models")
         self._package = made.__name__
-        self._client = made.AuthenticatedClient(base_url=server.url, token=server.tokens[who], timeout=60)
+        self._client = made.AuthenticatedClient(
+            base_url=server.url, token=server.tokens[who], timeout=60
+        )
 
     def __enter__(self):
         self._client.__enter__()
@@ -92,22 +106,45 @@ def test_a_whole_day_of_an_analyst(made, server):
 def _spend_a_day(day, models):
     spend = models.PureBudget(epsilon="1/2")
     assert day.do("service.get_health").status == "ok"
-    assert day.do("people.get_me").name == "ana" and day.do("datasets.list_datasets").datasets == ["people"]
+    assert day.do("people.get_me").name == "ana" and day.do("datasets.list_datasets").datasets == [
+        "people"
+    ]
     facts = day.do("datasets.describe_dataset", "people")
-    assert [table["name"] for table in (one.to_dict() for one in facts.tables)] == ["people", "wards"]
+    assert [table["name"] for table in (one.to_dict() for one in facts.tables)] == [
+        "people",
+        "wards",
+    ]
     assert day.do("datasets.list_values", "people", "wards", "city").values == ["Bergen", "Oslo"]
 
     asked = models.AskRequest(sql=GROUPED, spend=spend, why="the whole day")
     told = day.do("questions.explain_question", "people", body=asked)
-    assert told.fits and not told.stored and told.price.epsilon == "1/2" and told.after.epsilon == "199/2"
+    assert (
+        told.fits
+        and not told.stored
+        and told.price.epsilon == "1/2"
+        and told.after.epsilon == "199/2"
+    )
     planned = models.PlanRequest(sql=COUNT, error="20")
     assert "n" in day.do("questions.plan_question", "people", body=planned).text
-    rehearsed = day.do("questions.rehearse_question", "people", body=models.RehearsalRequest(sql=GROUPED, spend=spend))
-    assert [one.name for one in rehearsed.columns] == ["region", "n", "income"] and rehearsed.receipt is None
+    rehearsed = day.do(
+        "questions.rehearse_question",
+        "people",
+        body=models.RehearsalRequest(sql=GROUPED, spend=spend),
+    )
+    assert [one.name for one in rehearsed.columns] == [
+        "region",
+        "n",
+        "income",
+    ] and rehearsed.receipt is None
 
-    answer = day.follow(day.do("questions.ask_sql", "people", body=asked, idempotency_key="morning"))
+    answer = day.follow(
+        day.do("questions.ask_sql", "people", body=asked, idempotency_key="morning")
+    )
     assert isinstance(answer, models.Answer) and len(answer.rows) == 4 and answer.columns[1].noisy
-    assert all(low <= row[1] <= high for row, ((_, (low, high), _)) in zip(answer.rows, answer.intervals, strict=True))
+    assert all(
+        low <= row[1] <= high
+        for row, ((_, (low, high), _)) in zip(answer.rows, answer.intervals, strict=True)
+    )
     again = day.follow(day.do("questions.ask_sql", "people", body=asked, idempotency_key="morning"))
     assert again.to_dict() == answer.to_dict()
     questions = models.Questions.from_dict({"all": COUNT, "old": COUNT + " WHERE age > 60"})
@@ -129,7 +166,9 @@ def _spend_a_day(day, models):
     spent = day.do("books.get_spent", "people").spent
     assert spent.to_dict() == day.do("books.get_spent", "people").spent_by_all.to_dict()
     history = day.do("books.list_history", "people", last=10)
-    assert [entry["who"] for entry in history.entries] == ["ana"] * 3 and len(history.asked.additional_properties) == 3
+    assert [entry["who"] for entry in history.entries] == ["ana"] * 3 and len(
+        history.asked.additional_properties
+    ) == 3
     checked = dp.verify_receipt(answer.receipt)
     fetched = day.do("books.get_receipt", "people", str(checked.number))
     assert canonical_json(fetched.to_dict()) == answer.receipt and checked.why == "the whole day"
@@ -141,14 +180,22 @@ def test_and_models_are_trained_and_tables_made(made, server):
 
 
 def _make_things(day, models):
-    rows, spend = "SELECT age, region, income FROM people", models.ApproximateBudget(epsilon="5", delta="1e-6")
-    linear = models.LinearRegressionModel.from_dict({"kind": "LinearRegression", "target": "income", "lift": 0.5})
+    rows, spend = (
+        "SELECT age, region, income FROM people",
+        models.ApproximateBudget(epsilon="5", delta="1e-6"),
+    )
+    linear = models.LinearRegressionModel.from_dict(
+        {"kind": "LinearRegression", "target": "income", "lift": 0.5}
+    )
     about = models.TrainingRequest(sql=rows, model=linear, spend=spend, n=400)
     assert day.do("questions.explain_model", "models", body=about).model == "LinearRegression"
     learning = models.LearnRequest(sql=rows, model=linear, spend=spend, why="incomes")
     found = day.follow(day.do("questions.learn_model", "models", body=learning))
     assert isinstance(found, models.Trained) and found.trained.kind == "LinearRegression"
-    assert len(found.trained.fitted["coefficients"]) == 7 and dp.verify_receipt(found.receipt).why == "incomes"
+    assert (
+        len(found.trained.fitted["coefficients"]) == 7
+        and dp.verify_receipt(found.receipt).why == "incomes"
+    )
     making = models.SynthesisRequest(table="people", spend=spend, columns=["region"])
     assert day.do("questions.plan_synthesis", "models", body=making).tables == 2
     made = day.follow(day.do("questions.synthesize_table", "models", body=making))
@@ -164,7 +211,10 @@ def _keep_house(day, models):
     newcomer = models.PersonRequest(name="carl", datasets=["people"], days=1)
     assert day.do("people.add_person", status=201, body=newcomer).token.startswith("dsc_")
     share = models.AllowanceRequest(who="carl", budget=models.ConcentratedBudget(rho="1/8"))
-    assert day.do("books.set_allowance", "people", status=422, body=share).error.kind == "InvalidArgument"
+    assert (
+        day.do("books.set_allowance", "people", status=422, body=share).error.kind
+        == "InvalidArgument"
+    )
     share = models.AllowanceRequest(who="carl", budget=models.PureBudget(epsilon="1"))
     assert day.do("books.set_allowance", "people", status=201, body=share).entry.kind == "allow"
     assert {one.name for one in day.do("people.list_people").people} >= {"ana", "carl"}

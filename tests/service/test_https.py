@@ -20,7 +20,8 @@ def config(url):
 
 
 @pytest.mark.parametrize(
-    ("url", "name", "secure"), [("https://c.example", "__Host-discreet", True), ("http://c", "discreet", False)]
+    ("url", "name", "secure"),
+    [("https://c.example", "__Host-discreet", True), ("http://c", "discreet", False)],
 )
 def test_cookies(url, name, secure):
     response = Response()
@@ -40,7 +41,9 @@ def sent(url, scope):
     messages = []
 
     async def app(_scope, _receive, send):
-        await Response("x", headers={"Cache-Control": "max-age=60", "Server": "me"})(_scope, _receive, send)
+        await Response("x", headers={"Cache-Control": "max-age=60", "Server": "me"})(
+            _scope, _receive, send
+        )
 
     async def send(message):
         messages.append(message)
@@ -53,7 +56,12 @@ def sent(url, scope):
 
 
 def scope_of(path="/", *headers):
-    return {"type": "http", "method": "GET", "path": path, "headers": [(b"host", b"c.example"), *headers]}
+    return {
+        "type": "http",
+        "method": "GET",
+        "path": path,
+        "headers": [(b"host", b"c.example"), *headers],
+    }
 
 
 def test_https_stays_https():
@@ -61,7 +69,9 @@ def test_https_stays_https():
     assert headers[b"strict-transport-security"].startswith(b"max-age=")
     assert headers[b"cache-control"] == b"max-age=60"
     assert b"server" not in headers
-    assert b"strict-transport-security" not in dict(sent("http://c.example", scope_of())[0]["headers"])
+    assert b"strict-transport-security" not in dict(
+        sent("http://c.example", scope_of())[0]["headers"]
+    )
 
 
 def test_two_hosts_are_none():

@@ -39,7 +39,9 @@ def slow(tmp_path):
         '[tables.people.columns]\nage = { type = "integer", low = 0, high = 120 }\n'
     )
     with duckdb.connect(str(tmp_path / "slow.duckdb")) as base:
-        base.execute("CREATE VIEW people AS SELECT (range * 7919) % 90 AS age FROM range(30000000000)")
+        base.execute(
+            "CREATE VIEW people AS SELECT (range * 7919) % 90 AS age FROM range(30000000000)"
+        )
     extra = '[datasets.slow]\nschema = "slow.toml"\nledger = "slow.ledger"\nbudget = { epsilon = "9" }\nduckdb = "slow.duckdb"\ntrusted = ["people"]'
     house = build(tmp_path, service='grid = "0.05"\nlease = "0.6"', dataset=extra)
     made = open_state(edited(house, query_seconds=1, threads=1))
@@ -91,7 +93,10 @@ class TestJobs:
     def test_what_breaks_says_nothing(self, state, tmp_path):
         state.jobs.start()
         job = ended(state, state.jobs.put("ana", "people", "nonsense", '{"Ada": 36}'))
-        assert (job.state, job.status) == ("refused", 500)  # nothing was charged: it may be sent again
+        assert (job.state, job.status) == (
+            "refused",
+            500,
+        )  # nothing was charged: it may be sent again
         assert "Ada" not in job.reply
         log = (tmp_path / "audit.log").read_text()
         assert "error KeyError at executor.py" in log and "nonsense" in log and "Ada" not in log
@@ -119,20 +124,29 @@ class TestJobs:
         slow.jobs.cancel("ana", first.id)
         assert ended(slow, first).state == "cancelled"
         late = slow.jobs.put("ana", "slow", "sql", BODY.replace("0.95", "0.9"))
-        assert (ended(slow, late).state, json.loads(ended(slow, late).reply)["error"]["kind"]) == ("failed", "TooSlow")
+        assert (ended(slow, late).state, json.loads(ended(slow, late).reply)["error"]["kind"]) == (
+            "failed",
+            "TooSlow",
+        )
         kinds = [entry.kind for entry in slow.datasets.ledger("slow").history()]
         assert kinds == ["open", "charge", "fail", "charge", "fail"]
 
     def test_stopping_leaves_what_waits_to_the_next(self, slow):
         slow.jobs.start()
-        jobs = [slow.jobs.put("ana", "slow", "sql", BODY.replace("0.95", f"0.9{k}")) for k in range(3)]
+        jobs = [
+            slow.jobs.put("ana", "slow", "sql", BODY.replace("0.95", f"0.9{k}")) for k in range(3)
+        ]
         while slow.datasets.ledger("slow").spent() == dp.PureDP(0):  # the first has begun
             time.sleep(0.02)
         slow.jobs.stop(0.1)
-        slow.jobs.shelf.renew([job.id for job in jobs])  # as a keeper does that was about to when it was stopped
+        slow.jobs.shelf.renew(
+            [job.id for job in jobs]
+        )  # as a keeper does that was about to when it was stopped
         assert {job.id for job in slow.jobs.shelf.lost()} >= {jobs[1].id, jobs[2].id}
 
-    @pytest.mark.parametrize("kind", [dp.LedgerConflict, dp.LedgerUnavailable, dp.ServiceUnavailable])
+    @pytest.mark.parametrize(
+        "kind", [dp.LedgerConflict, dp.LedgerUnavailable, dp.ServiceUnavailable]
+    )
     def test_the_ledger_is_asked_again_while_it_is_busy(self, kind):
         tries = []
 
@@ -170,7 +184,21 @@ class TestJobs:
 
 def _job(now):
     return jobs_room.Job(
-        "job", "ana", "mark", "people", "sql", BODY, "waiting", 0, "somebody", 0.0, now, now, None, None, None
+        "job",
+        "ana",
+        "mark",
+        "people",
+        "sql",
+        BODY,
+        "waiting",
+        0,
+        "somebody",
+        0.0,
+        now,
+        now,
+        None,
+        None,
+        None,
     )
 
 
@@ -188,7 +216,9 @@ class TestTheApplication:
         with inside(build_app(edited(house, failures_per_minute=2)), house.url) as client:
             statuses = [
                 client.request(
-                    "GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x", "X-Forwarded-For": f"10.0.0.{k}"}
+                    "GET",
+                    "/api/v1/me",
+                    headers={"Authorization": "Bearer dsc_x", "X-Forwarded-For": f"10.0.0.{k}"},
                 ).status_code
                 for k in range(4)
             ]
@@ -199,7 +229,9 @@ class TestTheApplication:
         config = read_config(house.config)
         broken = replace(open_state(config), people=None)
         with inside(build_app(config, broken), house.url) as client:
-            response = client.request("GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"})
+            response = client.request(
+                "GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"}
+            )
         assert response.status_code == 500
         assert "not shown" in response.json()["error"]["message"]
         assert "AttributeError at authentication.py" in (tmp_path / "audit.log").read_text()
@@ -207,9 +239,13 @@ class TestTheApplication:
     def test_a_page_that_is_away_is_asked_again(self, tmp_path, monkeypatch):
         house = build(tmp_path)
         state = open_state(read_config(house.config))
-        monkeypatch.setattr(state.people, "holder", lambda _: (_ for _ in ()).throw(dp.ServiceUnavailable("busy")))
+        monkeypatch.setattr(
+            state.people, "holder", lambda _: (_ for _ in ()).throw(dp.ServiceUnavailable("busy"))
+        )
         with inside(build_app(state.config, state), house.url) as client:
-            response = client.request("GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"})
+            response = client.request(
+                "GET", "/api/v1/me", headers={"Authorization": "Bearer dsc_x"}
+            )
         assert (response.status_code, response.headers["Retry-After"]) == (503, "1")
 
     def test_receipts_are_signed_if_there_is_a_key(self, tmp_path):
@@ -226,11 +262,16 @@ class TestTheApplication:
         with inside(build_app(read_config(house.config)), house.url) as client:
             headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
             body = {"sql": COUNT, "error": 5, "queries": 10}
-            found = client.request("POST", "/api/v1/datasets/people/plan", json=body, headers=headers)
+            found = client.request(
+                "POST", "/api/v1/datasets/people/plan", json=body, headers=headers
+            )
             assert found.status_code == 200, found.text
             several = {"questions": {"a": COUNT}, "spend": ONE}
             assert (
-                client.request("POST", "/api/v1/datasets/people/plan", json=several, headers=headers).status_code == 200
+                client.request(
+                    "POST", "/api/v1/datasets/people/plan", json=several, headers=headers
+                ).status_code
+                == 200
             )
 
 
@@ -252,7 +293,11 @@ class TestEngines:
         pl.DataFrame({"age": [1, 2]}).write_parquet(tmp_path / "a.parquet")
         (tmp_path / "b.csv").write_text("age\n1\n")
         spark_session.sql("CREATE OR REPLACE TEMP VIEW staff AS SELECT 1 AS age")
-        places = {"a": str(tmp_path / "a.parquet"), "b": str(tmp_path / "b.csv"), "c": str(tmp_path / "staff")}
+        places = {
+            "a": str(tmp_path / "a.parquet"),
+            "b": str(tmp_path / "b.csv"),
+            "c": str(tmp_path / "staff"),
+        }
         engine = open_engine(DataSource(store, places))
         assert [list(engine.columns(name)) for name in places] == [["age"]] * 3
         assert list(open_engine(DataSource(store, "")).columns("staff")) == ["age"]

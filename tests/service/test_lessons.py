@@ -27,6 +27,10 @@ def test_less_trust_costs_more_and_every_place_is_there():
 
 def test_the_lesson_reads_its_sliders_from_the_address():
     shown = trust_lesson({"question": "1", "n": "0", "e": "3"})
-    assert [slide.spoken for slide in shown.slides] == ["the share of one of 10 answers", "n = 100", "ε = 4"]
+    assert [slide.spoken for slide in shown.slides] == [
+        "the share of one of 10 answers",
+        "n = 100",
+        "ε = 4",
+    ]
     assert [fact.number for fact in shown.facts] == ["± 0.0148", "± 0.013", "± 0.00708"]
     assert len(shown.table) == 6 and "nan" not in shown.picture

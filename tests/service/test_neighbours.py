@@ -17,15 +17,28 @@ from service.house import COUNT, GROUPED, build, free_port, rows, serving
 QUESTIONS = [
     {"sql": GROUPED, "spend": {"epsilon": "1"}},
     {"sql": COUNT + " WHERE age = 119", "spend": {"epsilon": "1/100"}},
-    {"sql": "SELECT AVG(income) AS m, COUNT(*) AS n FROM people WHERE age > 200", "spend": {"epsilon": "1/2"}},
+    {
+        "sql": "SELECT AVG(income) AS m, COUNT(*) AS n FROM people WHERE age > 200",
+        "spend": {"epsilon": "1/2"},
+    },
     {"sql": "SELECT MEDIAN(age) AS a FROM people", "spend": {"epsilon": "1/2"}},
     {"sql": "SELECT MAX(income) AS high FROM people", "spend": {"epsilon": "1/2"}},
-    {"sql": "SELECT region, SUM(income) AS s FROM people GROUP BY region ORDER BY s DESC LIMIT 2", "error": 50_000},
-    {"sql": "SELECT STDDEV(income) AS s FROM people", "spend": {"epsilon": "1"}, "nonnegative": True},
+    {
+        "sql": "SELECT region, SUM(income) AS s FROM people GROUP BY region ORDER BY s DESC LIMIT 2",
+        "error": 50_000,
+    },
+    {
+        "sql": "SELECT STDDEV(income) AS s FROM people",
+        "spend": {"epsilon": "1"},
+        "nonnegative": True,
+    },
     {"sql": "SELECT income FROM people", "spend": {"epsilon": "1"}},
     {"sql": COUNT, "spend": {"epsilon": "1000"}},
     {"sql": COUNT + " WHERE income / (age - 30) > 1", "spend": {"epsilon": "1/10"}},
-    {"sql": "SELECT COUNT(*) AS n FROM people WHERE CAST(region AS INTEGER) > 1", "spend": {"epsilon": "1/10"}},
+    {
+        "sql": "SELECT COUNT(*) AS n FROM people WHERE CAST(region AS INTEGER) > 1",
+        "spend": {"epsilon": "1/10"},
+    },
 ]
 BLOTS = (
     (r"[0-9a-f]{64}", "HASH"),
@@ -85,7 +98,9 @@ def test_what_is_free_is_the_same_to_the_last_byte(pair, verb):
         for house in pair:
             with house.client("ana") as client:
                 found = client.post(f"/datasets/people/{verb}", json=body)
-                answers.append(re.sub(r'"left.*?fits', "", found.text) if verb == "explain" else found.text)
+                answers.append(
+                    re.sub(r'"left.*?fits', "", found.text) if verb == "explain" else found.text
+                )
         if verb == "explain":
             answers = [re.sub(r"costs .* left; .*? would be left", "", text) for text in answers]
         assert answers[0] == answers[1]

@@ -37,13 +37,20 @@ from service.described import COMPONENTS
 from service.house import build, free_port, serving
 from support.profile import DEEP
 
-CHECKS = [not_a_server_error, status_code_conformance, content_type_conformance, response_schema_conformance]
+CHECKS = [
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_schema_conformance,
+]
 
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory):
     """A server of its own, since what is sent here takes in people and gives allowances."""
-    with serving(build(tmp_path_factory.mktemp("fuzz"), port=free_port(), service='grid = "0.01"')) as house:
+    with serving(
+        build(tmp_path_factory.mktemp("fuzz"), port=free_port(), service='grid = "0.01"')
+    ) as house:
         yield house
 
 
@@ -52,7 +59,9 @@ def described(running):
     return schemathesis.openapi.from_url(running.url + "/api/v1/openapi.json")
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fitting", "not fitting"])
+@pytest.mark.parametrize(
+    "mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fitting", "not fitting"]
+)
 @pytest.mark.parametrize("way", WAYS, ids=[f"{way.method} {way.path}" for way in WAYS])
 def test_nothing_breaks_it(described, running, way, mode):
     cases = described["/api/v1" + way.path][way.method].as_strategy(generation_mode=mode)
@@ -68,7 +77,9 @@ def test_nothing_breaks_it(described, running, way, mode):
     def send(case):
         for who in ("stella", "ana"):
             headers = {"Authorization": f"Bearer {running.tokens[who]}"}
-            if who == "ana" and "name" in case.path_parameters:  # else almost all would end at a wrong name
+            if (
+                who == "ana" and "name" in case.path_parameters
+            ):  # else almost all would end at a wrong name
                 case.path_parameters["name"] = "people"
             case.call_and_validate(headers=headers, checks=CHECKS)
 
@@ -79,7 +90,11 @@ def test_nothing_breaks_it(described, running, way, mode):
 
 
 def test_every_way_is_described(described):
-    found = {(method.upper(), path) for path, ways in described.raw_schema["paths"].items() for method in ways}
+    found = {
+        (method.upper(), path)
+        for path, ways in described.raw_schema["paths"].items()
+        for method in ways
+    }
     assert {(way.method, "/api/v1" + way.path) for way in WAYS} <= found
 
 
@@ -105,7 +120,9 @@ def test_every_schema_is_one_and_every_name_is_known(described):
 
 def test_every_example_fits_its_own_schema():
     examples = [
-        (one, said) for one in _schemas(COMPONENTS["components"]["schemas"]) for said in one.get("examples", ())
+        (one, said)
+        for one in _schemas(COMPONENTS["components"]["schemas"])
+        for said in one.get("examples", ())
     ]
     assert len(examples) >= 10
     for schema, example in examples:
@@ -124,8 +141,14 @@ def test_every_example_of_a_body_is_read(record, read):
 
 
 def test_operations_have_names_that_read(described):
-    names = [way["operationId"] for ways in described.raw_schema["paths"].values() for way in ways.values()]
-    assert len(set(names)) == len(names) and all(re.fullmatch("[a-z]+_[a-z_]+", name) for name in names)
+    names = [
+        way["operationId"]
+        for ways in described.raw_schema["paths"].values()
+        for way in ways.values()
+    ]
+    assert len(set(names)) == len(names) and all(
+        re.fullmatch("[a-z]+_[a-z_]+", name) for name in names
+    )
     assert {"ask_sql", "explain_question", "ask_release", "get_job"} <= set(names)
 
 
@@ -134,7 +157,10 @@ def test_no_reply_is_left_undescribed(described):
         for way in ways.values():
             for reply in way["responses"].values():
                 content = reply["content"]
-                assert "application/x-ndjson" in content or "$ref" in content["application/json"]["schema"]
+                assert (
+                    "application/x-ndjson" in content
+                    or "$ref" in content["application/json"]["schema"]
+                )
 
 
 def test_the_server_still_answers_after_all_that(running):

@@ -7,7 +7,11 @@ from pathlib import Path
 
 import pytest
 
-OLD = json.loads((Path(__file__).parents[1] / "fixtures" / "before_0_2_0" / "openapi.json").read_text(encoding="utf-8"))
+OLD = json.loads(
+    (Path(__file__).parents[1] / "fixtures" / "before_0_2_0" / "openapi.json").read_text(
+        encoding="utf-8"
+    )
+)
 
 
 @pytest.fixture(scope="module")
@@ -41,4 +45,7 @@ def test_all_else_is_the_same(published):
     assert {name: published[name] for name in OLD if name not in apart} == {
         name: one for name, one in OLD.items() if name not in apart
     }
-    assert published["info"].keys() == OLD["info"].keys() and published["info"]["title"] == OLD["info"]["title"]
+    assert (
+        published["info"].keys() == OLD["info"].keys()
+        and published["info"]["title"] == OLD["info"]["title"]
+    )

@@ -138,8 +138,15 @@ class TestLog:
         log = Log(str(tmp_path / "audit.log"))
         log.write("sql done", who="ana", dataset="census", question="ab12", status=200)
         log.write("enter", status=401)
-        first, second = [json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()]
-        assert (first["who"], first["verb"], first["question"], first["status"]) == ("ana", "sql done", "ab12", 200)
+        first, second = [
+            json.loads(line) for line in (tmp_path / "audit.log").read_text().splitlines()
+        ]
+        assert (first["who"], first["verb"], first["question"], first["status"]) == (
+            "ana",
+            "sql done",
+            "ab12",
+            200,
+        )
         assert set(second) == {"time", "verb", "status"}
         assert (tmp_path / "audit.log").stat().st_mode & 0o077 == 0
 

@@ -44,7 +44,9 @@ class TestTokens:
         assert token not in everything
         assert token_hash(token) in everything
 
-    @pytest.mark.parametrize("token", ["", "dsc_", "dsc_x", "' OR 1=1 --", "\x00", "\ud800", "dsc_" + "x" * 10_000])
+    @pytest.mark.parametrize(
+        "token", ["", "dsc_", "dsc_x", "' OR 1=1 --", "\x00", "\ud800", "dsc_" + "x" * 10_000]
+    )
     def test_nothing_else_opens(self, people, token):
         people.add("ana", "analyst", ["census"])
         assert people.holder(token) is None
@@ -88,7 +90,9 @@ class TestNames:
         with pytest.raises(InvalidArgument, match="taken"):
             people.add("ana", "steward", ["*"])
 
-    @pytest.mark.parametrize("name", ["", " ana", "*", "a" * 65, "ana\n", "Ä", "a'b", "../x", None, 3])
+    @pytest.mark.parametrize(
+        "name", ["", " ana", "*", "a" * 65, "ana\n", "Ä", "a'b", "../x", None, 3]
+    )
     def test_odd_names_are_refused(self, people, name):
         with pytest.raises(InvalidArgument, match="a name is"):
             people.add(name, "analyst", ["census"])
@@ -186,7 +190,10 @@ class TestStore:
 
     def test_a_file_that_is_locked_is_unavailable(self, tmp_path, monkeypatch):
         monkeypatch.setattr(sqlite_store, "PATIENCE", 0.05)
-        first, second = SqliteServiceStore(str(tmp_path / "x.db")), SqliteServiceStore(str(tmp_path / "x.db"))
+        first, second = (
+            SqliteServiceStore(str(tmp_path / "x.db")),
+            SqliteServiceStore(str(tmp_path / "x.db")),
+        )
         first.ask("CREATE TABLE t (x INTEGER)")
         second.ask("SELECT 1")
         first.ask("BEGIN IMMEDIATE")
@@ -199,7 +206,9 @@ class TestStore:
     def test_a_server_that_is_away_is_unavailable_after_some_patience(self, monkeypatch):
         monkeypatch.setattr(postgres_store, "PATIENCE", 0.3)
         with pytest.raises(ServiceUnavailable, match="ask again"):
-            PostgresServiceStore("host=127.0.0.1 port=1 dbname=none connect_timeout=1").ask("SELECT 1")
+            PostgresServiceStore("host=127.0.0.1 port=1 dbname=none connect_timeout=1").ask(
+                "SELECT 1"
+            )
 
     def test_a_connection_that_was_cut_is_opened_again(self, postgres_dsn):
         one, other = PostgresServiceStore(postgres_dsn), PostgresServiceStore(postgres_dsn)

@@ -15,8 +15,12 @@ def behind(tmp_path_factory):
     """A service whose only way in is a proxy."""
     outside, inside = free_port(), free_port()
     folder = tmp_path_factory.mktemp("proxy")
-    house = build(folder / "house", port=outside, service='grid = "0.05"\nproxies = ["127.0.0.1"]', limits="")
-    text = house.config.read_text().replace("failures_per_minute = 100000", "failures_per_minute = 2")
+    house = build(
+        folder / "house", port=outside, service='grid = "0.05"\nproxies = ["127.0.0.1"]', limits=""
+    )
+    text = house.config.read_text().replace(
+        "failures_per_minute = 100000", "failures_per_minute = 2"
+    )
     house.config.write_text(text)
     proxy = set_up(folder / "nginx", outside, inside).start()
     with serving(house, port=inside):

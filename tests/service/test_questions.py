@@ -36,7 +36,9 @@ class TestWhoAndWhat:
         assert dp.Filter.from_json(facts["filter"]).left() == dp.PureDP(100)
 
     def test_values_of_a_public_table_only(self, as_who):
-        assert as_who("ana", "GET", "/datasets/people/values/wards/CITY").json() == {"values": ["Bergen", "Oslo"]}
+        assert as_who("ana", "GET", "/datasets/people/values/wards/CITY").json() == {
+            "values": ["Bergen", "Oslo"]
+        }
         assert as_who("ana", "GET", "/datasets/people/values/people/region").status_code == 422
         assert as_who("ana", "GET", "/datasets/people/values/none/x").status_code == 422
         assert as_who("ana", "GET", "/datasets/people/values/wards/none").status_code == 422
@@ -50,7 +52,9 @@ class TestWhoAndWhat:
 
 class TestFree:
     def test_explain_says_the_price_and_the_error(self, as_who):
-        found = as_who("ana", "POST", "/datasets/people/explain", {"sql": GROUPED, "spend": ONE}).json()
+        found = as_who(
+            "ana", "POST", "/datasets/people/explain", {"sql": GROUPED, "spend": ONE}
+        ).json()
         assert found["price"] == {"epsilon": "1"}
         assert found["fits"] is True
         assert found["plan"]["rows"]
@@ -71,24 +75,40 @@ class TestFree:
 
     def test_rehearse_is_marked_and_free(self, as_who):
         before = as_who("ana", "GET", "/datasets/people/left").json()
-        found = as_who("ana", "POST", "/datasets/people/rehearse", {"sql": COUNT, "spend": ONE, "rows": 50}).json()
+        found = as_who(
+            "ana", "POST", "/datasets/people/rehearse", {"sql": COUNT, "spend": ONE, "rows": 50}
+        ).json()
         assert "made-up" in found["caption"]
         assert found["receipt"] is None
         assert as_who("ana", "GET", "/datasets/people/left").json() == before
 
     @pytest.mark.parametrize("verb", ["explain", "plan", "rehearse"])
     @pytest.mark.parametrize(
-        "sql", ["SELECT * FROM people", "SELECT age FROM people", "DROP TABLE people", "SELECT COUNT(*) FROM nowhere"]
+        "sql",
+        [
+            "SELECT * FROM people",
+            "SELECT age FROM people",
+            "DROP TABLE people",
+            "SELECT COUNT(*) FROM nowhere",
+        ],
     )
     def test_what_cannot_be_answered_is_refused_in_words(self, as_who, verb, sql):
         response = as_who("ana", "POST", f"/datasets/people/{verb}", {"sql": sql, "spend": ONE})
         assert response.status_code == 422
-        assert response.json()["error"]["kind"] in {"UnsupportedQuery", "SchemaMismatch", "InvalidArgument"}
+        assert response.json()["error"]["kind"] in {
+            "UnsupportedQuery",
+            "SchemaMismatch",
+            "InvalidArgument",
+        }
 
 
 class TestCharged:
     def test_an_answer_has_a_table_intervals_and_a_receipt(self, ask):
-        done = ask("ana", "/datasets/people/sql", {"sql": GROUPED, "spend": {"epsilon": "10"}, "why": "a test"})
+        done = ask(
+            "ana",
+            "/datasets/people/sql",
+            {"sql": GROUPED, "spend": {"epsilon": "10"}, "why": "a test"},
+        )
         assert done.status == 200, done.reply
         found = done.reply
         assert [column["name"] for column in found["columns"]] == ["region", "n", "income"]
@@ -102,7 +122,11 @@ class TestCharged:
 
     def test_the_length_of_a_reply_is_a_multiple_of_a_kilobyte(self, as_who, ask):
         assert len(as_who("ana", "POST", "/datasets/people/sql", small(10)).content) % 1024 == 0
-        assert len(as_who("ana", "GET", ask("ana", "/datasets/people/sql", small(10)).place).content) % 1024 == 0
+        assert (
+            len(as_who("ana", "GET", ask("ana", "/datasets/people/sql", small(10)).place).content)
+            % 1024
+            == 0
+        )
 
     def test_the_receipt_can_be_fetched_again_by_its_owner_and_stewards(self, as_who, ask):
         found = ask("ana", "/datasets/people/sql", small(11)).reply
@@ -120,8 +144,13 @@ class TestCharged:
         assert as_who("ana", "GET", "/datasets/people/left").json() == left
 
     def test_several_questions_have_one_charge(self, ask):
-        questions = {"all": COUNT + " WHERE age < 13", "mean": "SELECT AVG(income) AS m FROM people"}
-        done = ask("ana", "/datasets/people/release", {"questions": questions, "spend": {"epsilon": "1/2"}})
+        questions = {
+            "all": COUNT + " WHERE age < 13",
+            "mean": "SELECT AVG(income) AS m FROM people",
+        }
+        done = ask(
+            "ana", "/datasets/people/release", {"questions": questions, "spend": {"epsilon": "1/2"}}
+        )
         assert done.status == 200, done.reply
         answers = done.reply["answers"]
         assert set(answers) == {"all", "mean"}
@@ -161,7 +190,9 @@ class TestCharged:
                 ("sql", {"sql": GROUPED, "spend": ONE}),
                 ("release", {"questions": {"a": GROUPED, "b": COUNT}, "spend": ONE}),
             ]:
-                response = client.request("POST", f"/api/v1/datasets/people/{verb}", json=body, headers=headers)
+                response = client.request(
+                    "POST", f"/api/v1/datasets/people/{verb}", json=body, headers=headers
+                )
                 assert response.status_code == 422
                 assert "at most 5" in response.json()["error"]["message"]
             left = client.request("GET", "/api/v1/datasets/people/left", headers=headers).json()
@@ -188,15 +219,26 @@ class TestIdempotency:
 
     def test_everybody_has_keys_of_their_own(self, ask):
         ask("ana", "/datasets/people/sql", small(24), Idempotency_Key="three")
-        assert ask("stella", "/datasets/people/sql", small(25), Idempotency_Key="three").status == 200
+        assert (
+            ask("stella", "/datasets/people/sql", small(25), Idempotency_Key="three").status == 200
+        )
 
     def test_a_refusal_is_not_remembered(self, as_who, ask):
-        kim = as_who("stella", "POST", "/people", {"name": "kim", "datasets": ["people"]}).json()["token"]
+        kim = as_who("stella", "POST", "/people", {"name": "kim", "datasets": ["people"]}).json()[
+            "token"
+        ]
         as_who.tokens["kim"] = kim
-        as_who("stella", "POST", "/datasets/people/allow", {"who": "kim", "budget": {"epsilon": "1/1000"}})
+        as_who(
+            "stella",
+            "POST",
+            "/datasets/people/allow",
+            {"who": "kim", "budget": {"epsilon": "1/1000"}},
+        )
         refused = ask("kim", "/datasets/people/sql", small(26), Idempotency_Key="four")
         assert (refused.status, refused.reply["error"]["kind"]) == (409, "BudgetExceeded")
-        as_who("stella", "POST", "/datasets/people/allow", {"who": "kim", "budget": {"epsilon": "50"}})
+        as_who(
+            "stella", "POST", "/datasets/people/allow", {"who": "kim", "budget": {"epsilon": "50"}}
+        )
         assert ask("kim", "/datasets/people/sql", small(26), Idempotency_Key="four").status == 200
 
     def test_a_job_is_its_persons_own(self, as_who, ask):
@@ -223,12 +265,22 @@ class TestStewards:
         assert "holds" in str(verify_export(tmp_path / "ledger.jsonl"))
 
     def test_allowances(self, as_who):
-        response = as_who("stella", "POST", "/datasets/people/allow", {"who": "zed", "budget": {"epsilon": "2"}})
+        response = as_who(
+            "stella", "POST", "/datasets/people/allow", {"who": "zed", "budget": {"epsilon": "2"}}
+        )
         assert response.status_code == 201
         assert response.json()["entry"]["kind"] == "allow"
         for body in ({"who": 3, "budget": ONE}, {"who": "a b", "budget": ONE}):
-            assert as_who("stella", "POST", "/datasets/people/allow", body).status_code in (403, 422)
-        assert as_who("stella", "POST", "/datasets/people/allow", {"who": "x", "budget": {"rho": 1}}).status_code == 422
+            assert as_who("stella", "POST", "/datasets/people/allow", body).status_code in (
+                403,
+                422,
+            )
+        assert (
+            as_who(
+                "stella", "POST", "/datasets/people/allow", {"who": "x", "budget": {"rho": 1}}
+            ).status_code
+            == 422
+        )
 
     def test_open_jobs_are_listed_without_their_sql(self, as_who):
         assert as_who("stella", "GET", "/jobs").json() == {"jobs": []}

@@ -30,13 +30,19 @@ class Links(HTMLParser):
 @pytest.fixture(scope="module")
 def shown(client):
     page = client.request("GET", "/docs")
-    assert page.status_code == 200 and "script-src 'self'" in page.headers["Content-Security-Policy"]
+    assert (
+        page.status_code == 200 and "script-src 'self'" in page.headers["Content-Security-Policy"]
+    )
     return page.text
 
 
 def test_everything_that_is_described_stands_there(shown, house):
     described = document(WAYS, ROOT, read_config(house.config))
-    ways = [(method.upper(), path, way) for path, ways in described["paths"].items() for method, way in ways.items()]
+    ways = [
+        (method.upper(), path, way)
+        for path, ways in described["paths"].items()
+        for method, way in ways.items()
+    ]
     assert len(ways) > 20
     for method, path, way in ways:
         assert f'id="{way["operationId"]}"' in shown and f">{method} {path}</code>" in shown
@@ -52,7 +58,12 @@ def test_every_link_ends_here_and_nothing_comes_from_elsewhere(shown, client):
     links.feed(shown)
     anchors = {href for href in links.hrefs if href.startswith("#")}
     assert len(anchors) > 50 and {href[1:] for href in anchors} <= links.ids
-    assert all(href.startswith(("#", "/")) and not href.startswith("//") for href in links.hrefs | links.loads)
-    assert not links.inline and "<style" not in shown and not re.search(r"<script(?![^>]*src=)", shown)
+    assert all(
+        href.startswith(("#", "/")) and not href.startswith("//")
+        for href in links.hrefs | links.loads
+    )
+    assert (
+        not links.inline and "<style" not in shown and not re.search(r"<script(?![^>]*src=)", shown)
+    )
     for href in sorted((links.hrefs | links.loads) - anchors):
         assert client.request("GET", href).status_code in (200, 303), href

@@ -42,7 +42,9 @@ ENDLESS = 30_000_000_000
 
 def write_slow(path, rows):
     with duckdb.connect(str(path)) as base:
-        base.execute(f"CREATE OR REPLACE VIEW people AS SELECT (range * 7919) % 90 AS age FROM range({rows})")
+        base.execute(
+            f"CREATE OR REPLACE VIEW people AS SELECT (range * 7919) % 90 AS age FROM range({rows})"
+        )
 
 
 def slow_house(folder, *, rows, service="", **options):
@@ -50,13 +52,21 @@ def slow_house(folder, *, rows, service="", **options):
     (folder / "slow.toml").write_text(SLOW_SCHEMA)
     write_slow(folder / f"slow{rows}.duckdb", rows)
     extra = SLOW_SET.format(rows=rows)
-    return build(folder, port=free_port(), service='grid = "0.1"\nlease = "2"\n' + service, dataset=extra, **options)
+    return build(
+        folder,
+        port=free_port(),
+        service='grid = "0.1"\nlease = "2"\n' + service,
+        dataset=extra,
+        **options,
+    )
 
 
 def charges(house, name="slow"):
     with open_ledger(house.folder / f"{name}.ledger") as ledger:
         entries = ledger.history()
-        return [entry.kind for entry in entries if entry.kind != "open"], ledger.verify() is not None
+        return [
+            entry.kind for entry in entries if entry.kind != "open"
+        ], ledger.verify() is not None
 
 
 def post(client, body, key="k", name="slow"):
@@ -105,7 +115,9 @@ class TestLongQueries:
         assert kinds[-2:] == ["charge", "fail"]
 
     def test_a_query_that_takes_too_long_is_stopped(self, tmp_path):
-        state = open_state(read_config(slow_house(tmp_path, rows=ENDLESS, limits="query_seconds = 1").config))
+        state = open_state(
+            read_config(slow_house(tmp_path, rows=ENDLESS, limits="query_seconds = 1").config)
+        )
         job = state.jobs.put("stella", "slow", "sql", BODY)
         state.jobs.start()
         seen = ended(state, job, patience=60)
@@ -142,7 +154,10 @@ class TestRaces:
         assert len(set(found)) == 1
         kinds, _ = charges(slow.house, "people")
         with open_ledger(slow.house.folder / "people.ledger") as ledger:
-            assert sum(entry.kind == "charge" and entry.who == "ana" for entry in ledger.history()) == 1
+            assert (
+                sum(entry.kind == "charge" and entry.who == "ana" for entry in ledger.history())
+                == 1
+            )
         assert "charge" in kinds
 
     def test_many_questions_at_once_spend_exactly_what_fits(self, slow):
@@ -150,7 +165,11 @@ class TestRaces:
 
         def send(k):
             with slow.house.client("bob") as client:
-                place = client.post("/datasets/other/sql", json=ask(50 + k)).headers["Location"].removeprefix("/api/v1")
+                place = (
+                    client.post("/datasets/other/sql", json=ask(50 + k))
+                    .headers["Location"]
+                    .removeprefix("/api/v1")
+                )
                 statuses.append(follow(client, place)["status"])
 
         threads = [threading.Thread(target=send, args=(k,)) for k in range(14)]
@@ -177,12 +196,19 @@ app()
 
 
 class TestDeath:
-    @pytest.mark.parametrize("step", [pytest.param("charge:after", marks=pytest.mark.slow), "finish:after"])
-    def test_a_worker_that_dies_at_a_step_leaves_a_request_that_is_charged_once(self, tmp_path, step):
+    @pytest.mark.parametrize(
+        "step", [pytest.param("charge:after", marks=pytest.mark.slow), "finish:after"]
+    )
+    def test_a_worker_that_dies_at_a_step_leaves_a_request_that_is_charged_once(
+        self, tmp_path, step
+    ):
         """Outside deep, the death after the charge is that of tests/client/test_making.py."""
         house = build(tmp_path, port=free_port(), service='grid = "0.1"\nlease = "1"')
         dying = start(house, script=DEADLY, environment={"DIE_AT": step})
-        with house.client("ana") as client, suppress(httpx.TransportError):  # the answer may be lost with the worker
+        with (
+            house.client("ana") as client,
+            suppress(httpx.TransportError),
+        ):  # the answer may be lost with the worker
             post(client, ask(40), "once", "people")
         assert dying.process.wait(30) == -signal.SIGKILL
         kinds, _ = charges(house, "people")
@@ -214,7 +240,9 @@ class TestShutdown:
         with serving(house), house.client("stella") as client:
             assert follow(client, place)["state"] == "done"
 
-    def test_a_query_that_is_too_long_to_wait_for_goes_on_after_a_restart_under_the_same_charge(self, tmp_path):
+    def test_a_query_that_is_too_long_to_wait_for_goes_on_after_a_restart_under_the_same_charge(
+        self, tmp_path
+    ):
         """The table has no end while the first server lives, so that no machine is fast enough for it."""
         house = slow_house(tmp_path, rows=ENDLESS, service='drain_seconds = "0.2"')
         running = start(house)

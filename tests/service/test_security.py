@@ -36,7 +36,14 @@ TRAVERSALS = [
 
 
 def path_of(way, dataset="people"):
-    filled = {"name": dataset, "table": "wards", "column": "ward", "job": "none", "number": "1", "person": "bob"}
+    filled = {
+        "name": dataset,
+        "table": "wards",
+        "column": "ward",
+        "job": "none",
+        "number": "1",
+        "person": "bob",
+    }
     return re.sub(r"{(\w+)}", lambda found: filled[found[1]], way.path)
 
 
@@ -75,13 +82,20 @@ class TestTheDoor:
     )
     def test_what_only_looks_like_a_token_does_not_open(self, client, house, header):
         text = header.replace("{token}", house.tokens["ana"])
-        assert client.request("GET", ROOT + "/me", headers={"Authorization": text}).status_code == 401
+        assert (
+            client.request("GET", ROOT + "/me", headers={"Authorization": text}).status_code == 401
+        )
 
     def test_a_token_in_the_address_does_not_open(self, client, house):
         assert client.request("GET", f"{ROOT}/me?token={house.tokens['ana']}").status_code == 401
 
     def test_bytes_that_are_no_text_do_not_open(self, client):
-        assert client.request("GET", ROOT + "/me", headers={b"Authorization": b"Bearer dsc_\xff"}).status_code == 401
+        assert (
+            client.request(
+                "GET", ROOT + "/me", headers={b"Authorization": b"Bearer dsc_\xff"}
+            ).status_code
+            == 401
+        )
 
     def test_the_scheme_may_be_written_in_any_case(self, client, house):
         headers = {"Authorization": f"bEARER {house.tokens['ana']}"}
@@ -102,9 +116,9 @@ class TestTheDoor:
         assert real.text.replace(other, "x" * len(other)) == none.text
 
     def test_revoked_is_shut_out_at_once(self, as_who, house):
-        house.tokens["rob"] = as_who("stella", "POST", "/people", {"name": "rob", "datasets": ["people"]}).json()[
-            "token"
-        ]
+        house.tokens["rob"] = as_who(
+            "stella", "POST", "/people", {"name": "rob", "datasets": ["people"]}
+        ).json()["token"]
         assert as_who("rob", "GET", "/me").status_code == 200
         assert as_who("stella", "DELETE", "/people/rob").json()["revoked"] is True
         assert as_who("rob", "GET", "/me").status_code == 401
@@ -120,7 +134,9 @@ class TestTheDoor:
         assert as_who("eve", "GET", "/me").status_code == 401
 
     def test_a_new_token_ends_the_old_one(self, as_who, house):
-        first = as_who("stella", "POST", "/people", {"name": "tom", "datasets": ["people"]}).json()["token"]
+        first = as_who("stella", "POST", "/people", {"name": "tom", "datasets": ["people"]}).json()[
+            "token"
+        ]
         second = as_who("stella", "POST", "/people/tom/token", {"days": 7}).json()["token"]
         house.tokens |= {"tom-old": first, "tom": second}
         assert as_who("tom-old", "GET", "/me").status_code == 401
@@ -130,8 +146,16 @@ class TestTheDoor:
 class TestStewards:
     def test_a_steward_gives_only_what_is_theirs(self, as_who):
         for reach in (["people"], ["*"], ["other", "people"], ["nowhere"], []):
-            assert as_who("sid", "POST", "/people", {"name": "kim", "datasets": reach}).status_code == 403
-        assert as_who("stella", "POST", "/people", {"name": "kim", "datasets": ["nowhere"]}).status_code == 403
+            assert (
+                as_who("sid", "POST", "/people", {"name": "kim", "datasets": reach}).status_code
+                == 403
+            )
+        assert (
+            as_who(
+                "stella", "POST", "/people", {"name": "kim", "datasets": ["nowhere"]}
+            ).status_code
+            == 403
+        )
 
     @pytest.mark.parametrize("person", ["stella", "ana", "bob", "nobody"])
     def test_a_steward_decides_only_within_own_data_sets(self, as_who, person):
@@ -141,14 +165,17 @@ class TestStewards:
     def test_a_steward_sees_only_people_within_own_data_sets(self, as_who):
         names = {person["name"] for person in as_who("sid", "GET", "/people").json()["people"]}
         assert "sid" in names and not names & {"stella", "ana", "bob"}
-        assert {"ana", "bob", "sid"} <= {p["name"] for p in as_who("stella", "GET", "/people").json()["people"]}
+        assert {"ana", "bob", "sid"} <= {
+            p["name"] for p in as_who("stella", "GET", "/people").json()["people"]
+        }
 
     def test_no_list_holds_a_token(self, as_who, house):
         text = as_who("stella", "GET", "/people").text
         assert not any(token in text for token in house.tokens.values())
 
     @pytest.mark.parametrize(
-        "body", [[], {"name": 1, "datasets": ["people"]}, {"name": "x", "datasets": "people"}, {"nam": 1}]
+        "body",
+        [[], {"name": 1, "datasets": ["people"]}, {"name": "x", "datasets": "people"}, {"nam": 1}],
     )
     def test_odd_people_are_refused(self, as_who, body):
         assert as_who("stella", "POST", "/people", body).status_code == 422
@@ -172,11 +199,19 @@ class TestSessionsAndForgery:
 
     @pytest.mark.parametrize("secret", ["", "forged", "x" * 5000, "' OR '1'='1"])
     def test_a_forged_session_does_not_open(self, client, secret):
-        assert client.request("GET", ROOT + "/me", headers={"Cookie": f"discreet={secret}"}).status_code == 401
+        assert (
+            client.request(
+                "GET", ROOT + "/me", headers={"Cookie": f"discreet={secret}"}
+            ).status_code
+            == 401
+        )
 
     def test_the_cookie_of_https_is_not_read_over_http(self, client, session):
         assert (
-            client.request("GET", ROOT + "/me", headers={"Cookie": f"__Host-discreet={session.id}"}).status_code == 401
+            client.request(
+                "GET", ROOT + "/me", headers={"Cookie": f"__Host-discreet={session.id}"}
+            ).status_code
+            == 401
         )
 
     @pytest.mark.parametrize("token", [None, "", "wrong", "é"])
@@ -194,7 +229,9 @@ class TestSessionsAndForgery:
     def test_a_change_from_the_own_page_is_done(self, client, cookie, session, house):
         headers = cookie | {"X-CSRF-Token": session.csrf, "Origin": house.url}
         body = {"name": "may", "datasets": ["other"]}
-        assert client.request("POST", ROOT + "/people", json=body, headers=headers).status_code == 201
+        assert (
+            client.request("POST", ROOT + "/people", json=body, headers=headers).status_code == 201
+        )
 
     def test_a_wrong_token_is_not_saved_by_a_session(self, client, cookie):
         headers = cookie | {"Authorization": "Bearer dsc_wrong"}
@@ -202,19 +239,25 @@ class TestSessionsAndForgery:
 
 
 class TestOddRequests:
-    @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1", "127.0.0.1:8000.evil", "localhost:8000", ""])
+    @pytest.mark.parametrize(
+        "host", ["evil.example", "127.0.0.1", "127.0.0.1:8000.evil", "localhost:8000", ""]
+    )
     def test_another_host_is_refused(self, client, house, host):
         headers = {"Host": host, "Authorization": f"Bearer {house.tokens['ana']}"}
         assert client.request("GET", ROOT + "/me", headers=headers).status_code == 400
 
     def test_a_header_that_claims_another_host_changes_nothing(self, as_who):
-        response = as_who("ana", "GET", "/me", X_Forwarded_Host="evil.example", X_Forwarded_Proto="https")
+        response = as_who(
+            "ana", "GET", "/me", X_Forwarded_Host="evil.example", X_Forwarded_Proto="https"
+        )
         assert response.status_code == 200
         assert "evil" not in response.text
 
     @pytest.mark.parametrize("path", TRAVERSALS)
     def test_no_path_leads_out(self, client, house, path):
-        response = client.request("GET", path, headers={"Authorization": f"Bearer {house.tokens['ana']}"})
+        response = client.request(
+            "GET", path, headers={"Authorization": f"Bearer {house.tokens['ana']}"}
+        )
         assert response.status_code in (400, 403, 404)
         assert "root:" not in response.text and "import" not in response.text
 
@@ -271,13 +314,17 @@ class TestOddRequests:
     @pytest.mark.parametrize("verb", ["explain", "sql", "plan", "rehearse", "release"])
     def test_a_malformed_body_is_refused_in_words(self, client, house, verb, body):
         headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
-        response = client.request("POST", f"{ROOT}/datasets/people/{verb}", content=body, headers=headers)
+        response = client.request(
+            "POST", f"{ROOT}/datasets/people/{verb}", content=body, headers=headers
+        )
         assert response.status_code == 422, response.text
         assert response.json()["error"]["message"]
 
     def test_a_body_that_is_announced_too_large_is_not_read(self, client, house):
         headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
-        response = client.request("POST", f"{ROOT}/datasets/people/sql", content=b"x" * 70_000, headers=headers)
+        response = client.request(
+            "POST", f"{ROOT}/datasets/people/sql", content=b"x" * 70_000, headers=headers
+        )
         assert response.status_code == 413
 
     def test_a_body_that_grows_too_large_is_not_read_to_the_end(self, client, house):
@@ -286,12 +333,17 @@ class TestOddRequests:
                 yield b"x" * 1000
 
         headers = {"Authorization": f"Bearer {house.tokens['ana']}"}
-        response = client.request("POST", f"{ROOT}/datasets/people/sql", content=endless(), headers=headers)
+        response = client.request(
+            "POST", f"{ROOT}/datasets/people/sql", content=endless(), headers=headers
+        )
         assert response.status_code == 413
 
     @pytest.mark.parametrize("length", [b"-1", b"1, 1", b"0x10", b"9" * 40])
     def test_an_odd_length_is_refused(self, client, house, length):
-        headers = {b"Authorization": f"Bearer {house.tokens['ana']}".encode(), b"Content-Length": length}
+        headers = {
+            b"Authorization": f"Bearer {house.tokens['ana']}".encode(),
+            b"Content-Length": length,
+        }
         response = client.request("POST", f"{ROOT}/datasets/people/sql", headers=headers)
         assert response.status_code in (400, 413)
 
@@ -301,7 +353,11 @@ class TestOddRequests:
         assert as_who("ana", "GET", "/me/").status_code == 404
 
     def test_every_response_carries_the_headers_of_a_careful_service(self, client, as_who):
-        for response in (as_who("ana", "GET", "/me"), as_who(None, "GET", "/me"), client.request("GET", "/nowhere")):
+        for response in (
+            as_who("ana", "GET", "/me"),
+            as_who(None, "GET", "/me"),
+            client.request("GET", "/nowhere"),
+        ):
             assert response.headers["Cache-Control"] == "no-store"
             assert response.headers["X-Content-Type-Options"] == "nosniff"
             assert response.headers["X-Frame-Options"] == "DENY"
@@ -310,12 +366,22 @@ class TestOddRequests:
 
     def test_odd_idempotency_keys_are_refused(self, client, house):
         for key in (b"\xff", b"x" * 201, b"a\tb"):
-            headers = {b"Authorization": f"Bearer {house.tokens['ana']}".encode(), b"Idempotency-Key": key}
-            response = client.request("POST", f"{ROOT}/datasets/people/sql", json=ASK, headers=headers)
+            headers = {
+                b"Authorization": f"Bearer {house.tokens['ana']}".encode(),
+                b"Idempotency-Key": key,
+            }
+            response = client.request(
+                "POST", f"{ROOT}/datasets/people/sql", json=ASK, headers=headers
+            )
             assert response.status_code == 422
 
     def test_the_audit_log_holds_no_question_and_no_token(self, as_who, house):
-        as_who("ana", "POST", "/datasets/people/explain", {"sql": "SELECT 'Ada Lovelace'", "spend": ONE})
+        as_who(
+            "ana",
+            "POST",
+            "/datasets/people/explain",
+            {"sql": "SELECT 'Ada Lovelace'", "spend": ONE},
+        )
         text = (house.folder / "audit.log").read_text()
         assert '"who":"ana"' in text
         assert "Lovelace" not in text and "dsc_" not in text and "SELECT" not in text

@@ -45,7 +45,11 @@ class ForkServer:
             told = type(asker.sql(sql, spend=dp.PureDP(1))).__name__
         except dp.EngineFailure as failed:
             told = str(failed)
-        shown = [(entry.kind, entry.refers is None, entry.who) for entry in asker.history() if entry.kind in SHOWN]
+        shown = [
+            (entry.kind, entry.refers is None, entry.who)
+            for entry in asker.history()
+            if entry.kind in SHOWN
+        ]
         return told, self.ledger.spent(who), shown
 
 
@@ -54,7 +58,10 @@ class TestWhoStopsAQuestion:
         """Stopped while it is run or while an answer is held back: one constant message, and asked again, paid again."""
         new, known = ForkServer(), ForkServer()
         assert known.ask("ana", stop=False)[0] == "Answer"
-        seen = [[office.ask("bob", stop=stop) for stop in (True, True, False, False)] for office in (new, known)]
+        seen = [
+            [office.ask("bob", stop=stop) for stop in (True, True, False, False)]
+            for office in (new, known)
+        ]
         assert seen[0] == seen[1]
         assert [spent for _, spent, _ in seen[0]] == [dp.PureDP(n) for n in (1, 2, 3, 3)]
         assert known.ledger.spent() == dp.PureDP(1)
@@ -88,7 +95,11 @@ class TestWhoStopsAQuestion:
         model = learn.LogisticRegression(target="region", features=["age"], steps=1000)
         with pytest.raises(dp.EngineFailure, match="not shown"):
             asker.learn("SELECT age, region FROM people", model, dp.ZCDP(1))
-        assert ledger.spent().rho <= 1 and [e.kind for e in ledger.history()] == ["open", "charge", "fail"]
+        assert ledger.spent().rho <= 1 and [e.kind for e in ledger.history()] == [
+            "open",
+            "charge",
+            "fail",
+        ]
 
     def test_the_curator_of_a_job_hears_a_stop_wherever_it_draws_or_waits(self, tmp_path):
         """The service passes it explicitly; what is free has nothing to stop."""
@@ -118,7 +129,9 @@ class TestWhoHangsUp:
                 with house.client("ana") as ana:
                     ana.timeout = 0.7
                     with pytest.raises(httpx.TimeoutException):
-                        ana.post(f"/datasets/people/{verb}", json={"sql": ENDLESS, "spend": ONE, **more})
+                        ana.post(
+                            f"/datasets/people/{verb}", json={"sql": ENDLESS, "spend": ONE, **more}
+                        )
                 self.explain_as_bob(house)
 
     def explain_as_bob(self, house):

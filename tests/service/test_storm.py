@@ -68,7 +68,9 @@ class Storm:
         self.house.config.write_text(text)
         kept = open_store(base.dsn)
         for k in range(CLIENTS + 1):
-            self.house.tokens[f"p{k}"] = Members(kept).add(f"p{k}", "analyst", ["people", "other"])[1]
+            self.house.tokens[f"p{k}"] = Members(kept).add(f"p{k}", "analyst", ["people", "other"])[
+                1
+            ]
         kept.close()
         self.step = folder / "step"
         (folder / "sitecustomize.py").write_text(STEPPING)
@@ -80,7 +82,9 @@ class Storm:
     def workers(self):
         main = self.server.process.pid
         children = Path(f"/proc/{main}/task/{main}/children").read_text().split()
-        return [int(one) for one in children if "spawn_main" in Path(f"/proc/{one}/cmdline").read_text()]
+        return [
+            int(one) for one in children if "spawn_main" in Path(f"/proc/{one}/cmdline").read_text()
+        ]
 
     def faults(self, seconds):
         """Every fault by name; each lasts some seconds."""
@@ -135,7 +139,9 @@ class Storm:
         with self.house.client(who) as client:
             while time.monotonic() < end:
                 try:
-                    found = client.post(f"/datasets/{dataset}/sql", json=body, headers={"Idempotency-Key": str(key)})
+                    found = client.post(
+                        f"/datasets/{dataset}/sql", json=body, headers={"Idempotency-Key": str(key)}
+                    )
                 except httpx.TransportError:
                     found = None
                 if found is not None and found.status_code in (200, 409):
@@ -147,8 +153,12 @@ class Storm:
                     )
                 assert found is None or found.status_code in (202, 429, 502, 503, 504), found.text
                 waits = found is not None and found.status_code == 202
-                time.sleep(1.0 if waits else 0.2)  # to be asked again and again would keep the house from answering
-        raise AssertionError(f"a request without an end: {found if found is None else (found.status_code, found.text)}")
+                time.sleep(
+                    1.0 if waits else 0.2
+                )  # to be asked again and again would keep the house from answering
+        raise AssertionError(
+            f"a request without an end: {found if found is None else (found.status_code, found.text)}"
+        )
 
     def stop(self):
         self.server.stop()
@@ -175,14 +185,23 @@ def _weather(storm, each, seconds):
     with ThreadPoolExecutor(CLIENTS) as pool:
         asked = []
         for name, fault in faults.items():
-            asked += [pool.submit(storm.ask, f"p{key % CLIENTS}", key) for key in itertools.islice(keys, each)]
+            asked += [
+                pool.submit(storm.ask, f"p{key % CLIENTS}", key)
+                for key in itertools.islice(keys, each)
+            ]
             fault()
             begin = time.monotonic()
             found.append(storm.ask(f"p{CLIENTS}", next(keys)))
             print(f"{name}: {found[-1][:2]} after {time.monotonic() - begin:.1f} s")  # noqa: T201 for readers of -s
-        asked += [pool.submit(storm.ask, f"p{key % CLIENTS}", key) for key in itertools.islice(keys, CLIENTS)]
+        asked += [
+            pool.submit(storm.ask, f"p{key % CLIENTS}", key)
+            for key in itertools.islice(keys, CLIENTS)
+        ]
         found += [one.result() for one in asked]
-    for dataset, place in (("people", storm.base.dsn), ("other", storm.house.folder / "other.ledger")):
+    for dataset, place in (
+        ("people", storm.base.dsn),
+        ("other", storm.house.folder / "other.ledger"),
+    ):
         check_books(dataset, place, [one for one in found if one[0] == dataset], storm.budget)
     with storm.house.client() as line:
         wait_for_health(line)

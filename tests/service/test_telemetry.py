@@ -12,7 +12,11 @@ from discreet.service.pages.telemetry import METRIC, OPTIONS, PER_MINUTE, Desk
 
 def line(desk, option=OPTIONS[0], **changed):
     params = desk._collector.params
-    report = LocalReport(changed.get("metric", METRIC), changed.get("params", params), desk.mechanism.randomize(option))
+    report = LocalReport(
+        changed.get("metric", METRIC),
+        changed.get("params", params),
+        desk.mechanism.randomize(option),
+    )
     return pack(report)
 
 

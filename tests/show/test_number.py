@@ -51,15 +51,24 @@ class TestShownNumbers:
         assert float(read(plain_number(value))) == value
 
     def test_the_numbers_of_the_complaint(self):
-        assert str(number_words(3.06212e7, 3.06212e7 - 59.9146, 3.06212e7 + 59.9146)) == "30,621,200 ± 60"
-        assert str(number_words(50826.5, 50826.5 - 59.9146, 50826.5 + 59.9146, Digits.WHOLE)) == "50,826 ± 61"
+        assert (
+            str(number_words(3.06212e7, 3.06212e7 - 59.9146, 3.06212e7 + 59.9146))
+            == "30,621,200 ± 60"
+        )
+        assert (
+            str(number_words(50826.5, 50826.5 - 59.9146, 50826.5 + 59.9146, Digits.WHOLE))
+            == "50,826 ± 61"
+        )
         assert str(number_words(44.0, 42.0, 47.0)) == "44 (42 to 47)"
         assert str(number_words(0.0, -float("inf"), 5.0)) == "0 (no bound to 5)"
         assert str(number_words(7.5, 7.5, 7.5)) == "7.5 ± 0"
 
 
 def test_a_wide_table_goes_on_below_itself_and_loses_nothing():
-    rows = [["region", *(f"c{k}" for k in range(9))], ["north", *(f"{k},000 ± {k}" for k in range(9))]]
+    rows = [
+        ["region", *(f"c{k}" for k in range(9))],
+        ["north", *(f"{k},000 ± {k}" for k in range(9))],
+    ]
     text = fitted_table(rows, 40)
     assert max(map(len, text.splitlines())) <= 40
     assert text.count("region") == len(text.split("\n\n")) > 1

@@ -13,7 +13,9 @@ from discreet.show.bar import error_bar, share_bar
 from discreet.show.markup import Html, element, join, picture, text
 from discreet.show.table import cut, html_pairs, html_table, text_table
 
-WORDS = st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" <>&\"'"), max_size=12)
+WORDS = st.text(
+    st.characters(categories=["L", "N", "P", "S"], include_characters=" <>&\"'"), max_size=12
+)
 PRINTED = WORDS.map(str.strip)
 SHARES = st.floats(0, 1)
 
@@ -59,7 +61,9 @@ class TestMarkup:
 
     def test_templates_leave_it_as_it_is(self):
         jinja = pytest.importorskip("jinja2")
-        page = jinja.Environment(autoescape=True).from_string("{% if shown %}{{ shown }}{% endif %}{{ plain }}")
+        page = jinja.Environment(autoescape=True).from_string(
+            "{% if shown %}{{ shown }}{% endif %}{{ plain }}"
+        )
         assert page.render(shown=element("b", "<"), plain="<") == "<b>&lt;</b>&lt;"
         assert page.render(shown=Html(""), plain="") == ""
 
@@ -81,7 +85,9 @@ class TestTables:
         for column in list(zip(*rows, strict=True))[:-1]:
             starts.append(starts[-1] + max(map(len, column)) + 2)
         for line, row in zip(lines, rows, strict=True):
-            assert all(line[start:].startswith(word) for start, word in zip(starts, row, strict=True))
+            assert all(
+                line[start:].startswith(word) for start, word in zip(starts, row, strict=True)
+            )
             assert line == line.rstrip()
 
     @given(WORDS, st.integers(1, 20))

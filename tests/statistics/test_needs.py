@@ -91,7 +91,9 @@ def test_parts_give_the_statistics(rows):
 def test_people_are_counted_as_people():
     visits = Scan(Schema("visits", People("id", max_rows=3), COLUMNS))
     basis = Basis(visits, KINDS, (), RowShare(3), 1, None)
-    (people,), (rows,) = (recipe_of(statistic, basis).needs(basis) for statistic in (CountPeople(), Count()))
+    (people,), (rows,) = (
+        recipe_of(statistic, basis).needs(basis) for statistic in (CountPeople(), Count())
+    )
     assert people.tally.people
     assert people.sensitivity.l1 * people.unit == 1
     assert not rows.tally.people
@@ -108,7 +110,12 @@ def test_values_that_nobody_listed_are_counted_by_key_and_null_is_none():
     assert recipe.cells.open and not recipe.cells.places
     [need] = recipe.needs(BASIS)
     keys = len(need.tally.keys) - 1
-    pairs = {(*("k",) * keys, "x"): 2, (*("k",) * keys, "y"): 1, (*("k",) * keys, None): 5, (*("k",) * keys, "z"): 0}
+    pairs = {
+        (*("k",) * keys, "x"): 2,
+        (*("k",) * keys, "y"): 1,
+        (*("k",) * keys, None): 5,
+        (*("k",) * keys, "z"): 0,
+    }
     assert need.exact(need.occurring(pairs), ("k",) * keys) == 2
 
 
@@ -133,7 +140,9 @@ def test_products_are_of_coarser_values():
         rounded = contribution(Term(total.expression, 1, total.low, total.high), {"x": x}, columns)
         assert total.low <= rounded <= total.high
         assert abs(rounded * total.step - (x - middle_of(columns["x"]))) <= blur_of(columns["x"])
-        square = contribution(Term(squares.expression, 1, squares.low, squares.high), {"x": x}, columns)
+        square = contribution(
+            Term(squares.expression, 1, squares.low, squares.high), {"x": x}, columns
+        )
         assert square * squares.step == (rounded * total.step) ** 2
     assert cross_addends(X, X, wide, columns)[0].high <= (MOST_ROOT + 1) ** 2
     assert range_of(columns["x"]) == (0, 2**40)

@@ -13,7 +13,11 @@ def exact_law(noise):
     """The whole law by definition, on the integers."""
     reach = math.ceil(noise.scale * (30 if noise.laplace else 8)) + 2
     k = np.arange(-reach, reach + 1.0)
-    weights = np.exp(-np.abs(k) / noise.scale) if noise.laplace else np.exp(-(k**2) / (2 * noise.scale**2))
+    weights = (
+        np.exp(-np.abs(k) / noise.scale)
+        if noise.laplace
+        else np.exp(-(k**2) / (2 * noise.scale**2))
+    )
     return k * noise.worth, weights / weights.sum()
 
 
@@ -67,7 +71,9 @@ class TestBound:
         tail = np.convolve(law, law)[np.abs(np.arange(-400, 401)) > s].sum()
         assert tail < 1e-7 and tail * (1 - 1e-9) <= sum_tail(PAIRS[3], s) <= tail * 1.02
 
-    @pytest.mark.parametrize("noises", [PAIRS[i] for i in (0, 1, 2, 4)], ids=("one", "gauss", "mean", "mean-gauss"))
+    @pytest.mark.parametrize(
+        "noises", [PAIRS[i] for i in (0, 1, 2, 4)], ids=("one", "gauss", "mean", "mean-gauss")
+    )
     def test_tight_where_one_noise_is_fine(self, noises):
         s = 2 * math.sqrt(sum(noise.spread**2 for noise in noises))
         assert sum_tail(noises, s) <= exact_tail(noises, s) * 1.02
@@ -78,7 +84,9 @@ class TestBound:
         exact = next(s for s in range(1, 1000) if exact_tail(noises, s) <= 0.05)
         assert sum_tail(noises, 1.3 * exact) <= 0.05
 
-    @pytest.mark.parametrize("noises", [PAIRS[i] for i in (5, 6, 7, 8)], ids=("laplace", "equal", "gauss", "mixed"))
+    @pytest.mark.parametrize(
+        "noises", [PAIRS[i] for i in (5, 6, 7, 8)], ids=("laplace", "equal", "gauss", "mixed")
+    )
     def test_near_for_wide_noise(self, noises):
         s = 2 * math.sqrt(sum(noise.spread**2 for noise in noises))
         assert sum_tail(noises, s) <= exact_tail(noises, s) * 1.12
@@ -92,7 +100,9 @@ class TestBound:
     def test_three_laplace_by_closed_form(self):
         """Equal scales: the tail of a sum of three is e^−z(1 + 5z/8 + z²/8)."""
         one, z = IntegerNoise(True, 1e7, 1e-7), 4.0
-        assert sum_tail([one] * 3, z) == pytest.approx(math.exp(-z) * (1 + 5 * z / 8 + z * z / 8), rel=1e-4)
+        assert sum_tail([one] * 3, z) == pytest.approx(
+            math.exp(-z) * (1 + 5 * z / 8 + z * z / 8), rel=1e-4
+        )
 
     def test_tiny_chances_by_chernoff(self):
         one = IntegerNoise(True, 1e7, 1e-7)
@@ -107,7 +117,10 @@ class TestBound:
         assert sum_tail([IntegerNoise(True, 1e5, 1.0)] * 2, 0.4) == 1.0
 
     def test_one_noise_is_the_mechanisms_own(self):
-        for mechanism in (Geometric(scale=7, sensitivity=1), DiscreteGaussian(scale=7, sensitivity=1)):
+        for mechanism in (
+            Geometric(scale=7, sensitivity=1),
+            DiscreteGaussian(scale=7, sensitivity=1),
+        ):
             t = mechanism.error(0.05)
             noise = noise_of(mechanism, 0.25)
             assert sum_tail([noise], 0.25 * t) <= 0.05 < sum_tail([noise], 0.25 * (t - 1))
@@ -122,7 +135,9 @@ class TestFurtherFromZero:
         points, chances = exact_law(IntegerNoise(laplace, scale, 1.0))
         edges = np.arange(0, min(len(points) // 2, 60 * scale + 5)) + 0.5
         beyond = np.array([chances[np.abs(points) > edge].sum() for edge in edges])
-        r = np.concatenate([np.linspace(0, 0.5, 33), *(np.linspace(edge, edge + 1, 33) for edge in edges[:-1])])
+        r = np.concatenate(
+            [np.linspace(0, 0.5, 33), *(np.linspace(edge, edge + 1, 33) for edge in edges[:-1])]
+        )
         smeared = np.interp(r, np.concatenate([[0.0], edges]), np.concatenate([[1.0], beyond]))
         if laplace:
             further = np.exp(-r * 2 * math.tanh(0.5 / scale))

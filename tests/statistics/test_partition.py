@@ -55,7 +55,11 @@ from support.profile import examples
 
 X, Y = Field("x"), Field("y")
 COLUMNS = {"x": Integer(-3, 10), "y": Real(0, 1, step="1/8"), "k": Category(["a", "b"])}
-PEOPLE = {"rows": Rows(), "people": People("id", max_rows=2), "groups": People("id", max_rows=4, max_groups=2)}
+PEOPLE = {
+    "rows": Rows(),
+    "people": People("id", max_rows=2),
+    "groups": People("id", max_rows=4, max_groups=2),
+}
 cell = st.one_of(st.none(), st.integers(-5, 12))
 rows = st.lists(st.tuples(cell, cell), max_size=5)
 NAMED = {
@@ -78,14 +82,20 @@ def table(pairs, who="new"):
 
 
 def clipped(x, y):
-    return None if x is None else min(max(x, -3), 10), None if y is None else Fraction(min(max(y, 0), 8), 8)
+    return None if x is None else min(max(x, -3), 10), None if y is None else Fraction(
+        min(max(y, 0), 8), 8
+    )
 
 
 class TestUnity:
     """A row adds the same to all totals together, whatever it holds; and every moment is a weighted sum of them."""
 
     @settings(deadline=None, max_examples=examples(60))
-    @given(rows, st.tuples(st.integers(1, 2), st.integers(1, 2)), st.tuples(st.booleans(), st.booleans()))
+    @given(
+        rows,
+        st.tuples(st.integers(1, 2), st.integers(1, 2)),
+        st.tuples(st.booleans(), st.booleans()),
+    )
     def test_sums_and_moments(self, pairs, degrees, nulls):
         here = basis()
         columns = [
@@ -96,13 +106,18 @@ class TestUnity:
         need = partition_need(partition, here)
         totals = Memory({"t": table(pairs)}).tally(need.tally)[()]
         exact = [clipped(*pair) for pair in pairs]
-        counted = [p for p in exact if all(v is not None or null for v, null in zip(p, nulls, strict=True))]
+        counted = [
+            p for p in exact if all(v is not None or null for v, null in zip(p, nulls, strict=True))
+        ]
         assert sum(totals) == len(counted) * partition.most == len(counted) / need.unit
         assert min(totals, default=0) >= 0
         for powers in product(range(degrees[0] + 1), range(degrees[1] + 1)):
             unit = [((p[0] + 3) / Fraction(13), p[1]) for p in exact if None not in p]
             wanted = sum((x ** powers[0] * y ** powers[1] for x, y in unit), Fraction(0))
-            assert sum(w * t for w, t in zip(partition.form(powers), totals, strict=True)) * need.unit == wanted
+            assert (
+                sum(w * t for w, t in zip(partition.form(powers), totals, strict=True)) * need.unit
+                == wanted
+            )
 
     @pytest.mark.untraced
     def test_the_same_on_a_real_store(self):
@@ -130,12 +145,19 @@ class TestSensitivity:
     def test_one_unit(self, unit, others, mine, way):
         share = Free() if unit == "rows" else RowShare(2)
         here = basis(unit, share)
-        needs = {need for one in recipes_of(list(NAMED.values()), here, way) for need in one.needs(here)}
+        needs = {
+            need for one in recipes_of(list(NAMED.values()), here, way) for need in one.needs(here)
+        }
         before = table(others, "other")
         after = before + table(mine[:1] if unit == "rows" else mine)
         for need in needs:
-            first, second = (gather([need], [()], Memory({"t": data}))[0] for data in (before, after))
-            moved = sum(abs(a - b) for a, b in zip(need.exact(first, ()), need.exact(second, ()), strict=True))
+            first, second = (
+                gather([need], [()], Memory({"t": data}))[0] for data in (before, after)
+            )
+            moved = sum(
+                abs(a - b)
+                for a, b in zip(need.exact(first, ()), need.exact(second, ()), strict=True)
+            )
             assert moved <= need.sensitivity.l1
             if unit == "rows" and None not in mine[0]:
                 assert moved == need.sensitivity.l1
@@ -151,7 +173,13 @@ class TestSensitivity:
         here = basis()
         with pytest.raises(UnsupportedQuery, match="always the same"):
             column_of(Constant(4), 1, 100, null=False, columns=here.columns)
-        fine = column_of(Y, 2, 1 << 40, null=False, columns=columns_of(Scan(Schema("t", Rows(), {"y": Real(0, 1)}))))
+        fine = column_of(
+            Y,
+            2,
+            1 << 40,
+            null=False,
+            columns=columns_of(Scan(Schema("t", Rows(), {"y": Real(0, 1)}))),
+        )
         with pytest.raises(UnsupportedQuery, match="too many steps"):
             partition_need(Partition((fine,)), here)
         wide = Scan(Schema("t", Rows(), {name: Integer(0, 9) for name in "abcd"}))
@@ -160,7 +188,10 @@ class TestSensitivity:
         with pytest.raises(UnsupportedQuery, match="too many products"):
             recipes_of(asked, space, SumWay.TOGETHER)
         assert isinstance(
-            plan_question(question(wide, {f"v{i}": one for i, one in enumerate(asked)}), PureDP(1)).why, str
+            plan_question(
+                question(wide, {f"v{i}": one for i, one in enumerate(asked)}), PureDP(1)
+            ).why,
+            str,
         )
 
     def test_coarse_grids_move_means_by_half_a_step(self):
@@ -208,7 +239,9 @@ class TestLines:
             float((t * t).sum()),
             float((u * u).sum()),
         ]
-        p, x, y, rows, xx, yy = (WeightedSum(v, tuple(w)) for v, w in zip(values, one.tolist(), strict=True))
+        p, x, y, rows, xx, yy = (
+            WeightedSum(v, tuple(w)) for v, w in zip(values, one.tolist(), strict=True)
+        )
         noises, unit = (IntegerNoise(True, 1e6, 1e-12),) * 6, (0.0, 1.0)
         ends = quotient_ends(x, rows, noises, unit, beta)
         assert ends[0] - 1e-9 <= t.mean() <= ends[1] + 1e-9
@@ -230,7 +263,10 @@ class TestLines:
             (IntegerNoise(True, 1.0, 1.0),) * 2,
             (0.0, 1.0),
         )
-        cross, spread = CrossLines(one, one, one, none, (unit, unit)), SpreadLines(one, one, none, unit)
+        cross, spread = (
+            CrossLines(one, one, one, none, (unit, unit)),
+            SpreadLines(one, one, none, unit),
+        )
         assert quotient_ends(one, none, noises, unit, 0.05) == unit
         assert variance_ends(spread, noises, 0.25, 0.05, sample=False) == (0.0, 0.25)
         assert covariance_ends(cross, noises, 0.25, 0.05, sample=True) == (-0.25, 0.25)
@@ -247,7 +283,9 @@ class TestPredicted:
     SLACK = 6.2 * math.sqrt(0.05 * 0.95 / RUNS)
 
     @pytest.mark.statistical
-    @pytest.mark.parametrize(("mean", "spread"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.25), (0.9, 0.05), (0.5, 1 / 12)])
+    @pytest.mark.parametrize(
+        ("mean", "spread"), [(0.0, 0.0), (0.5, 0.0), (0.5, 0.25), (0.9, 0.05), (0.5, 1 / 12)]
+    )
     def test_variances_of_any_data(self, mean, spread):
         """False alarm: below 1e-9 each."""
         size, noise = 2000, IntegerNoise(True, 1e6, 1e-6)
@@ -264,20 +302,29 @@ class TestPredicted:
 
     @pytest.mark.statistical
     @pytest.mark.parametrize(
-        ("mean", "spread"), [(0.5, 0.01), (0.5, 1 / 144), (0.5, 0.25), (1 / 145, 1 / 144), (0.9, 0.05), (0.5, 1 / 12)]
+        ("mean", "spread"),
+        [(0.5, 0.01), (0.5, 1 / 144), (0.5, 0.25), (1 / 145, 1 / 144), (0.9, 0.05), (0.5, 1 / 12)],
     )
     @pytest.mark.parametrize("spend", [PureDP(1), ZCDP("1/10")], ids=repr)
     def test_deviations_of_a_twelfth_of_the_range_or_more(self, mean, spread, spend):
         """False alarm: below 1e-9 each. Normal values in ten deviations are among them: 62 % held in 0.1.0's words."""
         table, size = Scan(Schema("t", Rows(), {"x": Integer(0, 1000, default=0)})), 20_000
-        plan = plan_question(question(table, {"sd": Variance(X, sample=False, root=True)}), spend, size=size)
-        random, made = np.random.default_rng(7), run_plan(plan, Memory({"t": []})).estimates[0]["sd"]
+        plan = plan_question(
+            question(table, {"sd": Variance(X, sample=False, root=True)}), spend, size=size
+        )
+        random, made = (
+            np.random.default_rng(7),
+            run_plan(plan, Memory({"t": []})).estimates[0]["sd"],
+        )
         noises = [total.noise for total in made.totals]
         drawn = np.stack([
             (random.laplace if one.laplace else random.normal)(0, one.scale * one.worth, self.RUNS) for one in noises
         ])  # fmt: skip
         lines, moments = (made.squares, made.total, made.rows), (spread + mean**2, mean, 1.0)
-        q, s, n = (size * m + np.array(list(map(float, w))) @ drawn for w, m in zip(lines, moments, strict=True))
+        q, s, n = (
+            size * m + np.array(list(map(float, w))) @ drawn
+            for w, m in zip(lines, moments, strict=True)
+        )
         errors = 1000 * np.abs(np.sqrt(np.clip(q / n - (s / n) ** 2, 0, 0.25)) - math.sqrt(spread))
         predicted = plan.statistic_errors()["sd"]
         assert np.mean(errors > predicted) <= 0.05 + self.SLACK
@@ -304,17 +351,28 @@ class TestPredicted:
         def errors(mean, variance):
             square = mean**2 + variance
             moments = [rho * variance + mean**2, mean, mean, 1.0, square, square]
-            p, x, y, n, xx, yy = (m * size + noises @ f for m, f in zip(moments, forms, strict=True))
-            return np.abs((p / n - x * y / n**2) / np.sqrt((xx / n - (x / n) ** 2) * (yy / n - (y / n) ** 2)) - rho)
+            p, x, y, n, xx, yy = (
+                m * size + noises @ f for m, f in zip(moments, forms, strict=True)
+            )
+            return np.abs(
+                (p / n - x * y / n**2) / np.sqrt((xx / n - (x / n) ** 2) * (yy / n - (y / n) ** 2))
+                - rho
+            )
 
         assert np.mean(errors(1 / 2, 1 / 12) > predicted) <= 0.05 + self.SLACK
         assert np.mean(errors(1 / 2, 1 / 12) > predicted / 3) > 0.05
         wide = wide_correlation_miss((noise,) * 9, lines, squares, size, 0.05, least=1 / 144)
-        assert all(np.mean(errors(mean, 1 / 144) > wide) <= 0.05 + self.SLACK for mean in (1 / 2, 1 / 12, 11 / 12))
+        assert all(
+            np.mean(errors(mean, 1 / 144) > wide) <= 0.05 + self.SLACK
+            for mean in (1 / 2, 1 / 12, 11 / 12)
+        )
         assert np.mean(errors(11 / 12, 1 / 144) > wide / 8) > 0.05
 
     def test_nothing_is_known_of_few_rows(self):
-        noise, lines = IntegerNoise(True, 1e6, 1e-6), JointLines((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (1.0, 1.0))
+        noise, lines = (
+            IntegerNoise(True, 1e6, 1e-6),
+            JointLines((0.0, 1.0), (0.0, 1.0), (0.0, 1.0), (1.0, 1.0)),
+        )
         assert joint_moment_error([noise] * 2, lines, 3, 0.05, sample=True) == 0.5
         squares = ((0.0, 1.0), (0.0, 1.0))
         assert correlation_miss((noise,) * 2, lines, squares, 3, 0.05) == 2.0
@@ -330,7 +388,9 @@ class TestChoice:
 
     def test_counts_sums_and_means_share_two_totals(self):
         zero = Scan(Schema("t", Rows(), {"x": Integer(0, 100, default=0)}))
-        plan = plan_question(question(zero, {"n": Count(), "s": Sum(X), "m": Mean(X)}), PureDP(1), size=400)
+        plan = plan_question(
+            question(zero, {"n": Count(), "s": Sum(X), "m": Mean(X)}), PureDP(1), size=400
+        )
         assert plan.way is SumWay.BY_COLUMN
         assert len(plan.releases[0].need.tally.terms) == 2
         assert "with totals of their own they would be off by n ± 7" in plan.why
@@ -340,7 +400,9 @@ class TestChoice:
     def test_d_sums_under_gaussian_noise(self):
         """Joseph, Yu 2023: (√d + 1)/(2√d) of the noise; here d = 4, so 3/4."""
         four = Scan(Schema("t", Rows(), {name: Integer(0, 1000, default=0) for name in "abcd"}))
-        plan = plan_question(question(four, {name: Sum(Field(name)) for name in "abcd"}), ZCDP("1/8"))
+        plan = plan_question(
+            question(four, {name: Sum(Field(name)) for name in "abcd"}), ZCDP("1/8")
+        )
         alone = plan_question(question(four, {"a": Sum(Field("a"))}), ZCDP("1/32"))
         assert plan.way is SumWay.CENTRED
         ratio = plan.statistic_errors()["a"] / alone.statistic_errors()["a"]
@@ -348,7 +410,9 @@ class TestChoice:
 
     @pytest.mark.untraced
     def test_errors_are_met_with_shared_totals(self):
-        plan = plan_question(question(scan(), {"m": Mean(X), "v": Variance(X)}), error={"m": 1, "v": 4}, size=1000)
+        plan = plan_question(
+            question(scan(), {"m": Mean(X), "v": Variance(X)}), error={"m": 1, "v": 4}, size=1000
+        )
         assert plan.way is SumWay.BY_COLUMN
         assert plan.statistic_errors()["m"] <= 1
         assert 3.9 <= plan.statistic_errors()["v"] <= 4

@@ -68,7 +68,9 @@ class TestMeasured:
         (predicted,), noise = plan.statistic_errors().values(), drawn(plan.releases[0])
         step = float(plan.releases[0].unit)
         assert beyond(noise, predicted) <= 0.05 + SLACK
-        assert beyond(noise, predicted - step) >= 0.05 - SLACK  # an exact quantile: a step less is too few
+        assert (
+            beyond(noise, predicted - step) >= 0.05 - SLACK
+        )  # an exact quantile: a step less is too few
 
     @pytest.mark.statistical
     @pytest.mark.parametrize("spend", SPENDS, ids=repr)
@@ -93,7 +95,9 @@ class TestMeasured:
         """False alarm: below 1e-9."""
         size = 500
         plan = plan_question(
-            question(Scan(Schema("t", Rows(), {"x": Integer(-60, 60)})), {"m": Mean(X)}), spend, size=size
+            question(Scan(Schema("t", Rows(), {"x": Integer(-60, 60)})), {"m": Mean(X)}),
+            spend,
+            size=size,
         )
         total, count = (drawn(release) for release in plan.releases)
         errors = np.clip((mean * size + total) / np.maximum(size + count, 1), -60, 60) - mean
@@ -101,12 +105,16 @@ class TestMeasured:
 
     @pytest.mark.statistical
     @pytest.mark.parametrize("spend", [PureDP(1), ZCDP("1/10")], ids=repr)
-    @pytest.mark.parametrize(("mean", "square"), [(0.0, 0.0), (0.0, 3600.0), (40.0, 1700.0), (58.0, 3500.0)])
+    @pytest.mark.parametrize(
+        ("mean", "square"), [(0.0, 0.0), (0.0, 3600.0), (40.0, 1700.0), (58.0, 3500.0)]
+    )
     def test_variances(self, mean, square, spend):
         """False alarm: below 1e-9."""
         size = 2000
         plan = plan_question(
-            question(Scan(Schema("t", Rows(), {"x": Integer(-60, 60)})), {"v": Variance(X)}), spend, size=size
+            question(Scan(Schema("t", Rows(), {"x": Integer(-60, 60)})), {"v": Variance(X)}),
+            spend,
+            size=size,
         )
         squares, total, count = (drawn(release) for release in plan.releases)
         n = np.maximum(size + count, 2)
@@ -129,7 +137,9 @@ class TestMeasured:
         n = size + n
         cov = (800.0 / 3 * size + uv) / n - u / n * (v / n)
         if squares:
-            spreads = ((a2 * size + squares[0]) / n - (u / n) ** 2) * ((b2 * size + squares[1]) / n - (v / n) ** 2)
+            spreads = ((a2 * size + squares[0]) / n - (u / n) ** 2) * (
+                (b2 * size + squares[1]) / n - (v / n) ** 2
+            )
             errors = cov / np.sqrt(np.maximum(spreads, 1e-9)) - 800 / 3 / math.sqrt(a2 * b2)
         else:
             errors = cov - 800 / 3
@@ -140,8 +150,13 @@ class TestMeasured:
 
 class TestShape:
     def test_more_rows_and_more_budget_help(self):
-        asked = question(relation(), {"m": Mean(X), "v": Variance(X), "r": Correlation(X, Y), "c": Covariance(X, Y)})
-        few, many = (plan_question(asked, ZCDP(1), size=n).statistic_errors() for n in (2_000, 20_000))
+        asked = question(
+            relation(),
+            {"m": Mean(X), "v": Variance(X), "r": Correlation(X, Y), "c": Covariance(X, Y)},
+        )
+        few, many = (
+            plan_question(asked, ZCDP(1), size=n).statistic_errors() for n in (2_000, 20_000)
+        )
         rich = plan_question(asked, ZCDP(4), size=2_000).statistic_errors()
         for name in few:
             assert many[name] < few[name]
@@ -151,7 +166,9 @@ class TestShape:
         plan = plan_question(question(relation(), {"m": Mean(X), "n": Count()}), PureDP(1))
         assert plan.statistic_errors()["m"] < plan.statistic_errors(beta=0.01)["m"]
         assert plan.statistic_errors(beta=0.01)["n"] > plan.statistic_errors()["n"]
-        assert plan_question(plan.question, PureDP(1), level=0.99).statistic_errors() == plan.statistic_errors("1/100")
+        assert plan_question(
+            plan.question, PureDP(1), level=0.99
+        ).statistic_errors() == plan.statistic_errors("1/100")
 
     def test_no_error_exceeds_the_public_range(self):
         asked = question(relation(), {
@@ -159,7 +176,14 @@ class TestShape:
             "c": Covariance(X, Y), "r": Correlation(X, Y),
         })  # fmt: skip
         wild = plan_question(asked, PureDP("1/1000"), size=1).statistic_errors()
-        assert wild == {"m": 120.0, "v": 7200.0, "sd": math.sqrt(7200), "p": 3600.0, "c": 60 * 25 * 4, "r": 2.0}
+        assert wild == {
+            "m": 120.0,
+            "v": 7200.0,
+            "sd": math.sqrt(7200),
+            "p": 3600.0,
+            "c": 60 * 25 * 4,
+            "r": 2.0,
+        }
         assert plan_question(asked, PureDP("1/1000"), size=50).statistic_errors() == wild
 
     def test_without_noise_there_is_no_error_to_speak_of(self):
@@ -169,12 +193,18 @@ class TestShape:
         assert errors["v"] < 1e-1
 
     def test_a_deviation_is_the_root_of_the_variance(self):
-        plan = plan_question(question(relation(), {"v": Variance(X), "sd": Variance(X, root=True)}), ZCDP(1))
+        plan = plan_question(
+            question(relation(), {"v": Variance(X), "sd": Variance(X, root=True)}), ZCDP(1)
+        )
         errors = plan.statistic_errors()
-        assert errors["sd"] == root_error(errors["v"], 120**2 / 144)  # at a deviation of a twelfth of the range
+        assert errors["sd"] == root_error(
+            errors["v"], 120**2 / 144
+        )  # at a deviation of a twelfth of the range
         even, any_data = plan.errors_elsewhere()["sd"].values()
         assert even < errors["sd"] < any_data == math.sqrt(errors["v"])
-        assert f"sd ± {shown(even)} if they are spread evenly, ± {shown(any_data)} for any" in str(plan)
+        assert f"sd ± {shown(even)} if they are spread evenly, ± {shown(any_data)} for any" in str(
+            plan
+        )
 
     def test_ranks_and_votes_are_in_rows(self):
         asked = question(relation(), {"q": MEDIAN, "mode": Mode(Field("region"))})
@@ -193,7 +223,10 @@ class TestShape:
 
     def test_bounds_that_leave_nothing(self):
         one = IntegerNoise(False, 10.0, 1.0)
-        assert mean_error(IntegerNoise(True, 1e6, 1.0), IntegerNoise(True, 1e6, 1.0), 1.0, 10, 0.05) == 2.0
+        assert (
+            mean_error(IntegerNoise(True, 1e6, 1.0), IntegerNoise(True, 1e6, 1.0), 1.0, 10, 0.05)
+            == 2.0
+        )
         assert moment_error((one,) * 4, (1.0, 1.0), 5, 0.05, same=True, sample=True) == 2.0
         assert correlation_error((one,) * 4, (one, one), (1.0, 1.0), 200, 0.05) == 2.0
 
@@ -208,7 +241,10 @@ class TestShape:
 
     def test_a_sample_of_which_one_row_may_be_left(self):
         fine, coarse = IntegerNoise(False, 0.05, 1e-6), IntegerNoise(False, 0.05, 1.0)
-        assert moment_error((fine, fine, fine, coarse), (1.0, 1.0), 2, 0.05, same=True, sample=True) == 2.0
+        assert (
+            moment_error((fine, fine, fine, coarse), (1.0, 1.0), 2, 0.05, same=True, sample=True)
+            == 2.0
+        )
 
     def test_a_sample_of_few_rows(self):
         tiny = IntegerNoise(False, 0.05, 1.0)
@@ -217,7 +253,13 @@ class TestShape:
         assert 0 < found <= 2.0
 
     def test_the_model_of_each_form_has_as_many_coefficients_as_totals(self):
-        several = ((Mean(X), 2), (Variance(X), 3), (Covariance(X, Y), 4), (Correlation(X, Y), 6), (MEDIAN, 1))
+        several = (
+            (Mean(X), 2),
+            (Variance(X), 3),
+            (Covariance(X, Y), 4),
+            (Correlation(X, Y), 6),
+            (MEDIAN, 1),
+        )
         for statistic, count in (*several, (Count(), 1), (Sum(X), 1), (Mode(Field("region")), 1)):
             model = model_of(statistic, COLUMNS)
             assert len(model.coefficients) == len(model.labels) == count

@@ -29,7 +29,9 @@ def release_of(*ats, spend=1, **terms):
 class TestParts:
     """The parts of one release cost what is spent, whatever is asked."""
 
-    @pytest.mark.parametrize("ats", [(HALF,), (Fraction(1, 10), HALF), tuple(Fraction(i, 10) for i in range(1, 10))])
+    @pytest.mark.parametrize(
+        "ats", [(HALF,), (Fraction(1, 10), HALF), tuple(Fraction(i, 10) for i in range(1, 10))]
+    )
     @pytest.mark.parametrize("intervals", [True, False])
     def test_they_add_up(self, ats, intervals):
         assert price_pure(release_of(*ats, intervals=intervals).event) == 1
@@ -46,9 +48,13 @@ class TestPlans:
         one = question(relation(), {"m": Mode(Field("region"))})
         assert isinstance(plan_question(one, PureDP(1)).releases[0].mechanism, PermuteAndFlip)
         under = open_filter(PureDP(2))
-        assert isinstance(plan_question(one, PureDP(1), under=under).releases[0].mechanism, PermuteAndFlip)
+        assert isinstance(
+            plan_question(one, PureDP(1), under=under).releases[0].mechanism, PermuteAndFlip
+        )
         priced = open_filter(ApproxDP(2, "1e-6"))
-        assert isinstance(plan_question(one, PureDP("1/10"), under=priced).releases[0].mechanism, Exponential)
+        assert isinstance(
+            plan_question(one, PureDP("1/10"), under=priced).releases[0].mechanism, Exponential
+        )
         several = question(relation(), {"m": Mode(Field("region"))}, [("region", REGIONS)])
         assert isinstance(plan_question(several, PureDP(1)).releases[0].mechanism, Exponential)
 
@@ -56,13 +62,21 @@ class TestPlans:
         asked = question(relation(), {"a": Quantile(X, HALF), "b": Quantile(X, Fraction(1, 4))})
         plan = plan_question(asked, error=50)
         assert isinstance(plan.releases[0], PlaceRelease)
-        assert max(plan.statistic_errors().values()) <= 50 < 1.01 * max(plan.statistic_errors().values())
+        assert (
+            max(plan.statistic_errors().values())
+            <= 50
+            < 1.01 * max(plan.statistic_errors().values())
+        )
 
     def test_values_of_few_skewed_rows(self):
         values = [
-            min(120, int(3**step)) for step in (0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 3, 3.5, 4, 4.2) for _ in range(9)
+            min(120, int(3**step))
+            for step in (0.2, 0.4, 0.6, 0.8, 1, 1.2, 1.4, 1.6, 3, 3.5, 4, 4.2)
+            for _ in range(9)
         ]
         release = release_of(HALF, spend=1)
         counts = Counter(release.need.ladder.cell_at(value) for value in values)
         found = [float(release.draw(counts, 0.95).values[0]) for _ in range(40)]
-        assert statistics.median(found) < 30  # the exact one is 4; the middle of the public range is 60
+        assert (
+            statistics.median(found) < 30
+        )  # the exact one is 4; the middle of the public range is 60

@@ -45,7 +45,10 @@ def drawn(need):
     """Something that might have been released for a need."""
     if isinstance(need, PlaceNeed):
         return ChosenPlaces(
-            need.ats, (Fraction(3),) * len(need.ats), ((Fraction(1), Fraction(5)),), (Fraction(0), Fraction(9))
+            need.ats,
+            (Fraction(3),) * len(need.ats),
+            ((Fraction(1), Fraction(5)),),
+            (Fraction(0), Fraction(9)),
         )
     if isinstance(need, ChoiceNeed):
         return ChosenCell(need.cells, 1, 3.0)
@@ -71,7 +74,9 @@ class TestARecipe:
 
     def test_gives_an_estimate_that_a_ledger_can_keep(self, statistic):
         recipe = recipe_of(statistic, BASIS)
-        draws = Draws.of([drawn(need) for need in recipe.needs(BASIS)], level=0.95, nonnegative=False)
+        draws = Draws.of(
+            [drawn(need) for need in recipe.needs(BASIS)], level=0.95, nonnegative=False
+        )
         estimate = recipe.estimate(draws)
         assert type(estimate) in list_estimates()
         low, high = estimate.interval(0.05) or (estimate.value, estimate.value)

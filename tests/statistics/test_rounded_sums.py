@@ -20,7 +20,11 @@ from discreet.query.meaning.evaluate import evaluate
 from discreet.statistics.rounded_sums import RoundedTotal, rounding_of
 from support.profile import examples
 
-COLUMNS = {"x": Whole(Fraction(1, 4), 0, 2000), "y": Whole(Fraction(1), -30, 30), "z": Whole(Fraction(1), 1, 6)}
+COLUMNS = {
+    "x": Whole(Fraction(1, 4), 0, 2000),
+    "y": Whole(Fraction(1), -30, 30),
+    "z": Whole(Fraction(1), 1, 6),
+}
 ONE = {Function.ROOT: mp.sqrt, Function.NEGATE: lambda x: -x, Function.ABSOLUTE: abs}
 TWO = {
     Function.ADD: lambda x, y: x + y, Function.SUBTRACT: lambda x, y: x - y, Function.MULTIPLY: lambda x, y: x * y,
@@ -64,19 +68,34 @@ class TestTheBlur:
             exact = real(expression, row)
             assume(found is not None and exact is not None)
             told = mp.mpf(Fraction(found).numerator) / Fraction(found).denominator
-            assert abs(told - exact) <= mp.mpf(domain.blur.numerator) / domain.blur.denominator + mp.mpf(10) ** -40
+            assert (
+                abs(told - exact)
+                <= mp.mpf(domain.blur.numerator) / domain.blur.denominator + mp.mpf(10) ** -40
+            )
             moved = domain.blur + Fraction(1, 10**40)  # a third, in 60 digits, is less than a third
-            assert domain.low * domain.step - moved <= Fraction(str(exact)) <= domain.high * domain.step + moved
+            assert (
+                domain.low * domain.step - moved
+                <= Fraction(str(exact))
+                <= domain.high * domain.step + moved
+            )
 
     @given(st.integers(0, 2000), st.integers(1, 6))
     @settings(max_examples=examples(200))
     def test_of_a_sum_is_a_part_of_it(self, x, z):
         """Zeros are exact, all other values at least v: no value is moved by more than that part of what is counted."""
         row = {"x": Fraction(x, 4), "y": Fraction(0), "z": Fraction(z)}
-        for expression in (Call(Function.ROOT, (Field("x"),)), Call(Function.DIVIDE, (Field("x"), Field("z")))):
-            part, counted = rounding_of(expression, COLUMNS).part, evaluate(expression, row, COLUMNS)
+        for expression in (
+            Call(Function.ROOT, (Field("x"),)),
+            Call(Function.DIVIDE, (Field("x"), Field("z"))),
+        ):
+            part, counted = (
+                rounding_of(expression, COLUMNS).part,
+                evaluate(expression, row, COLUMNS),
+            )
             with mp.workdps(60):
-                assert abs(Fraction(str(real(expression, row))) - counted) <= part * counted + Fraction(1, 10**40)
+                assert abs(
+                    Fraction(str(real(expression, row))) - counted
+                ) <= part * counted + Fraction(1, 10**40)
 
     def test_of_what_may_be_negative_or_tiny_is_not_known(self):
         signed = rounding_of(Call(Function.DIVIDE, (Field("y"), Field("z"))), COLUMNS)
@@ -95,13 +114,21 @@ def asked(sql, spend, **terms):
 
 def exact_of(what, rows):
     with mp.workdps(40):
-        values = [mp.sqrt(row["x"]) if what == ROOT else mp.mpf(row["x"]) / row["z"] for row in rows]
+        values = [
+            mp.sqrt(row["x"]) if what == ROOT else mp.mpf(row["x"]) / row["z"] for row in rows
+        ]
         return {"s": mp.fsum(values), "m": mp.fsum(values) / len(values), "q": max(values)}
 
 
 @pytest.mark.parametrize("what", [ROOT, SHARE])
 @pytest.mark.parametrize(
-    "more", ["", ", COUNT(*) AS n", ", AVG({0}) AS m, VARIANCE({0}) AS v", ", AVG({0}) AS m, COUNT(*) AS n"]
+    "more",
+    [
+        "",
+        ", COUNT(*) AS n",
+        ", AVG({0}) AS m, VARIANCE({0}) AS v",
+        ", AVG({0}) AS m, COUNT(*) AS n",
+    ],
 )
 def test_without_noise_the_exact_sum_is_inside(what, more):
     """Whether the sum is alone or beside what shares its totals, and after it was stored; by key, too."""
@@ -125,12 +152,24 @@ def test_a_chosen_value_is_inside_too():
 
 def test_predictions_count_it_and_plans_say_what_a_sum_is_of():
     """A million rows are off by a million times half a step at most; what has no bound is named."""
-    alone, many = (asked(f"SELECT SUM({ROOT}) AS s FROM people", dp.PureDP(1), size=size) for size in (1, 10**6))
-    blur = domain_of(dict(many.question.statistics)["s"].of, {"x": Whole(Fraction(1), 0, 1000)}).blur
+    alone, many = (
+        asked(f"SELECT SUM({ROOT}) AS s FROM people", dp.PureDP(1), size=size)
+        for size in (1, 10**6)
+    )
+    blur = domain_of(
+        dict(many.question.statistics)["s"].of, {"x": Whole(Fraction(1), 0, 1000)}
+    ).blur
     assert many.statistic_errors()["s"] - alone.statistic_errors()["s"] == pytest.approx(
         float(blur) * (10**6 - 1), rel=1e-6
     )
     assert "1,000,000 rows" in str(many)
-    assert "rounded one by one" in str(asked("SELECT SUM((x - 3) / z) AS s FROM people", dp.PureDP(1)))
+    assert "rounded one by one" in str(
+        asked("SELECT SUM((x - 3) / z) AS s FROM people", dp.PureDP(1))
+    )
     assert "any data;" in str(asked("SELECT SUM(x) AS s FROM people", dp.PureDP(1)))
-    assert asked(f"SELECT SUM({ROOT}) AS s FROM people", None, error=500, size=1000).statistic_errors()["s"] <= 500
+    assert (
+        asked(
+            f"SELECT SUM({ROOT}) AS s FROM people", None, error=500, size=1000
+        ).statistic_errors()["s"]
+        <= 500
+    )

@@ -31,7 +31,11 @@ class TestWhatOneRowMoves:
 
     @given(
         st.sampled_from(ASKED),
-        st.lists(st.tuples(st.integers(0, 10_000), st.integers(-3000, 7000), st.booleans()), min_size=1, max_size=6),
+        st.lists(
+            st.tuples(st.integers(0, 10_000), st.integers(-3000, 7000), st.booleans()),
+            min_size=1,
+            max_size=6,
+        ),
     )
     @settings(max_examples=examples(60))
     def test_no_more_than_is_declared(self, sql, values):
@@ -41,7 +45,11 @@ class TestWhatOneRowMoves:
         assert need.sensitivity.l1 <= MOST_JOINT + 1000
         rows = [{"x": x / 100, "y": y / 1000, "k": "ab"[b]} for x, y, b in values]
         exact = [[need.exact(one, key) for key in keys] for one in (gather([need], keys, dp.Memory({"t": data}))[0] for data in (rows, rows[1:]))]  # fmt: skip
-        moved = sum(abs(a - b) for one, other in zip(*exact, strict=True) for a, b in zip(one, other, strict=True))
+        moved = sum(
+            abs(a - b)
+            for one, other in zip(*exact, strict=True)
+            for a, b in zip(one, other, strict=True)
+        )
         assert moved <= need.sensitivity.l1 == need.sensitivity.linf
         assert moved >= need.sensitivity.l1 // 2  # it is not far more than a row moves
 
@@ -63,7 +71,10 @@ def test_intervals_are_as_wide_as_errors_need():
     rng, runs = np.random.default_rng(7), 2000 if DEEP else 60
     x = np.clip(rng.normal(50, 10, 20_000), 0, 100).round(2)
     y = np.clip(2 + x / 50 + rng.normal(0, 0.5, x.size), -3, 7).round(3)
-    plan, store = planned(ASKED[0]), dp.DuckDB({"t": pl.DataFrame({"x": x, "y": y, "k": ["a"] * x.size})})
+    plan, store = (
+        planned(ASKED[0]),
+        dp.DuckDB({"t": pl.DataFrame({"x": x, "y": y, "k": ["a"] * x.size})}),
+    )
     [need] = [release.need for release in plan.releases]
     told = store.tally(need.tally)
 
@@ -81,7 +92,10 @@ def test_intervals_are_as_wide_as_errors_need():
 
 
 def test_without_noise_it_is_plain():
-    rows = [{"x": i * 37 % 10_001 / 100, "y": i * 91 % 7000 / 1000, "k": "ab"[i % 2]} for i in range(400)]
+    rows = [
+        {"x": i * 37 % 10_001 / 100, "y": i * 91 % 7000 / 1000, "k": "ab"[i % 2]}
+        for i in range(400)
+    ]
     answer = run_plan(planned(ASKED[0], dp.PureDP(10**9)), dp.Memory({"t": rows}))
     x, y = (np.array([float(row[name]) for row in rows]) for name in "xy")
     exact = np.corrcoef(x, y)[0, 1]

@@ -22,7 +22,10 @@ def main(cache: Path = Path(".pytest_cache/v/cache/lastfailed")) -> int:
     for _ in range(TIMES):
         if subprocess.run([sys.executable, "-m", "pytest", "-q", *failed], check=False).returncode:
             return 1
-    sys.stdout.write("\n  ".join(["UNSTEADY, failed once and passed three times alone, to be mended:", *failed]) + "\n")
+    sys.stdout.write(
+        "\n  ".join(["UNSTEADY, failed once and passed three times alone, to be mended:", *failed])
+        + "\n"
+    )
     return 0
 
 

@@ -21,4 +21,6 @@ def pytest_terminal_summary(terminalreporter):
         + (f"; {said}" if said else "")
     )
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    terminalreporter.write_line(f"{sum(u.ru_utime + u.ru_stime for u in used):,.0f} seconds of processor time")
+    terminalreporter.write_line(
+        f"{sum(u.ru_utime + u.ru_stime for u in used):,.0f} seconds of processor time"
+    )

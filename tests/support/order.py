@@ -49,20 +49,26 @@ def group_of(nodeid: str) -> str:
 def rank(nodeid: str) -> tuple[int, int]:
     group = group_of(nodeid)
     long = ["spark", "browser"].index(group) if group in ("spark", "browser") else 2
-    return long, next((place for place, folder in enumerate(FIRST) if nodeid.startswith(folder)), len(FIRST))
+    return long, next(
+        (place for place, folder in enumerate(FIRST) if nodeid.startswith(folder)), len(FIRST)
+    )
 
 
 def mark_needs(item: pytest.Item) -> None:
     """Add the markers of what a test asks for, by its fixtures and by the store among its parameters."""
     asked = set(getattr(item, "fixturenames", ()))
     given = {
-        value for value in getattr(getattr(item, "callspec", None), "params", {}).values() if isinstance(value, str)
+        value
+        for value in getattr(getattr(item, "callspec", None), "params", {}).values()
+        if isinstance(value, str)
     }
     for store, (marker, fixtures) in NEEDS.items():
         if asked & fixtures or store in given:
             item.add_marker(marker)
     if item.get_closest_marker("needs_spark") and group_of(item.nodeid) != "spark":
-        raise pytest.UsageError(f"{item.nodeid} needs Spark: say so in its name, by which it finds the one session")
+        raise pytest.UsageError(
+            f"{item.nodeid} needs Spark: say so in its name, by which it finds the one session"
+        )
 
 
 def is_deep_only(item: pytest.Item) -> bool:
@@ -91,7 +97,9 @@ def pytest_collection_modifyitems(config, items):
     if later:
         config.hook.pytest_deselected(items=list(later))
     kept = [item for item in items if item not in later]
-    items[:] = sorted(kept, key=lambda item: rank(item.nodeid)) if hasattr(config, "workerinput") else kept
+    items[:] = (
+        sorted(kept, key=lambda item: rank(item.nodeid)) if hasattr(config, "workerinput") else kept
+    )
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -39,7 +39,9 @@ def postgres_dsn(request, tmp_path_factory):
     folder = base.parent if worker else base  # the folder that all workers have in common
     with (folder / "postgres.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        held, home = join_postgres(folder / "postgres.txt") or start_postgres(folder / "postgres.txt")
+        held, home = join_postgres(folder / "postgres.txt") or start_postgres(
+            folder / "postgres.txt"
+        )
         dsn = create_database(home, f"tests_{worker or 'alone'}")
     yield dsn
     os.close(held)

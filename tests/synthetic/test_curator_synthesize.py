@@ -9,7 +9,11 @@ from discreet.curator.receipt_check import verify_receipt
 
 from .cases import COLUMNS, SPEND, people
 
-WIDE = {"a": dp.Category(list(range(40_000))), "b": dp.Category(list(range(30_000))), "note": dp.Text(20)}
+WIDE = {
+    "a": dp.Category(list(range(40_000))),
+    "b": dp.Category(list(range(30_000))),
+    "note": dp.Text(20),
+}
 
 
 def curator(unit=None, columns=COLUMNS, budget=None, rows=None):
@@ -34,7 +38,9 @@ class TestOneCharge:
 
     def test_rows_of_a_select(self):
         asker = curator()
-        made = asker.synthesize("SELECT sex, works, age AS years FROM people WHERE age >= 18", dp.ApproxDP(2, "1e-6"))
+        made = asker.synthesize(
+            "SELECT sex, works, age AS years FROM people WHERE age >= 18", dp.ApproxDP(2, "1e-6")
+        )
         assert made.columns == ("sex", "works", "years")
 
     def test_one_row_a_person_first(self):

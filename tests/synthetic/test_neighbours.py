@@ -36,9 +36,13 @@ def program_of(plan):
     """The whole of a synthesis, released through a recorder, and all that an analyst sees of it."""
 
     def program(data, recorder):
-        blocks = contrasts_of(plan.sets, exact_tables(plan.request, plan.sets, dp.Memory({"people": data})))
+        blocks = contrasts_of(
+            plan.sets, exact_tables(plan.request, plan.sets, dp.Memory({"people": data}))
+        )
         pairs = zip(plan.measured, blocks, strict=True)
-        noisy = tuple(np.asarray(recorder.release(one.mechanism, rows * one.grid)) for one, rows in pairs)
+        noisy = tuple(
+            np.asarray(recorder.release(one.mechanism, rows * one.grid)) for one, rows in pairs
+        )
         made = measured_of(plan, noisy)
         return measured_to_json(made), Synthetic(made).table("sex", "works").to_dict()
 
@@ -65,7 +69,9 @@ class TestContrastsMoveByAtMostTheirSensitivity:
     @settings(max_examples=examples(40), deadline=None)
     @pytest.mark.parametrize("neighbours", ["add-remove", "replace"])
     def test_any_row(self, neighbours, rows):
-        request = read_request(Scan(schema(neighbours)), ["age", "income", "joined", "sex", "works", "grade"])
+        request = read_request(
+            Scan(schema(neighbours)), ["age", "income", "joined", "sex", "works", "grade"]
+        )
         plan = plan_synthetic(request, dp.ApproxDP(100, "1e-6"))
 
         def blocks(part):
@@ -80,7 +86,9 @@ class TestContrastsMoveByAtMostTheirSensitivity:
             assert moved <= declared
             assert neighbours == "replace" or moved == declared
 
-    @pytest.mark.parametrize("store", [dp.Memory, lambda tables: dp.DuckDB({"people": pd.DataFrame(tables["people"])})])
+    @pytest.mark.parametrize(
+        "store", [dp.Memory, lambda tables: dp.DuckDB({"people": pd.DataFrame(tables["people"])})]
+    )
     def test_a_person_counts_once_whatever_their_rows(self, store):
         request = read_request(Scan(schema(unit=dp.People("id", max_rows=1))), NAMES)
         plan = plan_synthetic(request, SPEND)
@@ -98,7 +106,9 @@ class TestContrastsMoveByAtMostTheirSensitivity:
 
     def test_one_row_a_person_first(self):
         visits = schema(unit=dp.People("id", max_rows=5))
-        rows = parse_rows("SELECT COUNT(*) AS visits, MIN(age) AS age FROM people GROUP BY id", {"people": visits})
+        rows = parse_rows(
+            "SELECT COUNT(*) AS visits, MIN(age) AS age FROM people GROUP BY id", {"people": visits}
+        )
         request = read_request(rows)
         exact = exact_tables(request, [(0, 1)], dp.Memory({"people": people(200)}))[0, 1]
         assert exact.sum() == len({row["id"] for row in people(200)})
@@ -120,10 +130,16 @@ class TestReplay:
         """Who takes Δ2² = 1, that of the plain table, for the contrasts states less than one row moves."""
         plan = plan_synthetic(read_request(Scan(schema()), NAMES), SPEND)
         one = plan.measured[-1]
-        plain = Block("table", one.block.rows, 1, 1, 1, 1, 2).times(one.grid).sensitivity(plan.request.change)
+        plain = (
+            Block("table", one.block.rows, 1, 1, 1, 1, 2)
+            .times(one.grid)
+            .sensitivity(plan.request.change)
+        )
         broken = replace(one, mechanism=dp.DiscreteGaussian(one.mechanism.scale, plain))
         twin = replace(plan, measured=(*plan.measured[:-1], broken))
-        assert replay(program_of(twin), (people(40), people(40)[1:]), neighbours="add-remove").refuted
+        assert replay(
+            program_of(twin), (people(40), people(40)[1:]), neighbours="add-remove"
+        ).refuted
 
     def test_a_twin_whose_cells_come_from_the_data_is_refuted(self):
         """Who takes the values that occur for the list of values shows who is there."""
@@ -132,9 +148,14 @@ class TestReplay:
             values = sorted({row["age"] for row in data if row["age"] is not None})
             facts = {"age": dp.Category(values), "sex": COLUMNS["sex"]}
             plan = plan_synthetic(read_request(Scan(dp.Schema("people", dp.Rows(), facts))), SPEND)
-            blocks = contrasts_of(plan.sets, exact_tables(plan.request, plan.sets, dp.Memory({"people": data})))
+            blocks = contrasts_of(
+                plan.sets, exact_tables(plan.request, plan.sets, dp.Memory({"people": data}))
+            )
             pairs = zip(plan.measured, blocks, strict=True)
-            return [np.asarray(recorder.release(one.mechanism, rows * one.grid)).size for one, rows in pairs]
+            return [
+                np.asarray(recorder.release(one.mechanism, rows * one.grid)).size
+                for one, rows in pairs
+            ]
 
         data = [{"age": age, "sex": "f"} for age in (20, 30, 40, 41)]
         assert replay(program, (data, data[:-1]), neighbours="add-remove").refuted
@@ -151,7 +172,9 @@ class TestThePriceIsTheSpend:
 
     def test_prices_of_hundreds_of_tables_stay_short(self):
         facts = {f"c{place}": dp.Category(list(range(2 + place % 7))) for place in range(28)}
-        plan = plan_synthetic(read_request(Scan(dp.Schema("wide", dp.Rows(), facts, size=10**7))), SPEND)
+        plan = plan_synthetic(
+            read_request(Scan(dp.Schema("wide", dp.Rows(), facts, size=10**7))), SPEND
+        )
         assert len(plan.sets) == 1 + 28 + 28 * 27 // 2
         ledger = dp.open_ledger(":memory:", dp.GaussianDP(1))
         price = ledger.price(plan.event)

@@ -19,7 +19,9 @@ SCHEMA = dp.Schema("people", dp.Rows(), COLUMNS, size=300)
 
 @pytest.fixture(scope="module")
 def synth():
-    maker = dp.synthetic.Synthesizer(SCHEMA, dp.ApproxDP(5, "1e-6"), columns=["age", "income", "day", "sex", "works"])
+    maker = dp.synthetic.Synthesizer(
+        SCHEMA, dp.ApproxDP(5, "1e-6"), columns=["age", "income", "day", "sex", "works"]
+    )
     ledger = dp.open_ledger(":memory:", dp.ApproxDP(6, "1e-5"))
     return maker.fit(pd.DataFrame(people(2000)), ledger=ledger).synthetic_
 
@@ -28,7 +30,9 @@ class TestRecordsFollowTheTables:
     def test_pairs_of_weighted_records_are_near(self):
         rng = np.random.default_rng(2)
         cells = np.column_stack([rng.integers(0, 3, 4000), rng.integers(0, 4, 4000)])
-        cells = np.column_stack([cells, (cells[:, 0] + cells[:, 1]) % 5, rng.integers(0, 2, 4000) * cells[:, 0] % 2])
+        cells = np.column_stack(
+            [cells, (cells[:, 0] + cells[:, 1]) % 5, rng.integers(0, 2, 4000) * cells[:, 0] % 2]
+        )
         sizes = (3, 4, 5, 2)
         keys = [(0,), (1,), (2,), (3,), (0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
         released = {key: table_of(cells, key, sizes) for key in keys}
@@ -59,7 +63,10 @@ class TestRecordsKeepToTheSchema:
         assert {len(column) for column in made.values()} == {500}
         assert all(value is None or 0 <= value <= 99 for value in made["age"])
         assert all(value is None or 0 <= value <= 100_000 for value in made["income"])
-        assert all(value is None or dt.date(2024, 1, 1) <= value <= dt.date(2024, 1, 7) for value in made["day"])
+        assert all(
+            value is None or dt.date(2024, 1, 1) <= value <= dt.date(2024, 1, 7)
+            for value in made["day"]
+        )
         assert set(made["sex"]) <= {"f", "m", "other", None}
         assert set(made["works"]) <= {True, False, None}
         assert None in made["age"]

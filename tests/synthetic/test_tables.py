@@ -49,13 +49,23 @@ class TestEveryRowIsInOneCellOfEveryColumn:
     def test_cells_are_what_the_schema_says(self):
         request = read_request(Scan(SCHEMA), bins={"income": 4})
         labels = {one.name: one.labels for one in request.attributes}
-        assert labels["income"] == ("0 to 25000", "25000 to 50000", "50000 to 75000", "75000 to 100000", None)
+        assert labels["income"] == (
+            "0 to 25000",
+            "25000 to 50000",
+            "50000 to 75000",
+            "75000 to 100000",
+            None,
+        )
         assert labels["sex"] == ("f", "m", "other", None)
         assert labels["grade"] == (1, 2, 3)  # a default fills NULL in: there is no cell for it
         assert [str(label) for label in labels["day"][:2]] == ["2024-01-01", "2024-01-02"]
-        store = dp.Memory({"people": [dict.fromkeys(COLUMNS), {**dict.fromkeys(COLUMNS), "income": 25_000.5}]})
+        store = dp.Memory(
+            {"people": [dict.fromkeys(COLUMNS), {**dict.fromkeys(COLUMNS), "income": 25_000.5}]}
+        )
         tables = exact_tables(request, [(place,) for place in range(len(COLUMNS))], store)
-        counts = {one.name: sum_to(tables, (place,)) for place, one in enumerate(request.attributes)}
+        counts = {
+            one.name: sum_to(tables, (place,)) for place, one in enumerate(request.attributes)
+        }
         assert counts["income"].tolist() == [0, 1, 0, 0, 1]
         assert counts["grade"].tolist() == [2, 0, 0]
         assert counts["age"][-1] == counts["joined"][-1] == counts["works"][-1] == 2
@@ -71,14 +81,19 @@ class TestCoversHoldEverySet:
         sets = data.draw(st.lists(st.sampled_from(every), min_size=1, unique=True))
         found = covers(sizes, sets, 200)
         assert all(any(set(one) <= set(cover) for cover in found) for one in sets)
-        assert all(len(one) <= 2 or math.prod(sizes[place] for place in one) <= 200 for one in found)
+        assert all(
+            len(one) <= 2 or math.prod(sizes[place] for place in one) <= 200 for one in found
+        )
 
 
 class TestThePlanner:
     def test_little_is_measured_where_noise_is_large_and_all_where_it_is_small(self):
         facts = {f"c{place}": dp.Category(list(range(4 * place + 2))) for place in range(8)}
         request = read_request(Scan(dp.Schema("t", dp.Rows(), facts, size=20_000)))
-        counts = [sum(len(one) == 2 for one in choose_sets(request, square).sets) for square in (1e-6, 2e-3, 1)]
+        counts = [
+            sum(len(one) == 2 for one in choose_sets(request, square).sets)
+            for square in (1e-6, 2e-3, 1)
+        ]
         assert counts[0] == 0
         assert 0 < counts[1] < 28
         assert counts[2] == 28
@@ -89,7 +104,9 @@ class TestThePlanner:
         assert [one for one in found if len(one) == 2] == [(6, 7)]
 
     def test_it_says_what_it_does_and_what_records_are_not_good_for(self):
-        text = str(plan_synthetic(read_request(Scan(SCHEMA), ["sex", "works"], size=100_000), SPEND))
+        text = str(
+            plan_synthetic(read_request(Scan(SCHEMA), ["sex", "works"], size=100_000), SPEND)
+        )
         assert "0 of 1 pairs are made from single columns" in text
         assert "not good for" in text
         assert "noise drowns" in str(plan_synthetic(read_request(Scan(SCHEMA), size=1), SPEND))
@@ -118,7 +135,9 @@ class TestTables:
         assert synth.table("sex").interval() is not None
 
     def test_columns_come_in_the_order_they_are_named(self):
-        synth = made(people(), dp.ZCDP(10), columns=["age", "sex", "works"], workload=[("sex", "works")])
+        synth = made(
+            people(), dp.ZCDP(10), columns=["age", "sex", "works"], workload=[("sex", "works")]
+        )
         one, two = synth.table("sex", "works"), synth.table("works", "sex")
         assert (one.values == two.values.T).all()
         assert list(two.to_polars().columns) == ["works", "sex", "n", "n_low", "n_high"]
@@ -132,7 +151,9 @@ class TestTables:
 
     def test_a_column_of_one_value_tells_nothing_and_breaks_nothing(self):
         facts = {"one": dp.Category(["only"], default="only"), "two": dp.Boolean(default=False)}
-        synth = made([{"one": "only", "two": True}] * 50, dp.ZCDP(10), dp.Schema("t", dp.Rows(), facts))
+        synth = made(
+            [{"one": "only", "two": True}] * 50, dp.ZCDP(10), dp.Schema("t", dp.Rows(), facts)
+        )
         assert synth.table("one", "two").values.shape == (1, 2)
         assert synth.table("one").interval() is not None
         assert len(synth.records(3)["one"]) == 3
@@ -143,13 +164,17 @@ class TestTables:
 
         What holds of one run deviates by 1.9 % (seen in 300): ten runs by 0.6 %, and a false alarm is 6.6 of these.
         """
-        schema = dp.Schema("t", dp.Rows(), {"a": dp.Integer(0, 14, default=0), "b": dp.Integer(0, 14, default=0)})
+        schema = dp.Schema(
+            "t", dp.Rows(), {"a": dp.Integer(0, 14, default=0), "b": dp.Integer(0, 14, default=0)}
+        )
         rows = [{"a": place % 15, "b": place * place % 15} for place in range(500)]
         plan = plan_synthetic(read_request(Scan(schema), workload=[("a", "b")]), SPEND)
         exact = exact_tables(plan.request, [(0, 1)], dp.Memory({"t": rows}))[0, 1]
         held = []
         for _ in range(10):
-            found = Synthetic(measured_of(plan, measure(plan, dp.Memory({"t": rows})))).table("a", "b")
+            found = Synthetic(measured_of(plan, measure(plan, dp.Memory({"t": rows})))).table(
+                "a", "b"
+            )
             low, high = found.interval(0.8)
             held.append(((low <= exact) & (exact <= high)).mean())
         assert abs(np.mean(held) - np.where(exact == 0, 0.9, 0.8).mean()) < 0.04
@@ -187,6 +212,12 @@ class TestJson:
         assert again.table("day").labels == synth.table("day").labels
 
     def test_other_text_is_refused(self):
-        for text in ("", "{}", "[]", '{"synthetic": 2, "blocks": []}', json.dumps({"synthetic": 1, "blocks": [{}]})):
+        for text in (
+            "",
+            "{}",
+            "[]",
+            '{"synthetic": 2, "blocks": []}',
+            json.dumps({"synthetic": 1, "blocks": [{}]}),
+        ):
             with pytest.raises(dp.InvalidArgument, match="no synthetic table"):
                 synthetic_from_json(text)

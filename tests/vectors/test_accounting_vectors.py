@@ -31,7 +31,9 @@ from discreet.privacy.pricing.gaussian import delta as gaussian_delta
 from discreet.privacy.pricing.moments import tail
 from discreet.privacy.pricing.pure import price_pure
 
-VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))["vectors"]
+VECTORS = json.loads((Path(__file__).parent / "vectors.json").read_text(encoding="utf-8"))[
+    "vectors"
+]
 
 
 def vectors(prefix):
@@ -73,7 +75,9 @@ def test_many_gaussians(vector):
 def test_classic_gaussian_misses_its_delta(vector):
     curve = compose(GaussianNoise.of(vector["inputs"]["sigma"], 1))
     # σ is given in 18 digits, and δ moves by a multiple of its last one
-    assert curve.delta(vector["inputs"]["epsilon"]) == pytest.approx(float(vector["value"]), rel=2e-12)
+    assert curve.delta(vector["inputs"]["epsilon"]) == pytest.approx(
+        float(vector["value"]), rel=2e-12
+    )
 
 
 @vectors("LD")
@@ -85,12 +89,18 @@ def test_laplace_delta(vector):
 
 @vectors("LR")
 def test_laplace_renyi(vector):
-    just_above(compose(LaplaceNoise(vector["inputs"]["scale"], 1)).renyi(vector["inputs"]["alpha"]), vector["value"])
+    just_above(
+        compose(LaplaceNoise(vector["inputs"]["scale"], 1)).renyi(vector["inputs"]["alpha"]),
+        vector["value"],
+    )
 
 
 @vectors("RRR")
 def test_response_renyi(vector):
-    just_above(compose(Response(vector["inputs"]["epsilon"])).renyi(vector["inputs"]["alpha"]), vector["value"])
+    just_above(
+        compose(Response(vector["inputs"]["epsilon"])).renyi(vector["inputs"]["alpha"]),
+        vector["value"],
+    )
     promised = compose(Promise(PureDP(vector["inputs"]["epsilon"])))
     just_above(promised.renyi(vector["inputs"]["alpha"]), vector["value"])
 
@@ -111,7 +121,9 @@ def test_zcdp(vector):
 def test_sampled_gaussian_delta(vector):
     given = vector["inputs"]
     direction = "remove" if vector["id"].endswith("r") else "add"
-    sampled = amplify_delta(lambda e: gaussian_delta(1 / float(given["sigma"]), e), given["q"], direction)
+    sampled = amplify_delta(
+        lambda e: gaussian_delta(1 / float(given["sigma"]), e), given["q"], direction
+    )
     assert sampled(float(given["epsilon"])) == pytest.approx(float(vector["value"]), rel=1e-12)
     curve = compose(Sampled(GaussianNoise.of(given["sigma"], 1), given["q"]))
     assert curve.delta(given["epsilon"]) >= float(vector["value"])
@@ -123,7 +135,9 @@ def test_sampled_gaussian_renyi(vector):
     given = vector["inputs"]
     event = Sampled(GaussianNoise.of(given["sigma"], 1), given["q"])
     just_above(compose(event).renyi(given["alpha"]), vector["value"])
-    raw = sampled_gaussian_renyi(1 / float(given["sigma"]), float(given["q"]), np.array([float(given["alpha"])]))
+    raw = sampled_gaussian_renyi(
+        1 / float(given["sigma"]), float(given["q"]), np.array([float(given["alpha"])])
+    )
     assert raw[0] == pytest.approx(float(vector["value"]), rel=1e-12)
 
 
@@ -141,8 +155,12 @@ def test_advanced_composition(vector):
     given = vector["inputs"]
     value = advanced_epsilon([(float(given["eps0"]), given["k"])], float(given["delta_prime"]))
     assert value == pytest.approx(float(vector["value"]), rel=1e-13)
-    rows = compose(Repeated(Promise(PureDP(given["eps0"])), given["k"])).why(given["delta_prime"]).rows
-    just_above(next(row.epsilon for row in rows if row.method == "advanced"), vector["value"], 2e-12)
+    rows = (
+        compose(Repeated(Promise(PureDP(given["eps0"])), given["k"])).why(given["delta_prime"]).rows
+    )
+    just_above(
+        next(row.epsilon for row in rows if row.method == "advanced"), vector["value"], 2e-12
+    )
 
 
 @vectors("LC")

@@ -17,7 +17,9 @@ from discreet.mechanisms.bounds import exponential_utility, laplace_linf
 from discreet.privacy.compose import compose
 from discreet.privacy.measures import ApproxDP, PureDP
 
-VECTORS = {v["id"]: v for v in json.loads((Path(__file__).parent / "vectors.json").read_text())["vectors"]}
+VECTORS = {
+    v["id"]: v for v in json.loads((Path(__file__).parent / "vectors.json").read_text())["vectors"]
+}
 
 
 def value(name):
@@ -47,7 +49,9 @@ def test_gaussian_delta(name):
 
 def test_classic_gaussian_is_wasteful_at_one_and_broken_at_ten():
     classic = classic_gaussian(1, "1e-5", sensitivity=1)
-    assert float(classic.scale) == pytest.approx(float(VECTORS["CG-1"]["inputs"]["sigma"]), rel=1e-11)
+    assert float(classic.scale) == pytest.approx(
+        float(VECTORS["CG-1"]["inputs"]["sigma"]), rel=1e-11
+    )
     assert compose([classic.event]).delta(epsilon=1) == close("CG-1", 1e-9)
     broken = Gaussian(VECTORS["CG-2"]["inputs"]["sigma"], sensitivity=1)
     assert compose([broken.event]).delta(epsilon=10) == close("CG-2", 1e-9)
@@ -87,7 +91,9 @@ def test_printed_gaussian_bound():
 
 def test_four_nationalities():
     inputs = VECTORS["EX-1"]["inputs"]
-    assert exponential_utility(inputs["outputs"], inputs["t"], inputs["epsilon"], 1) == close("EX-1")
+    assert exponential_utility(inputs["outputs"], inputs["t"], inputs["epsilon"], 1) == close(
+        "EX-1"
+    )
 
 
 def test_names():

@@ -15,12 +15,17 @@ from discreet.mechanisms.selection.noisy_max import NoisyMax
 from discreet.mechanisms.selection.permute_and_flip import PermuteAndFlip
 from oracles.sparse_vector import lee_clifton_loss, numeric_answer_loss
 
-VECTORS = {v["id"]: v for v in json.loads(Path(__file__).with_name("vectors.json").read_text("utf-8"))["vectors"]}
+VECTORS = {
+    v["id"]: v
+    for v in json.loads(Path(__file__).with_name("vectors.json").read_text("utf-8"))["vectors"]
+}
 
 
 def expected(name, rel=1e-12):
     value = VECTORS[name]["value"]
-    return pytest.approx([float(v) for v in value] if isinstance(value, list) else float(value), rel=rel)
+    return pytest.approx(
+        [float(v) for v in value] if isinstance(value, list) else float(value), rel=rel
+    )
 
 
 def test_exponential_mechanism():
@@ -39,7 +44,9 @@ def test_noisy_max():
 
 def test_binary_response():
     assert RandomizedResponse(2, epsilon=1).variance(n=1000, frequency=0.37) == expected("RV-1")
-    assert RandomizedResponse(truth=Fraction(3, 4)).variance(n=1000, frequency=0.3, sampled=True) == expected("RV-2")
+    assert RandomizedResponse(truth=Fraction(3, 4)).variance(
+        n=1000, frequency=0.3, sampled=True
+    ) == expected("RV-2")
 
 
 def test_grid_response():
@@ -51,7 +58,9 @@ def test_threshold():
 
 
 def test_four_nationalities():
-    assert Exponential(1, 1).slack(options=4, t=3) == expected("EX-1", rel=1e-11)  # rounded up on purpose
+    assert Exponential(1, 1).slack(options=4, t=3) == expected(
+        "EX-1", rel=1e-11
+    )  # rounded up on purpose
 
 
 @pytest.mark.untraced

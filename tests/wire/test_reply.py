@@ -41,7 +41,9 @@ def test_the_same_error_comes_out(refusal):
     assert str(back) == str(refusal)
 
 
-@pytest.mark.parametrize("left", [dp.PureDP("1/3"), dp.ApproxDP(1, "1e-9"), dp.ZCDP("1/8"), "nothing"])
+@pytest.mark.parametrize(
+    "left", [dp.PureDP("1/3"), dp.ApproxDP(1, "1e-9"), dp.ZCDP("1/8"), "nothing"]
+)
 def test_a_budget_says_what_was_asked_and_what_is_left_exactly(left):
     refusal = errors.BudgetExceeded("no", asked=dp.PureDP(1), left=left)
     back = refusal_from_json(json.loads(json.dumps(refusal_to_json(refusal))))
@@ -51,7 +53,9 @@ def test_a_budget_says_what_was_asked_and_what_is_left_exactly(left):
 
 def test_a_failure_of_the_store_is_one_constant_word():
     raised = errors.EngineFailure("could not cast 'Ada Lovelace' to integer")
-    assert refusal_to_json(raised) == {"error": {"kind": "EngineFailure", "message": str(failure())}}
+    assert refusal_to_json(raised) == {
+        "error": {"kind": "EngineFailure", "message": str(failure())}
+    }
 
 
 def test_a_query_that_was_stopped_is_one_constant_word_of_its_own():
@@ -75,7 +79,9 @@ def test_a_kind_without_a_name_of_its_own_is_a_bad_request():
     assert refusal_to_json(errors.DiscreetError("no"))["error"]["kind"] == "InvalidArgument"
 
 
-@pytest.mark.parametrize("data", [None, [], {}, {"error": 1}, {"error": {"kind": "Unheard", "message": "of"}}])
+@pytest.mark.parametrize(
+    "data", [None, [], {}, {"error": 1}, {"error": {"kind": "Unheard", "message": "of"}}]
+)
 def test_words_that_no_client_knows_are_an_engine_failure(data):
     assert type(refusal_from_json(data)) is errors.EngineFailure
 
@@ -104,10 +110,14 @@ class TestAnswers:
     @classmethod
     def curator(cls):
         visits = dp.Schema(
-            "visits", dp.Rows(), {"day": dp.Date("2024-01-01", "2024-12-31"), "paid": dp.Real(0, 10, step=1)}
+            "visits",
+            dp.Rows(),
+            {"day": dp.Date("2024-01-01", "2024-12-31"), "paid": dp.Real(0, 10, step=1)},
         )
         rows = [{"day": f"2024-0{1 + k % 9}-15", "paid": k % 10} for k in range(200)]
-        return dp.Curator(dp.Memory({"visits": rows}), [visits], dp.open_ledger(":memory:", dp.PureDP(1000)))
+        return dp.Curator(
+            dp.Memory({"visits": rows}), [visits], dp.open_ledger(":memory:", dp.PureDP(1000))
+        )
 
     def test_days_are_written_in_iso_form(self, curator):
         found = answer_reply(curator.sql("SELECT MEDIAN(day) AS d FROM visits", dp.PureDP(50)), 0.9)
@@ -125,4 +135,6 @@ class TestAnswers:
             write_json(plan_reply(curator.plan(sql, dp.PureDP("1/100"))))
 
     def test_what_has_no_end_is_null(self):
-        assert plain_json({"a": [float("inf"), dp.PureDP("1/3")]}) == {"a": [None, {"epsilon": "1/3"}]}
+        assert plain_json({"a": [float("inf"), dp.PureDP("1/3")]}) == {
+            "a": [None, {"epsilon": "1/3"}]
+        }

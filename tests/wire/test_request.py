@@ -44,7 +44,12 @@ terms = st.builds(
 ) | st.builds(
     Terms,
     error=numbers
-    | st.dictionaries(names, numbers | st.dictionaries(names, numbers, min_size=1, max_size=3), min_size=1, max_size=3),
+    | st.dictionaries(
+        names,
+        numbers | st.dictionaries(names, numbers, min_size=1, max_size=3),
+        min_size=1,
+        max_size=3,
+    ),
     level=st.sampled_from([0.5, 0.95]),
 )
 
@@ -60,12 +65,23 @@ class TestWhatIsWrittenIsReadBack:
         assert read_ask(ask.to_json(), rehearsal=True) == ask
 
     @given(
-        st.builds(ReleaseRequest, questions=st.dictionaries(names, st.just(SQL), min_size=1, max_size=3), terms=terms)
+        st.builds(
+            ReleaseRequest,
+            questions=st.dictionaries(names, st.just(SQL), min_size=1, max_size=3),
+            terms=terms,
+        )
     )
     def test_several_questions(self, release):
         assert read_release(read_json(write_json(release.to_json()))) == release
 
-    @given(st.builds(PlanRequest, questions=st.just(SQL) | st.just({"a": SQL}), terms=terms, queries=st.none()))
+    @given(
+        st.builds(
+            PlanRequest,
+            questions=st.just(SQL) | st.just({"a": SQL}),
+            terms=terms,
+            queries=st.none(),
+        )
+    )
     def test_a_plan(self, planned):
         assert read_plan(read_json(write_json(planned.to_json()))) == planned
 
@@ -76,11 +92,17 @@ class TestWhatIsWrittenIsReadBack:
 
 @given(
     st.recursive(
-        st.none() | st.booleans() | st.integers() | st.decimals(allow_nan=False, allow_infinity=False) | st.text(),
+        st.none()
+        | st.booleans()
+        | st.integers()
+        | st.decimals(allow_nan=False, allow_infinity=False)
+        | st.text(),
         lambda inner: (
             st.lists(inner, max_size=3)
             | st.dictionaries(
-                st.sampled_from(["sql", "spend", "error", "level", "epsilon", "questions"]), inner, max_size=4
+                st.sampled_from(["sql", "spend", "error", "level", "epsilon", "questions"]),
+                inner,
+                max_size=4,
             )
         ),
         max_leaves=8,
@@ -93,15 +115,23 @@ def test_any_json_is_read_or_refused_by_all_readers(body):
 
 
 BODIES = {"AskRequest": read_ask, "ReleaseRequest": read_release, "PlanRequest": read_plan}
-leaves = st.none() | st.booleans() | st.integers(-1, 9) | st.sampled_from(["1/2", "1e-6", "0.5", "x", SQL, ""])
-budgets = st.dictionaries(st.sampled_from(["epsilon", "delta", "rho", "mu", "eps"]), leaves, max_size=2)
+leaves = (
+    st.none()
+    | st.booleans()
+    | st.integers(-1, 9)
+    | st.sampled_from(["1/2", "1e-6", "0.5", "x", SQL, ""])
+)
+budgets = st.dictionaries(
+    st.sampled_from(["epsilon", "delta", "rho", "mu", "eps"]), leaves, max_size=2
+)
 bodies = st.fixed_dictionaries(
     {},
     optional={
         "sql": leaves,
         "questions": st.dictionaries(names, leaves, max_size=2),
         "spend": budgets | leaves,
-        "error": leaves | st.dictionaries(names, leaves | st.dictionaries(names, leaves, max_size=2), max_size=2),
+        "error": leaves
+        | st.dictionaries(names, leaves | st.dictionaries(names, leaves, max_size=2), max_size=2),
         "weights": leaves | st.dictionaries(names, leaves, max_size=2),
         "size": leaves,
         "level": leaves,
@@ -161,7 +191,9 @@ def test_a_request_is_an_object(body):
         read_ask(body)
 
 
-@pytest.mark.parametrize("questions", [None, [], {}, {"a": 1}, {"a" * 101: SQL}, {str(k): SQL for k in range(65)}])
+@pytest.mark.parametrize(
+    "questions", [None, [], {}, {"a": 1}, {"a" * 101: SQL}, {str(k): SQL for k in range(65)}]
+)
 def test_questions_are_named_sql(questions):
     with pytest.raises(InvalidArgument):
         read_release({"questions": questions, "spend": SPEND})
@@ -175,6 +207,6 @@ def test_a_plan_is_for_one_question_or_for_several():
 
 
 def test_null_is_the_same_as_nothing():
-    assert read_ask({"sql": SQL, "spend": SPEND, "error": None, "weights": None, "size": None}) == read_ask(
-        {"sql": SQL, "spend": SPEND}
-    )
+    assert read_ask(
+        {"sql": SQL, "spend": SPEND, "error": None, "weights": None, "size": None}
+    ) == read_ask({"sql": SQL, "spend": SPEND})

@@ -41,8 +41,13 @@ def lands(draw):
 def exact_sets(land, cells):
     levels = [cells.reshape(-1, *land.sizes)]
     for parents in reversed(land.tree.parents):
-        levels.insert(0, np.add.reduceat(levels[0], np.flatnonzero(np.diff(parents, prepend=-1)), axis=0))
-    return [levels[d].sum(axis=tuple(1 + i for i in range(len(land.sizes)) if i not in keys)) for d, keys in land.sets]
+        levels.insert(
+            0, np.add.reduceat(levels[0], np.flatnonzero(np.diff(parents, prepend=-1)), axis=0)
+        )
+    return [
+        levels[d].sum(axis=tuple(1 + i for i in range(len(land.sizes)) if i not in keys))
+        for d, keys in land.sets
+    ]
 
 
 class TestStrategies:
@@ -51,7 +56,9 @@ class TestStrategies:
     def test_without_noise_every_set_is_exact(self, land, budget, seed):
         """Least squares is unbiased: what is measured without noise comes back, in every set (Gauss–Markov)."""
         plan = plan_strategy(land, [budget])
-        cells = np.random.default_rng(seed).integers(0, 1000, (land.tree.sizes[-1], int(np.prod(land.sizes))))
+        cells = np.random.default_rng(seed).integers(
+            0, 1000, (land.tree.sizes[-1], int(np.prod(land.sizes)))
+        )
         exact = plan.strategy.measure(cells)
         noisy = [rows * one.grid for rows, one in zip(exact, plan.measured, strict=True)]
         estimate = plan.estimate(noisy)
@@ -72,7 +79,9 @@ class TestStrategies:
                 low = estimate.table(e, more)
                 for parents in reversed(land.tree.parents[d:e]):
                     low = type(low)(
-                        np.add.reduceat(low.numerators, np.flatnonzero(np.diff(parents, prepend=-1)), axis=0),
+                        np.add.reduceat(
+                            low.numerators, np.flatnonzero(np.diff(parents, prepend=-1)), axis=0
+                        ),
                         low.denominator,
                     )
                 assert low.same(estimate.table(d, keys))
@@ -125,7 +134,12 @@ class TestStrategies:
 
     def test_what_is_no_tree_is_refused(self):
         tree = Hierarchy([[0, 0]])
-        for sizes, sets in (((2,), []), ((2,), [(2, ())]), ((2,), [(1, (1,))]), ((), [(0, ())] * 2)):
+        for sizes, sets in (
+            ((2,), []),
+            ((2,), [(2, ())]),
+            ((2,), [(1, (1,))]),
+            ((), [(0, ())] * 2),
+        ):
             with pytest.raises(dp.InvalidArgument):
                 NestedTables(tree, sizes, sets)
         with pytest.raises(dp.InvalidArgument, match="at most 10,000,000"):
@@ -145,7 +159,13 @@ LAND = dp.Schema(
 )
 NAMED = {"land": LAND}
 ROWS = [
-    {"tract": i * 7 % 24, "state": "AB"[i % 2], "county": "xyz"[i % 3], "sex": "fm"[i // 5 % 2], "pay": i % 20}
+    {
+        "tract": i * 7 % 24,
+        "state": "AB"[i % 2],
+        "county": "xyz"[i % 3],
+        "sex": "fm"[i // 5 % 2],
+        "pay": i % 20,
+    }
     for i in range(400)
 ]
 WIDTHS = (
@@ -162,7 +182,10 @@ def plain(question, key):
     return [
         row
         for row in ROWS
-        if all(wanted in (None, row["tract"] // width) for wanted, width in zip(key, (12, 4, 1), strict=False))
+        if all(
+            wanted in (None, row["tract"] // width)
+            for wanted, width in zip(key, (12, 4, 1), strict=False)
+        )
     ]
 
 
@@ -185,10 +208,14 @@ class TestQuestions:
         plan = dp.plan_question(TREE, spend)
         for words in ({}, {"nonnegative": True}, {"whole": True}):
             found = run_plan(plan, dp.Memory({"land": ROWS[:30]}), **words)
-            shown = dict(zip(found.keys, [row["count"].shown for row in found.estimates], strict=True))
+            shown = dict(
+                zip(found.keys, [row["count"].shown for row in found.estimates], strict=True)
+            )
             assert len(shown) == 3 * (24 + 6 + 2 + 1)
             for sex, county in product(("f", "m", None), range(6)):
-                tracts = [shown[county // 3, county, t, sex] for t in range(county * 4, county * 4 + 4)]
+                tracts = [
+                    shown[county // 3, county, t, sex] for t in range(county * 4, county * 4 + 4)
+                ]
                 assert sum(tracts) == shown[county // 3, county, None, sex]
             for key, value in shown.items():
                 if key[3] is None:
@@ -210,13 +237,17 @@ class TestQuestions:
         found = run_plan(dp.plan_question(question, dp.PureDP(10**6)), dp.Memory({"land": ROWS}))
         listed = [row for row in ROWS if (row["state"], row["county"]) in PLACES]
         assert len(listed) < len(ROWS)
-        assert found.table().column("count")[0] == pytest.approx(len(ROWS), abs=1e-2)  # a place is not asked there
+        assert found.table().column("count")[0] == pytest.approx(
+            len(ROWS), abs=1e-2
+        )  # a place is not asked there
         assert sum(found.table("sex").column("count")) == pytest.approx(len(ROWS), abs=1e-2)
         assert len(found.table("state", "county")) == 4
         assert [round(n) for n in found.table("state").column("count")] == [
             sum(row["state"] == state for row in listed) for state in "AB"
         ]
-        named = dp.Table(LAND).hierarchy("state", "county", places=[{"county": c, "state": s} for s, c in PLACES])
+        named = dp.Table(LAND).hierarchy(
+            "state", "county", places=[{"county": c, "state": s} for s, c in PLACES]
+        )
         assert named.nested.rows == tuple(PLACES)
 
     def test_people_with_several_rows_and_replaced_rows(self):
@@ -249,18 +280,25 @@ class TestMeasurements:
                 noisy = [np.zeros(other.block.rows, dtype=np.int64) for other in made.measured]
                 noisy[at][row] = one.grid * 10**6
                 estimate = made.estimate(noisy)
-                cells = [estimate.table(depth, keys).values.ravel() for depth, keys in made.workload.sets]
+                cells = [
+                    estimate.table(depth, keys).values.ravel() for depth, keys in made.workload.sets
+                ]
                 felt.append(np.concatenate(cells) / 10**6 * np.sqrt(one.variance))
         exact = np.array(felt).T @ np.array(felt)
         cells = [row[:4] for row in told["rows"]]
         for a, b in product(range(0, len(cells), 7), range(0, len(cells), 5)):
-            assert covariance(told, cells[a], cells[b]) == pytest.approx(exact[a, b], rel=1e-3, abs=1e-5)
+            assert covariance(told, cells[a], cells[b]) == pytest.approx(
+                exact[a, b], rel=1e-3, abs=1e-5
+            )
 
     @pytest.mark.statistical
     @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/2")])
     def test_intervals_hold(self, spend):
         """How often 95 % intervals of a cell may miss has a chance below 1e-11 to be passed (binomial tail)."""
-        plan, store = dp.plan_question(dp.parse_sql(WIDTHS, NAMED), spend), dp.Memory({"land": ROWS})
+        plan, store = (
+            dp.plan_question(dp.parse_sql(WIDTHS, NAMED), spend),
+            dp.Memory({"land": ROWS}),
+        )
         missed, runs = np.zeros(9), draws(60)
         for _ in range(runs):
             found = run_plan(plan, store)
@@ -274,7 +312,9 @@ def covariance(told, a, b):
     """Read the covariance of two cells as the file says, with one list of nodes by level."""
     total = 0.0
     paths = [[v for v in cell[:3] if v is not None] for cell in (a, b)]
-    same = next((d for d in range(min(map(len, paths))) if paths[0][d] != paths[1][d]), min(map(len, paths)))
+    same = next(
+        (d for d in range(min(map(len, paths))) if paths[0][d] != paths[1][d]), min(map(len, paths))
+    )
     for part in told["components"]:
         if any(cell[3] is None for cell in (a, b)) and part["keys"]:
             continue
@@ -295,13 +335,17 @@ def covariance(told, a, b):
 
 
 class TestRefusals:
-    @pytest.mark.parametrize(("width", "way"), [(11, "use a width of 12 instead of 11"), (6, "use a width of 8 inst")])
+    @pytest.mark.parametrize(
+        ("width", "way"), [(11, "use a width of 12 instead of 11"), (6, "use a width of 8 inst")]
+    )
     def test_bins_that_overlap(self, width, way):
         with pytest.raises(dp.UnsupportedQuery, match=f"overlap; {way}"):
             dp.parse_sql(WIDTHS.replace("12", str(width)), NAMED)
 
     def test_cells_where_bins_meet_are_tables(self):
-        sql = WIDTHS.replace("12", "10").replace("GROUPING SETS ((FLOOR(tract / 10)),", "GROUPING SETS (")
+        sql = WIDTHS.replace("12", "10").replace(
+            "GROUPING SETS ((FLOOR(tract / 10)),", "GROUPING SETS ("
+        )
         both = sql.replace("(FLOOR(tract / 4)),", "(FLOOR(tract / 10), FLOOR(tract / 4)),")
         assert dp.parse_sql(both, NAMED).nested is None
 
@@ -320,7 +364,13 @@ class TestRefusals:
         with pytest.raises(dp.UnsupportedQuery, match=why):
             require_sound(
                 type(question)(
-                    question.rows, question.keys, question.statistics, question.finish, question.sets, False, nest
+                    question.rows,
+                    question.keys,
+                    question.statistics,
+                    question.finish,
+                    question.sets,
+                    False,
+                    nest,
                 )
             )
 
@@ -351,7 +401,9 @@ class TestRefusals:
     @pytest.mark.untraced
     def test_too_many_cells(self):
         wide = dp.Schema(
-            "wide", dp.Rows(), {"x": dp.Integer(0, 5000), "job": dp.Category([f"j{i}" for i in range(40)])}
+            "wide",
+            dp.Rows(),
+            {"x": dp.Integer(0, 5000), "job": dp.Category([f"j{i}" for i in range(40)])},
         )
         sql = "SELECT COUNT(*) AS n FROM wide GROUP BY GROUPING SETS ((FLOOR(x / 20), job), (FLOOR(x / 1000)))"
         assert dp.parse_sql(sql, {"wide": wide}).nested is not None

@@ -25,7 +25,12 @@ PEOPLE = dp.Schema(
     dp.Rows(),
     {"age": dp.Integer(0, 11), "sex": dp.Integer(0, 4), "pay": dp.Integer(0, 3, default=0)},
 )
-ROWS = [{"age": age, "sex": sex, "pay": i % 4} for age in range(12) for sex in range(5) for i in range(EACH)]
+ROWS = [
+    {"age": age, "sex": sex, "pay": i % 4}
+    for age in range(12)
+    for sex in range(5)
+    for i in range(EACH)
+]
 STORE = Kept(dp.Memory({"people": ROWS}))
 ASKED = {
     "cube": "SELECT age, sex, COUNT(*) AS n FROM people GROUP BY CUBE (age, sex)",
@@ -64,7 +69,11 @@ def holds(kind, answer, level):
     """Return, for every row and column, whether its interval holds."""
     rows = zip(answer.interval(level), truths(kind, answer), strict=True)
     return [
-        {name: ends[0] - 1e-9 <= exact[name] <= ends[1] + 1e-9 for name, ends in row.items() if ends is not None}
+        {
+            name: ends[0] - 1e-9 <= exact[name] <= ends[1] + 1e-9
+            for name, ends in row.items()
+            if ends is not None
+        }
         for row, exact in rows
     ]
 
@@ -75,7 +84,9 @@ def fewest(spend):
 
 
 @pytest.mark.statistical
-@pytest.mark.parametrize(("kind", "spend", "picked"), [*fewest(dp.PureDP(1)), *fewest(dp.ZCDP("1/2"))], ids=str)
+@pytest.mark.parametrize(
+    ("kind", "spend", "picked"), [*fewest(dp.PureDP(1)), *fewest(dp.ZCDP("1/2"))], ids=str
+)
 def test_rows_that_noise_picked(kind, spend, picked):
     """False alarm: at most 1e-12 for each of at most nine counts. All intervals of a column hold at once."""
     plan, store, missed, alone, seen = planned(kind, picked, spend), STORE, {}, 0, set()
@@ -86,11 +97,18 @@ def test_rows_that_noise_picked(kind, spend, picked):
             found = holds(kind, answer, level)
             seen |= {name for row in found for name in row}
             for name in ("n", "s", "m"):
-                missed[level, name] = missed.get((level, name), 0) + (not all(row.get(name, True) for row in found))
+                missed[level, name] = missed.get((level, name), 0) + (
+                    not all(row.get(name, True) for row in found)
+                )
         alone += not all(row["n"] for row in holds(kind, replace(answer, candidates=0), 0.5))
     assert seen == ({"n", "s", "m"} if kind == "rollup" else {"n"})
-    assert max(count - most_misses(PICKS, 1 - level, 1e-12) for (level, _), count in missed.items()) <= 0
-    assert "HAVING" not in picked or kind == "running" or alone > most_misses(PICKS, 0.5, 1e-3)  # by itself none would
+    assert (
+        max(count - most_misses(PICKS, 1 - level, 1e-12) for (level, _), count in missed.items())
+        <= 0
+    )
+    assert (
+        "HAVING" not in picked or kind == "running" or alone > most_misses(PICKS, 0.5, 1e-3)
+    )  # by itself none would
 
 
 @pytest.mark.statistical

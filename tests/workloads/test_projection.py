@@ -33,7 +33,9 @@ class TestSimplex:
         assert (found >= 0).all()
         assert np.allclose(np.bincount(groups, found), sums)
         assert ((found - truth) ** 2).sum() <= ((values - truth) ** 2).sum() + 1e-6
-        assert ((values - found) * (truth - found)).sum() <= 1e-6 * (1 + np.abs(values).max() * 40)  # the angle is wide
+        assert ((values - found) * (truth - found)).sum() <= 1e-6 * (
+            1 + np.abs(values).max() * 40
+        )  # the angle is wide
 
 
 class TestWhole:
@@ -55,9 +57,15 @@ class TestWhole:
     @settings(max_examples=examples(150))
     def test_a_pair_of_margins_always_has_a_table(self, data, height, width):
         """Gale and Ryser's case without caps: any two lists of one sum are the margins of a whole table ≥ 0."""
-        truth = np.array(data.draw(st.lists(st.integers(0, 30), min_size=height * width, max_size=height * width)))
+        truth = np.array(
+            data.draw(
+                st.lists(st.integers(0, 30), min_size=height * width, max_size=height * width)
+            )
+        )
         truth = truth.reshape(height, width)
-        near = np.array(data.draw(st.lists(numbers, min_size=height * width, max_size=height * width)))
+        near = np.array(
+            data.draw(st.lists(numbers, min_size=height * width, max_size=height * width))
+        )
         found = fit_pair(near.reshape(height, width), truth.sum(axis=1), truth.sum(axis=0))
         assert (found >= 0).all()
         assert (found.sum(axis=1) == truth.sum(axis=1)).all()
@@ -66,7 +74,11 @@ class TestWhole:
     @given(st.data(), st.integers(1, 6), st.integers(1, 6))
     @settings(max_examples=examples(50))
     def test_a_whole_table_with_its_own_margins_stays(self, data, height, width):
-        truth = np.array(data.draw(st.lists(st.integers(0, 30), min_size=height * width, max_size=height * width)))
+        truth = np.array(
+            data.draw(
+                st.lists(st.integers(0, 30), min_size=height * width, max_size=height * width)
+            )
+        )
         truth = truth.reshape(height, width)
         found = fit_pair(truth.astype(float), truth.sum(axis=1), truth.sum(axis=0))
         assert np.abs(found - truth).max() <= 1

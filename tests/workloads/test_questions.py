@@ -43,8 +43,16 @@ LARGE = dp.PureDP(10**6)
 
 def rows(count: int = 300) -> list[dict[str, object]]:
     rng = np.random.default_rng(5)
-    made = zip(rng.integers(0, 40, count), rng.integers(0, 2, count), rng.integers(0, 4, count), strict=True)
-    return [{"age": int(a), "sex": "fm"[s], "region": REGIONS[r], "pay": float(a % 20), "job": "a"} for a, s, r in made]
+    made = zip(
+        rng.integers(0, 40, count),
+        rng.integers(0, 2, count),
+        rng.integers(0, 4, count),
+        strict=True,
+    )
+    return [
+        {"age": int(a), "sex": "fm"[s], "region": REGIONS[r], "pay": float(a % 20), "job": "a"}
+        for a, s, r in made
+    ]
 
 
 def curator() -> dp.Curator:
@@ -68,8 +76,12 @@ class TestWithoutNoise:
     def test_running_totals(self):
         found = curator().sql(RUNNING, spend=LARGE)
         ages = [r["age"] for r in rows()]
-        assert found.column("n") == pytest.approx([sum(a <= t for a in ages) for t in range(40)], abs=1e-2)
-        assert found.between(10, 19).value == pytest.approx(sum(10 <= a <= 19 for a in ages), abs=1e-2)
+        assert found.column("n") == pytest.approx(
+            [sum(a <= t for a in ages) for t in range(40)], abs=1e-2
+        )
+        assert found.between(10, 19).value == pytest.approx(
+            sum(10 <= a <= 19 for a in ages), abs=1e-2
+        )
         assert found.between(30, 20) == (0, 0, 0)
         assert abs(found.quantile("1/2") - sorted(ages)[150]) <= 1
         assert found.quantile(1) <= 39
@@ -78,7 +90,9 @@ class TestWithoutNoise:
         found = curator().sql(MANY, spend=dp.PureDP(20))
         assert isinstance(found.plan.releases[0], SetsRelease)
         ages = [r["age"] for r in rows()]
-        assert list(found.rows[0]) == pytest.approx([sum(a >= t for a in ages) for t in range(4, 40, 4)], abs=3)
+        assert list(found.rows[0]) == pytest.approx(
+            [sum(a >= t for a in ages) for t in range(4, 40, 4)], abs=3
+        )
 
 
 class TestAnswers:
@@ -114,7 +128,9 @@ class TestAnswers:
         assert len(cube.table("region", "sex")) == 8
         assert len(cube.table()) == 1
         for names in (("age",), ("sex", "age")):
-            with pytest.raises(dp.InvalidArgument, match="it has sex, region; sex; region; the total"):
+            with pytest.raises(
+                dp.InvalidArgument, match="it has sex, region; sex; region; the total"
+            ):
                 cube.table(*names)
         with pytest.raises(dp.InvalidArgument, match="cumulative"):
             cube.between(1, 2)
@@ -158,7 +174,9 @@ class TestAnswers:
         for sql, first in ((CUBE, 10**7), (RUNNING, 10**7), (MANY, None)):
             plan = dp.plan_question(dp.parse_sql(sql, {"people": people}), dp.PureDP(1))
             for words in ({}, {"nonnegative": True}, {"whole": True}):
-                value = next(v for v in run_plan(plan, Store(), **words).rows[0] if isinstance(v, float))
+                value = next(
+                    v for v in run_plan(plan, Store(), **words).rows[0] if isinstance(v, float)
+                )
                 assert value == pytest.approx(first or 9 * 10**7, rel=1e-3)
 
     def test_whole_is_for_workloads(self):
@@ -166,8 +184,12 @@ class TestAnswers:
             curator().sql("SELECT COUNT(*) AS n FROM people", spend=dp.PureDP(1), whole=True)
 
     def test_a_hierarchy_with_a_key_beside(self):
-        tree = curator().ask(dp.Table(PEOPLE).hierarchy("region", by=["sex"]), spend=dp.PureDP(1), whole=True)
-        assert [len(tree.table(*names)) for names in (("region", "sex"), ("region",), ("sex",), ())] == [8, 4, 2, 1]
+        tree = curator().ask(
+            dp.Table(PEOPLE).hierarchy("region", by=["sex"]), spend=dp.PureDP(1), whole=True
+        )
+        assert [
+            len(tree.table(*names)) for names in (("region", "sex"), ("region",), ("sex",), ())
+        ] == [8, 4, 2, 1]
 
     def test_joint_intervals_are_wider(self):
         cube = curator().sql(CUBE, spend=dp.PureDP(1))
@@ -187,7 +209,9 @@ def test_stores_agree_on_the_finest_cells(sql):
     """The store is asked once, and every store gives the same whole numbers."""
     plan = dp.plan_question(dp.parse_sql(sql, NAMED), dp.PureDP(1))
     needs = [release.need for release in plan.releases]
-    data = {name: [row[name] for row in rows(60)] for name in ("age", "sex", "region", "pay", "job")}
+    data = {
+        name: [row[name] for row in rows(60)] for name in ("age", "sex", "region", "pay", "job")
+    }
     duck = gather(needs, plan.keys, dp.DuckDB({"people": pl.DataFrame(data)}))
     assert duck == gather(needs, plan.keys, dp.Memory({"people": rows(60)}))
     assert len({id(need.tally) for need in needs}) == 1
@@ -210,11 +234,18 @@ class TestReplay:
                 [found] = gather([need], plan.keys, engine)
                 cells = np.array([need.exact(found, key) for key in keys])
                 shape = made.workload
-                totals = {(0, 1): cells.reshape(shape.sizes)} if isinstance(shape, Tables) else cells
+                totals = (
+                    {(0, 1): cells.reshape(shape.sizes)} if isinstance(shape, Tables) else cells
+                )
                 exact = zip(made.measured, made.strategy.measure(totals), strict=True)
-                noisy = [np.asarray(recorder.release(one.mechanism, rows * one.grid)) for one, rows in exact]
+                noisy = [
+                    np.asarray(recorder.release(one.mechanism, rows * one.grid))
+                    for one, rows in exact
+                ]
                 estimate = made.estimate(noisy)
-                told = estimate.table((0, 1)).values if isinstance(shape, Tables) else estimate.cells
+                told = (
+                    estimate.table((0, 1)).values if isinstance(shape, Tables) else estimate.cells
+                )
             return told.tolist()
 
         found = replay(program, (rows(40), rows(40)[1:]), neighbours="add-remove")
@@ -229,7 +260,10 @@ class TestMeasurements:
     def test_components_give_the_covariance(self, spend):
         plan = dp.plan_question(dp.parse_sql(CUBE, NAMED), spend)
         told = run_plan(plan, dp.Memory({"people": rows()}), whole=True).measurements()["n"]
-        made, parts = plan.releases[0].plan, {tuple(c["keys"]): c["variance"] for c in told["components"]}
+        made, parts = (
+            plan.releases[0].plan,
+            {tuple(c["keys"]): c["variance"] for c in told["components"]},
+        )
         keys = [tuple(row[:2]) for row in told["rows"]]
         assert told["sizes"] == {"sex": 2, "region": 4}
         found = np.zeros((len(keys), len(keys)))
@@ -238,15 +272,22 @@ class TestMeasurements:
                 noisy = [np.zeros(other.block.rows, dtype=np.int64) for other in made.measured]
                 noisy[at][row] = one.grid * 10**6
                 estimate = made.estimate(noisy)
-                felt = np.concatenate([estimate.table(s).values.ravel() for s in made.workload.sets]) / 10**6
+                felt = (
+                    np.concatenate([estimate.table(s).values.ravel() for s in made.workload.sets])
+                    / 10**6
+                )
                 found += np.outer(felt, felt) * one.variance
         for a, b in product(range(0, len(keys), 3), repeat=2):
-            assert _covariance(keys[a], keys[b], parts) == pytest.approx(found[a, b], rel=1e-4, abs=1e-6)
+            assert _covariance(keys[a], keys[b], parts) == pytest.approx(
+                found[a, b], rel=1e-4, abs=1e-6
+            )
 
     def test_running_totals_and_counts_write_it_out(self):
         for sql, size in ((RUNNING, 40), (MANY, 9)):
             told = curator().sql(sql, spend=dp.PureDP(1)).measurements()
-            matrix = np.array(next(one for one in told.values() if isinstance(one, dict))["covariance"])
+            matrix = np.array(
+                next(one for one in told.values() if isinstance(one, dict))["covariance"]
+            )
             assert matrix.shape == (size, size)
             assert np.linalg.eigvalsh(matrix).min() > -1e-6
 
@@ -263,7 +304,9 @@ def _covariance(a, b, parts):
             continue
         weight = math.prod((one[key] == two[key]) - 1 / sizes[key] for key in part)
         for cell in (one, two):
-            weight /= math.prod(sizes[key] for key in names if cell[key] is not None and key not in part)
+            weight /= math.prod(
+                sizes[key] for key in names if cell[key] is not None and key not in part
+            )
         total += variance * weight
     return total
 
@@ -290,31 +333,50 @@ class TestPlans:
         """Nine thresholds cost what a few counts cost: at ε = 1 each is within 9, asked apart within 27."""
         plan = dp.plan_question(dp.parse_sql(MANY, NAMED), dp.PureDP(1))
         assert max(plan.statistic_errors().values()) < 12
-        few = dp.parse_sql("SELECT COUNT(*) FILTER (WHERE age > 3) AS a, COUNT(*) AS b FROM people", NAMED)
+        few = dp.parse_sql(
+            "SELECT COUNT(*) FILTER (WHERE age > 3) AS a, COUNT(*) AS b FROM people", NAMED
+        )
         assert not isinstance(dp.plan_question(few, dp.PureDP(1)).releases[0], SetsRelease)
 
     def test_columns_of_many_values_are_cut_by_the_conditions(self):
         """SUM(CASE … THEN 1 ELSE 0 END) counts too, and a Real column has a billion values: its thresholds matter."""
-        facts = {"people": dp.Schema("people", dp.Rows(), {"pay": dp.Real(-10, 50), "sex": dp.Category(["f", "m"])})}
+        facts = {
+            "people": dp.Schema(
+                "people", dp.Rows(), {"pay": dp.Real(-10, 50), "sex": dp.Category(["f", "m"])}
+            )
+        }
         names = [f"SUM(CASE WHEN pay >= {t} THEN 1 ELSE 0 END) AS n{t}" for t in range(0, 20, 4)]
         sql = f"SELECT {', '.join(names)}, COUNT(*) FILTER (WHERE pay < 2.3) AS low FROM people"
         plan = dp.plan_question(dp.parse_sql(sql, facts), dp.PureDP(1))
-        assert isinstance(plan.releases[0], SetsRelease) and max(plan.statistic_errors().values()) < 14  # apart 18
+        assert (
+            isinstance(plan.releases[0], SetsRelease) and max(plan.statistic_errors().values()) < 14
+        )  # apart 18
         store = dp.Memory({"people": rows()})
-        found = dp.Curator(store, [facts["people"]], dp.open_ledger(":memory:", LARGE)).sql(sql, spend=LARGE)
+        found = dp.Curator(store, [facts["people"]], dp.open_ledger(":memory:", LARGE)).sql(
+            sql, spend=LARGE
+        )
         exact = [sum(row["pay"] >= t for row in rows()) for t in range(0, 20, 4)]
-        assert list(found.rows[0]) == pytest.approx([*exact, sum(row["pay"] < 2.3 for row in rows())], abs=0.01)
+        assert list(found.rows[0]) == pytest.approx(
+            [*exact, sum(row["pay"] < 2.3 for row in rows())], abs=0.01
+        )
 
     def test_sums_divide_a_budget(self):
         sql = CUBE.replace("COUNT(*) AS n", "COUNT(*) AS n, SUM(pay) AS pay")
         plan = dp.plan_question(dp.parse_sql(sql, NAMED), dp.PureDP(1), weights={"n": 3})
-        assert [release.plan.budget for release in plan.releases] == [dp.PureDP("3/4"), dp.PureDP("1/4")]
+        assert [release.plan.budget for release in plan.releases] == [
+            dp.PureDP("3/4"),
+            dp.PureDP("1/4"),
+        ]
         assert [change_of(release.need).signed for release in plan.releases] == [False, True]
         assert change_of(plan.releases[1].need).size == 100  # half steps, of 50 at most
 
     def test_people_with_several_rows(self):
         unit = dp.People("id", max_rows=4, max_groups=2)
-        visits = {"visits": dp.Schema("visits", unit, {"sex": dp.Category(["f", "m"])}, neighbours="replace")}
+        visits = {
+            "visits": dp.Schema(
+                "visits", unit, {"sex": dp.Category(["f", "m"])}, neighbours="replace"
+            )
+        }
         question = dp.parse_sql("SELECT sex, COUNT(*) AS n FROM visits GROUP BY CUBE (sex)", visits)
         plan = dp.plan_question(question, dp.ZCDP("1/2"))
         change = change_of(plan.releases[0].need)

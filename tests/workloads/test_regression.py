@@ -13,10 +13,14 @@ from discreet.answer.ask import run_plan
 
 AGES, SEXES = 12, ("f", "m")
 PEOPLE = dp.Schema(
-    "people", dp.Rows(), {"age": dp.Integer(0, AGES - 1, default=0), "sex": dp.Category(list(SEXES), default="f")}
+    "people",
+    dp.Rows(),
+    {"age": dp.Integer(0, AGES - 1, default=0), "sex": dp.Category(list(SEXES), default="f")},
 )
 CUBE = "SELECT age, sex, COUNT(*) AS n FROM people GROUP BY CUBE (age, sex)"
-ROWS = [{"age": a, "sex": s} for a, s in product(range(AGES), SEXES) for _ in range(3 * a + (s == "m"))]
+ROWS = [
+    {"age": a, "sex": s} for a, s in product(range(AGES), SEXES) for _ in range(3 * a + (s == "m"))
+]
 RUNS = 600
 
 
@@ -29,7 +33,9 @@ def _covariance(told, a, b):
         weight = math.prod((a[key] == b[key]) - 1 / told["sizes"][key] for key in part["keys"])
         for cell in (a, b):
             weight /= math.prod(
-                n for key, n in told["sizes"].items() if cell[key] is not None and key not in part["keys"]
+                n
+                for key, n in told["sizes"].items()
+                if cell[key] is not None and key not in part["keys"]
             )
         total += part["variance"] * weight
     return total * told["unit"] ** 2
@@ -48,7 +54,9 @@ def test_a_regression_covers(spend):
     cells = [dict(zip(("age", "sex"), row[:2], strict=True)) for row in told["rows"]]
     finest = [at for at, cell in enumerate(cells) if None not in cell.values()]
     spread = np.array([[_covariance(told, cells[a], cells[b]) for b in finest] for a in finest])
-    exact = np.array([3 * cells[at]["age"] + (cells[at]["sex"] == "m") for at in finest], dtype=float)
+    exact = np.array(
+        [3 * cells[at]["age"] + (cells[at]["sex"] == "m") for at in finest], dtype=float
+    )
     design = np.array([[1.0, cells[at]["age"], cells[at]["sex"] == "m"] for at in finest])
     solved = np.linalg.solve(spread, design)
     map_ = np.linalg.solve(design.T @ solved, solved.T)  # generalised least squares

@@ -94,7 +94,12 @@ def answers_of(workload, estimate):
         case RunningTotals():
             prefix = np.concatenate([[0], np.cumsum(estimate.cells)])
             if workload.ranges:
-                return [np.array([prefix[b] - prefix[a] for a, b in combinations(range(len(prefix)), 2)]) / STEP]
+                return [
+                    np.array(
+                        [prefix[b] - prefix[a] for a, b in combinations(range(len(prefix)), 2)]
+                    )
+                    / STEP
+                ]
             return [prefix[1:] / STEP]
     return [estimate.sums(workload.matrix) / STEP]
 
@@ -161,10 +166,18 @@ class TestEstimates:
     @settings(max_examples=examples(80))
     def test_without_noise_is_the_truth(self, workload, budget, data):
         size = cells_of(workload)
-        x = np.array(data.draw(st.lists(st.integers(0, 10**6), min_size=size, max_size=size)), dtype=np.int64)
+        x = np.array(
+            data.draw(st.lists(st.integers(0, 10**6), min_size=size, max_size=size)), dtype=np.int64
+        )
         truth = answers_of(workload, _of_cells(workload, x))
         for strategy in strategies(workload, laplace=isinstance(budget, dp.PureDP)):
-            plan = planned(workload, strategy, budget, StrategyNorms(), bound_of(workload, budget, StrategyNorms()))
+            plan = planned(
+                workload,
+                strategy,
+                budget,
+                StrategyNorms(),
+                bound_of(workload, budget, StrategyNorms()),
+            )
             exact = strategy.measure(totals_of(workload, x))
             noisy = [rows * one.grid for rows, one in zip(exact, plan.measured, strict=True)]
             for found, true in zip(answers_of(workload, plan.estimate(noisy)), truth, strict=True):
@@ -175,14 +188,25 @@ class TestEstimates:
     def test_variances_are_those_of_the_linear_map(self, workload, budget):
         """Push one unit of noise at a time through the estimate: Σ squares is the variance."""
         for strategy in strategies(workload, laplace=isinstance(budget, dp.PureDP)):
-            plan = planned(workload, strategy, budget, StrategyNorms(), bound_of(workload, budget, StrategyNorms()))
+            plan = planned(
+                workload,
+                strategy,
+                budget,
+                StrategyNorms(),
+                bound_of(workload, budget, StrategyNorms()),
+            )
             sums = None
             for at, one in enumerate(plan.measured):
                 for row in range(one.block.rows):
                     noisy = [np.zeros(other.block.rows, dtype=np.int64) for other in plan.measured]
                     noisy[at][row] = one.grid * 10**6
-                    felt = [(a / 10**6) ** 2 * one.variance for a in answers_of(workload, plan.estimate(noisy))]
-                    sums = felt if sums is None else [a + b for a, b in zip(sums, felt, strict=True)]
+                    felt = [
+                        (a / 10**6) ** 2 * one.variance
+                        for a in answers_of(workload, plan.estimate(noisy))
+                    ]
+                    sums = (
+                        felt if sums is None else [a + b for a, b in zip(sums, felt, strict=True)]
+                    )
             found = [math.sqrt(one.mean()) for one in sums]
             assert found == pytest.approx(plan.set_rmse, rel=1e-4)
 
@@ -202,9 +226,15 @@ class TestEstimates:
 
 def _of_cells(workload, x):
     """Return an estimate that is the truth: the finest cells, measured without noise."""
-    wide = Tables(workload.sizes, [tuple(range(len(workload.sizes)))]) if isinstance(workload, Tables) else workload
+    wide = (
+        Tables(workload.sizes, [tuple(range(len(workload.sizes)))])
+        if isinstance(workload, Tables)
+        else workload
+    )
     found = strategies(wide, laplace=True)[0]
-    plan = planned(wide, found, dp.PureDP(1), StrategyNorms(), bound_of(wide, dp.PureDP(1), StrategyNorms()))
+    plan = planned(
+        wide, found, dp.PureDP(1), StrategyNorms(), bound_of(wide, dp.PureDP(1), StrategyNorms())
+    )
     exact = found.measure(totals_of(workload, x))
     return plan.estimate([rows * one.grid for rows, one in zip(exact, plan.measured, strict=True)])
 
@@ -212,7 +242,12 @@ def _of_cells(workload, x):
 class TestPrice:
     """All measurements together keep the promise that was asked for, and a set costs no more than its parts apart."""
 
-    @given(workloads, st.sampled_from(BUDGETS), st.integers(1, 3), st.sampled_from(["add-remove", "replace"]))
+    @given(
+        workloads,
+        st.sampled_from(BUDGETS),
+        st.integers(1, 3),
+        st.sampled_from(["add-remove", "replace"]),
+    )
     @settings(max_examples=examples(60))
     def test_fits_the_budget(self, workload, budget, size, near):
         plan = plan_strategy(workload, [budget], change=StrategyNorms(size, near))
@@ -234,7 +269,9 @@ class TestPrice:
         if isinstance(budget, dp.PureDP):
             apart = 2 / float(budget.epsilon * share) ** 2
         else:
-            apart = 1 / (float(2 * budget.rho if isinstance(budget, dp.ZCDP) else budget.squared) * share)
+            apart = 1 / (
+                float(2 * budget.rho if isinstance(budget, dp.ZCDP) else budget.squared) * share
+            )
         assert plan_strategy(workload, [budget]).rmse <= math.sqrt(apart) * (1 + 1e-6)
 
     @given(workloads, st.sampled_from(BUDGETS), st.sampled_from([0.5, 20, 3000]))
@@ -254,7 +291,14 @@ class TestPublishedFigures:
 
     @pytest.mark.parametrize(
         ("sizes", "keys", "rmse"),
-        [(ADULT, 1, 3.047), (ADULT, 2, 6.359), (ADULT, 3, 10.515), (CPS, 1, 1.744), (CPS, 2, 2.035), (CPS, 3, 2.048)],
+        [
+            (ADULT, 1, 3.047),
+            (ADULT, 2, 6.359),
+            (ADULT, 3, 10.515),
+            (CPS, 1, 1.744),
+            (CPS, 2, 2.035),
+            (CPS, 3, 2.048),
+        ],
     )
     def test_marginals(self, sizes, keys, rmse):
         asked = Tables(sizes, combinations(range(len(sizes)), keys), "cells")
@@ -263,7 +307,9 @@ class TestPublishedFigures:
     def test_all_tables_of_adult_up_to_three_keys(self):
         assert math.sqrt(residual_error(marginals(ADULT, 3, "cells"))) <= 10.67
 
-    @pytest.mark.parametrize(("ranges", "pure", "gaussian"), [(False, 7.41, 10.7), (True, 8.17, 12.3)])
+    @pytest.mark.parametrize(
+        ("ranges", "pure", "gaussian"), [(False, 7.41, 10.7), (True, 8.17, 12.3)]
+    )
     def test_lines(self, ranges, pure, gaussian):
         line = RunningTotals(256, ranges=ranges)
         assert plan_strategy(line, [dp.PureDP(1)]).rmse <= pure
@@ -294,7 +340,8 @@ class TestRefusals:
             (lambda: plan_strategy(RunningTotals(3), [dp.PureDP("1e-40")]), r"2\^50"),
             (
                 lambda: (
-                    Tables((2,), [(0,)]) and plan_strategy(RunningTotals(3), [dp.PureDP(1)], change=StrategyNorms(0))
+                    Tables((2,), [(0,)])
+                    and plan_strategy(RunningTotals(3), [dp.PureDP(1)], change=StrategyNorms(0))
                 ),
                 "size",
             ),
@@ -306,11 +353,17 @@ class TestRefusals:
 
     def test_totals_beyond_64_bits_are_measured_all_the_same(self):
         """A refusal after the charge would tell how large totals are; nor may an estimate stop at some number."""
-        for workload in (RunningTotals(4), Tables((9, 9), [(0,), (1,), (0, 1)]), Hierarchy([[0, 0], [0, 1]])):
+        for workload in (
+            RunningTotals(4),
+            Tables((9, 9), [(0,), (1,), (0, 1)]),
+            Hierarchy([[0, 0], [0, 1]]),
+        ):
             for size in (2**43, 2**60):
                 plan = plan_strategy(workload, [dp.ZCDP(1)])
                 huge = np.full(cells_of(workload), size)
-                found = answers_of(workload, plan.estimate(plan.release(totals_of(workload, huge))))[0]
+                found = answers_of(
+                    workload, plan.estimate(plan.release(totals_of(workload, huge)))
+                )[0]
                 count = {RunningTotals: 1, Tables: 9, Hierarchy: 2}[type(workload)]
                 assert float(found.ravel()[0]) == pytest.approx(count * size, rel=1e-9)
 

@@ -65,7 +65,10 @@ def test_coverage(kind, budget):
     x = rng.integers(0, 50, 24)
     if kind == "tables":
         workload, shape = marginals((2, 3, 4), 3), {(0, 1, 2): x.reshape(2, 3, 4)}
-        truth = [x.reshape(2, 3, 4).sum(axis=tuple({0, 1, 2} - set(one))).ravel() for one in workload.sets]
+        truth = [
+            x.reshape(2, 3, 4).sum(axis=tuple({0, 1, 2} - set(one))).ravel()
+            for one in workload.sets
+        ]
     elif kind == "line":
         workload, shape, truth = RunningTotals(24), x, [np.cumsum(x)]
     else:
@@ -76,6 +79,8 @@ def test_coverage(kind, budget):
     missed = np.zeros(len(truth))
     for _ in range(400):
         errors = _errors(workload, plan, truth, shape)
-        missed += [error[0] > reach.ravel()[0] for error, reach in zip(errors, reaches, strict=True)]
+        missed += [
+            error[0] > reach.ravel()[0] for error, reach in zip(errors, reaches, strict=True)
+        ]
     assert (missed <= 94).all()
     assert kind == "tree" or (missed >= 3).all()

@@ -27,7 +27,13 @@ PEOPLE = dp.Schema(
 )
 NAMED = {"people": PEOPLE}
 ROWS = [
-    {"age": i * 7 % 40, "sex": "fm"[i % 2], "region": "NSEW"[i // 3 % 4], "job": "abc"[i % 3], "pay": i % 20}
+    {
+        "age": i * 7 % 40,
+        "sex": "fm"[i % 2],
+        "region": "NSEW"[i // 3 % 4],
+        "job": "abc"[i % 3],
+        "pay": i % 20,
+    }
     for i in range(600)
 ]
 ASKED = {
@@ -38,12 +44,18 @@ ASKED = {
     "pay": "SELECT sex, SUM(pay) AS pay FROM people GROUP BY sex",
 }
 KEYS = ["sex", "region", "job", "age"]
-sets = st.lists(st.sampled_from([one for k in range(3) for one in combinations(KEYS, k)]), min_size=2, max_size=4)
+sets = st.lists(
+    st.sampled_from([one for k in range(3) for one in combinations(KEYS, k)]),
+    min_size=2,
+    max_size=4,
+)
 
 
 def curator(budget=None, rows=ROWS):
     data = pl.DataFrame(rows)
-    return dp.Curator(dp.DuckDB({"people": data}), [PEOPLE], dp.open_ledger(":memory:", budget or dp.ZCDP(100)))
+    return dp.Curator(
+        dp.DuckDB({"people": data}), [PEOPLE], dp.open_ledger(":memory:", budget or dp.ZCDP(100))
+    )
 
 
 def count(keys):
@@ -58,7 +70,10 @@ class TestTogether:
         """The sum of the logarithms of errors is no larger than with the same spend divided among the questions."""
         questions = {f"q{at}": dp.parse_sql(count(keys), NAMED) for at, keys in enumerate(asked)}
         together = plan_workload(questions, spend)
-        parts = [plan_workload({name: one, "other": one}, spend)["other"] for name, one in list(questions.items())[:1]]
+        parts = [
+            plan_workload({name: one, "other": one}, spend)["other"]
+            for name, one in list(questions.items())[:1]
+        ]
         assert parts[0].loss([1]) < 100
         apart = 0.0
         for one in questions.values():
@@ -107,24 +122,35 @@ class TestTogether:
         assert min(found["cube"].column("n")) >= 0
 
     def test_histograms_of_several_widths(self):
-        asked = {f"w{w}": f"SELECT FLOOR(age / {w}) AS bin, COUNT(*) AS n FROM people GROUP BY 1" for w in (2, 10, 20)}
+        asked = {
+            f"w{w}": f"SELECT FLOOR(age / {w}) AS bin, COUNT(*) AS n FROM people GROUP BY 1"
+            for w in (2, 10, 20)
+        }
         found = curator().release(asked, spend=dp.PureDP(1))
         assert [len(one) for one in found.values()] == [20, 4, 2]
-        assert found["w10"].estimates[0]["n"].total == sum(row["n"].total for row in found["w2"].estimates[:5])
+        assert found["w10"].estimates[0]["n"].total == sum(
+            row["n"].total for row in found["w2"].estimates[:5]
+        )
         plan = curator().plan(asked, spend=dp.PureDP(1))
         assert "planned as one with w10, w20" in str(plan)
-        overlapping = curator().plan({**asked, "w15": asked["w2"].replace("/ 2", "/ 15")}, spend=dp.PureDP(1))
+        overlapping = curator().plan(
+            {**asked, "w15": asked["w2"].replace("/ 2", "/ 15")}, spend=dp.PureDP(1)
+        )
         assert overlapping["w15"].within is None
         assert overlapping["w2"].within is overlapping["w10"].within
 
     def test_counts_under_where(self):
         """Nine thresholds asked by nine questions cost what one question with nine FILTERs costs."""
-        asked = {f"t{t}": f"SELECT COUNT(*) AS n FROM people WHERE age >= {t}" for t in range(4, 40, 4)}
+        asked = {
+            f"t{t}": f"SELECT COUNT(*) AS n FROM people WHERE age >= {t}" for t in range(4, 40, 4)
+        }
         plan = curator().plan(asked, spend=dp.PureDP(1))
         assert max(one["n"] for one in plan.statistic_errors().values()) < 12
         found = curator(dp.PureDP(100)).release(asked, spend=dp.PureDP(30))
         for threshold, answer in zip(range(4, 40, 4), found.values(), strict=True):
-            assert answer.column("n")[0] == pytest.approx(sum(row["age"] >= threshold for row in ROWS), abs=4)
+            assert answer.column("n")[0] == pytest.approx(
+                sum(row["age"] >= threshold for row in ROWS), abs=4
+            )
         few = curator().plan(dict(list(asked.items())[:3]), spend=dp.PureDP(1))
         assert all(one.within is None for _, one in few.plans)
         people = {"people": dp.Schema("people", dp.People("id", max_rows=4), dict(PEOPLE.columns))}
@@ -140,7 +166,9 @@ class TestTogether:
         }
         plan = curator().plan(asked, spend=dp.ZCDP(1))
         assert all(one.within is None for _, one in plan.plans)
-        weighted = curator().plan({"a": ASKED["sexes"], "b": ASKED["total"]}, spend=dp.ZCDP(1), weights={"a": 3})
+        weighted = curator().plan(
+            {"a": ASKED["sexes"], "b": ASKED["total"]}, spend=dp.ZCDP(1), weights={"a": 3}
+        )
         assert all(one.within is None for _, one in weighted.plans)
 
     def test_people_whose_groups_are_bounded_join_too(self):
@@ -155,8 +183,14 @@ class TestTogether:
         columns = {**PEOPLE.columns, "sex": dp.Category(["f", "m"])}
         people = {"people": dp.Schema("people", dp.Rows(), columns)}
         joined = {"sexes": ASKED["sexes"], "both": count(["sex", "region"])}
-        for sql, alone in ((count(["region"]), True), (count([]), True), (count(["sex", "job"]), False)):
-            asked = {name: dp.parse_sql(one, people) for name, one in {**joined, "more": sql}.items()}
+        for sql, alone in (
+            (count(["region"]), True),
+            (count([]), True),
+            (count(["sex", "job"]), False),
+        ):
+            asked = {
+                name: dp.parse_sql(one, people) for name, one in {**joined, "more": sql}.items()
+            }
             plan = plan_workload(asked, dp.PureDP(1))
             assert plan["sexes"].within is plan["both"].within is not None
             assert (plan["more"].within is None) == alone

@@ -29,20 +29,32 @@ class TestWide:
         assert all(any(set(one) <= table for table in counted) for one in question.sets)
         assert plan.keys == table_cells(question, tables_of(question)[0])
         moves = {change_of(table.need) for table in release.tables}
-        assert moves == {change_of(release.need)}  # each table moves as the first does, so each block as declared
+        assert moves == {
+            change_of(release.need)
+        }  # each table moves as the first does, so each block as declared
 
     @pytest.mark.parametrize("spend", [dp.PureDP(1), dp.ZCDP("1/2")])
     def test_no_block_moves_by_more_than_is_declared(self, spend):
         """One row more, or one without the key that every set has: every block moves within its sensitivity, or not."""
         columns = {**WIDE.columns, "k5": dp.Integer(0, 9)}
-        pairs = ", ".join(f"({one}, {two})" for at, one in enumerate(KEYS[:5]) for two in KEYS[at + 1 : 5])
+        pairs = ", ".join(
+            f"({one}, {two})" for at, one in enumerate(KEYS[:5]) for two in KEYS[at + 1 : 5]
+        )
         sql = f"SELECT {', '.join(KEYS)}, COUNT(*) AS n FROM wide GROUP BY k5, GROUPING SETS ({pairs})"
-        plan = dp.plan_question(dp.parse_sql(sql, {"wide": dp.Schema("wide", dp.Rows(), columns)}), spend)
+        plan = dp.plan_question(
+            dp.parse_sql(sql, {"wide": dp.Schema("wide", dp.Rows(), columns)}), spend
+        )
         [release] = plan.releases
         rng = np.random.default_rng(3)
         rows = [dict(zip(KEYS, map(int, rng.integers(0, 10, 6)), strict=True)) for _ in range(40)]
-        for more, moved in (({"k0": 3, **dict.fromkeys(KEYS[1:], 7)}, True), ({**rows[0], "k5": None}, False)):
-            both = [exact_totals([release], plan.keys, dp.Memory({"wide": data}))[0] for data in (rows, [*rows, more])]
+        for more, moved in (
+            ({"k0": 3, **dict.fromkeys(KEYS[1:], 7)}, True),
+            ({**rows[0], "k5": None}, False),
+        ):
+            both = [
+                exact_totals([release], plan.keys, dp.Memory({"wide": data}))[0]
+                for data in (rows, [*rows, more])
+            ]
             blocks = [release.plan.strategy.measure(totals) for totals in both]
             for one, before, after in zip(release.plan.measured, *blocks, strict=True):
                 off = after - before
@@ -59,7 +71,9 @@ class TestWide:
             assert str(asked.rows.condition).count("AMONG") == len(KEYS) - len(places)
 
     def test_three_keys_are_not_moved(self):
-        curator = dp.Curator(dp.Memory({"wide": []}), [WIDE], dp.open_ledger(":memory:", dp.ZCDP(9)))
+        curator = dp.Curator(
+            dp.Memory({"wide": []}), [WIDE], dp.open_ledger(":memory:", dp.ZCDP(9))
+        )
         question = dp.Table(WIDE).marginals(KEYS, up_to=3)
         for words in ({"whole": True}, {"nonnegative": True}):
             with pytest.raises(dp.UnsupportedQuery, match="ask for sets of at most two keys"):
@@ -74,9 +88,13 @@ class TestWide:
 
     def test_too_many_rows_and_too_large_tables(self):
         many = dp.Schema("many", dp.Rows(), {name: dp.Integer(0, 299) for name in KEYS})
-        with pytest.raises(dp.UnsupportedQuery, match="1,351,801 cells in all, and at most 200,000"):
+        with pytest.raises(
+            dp.UnsupportedQuery, match="1,351,801 cells in all, and at most 200,000"
+        ):
             dp.Table(many).marginals(KEYS, up_to=2)
-        with pytest.raises(dp.UnsupportedQuery, match="27,000,000 combinations, and at most 100,000"):
+        with pytest.raises(
+            dp.UnsupportedQuery, match="27,000,000 combinations, and at most 100,000"
+        ):
             dp.Table(many).marginals(KEYS, up_to=3)
 
 
@@ -88,14 +106,20 @@ class TestLongLines:
         size = 70
         plan = plan_strategy(RunningTotals(size, ranges=ranges), [budget])
         strategy = plan.strategy
-        matrix = np.stack([strategy.measure(row)[0] for row in np.eye(size, dtype=np.int64)], axis=1).astype(float)
+        matrix = np.stack(
+            [strategy.measure(row)[0] for row in np.eye(size, dtype=np.int64)], axis=1
+        ).astype(float)
         inverse = np.linalg.pinv(matrix)
         assert np.allclose(strategy.weights(np.eye(size)), inverse, atol=1e-9)
         found = np.cumsum(inverse, axis=0)
         assert np.allclose(strategy.asked_factors(), (found**2).sum(axis=1), rtol=1e-6)
         if ranges:
             sums = np.vstack([np.zeros(matrix.shape[0]), found])
-            every = [((sums[j] - sums[i]) ** 2).sum() for i in range(size) for j in range(i + 1, size + 1)]
+            every = [
+                ((sums[j] - sums[i]) ** 2).sum()
+                for i in range(size)
+                for j in range(i + 1, size + 1)
+            ]
             assert np.isclose(strategy.factors.mean(), np.mean(every))
 
     @pytest.mark.parametrize("ranges", [False, True])
@@ -105,7 +129,9 @@ class TestLongLines:
         rows = np.tri(size) if not ranges else None
         if rows is None:
             places = np.arange(size)
-            gram = (np.minimum.outer(places, places) + 1.0) * (size - np.maximum.outer(places, places))
+            gram = (np.minimum.outer(places, places) + 1.0) * (
+                size - np.maximum.outer(places, places)
+            )
             values = np.sqrt(np.linalg.eigvalsh(gram))
         else:
             values = np.linalg.svd(rows, compute_uv=False)
@@ -114,7 +140,9 @@ class TestLongLines:
 
 
 def test_all_that_a_store_is_asked_is_shown():
-    curator = dp.Curator(dp.DuckDB({"wide": _frame()}), [WIDE], dp.open_ledger(":memory:", dp.ZCDP(9)))
+    curator = dp.Curator(
+        dp.DuckDB({"wide": _frame()}), [WIDE], dp.open_ledger(":memory:", dp.ZCDP(9))
+    )
     question = dp.Table(WIDE).marginals(KEYS, up_to=2)
     shown = curator.explain(question, spend=dp.ZCDP(1))
     assert len(shown.texts) == len(tables_of(question)) > 1

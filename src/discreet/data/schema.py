@@ -323,5 +323,7 @@ def _read_needs_word(marks: Iterable[str], columns: dict[str, Column]) -> tuple[
     # Read once: a generator is empty at the second look, and a draft would count as declared.
     marked = set(marks)
     if not marked <= set(known):
-        raise InvalidArgument(f"needs_word must list some of {', '.join(known)}, got {sorted(marked)}")
+        raise InvalidArgument(
+            f"needs_word must list some of {', '.join(known)}, got {sorted(marked)}"
+        )
     return tuple(path for path in known if path in marked)

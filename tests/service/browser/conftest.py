@@ -61,7 +61,9 @@ def window(chromium):
     complaints: list[str] = []
     contexts = []
 
-    def opened(size: str = "desktop", scheme: str = "light", *, excused: tuple[int, ...] = (), **more):
+    def opened(
+        size: str = "desktop", scheme: str = "light", *, excused: tuple[int, ...] = (), **more
+    ):
         context = chromium.new_context(viewport=SIZES[size], color_scheme=scheme, **more)
         context.set_default_timeout(15_000)
         contexts.append(context)
@@ -100,7 +102,9 @@ def sign_in(page, town, token, path="/"):
 def enter(page, town, token, path="/"):
     """Come in with a session that was opened on the server: for all that is not about the door."""
     session = town.state.sessions.open(token)
-    page.context.add_cookies([{"name": cookie_name(town.state.config), "value": session.id, "url": town.url}])
+    page.context.add_cookies(
+        [{"name": cookie_name(town.state.config), "value": session.id, "url": town.url}]
+    )
     page.goto(f"{town.url}{path}")
 
 

@@ -57,14 +57,18 @@ class TestDay:
         assert receipt["who"] == "ana" and receipt["tables"] == {"people": "1"}
         assert float(town.state.datasets.ledger("town").spent("ana").epsilon) == 0.5
 
-        with page.expect_response("**/run"):  # the same question again has the same answer and is free
+        with page.expect_response(
+            "**/run"
+        ):  # the same question again has the same answer and is free
             page.get_by_role("button", name="Run").click()
         expect(page.locator("#answer")).to_contain_text("It cost ε = 0.5")
         page.get_by_role("link", name="History").click()
         expect(page.get_by_role("row")).to_have_count(3)
         assert float(town.state.datasets.ledger("town").spent().epsilon) == 0.5
         page.get_by_role("link", name="SELECT district").first.click()
-        expect(page.get_by_role("region", name="Answer as a table").get_by_role("row")).to_have_count(7)
+        expect(
+            page.get_by_role("region", name="Answer as a table").get_by_role("row")
+        ).to_have_count(7)
         page.get_by_role("button", name="Sign out").click()
         expect(page).to_have_url(f"{town.url}/sign-in")
         page.goto(f"{town.url}/history")
@@ -124,7 +128,9 @@ class TestDay:
         page.get_by_label("Your token").focus()
         page.keyboard.type(town.analyst)
         page.keyboard.press("Enter")
-        expect(page.locator(".editor.lit")).to_be_visible()  # keys are heard once the scripts are there
+        expect(
+            page.locator(".editor.lit")
+        ).to_be_visible()  # keys are heard once the scripts are there
         page.get_by_label("Your question, in SQL").focus()
         page.keyboard.press("Control+a")
         page.keyboard.type("SELECT COUNT(*) AS everybody FROM people")
@@ -159,7 +165,9 @@ class TestWithoutScript:
             if page.get_by_role("link", name="Look again").count() == 0:
                 break
             page.get_by_role("link", name="Look again").click()
-        expect(page.get_by_role("region", name="Answer as a table").get_by_role("row")).to_have_count(7)
+        expect(
+            page.get_by_role("region", name="Answer as a table").get_by_role("row")
+        ).to_have_count(7)
 
     def test_lessons_move(self, town, window):
         page = window(java_script_enabled=False)

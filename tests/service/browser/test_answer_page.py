@@ -28,7 +28,9 @@ def test_the_editor_colours_and_completes(town, window):
     text(page).type(" hou")
     text(page).press("Tab")
     text(page).type(", COUNT(*) AS n FROM people WHERE district = 'Hills' -- a remark")
-    expect(text(page)).to_have_value("SELECT household, COUNT(*) AS n FROM people WHERE district = 'Hills' -- a remark")
+    expect(text(page)).to_have_value(
+        "SELECT household, COUNT(*) AS n FROM people WHERE district = 'Hills' -- a remark"
+    )
     expect(page.locator("#mirror .word").first).to_have_text("SELECT")
     expect(page.locator("#mirror .known")).to_have_text(["household", "people", "district"])
     expect(page.locator("#mirror .text")).to_have_text("'Hills'")
@@ -50,7 +52,9 @@ def test_a_reload_keeps_question_and_answer(town, window):
     enter(page, town, town.analyst)
     ask(page, WEEKS, "0.3")
     page.get_by_role("button", name="Run").click()
-    expect(page.locator("#answer svg.chart .band")).to_have_count(1)  # 111 ages are a line in a band
+    expect(page.locator("#answer svg.chart .band")).to_have_count(
+        1
+    )  # 111 ages are a line in a band
     page.reload()
     expect(text(page)).to_have_value(WEEKS)
     expect(page.get_by_label("ε to spend")).to_have_value("0.3")
@@ -79,14 +83,21 @@ def test_the_page_of_an_answer(town, window, monkeypatch, script):
         page.get_by_text("In Python").click()
         with contextlib.redirect_stdout(io.StringIO()) as said:
             exec(page.locator("#python").inner_text(), {})  # noqa: S102 - the page says that this repeats the answer
-        first = page.get_by_role("region", name="Answer as a table").locator("tbody tr td").nth(1).inner_text()
+        first = (
+            page.get_by_role("region", name="Answer as a table")
+            .locator("tbody tr td")
+            .nth(1)
+            .inner_text()
+        )
         assert first.split()[0].replace("\u202f", "") in said.getvalue().replace(",", "")
     page.get_by_label("Name", exact=True).fill("Incomes of the town")
     page.get_by_role("button", name="Save").click()
     expect(page.locator("h1")).to_have_text("Incomes of the town")
     page.get_by_role("link", name="All you asked").click()
     page.get_by_role("link", name="Incomes of the town").click()
-    expect(text(page)).to_have_value("SELECT district, AVG(income) AS income FROM people GROUP BY district")
+    expect(text(page)).to_have_value(
+        "SELECT district, AVG(income) AS income FROM people GROUP BY district"
+    )
     expect(page.get_by_role("link", name="Incomes of the town")).to_be_visible()
     assert town.state.datasets.ledger("town").spent() == spent
 
@@ -94,7 +105,11 @@ def test_the_page_of_an_answer(town, window, monkeypatch, script):
 def test_all_groups_are_drawn_when_asked_for(town, window):
     page = window()
     enter(page, town, town.analyst)
-    ask(page, "SELECT district, age, COUNT(*) AS n FROM people WHERE age < 20 GROUP BY district, age", "0.1")
+    ask(
+        page,
+        "SELECT district, age, COUNT(*) AS n FROM people WHERE age < 20 GROUP BY district, age",
+        "0.1",
+    )
     page.get_by_role("button", name="Run").click()
     expect(page.locator("#answer svg.chart .line")).to_have_count(6)
     shown = "SELECT CASE WHEN age < 50 THEN 'y' ELSE 'o' END AS g, household, district, COUNT(*) AS n FROM people GROUP BY 1, 2, 3"

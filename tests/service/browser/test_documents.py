@@ -45,6 +45,8 @@ def test_no_page_asks_another_host(window, size, scheme):
         for file in sorted(SITE.glob("**/*.html")):
             page.goto(f"{url}/{file.relative_to(SITE)}")
             assert page.locator("h1").count() >= 1, file
-            wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            wide = page.evaluate(
+                "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+            )
             assert wide <= 0, f"{file} is {wide} px too wide on a {size}"
         assert {one for one in asked if not one.startswith((url, "data:", "blob:"))} == set()

@@ -28,7 +28,9 @@ def test_sliders_move_pictures_and_numbers(town, window):
     page.keyboard.press("Home")
     expect(page.locator("#sum-shown dd").first).to_have_text("ε = 0.2")
     basic, advanced, tightest = (float(word.removeprefix("ε = ")) for word in facts(page, "sum"))
-    assert tightest <= basic < advanced  # for two questions the advanced rule asks more than the plain sum
+    assert (
+        tightest <= basic < advanced
+    )  # for two questions the advanced rule asks more than the plain sum
 
 
 def test_curve_says_what_theory_says(town, window):
@@ -64,7 +66,9 @@ def test_every_lesson_at_every_end_of_its_dials(town, window, axe, name):
         page.goto(f"{town.url}/learn?lesson={name}&{asked}#{name}")
         spoken = [
             slide.spoken
-            for slide in LESSONS[name](dict.fromkeys(asked.replace("=" + place, "").split("&"), place)).slides
+            for slide in LESSONS[name](
+                dict.fromkeys(asked.replace("=" + place, "").split("&"), place)
+            ).slides
         ]
         assert page.locator(f"#{name} output").all_inner_texts() == spoken
         look(page, axe, f"lesson-{name}-{place}", within=f"#{name}")

@@ -32,18 +32,24 @@ def look(page, axe, name, within=None):
         page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         if (size, scheme) in PICTURED and within is None:
             screen(page, f"{name}-{size}-{scheme}")
-        wide = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        wide = page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
         assert wide <= 0, f"{name} is {wide} px too wide on a {size}"
         if not DEEP and (size, scheme) not in PICTURED:
             continue
         where = within or {"include": ["html"], "exclude": [] if DEEP else [MORE]}
-        found = page.evaluate("(where) => axe.run(where, {resultTypes: ['violations']})", where)["violations"]
+        found = page.evaluate("(where) => axe.run(where, {resultTypes: ['violations']})", where)[
+            "violations"
+        ]
         assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found] == []
 
 
 @pytest.fixture
 def page(window):
-    return window(bypass_csp=True)  # axe is put in from outside, which the pages' policy rightly forbids
+    return window(
+        bypass_csp=True
+    )  # axe is put in from outside, which the pages' policy rightly forbids
 
 
 @pytest.mark.parametrize("path", ["sign-in", "learn", "telemetry", "docs"])
@@ -108,7 +114,14 @@ def test_the_page_of_an_answer_and_what_is_saved(town, page, axe):
 
 PATHS = {
     "": ("/sign-in", "/learn", "/telemetry", "/docs", "/nowhere"),
-    "analyst": ("/workbench/town", "/history", "/answers/nothing", "/synthesize/town", "/model/town", "/made/nothing"),
+    "analyst": (
+        "/workbench/town",
+        "/history",
+        "/answers/nothing",
+        "/synthesize/town",
+        "/model/town",
+        "/made/nothing",
+    ),
     "steward": ("/steward", "/steward/town", "/people"),
 }
 

@@ -31,7 +31,9 @@ from discreet.show.scale import ChartScale, decades, linear
 from discreet.wire.json_text import write_json
 from discreet.wire.request import Ask
 
-PEOPLE = dp.Schema("people", dp.Rows(), {"age": dp.Integer(0, 110), "street": dp.Text(max_length=9)})
+PEOPLE = dp.Schema(
+    "people", dp.Rows(), {"age": dp.Integer(0, 110), "street": dp.Text(max_length=9)}
+)
 
 
 class TestClause:
@@ -40,7 +42,12 @@ class TestClause:
     @pytest.mark.parametrize(
         ("sql", "message", "marked", "line"),
         [
-            ("SELECT 1\nWHERE a > now()", "NOW(): it is not among what can be asked privately", "now()", 2),
+            (
+                "SELECT 1\nWHERE a > now()",
+                "NOW(): it is not among what can be asked privately",
+                "now()",
+                2,
+            ),
             ("SELECT LOG(\n x)", "LOG(): it is not among", "LOG", 1),
             ("a = ( SELECT 1)", "a sub-query in an expression: it is not among", "( SELECT", 1),
             (
@@ -49,7 +56,12 @@ class TestClause:
                 None,
                 None,
             ),
-            ("SELECT a\nGROUP BY zip", "the keys of zip, sex are not public, and selecting them needs a δ", "zip", 2),
+            (
+                "SELECT a\nGROUP BY zip",
+                "the keys of zip, sex are not public, and selecting them needs a δ",
+                "zip",
+                2,
+            ),
             ("SELECT a\nHAVING b", "there is no bound; use it in HAVING", "HAVING", 2),
             ("SELECT a", "this SQL cannot be read near line 9, column 1", None, None),
             ("   ", "this SQL cannot be read near line 1, column 2", None, None),
@@ -64,7 +76,10 @@ class TestClause:
             assert found.before + found.marked + found.after == sql.splitlines()[line - 1]
 
     def test_every_kind_has_a_title(self):
-        assert {refusal_view.word_refusal(kind, "x").title for kind in ("NotAllowed", "UnsupportedQuery", "")} == {
+        assert {
+            refusal_view.word_refusal(kind, "x").title
+            for kind in ("NotAllowed", "UnsupportedQuery", "")
+        } == {
             "That is not yours to ask",
             "This cannot be asked privately as written",
             "Something broke",
@@ -94,7 +109,9 @@ class TestForm:
 
     def test_measures(self):
         made = {
-            symbol: ask_form.BudgetUnit(symbol, ("1",), 0, delta=True).measure(Fraction(2), Fraction(1, 9))
+            symbol: ask_form.BudgetUnit(symbol, ("1",), 0, delta=True).measure(
+                Fraction(2), Fraction(1, 9)
+            )
             for symbol in "ρμε"
         }
         assert made == {"ρ": dp.ZCDP(2), "μ": dp.GaussianDP(2), "ε": dp.ApproxDP(2, "1/9")}
@@ -103,7 +120,10 @@ class TestForm:
     def test_errors_that_are_none(self, error):
         unit = ask_form.unit_of(dp.PureDP(1))
         with pytest.raises(InvalidArgument):
-            ask_form.ask_of(ask_form.read_fields({"sql": "SELECT 1", "mode": "error", "error": error}, unit), unit)
+            ask_form.ask_of(
+                ask_form.read_fields({"sql": "SELECT 1", "mode": "error", "error": error}, unit),
+                unit,
+            )
 
     def test_examples_fit_the_schema(self):
         bare = dp.Schema("notes", dp.Rows(), {"note": dp.Text(max_length=5)})
@@ -139,7 +159,11 @@ class TestCharts:
         assert ChartScale(0, 0, 10, 20).place(0) == 10
         assert linear(-3.2, 7.1, 0, 1) == ChartScale(-5.0, 10.0, 0, 1)
         assert (decades(1, 1, 0, 1).low, decades(1, 1, 0, 1).high) == (1.0, 10.0)
-        assert [plain(v) for v in (-2.5e-7, 1e6, 123456.0)] == ["−2.5 × 10⁻⁷", "10⁶", "123\u202f456"]
+        assert [plain(v) for v in (-2.5e-7, 1e6, 123456.0)] == [
+            "−2.5 × 10⁻⁷",
+            "10⁶",
+            "123\u202f456",
+        ]
 
     def test_long_answers_are_cut(self):
         bars = [Bar(f"a very long name of a key {k}", k, k - 1, k + 1) for k in range(60)]
@@ -149,17 +173,28 @@ class TestCharts:
     def test_ordered_keys_are_a_line_with_all_of_them(self):
         days = [(date(2024, 1, 1) + timedelta(days=k)).isoformat() for k in range(730)]
         columns = [{"name": "day", "noisy": False, "ordered": True}, {"name": "n", "noisy": True}]
-        reply = {"columns": columns, "rows": [[day, 5.0] for day in days], "intervals": [[None, [4.0, 6.0]]] * 730}
+        reply = {
+            "columns": columns,
+            "rows": [[day, 5.0] for day in days],
+            "intervals": [[None, [4.0, 6.0]]] * 730,
+        }
         [chart] = charts_of(reply, 0.95)
         assert (chart.name, chart.note) == ("n by day", "")
-        assert "730 values of n along day" in chart.picture and chart.picture.count('class="band"') == 1
+        assert (
+            "730 values of n along day" in chart.picture
+            and chart.picture.count('class="band"') == 1
+        )
         assert "dot" not in chart.picture and days[0] in chart.picture and days[-1] in chart.picture
 
     def test_two_keys_are_small_multiples_to_one_scale(self):
         columns = [{"name": "sex", "noisy": False}, {"name": "age", "noisy": False, "ordered": True},
                    {"name": "n", "noisy": True}]  # fmt: skip
         rows = [[sex, age, float(age)] for sex in "fm" for age in range(120)]
-        reply = {"columns": columns, "rows": rows, "intervals": [[None, None, [r[2] - 1, r[2] + 1]] for r in rows]}
+        reply = {
+            "columns": columns,
+            "rows": rows,
+            "intervals": [[None, None, [r[2] - 1, r[2] + 1]] for r in rows],
+        }
         charts = list(charts_of(reply, 0.95))
         assert [chart.name for chart in charts] == ["n by age, sex = f", "n by age, sex = m"]
         assert all("120 values of n along age" in chart.picture for chart in charts)
@@ -174,9 +209,13 @@ class TestAnswers:
 
     REPLY = {
         "level": "0.95",
-        "columns": [{"name": "k", "noisy": False}, *({"name": f"c{i}", "noisy": True} for i in range(6))],
+        "columns": [
+            {"name": "k", "noisy": False},
+            *({"name": f"c{i}", "noisy": True} for i in range(6)),
+        ],
         "rows": [["=1+1", 5.0, None, "mode", 1.0, 2.0, 3.0]] * 250,
-        "intervals": [[None, [4.0, 7.0], [0.0, 9.0], ["a", "b"], [0.0, 2.0], [1.0, 3.0], None]] * 250,
+        "intervals": [[None, [4.0, 7.0], [0.0, 9.0], ["a", "b"], [0.0, 2.0], [1.0, 3.0], None]]
+        * 250,
         "receipt": None,
     }
 
@@ -193,14 +232,18 @@ class TestAnswers:
         ]
         assert (len(view.tables[0].rows), view.more, view.cost) == (200, 50, "")
         assert [chart.name for chart in view.charts] == ["c0 by k", "c3 by k", "c4 by k"]
-        assert {chart.note for chart in view.charts} == {"40 of 250 groups are drawn; the table has all of them"}
+        assert {chart.note for chart in view.charts} == {
+            "40 of 250 groups are drawn; the table has all of them"
+        }
 
     def test_csv_holds_no_formula(self):
         lines = answer_view.answer_csv(self.REPLY).splitlines()
         assert lines[0] == "k,c0,c0_low,c0_high,c1,c1_low,c1_high,c2,c2_low,c2_high" + "".join(
             f",c{i},c{i}_low,c{i}_high" for i in (3, 4, 5)
         )
-        assert lines[1].startswith("'=1+1,5.0,4.0,7.0,,0.0,9.0,mode,a,b,") and lines[1].endswith("3.0,,")
+        assert lines[1].startswith("'=1+1,5.0,4.0,7.0,,0.0,9.0,mode,a,b,") and lines[1].endswith(
+            "3.0,,"
+        )
 
 
 class TestExplained:
@@ -217,10 +260,22 @@ class TestExplained:
         store = dp.Memory({"people": [{"age": 1, "street": "a"}]})
         curator = dp.Curator(store, [PEOPLE], dp.open_ledger(":memory:", dp.PureDP(1)))
         unit = ask_form.unit_of(dp.PureDP(1))
-        assert tradeoff.tradeoff(curator, Ask("SELECT street, COUNT(*) AS n FROM people GROUP BY street"), unit) == ""
+        assert (
+            tradeoff.tradeoff(
+                curator, Ask("SELECT street, COUNT(*) AS n FROM people GROUP BY street"), unit
+            )
+            == ""
+        )
         small = ask_form.BudgetUnit("ε", ("60", "70"), 0, delta=False)  # no error is left to draw
-        assert tradeoff.tradeoff(curator, Ask("SELECT COUNT(*) AS n FROM people", Terms(dp.PureDP(1))), small) == ""
-        shown = tradeoff.tradeoff(curator, Ask("SELECT COUNT(*) AS n FROM people", Terms(dp.PureDP(60))), unit)
+        assert (
+            tradeoff.tradeoff(
+                curator, Ask("SELECT COUNT(*) AS n FROM people", Terms(dp.PureDP(1))), small
+            )
+            == ""
+        )
+        shown = tradeoff.tradeoff(
+            curator, Ask("SELECT COUNT(*) AS n FROM people", Terms(dp.PureDP(60))), unit
+        )
         assert shown.count("<circle") == 1
 
 
@@ -237,7 +292,9 @@ class TestSpending:
 
     def test_parts_and_windows(self):
         parts = Parts("people", "age", [1, 2])
-        ledger = dp.open_ledger(":memory:", dp.PureDP(3), neighbours="add-remove", parts=parts, window="year")
+        ledger = dp.open_ledger(
+            ":memory:", dp.PureDP(3), neighbours="add-remove", parts=parts, window="year"
+        )
         for part in (1, 2, None, 2):
             ledger.charge(dp.Laplace(2, 1).event, who="ana", part=part)
         assert [point.spent for point in spending.spent_over_time(ledger)] == [0.5, 0.5, 1.0, 1.5]
@@ -257,14 +314,19 @@ class TestSpending:
         assert spending.price_of(ledger.history()[0], ledger.terms.filter) is None
         other = dp.open_ledger(":memory:", dp.ZCDP(3))
         charge = other.charge(dp.Gaussian(2, 1).event, who="ana")
-        assert spending.price_of(charge, ledger.terms.filter) is None  # Gaussian noise has no pure price
+        assert (
+            spending.price_of(charge, ledger.terms.filter) is None
+        )  # Gaussian noise has no pure price
 
     @pytest.mark.parametrize(
-        ("days", "form"), [(0, r"\d\d:\d\d:\d\d"), (1, r"\d\d:\d\d<"), (30, r"\d\d \w+<"), (900, r"\w+ \d{4}<")]
+        ("days", "form"),
+        [(0, r"\d\d:\d\d:\d\d"), (1, r"\d\d:\d\d<"), (30, r"\d\d \w+<"), (900, r"\w+ \d{4}<")],
     )
     def test_dates(self, days, form):
         now = datetime(2026, 6, 1, 12, tzinfo=UTC)
-        drawn = spending.spending_chart([spending.Point(now - timedelta(days=days), 1.0)], 3.0, "ε", now)
+        drawn = spending.spending_chart(
+            [spending.Point(now - timedelta(days=days), 1.0)], 3.0, "ε", now
+        )
         assert re.search(form, drawn)
         assert "1 of 3 is spent" in drawn
 
@@ -295,9 +357,13 @@ class TestRequests:
     def signed(self, town):
         """Somebody signed in, and the second secret of the session."""
         with httpx.Client(base_url=town.url, timeout=60) as client:
-            reply = client.post("/sign-in", data={"token": town.analyst, "next": "//elsewhere.example"})
+            reply = client.post(
+                "/sign-in", data={"token": town.analyst, "next": "//elsewhere.example"}
+            )
             assert (reply.status_code, reply.headers["Location"]) == (303, "/")
-            assert reply.headers["Set-Cookie"].endswith("HttpOnly; Max-Age=43199; Path=/; SameSite=strict")
+            assert reply.headers["Set-Cookie"].endswith(
+                "HttpOnly; Max-Age=43199; Path=/; SameSite=strict"
+            )
             client.csrf = re.search(r'name="csrf" value="([^"]+)"', client.get("/history").text)[1]
             yield client
 
@@ -307,17 +373,28 @@ class TestRequests:
             assert reply.status_code == 422 and "cannot be read" in reply.text
 
     def test_without_the_second_secret(self, signed):
-        for path in ("/workbench/town/run", "/workbench/town/explain", "/sign-out", "/answers/x/cancel", "/sign-in"):
+        for path in (
+            "/workbench/town/run",
+            "/workbench/town/explain",
+            "/sign-out",
+            "/answers/x/cancel",
+            "/sign-in",
+        ):
             assert signed.post(path, data={"token": "x", "sql": "SELECT 1"}).status_code == 403
 
     def test_from_another_site(self, town, signed):
         for form in ({"token": town.analyst}, {"csrf": signed.csrf, "token": town.analyst}):
-            reply = signed.post("/sign-in", data=form, headers={"Origin": "https://elsewhere.example"})
+            reply = signed.post(
+                "/sign-in", data=form, headers={"Origin": "https://elsewhere.example"}
+            )
             assert reply.status_code == 403
 
     def test_signing_in_again_ends_the_first_session(self, town, signed):
         first = dict(signed.cookies)
-        assert signed.post("/sign-in", data={"token": town.steward, "csrf": signed.csrf}).status_code == 303
+        assert (
+            signed.post("/sign-in", data={"token": town.steward, "csrf": signed.csrf}).status_code
+            == 303
+        )
         assert signed.get("/people").status_code == 200
         assert httpx.get(f"{town.url}/history", cookies=first).status_code == 303
 
@@ -325,15 +402,26 @@ class TestRequests:
         form = {"csrf": signed.csrf, "sql": "SELECT * FROM people", "spend": "1"}
         refused = signed.post("/workbench/town/run", data=form)
         assert refused.status_code == 422 and "<!doctype html>" in refused.text
-        rehearsed = signed.post("/workbench/town/rehearse", data=form | {"sql": "SELECT COUNT(*) AS n FROM people"})
+        rehearsed = signed.post(
+            "/workbench/town/rehearse", data=form | {"sql": "SELECT COUNT(*) AS n FROM people"}
+        )
         assert rehearsed.status_code == 200 and "made-up data" in rehearsed.text
 
     def test_cancelling_without_a_script(self, town, signed):
-        form = {"csrf": signed.csrf, "sql": "SELECT MEDIAN(age) AS a FROM people", "spend": "0.02", "mark": "one"}
-        places = {signed.post("/workbench/country/run", data=form).headers["Location"] for _ in range(2)}
+        form = {
+            "csrf": signed.csrf,
+            "sql": "SELECT MEDIAN(age) AS a FROM people",
+            "spend": "0.02",
+            "mark": "one",
+        }
+        places = {
+            signed.post("/workbench/country/run", data=form).headers["Location"] for _ in range(2)
+        }
         [place] = places  # sent twice, one job
         assert signed.get(f"{place}/table.csv").status_code == 403
-        assert signed.post(f"{place}/cancel", data={"csrf": signed.csrf}).headers["Location"] == place
+        assert (
+            signed.post(f"{place}/cancel", data={"csrf": signed.csrf}).headers["Location"] == place
+        )
         page = signed.get(place).text
         while "Cancelled" not in page:
             page = signed.get(place).text
@@ -350,7 +438,10 @@ class TestRequests:
         limits = town.state.limits
         monkeypatch.setattr(limits, "_asked", type(limits._asked)(1))
         form = {"csrf": signed.csrf, "sql": "SELECT COUNT(*) AS n FROM people", "spend": "0.1"}
-        seen = [signed.post("/workbench/town/explain", data=form, headers={"X-Piece": "1"}) for _ in range(2)]
+        seen = [
+            signed.post("/workbench/town/explain", data=form, headers={"X-Piece": "1"})
+            for _ in range(2)
+        ]
         assert [reply.status_code for reply in seen] == [200, 429]
         assert "a little fast" in seen[1].text
 
@@ -360,7 +451,11 @@ class TestRequests:
 
         monkeypatch.setattr(type(town.state.datasets), "allowed", broken)
         reply = signed.get("/workbench")
-        assert reply.status_code == 500 and "Something broke" in reply.text and "secret" not in reply.text
+        assert (
+            reply.status_code == 500
+            and "Something broke" in reply.text
+            and "secret" not in reply.text
+        )
 
     def test_programs_keep_their_own_words(self, town):
         for path in ("/api/v1/nowhere", "/metrics/x"):
@@ -384,7 +479,10 @@ def test_nobody_is_nobody(town):
 
 
 def test_only_pages_of_this_service():
-    assert [page_request.local_path(path) for path in (None, "/\\x", "/a\nb", "/" + "a" * 3000, "/ok?x=1")] == [
+    assert [
+        page_request.local_path(path)
+        for path in (None, "/\\x", "/a\nb", "/" + "a" * 3000, "/ok?x=1")
+    ] == [
         "/",
         "/",
         "/",

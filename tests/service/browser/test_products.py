@@ -13,7 +13,9 @@ from .test_looks import look
 
 @pytest.fixture
 def page(window):
-    return window(bypass_csp=True, reduced_motion="reduce")  # axe is put in from outside, which the policy forbids
+    return window(
+        bypass_csp=True, reduced_motion="reduce"
+    )  # axe is put in from outside, which the policy forbids
 
 
 def test_synthetic_tables(town, page, axe):
@@ -54,7 +56,10 @@ def test_a_model_and_the_program_that_fetches_it_for_nothing(town, page, axe, mo
     spent, held = town.state.datasets.ledger("archive").spent(), {}
     monkeypatch.setenv("DISCREET_TOKEN", town.analyst)
     exec(compile(page.locator("#python").inner_text(), "use.py", "exec"), held)  # noqa: S102 - our own program
-    assert json.loads(taken.value.path().read_text())["fitted"]["count"] == held["model"].fitted_["count"].tolist()
+    assert (
+        json.loads(taken.value.path().read_text())["fitted"]["count"]
+        == held["model"].fitted_["count"].tolist()
+    )
     assert town.state.datasets.ledger("archive").spent() == spent
 
 
@@ -69,7 +74,11 @@ def test_several_tables_at_once(town, page, axe):
         "SELECT district, household, COUNT(*) AS n\nFROM people\nGROUP BY CUBE (district, household)"
     )
     page.get_by_role("button", name="Run").click()
-    expect(page.get_by_role("region", name="Answer as a table: By district, household")).to_be_visible()
+    expect(
+        page.get_by_role("region", name="Answer as a table: By district, household")
+    ).to_be_visible()
     page.get_by_text("Ask without SQL").click()
-    expect(page.locator("#explained")).to_contain_text("free: answered before")  # until then it is faded
+    expect(page.locator("#explained")).to_contain_text(
+        "free: answered before"
+    )  # until then it is faded
     look(page, axe, "several-tables")

@@ -29,7 +29,9 @@ class TestDoor:
         expect(page.get_by_role("status")).to_contain_text("session has ended")
         page.get_by_label("Your token").fill(town.analyst)
         page.get_by_role("button", name="Sign in").click()
-        expect(page.get_by_label("Your question, in SQL")).to_have_value("SELECT COUNT(*) AS n FROM people")
+        expect(page.get_by_label("Your question, in SQL")).to_have_value(
+            "SELECT COUNT(*) AS n FROM people"
+        )
 
     def test_revoked_people_are_out_at_once(self, town, window):
         _, token = town.state.people.add("gone", "analyst", ["town"])
@@ -81,9 +83,15 @@ class TestQuestions:
     """A refusal stands beside the clause it is about, before anything is spent."""
 
     CLAUSES = {
-        "incme": ("SELECT district, AVG(incme) AS i\nFROM people\nGROUP BY district", "did you mean income?"),
+        "incme": (
+            "SELECT district, AVG(incme) AS i\nFROM people\nGROUP BY district",
+            "did you mean income?",
+        ),
         "SELECT *": ("SELECT * FROM people", "aggregates"),
-        "QUALIFY": ("SELECT COUNT(*) AS n\nFROM people\nQUALIFY ROW_NUMBER() OVER () = 1", "not supported"),
+        "QUALIFY": (
+            "SELECT COUNT(*) AS n\nFROM people\nQUALIFY ROW_NUMBER() OVER () = 1",
+            "not supported",
+        ),
         "FROM": ("SELECT COUNT(* FROM people", "brackets"),
         "street": ("SELECT street, COUNT(*) AS n\nFROM people\nGROUP BY street", "not public"),
     }
@@ -140,7 +148,10 @@ class TestQuestions:
     def test_names_and_values_are_never_markup(self, town, window):
         page = window()
         enter(page, town, town.analyst)
-        ask(page, "SELECT COUNT(*) AS n FROM people WHERE district = '<img src=x onerror=alert(1)>' AND <b>oops</b>")
+        ask(
+            page,
+            "SELECT COUNT(*) AS n FROM people WHERE district = '<img src=x onerror=alert(1)>' AND <b>oops</b>",
+        )
         expect(page.locator("#explained .refusal")).to_be_visible()
         assert page.locator("#explained img, #explained b").count() == 0
 
@@ -170,7 +181,9 @@ class TestJobs:
         ask(page, "SELECT COUNT(*) AS mine FROM people", "0.01")
         page.get_by_role("button", name="Run").click()
         expect(page.get_by_role("region", name="Answer as a table")).to_contain_text("mine")
-        job = town.state.store.ask("SELECT id FROM discreet_jobs WHERE person = 'ana' ORDER BY created DESC")[0][0]
+        job = town.state.store.ask(
+            "SELECT id FROM discreet_jobs WHERE person = 'ana' ORDER BY created DESC"
+        )[0][0]
         page.context.clear_cookies()
         enter(page, town, town.steward)
         for end in ("", "/table.csv", "/receipt.json"):

@@ -47,7 +47,9 @@ def test_day(town, window):
 
     page.reload()
     expect(page.get_by_role("region", name="Table of who spent what")).to_contain_text("ε = 0.2")
-    expect(page.get_by_role("region", name="Last entries of the ledger")).to_contain_text("discrete laplace noise")
+    expect(page.get_by_role("region", name="Last entries of the ledger")).to_contain_text(
+        "discrete laplace noise"
+    )
     expect(page.locator("svg.chart .line")).to_have_count(1)
     page.get_by_role("button", name="Verify the whole chain").click()
     expect(page.locator("#verdict")).to_contain_text("The chain holds")
@@ -58,7 +60,9 @@ def test_day(town, window):
     fresh = page.locator("#token").inner_text()
     assert fresh not in ("", token)
     guest.reload()
-    expect(guest.get_by_label("Your token")).to_be_visible()  # the old token's session ended with it
+    expect(
+        guest.get_by_label("Your token")
+    ).to_be_visible()  # the old token's session ended with it
     page.get_by_role("button", name="Revoke bo").click()
     expect(page.get_by_role("row", name="bo")).to_contain_text("revoked")
     expect(page.get_by_role("button", name="Revoke bo")).to_have_count(0)
@@ -118,6 +122,8 @@ def _lines(file):
     tables = [row[0] for row in file.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
     for table in tables:
         for column in [row[1] for row in file.execute(f"PRAGMA table_info({table})")]:
-            if file.execute(f'SELECT 1 FROM {table} WHERE {column} LIKE \'%"kind":"charge"%\'').fetchone():
+            if file.execute(
+                f'SELECT 1 FROM {table} WHERE {column} LIKE \'%"kind":"charge"%\''
+            ).fetchone():
                 return table, column
     raise AssertionError("no line of a charge was found")

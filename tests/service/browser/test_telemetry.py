@@ -14,13 +14,22 @@ def test_a_browser_sends_real_reports_and_the_estimate_moves(town, window):
     page = window()
     hosts, bodies = set(), []
     page.on("request", lambda request: hosts.add(re.match(r"https?://[^/]+", request.url)[0]))
-    page.on("request", lambda request: bodies.append(request.post_data) if request.method == "POST" else None)
+    page.on(
+        "request",
+        lambda request: bodies.append(request.post_data) if request.method == "POST" else None,
+    )
     page.goto(f"{town.url}/telemetry")
-    before = int(page.locator("#telemetry-shown dd").first.inner_text())  # another test may have sent some already
+    before = int(
+        page.locator("#telemetry-shown dd").first.inner_text()
+    )  # another test may have sent some already
     page.get_by_label("by bicycle").check()
     page.get_by_role("button", name="Randomize and send").click()
     expect(page.locator("#telemetry-shown dd").first).to_have_text(str(before + 1))
-    assert page.locator("#sent").inner_text().startswith('{"v":1,"metric":"how people came here","params":"')
+    assert (
+        page.locator("#sent")
+        .inner_text()
+        .startswith('{"v":1,"metric":"how people came here","params":"')
+    )
     for count in (201, 401, 601):
         page.get_by_role("button", name="Send for 200 made-up people").click()
         expect(page.locator("#telemetry-shown dd").first).to_have_text(str(before + count))

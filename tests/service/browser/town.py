@@ -94,14 +94,28 @@ def write_people(path: Path, rows: int = 6000) -> None:
         for _ in range(rows):
             place = chance.choices(range(6), weights=(9, 14, 6, 11, 5, 15))[0]
             age = min(110, int(chance.gammavariate(4.2, 9.5)))
-            income = round(min(150_000, chance.lognormvariate(10.1 + 0.12 * place, 0.5)), 2) if age > 17 else 0
-            writer.writerow((DISTRICTS[place], age, income, min(9, 1 + int(chance.expovariate(0.7))), f"Lane {place}"))
+            income = (
+                round(min(150_000, chance.lognormvariate(10.1 + 0.12 * place, 0.5)), 2)
+                if age > 17
+                else 0
+            )
+            writer.writerow(
+                (
+                    DISTRICTS[place],
+                    age,
+                    income,
+                    min(9, 1 + int(chance.expovariate(0.7))),
+                    f"Lane {place}",
+                )
+            )
 
 
 def write_country(path: Path) -> None:
     """Make a table so long that a question about it runs until it is stopped; it takes no room, being a view."""
     with duckdb.connect(str(path)) as connection:
-        connection.execute("CREATE VIEW people AS SELECT (i % 100)::INTEGER AS age FROM range(100000000000) t(i)")
+        connection.execute(
+            "CREATE VIEW people AS SELECT (i % 100)::INTEGER AS age FROM range(100000000000) t(i)"
+        )
 
 
 @contextmanager
@@ -123,7 +137,9 @@ def running(folder: Path, hours: str = "12"):
         people.add("stella", "steward", ["*"])[1],
         people.add("ana", "analyst", ["town", "archive", "country"])[1],
     )
-    server = uvicorn.Server(uvicorn.Config(build_app(config, state), port=port, log_level="warning", ws="none"))
+    server = uvicorn.Server(
+        uvicorn.Config(build_app(config, state), port=port, log_level="warning", ws="none")
+    )
     thread = threading.Thread(target=server.run)
     thread.start()
     while not server.started:

@@ -57,7 +57,9 @@ def import_ledger(
         )
     exported = read_export(lines)
     if not exported:
-        raise InvalidArgument("the file has no lines, so it is no export of a ledger; name another file")
+        raise InvalidArgument(
+            "the file has no lines, so it is no export of a ledger; name another file"
+        )
     # The whole chain is verified before anything is written.
     replay = replay_lines(exported, None, checkpoint)
     store = open_store(to, read_who(name))
