@@ -46,7 +46,7 @@ def main(master: str) -> None:
     executors = (
         session.sparkContext._jsc.sc().getExecutorMemoryStatus().size() - 1
     )  # the driver is one of them
-    print(
+    print(  # noqa: T201
         json.dumps({"executors": executors, "master": session.sparkContext.master, "found": found})
     )
     session.stop()

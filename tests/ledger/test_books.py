@@ -88,7 +88,7 @@ class TestTheLedgerIsThePlainModel:
     @given(
         asked=requests, neighbours=st.sampled_from(["add-remove", "replace"]), windows=st.booleans()
     )
-    def test_on_every_store(
+    def test_on_every_store(  # noqa: PLR0917
         self, asked, neighbours, windows, postgres_dsn, tmp_path, stopped_clock
     ):
         stopped_clock.set(datetime(2026, 1, 1, tzinfo=UTC))
