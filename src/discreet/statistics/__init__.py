@@ -1,13 +1,13 @@
-"""Statistics: one file each, with what it needs released, how noise moves it, its estimate, interval and stored form.
+"""Statistics, one file each: required releases, error propagation, estimate, interval, stored form.
 
-Plans and answers both stand on this room, and neither knows one statistic from another: `of.recipe_of` is the one place
-where a node of the question's tree meets its file. Start at `recipe` (what a statistic must say), then read `mean`.
+Plans and answers use all statistics alike; `catalogue.recipe_of` alone maps a node of the question's
+tree to its file. Start at `recipe` (the interface of a statistic), then read `mean`.
 
     count  sum  mean  variance  covariance  correlation  quantile  mode  distinct
-    releases    what statistics are made from: noisy totals, chosen cells
-    laws        how far noise moves what is made from them
+    releases    noisy totals and private choices that statistics are made from
+    laws        bounds on the error and confidence intervals from the laws of the noise
 
-The rarer ones are loaded when one is asked for.
+The rarer ones are loaded on first use.
 """
 
 from __future__ import annotations

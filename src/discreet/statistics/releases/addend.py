@@ -1,7 +1,7 @@
-"""One exact total: what each row adds to it, in whole steps, and what one step is worth.
+"""Addends: the contribution of one row to an exact total, in whole steps, and the worth of a step.
 
-Numbers are centred at the middle m of their public range where a count of rows is released as well: Σ(x − m) has half
-the sensitivity of Σx.
+Numbers are centred at the middle m of their public range where a count of rows is released as well:
+Σ(x − m) has half the sensitivity of Σx.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ...query.domains.domain_of import domain_of
 
 @frozen
 class Addend:
-    """What a row adds to a total, in whole steps from `low` to `high`, and the value of a step."""
+    """Contribution of a row to a total, in whole steps from `low` to `high`, and the worth of a step."""
 
     expression: Expression
     step: Fraction
@@ -33,13 +33,15 @@ def rows_addend(truth: Expression) -> Addend:
 
 
 def number_addend(x: Expression, columns: dict[str, Domain]) -> Addend:
-    """Add up a number; refuses what is none."""
+    """Add up a number; refuse other expressions (`UnsupportedQuery`)."""
     kind = whole_of(domain_of(x, columns))
+    # A row that is NULL, or filtered out, adds 0: the range of a contribution contains 0.
     return Addend(x, kind.step, min(kind.low, 0), max(kind.high, 0))
 
 
 def present(x: Expression, rows: Relation) -> Expression:
-    """Return where a value counts: everywhere, if it cannot be NULL, so that COUNT(*) serves too."""
+    """Return the condition that a value is not NULL."""
+    # A column that is never NULL has the condition of COUNT(*), so that both share one total.
     if always_present(x, rows):
         return Constant(True)
     return Call(Function.NOT, (Call(Function.IS_NULL, (x,)),))
@@ -47,7 +49,8 @@ def present(x: Expression, rows: Relation) -> Expression:
 
 def centred(x: Expression, columns: dict[str, Domain]) -> Expression:
     """Return a number less the middle of its public range."""
-    return Call(Function.SUBTRACT, (x, Constant(middle_of(domain_of(x, columns)))))
+    middle = middle_of(domain_of(x, columns))
+    return Call(Function.SUBTRACT, (x, Constant(middle)))
 
 
 def range_of(kind: Domain) -> tuple[Fraction, Fraction]:
@@ -64,7 +67,9 @@ def range_of(kind: Domain) -> tuple[Fraction, Fraction]:
 
 
 def middle_of(kind: Domain) -> Fraction:
-    """Return the public number that totals are centred at: the grid point nearest below the middle of the range.
+    """Return the public number that totals are centred at.
+
+    It is the grid point nearest below the middle of the range.
 
     >>> from discreet.statistics.releases.addend import middle_of
     >>> from fractions import Fraction
@@ -77,7 +82,7 @@ def middle_of(kind: Domain) -> Fraction:
 
 
 def whole_of(kind: Domain) -> Whole:
-    """Return the kind of a number; refuses text, truths and times."""
+    """Return the domain of a number; refuse text, truth values and times (`UnsupportedQuery`)."""
     if not isinstance(kind, Whole):
         raise UnsupportedQuery("sums, means, variances and correlations take numbers")
     return kind

@@ -1,4 +1,4 @@
-"""What everything that a question needs rests on: its rows and keys, how much of one unit counts, public lists."""
+"""Basis of a question: its rows and keys, the contribution bounds of one unit, and public lists."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from ...query.domains.domain import Domain
 
 @frozen
 class Basis:
-    """The rows with their columns, the expressions of the keys, and the share of one unit that counts.
+    """Rows with their columns, expressions of the keys, and the share of one unit that counts.
 
-    `key_count` is how many public keys there are, None if they are not public. `quantiles` lists those of the question,
-    since all of one expression are one release; `intervals` says whether each gets an interval.
+    `key_count` is the number of public keys, None if they are not public. `quantiles` lists those of
+    the question, since all of one expression are one release; `intervals` says whether each gets one.
     """
 
     rows: Relation
@@ -41,10 +41,18 @@ def basis_of(
 ) -> Basis:
     """Return the basis of a question under a share."""
     keys = tuple(key.expression for key in question.keys)
-    quantiles = tuple(
-        (one.of, one.at) for _, one in question.statistics if isinstance(one, Quantile)
-    )
+    quantiles = []
+    for _, statistic in question.statistics:
+        if isinstance(statistic, Quantile):
+            quantiles.append((statistic.of, statistic.at))
     columns = columns_of(question.rows)
     return Basis(
-        question.rows, columns, keys, share, key_count, public_values, quantiles, intervals
+        rows=question.rows,
+        columns=columns,
+        keys=keys,
+        share=share,
+        key_count=key_count,
+        public_values=public_values,
+        quantiles=tuple(quantiles),
+        intervals=intervals,
     )

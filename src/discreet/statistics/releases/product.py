@@ -1,7 +1,8 @@
-"""Totals of products: values rounded to at most 2^18 steps either way, so that noise on Σuv fits in 64 bits.
+"""Totals of products: values are rounded to at most 2^18 steps either way.
 
-The rounding moves a value by at most half a step of the coarser grid, its *blur*, which is part of every prediction and
-interval; so is that of a root or a quotient, which is rounded before anything else.
+So noise on Σuv fits in 64 bits. The rounding moves a value by at most half a step of the coarser grid,
+its *blur*, which is part of every prediction and interval. So is the blur of a root or a quotient,
+which is rounded before any product.
 """
 
 from __future__ import annotations
@@ -28,11 +29,11 @@ from .addend import (
 )
 
 MOST_ROOT = 1 << 18
-"""The most steps either way of a centred value in a product; its square, times noise, stays far below 2^62."""
+"""Limit on the steps of a centred value in a product: its square, times noise, is far below 2^62."""
 
 
 def coarse_of(kind: Domain) -> Fraction | None:
-    """Return the grid that products of a number are taken on: None if its own is coarse enough.
+    """Return the grid on which products of a number are taken; None if its own is coarse enough.
 
     >>> from discreet.statistics.releases.product import coarse_of
     >>> from fractions import Fraction
@@ -41,14 +42,19 @@ def coarse_of(kind: Domain) -> Fraction | None:
     (None, Fraction(2, 1))
     """
     whole = whole_of(kind)
+    # Both quotients round up: neither may leave more steps than the limit.
     half = (whole.high - whole.low + 1) // 2
     excess = -(-half // MOST_ROOT)
-    return None if excess <= 1 else whole.step * (1 << (excess - 1).bit_length())
+    if excess <= 1:
+        return None
+    # The next power of two at or above the excess.
+    return whole.step * (1 << (excess - 1).bit_length())
 
 
 def blur_of(kind: Domain) -> Fraction:
-    """Return how far a value may be moved by rounding: half a step of the grid of products, and its own blur."""
-    return (coarse_of(kind) or Fraction(0)) / 2 + whole_of(kind).blur
+    """Bound the rounding of a value: half a step of the grid of products, and its own blur."""
+    grid = coarse_of(kind) or Fraction(0)
+    return grid / 2 + whole_of(kind).blur
 
 
 def width_of(kind: Domain) -> Fraction:
@@ -57,11 +63,12 @@ def width_of(kind: Domain) -> Fraction:
     return high - low
 
 
-@lru_cache(maxsize=1024)  # equal for all keys of an answer
+# Ranges and weights are equal for all keys of an answer, hence the caches.
+@lru_cache(maxsize=1024)
 def unit_range(kind: Domain) -> tuple[Fraction, Fraction]:
-    """Return where the middle lies in the public range, widened by the blur, as a part of it; and how wide that is.
+    """Return the position of the middle in the public range, widened by the blur, and its width.
 
-    A centred value u is t = part + u/width in it, from 0 to 1.
+    The position is a part of the width. A centred value u is t = position + u/width, from 0 to 1.
 
     >>> from discreet.statistics.releases.product import unit_range
     >>> from fractions import Fraction
@@ -69,54 +76,70 @@ def unit_range(kind: Domain) -> tuple[Fraction, Fraction]:
     >>> unit_range(Whole(Fraction(1), 0, 120))
     (Fraction(1, 2), Fraction(120, 1))
     """
-    (low, high), blur = range_of(kind), blur_of(kind)
-    width = max(high - low + 2 * blur, whole_of(kind).step)  # a constant has no width
-    return (middle_of(kind) - low + blur) / width, width
+    low, high = range_of(kind)
+    blur = blur_of(kind)
+    # A constant has no width: one step keeps the division defined.
+    width = max(high - low + 2 * blur, whole_of(kind).step)
+    position = (middle_of(kind) - low + blur) / width
+    return position, width
 
 
 Pair: TypeAlias = tuple[Fraction, Fraction]
 Shares: TypeAlias = tuple[Fraction, ...]
 
 
-@lru_cache(maxsize=1024)  # equal for all keys of an answer
+@lru_cache(maxsize=1024)
 def cross_weights(units: Pair, widths: Pair, count: int) -> tuple[Shares, Shares, Shares, Shares]:
     """Return Σts, Σt, Σs and n of values in 0..1 as weights of Σuv, Σu, Σv, n and further totals."""
-    (a, b), (wide, high) = units, widths
-    rest = (Fraction(0),) * (count - 4)
-    products = (1 / (wide * high), b / wide, a / high, a * b)
-    x, y = (Fraction(0), 1 / wide, Fraction(0), a), (Fraction(0), Fraction(0), 1 / high, b)
-    rows = (Fraction(0), Fraction(0), Fraction(0), Fraction(1))
-    return products + rest, x + rest, y + rest, rows + rest
+    a, b = units
+    width_x, width_y = widths
+    zero = Fraction(0)
+    # (a + u/width_x)(b + v/width_y), multiplied out.
+    products = (1 / (width_x * width_y), b / width_x, a / width_y, a * b)
+    x = (zero, 1 / width_x, zero, a)
+    y = (zero, zero, 1 / width_y, b)
+    rows = (zero, zero, zero, Fraction(1))
+    further = (zero,) * (count - 4)
+    return products + further, x + further, y + further, rows + further
 
 
-@lru_cache(maxsize=1024)  # equal for all keys of an answer
+@lru_cache(maxsize=1024)
 def square_weights(place: int, unit: Fraction, width: Fraction) -> Shares:
-    """Return Σt² as weights of Σuv, Σu, Σv, n, Σu², Σv², of the column whose sum stands at `place`, 1 or 2."""
-    found = [Fraction(0)] * 6
-    found[3 + place], found[place], found[3] = 1 / width**2, 2 * unit / width, unit**2
-    return tuple(found)
+    """Return Σt² as weights of Σuv, Σu, Σv, n, Σu², Σv².
+
+    `place` is the index of the column's sum, 1 or 2.
+    """
+    # (unit + u/width)², multiplied out.
+    weights = [Fraction(0)] * 6
+    weights[3 + place] = 1 / width**2
+    weights[place] = 2 * unit / width
+    weights[3] = unit**2
+    return tuple(weights)
 
 
 @lru_cache(maxsize=1024)
 def reach_of(kind: Domain) -> float:
-    """Return how far a value, moved by its blur, may lie from the middle of its range; 0 is made tiny."""
-    (low, high), middle = range_of(kind), middle_of(kind)
-    return max(at_least(max(high - middle, middle - low) + blur_of(kind)), 1e-300)
+    """Bound the distance of a rounded value from the middle of its range."""
+    low, high = range_of(kind)
+    middle = middle_of(kind)
+    farthest = max(high - middle, middle - low)
+    # Never 0, since errors are divided by it; rounds up, as every bound on an error.
+    return max(at_least(farthest + blur_of(kind)), 1e-300)
 
 
 @lru_cache(maxsize=1024)
 def moment_blur(x: Domain, y: Domain) -> float:
-    """Bound how far rounding for products moves a covariance (Cauchy and Schwarz, term by term)."""
-    return at_least(
-        Fraction(reach_of(x)) * blur_of(y)
-        + blur_of(x) * Fraction(reach_of(y))
-        + blur_of(x) * blur_of(y)
-    )
+    """Bound the change of a covariance by rounding (Cauchy and Schwarz, term by term)."""
+    blur_x = blur_of(x)
+    blur_y = blur_of(y)
+    reach_x = Fraction(reach_of(x))
+    reach_y = Fraction(reach_of(y))
+    return at_least(reach_x * blur_y + blur_x * reach_y + blur_x * blur_y)
 
 
 @frozen
 class Factor:
-    """A centred value as a product takes it: an expression, and what 1 of it is worth."""
+    """Factor of a product: the expression of a centred value, and the worth of 1 of it."""
 
     expression: Expression
     worth: Fraction
@@ -133,19 +156,34 @@ def square_addends(
 def cross_addends(
     x: Expression, y: Expression, rows: Relation, columns: dict[str, Domain]
 ) -> tuple[Addend, ...]:
-    """Return the addends of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred, over rows where neither is NULL."""
-    u, v = _where(y, _factor(x, columns)), _where(x, _factor(y, columns))
+    """Return the addends of Σuv, Σu, Σv, n, Σu², Σv², with u, v centred.
+
+    Only rows count where neither value is NULL.
+    """
+    u = _where(y, _factor(x, columns))
+    v = _where(x, _factor(y, columns))
     both = (present(x, rows), present(y, rows))
-    n = Constant(True) if both == (Constant(True),) * 2 else Call(Function.AND, both)
-    single = (_single(u, columns), _single(v, columns), rows_addend(n))
-    return (_product(u, v, columns), *single, _product(u, u, columns), _product(v, v, columns))
+    counted: Expression = Call(Function.AND, both)
+    # Columns that are never NULL share the total of COUNT(*).
+    if both == (Constant(True), Constant(True)):
+        counted = Constant(True)
+    return (
+        _product(u, v, columns),
+        _single(u, columns),
+        _single(v, columns),
+        rows_addend(counted),
+        _product(u, u, columns),
+        _product(v, v, columns),
+    )
 
 
 def _factor(x: Expression, columns: dict[str, Domain]) -> Factor:
-    middle, grid = centred(x, columns), coarse_of(domain_of(x, columns))
+    value = centred(x, columns)
+    grid = coarse_of(domain_of(x, columns))
     if grid is None:
-        return Factor(middle, Fraction(1))
-    return Factor(Call(Function.ROUND, (Call(Function.DIVIDE, (middle, Constant(grid))),)), grid)
+        return Factor(value, Fraction(1))
+    quotient = Call(Function.DIVIDE, (value, Constant(grid)))
+    return Factor(Call(Function.ROUND, (quotient,)), grid)
 
 
 def _single(u: Factor, columns: dict[str, Domain]) -> Addend:
@@ -154,16 +192,16 @@ def _single(u: Factor, columns: dict[str, Domain]) -> Addend:
 
 
 def _product(u: Factor, v: Factor, columns: dict[str, Domain]) -> Addend:
-    """Describe Σuv; a square is never below 0, whatever the product of the ends."""
-    addend = number_addend(Call(Function.MULTIPLY, (u.expression, v.expression)), columns)
-    return Addend(
-        addend.expression, addend.step * u.worth * v.worth, 0 if u == v else addend.low, addend.high
-    )
+    """Describe Σuv."""
+    product = Call(Function.MULTIPLY, (u.expression, v.expression))
+    addend = number_addend(product, columns)
+    # A square is never below 0, whatever the product of the ends of the range.
+    low = 0 if u == v else addend.low
+    return Addend(addend.expression, addend.step * u.worth * v.worth, low, addend.high)
 
 
 def _where(other: Expression, value: Factor) -> Factor:
     """Return the value where the other is not NULL."""
-    chosen = Call(
-        Function.CASE, (Call(Function.IS_NULL, (other,)), Constant(None), value.expression)
-    )
+    missing = Call(Function.IS_NULL, (other,))
+    chosen = Call(Function.CASE, (missing, Constant(None), value.expression))
     return Factor(chosen, value.worth)

@@ -1,12 +1,15 @@
-"""Quantiles of one column, all of them in one release: the values chosen, and how far the interval of each reaches.
+"""Joint release of all quantiles of one column: the chosen values, and their confidence intervals.
+
+Budget allocation, as parts of ε:
 
     intervals    the values                                       the rows between them    the reach
     none         all of the budget, by recursive splitting        none                     none
     one          1/3                                              none                     2/3
     several      1/2, by recursive splitting                      1/6                      1/3
 
-Every choice is exponential, by exact ranks; the parts are public and fixed, so nothing here depends on data. An
-interval is narrowest with a quarter for its value, and hardly wider with a third (docs/decisions/0040).
+Every choice is by the exponential mechanism, by exact ranks. The parts are public and fixed, so they do
+not depend on data. An interval is narrowest with a quarter for its value, and hardly wider with a
+third (docs/decisions/0040).
 """
 
 from __future__ import annotations
@@ -33,15 +36,18 @@ if TYPE_CHECKING:
     from ...query.bounds.quantile_grid import QuantileGrid
 
 Ends = tuple[Scalar, Scalar]
-_ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
-_SEVERAL = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)
+_PARTS_OF_ONE = Fraction(1, 3), Fraction(0), Fraction(2, 3)
+_PARTS_OF_SEVERAL = Fraction(1, 2), Fraction(1, 6), Fraction(1, 3)
 
 
 @frozen
 class PlaceNeed:
-    """The quantiles `ats` of one expression, in order, with or without intervals.
+    """Need for the quantiles `ats` of one expression, in order, with or without intervals.
 
-    `unit` is what one unit counts in all keys and cells together; `alone` says that there is one key only.
+    `unit` is the count of one unit in all keys and cells together; `alone` says that there is one key
+    only.
+
+    Law: tests/statistics/test_quantile_release.py::TestParts
     """
 
     tally: Tally
@@ -53,20 +59,22 @@ class PlaceNeed:
 
     @property
     def neighbours(self) -> Neighbours:
-        """The neighbour relation that the promise is about."""
+        """The neighbour relation of the privacy guarantee."""
         return neighbours_of(self.tally.rows)
 
     @property
     def weight(self) -> int:
-        """What one row counts."""
+        """The count of one row."""
         return self.tally.terms[0].weight
 
     @property
     def parts(self) -> tuple[Fraction, Fraction, Fraction]:
-        """Which part of ε the values get, which the counts between them, and which the reach of the intervals."""
+        """The parts of ε for the values, for the counts between them, and for the intervals."""
         if not self.intervals:
             return Fraction(1), Fraction(0), Fraction(0)
-        return _ONE if len(self.ats) == 1 else _SEVERAL
+        if len(self.ats) == 1:
+            return _PARTS_OF_ONE
+        return _PARTS_OF_SEVERAL
 
     def choices(self, epsilon: Fraction) -> SplitQuantiles:
         """Return the mechanism of the values at an ε for the whole release."""
@@ -75,28 +83,40 @@ class PlaceNeed:
         return made(epsilon * self.parts[0], self.ats, alone=self.alone, **facts)  # type: ignore[arg-type]
 
     def counting(self, epsilon: Fraction) -> Geometric:
-        """Return the noise of the rows between the values: a unit counts in them what it counts in all."""
-        moved = self.unit if self.neighbours == ADD_REMOVE else 2 * self.unit
-        return Geometric(moved / (epsilon * self.parts[1]), moved, neighbours=self.neighbours)
+        """Return the noise of the numbers of rows between the values."""
+        # Disjoint parts: a unit counts in all of them together what it counts in one column.
+        sensitivity = self.unit
+        # Replacing a unit removes its rows and adds others.
+        if self.neighbours != ADD_REMOVE:
+            sensitivity = 2 * self.unit
+        scale = sensitivity / (epsilon * self.parts[1])
+        return Geometric(scale, sensitivity, neighbours=self.neighbours)
 
     def reach(self, epsilon: Fraction) -> Reach:
-        """Return the mechanism of the intervals' reach: of one quantile by ranks in all rows, of several in a part."""
+        """Return the mechanism that chooses the ends of intervals."""
         split = self.choices(epsilon)
-        moved = split.sensitivity(self.ranked, 0 if len(self.ats) == 1 else 1)
-        return selection.quantile_interval.Reach(epsilon * self.parts[2], moved, self.neighbours)
+        # Of one quantile by ranks in all rows, of several by ranks in a part.
+        depth = 0 if len(self.ats) == 1 else 1
+        sensitivity = split.sensitivity(self.ranked, depth)
+        own_epsilon = epsilon * self.parts[2]
+        return selection.quantile_interval.Reach(own_epsilon, sensitivity, self.neighbours)
 
     @property
     def ranked(self) -> Aim:
-        """How ranks are counted where a reach is chosen: beside the quantile, or beside the middle of its part."""
-        return selection.ranks.Aim(self.ats[0] if len(self.ats) == 1 else Fraction(1, 2))
+        """The aim of ranks of intervals: the one quantile, or the middle of a part of several."""
+        at = self.ats[0] if len(self.ats) == 1 else Fraction(1, 2)
+        return selection.ranks.Aim(at)
 
     def event(self, epsilon: Fraction) -> Event:
-        """Return what is done at an ε: the values, the counts between them, the reach of the intervals."""
+        """Return the event at an ε: the values, the counts between them, the ends of intervals."""
         values = self.choices(epsilon).event
         if not self.intervals:
             return values
-        counted = [self.counting(epsilon).event] if len(self.ats) > 1 else []
-        return Sequence([values, *counted, self.reach(epsilon).event])
+        events: list[Event] = [values]
+        if len(self.ats) > 1:
+            events.append(self.counting(epsilon).event)
+        events.append(self.reach(epsilon).event)
+        return Sequence(events)
 
     def counts(
         self, found: Mapping[tuple[Scalar, ...], int]
@@ -105,16 +125,17 @@ class PlaceNeed:
         width = len(self.ladder.expressions)
         sorted_by_key: dict[tuple[Scalar, ...], dict[int, int]] = {}
         for place, count in found.items():
-            if None not in place[-width:]:
-                sorted_by_key.setdefault(place[:-width], {})[
-                    self.ladder.cell_of(place[-width:])
-                ] = count
+            key = place[:-width]
+            digits = place[-width:]
+            if None not in digits:
+                cells = sorted_by_key.setdefault(key, {})
+                cells[self.ladder.cell_of(digits)] = count
         return sorted_by_key
 
 
 @frozen
 class ChosenPlaces:
-    """The values chosen for the quantiles `ats` in one key, the intervals around them, and the public range."""
+    """Values chosen for the quantiles `ats` in one key, their intervals, and the public range."""
 
     ats: tuple[Fraction, ...]
     values: tuple[Scalar, ...]
@@ -124,7 +145,10 @@ class ChosenPlaces:
 
 @frozen
 class PlaceRelease:
-    """Quantiles of one column at an ε for all of them, in pure differential privacy; other measures price the event."""
+    """Planned release of the quantiles of one column, at a pure ε for all of them.
+
+    Other measures of privacy price its event.
+    """
 
     need: PlaceNeed
     epsilon: Fraction
@@ -136,17 +160,20 @@ class PlaceRelease:
 
     @property
     def event(self) -> Event:
-        """What is done, to be priced: one choice a level, each among all combinations over keys and parts."""
+        """The event that accountants price: one choice per depth, over all keys and parts together."""
         return self.need.event(self.epsilon)
 
     @property
     def scale(self) -> float:
-        """How many rows worse the first choice must be to be e times less likely."""
+        """The rows by which the first choice must be worse to be e times less likely."""
         made = self.mechanism
         return made.rows_per_fold(made.aim(0, len(made.ats)), 0)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound how many rows beside its aim a value lies, with probability at least 1 − β; its own cell's are none."""
+        """Bound the rank error of a value in rows, with probability at least 1 − β.
+
+        Rows in its own cell count as no error.
+        """
         ladder = self.need.ladder
         return self.mechanism.error(
             ladder.options, beta, doubling=ladder.doubling, first=ladder.first
@@ -155,55 +182,79 @@ class PlaceRelease:
     def draw(
         self, counts: Mapping[int, int], level: float, *, bits: Bits | None = None
     ) -> ChosenPlaces:
-        """Choose all of it in one key."""
-        need, ladder, made = self.need, self.need.ladder, self.mechanism
+        """Choose all values and intervals of one key.
+
+        The order of draws is values, steps within their cells, ends of intervals.
+        """
+        need = self.need
+        ladder = need.ladder
+        made = self.mechanism
         rows = selection.ranks.RankedRows(counts, made.parts, need.weight)
         places = made.places(rows, ladder.first, ladder.last, doubling=ladder.doubling, bits=bits)
+        # Sorted after the draw within cells: quantiles never decrease.
         steps = sorted(_inside(ladder, place // made.parts, bits) for place in places)
-        shown = None
+        intervals = None
         if need.intervals:
             ends = self._ends(rows, places, 1 - level, bits)
-            reaches = (
-                self._shown(low, high, own) for (low, high), own in zip(ends, steps, strict=True)
-            )
-            shown = tuple(
-                (_moved(ladder, low, -1), _moved(ladder, high, 1)) for low, high in reaches
-            )
-        public = ladder.value(ladder.low), ladder.value(ladder.high)
-        return ChosenPlaces(need.ats, tuple(map(ladder.value, steps)), shown, public)
+            intervals = self._intervals(ends, steps)
+        values = tuple(map(ladder.value, steps))
+        public_range = (ladder.value(ladder.low), ladder.value(ladder.high))
+        return ChosenPlaces(need.ats, values, intervals, public_range)
+
+    def _intervals(self, ends: list[tuple[int, int]], steps: list[int]) -> tuple[Ends, ...]:
+        """Return the intervals in values, widened by the rounding of values to steps."""
+        ladder = self.need.ladder
+        intervals = []
+        for (first, last), own in zip(ends, steps, strict=True):
+            low, high = self._shown(first, last, own)
+            intervals.append((_moved(ladder, low, -1), _moved(ladder, high, 1)))
+        return tuple(intervals)
 
     def _shown(self, low: int, high: int, own: int) -> tuple[int, int]:
         """Return the steps that an interval spans from one place to another, the value among them."""
-        ladder, parts = self.need.ladder, self.mechanism.parts
-        return min(ladder.ends(low // parts)[0], own), max(ladder.ends(high // parts)[1], own)
+        ladder = self.need.ladder
+        parts = self.mechanism.parts
+        # A cell counts in full: outward to its first and to its last step.
+        first = ladder.ends(low // parts)[0]
+        last = ladder.ends(high // parts)[1]
+        return min(first, own), max(last, own)
 
     def _ends(
         self, rows: RankedRows, places: list[int], beta: float, bits: Bits | None
     ) -> list[tuple[int, int]]:
         """Choose the first and the last place of every interval."""
-        need, ladder, parts = self.need, self.need.ladder, self.mechanism.parts
+        need = self.need
+        ladder = need.ladder
+        parts = self.mechanism.parts
         end = ladder.last * parts + parts
-        whole = selection.ranks.Stretch(ladder.first * parts, end - 1, end)
-        reach, aim = need.reach(self.epsilon), need.ranked
-        if len(places) == 1:
-            middle, half = (
-                aim.between(rows.before[-1], need.weight),
-                aim.at.denominator * need.weight,
-            )
-            wanted = None if aim.at == 0 else middle - half, None if aim.at == 1 else middle + half
-            low, high = reach.release(rows, whole, places[0], wanted, aim.scale, beta, bits=bits)
-            return [(whole.low if low is None else low, whole.high if high is None else high)]
-        parted = QuantileParts.draw(rows, whole, places, need.counting(self.epsilon), bits=bits)
-        return [parted.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
+        public = selection.ranks.Stretch(ladder.first * parts, end - 1, end)
+        reach = need.reach(self.epsilon)
+        if len(places) > 1:
+            counting = need.counting(self.epsilon)
+            parted = QuantileParts.draw(rows, public, places, counting, bits=bits)
+            return [parted.ends(own, at, reach, beta, bits=bits) for own, at in enumerate(need.ats)]
+        aim = need.ranked
+        middle = aim.between(rows.before[-1], need.weight)
+        half = aim.at.denominator * need.weight
+        # No row lies below the minimum or above the maximum: that side is the public range.
+        below = None if aim.at == 0 else middle - half
+        above = None if aim.at == 1 else middle + half
+        wanted = (below, above)
+        low, high = reach.release(rows, public, places[0], wanted, aim.scale, beta, bits=bits)
+        first = public.low if low is None else low
+        last = public.high if high is None else high
+        return [(first, last)]
 
 
 def _moved(ladder: QuantileGrid, steps: int, side: int) -> Scalar:
-    """Return what so many steps are worth, moved outwards by what rounding to steps may have moved values."""
+    """Return the value of a step, moved outward by the rounding of values to steps."""
     value = ladder.value(steps)
-    return value + side * ladder.blur if isinstance(value, Fraction) and ladder.blur else value
+    if isinstance(value, Fraction) and ladder.blur:
+        return value + side * ladder.blur
+    return value
 
 
 def _inside(ladder: QuantileGrid, cell: int, bits: Bits | None) -> int:
-    """Draw a step of a cell, uniformly; which one says nothing about data."""
+    """Draw a step of a cell, uniformly and independently of data."""
     low, high = ladder.ends(cell)
     return low + uniform(high - low + 1, bits=bits)

@@ -1,7 +1,8 @@
-"""Totals of several sets of keys at once, measured by one strategy; and one of the sums that come out.
+"""Totals of several sets of keys (grouping sets) at once, measured by one strategy.
 
-The store is asked the finest cells once. The strategy's whole numbers get noise, one least-squares estimate is made of
-them, and every set is a sum of it: so sets add up. One charge: the batch of the strategy's events.
+The store is asked the finest cells once. The strategy's whole numbers get noise, one least-squares
+estimate is made of them, and every set is a sum of it: so the sets are consistent. One charge: the
+batch of the strategy's events.
 """
 
 from __future__ import annotations
@@ -25,7 +26,10 @@ if TYPE_CHECKING:
 
 @frozen
 class CellsNeed:
-    """How many rows lie in each of some public cells; the tally's keys say the cell, one step is worth `unit`."""
+    """Need for the number of rows in each of some public cells.
+
+    The keys of the tally are the values of the cell; one step is worth `unit`.
+    """
 
     tally: Tally
     cells: Cells
@@ -33,13 +37,13 @@ class CellsNeed:
     sensitivity: Sensitivity
 
     def exact(self, counts: ExactTotals, key: KeyValues) -> int:
-        """Return the exact total of a cell, 0 for one that does not occur."""
+        """Return the exact total of a cell; 0 for a cell that does not occur."""
         return counts.get(key, 0)
 
 
 @frozen
 class CountedTable:
-    """One of several tables that are counted: the places of its keys, its cells in order, and what is asked."""
+    """One of several counted tables: the indices of its keys, its cells in order, and its need."""
 
     places: tuple[int, ...]
     cells: tuple[KeyValues, ...] = field(repr=False)
@@ -48,10 +52,10 @@ class CountedTable:
 
 @frozen
 class SetsRelease:
-    """The totals of the finest cells, and the strategy by which sums of them are released.
+    """Planned release of sums of the finest cells, by a strategy.
 
-    `asked` are the places of the sets that one question of several reads; None: all. Where there are too many finest
-    cells, `tables` has what is counted instead, by the places of its keys, with their values; `need` is the first.
+    `asked` are the indices of the sets that one question of several reads; None means all. Where there
+    are too many finest cells, `tables` are counted instead, and `need` is that of the first.
     """
 
     need: TotalNeed | CellsNeed
@@ -61,7 +65,7 @@ class SetsRelease:
 
     @property
     def event(self) -> Event:
-        """What is done, to be priced: one batch of known events."""
+        """The event that accountants price: one batch of known events."""
         return self.plan.event
 
     @property
@@ -71,7 +75,7 @@ class SetsRelease:
 
     @property
     def unit(self) -> Fraction:
-        """What one whole step is worth."""
+        """The worth of one whole step."""
         return self.need.unit
 
     @property
@@ -80,19 +84,24 @@ class SetsRelease:
         return self.plan.measured[0].scale * float(self.unit)
 
     def error(self, beta: float = 0.05) -> float:
-        """Bound the miss in the worst cell of the sets with probability at least 1 − β, in the unit of the total."""
-        found = self.plan.reach(beta)
-        return at_least(
-            Fraction(max(found if self.asked is None else (found[i] for i in self.asked)))
-            * self.unit
-        )
+        """Bound the error in the worst cell of the sets with probability at least 1 − β.
+
+        The bound is in the unit of the total.
+        """
+        reaches = self.plan.reach(beta)
+        if self.asked is not None:
+            reaches = tuple(reaches[i] for i in self.asked)
+        worst = max(reaches)
+        # Rounds up: the promise of accuracy is never too small.
+        return at_least(Fraction(worst) * self.unit)
 
 
 @frozen
 class SetEstimate:
-    """A sum of estimated cells; `shown` differs from `total` where it was moved so that nothing is negative.
+    """Released sum of estimated cells.
 
-    The interval is that of the estimate before it was moved, which alone is known to hold, from `low` on.
+    `shown` differs from `total` where post-processing made all cells nonnegative. The interval is that
+    of the estimate before post-processing, which alone is known to hold, from `low` on.
     """
 
     total: Fraction
@@ -119,4 +128,6 @@ class SetEstimate:
         """Bound the exact number."""
         reach = Fraction(self.law.reach(beta)) * self.unit
         box = (self.total - reach, self.total + reach)
-        return outward(box if self.low is None else clip(box, self.low, max(self.low, box[1])))
+        if self.low is not None:
+            box = clip(box, self.low, max(self.low, box[1]))
+        return outward(box)

@@ -1,4 +1,4 @@
-"""The stored form of an estimate: the name and the fields under which ledgers keep it, for good."""
+"""Stored form of an estimate: the permanent name and fields under which ledgers keep it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,16 @@ from ...frozen import frozen
 
 @frozen
 class StoredForm:
-    """A name, and the kind of every field that is kept: one of those that `answer/stored.py` writes."""
+    """Name of a form, and the kind of every stored field: one of those that `answer/stored.py` writes.
+
+    Guarantee: forms and fields are only added, so that every stored answer stays readable.
+    Law: tests/statistics/test_recipes.py::test_stored_forms_keep_every_field_under_names_of_their_own
+    """
 
     name: str
     fields: Mapping[str, str]
 
     @classmethod
     def of(cls, name: str, /, **fields: str) -> StoredForm:
-        """Return a stored form, its fields in this order; forms and fields are only ever added."""
+        """Return a stored form with its fields in this order."""
         return cls(name, fields)
