@@ -1,1 +1,1 @@
-"""How far noise moves what is worked out from noisy totals: tails of sums, searches, interval arithmetic."""
+"""Laws of noise: bounds on errors, and confidence intervals, of statistics made from noisy totals."""

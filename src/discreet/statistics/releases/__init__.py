@@ -1,1 +1,1 @@
-"""What statistics are made from: noisy totals of a question, and cells chosen privately."""
+"""Releases that statistics are made from: noisy totals and private choices, with sensitivities."""
