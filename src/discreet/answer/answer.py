@@ -96,24 +96,36 @@ class Answer:
         table: list[NoisyRow] = []
         for key, row in zip(keys, estimates, strict=True):
             known: dict[str, Value] = dict(zip(names, key, strict=True))
-            known.update((name, made.value) for name, made in row.items() if name in early)
+            for name, made in row.items():
+                if name in early:
+                    known[name] = made.value
             table.append(known)
         table = list(with_windows(finish, table, sorts))
-        places = keep_rows(finish, table, sorts)
-        rows = [_shown(finish, table[place], estimates[place], sorts) for place in places]
+        rows = []
+        shown_keys = []
+        shown_estimates = []
+        for place in keep_rows(finish, table, sorts):
+            rows.append(_shown(finish, table[place], estimates[place], sorts))
+            shown_keys.append(keys[place])
+            shown_estimates.append(estimates[place])
         picked_from = 0
         if picks_by_noise(question):
             picked_from = len(keys) if candidates is None else candidates
         every = None
         if reads_rows(finish):
             every = (tuple(keys), tuple(estimates))
+        columns = []
+        column_types = []
+        for name, expression in finish.columns:
+            columns.append(name)
+            column_types.append(type_of(expression, sorts))
         return cls(
-            tuple(name for name, _ in finish.columns),
+            tuple(columns),
             tuple(rows),
-            tuple(type_of(expression, sorts) for _, expression in finish.columns),
+            tuple(column_types),
             plan,
-            tuple(keys[place] for place in places),
-            tuple(estimates[place] for place in places),
+            tuple(shown_keys),
+            tuple(shown_estimates),
             candidates=picked_from,
             every=every,
         )
@@ -191,7 +203,11 @@ class Answer:
         their totals together (Fieller 1954). None where no bound is known: a mode, a quotient whose divisor
         may be 0, a window over rows that noise picked.
         """
-        made = [(name, e) for name, e in self.plan.question.finish.columns if name in self.noisy]
+        noisy = self.noisy
+        made = []
+        for name, expression in self.plan.question.finish.columns:
+            if name in noisy:
+                made.append((name, expression))
         among = max(self.candidates, 1)
         beta = 1 - read_level(level)
         if joint:
@@ -214,13 +230,14 @@ class Answer:
         self, made: Sequence[tuple[str, Expression]], among: int, beta: float
     ) -> float:
         """Return the failure probability of one key's interval, if those of `among` keys hold at once."""
-        first_row = self.estimates[:1]
-        shared = any(isinstance(one, SetEstimate) for row in first_row for one in row.values())
-        if shared or any(windows_of(expression) for _, expression in made):
+        laws: list[workloads.SumLaw] = []
+        for row in self.estimates:
+            for one in row.values():
+                if isinstance(one, SetEstimate):
+                    laws.append(one.law)
+        # Only cells of a workload have such laws; their noise is shared, as is that of windows.
+        if laws or any(windows_of(expression) for _, expression in made):
             each = beta / among
-            laws: list[workloads.SumLaw] = []
-            for row in self.estimates:
-                laws.extend(one.law for one in row.values() if isinstance(one, SetEstimate))
             # Work out the tails of all laws in one batch; the intervals then find them in a cache.
             workloads.reaches(laws, each)
             return each
@@ -325,10 +342,13 @@ def _shown(
     if all(isinstance(expression, Field) for _, expression in finish.columns):
         return tuple(shown[name] for name, _ in finish.columns)
     # A joint total is shown rounded to its grid; what is computed from it takes the exact estimate.
-    exact = {name: float(one.exact) for name, one in made.items() if isinstance(one, JointTotal)}
+    unrounded = {}
+    for name, one in made.items():
+        if isinstance(one, JointTotal):
+            unrounded[name] = float(one.exact)
     computed = shown
-    if exact:
-        computed = show_row(finish, {**row, **exact}, sorts)
+    if unrounded:
+        computed = show_row(finish, {**row, **unrounded}, sorts)
     values = []
     for name, expression in finish.columns:
         source = shown if isinstance(expression, Field) else computed

@@ -157,7 +157,10 @@ def _keys(
     if selection is None:
         return plan.keys or (), ()
     totals = engine.tally(salted(selection.tally, bits=bits))
-    counts = {key: values[0] for key, values in totals.items() if _allowed(key, plan)}
+    counts = {}
+    for key, values in totals.items():
+        if _allowed(key, plan):
+            counts[key] = values[0]
     if not isinstance(selection, CountSelection):
         return selection.release(counts, bits=bits), ()
     shown = selection.show(counts, bits=bits)
@@ -204,5 +207,6 @@ def _draw_releases(
     needs = [plan.releases[place].need for place in places]
     totals = gather(needs, keys, engine)
     for place, exact in zip(places, totals, strict=True):
-        drawn[place] = draw(plan.releases[place], exact, keys, level, bits=bits)
+        release = plan.releases[place]
+        drawn[place] = draw(release, exact, keys, level, bits=bits)
     return drawn

@@ -60,17 +60,23 @@ def one_set(answer: Answer, names: tuple[str, ...]) -> Answer:
     shown = tuple(question.finish.columns[place] for place in columns)
     finish = replace(question.finish, columns=shown)
     plan = replace(answer.plan, question=replace(question, finish=finish))
+    names_shown = tuple(name for name, _ in shown)
+    sorts = tuple(answer.sorts[place] for place in columns)
     values = []
+    own_keys = []
+    estimates = []
     for row in rows:
         values.append(tuple(answer.rows[row][place] for place in columns))
+        own_keys.append(answer.keys[row])
+        estimates.append(answer.estimates[row])
     return replace(
         answer,
-        columns=tuple(name for name, _ in shown),
+        columns=names_shown,
         rows=tuple(values),
-        sorts=tuple(answer.sorts[place] for place in columns),
+        sorts=sorts,
         plan=plan,
-        keys=tuple(answer.keys[row] for row in rows),
-        estimates=tuple(answer.estimates[row] for row in rows),
+        keys=tuple(own_keys),
+        estimates=tuple(estimates),
         every=None,
     )
 
@@ -116,7 +122,8 @@ def between(answer: Answer, low: object, high: object, level: float) -> Between:
         difference -= totals[start - 1].total
     value = float(difference)
     beta = 1 - read_level(level)
-    reach = _reach(answer, start, end, len(values), beta) * float(totals[0].unit)
+    steps = _reach(answer, start, end, len(values), beta)
+    reach = steps * float(totals[0].unit)
     lower = value - reach
     upper = value + reach
     # If counts were moved to 0 or above, so are the range and its lower end; the exact count is too.

@@ -84,7 +84,9 @@ def measurements(answer: Answer) -> dict[str, object]:
 def _of_sets(plan: Plan, table: Plan, cells: Sequence[Cell]) -> list[Cell]:
     """Return the cells of one of several tables: the keys that are not summed over tell the set."""
     held = [plan.question.keys.index(key) for key in table.question.keys]
-    sets = {tuple(held[place] for place in places) for places in table.question.sets or ()}
+    sets = set()
+    for places in table.question.sets or ():
+        sets.add(tuple(held[place] for place in places))
     own = []
     for key, row in cells:
         present = tuple(place for place, value in enumerate(key) if value is not None)
@@ -154,7 +156,8 @@ def _one_statistic(
         raise InvalidArgument("levels of a tree have no covariance that is written out")
     # Each estimate is a weighted sum of independent noise of one variance σ²: covariance W·Wᵀ·σ².
     weights = np.concatenate(list(asked_weights(strategy)))
-    matrix = weights @ weights.T * made.measured[0].variance * float(release.unit) ** 2
+    variance = made.measured[0].variance
+    matrix = weights @ weights.T * variance * float(release.unit) ** 2
     return told | {"covariance": matrix.tolist()}
 
 

@@ -189,7 +189,10 @@ def _planned(
     plans = []
     for route in routes(spend):
         budgets = split(route, equal_weights)
-        plans.append([choice_of(need, own) for need, own in zip(needs, budgets, strict=True)])
+        releases = []
+        for need, budget in zip(needs, budgets, strict=True):
+            releases.append(choice_of(need, budget))
+        plans.append(releases)
     # Budget allocation: the route under which the first quantile is the most accurate.
     best = min(plans, key=lambda plan: plan[0].error())
     return BoundsPlan(tuple(ends), tuple(best))

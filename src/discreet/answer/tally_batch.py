@@ -44,8 +44,8 @@ def frame_of(need: Need | CellsNeed, keys: Sequence[KeyValues]) -> Tally:
         return frame
     if isinstance(need, TotalNeed | PartitionNeed):
         return replace(frame, only=tuple(keys))
-    cells = [(*key, *place) for key, place in product(keys, need.cells.places)]
-    return replace(frame, only=tuple(cells))
+    cells = tuple((*key, *place) for key, place in product(keys, need.cells.places))
+    return replace(frame, only=cells)
 
 
 def gather(
@@ -74,7 +74,10 @@ def _totals_of(
     """Pick the totals of one need: a number for each key, or several that are released together."""
     own = [positions[term] for term in need.tally.terms]
     if isinstance(need, PartitionNeed):
-        return {key: tuple(values[at] for at in own) for key, values in totals.items()}
+        together = {}
+        for key, values in totals.items():
+            together[key] = tuple(values[at] for at in own)
+        return together
     first = own[0]
     by_key = {key: values[first] for key, values in totals.items()}
     if isinstance(need, DistinctNeed) and need.cells.open:

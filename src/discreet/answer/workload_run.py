@@ -75,7 +75,10 @@ def _estimated(
             strategy_plan = releases[place].plan
             noisy = strategy_plan.release(totals[place], bits=bits)
             drawn[place] = strategy_plan.estimate(noisy)
-    made = [list(_estimates(releases[place], drawn[place], own)) for place, own in columns]
+    made = []
+    for place, own_moves in columns:
+        estimates = _estimates(releases[place], drawn[place], own_moves)
+        made.append(list(estimates))
     names = [name for name, _ in plan.uses]
     if isinstance(releases[0].need, CellsNeed):
         row: dict[str, NoisyValue] = {}
@@ -96,7 +99,8 @@ def _run_tables(plan: Plan, engine: TallyBatch, moves: Moves, *, bits: Bits | No
         made = _estimated(table, engine, moves, bits=bits)
         for cell, row in zip(set_cells(table.question), made, strict=True):
             known = dict(zip(held, cell, strict=True))
-            rows[tuple(known.get(place) for place in range(key_count))] = row
+            full_key = tuple(known.get(place) for place in range(key_count))
+            rows[full_key] = row
     keys = list(set_cells(question))
     return Answer.of(plan, keys, [rows[key] for key in keys])
 
@@ -166,7 +170,8 @@ def _table_cells(release: SetsRelease, estimate: ComponentEstimate, moves: Moves
     for asked in plan.workload.sets:
         table = estimate.table(asked)
         law = _set_law(release, estimate, asked)
-        exact = [Fraction(int(top), table.denominator) for top in table.numerators.ravel().tolist()]
+        numerators = table.numerators.ravel().tolist()
+        exact = [Fraction(int(top), table.denominator) for top in numerators]
         shown = exact
         if moves.floor:
             shown = [Fraction(int(steps), STEP) for steps in moved[asked].ravel()]
@@ -244,8 +249,10 @@ def _running_cells(release: SetsRelease, estimate: CellEstimate, moves: Moves) -
     elif moves.floor:
         step = STEP * release.unit.denominator if moves.whole else 1
         # Isotonic regression: the nearest running totals that never fall.
-        rising = np.rint(isotonic(np.asarray(exact / step, dtype=np.float64)))
-        shown = np.array([int(value) * step for value in rising.tolist()], dtype=object)
+        scaled = np.asarray(exact / step, dtype=np.float64)
+        rising = np.rint(isotonic(scaled))
+        steps = [int(value) * step for value in rising.tolist()]
+        shown = np.array(steps, dtype=object)
     laws = release.plan.asked_laws()
     for total, near, law in zip(exact.tolist(), shown.tolist(), laws, strict=True):
         yield Fraction(total, STEP), Fraction(near, STEP), law

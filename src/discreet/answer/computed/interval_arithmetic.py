@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import product
 
 from ...query.algebra.expression import Call, Constant, Expression, Field, Function
 from ...query.algebra.windows import window_name
@@ -68,9 +69,8 @@ def _either(parts: Sequence[Expression], boxes: Boxes) -> Box | None:
     known = [box for box in found if box is not None]
     if not known or len(known) < len(found):
         return None
-    lowest = min(low for low, _ in known)
-    highest = max(high for _, high in known)
-    return lowest, highest
+    lows, highs = zip(*known, strict=True)
+    return min(lows), max(highs)
 
 
 def _product(x: Sequence[Box]) -> Box:
@@ -162,15 +162,17 @@ def _power(x: Sequence[Box]) -> Box | None:
         return Fraction(0), top[1]
     if low <= 0:
         return None
+    corners = []
     try:
-        corners = [math.pow(float(a), float(b)) for a in (low, high) for b in (least, most)]
+        for base, exponent in product((low, high), (least, most)):
+            corners.append(math.pow(float(base), float(exponent)))
     except OverflowError:
         return None
     # A relative error e of x or y in the last bit changes x^y by e·(|y| + |log2 x^y|), relatively.
     largest = max(corners)
-    exponent = math.ceil(max(abs(least), abs(most)))
+    largest_exponent = math.ceil(max(abs(least), abs(most)))
     binary_digits = abs(math.frexp(largest)[1])
-    wide = _slack(largest) * (2 + exponent + binary_digits)
+    wide = _slack(largest) * (2 + largest_exponent + binary_digits)
     return Fraction(min(corners)) - wide, Fraction(largest) + wide
 
 
@@ -190,11 +192,13 @@ def _negate(x: Sequence[Box]) -> Box:
 
 
 def _least(x: Sequence[Box]) -> Box:
-    return min(low for low, _ in x), min(high for _, high in x)
+    lows, highs = zip(*x, strict=True)
+    return min(lows), min(highs)
 
 
 def _greatest(x: Sequence[Box]) -> Box:
-    return max(low for low, _ in x), max(high for _, high in x)
+    lows, highs = zip(*x, strict=True)
+    return max(lows), max(highs)
 
 
 def _round_half_up(value: Fraction) -> int:

@@ -62,11 +62,13 @@ class NoisyCombination:
     def reach(self, beta: float) -> float:
         """Bound its noise with probability at least 1 − β."""
         # Noise that cancels out, with weight 0, does not widen the interval.
-        weighted = [(total, weight) for total, weight in self.parts.values() if weight]
-        if not weighted:
+        noises = []
+        for total, weight in self.parts.values():
+            if weight:
+                noises.append(total.noise.times(float(weight)))
+        if not noises:
             return 0.0
-        noises = tuple(total.noise.times(float(weight)) for total, weight in weighted)
-        return total_reach(noises, beta)
+        return total_reach(tuple(noises), beta)
 
 
 @frozen
@@ -236,7 +238,8 @@ def _fieller(
     top_reach = top.reach(rough_beta)
     top_low = float(top.value) - top_reach
     top_high = float(top.value) + top_reach
-    corners = [a / b for a in (top_low, top_high) for b in (bottom_low, bottom_high)]
+    divisors = (bottom_low, bottom_high)
+    corners = [end / divisor for end in (top_low, top_high) for divisor in divisors]
     # One float outwards: rounding must not cut the bounds within which the ends are searched.
     lowest = math.nextafter(min(corners), -math.inf)
     highest = math.nextafter(max(corners), math.inf)

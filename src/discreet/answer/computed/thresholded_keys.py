@@ -83,9 +83,14 @@ def keys_shown_by(plan: object) -> ShownKeys | None:
     if not isinstance(plan, Plan) or not isinstance(plan.selection, CountSelection):
         return None
     place = plan.selection.place
-    counts = [name for name, places in plan.uses if places == (place,)]
-    names = frozenset(name for name, places in plan.uses if place in places)
-    return ShownKeys(plan.selection.threshold, counts[0], frozenset(counts), names)
+    counts = []
+    names = set()
+    for name, places in plan.uses:
+        if places == (place,):
+            counts.append(name)
+        if place in places:
+            names.add(name)
+    return ShownKeys(plan.selection.threshold, counts[0], frozenset(counts), frozenset(names))
 
 
 @lru_cache(maxsize=4096)
@@ -105,7 +110,9 @@ def _tail_below(noise: Additive, z: int) -> float:
     bound = _tail(noise, z) * (1 - 1e-9)
     sigma = float(noise.scale)
     if not isinstance(noise, Geometric) and sigma > _WIDE:
-        density = math.exp(-(max(z, 0) ** 2) / (2 * sigma**2)) / (sigma * math.sqrt(2 * math.pi))
+        distance = max(z, 0)
+        peak = sigma * math.sqrt(2 * math.pi)
+        density = math.exp(-(distance**2) / (2 * sigma**2)) / peak
         bound -= 2 * density
     # Never 0, since a probability is divided by it: the least positive float.
     return max(bound, 5e-324)

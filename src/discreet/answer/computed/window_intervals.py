@@ -93,11 +93,15 @@ class TableLaw:
         if combined is not None:
             return combined
         # Otherwise interval arithmetic: each noisy leaf at an equal part of β (union bound).
-        leaves = {leaf for leaf in outside_windows(expression) if fields_of(leaf) & set(row)}
-        boxes = {name: read_box((value, value)) for name, value in at.keys.items()}
+        noisy_names = set(row)
+        leaves = {leaf for leaf in outside_windows(expression) if fields_of(leaf) & noisy_names}
+        boxes: dict[str, Box | None] = {}
+        for name, value in at.keys.items():
+            boxes[name] = read_box((value, value))
         for leaf in leaves:
             name = leaf.name if isinstance(leaf, Field) else window_name(leaf)  # type: ignore[arg-type]
-            boxes[name] = self._leaf(leaf, place, beta / len(leaves))
+            leaf_beta = beta / len(leaves)
+            boxes[name] = self._leaf(leaf, place, leaf_beta)
         box = box_of(expression, boxes)
         if box is None:
             return None
@@ -194,8 +198,10 @@ class TableLaw:
         """Add up the intervals of rows, each at an equal part of β (union bound)."""
         low = Fraction(0)
         high = Fraction(0)
+        row_beta = beta / len(group)
         for place in group:
-            box = read_box(self.interval(call.arguments[0], place, beta / len(group)))
+            ends = self.interval(call.arguments[0], place, row_beta)
+            box = read_box(ends)
             if box is None:
                 return None
             low += box[0]

@@ -48,7 +48,9 @@ def cell(
     low, high = interval
     if isinstance(value, float) and isinstance(low, float) and isinstance(high, float):
         return number_words(value, low, high, digits)
-    return NumberWords(_written(value, sort), f"({_written(low, sort)} to {_written(high, sort)})")
+    low_text = _written(low, sort)
+    high_text = _written(high, sort)
+    return NumberWords(_written(value, sort), f"({low_text} to {high_text})")
 
 
 def _written(value: object, sort: ValueType | None, *, key: bool = False) -> str:
@@ -211,7 +213,8 @@ def _aligned(words: Sequence[NumberWords]) -> Iterator[str]:
 
 
 def _characters(bar: Sequence[float], span: Ends, faint: bool) -> str:
-    return error_bar((bar[1], bar[2]), bar[0], span, hollow=faint)
+    value, low, high = bar
+    return error_bar((low, high), value, span, hollow=faint)
 
 
 def answer_html(answer: Answer) -> Html:

@@ -103,14 +103,12 @@ def _faint(answer: Answer, intervals: tuple[dict[str, Interval], ...]) -> frozen
     widths = _judged_widths(answer.plan.question)
     if not widths:
         return frozenset()
-    values = {name: answer.column(name) for name in widths}
-    faint = []
-    for place, row in enumerate(intervals):
-        useless = [
-            _says_nothing(values[name][place], row[name], width) for name, width in widths.items()
-        ]
-        if all(useless):
-            faint.append(place)
+    # A row is faint unless some column tells something in it.
+    faint = set(range(len(intervals)))
+    for name, width in widths.items():
+        for place, value in enumerate(answer.column(name)):
+            if not _says_nothing(value, intervals[place][name], width):
+                faint.discard(place)
     return frozenset(faint)
 
 
