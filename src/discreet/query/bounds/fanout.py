@@ -124,7 +124,9 @@ def _count(
     """Combine the declared bounds of tables along a relation, by the table above."""
     match rows:
         case Scan(schema=schema):
-            return declared(schema.unit) if isinstance(schema.unit, People) else 1
+            if isinstance(schema.unit, People):
+                return declared(schema.unit)
+            return 1
         case Where(rows=inner) | Select(rows=inner):
             return _count(inner, declared, pairs)
         case JoinPublic(rows=inner):
@@ -136,7 +138,9 @@ def _count(
         case Union(parts=parts):
             return sum(_count(part, declared, pairs) for part in parts)
         case PerPerson(rows=inner, keys=keys):
-            return _count(inner, declared, pairs) if keys else 1
+            if keys:
+                return _count(inner, declared, pairs)
+            return 1
         case _:
             assert_never(rows)
 
@@ -176,7 +180,9 @@ def find_cut(join: JoinPublic) -> int | None:
 
     It is None if no row can become several.
     """
-    return _cut(join.rows) if most_matches(join) > 1 else None
+    if most_matches(join) > 1:
+        return _cut(join.rows)
+    return None
 
 
 def find_cuts(join: JoinPeople) -> tuple[int | None, int | None]:

@@ -85,7 +85,9 @@ def public_keys(
         return None
     if not declares_null(expression, relation):
         values = tuple(value for value in values if value is not None)
-    return _in_order(expression, values) if len(values) <= most else None
+    if len(values) <= most:
+        return _in_order(expression, values)
+    return None
 
 
 def _in_order(expression: Expression, values: tuple[Scalar, ...]) -> tuple[Scalar, ...]:
@@ -197,7 +199,9 @@ def _branches(call: Call) -> Sequence[Expression]:
     """List the values that CASE or COALESCE chooses from."""
     if call.function is Function.CASE:
         return (*call.arguments[1::2], call.arguments[-1])
-    return call.arguments if call.function is Function.COALESCE else ()
+    if call.function is Function.COALESCE:
+        return call.arguments
+    return ()
 
 
 def _apply(
@@ -265,7 +269,9 @@ def _column_values(name: str, relation: Relation, search: _Search) -> KeyValues:
             return _known_values(name, left if name in columns_of(left) else right, search)
         case Union(parts=parts):
             known = _all_known([_known_values(name, part, search) for part in parts])
-            return None if known is None else tuple(chain.from_iterable(known))
+            if known is None:
+                return None
+            return tuple(chain.from_iterable(known))
         case PerPerson(rows=rows, keys=keys):
             named = dict(keys)
             if name in named:

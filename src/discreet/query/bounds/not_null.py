@@ -83,7 +83,9 @@ def null_columns(expression: Expression, rows: Relation) -> frozenset[str] | Non
         case Constant(value=value):
             return None if value is None else _NEVER
         case Field(name=name):
-            return _NEVER if _column_present(name, rows) else frozenset({name})
+            if _column_present(name, rows):
+                return _NEVER
+            return frozenset({name})
         case Call(arguments=arguments):
             columns = [null_columns(argument, rows) for argument in arguments]
             return _call_columns(expression, columns)
@@ -116,7 +118,9 @@ def _call_columns(call: Call, columns: Sequence[frozenset[str] | None]) -> froze
 
 
 def _never_if_all(columns: Sequence[frozenset[str] | None]) -> frozenset[str] | None:
-    return _NEVER if all(argument == _NEVER for argument in columns) else None
+    if all(argument == _NEVER for argument in columns):
+        return _NEVER
+    return None
 
 
 def _divides_by_constant(call: Call) -> bool:

@@ -82,7 +82,9 @@ class QuantileGrid:
         """
         reach = max(self.high - self.anchor, self.anchor - self.low)
         single_steps = self.wide == 1 or (not self.wide and reach < 2 << self.fine)
-        return None if single_steps else Fraction(1, 1 << self.fine)
+        if single_steps:
+            return None
+        return Fraction(1, 1 << self.fine)
 
     def cell_at(self, steps: int) -> int:
         """Return the cell of a number of steps, as `expressions` compute it in SQL."""
@@ -118,7 +120,9 @@ class QuantileGrid:
 
     def value(self, steps: int) -> Scalar:
         """Return the value of a number of steps: a number, or days or seconds as they are."""
-        return steps if self.step is None else steps * self.step
+        if self.step is None:
+            return steps
+        return steps * self.step
 
 
 def _cell(steps: int, fine: int) -> int:
@@ -214,7 +218,9 @@ def _cell_expression(distance: Expression, reach: int, step: Fraction, fine: int
         branches.append(Call(Function.LESS, (distance, end)))
         branches.append(_shifted(distance, power, step, fine))
     last = _shifted(distance, last_power, step, fine)
-    return Call(Function.CASE, (*branches, last)) if branches else last
+    if branches:
+        return Call(Function.CASE, (*branches, last))
+    return last
 
 
 def _shifted(distance: Expression, power: int, step: Fraction, fine: int) -> Expression:

@@ -46,7 +46,9 @@ def count(of: Of | None = None) -> Statistic:
     >>> count(), count("age")
     (Count(), CountOf(of=Field(name='age')))
     """
-    return Count() if of is None else CountOf(named_column(of))
+    if of is None:
+        return Count()
+    return CountOf(named_column(of))
 
 
 def count_people() -> Statistic:

@@ -40,7 +40,9 @@ def lower_edge(x: Expression, start: Fraction, width: Fraction) -> Expression:
     Fraction(30, 1)
     """
     edge = Call(Function.MULTIPLY, (bin_of(x, start, width), exact(width)))
-    return edge if start == 0 else Call(Function.ADD, (edge, exact(start)))
+    if start == 0:
+        return edge
+    return Call(Function.ADD, (edge, exact(start)))
 
 
 def edge_below(x: Expression, edges: Sequence[Constant]) -> Expression:

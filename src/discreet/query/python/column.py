@@ -58,7 +58,9 @@ def _seconds(time: datetime) -> int:
 
 def expression_of(value: Col | Literal) -> Expression:
     """Return the expression of a column, or of a public value."""
-    return value.expression if isinstance(value, Col) else constant(value)
+    if isinstance(value, Col):
+        return value.expression
+    return constant(value)
 
 
 def _call(function: Function, *arguments: Col | Literal) -> Col:

@@ -58,7 +58,9 @@ def running_key(of: Of, width: Number | None, start: Number) -> dict[str, Of]:
 
 def named_levels(level: str | Mapping[str, Of]) -> list[tuple[str, Of]]:
     """Read levels of a hierarchy: a column by its name, or expressions under names."""
-    return [(level, level)] if isinstance(level, str) else list(level.items())
+    if isinstance(level, str):
+        return [(level, level)]
+    return list(level.items())
 
 
 def level_sets(depth: int, beside: int) -> tuple[tuple[int, ...], ...]:

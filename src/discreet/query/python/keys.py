@@ -103,7 +103,8 @@ def chosen_keys(by: By, keys: Keys, public_values: PublicValues | None) -> tuple
         raise InvalidArgument("keys must list each combination once")
     values_of_keys: dict[str, Iterable[Literal]] = {}
     for column, name in enumerate(names):
-        values_of_keys[name] = list(dict.fromkeys(row[column] for row in rows))  # type: ignore[index]
+        values = [row[column] for row in rows]  # type: ignore[index]
+        values_of_keys[name] = list(dict.fromkeys(values))
     cells = []
     for row in rows:
         cells.append(tuple(constant(value).value for value in row))  # type: ignore[union-attr]

@@ -191,8 +191,8 @@ class Table:
 
         | argument | meaning |
         |---|---|
-        | keys | public values of the keys, if the schema does not tell them, or combinations of all, |
-        | | listed or in a public table: exactly these have a row, also those that nobody has |
+        | keys | public values of the keys, if the schema does not tell them, or combinations |
+        | | of all, listed or in a public table: exactly these have a row, even if empty |
         | having | condition on the noisy result |
         | order | names of columns ("-n": descending) |
         | limit, offset | keep the first `limit` rows after `offset` |
@@ -388,7 +388,8 @@ class Table:
 
     def _together(self, question: Question, **asked: object) -> Question:
         """Return a question with further fields, checked again."""
-        return require_sound(replace(question, **asked), self.public_values)  # type: ignore[arg-type]
+        extended = replace(question, **asked)  # type: ignore[arg-type]
+        return require_sound(extended, self.public_values)
 
 
 def _sort_key(name: str, computed: Mapping[str, Expression]) -> tuple[Expression, bool]:
